@@ -23,14 +23,7 @@ Result = TypeVar("Result")
 
 @dataclass(frozen=True, slots=True)
 class Share:
-    """What one stage may take of the time that another has left when it begins.
-
-    Args:
-        of: The stage that it is a part of.
-        part: From 0 to 1, of what that stage has left at this moment.
-        reason: Why not all of it, or why all.
-        at_least_s: Seconds that it has even where nothing is left, so that it is tried.
-    """
+    """What one stage may take of the time that another has left when it begins."""
 
     of: str
     part: float
@@ -43,15 +36,10 @@ SHARES: Mapping[str, Share] = MappingProxyType(
         "outline": Share("context", 0.5, "a database that hangs must not cost the index its turn", 0.1),
         "recap": Share("context", 0.3, "a planning model does without what it would be told", 0.05),
         "first_hits": Share("context", 0.4, "the search that counts comes after it", 0.05),
-        "names": Share(
-            "context", 0.3, "names of the text help the search, which must not wait long for them"
-        ),
+        "names": Share("context", 0.3, "names of the text help the search, which must not wait long for them"),
         "retrieval": Share("context", 0.85, "database and index that hang must not cost the file", 0.1),
         "knowers": Share(
-            "context",
-            0.5,
-            "who knows what is told by rules once all is found; choosing and writing come after",
-            0.05,
+            "context", 0.5, "who knows what is told by rules once all is found; choosing and writing come after", 0.05
         ),
         "write": Share("context", 1.0, "nothing comes after it", 0.1),
         "search": Share("retrieval", 0.9, "it must be back in time to be heard, with what answered", 0.05),
@@ -64,9 +52,7 @@ SHARES: Mapping[str, Share] = MappingProxyType(
         "story": Share("check", 0.6, "without the story before it nothing of a draft can be judged", 0.1),
         "meaning": Share("check", 0.5, "beside the story, and back in time to be heard", 0.05),
         "rules": Share("check", 0.6, "rules that take too long must not cost the evidence", 0.05),
-        "evidence": Share(
-            "check", 1.0, "nothing but the model comes after it, which has a time of its own", 0.05
-        ),
+        "evidence": Share("check", 1.0, "nothing but the model comes after it, which has a time of its own", 0.05),
     }
 )
 """The whole ladder, from the time of a context (`chain_timeout_s`, without the model) down to Chroma; and that of
@@ -77,14 +63,7 @@ What hangs leaves time to what comes after it. `docs/architecture.md` shows the 
 
 @dataclass(frozen=True, slots=True)
 class Deadline:
-    """The moment by which a stage must be back, passed down to whatever it calls.
-
-    Args:
-        ends_at: Of the clock.
-        stage: Its name in `SHARES`; empty where nothing is shared out.
-        at_least_s: What is left never falls below so many seconds.
-        clock: Monotonic seconds; tests pass their own.
-    """
+    """The moment by which a stage must be back, passed down to whatever it calls."""
 
     ends_at: float
     stage: str = ""
@@ -92,9 +71,7 @@ class Deadline:
     clock: Callable[[], float] = field(default=time.monotonic, repr=False, compare=False)
 
     @classmethod
-    def after(
-        cls, timeout_s: float, *, stage: str = "", clock: Callable[[], float] = time.monotonic
-    ) -> Deadline:
+    def after(cls, timeout_s: float, *, stage: str = "", clock: Callable[[], float] = time.monotonic) -> Deadline:
         """Return the moment so many seconds from now."""
         return cls(clock() + timeout_s, stage, clock=clock)
 
@@ -108,15 +85,7 @@ class Deadline:
         return replace(self, ends_at=self.ends_at + seconds)
 
     def share(self, stage: str, *, at_most_s: float = math.inf) -> Deadline:
-        """Return the deadline of a stage that begins now, by its share in `SHARES`.
-
-        Args:
-            stage: A name in `SHARES` that is a part of this deadline's own stage.
-            at_most_s: Seconds that it has at most, whatever its share.
-
-        Raises:
-            ValueError: When the table knows no such part of this stage.
-        """
+        """Return the deadline of a stage that begins now, by its share in `SHARES`."""
         share = SHARES.get(stage)
         if share is None or share.of != self.stage:
             parts = sorted(name for name, each in SHARES.items() if each.of == self.stage)
@@ -163,8 +132,7 @@ class _RunningCall(Generic[Result]):
         done, _ = wait([self._future], timeout=max(0.0, remaining_s))
         if not done:
             raise DeadlineExceededError(
-                f"{self._stage} did not return within {self._timeout_s:g} s; "
-                "raise its timeout or look at why it hangs"
+                f"{self._stage} did not return within {self._timeout_s:g} s; raise its timeout or look at why it hangs"
             )
         return self._future.result()
 
@@ -184,18 +152,6 @@ def call_with_deadline(function: Callable[[], Result], *, timeout_s: float, stag
 
     The function runs in a daemon thread with a copy of the caller's context variables. After the deadline
     the thread is left behind and whatever it returns is dropped.
-
-    Args:
-        function: Takes no argument; bind them with `functools.partial`.
-        timeout_s: Seconds; zero or less means that the time is already up and nothing is called.
-        stage: What is being done; names the thread and stands in the error.
-
-    Returns:
-        What the function returned.
-
-    Raises:
-        DeadlineExceededError: When it did not return in time.
-        BaseException: Whatever the function raised.
     """
     if timeout_s <= 0:
         raise DeadlineExceededError(f"{stage} was not started: no time was left for it")
@@ -205,20 +161,8 @@ def call_with_deadline(function: Callable[[], Result], *, timeout_s: float, stag
 def run_concurrently(
     calls: Mapping[str, Callable[[], Any]], *, timeouts_s: Mapping[str, float]
 ) -> dict[str, CallOutcome[Any]]:
-    """Run several calls at the same time, each under its own deadline.
-
-    Args:
-        calls: Functions without arguments by name.
-        timeouts_s: Seconds for every name in `calls`, counted from now.
-
-    Returns:
-        The outcome of every call, in the order of `calls`. What a call raised, DeadlineExceededError for a
-        late one included, is in its outcome and never raised here.
-    """
-    running = {
-        name: _RunningCall(function, timeout_s=timeouts_s[name], stage=name)
-        for name, function in calls.items()
-    }
+    """Run several calls at the same time, each under its own deadline."""
+    running = {name: _RunningCall(function, timeout_s=timeouts_s[name], stage=name) for name, function in calls.items()}
     return {name: _outcome(call) for name, call in running.items()}
 
 

@@ -8,15 +8,8 @@ from importlib import import_module
 from typing import Any
 
 
-def lazy_exports(
-    package: str, places: Mapping[str, str]
-) -> tuple[Callable[[str], Any], Callable[[], list[str]]]:
-    """Return the `__getattr__` and `__dir__` of a package.
-
-    Args:
-        package: The package's `__name__`.
-        places: Exported name to the module that holds it.
-    """
+def lazy_exports(package: str, places: Mapping[str, str]) -> tuple[Callable[[str], Any], Callable[[], list[str]]]:
+    """Return the `__getattr__` and `__dir__` of a package."""
 
     def get(name: str) -> Any:
         if name not in places:

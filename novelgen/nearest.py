@@ -13,14 +13,7 @@ ALIKE = 0.6
 
 
 def nearest_names(given: str, known: Iterable[str], *, at_most: int, likeness: float = ALIKE) -> list[str]:
-    """Return the known names that are most like a given one, the likeliest first.
-
-    Args:
-        given: What somebody wrote; upper and lower case are one.
-        known: The names that there are.
-        at_most: So many at most.
-        likeness: From 0 to 1; what is less alike does not count.
-    """
+    """Return the known names that are most like a given one, the likeliest first."""
     by_letters = {name.casefold(): name for name in reversed(list(known))}
     found = get_close_matches(given.casefold(), by_letters, n=at_most, cutoff=likeness)
     return [by_letters[each] for each in found]

@@ -25,21 +25,9 @@ _ROLE_LINE = re.compile(r"^\[(system|human)\]\s*$", re.MULTILINE)
 
 
 def read_prompt_file(file_name: str) -> str:
-    """Read a prompt file from the installed package or, in a checkout, from `prompts/`.
-
-    Args:
-        file_name: Such as "plan_retrieval.en.txt"; never a path.
-
-    Returns:
-        The text of the file.
-
-    Raises:
-        ConfigurationError: When the name is not a plain file name or no such file is shipped.
-    """
+    """Read a prompt file from the installed package or, in a checkout, from `prompts/`."""
     if not _FILE_NAME.fullmatch(file_name):
-        raise ConfigurationError(
-            f"prompt file {file_name!r} is not a plain name such as 'plan_retrieval.en.txt'"
-        )
+        raise ConfigurationError(f"prompt file {file_name!r} is not a plain name such as 'plan_retrieval.en.txt'")
     for folder in _prompt_folders():
         file = folder.joinpath(file_name)
         if file.is_file():
@@ -48,19 +36,7 @@ def read_prompt_file(file_name: str) -> str:
 
 
 def load_chat_prompt(name: str, language: StoryLanguage, *, variables: Collection[str]) -> ChatPromptTemplate:
-    """Load the chat prompt of that name in that language.
-
-    Args:
-        name: Name of the prompt, such as "plan_retrieval".
-        language: Language of the story.
-        variables: The variables that the caller will give.
-
-    Returns:
-        A template of one or more messages, to be invoked with exactly these variables, all strings.
-
-    Raises:
-        ConfigurationError: When the file is missing, has no role line, or declares other variables.
-    """
+    """Load the chat prompt of that name in that language."""
     file_name = f"{name}.{language}.txt"
     _, *parts = _ROLE_LINE.split(read_prompt_file(file_name))
     if not parts:

@@ -16,8 +16,7 @@ class ChunkContextSettings(BaseModel):
 
     limit: int = Field(default=10, ge=0, le=200, description="At most so many memories.")
     priority: MemoryPriority = Field(
-        default="score",
-        description="score, or least_recently_read: what no context showed for longest comes first.",
+        default="score", description="score, or least_recently_read: what no context showed for longest comes first."
     )
     touch: bool = Field(default=False, description="Note on the memories shown that they were read now.")
 
@@ -46,10 +45,7 @@ class ContextSettings(BaseModel):
 
     memory_budget: int = Field(default=2000, ge=0, le=1_000_000, description="Tokens for relevant_memories.")
     top_k: int | None = Field(
-        default=None,
-        ge=0,
-        le=10_000,
-        description="Most relevant_memories, beside their budget; None: no bound.",
+        default=None, ge=0, le=10_000, description="Most relevant_memories, beside their budget; None: no bound."
     )
     state_budget: int = Field(default=600, ge=0, le=1_000_000, description="Tokens for entity_states.")
     timeline_budget: int = Field(default=400, ge=0, le=1_000_000, description="Tokens for timeline_context.")
@@ -78,6 +74,4 @@ class ContextSettings(BaseModel):
         default=False, description="Keep every score and every field of a context's report and file."
     )
     quotas: NeedQuotas = NeedQuotas()
-    weights: SelectionWeights = Field(
-        default=DEFAULT_WEIGHTS, description="What each part of the choice counts."
-    )
+    weights: SelectionWeights = Field(default=DEFAULT_WEIGHTS, description="What each part of the choice counts.")

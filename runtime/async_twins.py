@@ -19,9 +19,6 @@ def async_twin(
 
     It has the method's arguments, result and errors, for type checkers and `help` too. What callbacks and
     tracing keep in context variables goes with it.
-
-    Args:
-        method: The method, safe to call from any thread; its twin is called `a…`.
     """
 
     @wraps(method)

@@ -14,14 +14,6 @@ def write_text_atomically(path: Path, text: str, *, root: Path) -> None:
     """Write a file by temporary file, fsync, rename and fsync of the folder.
 
     Readers see the old file or the new one, never a part. A link that leads out of `root` is refused.
-
-    Args:
-        path: Target below `root`; its folder is created when absent.
-        text: Content, written as UTF-8; lone surrogates are replaced, so that nothing fails half-way.
-        root: Folder that must not be left.
-
-    Raises:
-        ContextWriteError: When the target lies outside `root`, or the disk refuses.
     """
     try:
         _require_inside(path, root)
@@ -39,9 +31,7 @@ def _require_inside(path: Path, root: Path) -> None:
     if parent != resolved_root and resolved_root not in parent.parents:
         raise ContextWriteError(f"{str(path)!r} lies outside {str(root)!r}; remove the link that leads there")
     if path.is_symlink():
-        raise ContextWriteError(
-            f"{str(path)!r} is a link; remove it, so that a file can be written in its place"
-        )
+        raise ContextWriteError(f"{str(path)!r} is a link; remove it, so that a file can be written in its place")
 
 
 def _replace(path: Path, data: bytes) -> None:

@@ -49,12 +49,7 @@ class Character(CharacterTalk):
     """
 
     def __init__(
-        self,
-        stores: MemoryStores,
-        project_id: str,
-        entity: Entity,
-        *,
-        clock: Callable[[], datetime] | None = None,
+        self, stores: MemoryStores, project_id: str, entity: Entity, *, clock: Callable[[], datetime] | None = None
     ) -> None:
         self._stores = stores
         self._clock = clock or stores.clock
@@ -220,9 +215,7 @@ class Character(CharacterTalk):
             UnknownMemoryError: When there is no such memory.
         """
         named = [what] if isinstance(what, str) else list(what)
-        is_query = isinstance(what, str) and not any(
-            each.memory_id == what for each in self.memories(as_of=at)
-        )
+        is_query = isinstance(what, str) and not any(each.memory_id == what for each in self.memories(as_of=at))
         return news_services.tell_memories(
             self._stores,
             self.project_id,
@@ -249,11 +242,7 @@ class Character(CharacterTalk):
             UserInputError: When a field is none, or a value does not fit.
         """
         return care_services.edit_character_memory(
-            self._stores,
-            self.project_id,
-            character_id=self.character_id,
-            memory_id=memory_id,
-            changes=changes,
+            self._stores, self.project_id, character_id=self.character_id, memory_id=memory_id, changes=changes
         )
 
     def delete(self, memory_id: str) -> CharacterChange:
@@ -288,9 +277,7 @@ class Character(CharacterTalk):
 
     def changes(self) -> list[CharacterChange]:
         """Return what was done to the character's memories, the oldest first."""
-        return character_services.list_character_changes(
-            self._stores, self.project_id, character_id=self.character_id
-        )
+        return character_services.list_character_changes(self._stores, self.project_id, character_id=self.character_id)
 
     def undo(self, change_id: int | None = None) -> CharacterChange:
         """Undo a change of the character's memories.

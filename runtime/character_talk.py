@@ -97,11 +97,7 @@ class CharacterTalk:
             as_of: Only what happened before; None means everything so far.
         """
         return disposition_services.list_feelings_changes(
-            self._stores,
-            self.project_id,
-            character_id=self.character_id,
-            other=other,
-            as_of=as_moment(as_of),
+            self._stores, self.project_id, character_id=self.character_id, other=other, as_of=as_moment(as_of)
         )
 
     # --- Secrets ---
@@ -117,9 +113,7 @@ class CharacterTalk:
         Raises:
             UserInputError: When a field is wrong; says which.
         """
-        return secret_services.keep_secret(
-            self._stores, self.project_id, character_id=self.character_id, secret=secret
-        )
+        return secret_services.keep_secret(self._stores, self.project_id, character_id=self.character_id, secret=secret)
 
     def drop_secret(self, secret_id: str) -> Secret:
         """Take a secret away.
@@ -139,11 +133,7 @@ class CharacterTalk:
             as_of: As they stood then; None means now.
         """
         return secret_services.list_secrets(
-            self._stores,
-            self.project_id,
-            character_id=self.character_id,
-            to=to,
-            as_of=as_moment(as_of),
+            self._stores, self.project_id, character_id=self.character_id, to=to, as_of=as_moment(as_of)
         )
 
     def reveal(self, secret_id: str, *, to: str = PLAYER, at: Moment = None) -> Disclosure:
@@ -190,9 +180,7 @@ class CharacterTalk:
 
     # --- Replies ---
 
-    def check_reply(
-        self, text: str, *, to: str = PLAYER, said: str = "", as_of: Moment = None
-    ) -> list[ReplyFinding]:
+    def check_reply(self, text: str, *, to: str = PLAYER, said: str = "", as_of: Moment = None) -> list[ReplyFinding]:
         """Find what is wrong with something that the character is about to say; nothing is stored.
 
         A secret that the listener may not hear, a name that the story does not know (with the one that may be meant),
@@ -267,9 +255,7 @@ class CharacterTalk:
             story_as_of=position_of(story_as_of),
         )
 
-    async def astream_reply(
-        self, chat_model: BaseChatModel, said: str, **options: Any
-    ) -> AsyncIterator[str | Reply]:
+    async def astream_reply(self, chat_model: BaseChatModel, said: str, **options: Any) -> AsyncIterator[str | Reply]:
         """Do the same as `stream_reply` without blocking the event loop: the same arguments and parts.
 
         Args:

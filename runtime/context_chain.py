@@ -48,9 +48,7 @@ def build_context_chain(
         StoryMemoryTools(stores),
         model=model or _planning_model(settings),
         writer=(
-            JsonContextWriter(
-                settings.projects_dir, require_project=stores.database, is_full=memory.full_report
-            )
+            JsonContextWriter(settings.projects_dir, require_project=stores.database, is_full=memory.full_report)
             if write_files
             else None
         ),

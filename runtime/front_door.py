@@ -84,9 +84,7 @@ def summarize_scene(
         UserInputError: When the text is empty or too long.
         ConfigurationError: When the model cannot be built.
     """
-    return scene_summary_services.summarize_scene(
-        text, chat_model=chat_model, max_bullets=max_bullets
-    ).bullets
+    return scene_summary_services.summarize_scene(text, chat_model=chat_model, max_bullets=max_bullets).bullets
 
 
 class Memory:

@@ -42,15 +42,11 @@ class SceneReport(BaseModel):
     """What became of a scene that a graph wrote."""
 
     is_stored: bool = False
-    outcome: str = Field(
-        default="", description="added, replaced or unchanged; empty where it could not be stored."
-    )
+    outcome: str = Field(default="", description="added, replaced or unchanged; empty where it could not be stored.")
     is_read: bool = Field(
         default=False, description="Whether what it establishes is known: by a record, or read by a model."
     )
-    changed: list[str] = Field(
-        default_factory=list, description="What it changed, in lines in the story's language."
-    )
+    changed: list[str] = Field(default_factory=list, description="What it changed, in lines in the story's language.")
     issues: list[ReportIssue] = Field(default_factory=list, description="What failed or is missing.")
 
 
@@ -107,9 +103,7 @@ def build_scene_node(
             )
         chapter, scene = given["chapter_index"], given["scene_index"]
         record = given.get(record_key)
-        report = _stored(
-            ingest, text=given[text_key], record=record, chapter_index=chapter, scene_index=scene
-        )
+        report = _stored(ingest, text=given[text_key], record=record, chapter_index=chapter, scene_index=scene)
         if report.is_stored and record is None and extract is not None:
             _read_out(extract, report, (chapter, scene))
         if report.is_read:
@@ -151,9 +145,7 @@ def _read_out(extract: Callable[..., ExtractionReport], report: SceneReport, sce
     report.issues += reading.indexing.issues
 
 
-def _tell_changes(
-    what_changed: Callable[..., StoryDifference], report: SceneReport, scene: tuple[int, int]
-) -> None:
+def _tell_changes(what_changed: Callable[..., StoryDifference], report: SceneReport, scene: tuple[int, int]) -> None:
     chapter, number = scene
     try:
         changes = what_changed(since=scene, until=(chapter, number + 1) if number < GREATEST_INDEX else None)

@@ -25,9 +25,6 @@ class KeptReadings(Generic[Reading]):
 
     The position belongs to the question, so that nothing is told at one which was read at another. Answers are
     shared between all who ask: nobody may change one. Safe between threads.
-
-    Args:
-        limit: So many answers are kept for each opened set of stores.
     """
 
     def __init__(self, limit: int) -> None:
@@ -37,25 +34,9 @@ class KeptReadings(Generic[Reading]):
         self._kept = weakref.WeakKeyDictionary()
 
     def read(
-        self,
-        stores: MemoryStores,
-        project_id: str,
-        asked: Hashable,
-        *,
-        read: Callable[[Reading | None], Reading],
+        self, stores: MemoryStores, project_id: str, asked: Hashable, *, read: Callable[[Reading | None], Reading]
     ) -> Reading:
-        """Return the answer to a question.
-
-        Args:
-            stores: The stores.
-            project_id: The project.
-            asked: What is asked for, the position included.
-            read: Reads the answer; gets the one from before the last write too, where it is still kept.
-
-        Raises:
-            UnknownProjectError: When no such project is stored.
-            DatabaseError: When the database fails.
-        """
+        """Return the answer to a question."""
         question = (project_id, asked)
         # The number of the write is read first: an answer is never older than the number it is kept under.
         with stores.database(project_id).read() as unit:

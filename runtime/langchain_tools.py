@@ -29,9 +29,7 @@ class PositionArgument(BaseModel):
     model_config = ConfigDict(extra="forbid")
 
     chapter_index: ChapterIndex = Field(description="Chapter that is being entered.")
-    scene_index: SceneIndex | None = Field(
-        default=None, description="Scene of that chapter that is being entered."
-    )
+    scene_index: SceneIndex | None = Field(default=None, description="Scene of that chapter that is being entered.")
 
     def position(self) -> StoryPosition:
         """Return the position."""
@@ -131,17 +129,14 @@ def build_memory_tools(
     ]
     if project_id is not None:
         tools = [
-            (name, partial(body, project_id=project_id), _without_project(arguments))
-            for name, body, arguments in tools
+            (name, partial(body, project_id=project_id), _without_project(arguments)) for name, body, arguments in tools
         ]
     return [structured_tool(name, _DESCRIPTIONS[name], body, arguments) for name, body, arguments in tools]
 
 
 def _without_project(arguments: type[BaseModel]) -> type[BaseModel]:
     fields: dict[str, Any] = {
-        name: (field.annotation, field)
-        for name, field in arguments.model_fields.items()
-        if name != "project_id"
+        name: (field.annotation, field) for name, field in arguments.model_fields.items() if name != "project_id"
     }
     return create_model(f"Story{arguments.__name__}", __config__=ConfigDict(extra="forbid"), **fields)
 
@@ -151,9 +146,7 @@ class _MemoryToolBodies:
         self._tools = tools
         self._limit = limit
 
-    def search(
-        self, *, project_id: str, query: str, as_of: PositionArgument | None = None, **filters: Any
-    ) -> Answer:
+    def search(self, *, project_id: str, query: str, as_of: PositionArgument | None = None, **filters: Any) -> Answer:
         found = self._tools.rank_story_memory(project_id, query, as_of=self._cut(as_of), **filters)
         answer: Answer = {"memories": [_told(each) for each in found.memories]}
         issues = [issue.message for issue in found.issues]

@@ -160,16 +160,12 @@ class StoryStore(BaseStore):
         _require_fields(wanted)
         target = None
         if len(op.namespace_prefix) == 2:
-            target = keyed_notes.known_target(
-                self._stores, self._project_id, target=op.namespace_prefix[1], as_of=cut
-            )
+            target = keyed_notes.known_target(self._stores, self._project_id, target=op.namespace_prefix[1], as_of=cut)
             if target is None:
                 return []
         ranked = self._ranked(op, target, wanted, cut)
         fitting = [
-            each
-            for each in ranked
-            if not keyed_notes.is_former_value(each[0]) and _fits(_value_of(each[0]), wanted)
+            each for each in ranked if not keyed_notes.is_former_value(each[0]) and _fits(_value_of(each[0]), wanted)
         ]
         return [
             self._search_item(chunk, score, target or keyed_notes.home_of(chunk))
@@ -177,11 +173,7 @@ class StoryStore(BaseStore):
         ]
 
     def _ranked(
-        self,
-        op: SearchOp,
-        target: str | None,
-        wanted: Mapping[str, Any],
-        cut: StoryPosition | None,
+        self, op: SearchOp, target: str | None, wanted: Mapping[str, Any], cut: StoryPosition | None
     ) -> list[tuple[StoryMemoryChunk, float | None]]:
         """Return what a search may tell, with scores where it asks a query."""
         named = wanted.get("content_type")
@@ -221,9 +213,7 @@ class StoryStore(BaseStore):
     def _namespaces(self, op: ListNamespacesOp) -> list[tuple[str, ...]]:
         targets = keyed_notes.list_memory_targets(self._stores, self._project_id, as_of=self._as_of)
         namespaces = [(self.label, each) for each in targets]
-        fitting = [
-            each for each in namespaces if all(_matches(one, each) for one in op.match_conditions or ())
-        ]
+        fitting = [each for each in namespaces if all(_matches(one, each) for one in op.match_conditions or ())]
         found = sorted({each[: op.max_depth] for each in fitting})
         return list(found[op.offset : op.offset + op.limit])
 
@@ -244,9 +234,7 @@ class StoryStore(BaseStore):
                 " entity's id, name or alias, chapter:3, or book"
             )
         if op.ttl is not None:
-            raise UserInputError(
-                f"a story forgets nothing by itself; put {op.key!r} without a ttl, or delete it"
-            )
+            raise UserInputError(f"a story forgets nothing by itself; put {op.key!r} without a ttl, or delete it")
         if op.value is None:
             return
         if op.index is not None and list(op.index or ()) != ["content"]:
@@ -265,9 +253,7 @@ class StoryStore(BaseStore):
     def _write(self, op: PutOp) -> None:
         target = op.namespace[1]
         if op.value is None:
-            keyed_notes.delete_keyed_note(
-                self._stores, self._project_id, target=target, key=op.key, as_of=self._as_of
-            )
+            keyed_notes.delete_keyed_note(self._stores, self._project_id, target=target, key=op.key, as_of=self._as_of)
             return
         keyed_notes.put_keyed_note(
             self._stores,
@@ -291,9 +277,7 @@ def _place_of(place: object) -> StoryPosition:
         texts = [str(each) for each in numbers]
         if all(each.isdecimal() and len(each) < 8 for each in texts):
             return StoryPosition(*map(int, texts))
-    raise InvalidPositionError(
-        f"{place!r} is no place of a story; filter by as_of='5:4', a chapter and a scene"
-    )
+    raise InvalidPositionError(f"{place!r} is no place of a story; filter by as_of='5:4', a chapter and a scene")
 
 
 def _require_fields(wanted: Mapping[str, Any]) -> None:
@@ -335,9 +319,5 @@ def _matches(condition: MatchCondition, namespace: tuple[str, ...]) -> bool:
     path = condition.path
     if len(path) > len(namespace):
         return False
-    part = (
-        namespace[: len(path)]
-        if condition.match_type == "prefix"
-        else namespace[len(namespace) - len(path) :]
-    )
+    part = namespace[: len(path)] if condition.match_type == "prefix" else namespace[len(namespace) - len(path) :]
     return all(label in ("*", own) for label, own in zip(path, part, strict=True))

@@ -10,12 +10,7 @@ _ABSOLUTE_PATH = re.compile(r"(?<![\w.:/])(?:/[^\s/'\"`:;,]+){2,}/?|(?<!\w)[A-Za
 
 
 def without_paths(message: str, *, folders: Sequence[Path] = ()) -> str:
-    """Return a message without paths of this machine: of each its last part stays.
-
-    Args:
-        message: The message.
-        folders: Folders of which even the name is not told.
-    """
+    """Return a message without paths of this machine: of each its last part stays."""
     for folder in folders:
         for path in {str(folder.absolute()), str(folder.resolve())}:
             if len(path) > 1:

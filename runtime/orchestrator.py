@@ -108,10 +108,7 @@ def _stored(stores: MemoryStores, brief: SceneBrief, written: WrittenScene) -> S
 
 
 def _with_extraction(
-    stores: MemoryStores,
-    request: MemoryContextRequest,
-    outcome: SceneOutcome,
-    model: str | BaseChatModel | None,
+    stores: MemoryStores, request: MemoryContextRequest, outcome: SceneOutcome, model: str | BaseChatModel | None
 ) -> SceneOutcome:
     """Let a model read a stored scene; its failures are issues."""
     if outcome.ingest is None or (model is None and not is_extraction_model_set(stores.settings)):

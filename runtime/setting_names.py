@@ -14,16 +14,7 @@ from novelgen.nearest import ALIKE, did_you_mean, nearest_name
 def grouped_settings(
     given: Mapping[str, Any], settings: type[BaseModel], *, other_keywords: Sequence[str] = ()
 ) -> dict[str, Any]:
-    """Return settings that were given as keywords, those of the memory under `memory`, where they belong.
-
-    Args:
-        given: Keyword to value: names of settings, and of settings of the memory.
-        settings: The model of the settings.
-        other_keywords: What the caller takes beside settings, for it may be meant, too.
-
-    Raises:
-        ConfigurationError: When a keyword is no setting; names the nearest one.
-    """
+    """Return settings that were given as keywords, those of the memory under `memory`, where they belong."""
     of_memory = _inner(settings, "memory")
     memory: Any = given.get("memory", {})
     grouped: dict[str, Any] = {}
@@ -41,11 +32,7 @@ def grouped_settings(
 
 
 def with_own_names(given: Mapping[str, Any]) -> dict[str, Any]:
-    """Return settings with the embedding model where it belongs, which other programs write under the vector store.
-
-    Args:
-        given: Settings by name, those of the memory under `memory`; where both names are given, the own one wins.
-    """
+    """Return settings with the embedding model where it belongs, which other programs write under the vector store."""
     memory = given.get("memory")
     store = memory.get("vector_store") if isinstance(memory, Mapping) else None
     if not isinstance(memory, Mapping) or not isinstance(store, Mapping) or "embedding_model" not in store:
@@ -71,13 +58,7 @@ def misspelt_key(given: Mapping[str, Any], settings: type[BaseModel]) -> str | N
 
 
 def misspelt_variable(names: Iterable[str], settings: type[BaseModel], *, prefix: str) -> str | None:
-    """Return what is wrong with the first environment variable that was probably meant to be a setting, or None.
-
-    Args:
-        names: Of all variables.
-        settings: The model of the settings.
-        prefix: What those of the settings begin with, such as `NOVELGEN_`.
-    """
+    """Return what is wrong with the first environment variable that was probably meant to be a setting, or None."""
     for variable in sorted(name.upper() for name in names):
         name = variable.removeprefix(prefix).casefold()
         if name == variable.casefold() or "__" in name or name in settings.model_fields:
@@ -91,12 +72,7 @@ def misspelt_variable(names: Iterable[str], settings: type[BaseModel], *, prefix
 
 
 def unknown_setting(path: Sequence[int | str], settings: type[BaseModel]) -> str:
-    """Return the message for a setting whose name its group does not know.
-
-    Args:
-        path: The names that lead to it.
-        settings: The model of the settings.
-    """
+    """Return the message for a setting whose name its group does not know."""
     group, name = [str(part) for part in path[:-1]], str(path[-1])
     model: type[BaseModel] = settings
     for part in group:
@@ -116,10 +92,6 @@ def with_flat_settings(given: Mapping[str, Any], model: type[BaseModel]) -> dict
     """Return settings of a group with those that stand beside one of its own groups moved into it.
 
     What stands beside it wins: the group may hold no more than defaults.
-
-    Args:
-        given: Settings by name.
-        model: Their model; its `flat_groups` names the groups that may be left out.
     """
     flat = _flat_groups(model)
     told = {name: value for name, value in given.items() if name not in flat}

@@ -10,15 +10,7 @@ import os
 from pathlib import Path
 from typing import Annotated, Any, ClassVar, Literal
 
-from pydantic import (
-    BaseModel,
-    BeforeValidator,
-    ConfigDict,
-    Field,
-    SecretStr,
-    ValidationError,
-    model_validator,
-)
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, SecretStr, ValidationError, model_validator
 from pydantic_settings import (
     BaseSettings,
     PydanticBaseSettingsSource,
@@ -61,9 +53,7 @@ class VectorStoreSettings(BaseModel):
 
     provider: Annotated[Literal["chroma"], BeforeValidator(_without_suffix)] = "chroma"
     url: str | None = Field(default=None, description="URL of a Chroma server; None: embedded, per project.")
-    max_processes: int = Field(
-        default=8, ge=1, le=10_000, description="Embedded indexes kept running at once."
-    )
+    max_processes: int = Field(default=8, ge=1, le=10_000, description="Embedded indexes kept running at once.")
     write_timeout_s: float = Field(
         default=10.0, gt=0, le=600, description="For one step of bringing the index up to SQL."
     )
@@ -88,10 +78,7 @@ class SummarizationSettings(BaseModel):
 
     max_bullets: int = Field(default=5, ge=1, le=20)
     chapters_per_part: int = Field(
-        default=10,
-        ge=1,
-        le=1000,
-        description="Chapters summed up together, where settings.json has no parts.",
+        default=10, ge=1, le=1000, description="Chapters summed up together, where settings.json has no parts."
     )
     model: str | None = Field(default=None, description="Chat model for extraction; None: the planner's.")
     timeout_s: float = Field(default=180.0, gt=0, le=3600, description="For one scene, all calls together.")
@@ -178,10 +165,7 @@ class NovelgenSettings(BaseSettings):
         default=None, description="SQLAlchemy URL; None: SQLite in each project's data folder."
     )
     max_open_databases: int = Field(
-        default=32,
-        ge=1,
-        le=100_000,
-        description="SQLite databases kept open at once, up to 17 descriptors each.",
+        default=32, ge=1, le=100_000, description="SQLite databases kept open at once, up to 17 descriptors each."
     )
     model: str | None = Field(default=None, description="Chat model, provider:model; None: rules only.")
     model_base_url: str | None = None
@@ -197,9 +181,7 @@ class NovelgenSettings(BaseSettings):
     server_token: SecretStr | None = Field(
         default=None, description="Opens `novelgen serve`; it must be set where others can reach the server."
     )
-    server_read_token: SecretStr | None = Field(
-        default=None, description="Opens `novelgen serve` for reading only."
-    )
+    server_read_token: SecretStr | None = Field(default=None, description="Opens `novelgen serve` for reading only.")
     memory: MemorySettings = MemorySettings()
 
     @classmethod

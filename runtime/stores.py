@@ -135,10 +135,7 @@ class MemoryStores:
         return self
 
     def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        traceback: TracebackType | None,
+        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
     ) -> None:
         self.close()
 
@@ -193,11 +190,7 @@ class MemoryStores:
                 database = self._open_shared(self.settings.database_url)
             return [project.project_id for project in database.list_projects()]
         folder = self.settings.projects_dir
-        return (
-            sorted(each.name for each in folder.iterdir() if self._is_project(each))
-            if folder.is_dir()
-            else []
-        )
+        return sorted(each.name for each in folder.iterdir() if self._is_project(each)) if folder.is_dir() else []
 
     def ensure_project(self, project_id: str, *, name: str = "", language: str = "") -> None:
         """Create a project where there is none; one that exists, or that somebody creates meanwhile, stays as it is."""
@@ -369,9 +362,7 @@ class MemoryStores:
                 f"cannot be read: {error}"
             ) from error
 
-    def _started_index(
-        self, project_id: str, identity: EmbeddingIdentity, index_id: str
-    ) -> VectorStoreManager:
+    def _started_index(self, project_id: str, identity: EmbeddingIdentity, index_id: str) -> VectorStoreManager:
         """Open an index and let its process start while the caller goes on."""
         index = VectorStoreManager(
             self._index_location(project_id),
@@ -409,9 +400,7 @@ class MemoryStores:
             require_unowned(location)
         elif is_stored:
             # Whatever model made it: only its name counts.
-            index = VectorStoreManager(
-                location, embedding_model="", dimension=1, index_id=self._index_id(project_id)
-            )
+            index = VectorStoreManager(location, embedding_model="", dimension=1, index_id=self._index_id(project_id))
             try:
                 index.drop(project_id)
             finally:

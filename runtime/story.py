@@ -69,9 +69,7 @@ class Story(StoryFilling, StoryLookup, StoryKnowledge, StoryContinuity, StoryEdi
         chat_model: Chat model in place of the setting's.
     """
 
-    def __init__(
-        self, stores: MemoryStores, project_id: str, *, chat_model: BaseChatModel | None = None
-    ) -> None:
+    def __init__(self, stores: MemoryStores, project_id: str, *, chat_model: BaseChatModel | None = None) -> None:
         self._stores = stores
         self._chat_model = chat_model
         self._tools = StoryMemoryTools(stores)
@@ -135,9 +133,7 @@ class Story(StoryFilling, StoryLookup, StoryKnowledge, StoryContinuity, StoryEdi
         }
         return self._built([asked], write_files=write_file)[0]
 
-    def contexts(
-        self, plans: Iterable[Mapping[str, Any]], *, write_file: bool = False
-    ) -> list[SceneMemoryContext]:
+    def contexts(self, plans: Iterable[Mapping[str, Any]], *, write_file: bool = False) -> list[SceneMemoryContext]:
         """Build the contexts of several planned scenes, in their order.
 
         Args:
@@ -378,9 +374,7 @@ class Story(StoryFilling, StoryLookup, StoryKnowledge, StoryContinuity, StoryEdi
             raise UserInputError("a context needs its place; pass chapter_index and scene_index")
         given["chapter_plan"] = in_first_shape(given.get("chapter_plan"))
         own_plan, own_chapter_plan = own_scene_plan(
-            self._stores.paths(self.project_id),
-            chapter_index=place.chapter_index,
-            scene_index=place.scene_index,
+            self._stores.paths(self.project_id), chapter_index=place.chapter_index, scene_index=place.scene_index
         )
         if given["chapter_plan"] is None:
             given["chapter_plan"] = own_chapter_plan
@@ -399,9 +393,7 @@ def _require_plan_keys(given: Mapping[str, Any]) -> None:
     """Refuse a key that is nearly one of place or plan where that is missing; other keys are a chain's own."""
     missing = [key for key in _PLAN_KEYS if key not in given]
     for key in map(str, given):
-        if key not in MemoryContextRequest.model_fields and (
-            meant := did_you_mean(key, missing, likeness=0.85)
-        ):
+        if key not in MemoryContextRequest.model_fields and (meant := did_you_mean(key, missing, likeness=0.85)):
             raise UserInputError(f"a context takes no key {key!r}{meant}")
 
 

@@ -108,12 +108,7 @@ class StoryEditing(StoryBase):
             UserInputError: When the text is empty or too long.
         """
         return scene_editing_services.edit_scene(
-            self._stores,
-            self.project_id,
-            position=required_position(place),
-            text=text,
-            title=title,
-            record=record,
+            self._stores, self.project_id, position=required_position(place), text=text, title=title, record=record
         )
 
     def author_changes(
@@ -199,9 +194,7 @@ class StoryEditing(StoryBase):
         Raises:
             UnknownEntityError: When nobody bears the name, or several do.
         """
-        return deletion_services.delete_entity(
-            self._stores, self.project_id, name=name, entity_type=entity_type
-        )
+        return deletion_services.delete_entity(self._stores, self.project_id, name=name, entity_type=entity_type)
 
     def add_relationship(
         self,
@@ -307,9 +300,7 @@ class StoryEditing(StoryBase):
             UnknownEntityError: When nobody bears a name, or several do.
             UserInputError: When nothing is known of the two together.
         """
-        return deletion_services.delete_relationship(
-            self._stores, self.project_id, first=first, second=second
-        )
+        return deletion_services.delete_relationship(self._stores, self.project_id, first=first, second=second)
 
     def edit_thread(
         self,

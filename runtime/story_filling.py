@@ -73,13 +73,9 @@ class StoryFilling(StoryBase):
                 progress=progress,
             )
         if files:
-            raise UserInputError(
-                "ingest takes either files, or one scene's text and record; leave one of them out"
-            )
+            raise UserInputError("ingest takes either files, or one scene's text and record; leave one of them out")
         if chapter_index is None or scene_index is None:
-            raise UserInputError(
-                "a scene's text or record needs its place; pass chapter_index and scene_index"
-            )
+            raise UserInputError("a scene's text or record needs its place; pass chapter_index and scene_index")
         return ingest_finished_scene(
             self._stores,
             self.project_id,
@@ -179,9 +175,7 @@ def _chapter_files(files: str | Path | Sequence[str | Path]) -> list[Path]:
     for path in paths:
         in_folder = list(chapter_files(path).values()) if path.is_dir() else [path]
         if not in_folder:
-            raise UserInputError(
-                f"there are no chapters in {str(path)!r}; name them chapter_001.json, .txt or .md"
-            )
+            raise UserInputError(f"there are no chapters in {str(path)!r}; name them chapter_001.json, .txt or .md")
         found += in_folder
     return found
 

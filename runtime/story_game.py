@@ -19,9 +19,7 @@ from runtime.story_base import StoryBase
 class StoryGame(StoryBase):
     """The part of a `Story` that is played; see there."""
 
-    def character(
-        self, name: str, *, create: bool = False, clock: Callable[[], datetime] | None = None
-    ) -> Character:
+    def character(self, name: str, *, create: bool = False, clock: Callable[[], datetime] | None = None) -> Character:
         """Return a character who remembers and recalls by itself, for games and role-play.
 
         Args:
@@ -55,12 +53,7 @@ class StoryGame(StoryBase):
             UserInputError: When the name is empty, or JSON cannot hold the value.
         """
         secret_services.set_flag(
-            self._stores,
-            self.project_id,
-            name=name,
-            value=value,
-            at=as_moment(at),
-            now=(clock or self._stores.clock)(),
+            self._stores, self.project_id, name=name, value=value, at=as_moment(at), now=(clock or self._stores.clock)()
         )
 
     def flags(self, *, as_of: tuple[int, int] | datetime | None = None) -> dict[str, Any]:

@@ -12,9 +12,7 @@ from runtime.story_base import Place, StoryBase, position_of
 class StoryKnowledge(StoryBase):
     """The part of a `Story` that tells who knows what; see there."""
 
-    def knowledge(
-        self, character: str, *, as_of: Place = None, about: str | None = None
-    ) -> CharacterKnowledge:
+    def knowledge(self, character: str, *, as_of: Place = None, about: str | None = None) -> CharacterKnowledge:
         """Tell what a character knows and what not: every memory before the position in one of two lists.
 
         Args:

@@ -228,9 +228,7 @@ class StoryLookup(StoryBase):
             as_of=position_of(as_of),
         )
 
-    def memories_about(
-        self, entity: str, *, limit: int = DEFAULT_ABOUT, as_of: Place = None
-    ) -> MemoriesAbout:
+    def memories_about(self, entity: str, *, limit: int = DEFAULT_ABOUT, as_of: Place = None) -> MemoriesAbout:
         """Return what is remembered of an entity: what is attached to it, and what its names stand in.
 
         Args:

@@ -26,11 +26,7 @@ logger = logging.getLogger(__name__)
 
 
 class StoryMemoryTools:
-    """The memory of runtime's stores, as `novelgen.memory.protocol.StoryMemory`.
-
-    Args:
-        stores: Open stores; they are not closed here.
-    """
+    """The memory of runtime's stores, as `novelgen.memory.protocol.StoryMemory`."""
 
     def __init__(self, stores: MemoryStores) -> None:
         self._stores = stores
@@ -100,9 +96,7 @@ class StoryMemoryTools:
         with self._stores.database(require_project_id(project_id)).read() as unit:
             return unit.outline(as_of=as_of, chapters_per_part=chapters_per_part)
 
-    def recap(
-        self, project_id: str, *, as_of: StoryPosition, last_scenes: int = RECALLED_SCENES
-    ) -> StoryRecap:
+    def recap(self, project_id: str, *, as_of: StoryPosition, last_scenes: int = RECALLED_SCENES) -> StoryRecap:
         """Return the last scenes before the position in a few words, and what filters can name there."""
         with self._stores.database(require_project_id(project_id)).read() as unit:
             return unit.recap(as_of=as_of, last_scenes=last_scenes)
@@ -120,9 +114,7 @@ class StoryMemoryTools:
                 stands_for=unit.consolidations.stands_for(),
             )
 
-    def names_in_text(
-        self, project_id: str, names: Sequence[str], *, as_of: StoryPosition
-    ) -> dict[str, list[str]]:
+    def names_in_text(self, project_id: str, names: Sequence[str], *, as_of: StoryPosition) -> dict[str, list[str]]:
         """Return which of the names stand in the text before the position, with all ways of saying them."""
         with self._stores.database(require_project_id(project_id)).read() as unit:
             return names_in_text(unit, names, as_of=as_of)
@@ -133,12 +125,7 @@ class StoryMemoryTools:
             return unit.memories.read_moments(chunk_ids)
 
     def get_entity_state(
-        self,
-        project_id: str,
-        entity_id: str,
-        *,
-        chapter_index: int | None = None,
-        scene_index: int | None = None,
+        self, project_id: str, entity_id: str, *, chapter_index: int | None = None, scene_index: int | None = None
     ) -> EntityStateSnapshot | None:
         """Return one entity's state; see `get_entity_state_tool`."""
         as_of = StoryPosition(chapter_index, scene_index)
@@ -166,6 +153,4 @@ class StoryMemoryTools:
         """Return the snapshots around a chapter; see `get_recent_timeline_tool`."""
         window = max(0, context_window)
         with self._stores.database(require_project_id(project_id)).read() as unit:
-            return unit.states.timeline(
-                chapter_index - window, chapter_index + window, as_of=as_of or END_OF_STORY
-            )
+            return unit.states.timeline(chapter_index - window, chapter_index + window, as_of=as_of or END_OF_STORY)

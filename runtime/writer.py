@@ -22,35 +22,17 @@ _DEPTH_OF_LINES = 2
 
 
 class JsonContextWriter:
-    """A `ContextWriter` for `projects/<id>/scene_<chapter>_<scene>_memory.json`.
-
-    Args:
-        projects_dir: Folder that holds the projects.
-        require_project: Raises UnknownProjectError for a project that is not stored, for which no folder is made;
-            None makes it.
-        is_full: Leave nothing out of the file; see `context_json`.
-    """
+    """A `ContextWriter` for `projects/<id>/scene_<chapter>_<scene>_memory.json`."""
 
     def __init__(
-        self,
-        projects_dir: Path,
-        *,
-        require_project: Callable[[str], object] | None = None,
-        is_full: bool = False,
+        self, projects_dir: Path, *, require_project: Callable[[str], object] | None = None, is_full: bool = False
     ) -> None:
         self._projects_dir = projects_dir
         self._is_full = is_full
         self._require_project = require_project
 
     def write(self, context: SceneMemoryContext) -> Path | None:
-        """Write the context's file, whole or not at all.
-
-        Returns:
-            The file's path; None for a project of which there is neither a folder nor anything stored.
-
-        Raises:
-            ContextWriteError: When the disk refuses, or the target is a link that leads outside.
-        """
+        """Write the context's file, whole or not at all."""
         paths = ProjectPaths(self._projects_dir, context.project_id)
         if not paths.folder.is_dir() and self._is_unknown(context.project_id):
             return None
@@ -72,13 +54,7 @@ class JsonContextWriter:
 
 
 def context_json(context: SceneMemoryContext, *, is_full: bool = False) -> str:
-    """Return the context as readable JSON, ending in a line break.
-
-    Args:
-        context: The context.
-        is_full: Every field, one a line; else what says nothing is left out (see `context_document`), and a memory,
-            a receipt or a state takes one line.
-    """
+    """Return the context as readable JSON, ending in a line break."""
     if is_full:
         return context.model_dump_json(indent=2) + "\n"
     return _in_lines(context_document(context), depth=1) + "\n"

@@ -63,12 +63,7 @@ def test_the_wheel_works_in_an_environment_of_its_own(wheel: Path, tmp_path: Pat
     command = "import importlib.metadata as m; (program,) = m.entry_points(group='console_scripts', name='novelgen'); "
     where = "import novelgen, sys; print(novelgen.__file__, file=sys.stderr); "
     run = subprocess.run(
-        [
-            str(python),
-            "-P",
-            "-c",
-            command + where + "sys.argv = ['novelgen', '--help']; sys.exit(program.load()())",
-        ],
+        [str(python), "-P", "-c", command + where + "sys.argv = ['novelgen', '--help']; sys.exit(program.load()())"],
         cwd=tmp_path,
         env={name: value for name, value in os.environ.items() if name != "PYTHONPATH"},
         capture_output=True,

@@ -13,14 +13,7 @@ from pydantic import BaseModel, Field
 from novelgen.memory.search import NAMES_PURPOSE, Candidate, SearchQuery, SearchRequest
 from novelgen.models.chunk_context import ChunkContextRequest, ChunkMemory, GlossaryEntry, GlossaryName
 from novelgen.models.entity import Entity, is_entity_id, translation_of
-from novelgen.models.memory import (
-    BOOK,
-    DISTILLED_TYPES,
-    PASSAGE_TYPES,
-    StoryMemoryChunk,
-    chapter_of_target,
-    targets_of,
-)
+from novelgen.models.memory import BOOK, DISTILLED_TYPES, PASSAGE_TYPES, StoryMemoryChunk, chapter_of_target, targets_of
 from novelgen.names.resolver import Mention, NameResolver
 from novelgen.selection.duplicates import DuplicateFinder
 from novelgen.selection.query_scores import RANK_CONSTANT
@@ -35,20 +28,8 @@ class TextMention(BaseModel):
     sentences: list[str] = Field(default_factory=list, description="In the order of the text.")
 
 
-def mentioned_in(
-    text: str, known: Sequence[Entity], *, newly_shown: Sequence[Entity] = ()
-) -> list[TextMention]:
-    """Find the entities that a text names.
-
-    Args:
-        text: A piece of the story.
-        known: Entities and names that the story had shown before the text.
-        newly_shown: Entities as the text's own chapter shows them; of those that are not known yet only the
-            names that stand in the text are told, for the rest may come after it.
-
-    Returns:
-        One per entity, in the order of first mention.
-    """
+def mentioned_in(text: str, known: Sequence[Entity], *, newly_shown: Sequence[Entity] = ()) -> list[TextMention]:
+    """Find the entities that a text names."""
     known_ids = {entity.entity_id for entity in known}
     new = [entity for entity in newly_shown if entity.entity_id not in known_ids]
     entities = {entity.entity_id: entity for entity in [*known, *new]}
@@ -96,18 +77,13 @@ def _name(entity: Entity, name: str, speakers: Mapping[str, str]) -> GlossaryNam
         # Who is not known yet is not told to use it.
         speaker = speakers.get(speaker, "")
     return GlossaryName(
-        name=name,
-        translation=translation_of(entity, name),
-        language=(alias and alias.language) or "",
-        speaker=speaker,
+        name=name, translation=translation_of(entity, name), language=(alias and alias.language) or "", speaker=speaker
     )
 
 
 def _sentences_with(text: str, mentions: Sequence[Mention]) -> list[str]:
     spans = (
-        span
-        for span in split_sentences(text)
-        if any(span.start <= mention.start < span.end for mention in mentions)
+        span for span in split_sentences(text) if any(span.start <= mention.start < span.end for mention in mentions)
     )
     return [text[span.start : span.end] for span in spans]
 
@@ -146,9 +122,7 @@ class ChosenMemories(BaseModel):
     more: int = 0
 
 
-def chunk_search(
-    request: ChunkContextRequest, mentions: Sequence[TextMention], *, timeout_s: float
-) -> SearchRequest:
+def chunk_search(request: ChunkContextRequest, mentions: Sequence[TextMention], *, timeout_s: float) -> SearchRequest:
     """Return what to search for: the text itself, each entity in its memories, and its names in all others."""
     queries = _text_queries(request, mentions)
     named = [
@@ -171,9 +145,7 @@ def _text_queries(request: ChunkContextRequest, mentions: Sequence[TextMention])
     spans = chunk_text(request.text, target_characters=QUERY_CHARACTERS)
     step = max(1, math.ceil(len(spans) / WHOLE_TEXT_QUERIES))
     pieces = [request.text[span.start : span.end] for span in spans[::step]]
-    queries = [
-        SearchQuery(text=piece[:QUERY_CHARACTERS], purpose="whole") for piece in pieces if piece.strip()
-    ]
+    queries = [SearchQuery(text=piece[:QUERY_CHARACTERS], purpose="whole") for piece in pieces if piece.strip()]
     return queries + [
         SearchQuery(
             text=" ".join([mention.entry.name, *mention.sentences])[:QUERY_CHARACTERS],
@@ -204,18 +176,6 @@ def choose_for_chunk(
     book, half of it), and 0.2 importance; what was replaced keeps a tenth. Each further memory of the same entity
     counts 0.7 of the one before it. Passages count only where no distilled memory was found, and what repeats the text
     or another memory does not.
-
-    Args:
-        request: The text, its position and the limit.
-        mentions: Whom it names.
-        candidates: What the retrievers found; what does not lie before the position is dropped once more.
-        known: Who and what the story had shown before the text: their names are found in memories by words.
-        linked: How many distilled memories its entities have in all; None counts those found alone.
-        read_at: When the memories were last read, by chunk id; for the priority `least_recently_read`.
-
-    Returns:
-        At most `limit`, in order of score, then story distance, then id, and how many more there are. With the
-        priority `least_recently_read` what was never read comes first, then what was not read for longest.
     """
     here = {mention.entry.entity_id for mention in mentions}
     targets = here.union(request.targets)
@@ -263,10 +223,7 @@ def _not_found(linked: int | None, here: set[str], candidates: Sequence[Candidat
 
 
 def _fits(
-    candidate: Candidate,
-    request: ChunkContextRequest,
-    targets: set[str],
-    named: Mapping[str, Sequence[str]],
+    candidate: Candidate, request: ChunkContextRequest, targets: set[str], named: Mapping[str, Sequence[str]]
 ) -> bool:
     chunk = candidate.chunk
     is_before = request.position.admits(chunk.chapter_index, chunk.scene_index)
@@ -287,11 +244,7 @@ def _unspaced(text: str) -> str:
 
 
 def _scored(
-    candidates: Sequence[Candidate],
-    targets: set[str],
-    named: Mapping[str, Sequence[str]],
-    *,
-    telling_queries: int,
+    candidates: Sequence[Candidate], targets: set[str], named: Mapping[str, Sequence[str]], *, telling_queries: int
 ) -> list[ChunkMemory]:
     relevance = {
         each.chunk.chunk_id: sum(
@@ -327,9 +280,7 @@ def _scored(
     return scored
 
 
-def _rarity(
-    candidates: Sequence[Candidate], targets: set[str], named: Mapping[str, Sequence[str]]
-) -> dict[str, float]:
+def _rarity(candidates: Sequence[Candidate], targets: set[str], named: Mapping[str, Sequence[str]]) -> dict[str, float]:
     """How much being attached to each target says, from 0.5 (all memories are) to 1 (one is); for the book half."""
     counts = Counter(
         target

@@ -43,14 +43,6 @@ def compare_contexts(was: SceneMemoryContext, now: SceneMemoryContext) -> Contex
 
     Memories are the same by scene and `source_id` (by `chunk_id` where there is none), timeline entries by what
     they are of. Moments, timings, scores, the age of open loops and whether a value is proven do not count.
-
-    Args:
-        was: The context of before.
-        now: The context of the same place as it is built now.
-
-    Returns:
-        Differences only: first what is in the later context, in its order, then what went, in the order of
-        before; empty lists where nothing changed.
     """
     before, after = was.report or ContextReport(), now.report or ContextReport()
     return ContextDifference(
@@ -84,9 +76,7 @@ def _states(was: SceneMemoryContext, now: SceneMemoryContext) -> Iterator[StateD
             )
 
 
-def _attributes(
-    before: EntityStateSnapshot | None, after: EntityStateSnapshot | None
-) -> list[AttributeChange]:
+def _attributes(before: EntityStateSnapshot | None, after: EntityStateSnapshot | None) -> list[AttributeChange]:
     was = before.state_data if before else {}
     now = after.state_data if after else {}
     return [
@@ -119,9 +109,7 @@ def _wordings(context: SceneMemoryContext) -> dict[_MemoryKey, MemoryWording]:
     for chunk in context.relevant_memories:
         item = items.get(chunk.chunk_id)
         wordings[_memory_key(chunk)] = (
-            MemoryWording(form=item.form, text=item.text)
-            if item
-            else MemoryWording(form="full", text=chunk.content)
+            MemoryWording(form=item.form, text=item.text) if item else MemoryWording(form="full", text=chunk.content)
         )
     return wordings
 
@@ -137,11 +125,7 @@ def _moves(was: Mapping[_MemoryKey, ContextItem], now: Mapping[_MemoryKey, Conte
     )
     moved = [
         MemoryMove(
-            memory_id=key[2],
-            rank_was=ranks_was[key],
-            rank_now=rank,
-            score_was=was[key].score,
-            score_now=now[key].score,
+            memory_id=key[2], rank_was=ranks_was[key], rank_now=rank, score_was=was[key].score, score_now=now[key].score
         )
         for key, rank in ranks_now.items()
         if ranks_was[key] != rank

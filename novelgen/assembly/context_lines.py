@@ -17,14 +17,7 @@ from novelgen.text.language import estimate_tokens
 
 ContextNeed = Literal["states", "obligations", "relations", "timeline", "memories", "passages"]
 
-NEEDS: tuple[ContextNeed, ...] = (
-    "states",
-    "obligations",
-    "relations",
-    "timeline",
-    "memories",
-    "passages",
-)
+NEEDS: tuple[ContextNeed, ...] = ("states", "obligations", "relations", "timeline", "memories", "passages")
 """In the order in which a report tells their tokens."""
 
 
@@ -33,9 +26,7 @@ class ContextLine(BaseModel):
 
     need: ContextNeed
     section: str = Field(description="states, memories, or the timeline's own: open_loops, recent_events, …")
-    id: str = Field(
-        default="", description="Of the memory, entity, thread or relationship; empty: none has one."
-    )
+    id: str = Field(default="", description="Of the memory, entity, thread or relationship; empty: none has one.")
     text: str
     tokens: int = Field(ge=0)
     chapter_index: int | None = None
@@ -48,12 +39,7 @@ class ContextLine(BaseModel):
 def context_lines(
     context: SceneMemoryContext, *, count_tokens: Callable[[str], int] = estimate_tokens
 ) -> list[ContextLine]:
-    """Return the lines of a context by need: states, timeline, memories best first, then what is hidden.
-
-    Args:
-        context: What the chain returned.
-        count_tokens: Token counter of the budgets.
-    """
+    """Return the lines of a context by need: states, timeline, memories best first, then what is hidden."""
     report = context.report or ContextReport()
     labels = labels_for(report.language)
     lines = [
@@ -84,25 +70,15 @@ def _states(
     count_tokens: Callable[[str], int],
 ) -> Iterator[ContextLine]:
     budget_tokens = max(DEFAULT_STATE_BUDGET, tokens.get("states", 0))
-    rendered = render_states(
-        states, names, labels=labels, budget_tokens=budget_tokens, count_tokens=count_tokens
-    )
+    rendered = render_states(states, names, labels=labels, budget_tokens=budget_tokens, count_tokens=count_tokens)
     for entity_id, text in rendered.lines.items():
         yield ContextLine(
-            need="states",
-            section="states",
-            id=entity_id,
-            text=text,
-            tokens=count_tokens(text),
-            entity_ids=[entity_id],
+            need="states", section="states", id=entity_id, text=text, tokens=count_tokens(text), entity_ids=[entity_id]
         )
 
 
 def _timeline(
-    timeline: Mapping[str, Any] | None,
-    names: Mapping[str, str],
-    labels: Labels,
-    count_tokens: Callable[[str], int],
+    timeline: Mapping[str, Any] | None, names: Mapping[str, str], labels: Labels, count_tokens: Callable[[str], int]
 ) -> Iterator[ContextLine]:
     for section in SECTION_ORDER:
         for depth, entry in enumerate((timeline or {}).get(section) or ()):

@@ -50,20 +50,7 @@ def assemble_memories(
     top_k: int | None = None,
     is_full_report: bool = True,
 ) -> AssembledMemories:
-    """Choose the memories of a planned scene.
-
-    Args:
-        request: The planned scene; what does not lie before it, or belongs to another project, is dropped.
-        story: The story before it.
-        plan: The queries and entities that were looked up.
-        search: Candidates of all retrievers.
-        budget_tokens: Bound for all texts together.
-        weights: Settings of the choice.
-        count_tokens: Token counter.
-        quotas: Shares of the budget.
-        top_k: At most so many; None means as many as the budget holds.
-        is_full_report: Also tell the points of each part of the score, and of each memory what it is attached to.
-    """
+    """Choose the memories of a planned scene."""
     position = request.position
     candidates = [
         each
@@ -83,9 +70,7 @@ def assemble_memories(
     verbatim = sum(each.tokens for each in selection.items if each.chunk.content_type in PASSAGE_TYPES)
     return AssembledMemories(
         chunks=[_given_out(item.chunk, is_full=is_full_report) for item in selection.items],
-        items=_with_prompt_indices(
-            [_receipt(item, has_score_parts=is_full_report) for item in selection.items]
-        ),
+        items=_with_prompt_indices([_receipt(item, has_score_parts=is_full_report) for item in selection.items]),
         tokens=selection.tokens,
         tokens_per_need={"memories": selection.tokens - verbatim, "passages": verbatim},
         left_out=[_left_out(item) for item in selection.left_out],

@@ -13,24 +13,12 @@ from functools import cached_property
 from novelgen.knowledge.character_view import INNER_ATTRIBUTES, CharacterView, StoryKnowledge
 from novelgen.memory.outline import OutlineScene, PairChange, StoryChanges, StoryOutline
 from novelgen.memory.search import Candidate, SearchResult
-from novelgen.models.context import (
-    ContextItem,
-    MemoryContextRequest,
-    PointOfView,
-    ReportedQuery,
-    ReportIssue,
-)
+from novelgen.models.context import ContextItem, MemoryContextRequest, PointOfView, ReportedQuery, ReportIssue
 from novelgen.models.entity import Entity
 from novelgen.models.folds import HOLDER_ATTRIBUTE, fold_holders, folded_relationship, snapshot_of
 from novelgen.models.knowledge import KnowledgeMode
 from novelgen.models.memory import StoryMemoryChunk
-from novelgen.models.state import (
-    PRESENCE_ATTRIBUTE,
-    EntityStateSnapshot,
-    OpenLoop,
-    Relationship,
-    StateChange,
-)
+from novelgen.models.state import PRESENCE_ATTRIBUTE, EntityStateSnapshot, OpenLoop, Relationship, StateChange
 from novelgen.planning.retrieval_plan import PlannedQuery, RetrievalPlan
 from novelgen.records.attributes import attribute_named
 
@@ -38,23 +26,9 @@ WITHHELD = "(withheld: it may name what the point of view does not know)"
 
 
 def decided_point_of_view(
-    request: MemoryContextRequest,
-    plan: RetrievalPlan,
-    outline: StoryOutline | None,
-    mode: KnowledgeMode | None,
+    request: MemoryContextRequest, plan: RetrievalPlan, outline: StoryOutline | None, mode: KnowledgeMode | None
 ) -> tuple[PointOfView | None, ReportIssue | None]:
-    """Decide from whose point of view a context is, and what becomes of what that one does not know.
-
-    Args:
-        request: The planned scene; its plan names whose point of view it is, and it may say what becomes of it.
-        plan: With the id of whom that name means.
-        outline: The story before the scene; None when it could not be read.
-        mode: As the settings say; None: separate where a point of view is named.
-
-    Returns:
-        None where nobody is named and nothing is to be marked. Whom nobody knows is an issue, and nothing is assumed
-        of what they know; only where the story could not be read does `exclude` stand, and leaves all out.
-    """
+    """Decide from whose point of view a context is, and what becomes of what that one does not know."""
     name = request.scene_plan.pov.strip()
     wanted = request.knowledge or mode
     if not name:
@@ -86,15 +60,7 @@ class FoundStory:
 
 @dataclass(frozen=True)
 class PointOfViewCut:
-    """Divides what was found into what one character knows and what they do not.
-
-    Args:
-        found: What was found for the scene.
-        character_id: Whose point of view it is; None knows nothing.
-        view: What they know; None when it could not be told, so that no more is known than their own state.
-        changes: Single changes of what was found; None where the memory does not give them.
-        request: The planned scene.
-    """
+    """Divides what was found into what one character knows and what they do not."""
 
     found: FoundStory
     character_id: str | None
@@ -168,9 +134,7 @@ class PointOfViewCut:
             ),
             search=replace(
                 self.found.search,
-                candidates=tuple(
-                    each for each in self.found.search.candidates if each.chunk.chunk_id not in taken
-                ),
+                candidates=tuple(each for each in self.found.search.candidates if each.chunk.chunk_id not in taken),
             ),
             states=list(self._differing_states()),
             timeline=(),
@@ -242,11 +206,7 @@ class PointOfViewCut:
     def _as_known(self, chunk: StoryMemoryChunk, view: CharacterView) -> StoryMemoryChunk:
         """A memory that something replaced of which they do not know still holds for them."""
         newer = chunk.superseded_by
-        return (
-            chunk
-            if newer is None or view.knows_source(newer)
-            else chunk.model_copy(update={"superseded_by": None})
-        )
+        return chunk if newer is None or view.knows_source(newer) else chunk.model_copy(update={"superseded_by": None})
 
     # --- Names ---
 
@@ -305,11 +265,7 @@ class PointOfViewCut:
             if change.kind == "explicit" and change.attribute == HOLDER_ATTRIBUTE
         )
         for snapshot in self.found.states:
-            seen = (
-                self._own_state(snapshot)
-                if snapshot.entity_id == self.character_id
-                else self._seen_state(snapshot)
-            )
+            seen = self._own_state(snapshot) if snapshot.entity_id == self.character_id else self._seen_state(snapshot)
             if seen is not None:
                 yield seen.model_copy(update={"holds": held.get(snapshot.entity_id, [])})
 
@@ -319,23 +275,15 @@ class PointOfViewCut:
         changes = self._changes_of(snapshot.entity_id)
         if view is None or not changes:
             return snapshot
-        kept = [
-            each
-            for each in changes
-            if not view.is_kept_from(_said_of(each), each.chapter_index, each.scene_index)
-        ]
+        kept = [each for each in changes if not view.is_kept_from(_said_of(each), each.chapter_index, each.scene_index)]
         return self._folded(snapshot, kept)
 
     def _seen_state(self, snapshot: EntityStateSnapshot) -> EntityStateSnapshot | None:
         seen = [each for each in self._seen_changes if each.entity_id == snapshot.entity_id]
         return self._folded(snapshot, seen)
 
-    def _folded(
-        self, snapshot: EntityStateSnapshot, changes: Sequence[StateChange]
-    ) -> EntityStateSnapshot | None:
-        return snapshot_of(
-            snapshot.project_id, changes, as_of=self.request.position, timestamp=snapshot.timestamp
-        )
+    def _folded(self, snapshot: EntityStateSnapshot, changes: Sequence[StateChange]) -> EntityStateSnapshot | None:
+        return snapshot_of(snapshot.project_id, changes, as_of=self.request.position, timestamp=snapshot.timestamp)
 
     def _changes_of(self, entity_id: str) -> list[StateChange]:
         return [each for each in self.changes.states if each.entity_id == entity_id] if self.changes else []
@@ -393,9 +341,7 @@ class PointOfViewCut:
                 )
                 if seen
                 else Relationship(
-                    relationship_id=whole.relationship_id,
-                    character_a=whole.character_a,
-                    character_b=whole.character_b,
+                    relationship_id=whole.relationship_id, character_a=whole.character_a, character_b=whole.character_b
                 )
             )
             own = self._own_side(whole)
@@ -427,14 +373,7 @@ def marked_items(
     character_ids: Collection[str],
     knowledge: StoryKnowledge,
 ) -> list[ContextItem]:
-    """Return receipts that say who of some characters knows what was taken.
-
-    Args:
-        items: The receipts.
-        chunks: The memories, one per receipt.
-        character_ids: The characters, in the order in which they are listed.
-        knowledge: Who knows what.
-    """
+    """Return receipts that say who of some characters knows what was taken."""
     views = [knowledge.of(each) for each in character_ids]
 
     def marked(item: ContextItem, chunk: StoryMemoryChunk) -> ContextItem:

@@ -55,29 +55,17 @@ def assemble_states(
     """Take the first `max_states` snapshots of which at least one attribute fits the budget.
 
     A snapshot is never cut: it holds its whole state. The budget bounds its line in the prompt.
-
-    Args:
-        snapshots: Most wanted first, empty states excluded by the caller or dropped here.
-        names: Entity id to name, for the lines.
-        labels: Words of the story's language.
-        budget_tokens: Bound for all lines together.
-        max_states: Bound for the number of snapshots.
-        count_tokens: Token counter.
     """
     filled = [snapshot for snapshot in snapshots if snapshot.state_data]
     wanted = filled[:max_states]
-    rendered = render_states(
-        wanted, names, labels=labels, budget_tokens=budget_tokens, count_tokens=count_tokens
-    )
+    rendered = render_states(wanted, names, labels=labels, budget_tokens=budget_tokens, count_tokens=count_tokens)
     taken = [snapshot for snapshot in wanted if snapshot.entity_id in rendered.lines]
     budget = str(budget_tokens)
     too_many = LeftOutWhy(code="over_max_states", values={"limit": str(max_states)})
     no_room = LeftOutWhy(code="no_attribute_fits", values={"budget": budget})
     left_out = [_left_out(snapshot.entity_id, too_many) for snapshot in filled[max_states:]]
     left_out += [
-        _left_out(snapshot.entity_id, no_room)
-        for snapshot in wanted
-        if snapshot.entity_id not in rendered.lines
+        _left_out(snapshot.entity_id, no_room) for snapshot in wanted if snapshot.entity_id not in rendered.lines
     ]
     for entity_id, dropped in rendered.dropped.items():
         if entity_id in rendered.lines:
@@ -115,23 +103,6 @@ def assemble_context(
     """Choose and bound memories, states and timeline, and write the receipts.
 
     Whatever lies at or after the planned scene is dropped here once more, whoever let it through.
-
-    Args:
-        request: The planned scene.
-        story: The story before it.
-        plan: What was looked up.
-        search: Candidates of all retrievers.
-        states: Snapshots, most wanted first.
-        timeline: Snapshots of the chapters around, in story order.
-        bounds: Budgets.
-        count_tokens: Token counter of the budgets.
-        timestamp: Moment of retrieval.
-        point_of_view: From whose point of view the context is, for its report.
-        cut: Divides what was found; where it is given only what that one knows is chosen from, and in the mode
-            `separate` the rest stands apart, within a budget of its own.
-
-    Returns:
-        The context with its report; issues and timings are left to the chain.
     """
     language = language_of(request, story)
     assembler = _Assembler(request, story, plan, bounds, labels_for(language), count_tokens)
@@ -163,9 +134,7 @@ def assemble_context(
         timeline_context=times.timeline,
         retrieval_timestamp=timestamp,
         report=report,
-        hidden=_hidden(assembler, cut)
-        if cut and point_of_view and point_of_view.mode == "separate"
-        else None,
+        hidden=_hidden(assembler, cut) if cut and point_of_view and point_of_view.mode == "separate" else None,
     )
 
 
@@ -178,9 +147,7 @@ def _hidden(assembler: _Assembler, cut: PointOfViewCut) -> HiddenContext | None:
     names = {entity.entity_id: entity.name for entity in cut.found.outline.entities}
     budget_tokens = assembler.bounds.hidden_budget
     beside = int(_SHARE_BESIDE_MEMORIES * budget_tokens)
-    within = assembler.within(
-        assembler.bounds.model_copy(update={"state_budget": beside, "timeline_budget": beside})
-    )
+    within = assembler.within(assembler.bounds.model_copy(update={"state_budget": beside, "timeline_budget": beside}))
     states = within.states(cut.hidden, names)
     times = within.timeline(cut.hidden, names, shown=(), memories=AssembledMemories())
     left_tokens = budget_tokens - states.tokens - times.tokens
@@ -292,14 +259,11 @@ def _place_of(chunk: StoryMemoryChunk) -> tuple[int, int] | None:
     return (chunk.chapter_index, chunk.scene_index)
 
 
-def _before(
-    snapshots: Sequence[EntityStateSnapshot], request: MemoryContextRequest
-) -> list[EntityStateSnapshot]:
+def _before(snapshots: Sequence[EntityStateSnapshot], request: MemoryContextRequest) -> list[EntityStateSnapshot]:
     return [
         each
         for each in snapshots
-        if each.project_id == request.project_id
-        and request.position.admits(each.chapter_index, each.scene_index)
+        if each.project_id == request.project_id and request.position.admits(each.chapter_index, each.scene_index)
     ]
 
 

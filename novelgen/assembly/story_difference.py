@@ -13,13 +13,7 @@ from novelgen.models.knowledge import ALL_LIVED, READER, KnowledgeEvent
 from novelgen.models.memory import DISTILLED_TYPES, StoryMemoryChunk
 from novelgen.models.position import Placed, StoryPosition
 from novelgen.models.record import ThreadEnding
-from novelgen.models.state import (
-    LOOP_WEIGHTS,
-    PRESENCE_ATTRIBUTE,
-    Relationship,
-    RelationshipDimensions,
-    StateChange,
-)
+from novelgen.models.state import LOOP_WEIGHTS, PRESENCE_ATTRIBUTE, Relationship, RelationshipDimensions, StateChange
 from novelgen.models.story_difference import (
     FeelingTurn,
     Handover,
@@ -48,28 +42,7 @@ _UNPLACED = (None, None)
 
 @dataclass(frozen=True)
 class StoryStretch:
-    """A stretch of a story: from entering one position until entering another, as stores hold it.
-
-    Args:
-        project_id: The project.
-        language: Of the story.
-        since: Where the stretch begins; what a scene there brings belongs to it.
-        until: Where it ends; nothing at or after it is in here.
-        scenes: Those within it, in story order.
-        memories: Those of its scenes, as they stand at its end.
-        replaced: By source_id, the earlier memories that those replace.
-        changes: All before its end of the entities that changed within it, in the order in which they count.
-        ledger: The threads at its end.
-        said: What is said within it of who knows what.
-        told: By source_id, the memories that this is about, as far as they lie before the end.
-        relationships_before: How pairs stood on entering it.
-        relationships: How they stand at its end.
-        entities_before: Who and what the story had shown before it.
-        entities: Who and what it has shown at its end.
-        masks: Id of who turned out within it to be somebody else, to the id of that one.
-        seen_before: Ids of whom and where any scene before it had.
-        seen: The same of its own scenes, in order.
-    """
+    """A stretch of a story: from entering one position until entering another, as stores hold it."""
 
     project_id: str
     language: Literal["en", "zh"]
@@ -97,15 +70,7 @@ class StoryStretch:
 
 
 def tell_difference(stretch: StoryStretch) -> StoryDifference:
-    """Return what a stretch of the story changed.
-
-    Args:
-        stretch: The stretch; of what it holds only what lies within it is told, with how things stood before.
-
-    Returns:
-        Lists that are empty where nothing changed. What is the same at the end as before is no change, whatever
-        happened between.
-    """
+    """Return what a stretch of the story changed."""
     facts = _facts(stretch)
     turns = list(_state_turns(stretch))
     deaths = [each for each in turns if _is_dying(each)]
@@ -121,9 +86,7 @@ def tell_difference(stretch: StoryStretch) -> StoryDifference:
         facts=_best_of_scenes(facts),
         facts_in_all=len(facts),
         states=[
-            each
-            for each in turns
-            if each not in deaths and each not in hands and not _is_handover(each, hands, names)
+            each for each in turns if each not in deaths and each not in hands and not _is_handover(each, hands, names)
         ],
         handovers=[Handover(item_id=each.entity_id, was=each.was, now=each.now) for each in hands],
         threads=_thread_turns(stretch),
@@ -348,9 +311,7 @@ def _of_side(relationship: Relationship, side: Side) -> RelationshipDimensions:
 def _newcomers(stretch: StoryStretch) -> list[Newcomer]:
     known = {each.entity_id for each in stretch.entities_before}
     entities = {each.entity_id: each for each in stretch.entities}
-    on_stage = [
-        each for each in dict.fromkeys(stretch.seen) if each in entities and each not in stretch.seen_before
-    ]
+    on_stage = [each for each in dict.fromkeys(stretch.seen) if each in entities and each not in stretch.seen_before]
     shown = [entity_id for entity_id in entities if entity_id not in known]
     return [
         Newcomer(
@@ -373,9 +334,7 @@ def _identities(stretch: StoryStretch, names: Mapping[str, str]) -> Iterator[Ide
     before = {each.entity_id: each.name for each in stretch.entities_before}
     for entity in _renamed(before, stretch.entities):
         was = before[entity.entity_id]
-        yield IdentityTurn(
-            entity_id=entity.entity_id, was="" if was == entity.entity_id else was, now=entity.name
-        )
+        yield IdentityTurn(entity_id=entity.entity_id, was="" if was == entity.entity_id else was, now=entity.name)
 
 
 def _renamed(before: Mapping[str, str], entities: Iterable[Entity]) -> list[Entity]:

@@ -26,19 +26,9 @@ MAX_LISTED_THREADS = 8
 
 # Threads take their room first. Then rounds serve the sections in this order, so that each gets its most wanted entry
 # before any gets a second.
-FILL_ORDER = (
-    "open_loops",
-    "recent_events",
-    "relationships",
-    "chapter_summaries",
-    "part_summaries",
-    "snapshots",
-)
+FILL_ORDER = ("open_loops", "recent_events", "relationships", "chapter_summaries", "part_summaries", "snapshots")
 
-_QUOTA_OF: dict[str, Literal["obligations", "relations"]] = {
-    "open_loops": "obligations",
-    "relationships": "relations",
-}
+_QUOTA_OF: dict[str, Literal["obligations", "relations"]] = {"open_loops": "obligations", "relationships": "relations"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,14 +65,7 @@ class FilledTimeline:
 def fill_timeline(
     lines: Mapping[str, Sequence[TimelineLine]], *, budget_tokens: int, quotas: NeedQuotas
 ) -> FilledTimeline:
-    """Take lines until the budget is full.
-
-    Args:
-        lines: By section, each of `FILL_ORDER`, most wanted first.
-        budget_tokens: Bound for all lines together.
-        quotas: What is over its quota waits until all others had their turn; of threads the quota is kept free. A
-            chapter that a taken part tells of is not told again, unless it is the last one.
-    """
+    """Take lines until the budget is full."""
     taken: list[TimelineLine] = []
     left_out: list[tuple[TimelineLine, LeftOutWhy]] = []
     waiting: list[TimelineLine] = []
@@ -114,9 +97,7 @@ def fill_timeline(
 
 def _in_rounds(lines: Mapping[str, Sequence[TimelineLine]]) -> Iterable[TimelineLine]:
     rounds = range(max((len(each) for each in lines.values()), default=0))
-    ordered = [
-        lines[section][depth] for depth in rounds for section in FILL_ORDER if depth < len(lines[section])
-    ]
+    ordered = [lines[section][depth] for depth in rounds for section in FILL_ORDER if depth < len(lines[section])]
     return sorted(ordered, key=lambda line: (line.section != "open_loops", _is_backlog(line)))
 
 
@@ -131,8 +112,7 @@ def _part_that_tells(line: TimelineLine, taken: Sequence[TimelineLine]) -> int |
     parts = (each.entry for each in taken if each.section == "part_summaries")
     chapter = line.entry["chapter_index"]
     return next(
-        (part["part_number"] for part in parts if part["first_chapter"] <= chapter <= part["last_chapter"]),
-        None,
+        (part["part_number"] for part in parts if part["first_chapter"] <= chapter <= part["last_chapter"]), None
     )
 
 
@@ -162,27 +142,7 @@ def assemble_timeline(
     pov_id: str | None = None,
     ahead: SceneAhead | None = None,
 ) -> AssembledTimeline:
-    """Fill the timeline, threads first, then in rounds over its sections until the budget is full.
-
-    Args:
-        outline: What the story has shown before the position; None when it could not be read.
-        snapshots: Snapshots of the chapters around, in story order.
-        names: Entity id to name, for the lines.
-        entity_ids: Entities that the scene touches; relationships of theirs come first.
-        shown_states: Snapshots already in the context; of their entities no earlier state is told.
-        labels: Words of the story's language.
-        budget_tokens: Bound for all lines together.
-        count_tokens: Token counter.
-        quotas: Shares of the budget.
-        pov_id: From whose point of view the scene is; their relationships come first, from their side.
-        ahead: The scene, by which threads are ordered; None knows of it no more than `entity_ids`.
-
-    Returns:
-        Sections in the order that a reader wants (`part_summaries`, `chapter_summaries`, `recent_events`,
-        `open_loops`, `relationships`, `snapshots`), each in story order, but for threads: at most
-        `MAX_LISTED_THREADS`, those first that the scene could most likely pay off. A section without entries is
-        absent.
-    """
+    """Fill the timeline, threads first, then in rounds over its sections until the budget is full."""
 
     def line(section: str, depth: int, entry: dict[str, Any]) -> TimelineLine:
         text = render_timeline_entry(section, entry, names, labels=labels)

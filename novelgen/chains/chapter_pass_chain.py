@@ -59,10 +59,6 @@ class ChapterPassChain(StepwiseChain[ChapterPassInput, ChapterPassResult]):
     """Asks a chat model what of a chapter belongs together and what is over; works as any LangChain Runnable.
 
     Nothing that the model or its server does is raised.
-
-    Args:
-        model: Any LangChain chat model.
-        timeout_s: Seconds for one chapter, a repair included.
     """
 
     def __init__(self, model: BaseChatModel, *, timeout_s: float = 180.0) -> None:

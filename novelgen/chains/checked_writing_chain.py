@@ -38,10 +38,7 @@ REPAIR_VARIABLES = frozenset({"problem", "key"})
 
 _WEIGHTS: Mapping[Severity, int] = {"high": 3, "medium": 2, "low": 1}
 
-_PLACE: Mapping[StoryLanguage, str] = {
-    "en": "chapter {chapter}, scene {scene}",
-    "zh": "第{chapter}章第{scene}场",
-}
+_PLACE: Mapping[StoryLanguage, str] = {"en": "chapter {chapter}, scene {scene}", "zh": "第{chapter}章第{scene}场"}
 
 
 class WrittenDraft(BaseModel):
@@ -78,9 +75,7 @@ class CheckedWriting(BaseModel):
         default=None, description="Of the draft as it was written, where a repair was tried."
     )
     is_repaired: bool = False
-    issues: list[ReportIssue] = Field(
-        default_factory=list, description="Why a repair failed or was not kept."
-    )
+    issues: list[ReportIssue] = Field(default_factory=list, description="Why a repair failed or was not kept.")
     model_calls: int = 0
     usage: ModelUsage = Field(default_factory=ModelUsage, description="Of the repair; a check tells its own.")
 
@@ -94,16 +89,9 @@ class CheckedWritingChain(StepwiseChain[WritingInput, CheckedWriting]):
     """Checks what a writer wrote, and lets the writer's model repair it once; works as any LangChain Runnable.
 
     Nothing that the model or its server does is raised; what the check raises is.
-
-    Args:
-        check: Checks a draft.
-        writer: Repairs drafts; None checks only.
-        timeout_s: Seconds for the repair, without the checks.
     """
 
-    def __init__(
-        self, check: Check, *, writer: BaseChatModel | None = None, timeout_s: float = 120.0
-    ) -> None:
+    def __init__(self, check: Check, *, writer: BaseChatModel | None = None, timeout_s: float = 120.0) -> None:
         self._check = check
         self._writer = None if writer is None else JsonModel(writer, ModelPassages, keys=("passages",))
         self._timeout_s = timeout_s
@@ -142,9 +130,7 @@ class CheckedWritingChain(StepwiseChain[WritingInput, CheckedWriting]):
         counted["first_check"] = checked.check
         reason = _why_not_kept(checked.check, again)
         if reason:
-            issue = ReportIssue(
-                stage=REPAIR_STAGE, kind="degraded", message=f"the repair was not kept: {reason}"
-            )
+            issue = ReportIssue(stage=REPAIR_STAGE, kind="degraded", message=f"the repair was not kept: {reason}")
             return checked.model_copy(update={**counted, "issues": [issue]})
         return checked.model_copy(update={**counted, "draft": text, "check": again, "is_repaired": True})
 
@@ -171,15 +157,6 @@ def check_after_writing(
 
     The step takes a mapping with `chapter_index`, `scene_index` and `draft` (`scene_plan` and `pov` where given), as
     `RunnablePassthrough.assign(draft=writer)` makes it.
-
-    Args:
-        check: Checks a draft.
-        writer: The chat model that wrote it.
-        repair: Let `writer` change what was found, once, and check again.
-        timeout_s: Seconds for the repair, without the checks.
-
-    Raises:
-        UserInputError: When `repair` is asked for and there is no writer.
     """
     if repair and writer is None:
         raise UserInputError("repair=True needs the chat model that repairs; pass writer=…")
@@ -212,7 +189,5 @@ def _place_text(written: WrittenDraft, language: StoryLanguage) -> str:
     if written.scene_plan is None:
         return place
     plan = written.scene_plan
-    told = " | ".join(
-        as_data(part) for part in (plan.location, plan.purpose, *plan.key_actions) if part.strip()
-    )
+    told = " | ".join(as_data(part) for part in (plan.location, plan.purpose, *plan.key_actions) if part.strip())
     return f"{place}\n{told}" if told else place

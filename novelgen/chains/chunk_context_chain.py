@@ -55,11 +55,6 @@ class ChunkContextChain(StepwiseChain[ChunkInput, ChunkContext]):
 
     Works as any LangChain Runnable. It reads and writes nothing else. A memory that fails leaves its part
     empty and stands in `issues`; nothing of it reaches the caller as an exception.
-
-    Args:
-        memory: The memory tools, `runtime`'s or a double.
-        timeout_s: Deadline of each read.
-        propagate_bugs: Raise TypeError, KeyError and their like instead of degrading; for tests.
     """
 
     def __init__(
@@ -82,9 +77,7 @@ class ChunkContextChain(StepwiseChain[ChunkInput, ChunkContext]):
         if request.chapter_index is not None:
             calls["outline_of_chapter"] = partial(read, as_of=StoryPosition(request.chapter_index + 1))
         outcomes = run_concurrently(calls, timeouts_s=dict.fromkeys(calls, self._timeout_s))
-        issues = [
-            issue_of(stage, each, propagate_bugs=self._propagate_bugs) for stage, each in outcomes.items()
-        ]
+        issues = [issue_of(stage, each, propagate_bugs=self._propagate_bugs) for stage, each in outcomes.items()]
         story: StoryOutline | None = outcomes["outline"].value
         chapter = outcomes["outline_of_chapter"].value if "outline_of_chapter" in outcomes else None
         mentions = mentioned_in(
@@ -126,12 +119,7 @@ class ChunkContextChain(StepwiseChain[ChunkInput, ChunkContext]):
 def _choose(run: _Run) -> ChunkContext:
     search = run.found.value
     chosen = choose_for_chunk(
-        run.request,
-        run.mentions,
-        search.candidates,
-        known=run.known,
-        linked=search.linked,
-        read_at=run.read_at,
+        run.request, run.mentions, search.candidates, known=run.known, linked=search.linked, read_at=run.read_at
     )
     glossary = [mention.entry for mention in run.mentions]
     return ChunkContext(

@@ -17,12 +17,7 @@ from langchain_core.runnables import RunnableLambda
 from pydantic import BaseModel, Field
 
 from novelgen.chains.stepwise_chain import StepwiseChain
-from novelgen.consolidation.consolidated import (
-    ConsolidatedText,
-    ModelConsolidation,
-    extractive_text,
-    grounded_text,
-)
+from novelgen.consolidation.consolidated import ConsolidatedText, ModelConsolidation, extractive_text, grounded_text
 from novelgen.consolidation.rules import DEFAULT_RULES, ConsolidationRules
 from novelgen.deadlines import Deadline
 from novelgen.errors import DeadlineExceededError, ModelError
@@ -63,19 +58,10 @@ class ConsolidationChain(StepwiseChain[ConsolidationInput, ConsolidationResult])
     """Writes the text of consolidated memories; works as any LangChain Runnable.
 
     Nothing that the model or its server does is raised: the text is then joined from the sources.
-
-    Args:
-        model: Any LangChain chat model; None joins the sources' own sentences.
-        timeout_s: Seconds for one memory, a repair included.
-        rules: Bounds the length.
     """
 
     def __init__(
-        self,
-        model: BaseChatModel | None = None,
-        *,
-        timeout_s: float = 60.0,
-        rules: ConsolidationRules = DEFAULT_RULES,
+        self, model: BaseChatModel | None = None, *, timeout_s: float = 60.0, rules: ConsolidationRules = DEFAULT_RULES
     ) -> None:
         self._model = None if model is None else JsonModel(model, ModelConsolidation, keys=_KEYS)
         self._timeout_s = timeout_s
@@ -99,9 +85,7 @@ class ConsolidationChain(StepwiseChain[ConsolidationInput, ConsolidationResult])
     def _asked(self, model: JsonModel[ModelConsolidation], request: ConsolidationRequest) -> ConsolidatedText:
         language = story_language("\n".join(each.content for each in request.sources))
         repair = load_chat_prompt("repair_consolidation", language, variables=REPAIR_VARIABLES)
-        conversation = model.conversation(
-            deadline=Deadline.after(self._timeout_s), stage="consolidation of memories"
-        )
+        conversation = model.conversation(deadline=Deadline.after(self._timeout_s), stage="consolidation of memories")
         return conversation.obtain(
             self._prompt(model, request.sources, language),
             accept=partial(grounded_text, sources=request.sources, names=request.names, rules=self._rules),
@@ -109,10 +93,7 @@ class ConsolidationChain(StepwiseChain[ConsolidationInput, ConsolidationResult])
         )
 
     def _prompt(
-        self,
-        model: JsonModel[ModelConsolidation],
-        sources: list[StoryMemoryChunk],
-        language: StoryLanguage,
+        self, model: JsonModel[ModelConsolidation], sources: list[StoryMemoryChunk], language: StoryLanguage
     ) -> list[BaseMessage]:
         prompt = load_chat_prompt("consolidate_memories", language, variables=PROMPT_VARIABLES)
         return prompt.format_messages(

@@ -47,13 +47,7 @@ from novelgen.errors import DeadlineExceededError, ModelError, ModelRefusedError
 from novelgen.model_calls.json_model import JsonConversation, JsonModel, issue_kind_of
 from novelgen.model_calls.usage import ModelUsage, total_usage
 from novelgen.models.context import ReportIssue
-from novelgen.models.continuity import (
-    CONTINUITY_KINDS,
-    CheckedDraft,
-    ContinuityEvidence,
-    ContinuityIssue,
-    DraftClaim,
-)
+from novelgen.models.continuity import CONTINUITY_KINDS, CheckedDraft, ContinuityEvidence, ContinuityIssue, DraftClaim
 from novelgen.prompting import load_chat_prompt, read_prompt_file
 from novelgen.records.windows import reading_windows
 from novelgen.text.language import StoryLanguage, TokenCounter, estimate_tokens
@@ -66,9 +60,7 @@ EVIDENCE_STAGE = "evidence"
 JUDGE_STAGE = "judge"
 SECOND_LOOK_STAGE = "second_look"
 
-CLAIMS_VARIABLES = frozenset(
-    {"example", "format_instructions", "max_claims", "kinds", "known", "place", "draft"}
-)
+CLAIMS_VARIABLES = frozenset({"example", "format_instructions", "max_claims", "kinds", "known", "place", "draft"})
 JUDGE_VARIABLES = frozenset(
     {"example", "format_instructions", "kinds", "place", "facts", "evidence", "claims", "draft"}
 )
@@ -92,15 +84,7 @@ Gather = Callable[[Sequence[str]], Sequence[ContinuityEvidence]]
 
 @dataclass(frozen=True, slots=True)
 class ContinuityRequest:
-    """A draft, the story strictly before it, and how evidence is gathered.
-
-    Args:
-        draft: The draft.
-        story: The story before it.
-        gather: Gathers evidence for questions.
-        evidence: What was gathered for the draft without questions; None lets the chain gather it.
-        found: What rules found; the second look is at them, too, and they stay where it fails.
-    """
+    """A draft, the story strictly before it, and how evidence is gathered."""
 
     draft: Draft
     story: StoryBefore
@@ -116,8 +100,7 @@ class ModelCheck(BaseModel):
     """What a model finds in a draft; `report_issues` say what failed on the way."""
 
     issues: list[ContinuityIssue] = Field(
-        default_factory=list,
-        description="Worst first; with what rules found and the second look left standing.",
+        default_factory=list, description="Worst first; with what rules found and the second look left standing."
     )
     evidence: list[ContinuityEvidence] = Field(
         default_factory=list, description="What the judge saw of earlier scenes, best first."
@@ -188,13 +171,6 @@ class ContinuityChain(StepwiseChain[ContinuityInput, ModelCheck]):
 
     At most three prompts with one repair each, for every part of a long draft. Nothing that the model or its server
     does is raised.
-
-    Args:
-        model: Any LangChain chat model.
-        timeout_s: Seconds for one draft, all calls and repairs included.
-        evidence_tokens: Bound of the evidence that the judge sees.
-        fact_tokens: Bound of the facts that hold as the scene begins.
-        count_tokens: Token counter for both.
     """
 
     def __init__(
@@ -225,13 +201,9 @@ class ContinuityChain(StepwiseChain[ContinuityInput, ModelCheck]):
         """Check a draft, a long one part by part: a model that reads too much at once overlooks the small things."""
         request = given if isinstance(given, ContinuityRequest) else ContinuityRequest(**given)
         as_of = request.story.as_of
-        require_size(
-            request.draft.text, f"the draft of scene {as_of.scene_index} of chapter {as_of.chapter_index}"
-        )
+        require_size(request.draft.text, f"the draft of scene {as_of.scene_index} of chapter {as_of.chapter_index}")
         deadline = Deadline.after(self._timeout_s)
-        windows = reading_windows(
-            request.draft.text, window_characters=PART_CHARACTERS[language_of(request.story)]
-        )
+        windows = reading_windows(request.draft.text, window_characters=PART_CHARACTERS[language_of(request.story)])
         checks = []
         unread = list(request.found)
         for window in windows[:MAX_PARTS]:
@@ -289,18 +261,14 @@ class ContinuityChain(StepwiseChain[ContinuityInput, ModelCheck]):
                 lists = [request.gather(())]
             # What was gathered for a long draft says little of one part of it.
             sentences = (
-                []
-                if run.is_whole
-                else [request.draft.text[start:end] for start, end in request.draft.sentences]
+                [] if run.is_whole else [request.draft.text[start:end] for start, end in request.draft.sentences]
             )
             if asked := [*run.questions, *sentences]:
                 lists.insert(0 if sentences else 1, request.gather(asked))
         except StoreError as error:
             run = run.failed(EVIDENCE_STAGE, error, "evidence is missing")
         evidence = joined_evidence(lists, max_tokens=self._evidence_tokens, count_tokens=self._count_tokens)
-        facts = hard_facts(
-            request.draft, request.story, max_tokens=self._fact_tokens, count_tokens=self._count_tokens
-        )
+        facts = hard_facts(request.draft, request.story, max_tokens=self._fact_tokens, count_tokens=self._count_tokens)
         timings_s = {**run.check.timings_s, EVIDENCE_STAGE: time.monotonic() - started_s}
         run = run.with_check(evidence=evidence, timings_s=timings_s)
         return replace(run, exhibits=Exhibits(facts, evidence))
@@ -334,9 +302,7 @@ class ContinuityChain(StepwiseChain[ContinuityInput, ModelCheck]):
             return run
         candidates, issues = read
         return run.with_check(
-            candidates=candidates,
-            issues=merge_issues([*request.found, *issues]),
-            dropped=dict(reader.dropped),
+            candidates=candidates, issues=merge_issues([*request.found, *issues]), dropped=dict(reader.dropped)
         )
 
     def _look_again(self, run: _Run) -> _Run:
@@ -390,9 +356,7 @@ class ContinuityChain(StepwiseChain[ContinuityInput, ModelCheck]):
         read: Read | None = None
         try:
             read = conversation.obtain(
-                messages,
-                accept=accept,
-                repair=lambda problem: repair.format_messages(problem=problem, key=key),
+                messages, accept=accept, repair=lambda problem: repair.format_messages(problem=problem, key=key)
             )
         except (ModelError, DeadlineExceededError) as error:
             run = run.failed(stage, error, told)
@@ -419,21 +383,9 @@ def build_continuity_chain(
     fact_tokens: int = MAX_FACT_TOKENS,
     count_tokens: TokenCounter = estimate_tokens,
 ) -> ContinuityChain:
-    """Return the chain that checks drafts with a model.
-
-    Args:
-        model: Any LangChain chat model.
-        timeout_s: Seconds for one draft, all calls and repairs included.
-        evidence_tokens: Bound of the evidence that the judge sees.
-        fact_tokens: Bound of the facts that hold as the scene begins.
-        count_tokens: Token counter for both.
-    """
+    """Return the chain that checks drafts with a model."""
     return ContinuityChain(
-        model,
-        timeout_s=timeout_s,
-        evidence_tokens=evidence_tokens,
-        fact_tokens=fact_tokens,
-        count_tokens=count_tokens,
+        model, timeout_s=timeout_s, evidence_tokens=evidence_tokens, fact_tokens=fact_tokens, count_tokens=count_tokens
     )
 
 

@@ -18,12 +18,7 @@ from typing import Any, Protocol, runtime_checkable
 from langchain_core.language_models import BaseChatModel
 from langchain_core.runnables import RunnableConfig, RunnableLambda
 
-from novelgen.assembly.point_of_view import (
-    FoundStory,
-    PointOfViewCut,
-    decided_point_of_view,
-    marked_items,
-)
+from novelgen.assembly.point_of_view import FoundStory, PointOfViewCut, decided_point_of_view, marked_items
 from novelgen.assembly.scene_context import assemble_context
 from novelgen.chains.stepwise_chain import StepwiseChain, issue_of
 from novelgen.chains.tracing import NOTHING_FOUND, Untraced, trace_retrievers, untraced_search
@@ -43,13 +38,7 @@ from novelgen.memory.protocol import (
     as_story_memory,
 )
 from novelgen.memory.search import SearchRequest, SearchResult
-from novelgen.models.context import (
-    ContextReport,
-    MemoryContextRequest,
-    PointOfView,
-    ReportIssue,
-    SceneMemoryContext,
-)
+from novelgen.models.context import ContextReport, MemoryContextRequest, PointOfView, ReportIssue, SceneMemoryContext
 from novelgen.models.position import require_project_id, utc_now
 from novelgen.models.state import EntityStateSnapshot
 from novelgen.planning.model_planner import ModelPlanner
@@ -248,9 +237,7 @@ class MemoryContextChain(StepwiseChain[ContextInput, SceneMemoryContext]):
     def _plan(self, run: ContextRun) -> ContextRun:
         started_s = time.monotonic()
         unread: list[ReportIssue] = []
-        planned = plan_scene(
-            run.request, run.outline, planner=self._planner, recall=partial(self._recall, run, unread)
-        )
+        planned = plan_scene(run.request, run.outline, planner=self._planner, recall=partial(self._recall, run, unread))
         run = replace(run, plan=planned.plan, deadline=run.deadline.later(planned.model_time_s))
         run = run.with_issues(*unread)
         if self._planner is not None:
@@ -259,9 +246,7 @@ class MemoryContextChain(StepwiseChain[ContextInput, SceneMemoryContext]):
             run = self._plan_on(run, planned)
         run = run.with_timings({"plan": time.monotonic() - started_s})
         run = self._with_names_of_text(run)
-        point_of_view, issue = decided_point_of_view(
-            run.request, run.plan, run.outline, self._settings.knowledge
-        )
+        point_of_view, issue = decided_point_of_view(run.request, run.plan, run.outline, self._settings.knowledge)
         run = replace(run.with_issues(*run.plan.issues), point_of_view=point_of_view)
         return run.with_issues(issue) if issue else run
 
@@ -362,9 +347,7 @@ class MemoryContextChain(StepwiseChain[ContextInput, SceneMemoryContext]):
             is_cut = run.point_of_view is not None and run.point_of_view.mode != "mark"
             if isinstance(memory, ChangesMemory):
                 changed_ids = state_ids if is_cut else ()
-                reads["changes"] = partial(
-                    memory.changes, request.project_id, changed_ids, as_of=request.position
-                )
+                reads["changes"] = partial(memory.changes, request.project_id, changed_ids, as_of=request.position)
         return reads
 
     def _with_knowledge(self, run: ContextRun, outcomes: Mapping[str, CallOutcome[Any]]) -> ContextRun:
@@ -454,9 +437,7 @@ class MemoryContextChain(StepwiseChain[ContextInput, SceneMemoryContext]):
         run = run.with_timings({"total": time.monotonic() - run.started_s})
         return _with_report(context, issues=list(run.issues), timings_s=run.timings_s)
 
-    def _with_knowers(
-        self, run: ContextRun, context: SceneMemoryContext
-    ) -> tuple[ContextRun, SceneMemoryContext]:
+    def _with_knowers(self, run: ContextRun, context: SceneMemoryContext) -> tuple[ContextRun, SceneMemoryContext]:
         """Say on every receipt who of the planned cast knows the memory."""
         knowledge, cast = run.knowledge.value, self._cast(run)
         if knowledge is None or not cast or context.report is None:

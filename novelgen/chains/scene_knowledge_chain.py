@@ -20,12 +20,7 @@ from pydantic import BaseModel, Field
 from novelgen.chains.stepwise_chain import StepwiseChain
 from novelgen.deadlines import Deadline
 from novelgen.errors import DeadlineExceededError, ModelError, ModelRefusedError
-from novelgen.extraction.knowledge_lists import (
-    JudgedMemory,
-    KnowledgeLists,
-    SceneKnowledgeRequest,
-    knowledge_lists,
-)
+from novelgen.extraction.knowledge_lists import JudgedMemory, KnowledgeLists, SceneKnowledgeRequest, knowledge_lists
 from novelgen.extraction.knowledge_reading import (
     KNOWLEDGE_STAGE,
     KnowledgeAnswerReader,
@@ -58,14 +53,8 @@ EARLIER_TOKENS = 4000
 WINDOWS_AT_ONCE = 2
 """So many windows of an extraction are read at once here: an answer is short, and a tale wants to be seen whole."""
 
-_PLACE: Mapping[StoryLanguage, str] = {
-    "en": "chapter {chapter}, scene {scene}",
-    "zh": "第{chapter}章第{scene}场",
-}
-_PART: Mapping[StoryLanguage, str] = {
-    "en": ", part {part} of {parts}",
-    "zh": "，第{part}部分，共{parts}部分",
-}
+_PLACE: Mapping[StoryLanguage, str] = {"en": "chapter {chapter}, scene {scene}", "zh": "第{chapter}章第{scene}场"}
+_PART: Mapping[StoryLanguage, str] = {"en": ", part {part} of {parts}", "zh": "，第{part}部分，共{parts}部分"}
 
 KnowledgeInput = SceneKnowledgeRequest | Mapping[str, Any]
 
@@ -77,8 +66,7 @@ class SceneKnowledgeResult(BaseModel):
     knowledge: SceneKnowledge | None = None
     reason: str | None = None
     is_refused: bool = Field(
-        default=False,
-        description="The model would refuse every other scene, too: key, model, quota, address.",
+        default=False, description="The model would refuse every other scene, too: key, model, quota, address."
     )
     is_nobody_there: bool = Field(default=False, description="Nobody answered at the model's address.")
     issues: list[ReportIssue] = Field(default_factory=list)
@@ -103,12 +91,6 @@ class SceneKnowledgeChain(StepwiseChain[KnowledgeInput, SceneKnowledgeResult]):
     """Asks a chat model who knows what when a scene ends; works as any LangChain Runnable.
 
     Nothing that the model or its server does is raised.
-
-    Args:
-        model: Any LangChain chat model.
-        timeout_s: Seconds for one scene, all its parts and repairs included.
-        window_characters: As for an extraction; this pass reads two such windows at once.
-        earlier_tokens: Budget of the earlier memories that a prompt lists, in estimated tokens.
     """
 
     def __init__(
@@ -167,10 +149,7 @@ class SceneKnowledgeChain(StepwiseChain[KnowledgeInput, SceneKnowledgeResult]):
         )
 
     def _asked(
-        self,
-        request: SceneKnowledgeRequest,
-        part: _Part,
-        conversation: JsonConversation[ModelSceneKnowledge],
+        self, request: SceneKnowledgeRequest, part: _Part, conversation: JsonConversation[ModelSceneKnowledge]
     ) -> SceneKnowledge:
         lists = self._lists(request, part)
         repair = load_chat_prompt("repair_scene_knowledge", request.language, variables=REPAIR_VARIABLES)
@@ -191,9 +170,7 @@ class SceneKnowledgeChain(StepwiseChain[KnowledgeInput, SceneKnowledgeResult]):
     def _parts(self, request: SceneKnowledgeRequest) -> list[_Part]:
         """Cut a scene; a memory is asked about where its quote stands, without one at the scene's end."""
         text = scrub_text(request.text)
-        spans = reading_windows(
-            text, window_characters=self._window_characters, overlap_sentences=OVERLAP_SENTENCES
-        )
+        spans = reading_windows(text, window_characters=self._window_characters, overlap_sentences=OVERLAP_SENTENCES)
         finder = QuoteFinder(text)
         asked: list[list[JudgedMemory]] = [[] for _ in spans]
         for memory in request.memories if spans else ():
@@ -215,9 +192,7 @@ class SceneKnowledgeChain(StepwiseChain[KnowledgeInput, SceneKnowledgeResult]):
     def _lists(self, request: SceneKnowledgeRequest, part: _Part) -> KnowledgeLists:
         return knowledge_lists(request, part.asked, max_tokens=self._earlier_tokens)
 
-    def _prompt(
-        self, request: SceneKnowledgeRequest, part: _Part, lists: KnowledgeLists
-    ) -> list[BaseMessage]:
+    def _prompt(self, request: SceneKnowledgeRequest, part: _Part, lists: KnowledgeLists) -> list[BaseMessage]:
         """What is the same for every scene comes first, so that providers can keep it."""
         language = request.language
         prompt = load_chat_prompt("scene_knowledge", language, variables=PROMPT_VARIABLES)

@@ -91,10 +91,6 @@ class SceneRecordChain(StepwiseChain[RecordInput, SceneRecordResult]):
     The two halves can be had one by one: `reading` asks the model, which takes its time and needs the story
     only for the prompt; `conclude` decides what the answers mean, by what the story knows by then. So scenes
     can be read side by side and still be concluded in story order.
-
-    Args:
-        model: Any LangChain chat model.
-        settings: Deadline and windows.
     """
 
     def __init__(self, model: BaseChatModel, *, settings: SceneRecordSettings | None = None) -> None:
@@ -106,12 +102,7 @@ class SceneRecordChain(StepwiseChain[RecordInput, SceneRecordResult]):
         super().__init__(self.reading | RunnableLambda(self.conclude).with_config(run_name="conclude"))
 
     def conclude(self, read: ReadScene, request: SceneRecordRequest | None = None) -> SceneRecordResult:
-        """Decide what the answers about a scene establish.
-
-        Args:
-            read: What the model answered.
-            request: The same scene with what the story knows by now; None where that is what the model was shown.
-        """
+        """Decide what the answers about a scene establish."""
         readings = read.readings if request is None else _read_anew(read, request)
         if read.error is None:
             result = concluded(request or read.request, text=read.text, readings=readings)
@@ -151,9 +142,7 @@ class SceneRecordChain(StepwiseChain[RecordInput, SceneRecordResult]):
 
     def _windows(self, request: SceneRecordRequest, text: str) -> tuple[SceneWindow, ...]:
         spans = reading_windows(
-            text,
-            window_characters=self._settings.window_characters,
-            overlap_sentences=self._settings.overlap_sentences,
+            text, window_characters=self._settings.window_characters, overlap_sentences=self._settings.overlap_sentences
         )
         return tuple(
             SceneWindow(
@@ -209,9 +198,7 @@ class SceneRecordChain(StepwiseChain[RecordInput, SceneRecordResult]):
     ) -> WindowAnswer:
         """The answer with what the model corrected of it; as it was where that cannot be had."""
         try:
-            return self._reader.ask_again(
-                window, so_far, answer, unplaced=reading.unplaced, conversation=conversation
-            )
+            return self._reader.ask_again(window, so_far, answer, unplaced=reading.unplaced, conversation=conversation)
         except (ModelError, DeadlineExceededError) as error:
             logger.info("what could not be placed stays out: %s", error)
             return answer

@@ -57,12 +57,7 @@ SceneSummaryInput = SceneSummaryRequest | Mapping[str, Any]
 
 
 class SceneSummaryChain(StepwiseChain[SceneSummaryInput, SceneSummaryResult]):
-    """Sums scenes up; works as any LangChain Runnable. Nothing that the model or its server does is raised.
-
-    Args:
-        model: Any LangChain chat model.
-        timeout_s: Seconds for one scene, a repair included.
-    """
+    """Sums scenes up; works as any LangChain Runnable. Nothing that the model or its server does is raised."""
 
     def __init__(self, model: BaseChatModel, *, timeout_s: float = 60.0) -> None:
         self._model = JsonModel(model, ModelBullets, keys=("summary",))
@@ -72,9 +67,7 @@ class SceneSummaryChain(StepwiseChain[SceneSummaryInput, SceneSummaryResult]):
     def _summed_up(self, given: SceneSummaryInput) -> SceneSummaryResult:
         request = SceneSummaryRequest.model_validate(given)
         if len(request.text) > MAX_SCENE_CHARACTERS:
-            message = (
-                f"a scene of {len(request.text)} characters is too long for one summary; cut it into scenes"
-            )
+            message = f"a scene of {len(request.text)} characters is too long for one summary; cut it into scenes"
             return _failed(ReportIssue(stage=SCENE_SUMMARY_STAGE, kind="over_limit", message=message))
         language = story_language(request.text)
         repair = load_chat_prompt("repair_scene_summary", language, variables=REPAIR_VARIABLES)
@@ -111,9 +104,7 @@ def _accepted(answer: ModelBullets, request: SceneSummaryRequest) -> list[str]:
         whole_sentences(each, field=f"summary[{index}]", max_tokens=BULLET_TOKENS)
         for index, each in enumerate(dict.fromkeys(said))
     ]
-    sentences = sum(
-        bool(request.text[span.start : span.end].strip()) for span in split_sentences(request.text)
-    )
+    sentences = sum(bool(request.text[span.start : span.end].strip()) for span in split_sentences(request.text))
     wanted = min(MIN_BULLETS, request.max_bullets, sentences)
     if len(bullets) < wanted:
         raise UnusableAnswerError("empty", f"summary has {len(bullets)} bullets and needs {wanted} or more")

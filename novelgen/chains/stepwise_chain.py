@@ -17,16 +17,7 @@ BUGS = (TypeError, KeyError, AttributeError, AssertionError, NameError, NotImple
 
 
 def issue_of(stage: str, outcome: CallOutcome[Any], *, propagate_bugs: bool) -> ReportIssue | None:
-    """Return what a tool's failure means for the context, or None when it answered.
-
-    Args:
-        stage: What was being done.
-        outcome: How the call ended.
-        propagate_bugs: Whether to raise what only a programming error raises, as tests want it.
-
-    Raises:
-        Exception: A programming error, when `propagate_bugs` is set.
-    """
+    """Return what a tool's failure means for the context, or None when it answered."""
     error = outcome.error
     if error is None:
         return None
@@ -45,29 +36,13 @@ Built = TypeVar("Built")
 
 
 class StepwiseChain(Runnable[Given, Built]):
-    """A chain of named steps that is itself a Runnable (`invoke`, `ainvoke`, `batch`, `with_retry`, `|`).
-
-    Args:
-        steps: The steps, composed; they are runs under the chain's own, a single step is that run itself.
-    """
+    """A chain of named steps that is itself a Runnable (`invoke`, `ainvoke`, `batch`, `with_retry`, `|`)."""
 
     def __init__(self, steps: Runnable[Given, Built]) -> None:
         self._steps = steps
 
     def invoke(self, input: Given, config: RunnableConfig | None = None, **kwargs: Any) -> Built:
-        """Run the steps once.
-
-        Args:
-            input: The chain's request, or a mapping of its fields.
-            config: LangChain's configuration: callbacks, tags, metadata.
-
-        Returns:
-            What the last step gives.
-
-        Raises:
-            ValidationError: When the request lacks a field or has a wrong type.
-            UserInputError: When the request asks for what cannot be, such as a project id with a path in it.
-        """
+        """Run the steps once."""
         return self._steps.invoke(input, self._configured(config, input), **kwargs)
 
     async def ainvoke(self, input: Given, config: RunnableConfig | None = None, **kwargs: Any) -> Built:

@@ -56,12 +56,7 @@ SummaryInput = SummaryRequest | Mapping[str, Any]
 
 
 class SummaryChain(StepwiseChain[SummaryInput, SummaryResult]):
-    """Writes summaries; works as any LangChain Runnable. Nothing that the model or its server does is raised.
-
-    Args:
-        model: Any LangChain chat model.
-        timeout_s: Seconds for one summary, a repair included.
-    """
+    """Writes summaries; works as any LangChain Runnable. Nothing that the model or its server does is raised."""
 
     def __init__(self, model: BaseChatModel, *, timeout_s: float = 60.0) -> None:
         self._model = JsonModel(model, ModelSummary, keys=("summary",))

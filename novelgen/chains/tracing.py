@@ -19,10 +19,6 @@ class Untraced(Generic[T]):
     A handler takes every step's input and output apart and sends them away: thousands of candidates with their
     vectors would be 12 MB for each of two steps, in a book of 10,000 memories. This is no dataclass and no model,
     so that tracers ask for its text and nothing else.
-
-    Args:
-        value: What is held.
-        shown: The line.
     """
 
     __slots__ = ("shown", "value")
@@ -52,10 +48,6 @@ def trace_retrievers(request: SearchRequest, search: SearchResult) -> None:
     Every retriever becomes a run `arm_<name>` under the step, tagged "arm": what it was asked goes in, the number
     of its candidates, its best chunk ids, its seconds and its issues come out. The retrievers have run already and
     side by side, so that their seconds are in the output and not in the run's own duration.
-
-    Args:
-        request: What was asked.
-        search: What all retrievers found.
     """
     for retriever, output in retriever_summaries(search).items():
         asked = {
@@ -63,19 +55,11 @@ def trace_retrievers(request: SearchRequest, search: SearchResult) -> None:
             "entity_ids": request.entity_ids,
             "as_of": str(request.as_of),
         }
-        RunnableLambda(partial(_told, output)).invoke(
-            asked, {"run_name": f"arm_{retriever}", "tags": ["arm"]}
-        )
+        RunnableLambda(partial(_told, output)).invoke(asked, {"run_name": f"arm_{retriever}", "tags": ["arm"]})
 
 
 def retriever_summaries(search: SearchResult) -> Mapping[str, dict[str, Any]]:
-    """Sum up what each retriever of a search found.
-
-    Returns:
-        Retriever name to `candidates` (how many), `best` (chunk ids by the best rank in that retriever, at most
-        `MAX_SHOWN_IDS`), `elapsed_s` (None where unknown) and `issues`; retrievers in order of name, those that only
-        failed included.
-    """
+    """Sum up what each retriever of a search found."""
     ranks: dict[str, dict[str, int]] = {}
     for candidate in search.candidates:
         for hit in candidate.hits:
@@ -84,8 +68,7 @@ def retriever_summaries(search: SearchResult) -> Mapping[str, dict[str, Any]]:
             found[chunk_id] = min(hit.rank, found.get(chunk_id, hit.rank))
     timed = {name.removeprefix("arm_") for name in search.timings_s if name.startswith("arm_")}
     return {
-        retriever: _summary(retriever, ranks.get(retriever, {}), search)
-        for retriever in sorted(timed | ranks.keys())
+        retriever: _summary(retriever, ranks.get(retriever, {}), search) for retriever in sorted(timed | ranks.keys())
     }
 
 

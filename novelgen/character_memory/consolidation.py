@@ -36,15 +36,6 @@ def consolidation_groups(
     to the target; those of one day that share a topic are put together. What is protected, pinned, the value of a
     slot, open by a pair or consolidated already stays. A group needs two: what is alone on its day stays too, so that
     the target is not always reached.
-
-    Args:
-        mind: The memories.
-        view: What of them is known and stands for itself.
-        settings: Limits and weights.
-        target: Live memories to leave; None takes the setting's.
-
-    Returns:
-        Groups without common sources, oldest first; none while there are no more than the limit.
     """
     live = int(view.live.sum())
     wanted = settings.consolidate_target if target is None else target
@@ -82,16 +73,7 @@ def consolidated_memory(
     settings: CharacterMemorySettings,
     created_at: datetime,
 ) -> CharacterMemory:
-    """Return the memory that stands for some from the last of them on.
-
-    Args:
-        sources: What it stands for, in the order in which they were learnt.
-        memory_id: Its id.
-        text: What it says.
-        short: The same in a sentence, if there is one.
-        settings: Its importance.
-        created_at: The moment of storing.
-    """
+    """Return the memory that stands for some from the last of them on."""
     last = sources[-1]
     ways = {each.how for each in sources}
     tellers = {each.heard_from for each in sources}
@@ -153,9 +135,7 @@ def _grouped(mind: Mind, view: View, places: Sequence[int]) -> list[MemoryGroup]
 
 
 def _in_order(mind: Mind, places: Sequence[int]) -> tuple[CharacterMemory, ...]:
-    return tuple(
-        mind.memories[place] for place in sorted(places, key=lambda each: (mind.known_at[each], each))
-    )
+    return tuple(mind.memories[place] for place in sorted(places, key=lambda each: (mind.known_at[each], each)))
 
 
 def _by_topic(mind: Mind, places: Sequence[int]) -> list[list[int]]:
@@ -164,9 +144,7 @@ def _by_topic(mind: Mind, places: Sequence[int]) -> list[list[int]]:
     groups: list[list[int]] = []
     for place in sorted(places):
         fitting = (
-            group
-            for group in groups
-            if len(group) < MAX_SOURCES and _shares_topic(mind, group[0], place, likeness)
+            group for group in groups if len(group) < MAX_SOURCES and _shares_topic(mind, group[0], place, likeness)
         )
         group = next(fitting, None)
         if group is None:
@@ -179,8 +157,7 @@ def _by_topic(mind: Mind, places: Sequence[int]) -> list[list[int]]:
 def _shares_topic(mind: Mind, one: int, other: int, likeness: Mapping[tuple[int, int], float]) -> bool:
     first, second = mind.memories[one], mind.memories[other]
     if first.event_type == second.event_type and (
-        set(first.participants) & set(second.participants)
-        or (first.location and first.location == second.location)
+        set(first.participants) & set(second.participants) or (first.location and first.location == second.location)
     ):
         return True
     return likeness.get((one, other), 0.0) >= TOPIC_SIMILARITY

@@ -45,9 +45,7 @@ def as_player(name: str) -> str:
     return PLAYER if " ".join(name.split()).casefold() in _PLAYER_NAMES else name
 
 
-Status = Literal[
-    "stranger", "acquaintance", "friendly_acquaintance", "friend", "close_friend", "rival", "enemy"
-]
+Status = Literal["stranger", "acquaintance", "friendly_acquaintance", "friend", "close_friend", "rival", "enemy"]
 
 Deltas = Mapping[str, int]
 """By how much each dimension moves; one that is missing stays."""
@@ -126,14 +124,7 @@ def folded_disposition(changes: Iterable[DispositionChange]) -> Disposition:
 
 
 def require_dimensions(given: Mapping[str, Any]) -> dict[str, int]:
-    """Return changes or values of dimensions as whole numbers.
-
-    Args:
-        given: Dimension to number; the seed's `trust_change` means trust.
-
-    Raises:
-        UserInputError: When there is no such dimension, or no whole number stands there.
-    """
+    """Return changes or values of dimensions as whole numbers."""
     found: dict[str, int] = {}
     for name, value in given.items():
         dimension = str(name).removesuffix("_change")
@@ -158,12 +149,7 @@ def deltas_of(event_type: str, settings: CharacterMemorySettings) -> dict[str, i
 
 
 def clamped(deltas: Mapping[str, Any], settings: CharacterMemorySettings) -> dict[str, int]:
-    """Return what a model proposes, each dimension within what it may move at once.
-
-    Args:
-        deltas: Dimension, or `<dimension>_change`, to number; what is no number or no dimension is left out.
-        settings: The greatest changes.
-    """
+    """Return what a model proposes, each dimension within what it may move at once."""
     found: dict[str, int] = {}
     for name, value in deltas.items():
         dimension = str(name).removesuffix("_change")
@@ -206,14 +192,7 @@ FRIENDLY_FROM = 40
 def relationship_header(
     disposition: Disposition, *, has_met: bool, days_known: int, status: Status | str | None = None
 ) -> str:
-    """Return the state of a relationship on one line, in the same form at every turn.
-
-    Args:
-        disposition: What the character feels.
-        has_met: Whether they have met.
-        days_known: Whole days since they met first.
-        status: A label of the game's own; None takes that of `status_of`.
-    """
+    """Return the state of a relationship on one line, in the same form at every turn."""
     met = "yes" if has_met else "no"
     label = status or status_of(disposition, has_met=has_met)
     return (
@@ -243,10 +222,7 @@ _FROM: Final[Mapping[Dimension, tuple[_Step, ...]]] = MappingProxyType(
             _step(75, "would trust {other} with anything", "把一切都信托给{other}"),
             _step(45, "trusts {other}", "信任{other}"),
         ),
-        "respect": (
-            _step(75, "looks up to {other}", "敬仰{other}"),
-            _step(50, "respects {other}", "尊重{other}"),
-        ),
+        "respect": (_step(75, "looks up to {other}", "敬仰{other}"), _step(50, "respects {other}", "尊重{other}")),
         "affection": (
             _step(75, "loves {other} dearly", "深爱着{other}"),
             _step(50, "is fond of {other}", "喜欢{other}"),
@@ -273,10 +249,7 @@ _BELOW: Final[Mapping[Dimension, tuple[_Step, ...]]] = MappingProxyType(
             _step(-40, "despises {other}", "瞧不起{other}"),
             _step(0, "thinks little of {other}", "看轻{other}"),
         ),
-        "affection": (
-            _step(-40, "hates {other}", "憎恨{other}"),
-            _step(0, "dislikes {other}", "不喜欢{other}"),
-        ),
+        "affection": (_step(-40, "hates {other}", "憎恨{other}"), _step(0, "dislikes {other}", "不喜欢{other}")),
         "fear": (_step(-40, "feels superior to {other} in every way", "自觉处处压{other}一头"),),
         "familiarity": (_step(5, "hardly knows {other}", "跟{other}几乎不认识"),),
     }
@@ -296,16 +269,7 @@ _STATUS_WORDS: Final[Mapping[Status, tuple[str, str]]] = MappingProxyType(
 
 
 def disposition_words(disposition: Disposition, *, other: str, language: StoryLanguage) -> list[str]:
-    """Return in words what a character feels for another; what is neither much nor little is not said.
-
-    Args:
-        disposition: What the character feels.
-        other: Name of the other, or "you".
-        language: Language of the story.
-
-    Returns:
-        Phrases such as "trusts Ada" and "is afraid of Ada", in the order of the dimensions.
-    """
+    """Return in words what a character feels for another; what is neither much nor little is not said."""
     words = []
     for dimension in DIMENSIONS:
         value = getattr(disposition, dimension)

@@ -48,16 +48,7 @@ class TypedInteraction(NamedTuple):
 
 
 def typed_interaction(given: str, settings: CharacterMemorySettings) -> TypedInteraction:
-    """Return the valid interaction type that a model meant.
-
-    Args:
-        given: What the model called it.
-        settings: The valid types, and how near another word must be to one of them.
-
-    Returns:
-        The type itself, else the nearest within the threshold, else the first valid one. Whatever was not valid is
-        told, so that a prompt that drifts is noticed.
-    """
+    """Return the valid interaction type that a model meant."""
     valid = settings.valid_interaction_types
     folded = "_".join(given.casefold().replace("-", " ").replace("_", " ").split())
     if folded in valid:
@@ -75,9 +66,7 @@ def typed_interaction(given: str, settings: CharacterMemorySettings) -> TypedInt
 def _likeness(one: str, other: str) -> float:
     """Likeness of two types by letters, in whichever order their words stand."""
     sorted_one, sorted_other = ("_".join(sorted(each.split("_"))) for each in (one, other))
-    return max(
-        SequenceMatcher(None, one, other).ratio(), SequenceMatcher(None, sorted_one, sorted_other).ratio()
-    )
+    return max(SequenceMatcher(None, one, other).ratio(), SequenceMatcher(None, sorted_one, sorted_other).ratio())
 
 
 def event_type_hint(event_type: str, settings: CharacterMemorySettings) -> str | None:
@@ -102,11 +91,7 @@ def event_type_hint(event_type: str, settings: CharacterMemorySettings) -> str |
 
 
 def require_deltas(deltas: Mapping[str, Any]) -> None:
-    """Refuse what no change of state is called, and changes of feelings that are no whole numbers.
-
-    Raises:
-        UserInputError: When a name is unknown; names the nearest one. When a number is wrong.
-    """
+    """Refuse what no change of state is called, and changes of feelings that are no whole numbers."""
     for name, value in deltas.items():
         if name not in STATE_DELTAS:
             meant = did_you_mean(name, STATE_DELTAS) or f"; there are {', '.join(STATE_DELTAS)}"
@@ -116,11 +101,7 @@ def require_deltas(deltas: Mapping[str, Any]) -> None:
 
 
 def require_slot(slot: str, settings: CharacterMemorySettings) -> None:
-    """Refuse a slot of a type that the settings do not know: misspelt, it would hold beside the right one.
-
-    Raises:
-        UserInputError: When the type is unknown; names the nearest one.
-    """
+    """Refuse a slot of a type that the settings do not know: misspelt, it would hold beside the right one."""
     slot_type = slot.partition(SLOT_SEPARATOR)[0]
     known = settings.known_slot_types()
     if slot_type not in known:
@@ -145,17 +126,7 @@ def base_importance(event_type: str, settings: CharacterMemorySettings, *, miles
 def importance(
     event_type: str, deltas: Mapping[str, Any], settings: CharacterMemorySettings, *, milestone: bool = False
 ) -> int:
-    """Return the importance of an event by its type and by what it changed; the same for the same input.
-
-    Args:
-        event_type: Of the event.
-        deltas: What it changed, by the names of `STATE_DELTAS`.
-        settings: Importance per type, and what each consequence adds.
-        milestone: Whether it is a milestone.
-
-    Returns:
-        From 1 to 10.
-    """
+    """Return the importance of an event by its type and by what it changed; the same for the same input."""
     shift = sum(abs(deltas.get(name) or 0) for name in _COUNTED_DELTAS)
     signals = (
         (shift >= settings.relationship_delta_threshold, settings.importance_boost_relationship),
@@ -183,13 +154,6 @@ def detected_tier(
 
     A marked milestone, an interaction type that pins and an event type that pins; an interaction type or an event
     type that is important; an importance from the threshold on; else it is regular.
-
-    Args:
-        event_type: Of the event.
-        importance: From 1 to 10.
-        settings: The lists of types and the threshold.
-        interaction_type: What a model called the interaction, if one did.
-        milestone: Whether somebody marked it as one.
     """
     if milestone or interaction_type in settings.pinned_interaction_types:
         return "pinned"
@@ -234,13 +198,6 @@ def ended_by(
 
     Of several that may be meant, the one that shares most participants and words with it; where two share as many,
     none is: a wrong one would be lost.
-
-    Args:
-        event_type: Of the new event.
-        content: What is remembered of it.
-        participants: Who took part.
-        earlier: Active memories of the character.
-        settings: The pairs.
     """
     began = {first for first, ends in settings.supersession_pairs.items() if ends == event_type}
     open_ones = [
@@ -255,11 +212,7 @@ def ended_by(
     words = significant_words(content)
     ranked = sorted(
         (
-            (
-                len(set(participants) & set(each.participants)),
-                len(words & significant_words(each.content)),
-                each,
-            )
+            (len(set(participants) & set(each.participants)), len(words & significant_words(each.content)), each)
             for each in open_ones
         ),
         key=lambda ranked: ranked[:2],

@@ -23,14 +23,7 @@ from novelgen.models.memory import StoryMemoryChunk
 
 @dataclass(frozen=True, eq=False)
 class StoryShare:
-    """What one character knows of the story at a position.
-
-    Args:
-        memories: The memories, the latest first.
-        superseded: Which of them something that the character knows, too, has replaced.
-        vectors: A row of length one per memory; zeros where there is none.
-        has_vector: Which have one.
-    """
+    """What one character knows of the story at a position."""
 
     memories: Sequence[KnownStoryMemory]
     superseded: Mask
@@ -44,12 +37,7 @@ class StoryShare:
         return int((~self.has_vector).sum())
 
     def beside(self, own: Mind, view: View) -> tuple[Mind, View]:
-        """Return a character's own memories and these as one mind, with a view of it.
-
-        Args:
-            own: The character's own memories.
-            view: What of them is known; of the story all is.
-        """
+        """Return a character's own memories and these as one mind, with a view of it."""
         joined = self._beside.get(own)
         if joined is None:
             joined = self._beside[own] = self._joined(own)
@@ -85,19 +73,10 @@ def share_of_story(
     """Return what a character knows of the story.
 
     An author's note is told only where somebody says that the character knows it: what authors note is for authors.
-
-    Args:
-        view: What the character knows at the position; only what can be shown.
-        chunks: Memories and notes before the position, in story order.
-        entities: Who has a name by then, of whom memories may be heard.
-        vectors: Chunk id to its vector.
-        settings: From which importance on a memory is an important one.
     """
     known = [chunk for chunk in chunks if _is_told(view, chunk)]
     # Later ones overwrite earlier ones: what of a slot the character knows last.
-    last_of_slot: dict[str | None, StoryMemoryChunk] = {
-        chunk.slot_type: chunk for chunk in known if chunk.slot_type
-    }
+    last_of_slot: dict[str | None, StoryMemoryChunk] = {chunk.slot_type: chunk for chunk in known if chunk.slot_type}
     newer = {each.chunk_id: _newer(view, each, last_of_slot) for each in known}
     known.reverse()
     shown = "\n".join(each.content for each in known)
@@ -112,8 +91,7 @@ def share_of_story(
             has_vector[place] = True
     return StoryShare(
         memories=[
-            _as_known(view, each, newer[each.chunk_id], _teller(view, each, by_id, shown), settings)
-            for each in known
+            _as_known(view, each, newer[each.chunk_id], _teller(view, each, by_id, shown), settings) for each in known
         ],
         superseded=np.array([newer[each.chunk_id] is not None for each in known], dtype=bool),
         vectors=unit_rows(rows) if dimension else rows,
@@ -141,9 +119,7 @@ def _newer(
     return None if last is None or is_last else last.source_id or last.chunk_id
 
 
-def _teller(
-    view: CharacterView, chunk: StoryMemoryChunk, entities: Mapping[str, Entity], shown: str
-) -> str | None:
+def _teller(view: CharacterView, chunk: StoryMemoryChunk, entities: Mapping[str, Entity], shown: str) -> str | None:
     """Return a name that the character knows of who told it, and never one of which the story tells only later."""
     teller = entities.get(view.knowing(chunk.source_id or chunk.chunk_id).learned_from or "")
     names = [] if teller is None else view.names_of(teller, shown)

@@ -25,13 +25,9 @@ class GivenEvent(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid")
 
     text: str = Field(max_length=LONGEST_CONTENT_CHARACTERS)
-    short: str | None = Field(
-        default=None, description="None takes a sentence of the text that can stand for it."
-    )
+    short: str | None = Field(default=None, description="None takes a sentence of the text that can stand for it.")
     event_type: str = ""
-    interaction_type: str | None = Field(
-        default=None, description="As a model called it; taken for a valid one."
-    )
+    interaction_type: str | None = Field(default=None, description="As a model called it; taken for a valid one.")
     importance: int | None = Field(default=None, ge=1, le=10, description="None: by type and consequences.")
     is_milestone: bool = False
     participants: tuple[str, ...] = ()
@@ -39,9 +35,7 @@ class GivenEvent(BaseModel):
     location: str = ""
     slot: str | None = Field(default=None, description="It is the current value of this slot from now on.")
     supersedes: str | None = Field(default=None, description="Memory that it puts an end to.")
-    state_deltas: dict[str, Any] = Field(
-        default_factory=dict, description="What it changed; see STATE_DELTAS."
-    )
+    state_deltas: dict[str, Any] = Field(default_factory=dict, description="What it changed; see STATE_DELTAS.")
     details: dict[str, Any] = Field(default_factory=dict, description="Kept with it as it is.")
 
     @field_validator("participants", mode="before")
@@ -68,15 +62,7 @@ def people_named(given: str | Mapping[str, Any] | Sequence[str]) -> list[str]:
 
 
 class Learning(NamedTuple):
-    """How and when one character came to know of an event.
-
-    Args:
-        how: How it was learnt.
-        heard_from: Who told it; None where nobody did.
-        at: Position at which it happened, or None.
-        happened_at: When it happened.
-        delay: How long it took to reach the character: a time, or turns of the game.
-    """
+    """How and when one character came to know of an event."""
 
     how: HowLearnt
     heard_from: str | None
@@ -100,18 +86,7 @@ def learning(
     heard_from: str | None = None,
     delay: timedelta | int = timedelta(0),
 ) -> Learning:
-    """Return how and when something is learnt.
-
-    Args:
-        at: When it happened; None means now.
-        now: What the clock shows.
-        how: How it is learnt.
-        heard_from: Who tells it.
-        delay: How long it takes to reach the character.
-
-    Raises:
-        UserInputError: When nothing is learnt in such a way.
-    """
+    """Return how and when something is learnt."""
     if how not in get_args(HowLearnt):
         known = get_args(HowLearnt)
         raise UserInputError(f"how cannot be {how!r}{did_you_mean(str(how), known)}; pass {', '.join(known)}")
@@ -134,19 +109,6 @@ def made_memory(
     """Return what a character makes of an event.
 
     News at second hand is no milestone of one's own: it is pinned for nobody, and keeps its importance.
-
-    Args:
-        event: What happened.
-        known: How and when the character came to know.
-        character_id: Who remembers.
-        memory_id: Id of the memory.
-        event_id: Id of the event, the same for all who remember it.
-        participants: The event's, with the ids of those that are known.
-        settings: What events are worth.
-        created_at: The moment of storing.
-
-    Raises:
-        UserInputError: When a slot or a change of state is unknown.
     """
     issues: list[ReportIssue] = []
     interaction = None

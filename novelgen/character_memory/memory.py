@@ -39,11 +39,7 @@ Moment = GamePosition | datetime
 
 
 def as_moment(value: tuple[int, int] | datetime | None) -> Moment | None:
-    """Return what a caller gave as a moment: a pair of session and turn, a datetime, or None.
-
-    Raises:
-        InvalidPositionError: When a number is out of 0..1,000,000, or it is neither of these.
-    """
+    """Return what a caller gave as a moment: a pair of session and turn, a datetime, or None."""
     if value is None:
         return None
     if isinstance(value, datetime):
@@ -71,9 +67,7 @@ class CharacterMemory(Shown, BaseModel):
     memory_id: str
     character_id: str
     content: str
-    short: str | None = Field(
-        default=None, description="Told in place of the content where it is no main topic."
-    )
+    short: str | None = Field(default=None, description="Told in place of the content where it is no main topic.")
     event_type: str = ""
     interaction_type: str | None = None
     importance: int = Field(default=5, ge=1, le=10)
@@ -85,9 +79,7 @@ class CharacterMemory(Shown, BaseModel):
     slot: str | None = Field(default=None, description="What it is the one current value of: `player_name`.")
     how: KnowledgeSource = "own_doing"
     heard_from: str | None = Field(default=None, description="Id of the character who told it, or a name.")
-    event_id: str = Field(
-        default="", description="The same for all memories of one event, whoever remembers it."
-    )
+    event_id: str = Field(default="", description="The same for all memories of one event, whoever remembers it.")
     session: PositionNumber | None = None
     turn: PositionNumber | None = None
     happened_at: UtcDatetime
@@ -133,9 +125,7 @@ class KnownStoryMemory(CharacterMemory):
 
     chapter_index: int | None = Field(default=None, description="Its scene; None: a note of the author.")
     scene_index: int | None = None
-    since_chapter: int | None = Field(
-        default=None, description="Where the character came to know it; None: always."
-    )
+    since_chapter: int | None = Field(default=None, description="Where the character came to know it; None: always.")
     since_scene: int | None = None
     certainty: Certainty = 1.0
 

@@ -25,13 +25,7 @@ NOWHERE = -1
 
 @dataclass(frozen=True, slots=True)
 class View:
-    """What a character knows at a moment.
-
-    Args:
-        live: Memories that are known, not deleted, and stand for themselves.
-        superseded: Memories that something known put an end to.
-        now: The moment of the read in seconds since 1970.
-    """
+    """What a character knows at a moment."""
 
     live: Mask
     superseded: Mask
@@ -39,13 +33,7 @@ class View:
 
 
 class Mind:
-    """The memories of one character; it is never changed, a new memory makes a new one.
-
-    Args:
-        memories: All that are stored, deleted ones too, in the order of storing.
-        vectors: A row of length one per memory, shape (memories, dimension); zeros where there is none.
-        has_vector: Which memories have one.
-    """
+    """The memories of one character; it is never changed, a new memory makes a new one."""
 
     def __init__(self, memories: Sequence[CharacterMemory], vectors: Vectors, has_vector: Mask) -> None:
         self.memories = tuple(memories)
@@ -66,11 +54,6 @@ class Mind:
 
         What has no session and turn is known at a position if it was learnt before the first memory that stands there
         or later. News that is still on its way at the moment is not known.
-
-        Args:
-            as_of: The moment.
-            clock_now: What the clock shows; the moment of the read where `as_of` does not tell one.
-            here: Position up to which was played; None takes the last one of this character.
         """
         now = clock_now.timestamp()
         if isinstance(as_of, datetime):
@@ -90,9 +73,7 @@ class Mind:
             arrived = (self.known_at <= now) & ((self.known_positions < 0) | (self.known_positions <= last))
             known = ~self._on_its_way | arrived
         known = known & ~self._deleted
-        return View(
-            live=known & ~_at(known, self._stood_for), superseded=known & _at(known, self._ended_by), now=now
-        )
+        return View(live=known & ~_at(known, self._stood_for), superseded=known & _at(known, self._ended_by), now=now)
 
     @cached_property
     def known_at(self) -> NDArray[np.float64]:
@@ -104,8 +85,7 @@ class Mind:
         """Session and turn of learning as one number; -1 where there are none."""
         positions = (each.known_position for each in self.memories)
         return np.array(
-            [-1 if each is None else packed_place(each.session, each.turn) for each in positions],
-            dtype=np.int64,
+            [-1 if each is None else packed_place(each.session, each.turn) for each in positions], dtype=np.int64
         )
 
     def shared_with(self, other_id: str) -> list[CharacterMemory]:
@@ -129,9 +109,7 @@ class Mind:
     @cached_property
     def waits_for_turns(self) -> bool:
         """Whether some news reaches the character a number of turns after it happened."""
-        return any(
-            (each.known_session, each.known_turn) != (each.session, each.turn) for each in self.memories
-        )
+        return any((each.known_session, each.known_turn) != (each.session, each.turn) for each in self.memories)
 
     @cached_property
     def of_story(self) -> Mask:
@@ -191,8 +169,7 @@ class Mind:
         """Which memories were learnt later than they happened."""
         return np.array(
             [
-                each.known_at > each.happened_at
-                or (each.known_session, each.known_turn) != (each.session, each.turn)
+                each.known_at > each.happened_at or (each.known_session, each.known_turn) != (each.session, each.turn)
                 for each in self.memories
             ],
             dtype=bool,

@@ -15,12 +15,7 @@ Delay = timedelta | int
 
 
 class Arrival(NamedTuple):
-    """When news reaches somebody.
-
-    Args:
-        name: Whom it reaches.
-        delay: How long it takes from the event on.
-    """
+    """When news reaches somebody."""
 
     name: str
     delay: Delay
@@ -33,20 +28,7 @@ def arrivals(
     delay_per_distance: Delay | None = None,
     max_distance: float | None = None,
 ) -> list[Arrival]:
-    """Return whom news reaches and when, the nearest first.
-
-    Args:
-        told_to: Who is to hear of it; a mapping tells how far away each of them is, in the game's own measure.
-        delay: How long it takes to reach anybody: a time, or turns.
-        delay_per_distance: How long it takes for each step of distance; None takes as long as `delay`.
-        max_distance: Beyond it the news never comes; None means that it comes anywhere.
-
-    Returns:
-        Arrivals; somebody at distance 0 hears of it after `delay` alone.
-
-    Raises:
-        UserInputError: When one of the delays is a time and the other are turns, or something is below 0.
-    """
+    """Return whom news reaches and when, the nearest first."""
     step = delay if delay_per_distance is None else delay_per_distance
     for name, value in (("delay", delay), ("delay_per_distance", step)):
         if not isinstance(value, timedelta) and type(value) is not int:

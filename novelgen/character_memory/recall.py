@@ -69,9 +69,7 @@ class ProtectedLine(BaseModel):
 
     text: str
     slot_type: str
-    memory_id: str | None = Field(
-        default=None, description="None: no memory but a state, such as a relationship."
-    )
+    memory_id: str | None = Field(default=None, description="None: no memory but a state, such as a relationship.")
     tokens: int = 0
 
 
@@ -121,18 +119,12 @@ class Recall(Shown, BaseModel):
     tokens: int = Field(description="Estimated, of the whole block; at most the budget.")
     memories: int = Field(description="Live memories of the character's own at the moment of the read.")
     story_memories: int = Field(
-        default=0,
-        exclude_if=not_,
-        description="Memories of the story that it knows, where these were asked for.",
+        default=0, exclude_if=not_, description="Memories of the story that it knows, where these were asked for."
     )
     issues: list[ReportIssue] = Field(default_factory=list)
 
     def as_prompt(self, language: StoryLanguage | None = None) -> str:
-        """Return the recall as a block of a prompt; empty where nothing came back.
-
-        Args:
-            language: Of heading and marks; None takes that of what was said and remembered.
-        """
+        """Return the recall as a block of a prompt; empty where nothing came back."""
         if not self.header and not self.items:
             return ""
         told = " ".join([self.said, *(each.text for each in self.items)])
@@ -149,17 +141,7 @@ class Recall(Shown, BaseModel):
 
 @dataclass(frozen=True, slots=True)
 class Asked:
-    """What a recall is asked.
-
-    Args:
-        said: What was said to the character; empty asks for what weighs most.
-        relevance: Relevance of each memory, 0 to 1; None where nothing was said.
-        by: What the relevance was told by.
-        budget_tokens: Hard limit of the whole block.
-        nearness: By what the nearest are chosen, where relevance has ends that several share; None takes relevance.
-        protected: Lines of states that no memory holds, by slot type: `relationship_header`.
-        names: Display names by character id.
-    """
+    """What a recall is asked."""
 
     said: str
     relevance: NDArray[np.float64] | None
@@ -178,15 +160,7 @@ def score_parts(
     settings: CharacterMemorySettings,
     is_superseded: bool = False,
 ) -> ScoreParts:
-    """Return the factors of a memory's score.
-
-    Args:
-        memory: The memory.
-        age_days: Days since the character knows it; what lies ahead counts as fresh, infinity as long past.
-        relevance: 0 to 1.
-        settings: Weights, half-life and floors.
-        is_superseded: Whether something known put an end to it.
-    """
+    """Return the factors of a memory's score."""
     freshness = 0.5 ** (max(age_days, 0.0) / settings.recency_half_life_days)
     return ScoreParts(
         tier=settings.tier_weights[TIERS.index(memory.tier)],
@@ -197,21 +171,8 @@ def score_parts(
     )
 
 
-def recall(
-    mind: Mind, view: View, asked: Asked, *, character_id: str, settings: CharacterMemorySettings
-) -> Recall:
-    """Choose what comes back.
-
-    Args:
-        mind: The character's memories.
-        view: What of them is known, and what holds.
-        asked: What was said, and within which budget.
-        character_id: The character.
-        settings: Every number of the choice.
-
-    Returns:
-        The recall; what was a candidate and found no room stands in `left_out`.
-    """
+def recall(mind: Mind, view: View, asked: Asked, *, character_id: str, settings: CharacterMemorySettings) -> Recall:
+    """Choose what comes back."""
     choice = _Choice(mind, view, asked, settings)
     header = choice.header()
     in_header = {mind.place(line.memory_id) for line in header}
@@ -271,17 +232,11 @@ class _Choice:
         """Return what is protected, in the order of the slot types, of one type the latest first; no more than may."""
         types = self._settings.protected_slot_types
         holds = self._view.live & ~self._view.superseded & self._mind.of_slots(types)
-        lines = [
-            (types.index(line.slot_type), 0.0, line)
-            for line in self._asked.protected
-            if line.slot_type in types
-        ]
+        lines = [(types.index(line.slot_type), 0.0, line) for line in self._asked.protected if line.slot_type in types]
         for place in np.flatnonzero(holds).tolist():
             memory = self._mind.memories[place]
             line = ProtectedLine(
-                text=memory.short or memory.content,
-                slot_type=memory.slot_type or "",
-                memory_id=memory.memory_id,
+                text=memory.short or memory.content, slot_type=memory.slot_type or "", memory_id=memory.memory_id
             )
             lines.append((types.index(line.slot_type), -float(self._mind.known_at[place]), line))
         ordered = [line for _, _, line in sorted(lines, key=lambda each: each[:2])]
@@ -329,9 +284,7 @@ class _Choice:
             order.insert(max(least, by_score), each)
         return order
 
-    def filled(
-        self, ranked: Sequence[_Ranked], budget: int
-    ) -> tuple[list[RecalledMemory], list[LeftOutMemory]]:
+    def filled(self, ranked: Sequence[_Ranked], budget: int) -> tuple[list[RecalledMemory], list[LeftOutMemory]]:
         """Return what fits, best first, and what does not.
 
         Which form is told goes by relevance alone; where the full one finds no room, the short one stands in.
@@ -342,10 +295,7 @@ class _Choice:
             item = next((form for form in self._forms(each) if form.tokens <= budget), None)
             if item is None:
                 left_out.append(
-                    LeftOutMemory(
-                        memory_id=self._mind.memories[each.place].memory_id,
-                        score=each.parts.score,
-                    )
+                    LeftOutMemory(memory_id=self._mind.memories[each.place].memory_id, score=each.parts.score)
                 )
             else:
                 items.append(item)

@@ -24,10 +24,7 @@ LEAST_SPREAD = 0.02
 
 KNOWN_PAIRS: dict[StoryLanguage, tuple[tuple[str, str], ...]] = {
     "en": (
-        (
-            "Who broke the window of the bakery?",
-            "I saw the smith's boy throw a stone through the baker's window.",
-        ),
+        ("Who broke the window of the bakery?", "I saw the smith's boy throw a stone through the baker's window."),
         ("What is your sister's name?", "The traveller learnt that my sister is called Ottilie."),
         ("Do you still have the map I gave you?", "The player handed me an old map of the caves to keep."),
         ("You promised to mend my boots.", "I gave my word that the boots would be mended by market day."),
@@ -62,12 +59,7 @@ KNOWN_PAIRS: dict[StoryLanguage, tuple[tuple[str, str], ...]] = {
 
 
 class RelevanceScale(NamedTuple):
-    """What cosines of one embedding model amount to.
-
-    Args:
-        unrelated: Cosine that counts as relevance 0.
-        related: Cosine that counts as relevance 1.
-    """
+    """What cosines of one embedding model amount to."""
 
     unrelated: float
     related: float
@@ -79,12 +71,7 @@ class RelevanceScale(NamedTuple):
 
 
 def scale_of(remarks: Sequence[Sequence[float]], memories: Sequence[Sequence[float]]) -> RelevanceScale:
-    """Return the scale of a model by what it makes of pairs that are known.
-
-    Args:
-        remarks: Vectors of the remarks of `KNOWN_PAIRS` in one language, embedded as queries.
-        memories: Vectors of their memories, embedded as documents, in the same order.
-    """
+    """Return the scale of a model by what it makes of pairs that are known."""
     cosines = unit_rows(remarks) @ unit_rows(memories).T
     own = np.eye(len(cosines), dtype=bool)
     return RelevanceScale(unrelated=float(cosines[~own].mean()), related=float(cosines[own].mean()))

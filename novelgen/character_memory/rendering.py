@@ -24,16 +24,7 @@ def estimate_recall_tokens(text: str) -> int:
 
 @dataclass(frozen=True, slots=True)
 class LineMarks:
-    """What a line says of a memory beside its text.
-
-    Args:
-        age_days: Whole days since the character knows it; None says nothing of its age.
-        how: How it was learnt.
-        heard_from: Name of who told it; empty where nobody is known.
-        is_over: Whether something later put an end to it.
-        is_former_value: Whether it is an earlier value of a slot.
-        is_rumour: Whether it is heard of and not sure.
-    """
+    """What a line says of a memory beside its text."""
 
     age_days: int | None = None
     how: str = "own_doing"

@@ -31,8 +31,7 @@ class ReplyFinding(BaseModel):
     end: int
     message: str = Field(description="What is wrong, in the language of the story.")
     evidence: str = Field(
-        default="",
-        description="What it goes against: a slot's value, the id of a secret, a name that is meant.",
+        default="", description="What it goes against: a slot's value, the id of a secret, a name that is meant."
     )
 
 
@@ -46,17 +45,7 @@ class KnownSlot(NamedTuple):
 
 
 class ReplyGround(NamedTuple):
-    """What a reply is held against.
-
-    Args:
-        closed_secrets: Secrets that the listener may not hear.
-        known_names: Names of everybody and everything that the story knows.
-        known_text: What the story says, the speaker's card and the talk so far: a name in it is no invention.
-        slots: What the speaker holds in slots towards the listener.
-        own_names: Names of the speaker.
-        listener_names: Names of the listener.
-        language: Language of the story.
-    """
+    """What a reply is held against."""
 
     closed_secrets: Sequence[Secret] = ()
     known_names: Sequence[str] = ()
@@ -68,15 +57,7 @@ class ReplyGround(NamedTuple):
 
 
 def check_reply(text: str, ground: ReplyGround) -> list[ReplyFinding]:
-    """Find what is wrong with a reply, before anybody stores it.
-
-    Args:
-        text: What the character says, remarks in brackets included.
-        ground: What it is held against.
-
-    Returns:
-        Findings in the order of the text; empty for a reply that is fine, as far as rules can tell.
-    """
+    """Find what is wrong with a reply, before anybody stores it."""
     found = [*_leaks(text, ground), *_contradictions(text, ground)]
     taken = [range(each.start, each.end) for each in found if each.kind == "contradicted_slot"]
     found += [each for each in _unknown_names(text, ground) if not any(each.start in span for span in taken)]
@@ -175,9 +156,7 @@ def _unknown_names(text: str, ground: ReplyGround) -> Iterator[ReplyFinding]:
             continue
         if name_key(name) in keys or all(name_key(each) in keys for each in words):
             continue
-        if name.casefold() in said or all(
-            re.search(rf"\b{re.escape(each.casefold())}\b", said) for each in words
-        ):
+        if name.casefold() in said or all(re.search(rf"\b{re.escape(each.casefold())}\b", said) for each in words):
             continue
         seen.add(name)
         yield _unknown(text, name, start, known, ground.language)
@@ -253,12 +232,7 @@ def _english_people(text: str) -> Iterator[tuple[str, int]]:
             continue
         name = opening["name"]
         word = name.casefold()
-        if (
-            word not in _NOT_SUBJECTS
-            and word not in _ADDRESSES
-            and word not in lower
-            and word not in _common()
-        ):
+        if word not in _NOT_SUBJECTS and word not in _ADDRESSES and word not in lower and word not in _common():
             yield name, opening.start("name")
 
 
@@ -269,17 +243,13 @@ def _is_place_only(text: str, name: str) -> bool:
     """Whether every mention stands where a place does, "the road to Ravenmoor", and not as "from Grigor, the …"."""
     escaped = re.escape(name)
     of_place = len(re.findall(rf"\b{_PLACE_BEFORE} (?:the )?{escaped}\b(?!, (?:the|my|our|a) )(?!'s)", text))
-    heard = re.search(
-        rf"\b(?:hear|heard|had it|bought|learnt|learned|word|letter)\b[^.!?]*\bfrom {escaped}\b", text
-    )
+    heard = re.search(rf"\b(?:hear|heard|had it|bought|learnt|learned|word|letter)\b[^.!?]*\bfrom {escaped}\b", text)
     return heard is None and of_place == len(re.findall(rf"\b{escaped}\b", text))
 
 
 @lru_cache(maxsize=1)
 def _common() -> frozenset[str]:
-    return frozenset(
-        "well now then there here yes no aye nay what why how who perhaps maybe never always".split()
-    )
+    return frozenset("well now then there here yes no aye nay what why how who perhaps maybe never always".split())
 
 
 def _first_letter(text: str, start: int) -> int:
@@ -323,18 +293,14 @@ def _chinese_people(text: str) -> Iterator[tuple[str, int]]:
         if is_whole or ((is_like_one or is_foreign) and (acts or met)):
             yield name, start
     ordinary = [
-        range(start, start + len(word))
-        for word, tag, start in words
-        if len(word) > 1 and tag not in _NAME_TAGS
+        range(start, start + len(word)) for word, tag, start in words if len(word) > 1 and tag not in _NAME_TAGS
     ]
     for match in _TRANSLITERATION.finditer(text):
         if not any(span.start < match.end() and match.start() < span.stop for span in ordinary):
             yield match.group(), match.start()
 
 
-_GRAMMAR = frozenset(
-    "的了着过是在把被将和与及就都也还又而但或吗呢吧啊这那个们我你他她它去来说问给让骗要想会能"
-)
+_GRAMMAR = frozenset("的了着过是在把被将和与及就都也还又而但或吗呢吧啊这那个们我你他她它去来说问给让骗要想会能")
 _PLACE_ENDS = frozenset("子边里上下头面口旁外内前后")
 _NAME_TAGS = frozenset(("nr", "nrt", "nrfg", "nz", "x", "ns", "n"))
 _DOES = tuple(
@@ -360,9 +326,7 @@ _NAMED = re.compile(
 _ADDRESSED = re.compile(
     r"\b(?i:you are|you're|you’re) (?P<name>[A-Z][\w-]+(?: [A-Z][\w-]+)?)(?!['’\w])(?! (?:and|or)\b)"
 )
-_NAMED_ZH = re.compile(
-    rf"(?:你叫|你的名字是|你的名字叫|大家叫你|人们叫你|你就是)(?P<name>[{CJK_RANGES}·]{{2,8}})"
-)
+_NAMED_ZH = re.compile(rf"(?:你叫|你的名字是|你的名字叫|大家叫你|人们叫你|你就是)(?P<name>[{CJK_RANGES}·]{{2,8}})")
 _GREETED_ZH = re.compile(
     rf"(?:欢迎回来|欢迎|你好|早上好|早安|晚安|晚上好|再见|谢谢你|多谢|保重|好久不见|又见面了)"
     rf"[，,、 ]\s*(?P<name>[{CJK_RANGES}·]{{2,6}})(?=[，。！？!,.…])"
@@ -408,9 +372,7 @@ def _other_names(text: str, slot: KnownSlot, ground: ReplyGround) -> Iterator[Re
                 continue
             # A greeting may be for somebody else; only a name that somebody else bears, or that was theirs, counts.
             if told or keys & others:
-                yield _contradicted(
-                    text, match.start("name"), match.start("name") + len(name), slot, ground.language
-                )
+                yield _contradicted(text, match.start("name"), match.start("name") + len(name), slot, ground.language)
 
 
 def _earlier_values(text: str, slot: KnownSlot, language: StoryLanguage) -> Iterator[ReplyFinding]:
@@ -483,15 +445,7 @@ _SAID_VALUE: Mapping[StoryLanguage, re.Pattern[str]] = {
 
 
 def slot_value(slot: str, content: str) -> str:
-    """Return what a slot holds, out of the sentence that is remembered of it.
-
-    Args:
-        slot: Name of the slot; what stands behind a colon says whom it is about.
-        content: "The player told me their name is Theron.", or the bare value.
-
-    Returns:
-        The value, such as "Theron"; the sentence without its stop where no value can be told from it.
-    """
+    """Return what a slot holds, out of the sentence that is remembered of it."""
     found = _SAID_VALUE[story_language(content)].search(content)
     value = found["value"] if found else content
     if slot.partition(":")[0] == PLAYER_NAME_SLOT and not has_cjk(value):
@@ -510,18 +464,10 @@ def _only_name_within(sentence: str) -> re.Match[str] | None:
 
 
 def known_slots(active: Iterable[tuple[str, str]], earlier: Mapping[str, Sequence[str]]) -> list[KnownSlot]:
-    """Return slots with their values, from the sentences that are remembered of them.
-
-    Args:
-        active: Slots and what is remembered of each now.
-        earlier: Slot to what was remembered of it before.
-    """
+    """Return slots with their values, from the sentences that are remembered of them."""
     return [
         KnownSlot(
-            slot,
-            slot_value(slot, content),
-            content,
-            tuple(slot_value(slot, each) for each in earlier.get(slot, ())),
+            slot, slot_value(slot, content), content, tuple(slot_value(slot, each) for each in earlier.get(slot, ()))
         )
         for slot, content in active
     ]

@@ -31,20 +31,7 @@ SpokenTurn = tuple[str, str]
 
 
 class ReplyRequest(NamedTuple):
-    """What a reply is asked with.
-
-    Args:
-        character: Name of who speaks.
-        other: Name of who is spoken to.
-        card: What the character is like.
-        memories: What it remembers, as a recall renders it.
-        feelings: What it feels for the other, in words.
-        secrets: What it may tell.
-        hints: What it may let slip.
-        talk: The turns before, the oldest first.
-        said: What the other says.
-        interaction_types: What the interaction may be called.
-    """
+    """What a reply is asked with."""
 
     character: str
     other: str
@@ -61,9 +48,7 @@ class ReplyRequest(NamedTuple):
 def reply_messages(request: ReplyRequest, language: StoryLanguage) -> list[BaseMessage]:
     """Return the prompt of a reply; whatever a player says stands in it as data."""
     nothing = NOTHING[language]
-    talk = [
-        f"{as_data(who)}: {as_data(what[:MAX_SAID_CHARACTERS])}" for who, what in request.talk[-MAX_TURNS:]
-    ]
+    talk = [f"{as_data(who)}: {as_data(what[:MAX_SAID_CHARACTERS])}" for who, what in request.talk[-MAX_TURNS:]]
     values = {
         "character": as_data(request.character),
         "other": as_data(request.other),
@@ -81,12 +66,7 @@ def reply_messages(request: ReplyRequest, language: StoryLanguage) -> list[BaseM
 
 
 def card_text(entity: Entity, closed: Sequence[Secret] = ()) -> str:
-    """Return what a character is like, without what its listener may not hear.
-
-    Args:
-        entity: The character.
-        closed: Secrets that the listener may not hear; lines that tell one are left out.
-    """
+    """Return what a character is like, without what its listener may not hear."""
     lines = [entity.name + (f", {entity.role}" if entity.role else "")]
     lines += [entity.description] if entity.description else []
     lines += _fields(entity.profile)

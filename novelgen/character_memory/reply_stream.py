@@ -71,17 +71,11 @@ class ReplyAnalysis(BaseModel):
 
 
 def read_analysis(text: str) -> ReplyAnalysis:
-    """Read the analysis behind a reply, also where it stands within an `analysis` beside a `response`.
-
-    Raises:
-        UnusableAnswerError: When there is no readable object in the text.
-    """
+    """Read the analysis behind a reply, also where it stands within an `analysis` beside a `response`."""
     found = parse_json_object(text, keys=())
     inner = found.get("analysis")
     fields = {**found, **inner} if isinstance(inner, dict) else found
-    changes = {
-        key: value for key, value in fields.items() if key.endswith("_change") and type(value) in (int, float)
-    }
+    changes = {key: value for key, value in fields.items() if key.endswith("_change") and type(value) in (int, float)}
     told = {name: fields[name] for name in ReplyAnalysis.model_fields if name in fields}
     return ReplyAnalysis(**{**told, "changes": changes})
 
@@ -165,9 +159,7 @@ class ReplySplitter:
             self._mode = "thought"
         elif _BEGIN_OF_OBJECT.match(bare):
             self._mode = "object"
-        elif (
-            bare and not _MAYBE_OBJECT.fullmatch(bare) and not any(t.startswith(bare) for t in _MAYBE_THOUGHT)
-        ):
+        elif bare and not _MAYBE_OBJECT.fullmatch(bare) and not any(t.startswith(bare) for t in _MAYBE_THOUGHT):
             self._mode = "speech"
         return ""
 
@@ -252,15 +244,6 @@ def stream_text(model: BaseChatModel, messages: list[BaseMessage], *, deadline: 
 
     The model runs in a daemon thread: one that hangs is left behind. A consumer that stops early stops it at its
     next token.
-
-    Args:
-        model: Any chat model; one that cannot stream gives its answer as one piece.
-        messages: The prompt.
-        deadline: The answer must be whole by then.
-
-    Raises:
-        DeadlineExceededError: When the time is up.
-        ModelUnavailableError: When the model or its server fails.
     """
     pieces: queue.SimpleQueue[str | Exception | None] = queue.SimpleQueue()
     is_given_up = threading.Event()
@@ -303,6 +286,4 @@ def stream_text(model: BaseChatModel, messages: list[BaseMessage], *, deadline: 
 
 def _unavailable(error: Exception, model: BaseChatModel) -> ModelUnavailableError:
     fix = refusal_of(error) or CHECK_THE_SERVER
-    return ModelUnavailableError(
-        f"the model gave no reply: {described(error, secrets=secrets_of(model))}; {fix}"
-    )
+    return ModelUnavailableError(f"the model gave no reply: {described(error, secrets=secrets_of(model))}; {fix}")

@@ -32,9 +32,7 @@ class UnlockConditions(BaseModel):
     affection: int | None = None
     fear: int | None = Field(default=None, description="At least so much: what only threats bring out.")
     familiarity: int | None = None
-    flags: dict[str, Any] = Field(
-        default_factory=dict, description="Flags of the story and the values they must have."
-    )
+    flags: dict[str, Any] = Field(default_factory=dict, description="Flags of the story and the values they must have.")
     items: list[str] = Field(default_factory=list, description="Things that the listener must have shown.")
 
     @model_validator(mode="before")
@@ -55,13 +53,7 @@ class UnlockConditions(BaseModel):
         return fields
 
     def hold(self, disposition: Disposition, *, flags: Mapping[str, Any], items: Iterable[str]) -> bool:
-        """Tell whether all of them hold.
-
-        Args:
-            disposition: What the keeper feels for the listener.
-            flags: The flags that are set, with their values.
-            items: What the listener has shown to the keeper.
-        """
+        """Tell whether all of them hold."""
         shown = {_item_key(each) for each in items}
         for dimension in DIMENSIONS:
             least = getattr(self, dimension)
@@ -110,21 +102,9 @@ class Secret(BaseModel):
         return fields
 
     def standing(
-        self,
-        disposition: Disposition,
-        *,
-        flags: Mapping[str, Any],
-        items: Iterable[str] = (),
-        is_known: bool = False,
+        self, disposition: Disposition, *, flags: Mapping[str, Any], items: Iterable[str] = (), is_known: bool = False
     ) -> SecretStanding:
-        """Return what a listener may hear of it.
-
-        Args:
-            disposition: What the keeper feels for the listener.
-            flags: The flags that are set, with their values.
-            items: What the listener has shown to the keeper.
-            is_known: Whether it has been told to the listener before; then it stays known.
-        """
+        """Return what a listener may hear of it."""
         if is_known:
             return "known"
         shown = list(items)
@@ -132,9 +112,7 @@ class Secret(BaseModel):
             return "unlocked"
         return "hinted" if self.hint(disposition, flags=flags, items=shown) else "locked"
 
-    def hint(
-        self, disposition: Disposition, *, flags: Mapping[str, Any], items: Iterable[str] = ()
-    ) -> str | None:
+    def hint(self, disposition: Disposition, *, flags: Mapping[str, Any], items: Iterable[str] = ()) -> str | None:
         """Return the plainest hint whose conditions hold, or None."""
         shown = list(items)
         held = [each.text for each in self.hints if each.unlock.hold(disposition, flags=flags, items=shown)]
@@ -174,11 +152,7 @@ def _listed(given: Any) -> list[Any]:
 
 
 def require_secret(secrets: Sequence[Secret], secret_id: str) -> Secret:
-    """Return the secret of that id.
-
-    Raises:
-        UserInputError: When the character has no such secret; names the nearest one.
-    """
+    """Return the secret of that id."""
     found = next((each for each in secrets if each.secret_id == secret_id), None)
     if found is None:
         known = [each.secret_id for each in secrets]
@@ -257,12 +231,6 @@ def find_secret(
 
     It is found as it stands, told in nearly its own words, by a word that gives it away alone, or by its names and
     numbers together. What is told in wholly other words is not found: no rule of letters can.
-
-    Args:
-        text: A reply, or a memory.
-        secret: The secret.
-        own_names: Names of the keeper, which say nothing: all it says is about itself.
-        said_names: Names of the listener, which say nothing either.
     """
     whole = _whole(secret.text)
     for key_word in secret.key_words:
@@ -290,21 +258,13 @@ def find_secret(
 
 
 def _gives_away(
-    piece: str,
-    whole: str,
-    told: _Terms,
-    clauses: Sequence[_Terms],
-    ignored: frozenset[str],
-    *,
-    is_one: bool,
+    piece: str, whole: str, told: _Terms, clauses: Sequence[_Terms], ignored: frozenset[str], *, is_one: bool
 ) -> Literal["verbatim", "near_verbatim", "key_facts"] | None:
     if whole and whole in _loose(piece):
         return "verbatim"
     found = _read_terms(piece, ignored)
     shared = told.words & found.words
-    if len(told.words) >= LEAST_TERMS and len(shared) >= max(
-        LEAST_TERMS, NEAR_VERBATIM_SHARE * len(told.words)
-    ):
+    if len(told.words) >= LEAST_TERMS and len(shared) >= max(LEAST_TERMS, NEAR_VERBATIM_SHARE * len(told.words)):
         return "near_verbatim"
     if any(len(each.words & found.words) >= CLAUSE_SHARE * len(each.words) for each in clauses):
         return "near_verbatim"

@@ -21,12 +21,8 @@ class CharacterMemorySettings(BaseModel):
     recency_half_life_days: float = Field(
         default=7.0, gt=0, le=1_000_000, description="Days in which what is fresh of a memory halves."
     )
-    recency_floor: float = Field(
-        default=0.3, ge=0, le=1, description="What the recency factor never falls below."
-    )
-    relevance_floor: float = Field(
-        default=0.3, ge=0, le=1, description="What the relevance factor never falls below."
-    )
+    recency_floor: float = Field(default=0.3, ge=0, le=1, description="What the recency factor never falls below.")
+    relevance_floor: float = Field(default=0.3, ge=0, le=1, description="What the relevance factor never falls below.")
     high_relevance_threshold: float = Field(
         default=0.85, ge=0, le=1, description="Relevance from which a memory is told in full, not in short."
     )
@@ -36,10 +32,7 @@ class CharacterMemorySettings(BaseModel):
     )
     max_protected: int = Field(default=3, ge=0, le=20, description="Most lines above a recall.")
     high_signal_recency_days: float = Field(
-        default=7.0,
-        ge=0,
-        le=1_000_000,
-        description="So far back weighty events come without being asked for.",
+        default=7.0, ge=0, le=1_000_000, description="So far back weighty events come without being asked for."
     )
     high_signal_event_types: tuple[str, ...] = Field(
         default=(
@@ -69,10 +62,7 @@ class CharacterMemorySettings(BaseModel):
         default=50, ge=2, le=1_000_000, description="Live memories from which consolidation has work."
     )
     consolidate_target: int = Field(
-        default=20,
-        ge=1,
-        le=1_000_000,
-        description="Live memories that consolidation leaves, as far as it can.",
+        default=20, ge=1, le=1_000_000, description="Live memories that consolidation leaves, as far as it can."
     )
     consolidate_automatically: bool = Field(
         default=False, description="Whether remembering beyond the limit consolidates by itself, by rules."
@@ -102,16 +92,12 @@ class CharacterMemorySettings(BaseModel):
         default=15, ge=0, description="Change of trust, affection and fear together that raises importance."
     )
     importance_boost_secret: int = Field(default=3, ge=0, le=10, description="A secret was revealed.")
-    importance_boost_relationship: int = Field(
-        default=2, ge=0, le=10, description="The relationship shifted."
-    )
+    importance_boost_relationship: int = Field(default=2, ge=0, le=10, description="The relationship shifted.")
     importance_boost_obligation: int = Field(default=2, ge=0, le=10, description="Somebody owes something.")
     importance_boost_quest: int = Field(default=2, ge=0, le=10, description="A quest began or ended.")
     importance_boost_injury: int = Field(default=3, ge=0, le=10, description="Somebody was injured.")
     importance_boost_death: int = Field(default=4, ge=0, le=10, description="Somebody died.")
-    importance_boost_identity: int = Field(
-        default=2, ge=0, le=10, description="The player's name was learnt."
-    )
+    importance_boost_identity: int = Field(default=2, ge=0, le=10, description="The player's name was learnt.")
     importance_boost_promise: int = Field(default=2, ge=0, le=10, description="A promise was made or broken.")
     event_type_importance: dict[str, int] = Field(
         default={
@@ -143,18 +129,11 @@ class CharacterMemorySettings(BaseModel):
         description="Event types that are milestones, and pinned.",
     )
     important_event_types: tuple[str, ...] = Field(
-        default=(
-            "quest_completed",
-            "quest_failed",
-            "gift_received",
-            "emotional_support",
-            "romantic_gesture",
-        ),
+        default=("quest_completed", "quest_failed", "gift_received", "emotional_support", "romantic_gesture"),
         description="Event types that are important.",
     )
     pinned_interaction_types: tuple[str, ...] = Field(
-        default=("betrayal", "life_saved", "romance_confession"),
-        description="Interaction types that pin a memory.",
+        default=("betrayal", "life_saved", "romance_confession"), description="Interaction types that pin a memory."
     )
     important_interaction_types: tuple[str, ...] = Field(
         default=("gift_given", "emotional_support", "romantic_gesture", "secret_shared"),
@@ -182,8 +161,7 @@ class CharacterMemorySettings(BaseModel):
     max_respect_change: int = Field(default=10, ge=0, le=200, description="Largest change of respect.")
     max_familiarity_change: int = Field(default=5, ge=0, le=100, description="Largest change of familiarity.")
     relationship_deltas: dict[str, dict[Dimension, int]] = Field(
-        default={},
-        description="What event types do to feelings, in place of the table: `gift_given: {affection: 5}`.",
+        default={}, description="What event types do to feelings, in place of the table: `gift_given: {affection: 5}`."
     )
 
     def known_slot_types(self) -> tuple[str, ...]:

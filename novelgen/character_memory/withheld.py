@@ -19,11 +19,6 @@ def withheld_places(mind: Mind, closed: Sequence[Secret], *, own_names: Sequence
     """Return the places of the memories that tell a secret, marked so or by their text, or stand for such.
 
     What was found in a mind is kept with it, for a character is asked again at every remark.
-
-    Args:
-        mind: The memories of one character.
-        closed: Secrets that the listener may not hear.
-        own_names: Names of the character.
     """
     if not closed:
         return []

@@ -26,18 +26,8 @@ class ConsolidatedText(BaseModel):
     short: str | None = Field(default=None, description="Only where one sentence says it all.")
 
 
-def extractive_text(
-    sources: Sequence[StoryMemoryChunk], rules: ConsolidationRules = DEFAULT_RULES
-) -> ConsolidatedText:
-    """Join the short forms of memories, or their first sentences, as far as there is room.
-
-    Args:
-        sources: In story order, at least one.
-        rules: Bounds the length; the lowest-scoring are left out first, the highest never.
-
-    Returns:
-        Whole sentences in story order, each once. There is no short form: it would tell one of them alone.
-    """
+def extractive_text(sources: Sequence[StoryMemoryChunk], rules: ConsolidationRules = DEFAULT_RULES) -> ConsolidatedText:
+    """Join the short forms of memories, or their first sentences, as far as there is room."""
     sentences = {source.chunk_id: _sentence_of(source) for source in sources}
     kept: list[str] = []
     room = rules.max_tokens
@@ -53,24 +43,9 @@ def extractive_text(
 
 
 def consolidated_memory(
-    text: ConsolidatedText,
-    sources: Sequence[StoryMemoryChunk],
-    *,
-    created_at: datetime,
-    is_models: bool = False,
+    text: ConsolidatedText, sources: Sequence[StoryMemoryChunk], *, created_at: datetime, is_models: bool = False
 ) -> StoryMemoryChunk:
-    """Return the memory that stands for others.
-
-    Args:
-        text: What it says.
-        sources: What it stands for, in story order, at least one.
-        created_at: Moment of writing.
-        is_models: Whether a model wrote the text.
-
-    Returns:
-        A memory with all their entities, the tags that two of them share, and the highest importance, at the
-        position of the last; its id tells its sources.
-    """
+    """Return the memory that stands for others."""
     last = sources[-1]
     chunk_id = consolidated_id(sources)
     tags = [tag for source in sources for tag in dict.fromkeys(source.tags)]
@@ -83,9 +58,7 @@ def consolidated_memory(
         content=text.content,
         short=text.short,
         content_type="memory",
-        entities_mentioned=list(
-            dict.fromkeys(each for source in sources for each in source.entities_mentioned)
-        ),
+        entities_mentioned=list(dict.fromkeys(each for source in sources for each in source.entities_mentioned)),
         tags=[tag for tag in dict.fromkeys(tags) if tags.count(tag) > 1],
         created_at=created_at,
         importance=max(source.importance for source in sources),
@@ -100,13 +73,6 @@ def consolidated_vector(sources: Sequence[StoryMemoryChunk], vectors: Mapping[st
     """Return the embedding of the memory that stands for others: the mean of theirs.
 
     Measured on both long books, it is found as well by the mean as by an embedding of its text, which costs.
-
-    Args:
-        sources: What it stands for, at least one.
-        vectors: Embeddings of one model by chunk id.
-
-    Returns:
-        A vector of length 1; None where a source has none, or nothing is left of them.
     """
     if not all(source.chunk_id in vectors for source in sources):
         return None
@@ -141,27 +107,9 @@ class ModelConsolidation(BaseModel):
 
 
 def grounded_text(
-    answer: ModelConsolidation,
-    sources: Sequence[StoryMemoryChunk],
-    *,
-    names: Sequence[str],
-    rules: ConsolidationRules,
+    answer: ModelConsolidation, sources: Sequence[StoryMemoryChunk], *, names: Sequence[str], rules: ConsolidationRules
 ) -> ConsolidatedText:
-    """Return an answer as the text of a memory, or refuse it.
-
-    Args:
-        answer: What the model said.
-        sources: What it was shown.
-        names: Every name that the story knows, later ones too: none may come in that the sources lack.
-        rules: Bounds the length.
-
-    Returns:
-        Its content, with the short form where that will do.
-
-    Raises:
-        UnusableAnswerError: With fault "empty", "schema" when the content is too long or cut, "ungrounded" when
-            it names or tells what the sources do not.
-    """
+    """Return an answer as the text of a memory, or refuse it."""
     content = whole_sentences(answer.content, field="content", max_tokens=rules.max_tokens)
     shown = "\n".join(f"{source.content}\n{source.short or ''}" for source in sources)
     require_grounded(f"{content}\n{answer.short}", shown=shown, names=names)

@@ -25,19 +25,10 @@ class Topics:
     What all share, the story itself and the entities that have too many, says nothing of their topics: it is
     taken off the embeddings with their mean, and does not count among shared entities. Of few memories
     embeddings say nothing.
-
-    Args:
-        chunks: Memories.
-        vectors: Embeddings of one model by chunk id, of some or all of them; the mean is that of all given.
-        background: Entities that say nothing.
     """
 
     def __init__(
-        self,
-        chunks: Sequence[StoryMemoryChunk],
-        vectors: Mapping[str, Vector],
-        *,
-        background: Collection[str] = (),
+        self, chunks: Sequence[StoryMemoryChunk], vectors: Mapping[str, Vector], *, background: Collection[str] = ()
     ) -> None:
         self._background = frozenset(background)
         known = [chunk.chunk_id for chunk in chunks if chunk.chunk_id in vectors]
@@ -46,11 +37,7 @@ class Topics:
         self._directions = dict(zip(known, _directions(known, vectors), strict=True))
 
     def likeness(self, first: StoryMemoryChunk, second: StoryMemoryChunk) -> float:
-        """Return the cosine of two memories' embeddings, else the share of tags and entities that they share.
-
-        Returns:
-            -1 to 1 by embeddings; else 0 to 1, as a share of the one that has fewer, 0 where one has none.
-        """
+        """Return the cosine of two memories' embeddings, else the share of tags and entities that they share."""
         one, other = self._directions.get(first.chunk_id), self._directions.get(second.chunk_id)
         if one is not None and other is not None:
             return float(one @ other)
@@ -75,16 +62,9 @@ class Losses:
 
     One memory has one position and one embedding. What it loses grows with the scenes between its sources, since
     only that of the last lends it evidence, with what they weigh, and with how little they speak of one topic.
-
-    Args:
-        scene_numbers: Number in story order by chapter and scene.
-        topics: Compares them.
-        rules: Bounds and weights.
     """
 
-    def __init__(
-        self, scene_numbers: Mapping[tuple[int, int], int], topics: Topics, rules: ConsolidationRules
-    ) -> None:
+    def __init__(self, scene_numbers: Mapping[tuple[int, int], int], topics: Topics, rules: ConsolidationRules) -> None:
         self._scene_numbers = scene_numbers
         self._topics = topics
         self._rules = rules
@@ -94,11 +74,7 @@ class Losses:
         return self._scene_numbers[chunk.chapter_index or 0, chunk.scene_index or 0]
 
     def of(self, sources: Sequence[StoryMemoryChunk]) -> float | None:
-        """Return the loss of making one memory of some, less being better; None where the rules forbid it.
-
-        Args:
-            sources: Two or more.
-        """
+        """Return the loss of making one memory of some, less being better; None where the rules forbid it."""
         scenes = [self.scene(source) for source in sources]
         distance = max(scenes) - min(scenes)
         if len(sources) > self._rules.max_sources or distance >= self._rules.span_scenes:
@@ -124,12 +100,7 @@ def _standing(chunk: StoryMemoryChunk) -> tuple[bool, bool]:
 
 @dataclass(frozen=True, slots=True)
 class ConsolidationGroup:
-    """Memories that are to become one.
-
-    Args:
-        entity_id: The entity that has too many.
-        sources: Its memories, in story order.
-    """
+    """Memories that are to become one."""
 
     entity_id: str
     sources: tuple[StoryMemoryChunk, ...]
@@ -149,18 +120,6 @@ def choose_groups(
     Two memories, or groups, are joined at a time, always those that lose least by it, as long as an entity of
     all of them has too many: what is over the limit, and no more. What is over and what is in force, what is
     proven and what is not, never mix.
-
-    Args:
-        memories: All live memories of a project, in story order.
-        limit: Most live memories per entity, at least 1.
-        scenes: Chapter and scene of all scenes in story order; memories of others are left alone.
-        open_loops: The loops that are open at the end of the story.
-        vectors: Embeddings of one model by chunk id, as far as there are any; others than those of the memories
-            tell, too, what all share.
-        rules: Bounds and weights.
-
-    Returns:
-        Groups without common sources, in story order of their first ones; the same for the same input.
     """
     counts = entity_counts(memories)
     crowded = {entity_id for entity_id, count in counts.items() if count > limit}
@@ -187,23 +146,14 @@ def counts_after(memories: Sequence[LiveMemory], groups: Sequence[ConsolidationG
     """Return the number of memories per entity once groups have become one memory each."""
     counts = entity_counts(memories)
     for group in groups:
-        linked = Counter(
-            each for source in group.sources for each in dict.fromkeys(source.entities_mentioned)
-        )
+        linked = Counter(each for source in group.sources for each in dict.fromkeys(source.entities_mentioned))
         for entity_id, number in linked.items():
             counts[entity_id] -= number - 1
     return counts
 
 
 class _Joining:
-    """Joins memories step by step.
-
-    Args:
-        chunks: What may be joined, by scene.
-        counts: Live memories per entity as yet.
-        limit: Entities with no more are left alone.
-        losses: Weighs what is to be joined.
-    """
+    """Joins memories step by step."""
 
     def __init__(
         self, chunks: Sequence[StoryMemoryChunk], counts: Mapping[str, int], limit: int, losses: Losses
@@ -262,9 +212,7 @@ class _Joining:
         return sorted(found, key=lambda each: (-counts[each], each))
 
     def _make_one(self, one: tuple[int, ...], other: tuple[int, ...]) -> None:
-        linked, others = (
-            frozenset.union(*(self._entities[member] for member in members)) for members in (one, other)
-        )
+        linked, others = (frozenset.union(*(self._entities[member] for member in members)) for members in (one, other))
         self._counts.subtract(linked & others)
         joined = tuple(sorted((*one, *other)))
         for member in joined:

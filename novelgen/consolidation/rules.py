@@ -14,12 +14,7 @@ from novelgen.records.supersession import SUPERSESSION_CHAINS
 
 @dataclass(frozen=True, slots=True)
 class LiveMemory:
-    """A distilled memory that a read at the end of the story sees.
-
-    Args:
-        chunk: The memory, `superseded_by` as of the end of the story.
-        is_authors: Whether an author wrote, edited, pinned or attached it.
-    """
+    """A distilled memory that a read at the end of the story sees."""
 
     chunk: StoryMemoryChunk
     is_authors: bool = False
@@ -51,8 +46,7 @@ class ConsolidationRules(BaseModel):
     superseded_points: float = Field(default=-3.0, description="Added to the importance of what is over.")
     unverified_points: float = Field(default=-1.0, description="Added to that of what no quote proves.")
     topic_similarity: float = Field(
-        default=0.1,
-        description="Cosine of embeddings, less the mean of all, that is one topic; a scene is one anyway.",
+        default=0.1, description="Cosine of embeddings, less the mean of all, that is one topic; a scene is one anyway."
     )
     scene_loss: float = Field(default=0.5, ge=0, description="What a scene between sources loses.")
     weight_loss: float = Field(default=0.1, ge=0, description="What a point of the weightiest source loses.")
@@ -63,17 +57,7 @@ DEFAULT_RULES = ConsolidationRules()
 
 
 def protection(memory: LiveMemory, open_loops: Sequence[OpenLoop], rules: ConsolidationRules) -> str:
-    """Tell why a memory must stay as it is.
-
-    Args:
-        memory: The memory.
-        open_loops: The loops that are open at the end of the story.
-        rules: The bounds.
-
-    Returns:
-        "author", "consolidated", "no scene", "tier", "importance", "slot", "unresolved" or "open loop"; empty
-        when it may be consolidated.
-    """
+    """Tell why a memory must stay as it is."""
     chunk = memory.chunk
     is_over = chunk.superseded_by is not None
     checks = {
@@ -98,8 +82,5 @@ def score(chunk: StoryMemoryChunk, rules: ConsolidationRules) -> float:
 def _belongs_to(chunk: StoryMemoryChunk, loop: OpenLoop) -> bool:
     """Whether a scene that planted or moved the loop established the memory, about somebody whom the loop touches."""
     place = (chunk.chapter_index, chunk.scene_index)
-    places = (
-        (loop.chapter_index, loop.scene_index),
-        (loop.last_chapter_index, loop.last_scene_index),
-    )
+    places = ((loop.chapter_index, loop.scene_index), (loop.last_chapter_index, loop.last_scene_index))
     return place in places and not set(chunk.entities_mentioned).isdisjoint(loop.related_entities)

@@ -67,12 +67,7 @@ def dead_met(draft: Draft, story: StoryBefore) -> Iterator[ContinuityIssue]:
     for mention in draft.mentions:
         who = mention.entity_id
         sentence = draft.sentence_at(mention.start)
-        if (
-            sentence is None
-            or who in seen
-            or story.entity[who].entity_type != "character"
-            or is_planned(who, story)
-        ):
+        if sentence is None or who in seen or story.entity[who].entity_type != "character" or is_planned(who, story):
             continue
         words = draft.text[sentence.start : sentence.end]
         before = draft.text[sentence.start : mention.start]
@@ -80,9 +75,7 @@ def dead_met(draft: Draft, story: StoryBefore) -> Iterator[ContinuityIssue]:
             continue
         if has_cjk(mention.name) and not _DEALT_AFTER.match(draft.text, mention.end, sentence.end):
             continue
-        if draft.text.startswith(("’s", "'s", "的"), mention.end) or not is_certain_name(
-            mention, draft, story
-        ):
+        if draft.text.startswith(("’s", "'s", "的"), mention.end) or not is_certain_name(mention, draft, story):
             continue
         dead = death_of(who, story)
         if dead is None or not _is_long_ago(who, dead, story):
@@ -96,10 +89,7 @@ def _is_long_ago(entity_id: str, dead: Standing, story: StoryBefore) -> bool:
     since = [scene for scene in story.scenes if scene.position > dead.since]
     if len(since) < MIN_SCENES_SINCE_DEATH or dead.since.chapter_index == story.as_of.chapter_index:
         return False
-    return (
-        not any(entity_id in scene.present for scene in story.scenes)
-        or len(since) >= 4 * MIN_SCENES_SINCE_DEATH
-    )
+    return not any(entity_id in scene.present for scene in story.scenes) or len(since) >= 4 * MIN_SCENES_SINCE_DEATH
 
 
 # --- The bound and the held ---
@@ -249,10 +239,7 @@ _WORDS: Mapping[str, Mapping[str, tuple[str, str]]] = {
             "{name}在{where}被绑住或关住（{told}），此后并未脱身，这里却行动自如。",
             "写明{name}如何脱身，或换别人来做。",
         ),
-        "away": (
-            "{name}在{where}已经离开（{told}），此后并未回来，这里却在场。",
-            "写明{name}如何回来，或换别人来做。",
-        ),
+        "away": ("{name}在{where}已经离开（{told}），此后并未回来，这里却在场。", "写明{name}如何回来，或换别人来做。"),
         "held": (
             "{name}自{where}起被人扣住（{told}），此后并未获释，这里却在行动。",
             "写明{name}如何脱身，或换别人来做。",
@@ -264,11 +251,7 @@ _WORDS: Mapping[str, Mapping[str, tuple[str, str]]] = {
 def _issue(draft: Draft, story: StoryBefore, act: Act, standing: Standing, *, rule: str) -> ContinuityIssue:
     first = standing.evidence[0]
     message, fix = _WORDS[story.language][standing.kind]
-    given = {
-        "name": act.name,
-        "where": where_told(first, story.language),
-        "told": first.text.rstrip(".。"),
-    }
+    given = {"name": act.name, "where": where_told(first, story.language), "told": first.text.rstrip(".。")}
     return ContinuityIssue(
         kind="dead_or_absent",
         severity="medium" if standing.kind == "away" else "high",

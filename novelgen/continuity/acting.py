@@ -139,10 +139,6 @@ def certain_acts(draft: Draft, story: StoryBefore) -> Iterator[Act]:
 
     Only who is named counts, by a name that is nobody else's: pronouns and mere descriptions ("the old man", 师父)
     are passed over, as is whatever a paragraph tells of another time, of a dream, a ghost, a picture or a disguise.
-
-    Args:
-        draft: The draft.
-        story: The story before it.
     """
     if _ELSEWHEN.search(draft.text[: _opening_end(draft)]) and _is_far_back(draft):
         return
@@ -200,12 +196,7 @@ def _has_namesake(entity_id: str, draft: Draft) -> bool:
 
 
 def is_by_wire(draft: Draft, act: Act) -> bool:
-    """Tell whether somebody who acts may only be heard from: by telephone, on a screen, in a letter.
-
-    Args:
-        draft: The draft.
-        act: What they do in it.
-    """
+    """Tell whether somebody who acts may only be heard from: by telephone, on a screen, in a letter."""
     first = draft.mentions_of[act.entity_id][0].start
     start = max(0, min(first, act.span.start) - _CHARACTERS_BEFORE_A_CALL)
     return _BY_WIRE.search(draft.text, start, act.span.end) is not None
@@ -219,8 +210,7 @@ def is_elsewhen(draft: Draft, sentence: Span) -> bool:
     paragraph = draft.text.rfind("\n", 0, sentence.start) + 1
     start = max(paragraph, _second_sentence_before(draft, sentence))
     return _WRITTEN.search(draft.text, paragraph, sentence.end) is not None or any(
-        draft.speech_at(match.start()) is None
-        for match in _ELSEWHEN.finditer(draft.text, start, sentence.end)
+        draft.speech_at(match.start()) is None for match in _ELSEWHEN.finditer(draft.text, start, sentence.end)
     )
 
 
@@ -243,8 +233,7 @@ _FAR_BACK = re.compile(
 def _is_far_back(draft: Draft) -> bool:
     """Whether the draft opens as a memory or a dream, so that all of it is one."""
     return any(
-        draft.speech_at(match.start()) is None
-        for match in _FAR_BACK.finditer(draft.text, 0, _opening_end(draft))
+        draft.speech_at(match.start()) is None for match in _FAR_BACK.finditer(draft.text, 0, _opening_end(draft))
     )
 
 

@@ -27,8 +27,7 @@ _PART_WORDS = {
 """Parts of a body in English and Chinese; a wound in one is none in another."""
 
 _PARTS = {
-    name: re.compile(rf"\b(?:{english})\b|{chinese}", re.IGNORECASE)
-    for name, (english, chinese) in _PART_WORDS.items()
+    name: re.compile(rf"\b(?:{english})\b|{chinese}", re.IGNORECASE) for name, (english, chinese) in _PART_WORDS.items()
 }
 _ENGLISH_PART = "|".join(english for english, _ in _PART_WORDS.values())
 _CHINESE_PART = "|".join(chinese for _, chinese in _PART_WORDS.values())
@@ -133,15 +132,7 @@ class _Bodies:
 
 
 def contradicted_bodies(draft: Draft, story: StoryBefore) -> Iterable[ContinuityIssue]:
-    """Find bodies that are otherwise than the story told: a limb, its side, the place of a wound, baldness.
-
-    Args:
-        draft: The draft.
-        story: The story before it.
-
-    Returns:
-        A finding per clause.
-    """
+    """Find bodies that are otherwise than the story told: a limb, its side, the place of a wound, baldness."""
     bodies = _Bodies(story, story.words)
     for rule in (_other_side, _sound_again, _wounded_elsewhere, _hair_of_the_bald):
         yield from (each for each in rule(draft, bodies) if not story.words.is_planned(each.draft_quote))
@@ -173,9 +164,7 @@ def _last_on_stage(draft: Draft, bodies: _Bodies, clause: Span, part: str) -> li
     words = draft.text[clause.start : clause.end]
     if speech is None or speech.speaker_id or not _FIRST_PERSON.search(words) or not _LOST.search(words):
         return []
-    lacking = {
-        who for who, piece in bodies.told if _LOST.search(piece.words) and _PARTS[part].search(piece.words)
-    }
+    lacking = {who for who, piece in bodies.told if _LOST.search(piece.words) and _PARTS[part].search(piece.words)}
     present = frozenset().union(*(scene.present for scene in bodies.story.scenes[-MIN_STAGES_BACK:]))
     return list(lacking) if len(lacking) == 1 and lacking <= present else []
 
@@ -196,8 +185,7 @@ def _sound_again(draft: Draft, bodies: _Bodies) -> Iterator[ContinuityIssue]:
 
 def _lost_part(text: str, part: str) -> bool:
     return any(
-        _LOST.search(text[max(0, found.start() - 25) : found.end() + 10])
-        for found in _PARTS[part].finditer(text)
+        _LOST.search(text[max(0, found.start() - 25) : found.end() + 10]) for found in _PARTS[part].finditer(text)
     )
 
 
@@ -285,9 +273,7 @@ def _side_of(found: re.Match[str]) -> str:
 
 
 def _sides(text: str, part: str) -> dict[str, str]:
-    return {
-        _side_of(found): found.group() for found in _SIDED.finditer(text) if _part_of(found.group()) == part
-    }
+    return {_side_of(found): found.group() for found in _SIDED.finditer(text) if _part_of(found.group()) == part}
 
 
 def _finding(

@@ -25,17 +25,13 @@ SHORTEST_DRAFT_QUOTE = (4, 2)
 """Least characters of an English and a Chinese quote of a draft: it must tell where, not prove anything."""
 
 _KIND_WORDS: dict[str, ContinuityKind] = {
-    **dict.fromkeys(
-        ("dead", "absent", "death", "presence", "dead_absent", "死者", "缺席", "在场"), "dead_or_absent"
-    ),
+    **dict.fromkeys(("dead", "absent", "death", "presence", "dead_absent", "死者", "缺席", "在场"), "dead_or_absent"),
     **dict.fromkeys(("object", "item", "holder", "possession", "物品", "持有"), "object_holder"),
     **dict.fromkeys(("location", "setting", "geography", "地点", "方位"), "place"),
     **dict.fromkeys(("name", "title", "disguise", "who", "身份", "名字", "称呼"), "identity"),
     **dict.fromkeys(("knowledge", "leak", "knows", "知情", "泄密"), "knowledge_leak"),
     **dict.fromkeys(("order", "oath", "plan", "vow", "agreement", "诺言", "命令", "约定"), "promise"),
-    **dict.fromkeys(
-        ("injury", "body", "looks", "age", "appearance", "wound", "身体", "相貌", "伤"), "injury_or_body"
-    ),
+    **dict.fromkeys(("injury", "body", "looks", "age", "appearance", "wound", "身体", "相貌", "伤"), "injury_or_body"),
     **dict.fromkeys(("kin", "rank", "relation", "family", "关系", "亲属"), "relationship"),
     **dict.fromkeys(("rule", "canon", "number", "count", "world", "规则", "数目", "法则"), "canon_rule"),
     **dict.fromkeys(("time", "date", "chronology", "timeline", "时间", "日期"), "story_time"),
@@ -67,9 +63,7 @@ def at_most(limit: int) -> BeforeValidator:
     return BeforeValidator(cut)
 
 
-Sentences = Annotated[
-    Texts, BeforeValidator(lambda value: [str(each) for each in value]), at_most(MAX_CLAIM_SENTENCES)
-]
+Sentences = Annotated[Texts, BeforeValidator(lambda value: [str(each) for each in value]), at_most(MAX_CLAIM_SENTENCES)]
 
 
 Number = Annotated[Text, BeforeValidator(str)]
@@ -87,9 +81,7 @@ class ModelClaim(ModelPart):
         default_factory=list, description="ids of the list", max_length=MAX_CLAIM_ENTITIES
     )
     kind: KindWord = "invented"
-    question: Text = Field(
-        default="", description="what to ask of the story's memory, without the draft's answer"
-    )
+    question: Text = Field(default="", description="what to ask of the story's memory, without the draft's answer")
 
 
 class ModelClaims(ModelPart):
@@ -99,16 +91,7 @@ class ModelClaims(ModelPart):
 
 
 def read_claims(answer: ModelClaims, draft: Draft, story: StoryBefore) -> list[DraftClaim]:
-    """Return the claims of an answer, with the draft's own words and the ids that the story knows.
-
-    Args:
-        answer: What the model said.
-        draft: The draft.
-        story: The story before it.
-
-    Raises:
-        UnusableAnswerError: When it lists nothing of a draft that says something.
-    """
+    """Return the claims of an answer, with the draft's own words and the ids that the story knows."""
     claims = [
         DraftClaim(
             claim=each.claim,
@@ -150,9 +133,7 @@ def sentence_number(said: str, sentences: Sequence[Span]) -> int | None:
 def _quoted(said: Iterable[str], draft: Draft) -> str:
     numbers = sorted({at for each in said if (at := sentence_number(each, draft.sentences)) is not None})
     if not numbers:
-        return next(
-            (draft.text[span.start : span.end] for each in said if (span := find_in_draft(each, draft))), ""
-        )
+        return next((draft.text[span.start : span.end] for each in said if (span := find_in_draft(each, draft))), "")
     first = draft.sentences[numbers[0]]
     # Sentences that stand together are one quote; of others the first is enough to find the place.
     end = first.end

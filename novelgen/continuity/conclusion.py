@@ -29,12 +29,6 @@ def conclude(
 
     Of findings about the same words the worst stays, and of equals the surest, with the evidence of all. A finding
     whose evidence does not lie strictly before the position is none.
-
-    Args:
-        by_rules: What the rules found.
-        by_model: What the model found.
-        as_of: Position of the draft's scene.
-        waived: Id of a finding to the author's note.
     """
     found = [told for each in (*by_rules, *by_model) if (told := _finding(each, as_of)) is not None]
     meant = {each.issue_id: each for each in found if each.issue_id in waived}
@@ -46,11 +40,7 @@ def conclude(
 
 
 def merge_issues(issues: Iterable[ContinuityIssue]) -> list[ContinuityIssue]:
-    """Return findings worst first, those about the same words of the draft as one with the evidence of all.
-
-    Args:
-        issues: Findings of one draft.
-    """
+    """Return findings worst first, those about the same words of the draft as one with the evidence of all."""
     merged: list[ContinuityIssue] = []
     for issue in sorted(issues, key=_worst_first):
         at = next((at for at, each in enumerate(merged) if _overlap(each, issue)), None)

@@ -48,9 +48,7 @@ def repair_lines(issues: Sequence[ContinuityIssue]) -> str:
     lines = []
     for number, issue in enumerate(issues, start=1):
         cited = [
-            " ".join(
-                part for part in (f"[{place}]" if place else "", text, f"“{quote}”" if quote else "") if part
-            )
+            " ".join(part for part in (f"[{place}]" if place else "", text, f"“{quote}”" if quote else "") if part)
             for place, text, quote in cited_lines(issue.evidence)
         ]
         parts = (f"K{number}", issue.draft_quote, issue.message, "; ".join(cited), issue.fix)
@@ -59,24 +57,13 @@ def repair_lines(issues: Sequence[ContinuityIssue]) -> str:
 
 
 def repaired_text(answer: ModelPassages, text: str) -> str:
-    """Return a draft with the passages of an answer in their places.
-
-    Args:
-        answer: What the writer's model said; a passage that does not stand in the draft, changes nothing, or
-            overlaps one before it is left out.
-        text: The draft.
-
-    Raises:
-        UnusableAnswerError: When no passage is left, or nothing of the draft would be.
-    """
+    """Return a draft with the passages of an answer in their places."""
     finder = QuoteFinder(text, min_characters=SHORTEST_PASSAGE)
     placed: list[tuple[Span, str]] = []
     for each in answer.passages:
         new = scrub_text(each.new)
         span = _exact(each.old, text) or finder.find(each.old)
-        is_free = span is not None and all(
-            span.end <= other.start or other.end <= span.start for other, _ in placed
-        )
+        is_free = span is not None and all(span.end <= other.start or other.end <= span.start for other, _ in placed)
         if span is not None and is_free and text[span.start : span.end] != new:
             placed.append((span, new))
     if not placed:

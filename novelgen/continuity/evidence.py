@@ -79,19 +79,6 @@ def gather_evidence(
     body the best two memories of it and somebody whom the draft names, and the best two pieces of each sentence and
     clause. The rest goes by score.
     Neighbouring passages become one piece, and grow while tokens are left.
-
-    Args:
-        draft: The draft.
-        story: The story strictly before it; nothing else is looked at.
-        similar: For each of `asked_texts` the cosine of its meaning with that of memories, by source_id; missing
-            ones count as no more similar than others.
-        questions: Claims or questions of a model, for which it is gathered in place of the draft's sentences.
-        limit: At most so many pieces.
-        max_tokens: At most so many tokens of their texts.
-        count_tokens: Token counter.
-
-    Returns:
-        Evidence, best first; empty when nothing lies before the draft.
     """
     pieces = _pieces(story)
     if not pieces or limit < 1:
@@ -125,9 +112,7 @@ class _Piece:
 
 def _pieces(story: StoryBefore) -> list[_Piece]:
     """Return the memories, then the passages of every scene, in story order."""
-    memories = [
-        _Piece(each.content, telling_words(each.content), _place(each), each) for each in story.memories
-    ]
+    memories = [_Piece(each.content, telling_words(each.content), _place(each), each) for each in story.memories]
     length = PASSAGE_CHARACTERS[story.language]
     passages = [
         _Piece(scene.text[span.start : span.end], terms, scene.position, span=span)
@@ -182,8 +167,7 @@ class _Scores:
             DRAFT_WORDS * whole
             + DRAFT_NAMES * self._rarity_shared(self._named)
             + MEMORY * self._is_memory
-            + IMPORTANCE
-            * np.array([0 if each.memory is None else each.memory.importance - 5 for each in self.pieces])
+            + IMPORTANCE * np.array([0 if each.memory is None else each.memory.importance - 5 for each in self.pieces])
             - AGE * self._ages()
         )
         self.total = self._of_text.max(axis=0) + CLAUSE_WORDS * self._clauses.max(axis=0) + self._of_draft
@@ -210,9 +194,7 @@ class _Scores:
     def _meanings(self, asked: int) -> NDArray[np.float64]:
         """Standard scores of the cosines of each text that is asked, over the memories that have one."""
         scores = np.zeros((max(1, asked), len(self.pieces)))
-        by_id = {
-            piece.source_id: index for index, piece in enumerate(self.pieces) if piece.memory is not None
-        }
+        by_id = {piece.source_id: index for index, piece in enumerate(self.pieces) if piece.memory is not None}
         for number, cosines in enumerate(self.similar[:asked]):
             known = [(by_id[each], value) for each, value in cosines.items() if each in by_id]
             if len(known) < 2:
@@ -230,17 +212,13 @@ class _Scores:
         self._considered = [*np.flatnonzero(self._is_memory).tolist(), *sorted(considered)]
         names = [
             frozenset(
-                self.story.resolver.entity_ids_in(piece.text)
-                if piece.memory is not None or index in considered
-                else ()
+                self.story.resolver.entity_ids_in(piece.text) if piece.memory is not None or index in considered else ()
             ).union(piece.memory.entities_mentioned if piece.memory is not None else ())
             for index, piece in enumerate(self.pieces)
         ]
         counts = Counter(each for named in names for each in named)
         self._rarity: defaultdict[str, float] = defaultdict(lambda: math.log(2.0 * (len(self.pieces) + 1)))
-        self._rarity.update(
-            {each: math.log((len(self.pieces) + 1) / (count + 0.5)) for each, count in counts.items()}
-        )
+        self._rarity.update({each: math.log((len(self.pieces) + 1) / (count + 0.5)) for each, count in counts.items()})
         return names
 
     def _named_in(self, number: int) -> frozenset[str]:
@@ -256,9 +234,7 @@ class _Scores:
     def _ages(self) -> NDArray[np.float64]:
         order = {scene.position: number for number, scene in enumerate(self.story.scenes)}
         now = len(order)
-        return np.log(
-            [max(1, now - order.get(each.position, now - 1) if each.position else 1) for each in self.pieces]
-        )
+        return np.log([max(1, now - order.get(each.position, now - 1) if each.position else 1) for each in self.pieces])
 
     def _last_changes(self) -> Iterator[int]:
         for entity_id in self._named:
@@ -288,9 +264,7 @@ class _Scores:
     def _passages_of_names(self) -> Iterator[int]:
         for entity_id in self._named[:NAMED_FOR_PASSAGES]:
             naming = [
-                index
-                for index, names in enumerate(self._names)
-                if entity_id in names and not self._is_memory[index]
+                index for index, names in enumerate(self._names) if entity_id in names and not self._is_memory[index]
             ]
             if naming:
                 yield max(naming, key=lambda index: self.total[index])
@@ -302,11 +276,7 @@ class _Scores:
         for number, text in enumerate(asked_texts(self.draft, self.questions)):
             scores = self._of_text[number] + self._of_draft
             alike = [
-                [
-                    index
-                    for index in self._considered
-                    if dimension in _dimensions(self.pieces[index].text, language)
-                ]
+                [index for index in self._considered if dimension in _dimensions(self.pieces[index].text, language)]
                 for dimension in sorted(_dimensions(text, language))
             ]
             alike += [
@@ -325,10 +295,7 @@ class _Scores:
     def _of_every_text(self) -> Iterator[int]:
         texts = self._of_text + self._of_draft
         clauses = CLAUSE_WORDS * self._clauses + 0.3 * self._of_draft
-        by_text, by_clause = (
-            np.argsort(-texts, axis=1, kind="stable"),
-            np.argsort(-clauses, axis=1, kind="stable"),
-        )
+        by_text, by_clause = (np.argsort(-texts, axis=1, kind="stable"), np.argsort(-clauses, axis=1, kind="stable"))
         for rank in range(min(PIECES_PER_TEXT, len(self.pieces))):
             best = [int(row[rank]) for row in by_text]
             best += [
@@ -414,9 +381,7 @@ class _Chosen:
         return True
 
 
-def _evidence(
-    pieces: Sequence[_Piece], group: Sequence[int], story: StoryBefore, score: float
-) -> ContinuityEvidence:
+def _evidence(pieces: Sequence[_Piece], group: Sequence[int], story: StoryBefore, score: float) -> ContinuityEvidence:
     first, last = pieces[min(group)], pieces[max(group)]
     place = first.position
     told = {

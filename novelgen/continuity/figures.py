@@ -109,13 +109,6 @@ def contradicted_quantities(draft: Draft, story: StoryBefore) -> Iterable[Contin
 
     Two figures speak of the same when their sentences share words that are rare in this story, in the clause of
     the figure as well, or measure one rare noun; where the story also says what the draft says, nothing is found.
-
-    Args:
-        draft: The draft.
-        story: The story before it.
-
-    Returns:
-        A finding per contradicted figure.
     """
     language: StoryLanguage = "zh" if story.language == "zh" else "en"
     own = [each for each in find_quantities(draft.text, language) if each.dimension in _COMPARED]
@@ -140,11 +133,7 @@ def contradicted_quantities(draft: Draft, story: StoryBefore) -> Iterable[Contin
             ratio = _ratio(quantity, other)
             if ratio < MIN_RATIO:
                 agreeing = max(agreeing, likeness)
-            elif (
-                ratio <= MAX_RATIO
-                and not _is_other_time(here, there)
-                and _same_thing(here, there, likeness, words)
-            ):
+            elif ratio <= MAX_RATIO and not _is_other_time(here, there) and _same_thing(here, there, likeness, words):
                 against.append(_Told(likeness, there, piece))
         best = max(against, key=lambda each: each.likeness, default=None)
         if best is None or agreeing >= AGREEING_SHARE * best.likeness:
@@ -257,13 +246,7 @@ def _finding(draft: Draft, story: StoryBefore, here: _Passage, told: _Told) -> C
 
 
 def clause_span(text: str, start: int, end: int) -> Span:
-    """Return the clause around the characters [start, end), without the marks around it.
-
-    Args:
-        text: The whole text.
-        start: Where what matters begins.
-        end: Where it ends.
-    """
+    """Return the clause around the characters [start, end), without the marks around it."""
     before = [found.end() for found in _CLAUSE_END.finditer(text, max(0, start - 200), start)]
     left = before[-1] if before else max(0, start - 200)
     following = _CLAUSE_END.search(text, end, min(len(text), end + 200))

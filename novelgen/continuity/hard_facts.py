@@ -47,12 +47,7 @@ _WORDS: Mapping[str, Mapping[str, str]] = {
         "seen": "last on stage: ",
         "thread": "open: ",
     },
-    "zh": {
-        "stage": "上一场在场：",
-        "ended": "上一场的结尾：",
-        "seen": "最后一次出场：",
-        "thread": "未了：",
-    },
+    "zh": {"stage": "上一场在场：", "ended": "上一场的结尾：", "seen": "最后一次出场：", "thread": "未了："},
 }
 
 
@@ -80,21 +75,11 @@ def names_for(draft: Draft, story: StoryBefore) -> dict[str, str]:
 
 
 def hard_facts(
-    draft: Draft,
-    story: StoryBefore,
-    *,
-    max_tokens: int = MAX_FACT_TOKENS,
-    count_tokens: TokenCounter = estimate_tokens,
+    draft: Draft, story: StoryBefore, *, max_tokens: int = MAX_FACT_TOKENS, count_tokens: TokenCounter = estimate_tokens
 ) -> list[ContinuityEvidence]:
     """Return what holds as the scene begins, weightiest first, within a budget.
 
     Everybody's first fact comes before anybody's second, so that one with many leaves room for all.
-
-    Args:
-        draft: The draft.
-        story: The story before it.
-        max_tokens: Bound of all together.
-        count_tokens: Token counter.
     """
     cast = cast_of(draft, story)
     names = names_for(draft, story)
@@ -162,9 +147,7 @@ def _still_tells(change: StateChange, story: StoryBefore) -> bool:
         return seen is None or story_place(change) >= story_place(seen)
     if change.attribute in _FADING_ATTRIBUTES:
         lasts = is_death(change.attribute, change.value) or says_held(change.value)
-        since = sum(
-            change.entity_id in scene.present and scene.position > place_of(change) for scene in story.scenes
-        )
+        since = sum(change.entity_id in scene.present and scene.position > place_of(change) for scene in story.scenes)
         return lasts or since < FADES_AFTER_SCENES
     return True
 
@@ -238,9 +221,7 @@ def _of_scene(position: StoryPosition, source: str, text: str, ids: Sequence[str
     )
 
 
-def _relationships(
-    cast: Iterable[str], story: StoryBefore, names: Mapping[str, str]
-) -> Iterator[ContinuityEvidence]:
+def _relationships(cast: Iterable[str], story: StoryBefore, names: Mapping[str, str]) -> Iterator[ContinuityEvidence]:
     named, labels = set(cast), labels_of(story)
     for each in story.relationships:
         if {each.character_a, each.character_b} <= named:

@@ -38,9 +38,7 @@ _GONE = re.compile(
     r"|遗失|丢失|失落|毁(?:掉|坏|了)|烧(?:毁|掉|了|成灰)|打碎|摔碎|砸碎|粉碎|沉(?:入|在)|折断|熔化|化为灰",
     re.IGNORECASE,
 )
-_NOT_GONE = re.compile(
-    r"\b(?:not|never|nearly|almost|found|recovered|mended|repaired)\b|未|没|险些|找回|寻回|修好"
-)
+_NOT_GONE = re.compile(r"\b(?:not|never|nearly|almost|found|recovered|mended|repaired)\b|未|没|险些|找回|寻回|修好")
 
 
 def keeping_of(item: Entity, story: StoryBefore) -> Keeping | None:
@@ -48,10 +46,6 @@ def keeping_of(item: Entity, story: StoryBefore) -> Keeping | None:
 
     The last of: its holder, an inventory that lists it, a status that says that it is gone. A later memory of the
     same slot, which says in words what nobody read out of it, makes the last state uncertain.
-
-    Args:
-        item: The thing.
-        story: The story before the draft.
     """
     last: Keeping | None = None
     for change in story.changes:
@@ -212,11 +206,7 @@ def wrong_hands(draft: Draft, story: StoryBefore) -> Iterator[ContinuityIssue]:
     seen: set[str] = set()
     for mention in draft.mentions:
         item = story.entity[mention.entity_id]
-        if (
-            item.entity_type != "item"
-            or item.entity_id in seen
-            or not _is_certain_thing(mention, draft, story)
-        ):
+        if item.entity_type != "item" or item.entity_id in seen or not _is_certain_thing(mention, draft, story):
             continue
         if item.entity_id not in kept:
             kept[item.entity_id] = keeping_of(item, story)
@@ -256,8 +246,7 @@ def _has_it(draft: Draft, mention: Mention, sentence: Span) -> bool:
         if spoken is not None:
             return spoken.speaker_id is not None and _CHINESE_CLAIMS.match(after) is not None
         return bool(
-            _CHINESE_HAS_BEFORE.search(before)
-            or (_CHINESE_TAKING.search(before) and _CHINESE_PUT_ON.match(after))
+            _CHINESE_HAS_BEFORE.search(before) or (_CHINESE_TAKING.search(before) and _CHINESE_PUT_ON.match(after))
         )
     before = re.sub(r"\b(?:the|a|an) $", "", before) if mention.name[:4].casefold() != "the " else before
     if spoken is not None:
@@ -280,9 +269,7 @@ def _changed_hands(draft: Draft, mention: Mention, sentence: Span) -> bool:
     return _HANDED.search(words) is not None
 
 
-def _actor(
-    draft: Draft, story: StoryBefore, mention: Mention, sentence: Span, keeping: Keeping
-) -> str | None:
+def _actor(draft: Draft, story: StoryBefore, mention: Mention, sentence: Span, keeping: Keeping) -> str | None:
     """Who has the thing, or "" where only that it is not the holder is certain; None where it may be the holder."""
     holder = keeping.holder_id
     spoken = draft.speech_at(mention.start)
@@ -337,10 +324,7 @@ def _begins_clause(before: str, after: str) -> bool:
     if after[:1] in "的之被与同和及、’'" and after:
         return False
     return (
-        re.search(
-            r"(?:^|[，；：。！？”」\n][那这却只见忽]{0,2}|[,;:—] |, and |; and )$|^[那这却只见忽]{1,2}$",
-            before,
-        )
+        re.search(r"(?:^|[，；：。！？”」\n][那这却只见忽]{0,2}|[,;:—] |, and |; and )$|^[那这却只见忽]{1,2}$", before)
         is not None
     )
 
@@ -381,9 +365,7 @@ _WORDS: Mapping[str, tuple[str, str, str]] = {
 }
 
 
-def _issue(
-    draft: Draft, story: StoryBefore, mention: Mention, span: Span, keeping: Keeping
-) -> ContinuityIssue:
+def _issue(draft: Draft, story: StoryBefore, mention: Mention, span: Span, keeping: Keeping) -> ContinuityIssue:
     first = keeping.evidence[0]
     held, gone, fix = _WORDS[story.language]
     given = {

@@ -49,14 +49,7 @@ MIN_PLANNED = {"en": 8.0, "zh": 14.0}
 
 @dataclass(frozen=True, slots=True)
 class Piece:
-    """A sentence of an earlier scene, or a memory.
-
-    Args:
-        text: The whole text that it stands in.
-        span: Where in that text it stands.
-        position: Its scene; None for a note that stands everywhere.
-        memory: The memory; None for a sentence of a scene.
-    """
+    """A sentence of an earlier scene, or a memory."""
 
     text: str
     span: Span
@@ -87,15 +80,7 @@ class Piece:
 
 @dataclass(frozen=True)
 class StoryWords:
-    """The words of the story before a draft, and how rare they are.
-
-    Args:
-        scenes: Its scenes with their text.
-        memories: Its memories, outdated ones as well.
-        resolver: Finds whom and what a text names.
-        language: `zh` or `en`.
-        plan: What the draft's scene is meant to do; None where nobody said.
-    """
+    """The words of the story before a draft, and how rare they are."""
 
     scenes: Sequence[KnowledgeScene]
     memories: Sequence[StoryMemoryChunk]
@@ -107,9 +92,7 @@ class StoryWords:
     def sentences(self) -> Sequence[Piece]:
         """The sentences of all scenes before, in their order."""
         return [
-            Piece(scene.text, span, scene.position)
-            for scene in self.scenes
-            for span in split_sentences(scene.text)
+            Piece(scene.text, span, scene.position) for scene in self.scenes for span in split_sentences(scene.text)
         ]
 
     @cached_property
@@ -166,9 +149,7 @@ class StoryWords:
         both = one.names.keys() & other.names.keys()
         of_names = frozenset().union(*(one.names[each] | other.names[each] for each in both))
         weight = 2.0 if self.language == "zh" else 1.0
-        return sum(map(self.rarity, (one.words & other.words) - of_names)) + weight * sum(
-            map(self.entity_rarity, both)
-        )
+        return sum(map(self.rarity, (one.words & other.words) - of_names)) + weight * sum(map(self.entity_rarity, both))
 
 
 @dataclass(frozen=True, slots=True)

@@ -104,13 +104,7 @@ def joined_evidence(
     max_tokens: float = math.inf,
     count_tokens: TokenCounter = estimate_tokens,
 ) -> list[ContinuityEvidence]:
-    """Return several lists of evidence as one: the best of each in turn, each piece once, within a budget.
-
-    Args:
-        lists: Each best first.
-        max_tokens: Bound of all together.
-        count_tokens: Token counter.
-    """
+    """Return several lists of evidence as one: the best of each in turn, each piece once, within a budget."""
     rest = [list(each) for each in lists]
     taken: list[ContinuityEvidence] = []
     told: set[str] = set()
@@ -165,12 +159,7 @@ class Exhibits:
 
 
 class NotKnown:
-    """Tells of evidence who of a draft's characters does not know it.
-
-    Args:
-        draft: The draft.
-        story: The story before it.
-    """
+    """Tells of evidence who of a draft's characters does not know it."""
 
     def __init__(self, draft: Draft, story: StoryBefore) -> None:
         self._story = story

@@ -31,13 +31,5 @@ RULES: tuple[Rule, ...] = (
 
 
 def find_by_rules(draft: Draft, story: StoryBefore) -> list[ContinuityIssue]:
-    """Return what a draft certainly contradicts of the story before it, worst first, one finding per place.
-
-    Args:
-        draft: The draft.
-        story: The story strictly before it.
-
-    Returns:
-        The findings; of several about the same words the worst, with the evidence of all.
-    """
+    """Return what a draft certainly contradicts of the story before it, worst first, one finding per place."""
     return merge_issues(each for rule in RULES for each in rule(draft, story))

@@ -42,13 +42,7 @@ SURE = 0.8
 """A finding of this confidence stands where nobody took a second look at it."""
 
 _WORDS: Mapping[StoryLanguage, Mapping[str, str]] = {
-    "en": {
-        "draft": "draft",
-        "quote": "the words",
-        "says": "said to be wrong",
-        "evidence": "evidence",
-        "more": "also",
-    },
+    "en": {"draft": "draft", "quote": "the words", "says": "said to be wrong", "evidence": "evidence", "more": "also"},
     "zh": {"quote": "所指字句", "says": "说它错在", "evidence": "证据", "more": "另有"},
 }
 
@@ -106,15 +100,7 @@ def finding_lines(
     further: Callable[[Sequence[str]], Sequence[ContinuityEvidence]],
     max_tokens: int = MAX_LOOK_TOKENS,
 ) -> str:
-    """Return the findings under K1, K2 …, each with its surroundings and what else the story says of the matter.
-
-    Args:
-        issues: The findings.
-        draft: The draft.
-        story: The story before it.
-        further: Gathers evidence for questions, best first.
-        max_tokens: Bound of all together; what else the story says gives way first.
-    """
+    """Return the findings under K1, K2 …, each with its surroundings and what else the story says of the matter."""
     language = language_of(story)
     words = _WORDS[language]
     unknown = NotKnown(draft, story)
@@ -127,11 +113,7 @@ def finding_lines(
         for each in issue.evidence:
             surroundings = _surroundings(each, story)
             # Of a passage the sentences around the quote are enough; a memory says it in words of its own.
-            told = (
-                each.model_copy(update={"text": surroundings})
-                if surroundings and each.source == "passage"
-                else each
-            )
+            told = each.model_copy(update={"text": surroundings}) if surroundings and each.source == "passage" else each
             block.append(f"K{number} | {words['evidence']} | {_told(told, unknown)}")
             if surroundings and told is each:
                 block.append(f"K{number} | {words['evidence']} | {as_data(surroundings)}")
@@ -152,15 +134,7 @@ def finding_lines(
 
 
 def read_verdicts(answer: ModelVerdicts, issues: Sequence[ContinuityIssue]) -> SecondLook:
-    """Return which findings stand; one without a verdict stands where a rule found it, or it was sure.
-
-    Args:
-        answer: What the model said.
-        issues: The findings that it was shown.
-
-    Raises:
-        UnusableAnswerError: When it judges none of them.
-    """
+    """Return which findings stand; one without a verdict stands where a rule found it, or it was sure."""
     verdicts: dict[int, ModelVerdict] = {}
     for each in answer.verdicts:
         number = _NUMBER.match(each.id)
@@ -221,9 +195,7 @@ def _surroundings(evidence: ContinuityEvidence, story: StoryBefore) -> str:
         return ""
     position = StoryPosition(evidence.chapter_index, evidence.scene_index)
     scene = story.knowledge.story.scene_at.get(position)
-    memory = next(
-        (each for each in story.knowledge.story.memories if each.source_id == evidence.source_id), None
-    )
+    memory = next((each for each in story.knowledge.story.memories if each.source_id == evidence.source_id), None)
     if scene is None or not scene.text:
         return ""
     finder = QuoteFinder(scene.text)

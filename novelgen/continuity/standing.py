@@ -39,19 +39,11 @@ def death_of(entity_id: str, story: StoryBefore) -> Standing | None:
 
     Somebody who was on stage in a later scene than the one that tells the death may live after all, or be shown as
     they were: then nothing is certain.
-
-    Args:
-        entity_id: A character.
-        story: The story before the draft.
     """
     own = [each for each in story.changes if each.entity_id == entity_id and each.kind == "explicit"]
     told = sorted(
         [
-            *(
-                (place_of(each), of_change(each, story))
-                for each in own
-                if is_death(each.attribute, each.value)
-            ),
+            *((place_of(each), of_change(each, story)) for each in own if is_death(each.attribute, each.value)),
             *(
                 (place_of(each), of_memory(each, story))
                 for each in story.memories
@@ -210,13 +202,9 @@ def _is_told_dead(text: str, start: int, end: int) -> bool:
         clause_end = min((at for each in "，。；：" if (at := text.find(each, end)) >= 0), default=len(text))
         if _NOT_DONE.search(text[clause_start:clause_end]):
             return False
-        return bool(
-            _CHINESE_DIED.match(text, end, clause_end) or _CHINESE_KILLED.search(text, clause_start, start)
-        )
+        return bool(_CHINESE_DIED.match(text, end, clause_end) or _CHINESE_KILLED.search(text, clause_start, start))
     sentence_start = max(text.rfind(each, 0, start) for each in (". ", "; ", ": ")) + 1
-    sentence_end = min(
-        (at for each in (". ", ";", ",") if (at := text.find(each, end + 1)) >= 0), default=len(text)
-    )
+    sentence_end = min((at for each in (". ", ";", ",") if (at := text.find(each, end + 1)) >= 0), default=len(text))
     if _NOT_DONE.search(text, sentence_start, sentence_end):
         return False
     if _NOT_THEIRS.search(text[sentence_start:start]):
@@ -268,10 +256,6 @@ def captivity_of(entity_id: str, story: StoryBefore) -> Standing | None:
 
     Their last status or physical state must say so, no memory since may free them, and the scene before the draft
     must be without them, so that nobody has them at hand.
-
-    Args:
-        entity_id: A character.
-        story: The story before the draft.
     """
     own = [
         each
@@ -330,11 +314,7 @@ def departure_of(entity_id: str, story: StoryBefore) -> Standing | None:
         each
         for each in last.values()
         if (each.attribute == "location_id" and each.value is None)
-        or (
-            isinstance(each.value, str)
-            and _GONE_AWAY.search(each.value)
-            and not _NO_LONGER.search(each.value)
-        )
+        or (isinstance(each.value, str) and _GONE_AWAY.search(each.value) and not _NO_LONGER.search(each.value))
     ]
     if not telling:
         return None

@@ -30,21 +30,7 @@ SHARE_OF_A_NARRATOR = 0.8
 
 @dataclass(frozen=True)
 class StoryBefore:
-    """The story strictly before a position, as a check needs it.
-
-    Args:
-        as_of: The position; nothing at or after it is in here.
-        language: `zh` or `en`.
-        entities: Who and what the story has shown, with the names that it has shown.
-        changes: Explicit and presence changes of all of them, in the order in which they count.
-        memories: Memories and notes in story order, outdated ones as well (`superseded_by` says by which).
-        relationships: As they stand at the position.
-        threads: All threads, whatever their status.
-        knowledge: Who knows what; its story holds the scenes with their text, and quotes of memories.
-        plan: What the scene is meant to do; None where nobody said.
-        pov: Id of the point of view; None where there is none.
-        story_times: When the scenes play, in story order.
-    """
+    """The story strictly before a position, as a check needs it."""
 
     as_of: StoryPosition
     language: str
@@ -99,16 +85,13 @@ class StoryBefore:
         if len(told) < MIN_SCENES_OF_A_NARRATOR:
             return None
         named = Counter(
-            entity_id
-            for scene in told
-            for entity_id in set(self.resolver.entity_ids_in(QUOTED.sub(" ", scene.text)))
+            entity_id for scene in told for entity_id in set(self.resolver.entity_ids_in(QUOTED.sub(" ", scene.text)))
         )
         there = Counter(entity_id for scene in told for entity_id in scene.present)
         unnamed = [
             entity_id
             for entity_id, times in there.items()
-            if times >= SHARE_OF_A_NARRATOR * len(told)
-            and named[entity_id] <= (1 - SHARE_OF_A_NARRATOR) * len(told)
+            if times >= SHARE_OF_A_NARRATOR * len(told) and named[entity_id] <= (1 - SHARE_OF_A_NARRATOR) * len(told)
         ]
         return unnamed[0] if len(unnamed) == 1 else None
 
@@ -119,14 +102,7 @@ class StoryBefore:
 
 @dataclass(frozen=True)
 class Draft:
-    """A draft with its sentences, whom and what they name, and what is said aloud.
-
-    Args:
-        text: The draft.
-        mentions: Whom and what it names, in the order of the text.
-        speeches: What is said aloud, in order, with the speaker where that is certain.
-        narrator_id: Who says I outside of what is said aloud; None where nobody is known to.
-    """
+    """A draft with its sentences, whom and what they name, and what is said aloud."""
 
     text: str
     mentions: Sequence[Mention] = field(default=())
@@ -165,10 +141,6 @@ def read_draft(text: str, story: StoryBefore) -> Draft:
     """Return a draft with whom and what it names by names that the story has shown, and who speaks in it.
 
     The plan's cast counts as present, so that what several bear means whom the plan has on stage.
-
-    Args:
-        text: The draft.
-        story: The story before it.
     """
     planned = story.plan.characters if story.plan is not None else []
     present = [found for name in planned if (found := story.resolver.resolve(name).entity_id) is not None]

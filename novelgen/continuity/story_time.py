@@ -40,10 +40,6 @@ def impossible_opening_time(draft: Draft, story: StoryBefore) -> Iterator[Contin
 
     Only the first words count: further on it may be somebody's memory, plan or lie. A plan that says what the scene
     shows of the past explains nothing here, since such a scene opens with its own time.
-
-    Args:
-        draft: The draft.
-        story: The story before it, with `story_times`.
     """
     found = opening_words(draft.text)
     if found is None or not story.story_times:

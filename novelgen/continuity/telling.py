@@ -76,9 +76,7 @@ _ORDERED_CHINESE = re.compile(
     r"(?P<order>大|长|次|二|三|小|幼)(?:小)?(?P<child>女儿|儿子|公子|太子|女|子)(?:的?名字?叫?(?:做|作)?|唤名|唤作|唤做|名唤|叫做|叫作|叫)"
     r"(?P<name>[\u4e00-\u9fff]{2,3})(?=[，。；、！？：])"
 )
-_ORDERED_PLAIN_CHINESE = (
-    r"(?P<order>大|长|次|二|三|小|幼)(?P<child>女儿|儿子|公子|太子|女|子)(?P<name>{names})"
-)
+_ORDERED_PLAIN_CHINESE = r"(?P<order>大|长|次|二|三|小|幼)(?P<child>女儿|儿子|公子|太子|女|子)(?P<name>{names})"
 
 _PARENT_CHINESE = re.compile(
     r"(?P<parent>[\u4e00-\u9fff]{2,6}?)(?:之(?P<child>[子女])(?![弟孙婿])"
@@ -144,15 +142,7 @@ _WHY = {
 
 
 def leaked_knowledge(draft: Draft, story: StoryBefore) -> Iterable[ContinuityIssue]:
-    """Find what a speaker tells in the rare words of a memory that they cannot know by the knowledge rules.
-
-    Args:
-        draft: The draft.
-        story: The story before it.
-
-    Returns:
-        A finding per sentence said aloud.
-    """
+    """Find what a speaker tells in the rare words of a memory that they cannot know by the knowledge rules."""
     language = _language(story)
     words = story.words
     memories = {each.source_id: each for each in story.knowledge.story.memories}
@@ -183,9 +173,7 @@ def leaked_knowledge(draft: Draft, story: StoryBefore) -> Iterable[ContinuityIss
         verdict = knowing(speaker_id, piece)
         if verdict.knows or verdict.reason not in _LEAKING or words.is_planned(_words(draft, span)):
             continue
-        if any(
-            each >= KNOWN_SHARE * best and knowing(speaker_id, pieces[at]).knows for each, at in alike[1:]
-        ):
+        if any(each >= KNOWN_SHARE * best and knowing(speaker_id, pieces[at]).knows for each, at in alike[1:]):
             continue
         yield _finding(
             "leak", "knowledge_leak", story, draft, span, piece.as_evidence(), [speaker_id],
@@ -209,15 +197,7 @@ def _is_lore(piece: Piece, story: StoryBefore) -> bool:
 
 
 def contradicted_relations(draft: Draft, story: StoryBefore) -> Iterable[ContinuityIssue]:
-    """Find kin whom nobody has, friends who are called enemies, children in another order or of other parents.
-
-    Args:
-        draft: The draft.
-        story: The story before it.
-
-    Returns:
-        A finding per clause.
-    """
+    """Find kin whom nobody has, friends who are called enemies, children in another order or of other parents."""
     words = story.words
     rules = (_kin_of_the_kinless, _enemies_who_are_friends, _children_in_another_order, _children_of_others)
     for rule in rules:
@@ -246,11 +226,7 @@ def _kin_of_the_kinless(draft: Draft, story: StoryBefore, words: StoryWords) -> 
         if who is None:
             continue
         for piece in words.statements:
-            if (
-                piece.memory is not None
-                and who in piece.memory.entities_mentioned[:1]
-                and _NO_KIN.search(piece.words)
-            ):
+            if piece.memory is not None and who in piece.memory.entities_mentioned[:1] and _NO_KIN.search(piece.words):
                 clause = clause_span(draft.text, found.start(), found.end())
                 yield _finding(
                     "kin", "relationship", story, draft, clause, piece.as_evidence(), [who],
@@ -259,9 +235,7 @@ def _kin_of_the_kinless(draft: Draft, story: StoryBefore, words: StoryWords) -> 
                 break
 
 
-def _enemies_who_are_friends(
-    draft: Draft, story: StoryBefore, words: StoryWords
-) -> Iterator[ContinuityIssue]:
+def _enemies_who_are_friends(draft: Draft, story: StoryBefore, words: StoryWords) -> Iterator[ContinuityIssue]:
     told: set[frozenset[str]] = set()
     for found in _HATRED.finditer(draft.text):
         pair = _pair_before(draft, story, found.start())
@@ -278,9 +252,7 @@ def _enemies_who_are_friends(
             for each in story.relationships
             if {each.character_a, each.character_b} == pair
         ]
-        if friends and not any(
-            _FALLEN_OUT.search(text) for text in [*between, *(each.words for each in both)]
-        ):
+        if friends and not any(_FALLEN_OUT.search(text) for text in [*between, *(each.words for each in both)]):
             told.add(pair)
             clause = clause_span(draft.text, found.start(), found.end())
             language = _language(story)
@@ -325,15 +297,11 @@ def _children(text: str, *, names: Sequence[str] = ()) -> list[_Child]:
     found = []
     for match in (each for pattern in patterns for each in pattern.finditer(text)):
         told = {name.rstrip("2"): value for name, value in match.groupdict().items() if value}
-        found.append(
-            _Child(told["name"], _ORDER[told["order"]], _CHILD[told["child"]], match.start(), match.end())
-        )
+        found.append(_Child(told["name"], _ORDER[told["order"]], _CHILD[told["child"]], match.start(), match.end()))
     return found
 
 
-def _children_in_another_order(
-    draft: Draft, story: StoryBefore, words: StoryWords
-) -> Iterator[ContinuityIssue]:
+def _children_in_another_order(draft: Draft, story: StoryBefore, words: StoryWords) -> Iterator[ContinuityIssue]:
     told: dict[tuple[str, str], list[tuple[str, Piece]]] = {}
     for piece in words.pieces():
         for each in _children(piece.words):
@@ -369,9 +337,7 @@ def _children_of_others(draft: Draft, story: StoryBefore, words: StoryWords) -> 
             ]
         sentence = draft.sentence_at(start) or Span(start, start)
         here = words.read(draft.text[sentence.start : sentence.end].replace(parent, " "))
-        against = [
-            (words.likeness(here, around), there, piece, other) for other, there, piece, around in told
-        ]
+        against = [(words.likeness(here, around), there, piece, other) for other, there, piece, around in told]
         against.sort(key=lambda each: -each[0])
         if not against or against[0][0] < MIN_PARENT_LIKENESS[language]:
             continue
@@ -436,9 +402,7 @@ def _finding(
         severity="high" if what == "leak" else "medium",
         draft_quote=draft.text[span.start : span.end],
         draft_span=(span.start, span.end),
-        message=_MESSAGES[language][what].format(
-            who=who, why=why, here=here, there=told or evidence.text, place=place
-        ),
+        message=_MESSAGES[language][what].format(who=who, why=why, here=here, there=told or evidence.text, place=place),
         entity_ids=entity_ids,
         evidence=[evidence],
         rule=f"telling_{what}",

@@ -95,13 +95,7 @@ class ModelFindings(ModelPart):
 
 
 class FindingReader:
-    """Reads findings, and keeps those that a quote of the draft and one of the story prove.
-
-    Args:
-        draft: The draft.
-        story: The story before it.
-        shown: The facts and evidence that the model saw, by their numbers.
-    """
+    """Reads findings, and keeps those that a quote of the draft and one of the story prove."""
 
     def __init__(self, draft: Draft, story: StoryBefore, shown: Mapping[str, ContinuityEvidence]) -> None:
         self._draft = draft

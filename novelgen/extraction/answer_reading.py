@@ -70,14 +70,6 @@ class AnswerReader:
     """Reads one answer.
 
     Ids and names that nobody bears are dropped and reported; what is proposed as new gets a temporary id.
-
-    Args:
-        references: Who may be meant.
-        so_far: What was known before the window.
-        text: What the model read.
-        text_id: Tells the scene's text from all others; goes into the ids of its memories.
-        context: What stands before the text and was read before; facts that only it proves are dropped.
-        memory_ids: Ids of known memories by the numbers that the model saw, such as M1.
     """
 
     def __init__(
@@ -101,13 +93,7 @@ class AnswerReader:
         self._issues: list[ReportIssue] = []
 
     def read(self, answer: ModelSceneRecord, *, chapter_index: int, scene_index: int) -> WindowReading:
-        """Turn an answer into a record.
-
-        Args:
-            answer: What the model said of the window.
-            chapter_index: Chapter of the scene.
-            scene_index: Scene within the chapter.
-        """
+        """Turn an answer into a record."""
         first_number = len(self._so_far.proposed) + 1
         proposals = self._placer.references.propose(
             answer.new_entities, text=self._text, first_number=first_number, used_ids=_used_ids(answer)
@@ -140,9 +126,7 @@ class AnswerReader:
             **self._loops_moved(answer),
         )
         self._report("unresolved", "ids and names that nobody bears were dropped", self._placer.unknown)
-        self._report(
-            "degraded", "facts of what was read with the part before were dropped", self._told_before
-        )
+        self._report("degraded", "facts of what was read with the part before were dropped", self._told_before)
         if self._placer.refused:
             message = f"what else could not be placed: {', '.join(self._placer.refused)}"
             self._issues.append(ReportIssue(stage=STAGE, kind="degraded", message=message))
@@ -205,9 +189,7 @@ class AnswerReader:
 
     def _states(self, answer: ModelSceneRecord) -> list[RecordedStateChange]:
         earlier = [
-            change.attribute
-            for change in answer.state_changes
-            if answer.is_flashback or change.when == "before"
+            change.attribute for change in answer.state_changes if answer.is_flashback or change.when == "before"
         ]
         self._report("degraded", "states of an earlier time do not hold now and were left out", earlier)
         if answer.is_flashback:
@@ -271,9 +253,7 @@ class AnswerReader:
                 if loop_id is not None and move.outcome == "advanced"
             ],
             "open_loops_resolved": [
-                RecordedLoopResolution(
-                    id=loop_id, resolution_summary=move.note, abandoned=move.outcome == "abandoned"
-                )
+                RecordedLoopResolution(id=loop_id, resolution_summary=move.note, abandoned=move.outcome == "abandoned")
                 for loop_id, move in moves
                 if loop_id is not None and move.outcome != "advanced"
             ],
@@ -349,10 +329,7 @@ class AnswerReader:
         hidden_from = self._placer.all(memory.hidden_from, "character", field=f"{field}.hidden_from")
         had_part = [each for each in entities if each in present]
         known_by = dict.fromkeys([*had_part, *absent] if absent else [])
-        return {
-            "known_by": [each for each in known_by if each not in hidden_from],
-            "hidden_from": hidden_from,
-        }
+        return {"known_by": [each for each in known_by if each not in hidden_from], "hidden_from": hidden_from}
 
     def _short(self, memory: ModelMemory) -> str:
         """The model's short form where it fits, else a whole sentence of the content, else none."""

@@ -9,12 +9,7 @@ from typing import Annotated
 from pydantic import AfterValidator, BaseModel, BeforeValidator, Field
 
 from novelgen.extraction.known_story import References
-from novelgen.extraction.model_record import (
-    HIGHEST_IMPORTANCE,
-    LOWEST_IMPORTANCE,
-    LoopOutcomeWord,
-    ModelSameEntities,
-)
+from novelgen.extraction.model_record import HIGHEST_IMPORTANCE, LOWEST_IMPORTANCE, LoopOutcomeWord, ModelSameEntities
 from novelgen.extraction.name_evidence import name_evidence
 from novelgen.extraction.request import NewName, SameEntities
 from novelgen.extraction.thread_moves import meant_thread
@@ -62,9 +57,7 @@ class ChapterEntity(BaseModel):
     entity: Entity
     description: str = ""
     is_new: bool = Field(default=False, description="The chapter brought it.")
-    seen: list[tuple[int, int]] = Field(
-        default_factory=list, description="Scenes that name it, in story order."
-    )
+    seen: list[tuple[int, int]] = Field(default_factory=list, description="Scenes that name it, in story order.")
     first_quote: str = Field(default="", description="The sentence that names it first.")
 
 
@@ -153,9 +146,7 @@ class ModelChapterIdentity(ModelSameEntities):
     """Two ids of the lists that are one."""
 
     scene: _Scene = Field(default="", description=_SCENE_FIELD)
-    quote: Text = Field(
-        default="", description="words copied from a quote of the lists, or number of a memory: M4"
-    )
+    quote: Text = Field(default="", description="words copied from a quote of the lists, or number of a memory: M4")
 
 
 class ModelChapterName(ModelPart):
@@ -197,17 +188,13 @@ class ModelImportance(ModelPart):
     """The importance that a memory should have beside the others."""
 
     id: Text = Field(description="number of the memory: M4")
-    importance: Annotated[
-        int, AfterValidator(lambda value: max(LOWEST_IMPORTANCE, min(HIGHEST_IMPORTANCE, value)))
-    ]
+    importance: Annotated[int, AfterValidator(lambda value: max(LOWEST_IMPORTANCE, min(HIGHEST_IMPORTANCE, value)))]
 
 
 class ModelChapter(ModelPart):
     """What has to be put right at the end of a chapter; empty lists where nothing has."""
 
-    same_entities: Annotated[list[ModelChapterIdentity], _cut(MAX_IDENTITIES)] = Field(
-        max_length=MAX_IDENTITIES
-    )
+    same_entities: Annotated[list[ModelChapterIdentity], _cut(MAX_IDENTITIES)] = Field(max_length=MAX_IDENTITIES)
     known_names: Annotated[list[ModelChapterName], _cut(MAX_IDENTITIES)] = Field(
         default_factory=list, max_length=MAX_IDENTITIES
     )
@@ -224,11 +211,7 @@ class ModelChapter(ModelPart):
 
 
 class ChapterLists:
-    """The lists of a chapter's prompt, each line whole or left out, and the numbers of its memories.
-
-    Args:
-        request: The chapter.
-    """
+    """The lists of a chapter's prompt, each line whole or left out, and the numbers of its memories."""
 
     def __init__(self, request: ChapterRequest) -> None:
         self._request = request
@@ -237,9 +220,7 @@ class ChapterLists:
         new = [each for each in request.entities if each.is_new]
         self._new_text, shown_new = self._listed("new entities", map(_entity_line, new), MAX_NEW_TOKENS)
         known = self._nearest_known(new)
-        self._known_text, shown_known = self._listed(
-            "known entities", map(_entity_line, known), MAX_KNOWN_TOKENS
-        )
+        self._known_text, shown_known = self._listed("known entities", map(_entity_line, known), MAX_KNOWN_TOKENS)
         self.entities = [*new[:shown_new], *known[:shown_known]]
         threads = sorted(request.threads, key=_weight_of_thread)
         self._threads_text, shown = self._listed("threads", map(_thread_line, threads), MAX_THREAD_TOKENS)
@@ -342,25 +323,16 @@ _MEMORY_NUMBER = re.compile(r"\W*[Mm](\d+)\W*")
 
 
 class ChapterAnswerReader:
-    """Reads one answer; what no list holds and no quote proves is dropped and reported.
-
-    Args:
-        request: The chapter.
-        lists: What the model was shown of it.
-    """
+    """Reads one answer; what no list holds and no quote proves is dropped and reported."""
 
     def __init__(self, request: ChapterRequest, lists: ChapterLists) -> None:
         self._request = request
         self._lists = lists
         entities = [each.entity for each in request.entities]
         self._references = References(entities, shown_ids=[entity.entity_id for entity in entities])
-        self._finders = {
-            (scene.chapter_index, scene.scene_index): QuoteFinder(scene.text) for scene in request.scenes
-        }
+        self._finders = {(scene.chapter_index, scene.scene_index): QuoteFinder(scene.text) for scene in request.scenes}
         self._first_quotes = [
-            (each.seen[0], QuoteFinder(each.first_quote))
-            for each in request.entities
-            if each.seen and each.first_quote
+            (each.seen[0], QuoteFinder(each.first_quote)) for each in request.entities if each.seen and each.first_quote
         ]
         self._threads = {thread.loop_id: thread for thread in request.threads}
         self._issues: list[ReportIssue] = []
@@ -419,9 +391,7 @@ class ChapterAnswerReader:
             if entity_id is None or not names:
                 self._drop("names to be taken from an id that has none of them", f"{each.id} {each.names}")
             elif self._proven_place(each.quote, each.scene) is None:
-                self._drop(
-                    "names to be taken from an id without a quote that proves it", f"{entity_id} {names}"
-                )
+                self._drop("names to be taken from an id without a quote that proves it", f"{entity_id} {names}")
             else:
                 found.append(WrongNames(entity_id=entity_id, names=names))
         return found
@@ -508,6 +478,4 @@ class ChapterAnswerReader:
         return place if place in self._finders else None
 
     def _drop(self, message: str, what: str) -> None:
-        self._issues.append(
-            ReportIssue(stage=CHAPTER_STAGE, kind="unresolved", message=f"{message}: {what[:80]!r}")
-        )
+        self._issues.append(ReportIssue(stage=CHAPTER_STAGE, kind="unresolved", message=f"{message}: {what[:80]!r}"))

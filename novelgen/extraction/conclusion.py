@@ -34,19 +34,8 @@ def hash_of_text(text: str) -> str:
     return sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
 
 
-def concluded(
-    request: SceneRecordRequest, *, text: str, readings: Sequence[WindowReading]
-) -> SceneRecordResult:
-    """Merge what the windows established, locate its evidence and weigh it.
-
-    Args:
-        request: The extraction's input.
-        text: The scene as it was read.
-        readings: Of all windows, in order; none for a scene without content.
-
-    Returns:
-        A result that is done; failed with fault "empty" when a scene of substance yields no fact.
-    """
+def concluded(request: SceneRecordRequest, *, text: str, readings: Sequence[WindowReading]) -> SceneRecordResult:
+    """Merge what the windows established, locate its evidence and weigh it."""
     issues = [issue for reading in readings for issue in reading.issues]
     record = _merged(request, readings)
     if not has_facts(record):
@@ -83,14 +72,7 @@ def concluded(
 def failed(
     error: ModelError | DeadlineExceededError, *, window: int, windows: int, issues: Sequence[ReportIssue]
 ) -> SceneRecordResult:
-    """Return the result of an extraction that an error ended.
-
-    Args:
-        error: What went wrong.
-        window: Which window could not be read, from 1.
-        windows: How many the scene has.
-        issues: What was reported before.
-    """
+    """Return the result of an extraction that an error ended."""
     where = f"window {window} of {windows}: " if windows > 1 else ""
     issue = ReportIssue(stage=STAGE, kind=issue_kind_of(error), message=f"{where}{error}")
     result = _failed(_fault(error), issue.message, [*issues, issue])
@@ -112,9 +94,7 @@ def has_facts(record: SceneRecord) -> bool:
 
 def _merged(request: SceneRecordRequest, readings: Sequence[WindowReading]) -> SceneRecord:
     if not readings:
-        return SceneRecord(
-            chapter_index=request.chapter_index, scene_index=request.scene_index, title=request.title
-        )
+        return SceneRecord(chapter_index=request.chapter_index, scene_index=request.scene_index, title=request.title)
     record = merge_records([reading.record for reading in readings], max_bullets=request.max_bullets)
     if not record.is_flashback:
         before = {state.entity_id: state.state_data for state in request.states}
@@ -122,28 +102,21 @@ def _merged(request: SceneRecordRequest, readings: Sequence[WindowReading]) -> S
     return record.model_copy(update={"title": request.title}) if request.title else record
 
 
-def _evidence(
-    record: SceneRecord, finder: QuoteFinder
-) -> tuple[dict[str, EvidenceSpan], list[UnverifiedFact]]:
+def _evidence(record: SceneRecord, finder: QuoteFinder) -> tuple[dict[str, EvidenceSpan], list[UnverifiedFact]]:
     facts = [
         UnverifiedFact(kind="memory", id=memory.memory_id, says=memory.content, quote=memory.evidence)
         for memory in record.memories
     ]
     facts += [
         UnverifiedFact(
-            kind="state_change",
-            id=slot_of(change.entity_id, attribute),
-            says=str(value),
-            quote=change.evidence,
+            kind="state_change", id=slot_of(change.entity_id, attribute), says=str(value), quote=change.evidence
         )
         for change in record.state_changes
         for attribute, value in change.changes.items()
         if value is not None or change.evidence
     ]
     spans = {fact.id: finder.find(fact.quote) for fact in facts}
-    located = {
-        fact_id: EvidenceSpan(start=span.start, end=span.end) for fact_id, span in spans.items() if span
-    }
+    located = {fact_id: EvidenceSpan(start=span.start, end=span.end) for fact_id, span in spans.items() if span}
     return located, [fact for fact in facts if fact.id not in located]
 
 
@@ -169,23 +142,9 @@ AllocatedKind = EntityType | Literal["open_loop"]
 
 
 def with_given_ids(
-    result: SceneRecordResult,
-    allocate: Callable[[AllocatedKind], str],
-    *,
-    known_loops: Mapping[str, str] | None = None,
+    result: SceneRecordResult, allocate: Callable[[AllocatedKind], str], *, known_loops: Mapping[str, str] | None = None
 ) -> tuple[SceneRecord | None, list[Entity]]:
-    """Replace the temporary ids of a result.
-
-    Args:
-        result: What an extraction found.
-        allocate: Gives out the next id of an entity type or of an open loop, such as C7 or OL3; it is called
-            once for each, in the order in which they were found.
-        known_loops: Temporary id to id, of loops that have one already.
-
-    Returns:
-        The record, or None when the extraction failed (nothing is allocated then), and the new entities with
-        the position from which on they are known.
-    """
+    """Replace the temporary ids of a result."""
     record = result.record
     if record is None:
         return None, []

@@ -68,22 +68,14 @@ class SceneKnowledgeRequest(BaseModel):
     language: StoryLanguage
     cast: list[CastMember] = Field(default_factory=list, description="Characters, the surest first.")
     memories: list[JudgedMemory] = Field(default_factory=list)
-    earlier: list[EarlierMemory] = Field(
-        default_factory=list, description="The likeliest to be learnt first."
-    )
+    earlier: list[EarlierMemory] = Field(default_factory=list, description="The likeliest to be learnt first.")
     stand_ins: dict[str, str] = Field(
         default_factory=dict, description="Entities that became part of others, and of whom."
     )
 
 
 def scene_cast(text: str, entities: Iterable[Entity], record: SceneRecord) -> list[CastMember]:
-    """Return the characters of a story in the order in which a scene may need them.
-
-    Args:
-        text: The scene.
-        entities: Whom the story knows by its end.
-        record: What the scene established.
-    """
+    """Return the characters of a story in the order in which a scene may need them."""
     about = {each for memory in record.memories for each in memory.entities}
     present = set(record.characters_present)
 
@@ -92,9 +84,7 @@ def scene_cast(text: str, entities: Iterable[Entity], record: SceneRecord) -> li
         return entity.entity_id not in present, entity.entity_id not in about, not is_named
 
     people = [each for each in entities if each.entity_type == "character"]
-    return [
-        CastMember(entity=each, is_present=each.entity_id in present) for each in sorted(people, key=need)
-    ]
+    return [CastMember(entity=each, is_present=each.entity_id in present) for each in sorted(people, key=need)]
 
 
 def judged_memories(record: SceneRecord, cast: Iterable[CastMember]) -> list[JudgedMemory]:
@@ -116,11 +106,6 @@ def earlier_memories(text: str, story: KnowledgeStory, cast: Sequence[CastMember
 
     What its words and people speak of comes first, the more so where somebody on stage knows it and somebody else
     there does not. What everybody on stage surely knows is left out.
-
-    Args:
-        text: The scene.
-        story: The story strictly before it.
-        cast: Its cast.
     """
     present = [each.entity.entity_id for each in cast if each.is_present]
     rules = KnowledgeRules(story)
@@ -165,8 +150,7 @@ def _nearest(text: str, story: KnowledgeStory) -> list[tuple[float, int]]:
         return shared / whole + 0.6 * min(1.0, touched)
 
     scored = [
-        (nearness(memory, own), number)
-        for number, (memory, own) in enumerate(zip(story.memories, words, strict=True))
+        (nearness(memory, own), number) for number, (memory, own) in enumerate(zip(story.memories, words, strict=True))
     ]
     return sorted(scored, reverse=True)[:MAX_CONSIDERED]
 
@@ -188,22 +172,12 @@ class KnowledgeLists:
 def knowledge_lists(
     request: SceneKnowledgeRequest, asked: Sequence[JudgedMemory], *, max_tokens: int
 ) -> KnowledgeLists:
-    """Write the lists of a prompt, in whole lines.
-
-    Args:
-        request: The scene.
-        asked: Those of its memories that this prompt asks about.
-        max_tokens: Budget of the earlier memories, in estimated tokens.
-    """
+    """Write the lists of a prompt, in whole lines."""
     language = request.language
-    shown, cast_lines = _fitting(
-        [(each, _cast_line(each, request)) for each in request.cast], MAX_CAST_TOKENS
-    )
+    shown, cast_lines = _fitting([(each, _cast_line(each, request)) for each in request.cast], MAX_CAST_TOKENS)
     ids = {each.entity.entity_id for each in shown}
     new = {f"N{number}": each for number, each in enumerate(asked, start=1)}
-    kept, _ = _fitting(
-        [(each, _earlier_line("M999", each, ids, language)) for each in request.earlier], max_tokens
-    )
+    kept, _ = _fitting([(each, _earlier_line("M999", each, ids, language)) for each in request.earlier], max_tokens)
     earlier = {f"M{number}": each for number, each in enumerate(sorted(kept, key=_place_of), start=1)}
     lines = {
         "cast": cast_lines,

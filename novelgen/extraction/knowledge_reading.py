@@ -92,13 +92,7 @@ class SceneKnowledge(BaseModel):
 
 
 class LearningReader:
-    """Reads who learnt what; extraction and the pass over read scenes share it.
-
-    Args:
-        placer: Resolves whom an answer means, and notes what it cannot place.
-        memory_ids: Memory ids by the numbers that the model saw, such as M1.
-        text: What the model read.
-    """
+    """Reads who learnt what; extraction and the pass over read scenes share it."""
 
     def __init__(self, placer: Placer, memory_ids: Mapping[str, str], *, text: str) -> None:
         self._placer = placer
@@ -152,15 +146,7 @@ class LearningReader:
 
 
 class KnowledgeAnswerReader:
-    """Reads one answer of the pass over scenes that have a record.
-
-    Args:
-        placer: Resolves whom the answer means.
-        memory_ids: Ids of the memories of the scene and of earlier ones by their numbers, N1 and M1.
-        asked: The ids of those that the model was to judge, with the characters that each is about.
-        present: Who is on stage.
-        text: What the model read.
-    """
+    """Reads one answer of the pass over scenes that have a record."""
 
     def __init__(
         self,
@@ -178,11 +164,7 @@ class KnowledgeAnswerReader:
         self._issues: list[ReportIssue] = []
 
     def read(self, answer: ModelSceneKnowledge) -> SceneKnowledge:
-        """Turn an answer into what can be stored.
-
-        Raises:
-            UnusableAnswerError: When it judges none of the memories of the scene, or means nobody of the cast.
-        """
+        """Turn an answer into what can be stored."""
         knowers: dict[str, Knowers] = {}
         for number, each in enumerate(answer.memories):
             memory_id = self._learning.memory_id(each.id)
@@ -209,10 +191,7 @@ class KnowledgeAnswerReader:
         return Knowers(known_by=known_by, hidden_from=hidden_from)
 
     def _require_usable(
-        self,
-        answer: ModelSceneKnowledge,
-        knowers: Mapping[str, Knowers],
-        learned: Sequence[RecordedLearning],
+        self, answer: ModelSceneKnowledge, knowers: Mapping[str, Knowers], learned: Sequence[RecordedLearning]
     ) -> None:
         if self._asked and not knowers:
             raise UnusableAnswerError("empty", "it does not say of any memory N1, N2 … who knows it")
@@ -228,14 +207,7 @@ class KnowledgeAnswerReader:
 
 
 def with_knowledge(record: SceneRecord, knowledge: SceneKnowledge, *, keep: bool) -> SceneRecord:
-    """Return a record that also says who knows what, and that it was read for that.
-
-    Args:
-        record: The record.
-        knowledge: What a model says.
-        keep: Whether what the record says of it already is somebody's word, which outranks the model's; else it
-            is of an earlier reading, which this one replaces.
-    """
+    """Return a record that also says who knows what, and that it was read for that."""
     memories = [
         memory
         if memory.memory_id not in knowledge.knowers or (keep and (memory.known_by or memory.hidden_from))
@@ -245,20 +217,13 @@ def with_knowledge(record: SceneRecord, knowledge: SceneKnowledge, *, keep: bool
     before = record.learned if keep else []
     said = {(each.character_id, memory_id) for each in before for memory_id in each.memory_ids}
     learned = without_learnings(knowledge.learned, lambda who, memory_id: (who, memory_id) in said)
-    return record.model_copy(
-        update={"memories": memories, "learned": [*before, *learned], "knowledge_read": True}
-    )
+    return record.model_copy(update={"memories": memories, "learned": [*before, *learned], "knowledge_read": True})
 
 
 def without_learnings(
     learned: Iterable[RecordedLearning], is_known: Callable[[str, str], bool]
 ) -> list[RecordedLearning]:
-    """Return what was learnt without what somebody knows already; lies, doubts and whole tales stay.
-
-    Args:
-        learned: What was learnt in a scene.
-        is_known: Tells of a character id and a memory id whether that is known already.
-    """
+    """Return what was learnt without what somebody knows already; lies, doubts and whole tales stay."""
     kept = []
     for each in learned:
         new = [one for one in each.memory_ids if each.kind != "knows" or not is_known(each.character_id, one)]
@@ -271,10 +236,6 @@ def with_reading_of(record: SceneRecord, read: SceneRecord) -> SceneRecord:
     """Return a record that says nothing of a reading for who knows what, with that of the same scene's earlier one.
 
     What the record says itself of who knows a memory, or of what was learnt, is kept.
-
-    Args:
-        record: A record that comes anew, of the same text.
-        read: The record of before.
     """
     if record.knowledge_read or not read.knowledge_read:
         return record

@@ -22,13 +22,7 @@ from novelgen.models.entity import GENERIC, Entity, EntityAlias
 from novelgen.models.folds import standing_after
 from novelgen.models.record import SceneRecord
 from novelgen.models.state import OpenLoop, Relationship
-from novelgen.names.normalise import (
-    is_any_place,
-    is_description,
-    name_key,
-    title_free_key,
-    title_gender,
-)
+from novelgen.names.normalise import is_any_place, is_description, name_key, title_free_key, title_gender
 from novelgen.names.resolver import NameResolver, Resolution
 from novelgen.text.language import has_cjk
 
@@ -48,13 +42,6 @@ class References:
 
     An id counts only when it was shown. A name counts when an entity bears it, or a part of a name that only
     one has; a phrase that merely holds a name ("Ben's sister") does not.
-
-    Args:
-        entities: Everybody known in the scene, those proposed from its earlier windows included.
-        shown_ids: Ids that stood in the prompt.
-        present_ids: Who was on stage lately; decides between bearers of one name.
-        stand_ins: Id that stood in the prompt to the id that it stands for now.
-        own_names: Name to id, of those that the answer itself brought; they mean nobody else in it.
     """
 
     def __init__(
@@ -88,12 +75,7 @@ class References:
         return self._resolver
 
     def entity_id(self, said: str, *, entity_types: Collection[str] = ()) -> str | None:
-        """Return the id of the entity that is meant, or None when nobody can tell.
-
-        Args:
-            said: What the model wrote.
-            entity_types: Types that fit there; an entity of another type is not meant. Empty means any.
-        """
+        """Return the id of the entity that is meant, or None when nobody can tell."""
         entity_id = self._meant(said, entity_types)
         fits = entity_id is not None and (not entity_types or self._types[entity_id] in entity_types)
         return entity_id if fits else None
@@ -111,24 +93,12 @@ class References:
         )
 
     def propose(
-        self,
-        new_entities: Sequence[ModelNewEntity],
-        *,
-        text: str,
-        first_number: int,
-        used_ids: Collection[str] = (),
+        self, new_entities: Sequence[ModelNewEntity], *, text: str, first_number: int, used_ids: Collection[str] = ()
     ) -> Proposals:
         """Take up what a model calls new: what is not known already and is named in the scene.
 
         A name that a known entity bears is that entity, unless the model says that it is another one of a kind;
         what else the model calls it, or says is the same as a known one, becomes a name of that.
-
-        Args:
-            new_entities: The model's proposals.
-            text: What the model read.
-            first_number: Number of the first temporary id.
-            used_ids: What the answer names where an id is meant: whom it speaks of by id and calls new by a byname,
-                it holds for two.
         """
         used = {self._shown[each.casefold()] for each in used_ids if each.casefold() in self._shown}
         found = Proposals()
@@ -341,12 +311,7 @@ class SceneSoFar:
         )
 
     def after(self, record: SceneRecord, proposed: Sequence[ProposedEntity]) -> SceneSoFar:
-        """Return what is known after a window.
-
-        Args:
-            record: What the window established.
-            proposed: The entities that it brought.
-        """
+        """Return what is known after a window."""
         ended = {loop.id for loop in record.open_loops_resolved}
         created = [
             OpenLoop(
@@ -379,9 +344,7 @@ def _states_after(states: dict[str, dict[str, Any]], record: SceneRecord) -> dic
     return after
 
 
-def _relationships_after(
-    relationships: Sequence[Relationship], record: SceneRecord
-) -> tuple[Relationship, ...]:
+def _relationships_after(relationships: Sequence[Relationship], record: SceneRecord) -> tuple[Relationship, ...]:
     after = {(each.character_a, each.character_b): each for each in relationships}
     for change in record.relationship_changes:
         ordered = change.in_order()

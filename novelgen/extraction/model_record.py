@@ -37,12 +37,7 @@ _ENTITY_TYPE_WORDS: Mapping[str, EntityType] = {
     **dict.fromkeys(("concept", "术语", "概念"), "term"),
 }
 _BOUNDS_TOLD = ", ".join(f"{name} {bound}" for name, bound in DELTA_BOUNDS.items())
-_IMPORTANCE_WORDS: Mapping[str, LoopImportance] = {
-    "低": "low",
-    "中": "medium",
-    "高": "high",
-    "极高": "critical",
-}
+_IMPORTANCE_WORDS: Mapping[str, LoopImportance] = {"低": "low", "中": "medium", "高": "high", "极高": "critical"}
 
 
 LoopOutcome = Literal["advanced", "resolved", "abandoned"]
@@ -129,13 +124,9 @@ class ModelNewEntity(ModelPart):
         default_factory=list, description="other names in the scene", max_length=MAX_NAMES
     )
     description: Text = Field(default="", description="one sentence: what tells it apart, and where it is")
-    same_as: Text = Field(
-        default="", description="id of the known entity that this name belongs to; else empty"
-    )
+    same_as: Text = Field(default="", description="id of the known entity that this name belongs to; else empty")
     generic: bool = Field(default=False, description="true: one of a kind, known by no name of its own")
-    quote: Text = Field(
-        default="", description="words of the scene that give the name, if it is not there as such"
-    )
+    quote: Text = Field(default="", description="words of the scene that give the name, if it is not there as such")
 
 
 class ModelKnownName(ModelPart):
@@ -167,8 +158,7 @@ class ModelStateChange(ModelPart):
         max_length=MAX_NAMES,
     )
     attribute: Text = Field(
-        description="; ".join(f"{name} ({meaning})" for name, meaning in ATTRIBUTES.items())
-        + "; or another short name"
+        description="; ".join(f"{name} ({meaning})" for name, meaning in ATTRIBUTES.items()) + "; or another short name"
     )
     op: Literal["set", "add", "remove", "clear"] = Field(
         default="set", description="add and remove for entries of a list, clear for what is over"
@@ -224,8 +214,7 @@ class ModelLoopMove(ModelPart):
     id: Text = Field(description="id of an open loop, or its words where you have no id")
     note: Text = Field(default="", description="what happened to it")
     outcome: LoopOutcomeWord = Field(
-        default="advanced",
-        description="resolved also when it is already answered; abandoned also when it is moot",
+        default="advanced", description="resolved also when it is already answered; abandoned also when it is moot"
     )
 
 
@@ -254,8 +243,7 @@ class ModelMemory(ModelPart):
 
     content: Text = Field(description="one or two whole sentences that stand alone, with names")
     short: Text = Field(
-        default="",
-        description="that one fact in as few words as carry it: about 35 characters, 11 in Chinese",
+        default="", description="that one fact in as few words as carry it: about 35 characters, 11 in Chinese"
     )
     event_type: Text = Field(default="other", json_schema_extra={"enum": [*sorted(EVENT_TYPES)]})
     importance: Annotated[int, _within(LOWEST_IMPORTANCE, HIGHEST_IMPORTANCE)] = Field(
@@ -267,23 +255,14 @@ class ModelMemory(ModelPart):
     )
     tags: Annotated[Texts, _at_most(4)] = Field(default_factory=list, max_length=4)
     slot: Text = Field(
-        default="",
-        description="id.attribute where only one value can be true at a time: I1.holder; else empty",
+        default="", description="id.attribute where only one value can be true at a time: I1.holder; else empty"
     )
     evidence: Text = Field(default="", description="words copied from the scene")
-    repeats: Text = Field(
-        default="", description="M number of the known memory that tells the same; else empty"
-    )
-    supersedes: Text = Field(
-        default="", description="M number of the known memory that this ends or corrects"
-    )
-    contradicts: Text = Field(
-        default="", description="M number of the known memory that this cannot stand beside"
-    )
+    repeats: Text = Field(default="", description="M number of the known memory that tells the same; else empty")
+    supersedes: Text = Field(default="", description="M number of the known memory that this ends or corrects")
+    contradicts: Text = Field(default="", description="M number of the known memory that this cannot stand beside")
     known_by: Annotated[Texts, _as_list, _at_most(MAX_KNOWERS)] = Field(
-        default_factory=list,
-        description="ids of who knows it though they are not there",
-        max_length=MAX_KNOWERS,
+        default_factory=list, description="ids of who knows it though they are not there", max_length=MAX_KNOWERS
     )
     hidden_from: Annotated[Texts, _as_list, _at_most(MAX_KNOWERS)] = Field(
         default_factory=list,
@@ -300,9 +279,7 @@ class ModelSceneRecord(ModelPart):
 
     title: Text = ""
     pov: Text = Field(default="", description="id of who tells or sees the scene")
-    location: Text = Field(
-        default="", description="where it plays: id or name of a place, or words such as: in a cab"
-    )
+    location: Text = Field(default="", description="where it plays: id or name of a place, or words such as: in a cab")
     story_time: Text = Field(
         default="", description="when it plays, in a few words: day, hour, how long after the scene before"
     )
@@ -329,8 +306,8 @@ class ModelSceneRecord(ModelPart):
     state_changes: Annotated[list[ModelStateChange], _at_most(MAX_STATE_CHANGES)] = Field(
         default_factory=list, max_length=MAX_STATE_CHANGES
     )
-    relationship_changes: Annotated[list[ModelRelationshipChange], _at_most(MAX_RELATIONSHIP_CHANGES)] = (
-        Field(default_factory=list, max_length=MAX_RELATIONSHIP_CHANGES)
+    relationship_changes: Annotated[list[ModelRelationshipChange], _at_most(MAX_RELATIONSHIP_CHANGES)] = Field(
+        default_factory=list, max_length=MAX_RELATIONSHIP_CHANGES
     )
     open_loops_created: Annotated[list[ModelLoop], _at_most(MAX_LOOPS)] = Field(
         default_factory=list, max_length=MAX_LOOPS
@@ -340,9 +317,7 @@ class ModelSceneRecord(ModelPart):
     )
     memories: Annotated[list[ModelMemory], _at_most(MAX_MEMORIES)] = Field(max_length=MAX_MEMORIES)
     learned: Annotated[list[ModelLearning], _at_most(MAX_LEARNINGS)] = Field(
-        default_factory=list,
-        description="who learns in the scene what known memories say",
-        max_length=MAX_LEARNINGS,
+        default_factory=list, description="who learns in the scene what known memories say", max_length=MAX_LEARNINGS
     )
 
     def has_facts(self) -> bool:

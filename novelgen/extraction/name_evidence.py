@@ -29,13 +29,7 @@ _WORD = re.compile(r"[^\W_]+(?:['-][^\W_]+)*")
 
 
 def name_evidence(name: str, text: str, *, quote: str = "") -> NameEvidence:
-    """Tell how a scene gives a name.
-
-    Args:
-        name: What a model calls somebody or something.
-        text: What the model read.
-        quote: Words of the scene that are said to give the name.
-    """
+    """Tell how a scene gives a name."""
     if NameFinder([name]).find(text):
         return "verbatim"
     if has_cjk(name):

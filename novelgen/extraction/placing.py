@@ -11,11 +11,7 @@ NOBODY = "neither a listed id nor a name that somebody known bears"
 
 
 class Placer:
-    """Resolves what an answer says, and notes what it cannot place.
-
-    Args:
-        references: Who may be meant.
-    """
+    """Resolves what an answer says, and notes what it cannot place."""
 
     def __init__(self, references: References) -> None:
         self._references = references
@@ -41,22 +37,14 @@ class Placer:
     @property
     def refused(self) -> list[str]:
         """What else could not be placed, with the reason."""
-        return [
-            f"{item.text[:60]!r} ({item.reason})" for item in self._unplaced if item.text not in self._unknown
-        ]
+        return [f"{item.text[:60]!r} ({item.reason})" for item in self._unplaced if item.text not in self._unknown]
 
     def type_of(self, entity_id: str) -> str:
         """Return the type of a known entity."""
         return self._types[entity_id]
 
     def one(self, said: str, *entity_types: str, field: str) -> str | None:
-        """Return whom something that was said means; what nobody can tell is noted as unplaced.
-
-        Args:
-            said: What the answer says; nothing means nobody.
-            entity_types: Types that fit there; none means any.
-            field: Where the answer says it.
-        """
+        """Return whom something that was said means; what nobody can tell is noted as unplaced."""
         if not said:
             return None
         entity_id = self.meant(said, entity_types)
@@ -66,9 +54,7 @@ class Placer:
 
     def all(self, said: Iterable[str], *entity_types: str, field: str) -> list[str]:
         """Return whom a list means, each once; see `one`."""
-        found = (
-            self.one(each, *entity_types, field=f"{field}[{number}]") for number, each in enumerate(said)
-        )
+        found = (self.one(each, *entity_types, field=f"{field}[{number}]") for number, each in enumerate(said))
         return list(dict.fromkeys(each for each in found if each is not None))
 
     def meant(self, said: str, entity_types: Collection[str] = ()) -> str | None:

@@ -17,13 +17,7 @@ from novelgen.extraction.scene_touch import recency, touches, weight_in_story
 from novelgen.model_calls.prompt_data import NOTHING, as_data, telling_names
 from novelgen.models.entity import Entity
 from novelgen.models.folds import HOLDER_ATTRIBUTE, fold_holders
-from novelgen.models.state import (
-    LOOP_WEIGHTS,
-    PRESENCE_ATTRIBUTE,
-    OpenLoop,
-    Relationship,
-    RelationshipDimension,
-)
+from novelgen.models.state import LOOP_WEIGHTS, PRESENCE_ATTRIBUTE, OpenLoop, Relationship, RelationshipDimension
 from novelgen.records.vital_status import is_death
 from novelgen.text.language import StoryLanguage, estimate_tokens, significant_words
 
@@ -75,15 +69,7 @@ HELD = "holds"
 ON_ENTITY_LINE = ("status", "holder", "location_id", "place")
 """Attributes that tell an entity apart and where it is; they stand on its line and not among the states."""
 
-FIRST_ATTRIBUTES = (
-    "identity",
-    "disguise",
-    "physical_state",
-    "goals",
-    "inventory",
-    "knowledge",
-    "emotional_state",
-)
+FIRST_ATTRIBUTES = ("identity", "disguise", "physical_state", "goals", "inventory", "knowledge", "emotional_state")
 
 Item = TypeVar("Item")
 
@@ -105,9 +91,7 @@ class PromptLists:
 
     def shortage(self, max_tokens: int) -> str | None:
         """Say what found no room, or None when everything did."""
-        missing = [
-            f"{self.left_out[kind]} {name}" for kind, name in REPORTED.items() if self.left_out.get(kind)
-        ]
+        missing = [f"{self.left_out[kind]} {name}" for kind, name in REPORTED.items() if self.left_out.get(kind)]
         if not missing:
             return None
         return (
@@ -117,20 +101,9 @@ class PromptLists:
 
 
 def chosen_lists(
-    text: str,
-    so_far: SceneSoFar,
-    *,
-    language: StoryLanguage,
-    max_tokens: int = PROMPT_LIST_TOKENS,
+    text: str, so_far: SceneSoFar, *, language: StoryLanguage, max_tokens: int = PROMPT_LIST_TOKENS
 ) -> PromptLists:
-    """Choose what the prompt of a scene lists.
-
-    Args:
-        text: What will be read.
-        so_far: What is known before it.
-        language: Language of the story.
-        max_tokens: Budget of all lists together, in estimated tokens.
-    """
+    """Choose what the prompt of a scene lists."""
     choice = _Choice(text, so_far, language)
     budgets = _budgets(choice, max_tokens)
     entities = _fitting_entities(choice, budgets["entities"])
@@ -144,9 +117,7 @@ def chosen_lists(
         "threads": threads.lines,
         "states": states.lines,
         "relationships": relationships.lines,
-        "memories": [
-            as_data(choice.memory_line(each, number=at)) for at, each in enumerate(in_story_order, start=1)
-        ],
+        "memories": [as_data(choice.memory_line(each, number=at)) for at, each in enumerate(in_story_order, start=1)],
         "scenes": choice.scene_lines(budgets["scenes"]),
     }
     left_out: dict[ListKind, int] = {
@@ -250,9 +221,7 @@ class _Choice:
     def entities(self) -> list[Entity]:
         """Whom the scene may need, the surest first."""
         tied = self._tied()
-        scored = {
-            each: self._entity_score(each, tied) for each in self._entities if self._is_worth_a_line(each)
-        }
+        scored = {each: self._entity_score(each, tied) for each in self._entities if self._is_worth_a_line(each)}
         return [self._entities[each] for each in sorted(scored, key=lambda each: (-scored[each], each))]
 
     def _entity_score(self, entity_id: str, tied: Mapping[str, float]) -> float:
@@ -280,11 +249,7 @@ class _Choice:
         if entity_id in self._proposed:
             return 1.0
         sighting = self._so_far.sightings.get(entity_id)
-        seen = (
-            self._so_far.clock.scenes_since(sighting.chapter_index, sighting.scene_index)
-            if sighting
-            else None
-        )
+        seen = self._so_far.clock.scenes_since(sighting.chapter_index, sighting.scene_index) if sighting else None
         on_stage = 1 / (1 + 0.1 * self._present[entity_id]) if entity_id in self._present else 0.0
         return max(recency(seen), on_stage)
 
@@ -303,9 +268,7 @@ class _Choice:
 
     def threads(self) -> list[OpenLoop]:
         """Open threads, first those that run, that the scene touches and that are due."""
-        scored = [
-            (self._thread_score(loop), loop) for loop in self._so_far.open_loops if self._is_alive(loop)
-        ]
+        scored = [(self._thread_score(loop), loop) for loop in self._so_far.open_loops if self._is_alive(loop)]
         return [loop for _, loop in sorted(scored, key=lambda each: -each[0])]
 
     def _thread_score(self, loop: OpenLoop) -> float:
@@ -324,10 +287,7 @@ class _Choice:
         ago = self._so_far.clock.scenes_since(*place)
         if loop.importance != "low" or ago is None or ago <= FADED_AFTER_SCENES:
             return True
-        return (
-            self._touch_of(loop.related_entities) >= 1
-            or self._overlap(significant_words(loop.description)) > 0.5
-        )
+        return self._touch_of(loop.related_entities) >= 1 or self._overlap(significant_words(loop.description)) > 0.5
 
     def _recency_of(self, loop: OpenLoop) -> float:
         place = _last_move(loop)
@@ -352,9 +312,7 @@ class _Choice:
             for pair in self._so_far.relationships
             if self._may_matter(pair)
         ]
-        return [
-            pair for _, pair in sorted(scored, key=lambda each: (-each[0], *_negative(_changed_at(each[1]))))
-        ]
+        return [pair for _, pair in sorted(scored, key=lambda each: (-each[0], *_negative(_changed_at(each[1]))))]
 
     def _nearness(self, entity_id: str) -> float:
         return max(self._touch.get(entity_id, 0.0), 0.8 * self._recency(entity_id))
@@ -385,8 +343,7 @@ class _Choice:
             overlap = shared / sum(rarity.values()) if rarity else 0.0
             # A main character is in every other memory and tells little; a thing or a walk-on tells much.
             touched = sum(
-                min(1.0, self._touch.get(each, 0.0)) / (1 + log(entity_counts[each]))
-                for each in memory.entities
+                min(1.0, self._touch.get(each, 0.0)) / (1 + log(entity_counts[each])) for each in memory.entities
             )
             likeness = overlap + 0.6 * min(1.0, touched)
             if likeness >= LEAST_MEMORY_TOUCH:

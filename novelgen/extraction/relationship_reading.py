@@ -15,28 +15,14 @@ Feelings = dict[RelationshipDimension, int]
 
 
 def moved(name: RelationshipDimension, value: int, delta: int, *, on_entering: int) -> int:
-    """Return a dimension after a change: within its range, and within a scene's bounds of what it was.
-
-    Args:
-        name: The dimension.
-        value: Where it stands, after what the scene moved already.
-        delta: What is proposed.
-        on_entering: Where it stood before the scene.
-    """
+    """Return a dimension after a change: within its range, and within a scene's bounds of what it was."""
     lowest, highest = DIMENSION_RANGES[name]
     bound = DELTA_BOUNDS[name]
     return max(lowest, on_entering - bound, min(highest, on_entering + bound, value + delta))
 
 
 class RelationshipReader:
-    """Reads the relationship changes of one answer, each onto how the pair stood before it.
-
-    Args:
-        placer: Resolves whom the answer means, and notes what has no place.
-        so_far: How pairs stand before the window.
-        on_entering: How they stood before the scene, to which its bounds refer.
-        report_cut: Called with the ids of a pair of which a change was cut to the bounds.
-    """
+    """Reads the relationship changes of one answer, each onto how the pair stood before it."""
 
     def __init__(
         self,
@@ -85,9 +71,7 @@ class RelationshipReader:
             dimensions_b=theirs,
         )
 
-    def _feelings(
-        self, a: str, b: str, change: ModelRelationshipChange
-    ) -> tuple[Feelings, Feelings, Feelings]:
+    def _feelings(self, a: str, b: str, change: ModelRelationshipChange) -> tuple[Feelings, Feelings, Feelings]:
         """The dimensions that moved, of the pair and of either side."""
         now = _Standing(self._so_far.get(frozenset({a, b})), a)
         entered = _Standing(self._on_entering.get(frozenset({a, b})), a)
@@ -114,10 +98,7 @@ class _Standing:
         is_first = pair is None or pair.character_a == a
         first = dict(pair.dimensions_a) if pair else {}
         second = dict(pair.dimensions_b) if pair else {}
-        self.sides: dict[str, Feelings] = {
-            "a": first if is_first else second,
-            "b": second if is_first else first,
-        }
+        self.sides: dict[str, Feelings] = {"a": first if is_first else second, "b": second if is_first else first}
         self.moved: dict[str, Feelings] = {"both": {}, "a": {}, "b": {}}
 
     def of(self, part: str, name: RelationshipDimension) -> int:

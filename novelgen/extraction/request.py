@@ -14,9 +14,7 @@ from novelgen.models.record import SceneRecord
 from novelgen.models.state import EntityStateSnapshot, OpenLoop, Relationship
 from novelgen.text.language import StoryLanguage
 
-ExtractionFault = Literal[
-    "timeout", "unavailable", "cut", "not_json", "schema", "echo", "ungrounded", "empty"
-]
+ExtractionFault = Literal["timeout", "unavailable", "cut", "not_json", "schema", "echo", "ungrounded", "empty"]
 
 
 class EntitySighting(BaseModel):
@@ -62,9 +60,7 @@ class SceneRecordRequest(BaseModel):
     text: str
     language: StoryLanguage | None = Field(default=None, description="None is told from the text.")
     entities: list[Entity] = Field(default_factory=list, description="With the names known in the scene.")
-    present_ids: list[str] = Field(
-        default_factory=list, description="Who was on stage lately, the most recent first."
-    )
+    present_ids: list[str] = Field(default_factory=list, description="Who was on stage lately, the most recent first.")
     open_loops: list[OpenLoop] = Field(default_factory=list)
     states: list[EntityStateSnapshot] = Field(default_factory=list)
     relationships: list[Relationship] = Field(default_factory=list)
@@ -72,9 +68,7 @@ class SceneRecordRequest(BaseModel):
         default_factory=dict, description="Entities that became part of others, and of whom."
     )
     memories: list[KnownMemory] = Field(default_factory=list, description="Those that still hold.")
-    scenes_before: list[SceneBefore] = Field(
-        default_factory=list, description="The last few, in story order."
-    )
+    scenes_before: list[SceneBefore] = Field(default_factory=list, description="The last few, in story order.")
     story_places: list[tuple[int, int]] = Field(
         default_factory=list, description="Chapter and scene of every scene before, in story order."
     )
@@ -149,9 +143,7 @@ class SceneRecordResult(BaseModel):
     status: Literal["done", "failed"]
     record: SceneRecord | None = None
     proposed_entities: list[ProposedEntity] = Field(default_factory=list)
-    new_names: list[NewName] = Field(
-        default_factory=list, description="Names that known entities get in the scene."
-    )
+    new_names: list[NewName] = Field(default_factory=list, description="Names that known entities get in the scene.")
     same_entities: list[SameEntities] = Field(
         default_factory=list, description="Entities that are one; a quote proves each."
     )
@@ -167,8 +159,7 @@ class SceneRecordResult(BaseModel):
     fault: ExtractionFault | None = None
     reason: str | None = Field(default=None, description="Why it failed.")
     is_refused: bool = Field(
-        default=False,
-        description="The model would refuse every other scene, too: key, model, quota, address.",
+        default=False, description="The model would refuse every other scene, too: key, model, quota, address."
     )
     windows: int = 0
     model_calls: int = 0

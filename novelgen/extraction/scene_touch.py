@@ -41,9 +41,7 @@ _SHORTEST_PART = 2
 _SHORTEST_PART_OF_A_PLACE = 3
 _SHORTEST_WORD = 3
 _WORD = re.compile(r"[^\W\d_]+")
-_DEFINITE = re.compile(
-    r"\b(?:the|this|that|his|her|old|young)\s+(?:[^\W\d_]+\s+)?([^\W\d_]{3,})", re.IGNORECASE
-)
+_DEFINITE = re.compile(r"\b(?:the|this|that|his|her|old|young)\s+(?:[^\W\d_]+\s+)?([^\W\d_]{3,})", re.IGNORECASE)
 _DEFINITE_NEXT = re.compile(r"\b(?:the|this|that|his|her|old|young)\s+([^\W\d_]{3,})", re.IGNORECASE)
 _CHINESE_DEFINITE = re.compile(rf"[那这老][一两]?[个位名条只]?([{CJK_RANGES}]{{2,3}})")
 _CHINESE_TRADE = re.compile(
@@ -55,11 +53,7 @@ _LONGEST_COMMON_NOUN = 2
 
 
 class StoryClock:
-    """Counts scenes between places of a story.
-
-    Args:
-        scenes: Chapter and scene of the stored scenes before the position, in story order.
-    """
+    """Counts scenes between places of a story."""
 
     def __init__(self, scenes: Sequence[Place]) -> None:
         self._scenes = sorted(scenes)
@@ -83,32 +77,14 @@ def weight_in_story(sighting: EntitySighting | None) -> float:
 
 
 def touches(
-    text: str,
-    entities: Sequence[Entity],
-    *,
-    sightings: Mapping[str, EntitySighting],
-    clock: StoryClock,
+    text: str, entities: Sequence[Entity], *, sightings: Mapping[str, EntitySighting], clock: StoryClock
 ) -> dict[str, float]:
-    """Return how surely a text speaks of each entity that it may speak of.
-
-    Args:
-        text: The scene.
-        entities: The entities with the names known in it.
-        sightings: Where the story last saw them.
-        clock: Tells how long ago that was.
-
-    Returns:
-        About 1 where a name of its own stands in the text, a little more where it does so often, less where a part,
-        a title or a common word does; entities that nothing touches are left out.
-    """
+    """Return how surely a text speaks of each entity that it may speak of."""
     found = _by_whole_names(text, entities)
     for weaker in (_by_parts(text, entities), _by_descriptions(text, entities)):
         for entity_id, weight in weaker.items():
             found[entity_id] = max(found.get(entity_id, 0.0), weight)
-    return {
-        entity_id: weight * _doubt(weight, sightings.get(entity_id), clock)
-        for entity_id, weight in found.items()
-    }
+    return {entity_id: weight * _doubt(weight, sightings.get(entity_id), clock) for entity_id, weight in found.items()}
 
 
 def _doubt(weight: float, sighting: EntitySighting | None, clock: StoryClock) -> float:
@@ -183,11 +159,7 @@ def _telling_words(names: Iterable[str]) -> dict[str, bool]:
     for name in names:
         for word in _WORD.findall(fold_width(name)):
             folded = word.casefold()
-            if (
-                len(word) >= _SHORTEST_WORD
-                and folded not in ARTICLES | _TITLES_OF_ANYBODY
-                and not has_cjk(word)
-            ):
+            if len(word) >= _SHORTEST_WORD and folded not in ARTICLES | _TITLES_OF_ANYBODY and not has_cjk(word):
                 words[folded] = words.get(folded, False) or (word[0].isupper() and folded not in TITLES)
     return words
 

@@ -19,9 +19,7 @@ _KEPT_WITHOUT = ("memories", "open_loops_created", "learned")
 So little is lost of who learnt what: the pass over who knows what reads the scene again.
 """
 
-_NEVER_CORRECTED = frozenset(
-    {"summary", "key_events", "emotional_beats", "memories", "open_loops_created", "learned"}
-)
+_NEVER_CORRECTED = frozenset({"summary", "key_events", "emotional_beats", "memories", "open_loops_created", "learned"})
 
 _PLACE = re.compile(r"(\w+)(?:\[(\d+)\])?")
 
@@ -46,11 +44,6 @@ def with_corrections(
 
     Only what could not be placed is touched, whatever else the correction says. Items are added and not put in
     the place of others: a new name may be all that the first ones lacked.
-
-    Args:
-        said: The first answer.
-        correction: What the model said when it was asked again.
-        unplaced: What it was asked about.
     """
     asked = {match.group(1) for item in unplaced if (match := _PLACE.match(item.field))}
     changes: dict[str, Any] = {}
@@ -72,13 +65,7 @@ def with_corrections(
 def without_replaced(
     merged: ModelSceneRecord, said: ModelSceneRecord, still_unplaced: Sequence[UnplacedItem]
 ) -> ModelSceneRecord:
-    """Return an answer without those first items that still cannot be placed where the correction put others.
-
-    Args:
-        merged: The first answer with the corrections.
-        said: The first answer.
-        still_unplaced: What of `merged` cannot be placed.
-    """
+    """Return an answer without those first items that still cannot be placed where the correction put others."""
     gone: dict[str, set[int]] = {}
     for item in still_unplaced:
         match = _PLACE.match(item.field)
@@ -88,9 +75,7 @@ def without_replaced(
     for name, numbers in gone.items():
         first, now = getattr(said, name), getattr(merged, name)
         if len(now) > len(first):
-            changes[name] = [
-                each for number, each in enumerate(now) if number >= len(first) or number not in numbers
-            ]
+            changes[name] = [each for number, each in enumerate(now) if number >= len(first) or number not in numbers]
     return merged.model_copy(update=changes)
 
 

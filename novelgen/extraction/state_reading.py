@@ -35,13 +35,7 @@ _VITAL_WORDS = {False: ("alive", "dead"), True: ("活着", "已死")}
 
 
 class StateReader:
-    """Reads the state changes of one answer, each onto what held before it.
-
-    Args:
-        placer: Resolves whom the answer means, and notes what has no place.
-        before: States before the window.
-        text: What the model read; tells the story's language.
-    """
+    """Reads the state changes of one answer, each onto what held before it."""
 
     def __init__(self, placer: Placer, before: Mapping[str, Mapping[str, Any]], *, text: str) -> None:
         self._placer = placer
@@ -54,18 +48,12 @@ class StateReader:
         """Return the changes as a record states them, with what they put an end to.
 
         Of goals and knowledge that are added to, the newest `MAX_ENTRIES` stay.
-
-        Args:
-            changes: Of one answer, with their numbers in it; those of an earlier time do not touch what holds now,
-                and are left out.
         """
         for number, change in changes:
             if change.when == "now":
                 self._read_one(change, field=f"state_changes[{number}]")
         characters = [
-            change.entity_id
-            for change in self._changes
-            if self._placer.type_of(change.entity_id) == "character"
+            change.entity_id for change in self._changes if self._placer.type_of(change.entity_id) == "character"
         ]
         return with_endings(self._changes, before=self._before, character_ids=characters)
 
@@ -82,9 +70,7 @@ class StateReader:
         for entity_id in dict.fromkeys([*([alone] if alone else []), *entity_ids]):
             self._apply(entity_id, attribute, value, change, field=f"{field}.value")
 
-    def _apply(
-        self, entity_id: str, attribute: str, value: Any, change: ModelStateChange, *, field: str
-    ) -> None:
+    def _apply(self, entity_id: str, attribute: str, value: Any, change: ModelStateChange, *, field: str) -> None:
         if change.op == "clear" or is_nothing(value):
             self._set(entity_id, attribute, None, change)
         elif attribute == INVENTORY_ATTRIBUTE:
@@ -132,9 +118,7 @@ class StateReader:
         elif words:
             self._edit_list(bearer_id, INVENTORY_ATTRIBUTE, words, change, field=field)
 
-    def _move(
-        self, entity_id: str, attribute: str, value: Any, change: ModelStateChange, *, field: str
-    ) -> None:
+    def _move(self, entity_id: str, attribute: str, value: Any, change: ModelStateChange, *, field: str) -> None:
         """Put somebody or something where it is: at a place, with a holder, inside a thing, or in words."""
         said = ", ".join(_listed(value))
         if change.op == "remove":
@@ -170,9 +154,7 @@ class StateReader:
     def _set(self, entity_id: str, attribute: str, value: Any, change: ModelStateChange) -> None:
         self._now.setdefault(entity_id, {})[attribute] = value
         self._changes.append(
-            RecordedStateChange(
-                entity_id=entity_id, changes={attribute: value}, evidence=change.evidence or None
-            )
+            RecordedStateChange(entity_id=entity_id, changes={attribute: value}, evidence=change.evidence or None)
         )
 
 

@@ -18,12 +18,7 @@ _LEADING_ID = re.compile(r"\W*((?:new-loop-|[A-Za-z]{1,4}-?)\w*\d+)\b")
 
 
 def meant_thread(said: str, threads: Sequence[OpenLoop]) -> str | None:
-    """Return the id of the thread that is meant, or None when nobody can tell.
-
-    Args:
-        said: An id, an id with a remark, or the words of a thread.
-        threads: The threads that may be meant.
-    """
+    """Return the id of the thread that is meant, or None when nobody can tell."""
     known = {thread.loop_id.casefold(): thread.loop_id for thread in threads}
     leading = _LEADING_ID.match(said)
     for written in (said.strip(), leading.group(1) if leading else ""):

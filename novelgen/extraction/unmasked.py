@@ -15,9 +15,6 @@ def in_shown_ids(request: SceneRecordRequest) -> SceneRecordRequest:
 
     Where two ids become one, the later state and the later standing of a pair hold; the lists of one that was
     masked until then are added to those of the other.
-
-    Args:
-        request: What the story knows; `stand_ins` tells which ids stand for others by now.
     """
     ids = _final_ids(request.stand_ins)
     if not ids:
@@ -30,8 +27,7 @@ def in_shown_ids(request: SceneRecordRequest) -> SceneRecordRequest:
             "relationships": _relationships(request.relationships, ids),
             "present_ids": _each_once(request.present_ids, ids),
             "memories": [
-                each.model_copy(update={"entities": _each_once(each.entities, ids)})
-                for each in request.memories
+                each.model_copy(update={"entities": _each_once(each.entities, ids)}) for each in request.memories
             ],
             "scenes_before": [
                 each.model_copy(

@@ -41,23 +41,10 @@ def is_of_substance(text: str) -> bool:
 def require_grounded(
     answer: ModelSceneRecord, *, text: str, example: ModelSceneRecord, must_have_facts: bool
 ) -> ModelSceneRecord:
-    """Return an answer without what it took from the prompt's example, or refuse it.
-
-    Args:
-        answer: What the model said of the text.
-        text: What it read.
-        example: The worked example of the prompt.
-        must_have_facts: Whether an answer without any fact is refused.
-
-    Raises:
-        UnusableAnswerError: With fault "empty" when there is no fact, "echo" when all memories are the
-            example's, "ungrounded" when there is no quote and no fact that could be of this text.
-    """
+    """Return an answer without what it took from the prompt's example, or refuse it."""
     if not answer.has_facts():
         if must_have_facts:
-            raise UnusableAnswerError(
-                "empty", "no memories and no state changes, though the scene has content"
-            )
+            raise UnusableAnswerError("empty", "no memories and no state changes, though the scene has content")
         return answer
     echoed = {memory.content for memory in example.memories}
     own = [memory for memory in answer.memories if memory.content not in echoed]
@@ -151,12 +138,7 @@ class PromptTokens:
 
 
 class WindowReader:
-    """Reads windows with a chat model; keep one per model.
-
-    Args:
-        model: Any LangChain chat model.
-        prompt_list_tokens: Budget of all that a prompt lists of the story so far, in estimated tokens.
-    """
+    """Reads windows with a chat model; keep one per model."""
 
     def __init__(self, model: BaseChatModel, *, prompt_list_tokens: int = PROMPT_LIST_TOKENS) -> None:
         self._list_tokens = prompt_list_tokens
@@ -169,18 +151,7 @@ class WindowReader:
     def ask(
         self, window: SceneWindow, so_far: SceneSoFar, *, conversation: JsonConversation[ModelSceneRecord]
     ) -> WindowAnswer:
-        """Let the model read a window, with at most one call to repair a bad answer.
-
-        Args:
-            window: What to read.
-            so_far: What is known before it, as far as anybody knows yet.
-            conversation: The calls of the scene.
-
-        Raises:
-            UnusableAnswerError: When the answers cannot be used.
-            ModelUnavailableError: When the model or its server fails.
-            DeadlineExceededError: When the time is up.
-        """
+        """Let the model read a window, with at most one call to repair a bad answer."""
         lists = self._lists(window, so_far)
         repair = load_chat_prompt("repair_scene_record", window.language, variables=REPAIR_VARIABLES)
         said = conversation.obtain(
@@ -205,20 +176,7 @@ class WindowReader:
         unplaced: Sequence[UnplacedItem],
         conversation: JsonConversation[ModelSceneRecord],
     ) -> WindowAnswer:
-        """Ask once what was meant by that which could not be placed, right after the answer that says it.
-
-        Args:
-            window: What was read.
-            so_far: What is known before it.
-            answer: The answer.
-            unplaced: What of it could not be placed.
-            conversation: The calls of the scene, the last of which brought the answer.
-
-        Raises:
-            UnusableAnswerError: When the answer to that cannot be used.
-            ModelUnavailableError: When the model or its server fails.
-            DeadlineExceededError: When the time is up.
-        """
+        """Ask once what was meant by that which could not be placed, right after the answer that says it."""
         prompt = load_chat_prompt("correct_scene_record", window.language, variables=CORRECTION_VARIABLES)
         correction = conversation.ask_again(prompt.format_messages(items=items_text(unplaced)))
         merged = with_corrections(answer.said, correction, unplaced)
@@ -259,11 +217,6 @@ def interpreted(window: SceneWindow, so_far: SceneSoFar, answer: WindowAnswer) -
 
     Between question and answer other scenes may have been stored: whom the model calls new may be known
     meanwhile, and then is that one.
-
-    Args:
-        window: What was read.
-        so_far: What is known before it.
-        answer: What the model said.
     """
     references = References(
         so_far.entities,
@@ -307,14 +260,8 @@ def _grounded(answer: ModelSceneRecord, *, window: SceneWindow) -> ModelSceneRec
 
 MAX_SO_FAR_TOKENS = 200
 
-_PLACE: Mapping[StoryLanguage, str] = {
-    "en": "chapter {chapter}, scene {scene}",
-    "zh": "第{chapter}章第{scene}场",
-}
-_PART: Mapping[StoryLanguage, str] = {
-    "en": ", part {part} of {parts}",
-    "zh": "，第{part}部分，共{parts}部分",
-}
+_PLACE: Mapping[StoryLanguage, str] = {"en": "chapter {chapter}, scene {scene}", "zh": "第{chapter}章第{scene}场"}
+_PART: Mapping[StoryLanguage, str] = {"en": ", part {part} of {parts}", "zh": "，第{part}部分，共{parts}部分"}
 _GIVEN: Mapping[StoryLanguage, tuple[str, str]] = {
     "en": ("the parts before told: ", "already remembered of them: "),
     "zh": ("前面各部分的内容：", "已经从中记下的："),

@@ -49,12 +49,7 @@ INNER_ATTRIBUTES = frozenset({"emotional_state", "goals", "knowledge", "secrets"
 
 @dataclass(frozen=True)
 class StoryKnowledge:
-    """The rules over a story, and what is worked out once for all of its characters.
-
-    Args:
-        rules: Who knows a memory.
-        stands_for: Chunk id of a consolidated memory to the source ids of the memories that it stands for.
-    """
+    """The rules over a story, and what is worked out once for all of its characters."""
 
     rules: KnowledgeRules
     stands_for: Mapping[str, Sequence[str]] = field(default_factory=dict)
@@ -92,25 +87,13 @@ class StoryKnowledge:
         return {name for names in self.rules.story.names.values() for name in names}
 
     def of(self, character_id: str, *, is_shown: bool = False) -> CharacterView:
-        """Return what one character knows.
-
-        Args:
-            character_id: Whose view it is.
-            is_shown: Only what can be shown: a guess that is not sure, and words that tell again what is said to be
-                kept from them, count for nothing.
-        """
+        """Return what one character knows."""
         return CharacterView(character_id, self, is_shown)
 
 
 @dataclass(frozen=True)
 class CharacterView:
-    """What one character knows at the story's position.
-
-    Args:
-        character_id: Whose view it is.
-        shared: What is worked out for all characters alike.
-        is_shown: Whether only what can be shown counts as known.
-    """
+    """What one character knows at the story's position."""
 
     character_id: str
     shared: StoryKnowledge
@@ -152,70 +135,34 @@ class CharacterView:
         return scene is not None and self.character_id in scene.present
 
     def saw(
-        self,
-        text: str,
-        chapter_index: int | None,
-        scene_index: int | None,
-        *,
-        about: Collection[str] = (),
+        self, text: str, chapter_index: int | None, scene_index: int | None, *, about: Collection[str] = ()
     ) -> bool:
-        """Tell whether they were there when something was said or came to be, and nothing of it is kept from them.
-
-        Args:
-            text: What is said of it.
-            chapter_index: Chapter of the scene.
-            scene_index: The scene.
-            about: Whom or what it changes.
-        """
+        """Tell whether they were there when something was said or came to be, and nothing of it is kept from them."""
         return self.was_in(chapter_index, scene_index) and not self.is_kept_from(
             text, chapter_index, scene_index, about=about
         )
 
     def saw_told(self, text: str, chapter_index: int | None, scene_index: int | None) -> bool:
-        """Tell whether they saw what a narrator tells of a scene: where it has secrets, nothing but what they know.
-
-        Args:
-            text: What is told.
-            chapter_index: Chapter of the scene.
-            scene_index: The scene.
-        """
+        """Tell whether they saw what a narrator tells of a scene: where it has secrets, nothing but what they know."""
         return self.saw(text, chapter_index, scene_index) and self._is_accounted_for(
             text, StoryPosition(chapter_index or 0, scene_index or 0)
         )
 
     def is_kept_from(
-        self,
-        text: str,
-        chapter_index: int | None,
-        scene_index: int | None,
-        *,
-        about: Collection[str] = (),
+        self, text: str, chapter_index: int | None, scene_index: int | None, *, about: Collection[str] = ()
     ) -> bool:
-        """Tell whether a text of a scene tells a memory of that scene that they do not know, or a secret of another.
-
-        Args:
-            text: What is said.
-            chapter_index: Chapter of the scene.
-            scene_index: The scene; what has none tells nothing.
-            about: Ids; an unknown memory about all of these is told, too, whatever the words.
-        """
+        """Tell whether a text of a scene tells a memory of that scene that they do not know, or a secret of another."""
         if chapter_index is None or scene_index is None:
             return False
         return self._tells_secret(text) or any(
             (about and set(about) <= set(memory.entities))
             or (memory.quote and memory.quote in text)
-            or self.shared.rules.retellings.share_told(memory.content, text, leaving_out=self._own_names)
-            >= MIN_RETOLD
+            or self.shared.rules.retellings.share_told(memory.content, text, leaving_out=self._own_names) >= MIN_RETOLD
             for memory in self._secrets_at(StoryPosition(chapter_index, scene_index))
         )
 
     def names_of(self, entity: Entity, shown: str) -> list[str]:
-        """Return the names under which they know somebody, the display name first.
-
-        Args:
-            entity: With the names that the story has told by the position.
-            shown: Text that they know; a name that stands in it is known to them.
-        """
+        """Return the names under which they know somebody, the display name first."""
         first = (entity.first_chapter, entity.first_scene)
         own = (entity.name_first_chapter, entity.name_first_scene)
         places = [(entity.name, first if own[0] is None else own)]
@@ -225,9 +172,7 @@ class CharacterView:
         return [
             name
             for name, (chapter, scene) in places
-            if chapter is None
-            or name in shown
-            or (self.was_in(chapter, scene) and self._is_open(name, chapter, scene))
+            if chapter is None or name in shown or (self.was_in(chapter, scene) and self._is_open(name, chapter, scene))
         ]
 
     def _is_open(self, name: str, chapter_index: int, scene_index: int | None) -> bool:
@@ -296,9 +241,7 @@ class CharacterView:
         for memory in self.shared.rules.story.memories:
             if self._is_said_secret(memory) and not self.knows_source(memory.source_id):
                 least = MIN_TOLD_KEPT if memory.source_id in kept else MIN_TOLD_LISTED
-                weights = self.shared.rules.retellings.weights(
-                    memory.content, leaving_out=self.shared.all_names
-                )
+                weights = self.shared.rules.retellings.weights(memory.content, leaving_out=self.shared.all_names)
                 for word, share in weights.items():
                     # One word is too little of a secret of several: "told" stands in many.
                     told = min(share / least, 0.9) if len(weights) > 1 else 1.0
@@ -320,8 +263,6 @@ class CharacterView:
         if not self.is_shown or not any(map(self._is_said_secret, self._secrets_at(position))):
             return True
         secrets = {each.source_id for each in self._secrets_at(position)}
-        known = " ".join(
-            each.content for each in self.shared.told_at[position] if each.source_id not in secrets
-        )
+        known = " ".join(each.content for each in self.shared.told_at[position] if each.source_id not in secrets)
         share = self.shared.rules.retellings.share_told(text, known, leaving_out=self.shared.all_names)
         return share >= MIN_ACCOUNTED_FOR

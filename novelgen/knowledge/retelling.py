@@ -35,11 +35,7 @@ MIN_KNOWN = 0.2
 
 @dataclass
 class Retellings:
-    """Finds the scenes in which a memory is told again.
-
-    Args:
-        scenes: All scenes before the position; rarity of words is theirs, so nothing later bears on it.
-    """
+    """Finds the scenes in which a memory is told again."""
 
     scenes: Sequence[KnowledgeScene]
     _pieces_with: dict[str, NDArray[np.int64]] = field(init=False)
@@ -57,15 +53,7 @@ class Retellings:
         self._scene_of = np.array(scene_of, dtype=np.int64)
 
     def best(self, content: str, wanted: NDArray[np.bool_]) -> tuple[StoryPosition, float] | None:
-        """Return the scene that tells a memory most plainly, the earliest of equals, and how plainly (0-1).
-
-        Args:
-            content: The memory.
-            wanted: For each scene whether it comes into question.
-
-        Returns:
-            None when no scene reaches `MIN_RETOLD`.
-        """
+        """Return the scene that tells a memory most plainly, the earliest of equals, and how plainly (0-1)."""
         rarities = self._rarities(content)
         whole = sum(rarities.values())
         if not whole or not len(self._scene_of):
@@ -80,22 +68,9 @@ class Retellings:
         return (self.scenes[self._scene_of[best]].position, share) if share >= MIN_RETOLD else None
 
     def first_known(
-        self,
-        content: str,
-        learnt: Iterable[tuple[StoryPosition, frozenset[str]]],
-        *,
-        min_share: float = MIN_KNOWN,
+        self, content: str, learnt: Iterable[tuple[StoryPosition, frozenset[str]]], *, min_share: float = MIN_KNOWN
     ) -> tuple[StoryPosition, float] | None:
-        """Return the first scene since which somebody's knowledge holds a memory, and how much of it (0-1).
-
-        Args:
-            content: The memory.
-            learnt: Scenes in story order, each with the words of what somebody knows from there on.
-            min_share: The least that counts.
-
-        Returns:
-            None when no scene reaches it.
-        """
+        """Return the first scene since which somebody's knowledge holds a memory, and how much of it (0-1)."""
         rarities = self._rarities(content)
         whole = sum(rarities.values())
         for position, words in learnt if whole else ():
@@ -105,13 +80,7 @@ class Retellings:
         return None
 
     def share_told(self, content: str, text: str, *, leaving_out: Iterable[str] = ()) -> float:
-        """Return how much of a memory a text says, 0-1: the share of its words, by their rarity, that it holds.
-
-        Args:
-            content: The memory.
-            text: The text.
-            leaving_out: Names that do not count.
-        """
+        """Return how much of a memory a text says, 0-1: the share of its words, by their rarity, that it holds."""
         weights = self.weights(content, leaving_out=leaving_out)
         words = significant_words(text)
         return sum(weight for word, weight in weights.items() if word in words)
@@ -119,17 +88,10 @@ class Retellings:
     def share_retold(self, content: str, text: str, *, leaving_out: Iterable[str] = ()) -> float:
         """Return the same of the one piece of a text that says most of it."""
         weights = self.weights(content, leaving_out=leaving_out)
-        return max(
-            (sum(weights.get(word, 0.0) for word in words) for words in _words_of_pieces(text)), default=0.0
-        )
+        return max((sum(weights.get(word, 0.0) for word in words) for words in _words_of_pieces(text)), default=0.0)
 
     def weights(self, content: str, *, leaving_out: Iterable[str] = ()) -> dict[str, float]:
-        """Return the words of a memory, each with its share of what the memory says, by rarity.
-
-        Args:
-            content: The memory.
-            leaving_out: Names that do not count, nor do function words then; of names alone nothing is left.
-        """
+        """Return the words of a memory, each with its share of what the memory says, by rarity."""
         rarities = self._rarities(content)
         if leaving_out:
             for name in sorted(leaving_out, key=len, reverse=True):

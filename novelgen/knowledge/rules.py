@@ -43,9 +43,7 @@ _INNER = re.compile(
 SETTLED_AMONG_OTHERS = frozenset({"plan", "promise_made", "decision", "goal_change"})
 """What those present agree on: somebody absent whom it is about does not know it by that."""
 
-FOUND_OUT_EVENTS = frozenset(
-    {"discovery", "rule_or_canon", "secret_revealed", "identity_revealed", "confession"}
-)
+FOUND_OUT_EVENTS = frozenset({"discovery", "rule_or_canon", "secret_revealed", "identity_revealed", "confession"})
 """What comes to light in a scene and was so before: who had part in it knew it all along."""
 
 DONE_CERTAINTY = 0.95
@@ -105,26 +103,12 @@ class Knowing:
 
 @dataclass(frozen=True)
 class KnowledgeRules:
-    """Tells who knows what in a story.
-
-    Args:
-        story: The story strictly before the position.
-    """
+    """Tells who knows what in a story."""
 
     story: KnowledgeStory
 
-    def of_character(
-        self, character_id: str, memories: Iterable[KnowledgeMemory] | None = None
-    ) -> CharacterKnowledge:
-        """Return what a character knows and does not know.
-
-        Args:
-            character_id: An entity id, or `reader`.
-            memories: Only these, in this order; None takes all in story order.
-
-        Returns:
-            Every memory asked for in exactly one of the two lists.
-        """
+    def of_character(self, character_id: str, memories: Iterable[KnowledgeMemory] | None = None) -> CharacterKnowledge:
+        """Return what a character knows and does not know."""
         known: list[KnownMemory] = []
         not_known: list[UnknownMemory] = []
         for memory in self.story.memories if memories is None else memories:
@@ -153,9 +137,7 @@ class KnowledgeRules:
             return self._of_note(character_id, memory)
         if said is not None or memory.tells_knowers:
             after = memory.position if said is None else _place(said)
-            stated = self._stated(
-                character_id, memory, after=after, before=before, min_share=MIN_KNOWN_OF_SECRET
-            )
+            stated = self._stated(character_id, memory, after=after, before=before, min_share=MIN_KNOWN_OF_SECRET)
             if stated is not None:
                 return stated
             return _by_event(memory, character_id, said) if said else self._untold(character_id, memory)
@@ -167,9 +149,7 @@ class KnowledgeRules:
 
     # --- What is said ---
 
-    def _said(
-        self, character_id: str, memory: KnowledgeMemory, *, before: StoryPosition
-    ) -> KnowledgeEvent | None:
+    def _said(self, character_id: str, memory: KnowledgeMemory, *, before: StoryPosition) -> KnowledgeEvent | None:
         """Return what counts of all that is said of a memory: the author's last word, else the last word.
 
         A whole tale opens what was kept from somebody before it, not what is kept from them there or later.
@@ -188,12 +168,7 @@ class KnowledgeRules:
         return self._whole_tale(character_id, memory, after=after, before=before) or last
 
     def _whole_tale(
-        self,
-        character_id: str,
-        memory: KnowledgeMemory,
-        *,
-        after: StoryPosition | None,
-        before: StoryPosition,
+        self, character_id: str, memory: KnowledgeMemory, *, after: StoryPosition | None, before: StoryPosition
     ) -> KnowledgeEvent | None:
         """Return the first whole tale that a memory was part of: its teller had lived through it by then."""
         for tale in self.story.whole_tales:
@@ -365,9 +340,7 @@ class KnowledgeRules:
 
     def _as_unknown(self, memory: KnowledgeMemory, knowing: Knowing) -> UnknownMemory:
         reason: Reason = knowing.reason or "absent"
-        could_tell = (
-            None if reason in ("deceived", "doubts") else self.might_know_from(knowing.character_id, memory)
-        )
+        could_tell = None if reason in ("deceived", "doubts") else self.might_know_from(knowing.character_id, memory)
         return UnknownMemory(
             source_id=memory.source_id,
             content=memory.content,
@@ -378,11 +351,7 @@ class KnowledgeRules:
         )
 
     def might_know_from(self, character_id: str, memory: KnowledgeMemory) -> str | None:
-        """Return somebody who knows a memory and whom a character has met since: offered, never assumed.
-
-        Returns:
-            Their id, of several the one met last; None when nobody could have told.
-        """
+        """Return somebody who knows a memory and whom a character has met since: offered, never assumed."""
         if memory.position is None or character_id == READER:
             return None
         inside = [each for each in memory.entities if each in self.story.character_ids]
@@ -462,12 +431,7 @@ def _by_event(memory: KnowledgeMemory, character_id: str, event: KnowledgeEvent)
 
 
 def _told(
-    memory: KnowledgeMemory,
-    character_id: str,
-    since: StoryPosition,
-    *,
-    share: float,
-    learned_from: str | None = None,
+    memory: KnowledgeMemory, character_id: str, since: StoryPosition, *, share: float, learned_from: str | None = None
 ) -> Knowing:
     return Knowing(
         memory.source_id,
@@ -497,15 +461,7 @@ def _as_known(memory: KnowledgeMemory, knowing: Knowing) -> KnownMemory:
 def shared_scenes(
     story: KnowledgeStory, character_id: str, other_id: str
 ) -> tuple[list[StoryPosition], list[StoryPosition]]:
-    """Return the scenes that two characters have lived through together, and those of them spent alone together.
-
-    Returns:
-        Positions in story order; both lists may be empty.
-    """
+    """Return the scenes that two characters have lived through together, and those of them spent alone together."""
     together = [scene for scene in story.scenes if {character_id, other_id} <= scene.present]
-    alone = [
-        scene.position
-        for scene in together
-        if scene.present & story.character_ids <= {character_id, other_id}
-    ]
+    alone = [scene.position for scene in together if scene.present & story.character_ids <= {character_id, other_id}]
     return [scene.position for scene in together], alone

@@ -13,15 +13,7 @@ from novelgen.models.record import SceneRecord
 
 @dataclass(frozen=True, slots=True)
 class KnowledgeScene:
-    """A scene as it bears on who knows what.
-
-    Args:
-        position: Where it stands.
-        present: Entity ids on stage.
-        text: Its text; empty where there is none.
-        tells_knowledge: Whether its record says itself who learnt what; then its text is not asked.
-        learnt: Character id to what its record's `knowledge` says that they know now.
-    """
+    """A scene as it bears on who knows what."""
 
     position: StoryPosition
     present: frozenset[str] = frozenset()
@@ -32,17 +24,7 @@ class KnowledgeScene:
 
 @dataclass(frozen=True, slots=True)
 class KnowledgeMemory:
-    """A memory as it bears on who knows it.
-
-    Args:
-        source_id: The memory.
-        content: What it says.
-        position: Its scene; None for an author's note that stands everywhere.
-        entities: Ids of what it is about.
-        event_type: What kind of event it is.
-        quote: What of the scene's text proves it, where that is known.
-        tells_knowers: Whether its record says itself who knows it; then presence is not asked.
-    """
+    """A memory as it bears on who knows it."""
 
     source_id: str
     content: str
@@ -55,17 +37,7 @@ class KnowledgeMemory:
 
 @dataclass(frozen=True)
 class KnowledgeStory:
-    """The story strictly before a position.
-
-    Args:
-        as_of: The position; nothing at or after it is in here.
-        scenes: In story order.
-        memories: Every memory and note before the position.
-        names: Entity id to its names, as known at the position.
-        character_ids: Which of the entities are characters.
-        events: What records and authors say of who knows what, before the position, in story order.
-        language: Language in which it is told why somebody does not know something: zh, else English.
-    """
+    """The story strictly before a position."""
 
     as_of: StoryPosition
     scenes: Sequence[KnowledgeScene] = ()

@@ -12,14 +12,7 @@ from dataclasses import dataclass, replace
 from typing import Any, TypeVar
 
 from novelgen.knowledge.story import KnowledgeMemory, KnowledgeScene, KnowledgeStory, recorded_events
-from novelgen.memory.outline import (
-    RECALLED_SCENES,
-    OutlineScene,
-    PairChange,
-    StoryChanges,
-    StoryOutline,
-    StoryRecap,
-)
+from novelgen.memory.outline import RECALLED_SCENES, OutlineScene, PairChange, StoryChanges, StoryOutline, StoryRecap
 from novelgen.memory.search import Candidate, RetrieverHit, SearchQuery, SearchRequest, SearchResult
 from novelgen.models.entity import Entity, EntityType
 from novelgen.models.folds import (
@@ -147,10 +140,7 @@ class InMemoryStoryMemory:
         )
         double._records = ordered
         for record in ordered:
-            place: dict[str, Any] = {
-                "chapter_index": record.chapter_index,
-                "scene_index": record.scene_index,
-            }
+            place: dict[str, Any] = {"chapter_index": record.chapter_index, "scene_index": record.scene_index}
             for event in recorded_loop_events(record):
                 double._loop_events[event.id].append(_LoopEvent(**loop_event_values(event), **place))
             for change in record.relationship_changes:
@@ -195,12 +185,7 @@ class InMemoryStoryMemory:
         return SearchResult(candidates=tuple(candidates), linked=self._linked(request))
 
     def get_entity_state(
-        self,
-        project_id: str,
-        entity_id: str,
-        *,
-        chapter_index: int | None = None,
-        scene_index: int | None = None,
+        self, project_id: str, entity_id: str, *, chapter_index: int | None = None, scene_index: int | None = None
     ) -> EntityStateSnapshot | None:
         """Return the entity's state at the position; ids, names and aliases work."""
         as_of = StoryPosition(chapter_index, scene_index)
@@ -227,12 +212,7 @@ class InMemoryStoryMemory:
         ]
 
     def get_recent_timeline(
-        self,
-        project_id: str,
-        chapter_index: int,
-        *,
-        context_window: int = 2,
-        as_of: StoryPosition | None = None,
+        self, project_id: str, chapter_index: int, *, context_window: int = 2, as_of: StoryPosition | None = None
     ) -> list[EntityStateSnapshot]:
         """Return one snapshot per entity and chapter in which it changed, in story order."""
         cut = as_of or END_OF_STORY
@@ -276,18 +256,14 @@ class InMemoryStoryMemory:
             if each.kind == "explicit" and each.attribute == HOLDER_ATTRIBUTE
         )
 
-    def recap(
-        self, project_id: str, *, as_of: StoryPosition, last_scenes: int = RECALLED_SCENES
-    ) -> StoryRecap:
+    def recap(self, project_id: str, *, as_of: StoryPosition, last_scenes: int = RECALLED_SCENES) -> StoryRecap:
         """Return the last scenes before the position, and the kinds and tags of what is stored there."""
         if require_project_id(project_id) != self._project_id:
             return StoryRecap()
         chunks = [each for each in self._chunks if as_of.admits(each.chapter_index, each.scene_index)]
         told = [each for each in self._scenes if as_of.admits(each.chapter_index, each.scene_index)]
         types = Counter(chunk.content_type for chunk in chunks)
-        tags = Counter(
-            tag for chunk in chunks if chunk.content_type in DISTILLED_TYPES for tag in set(chunk.tags)
-        )
+        tags = Counter(tag for chunk in chunks if chunk.content_type in DISTILLED_TYPES for tag in set(chunk.tags))
         return StoryRecap(
             scenes=[_with_gist(each, chunks) for each in (told[-last_scenes:] if last_scenes > 0 else [])],
             content_types=sorted(types, key=lambda each: (-types[each], each)),
@@ -307,9 +283,7 @@ class InMemoryStoryMemory:
             for each in self._chunks
             if each.project_id == project_id and as_of.admits(each.chapter_index, each.scene_index)
         ]
-        says_who = {
-            memory.memory_id for record in records.values() for memory in record.memories if memory.known_by
-        }
+        says_who = {memory.memory_id for record in records.values() for memory in record.memories if memory.known_by}
         return KnowledgeStory(
             as_of=as_of,
             scenes=[
@@ -386,9 +360,7 @@ class InMemoryStoryMemory:
     def _standing_relationships(self, as_of: StoryPosition) -> list[Relationship]:
         given = [each for each in self._relationships if as_of.admits(each.chapter_index, each.scene_index)]
         told = [
-            folded_relationship(
-                changes, relationship_id=f"R{number}", character_a=pair[0], character_b=pair[1]
-            )
+            folded_relationship(changes, relationship_id=f"R{number}", character_a=pair[0], character_b=pair[1])
             for number, (pair, events) in enumerate(self._pairs.items())
             if (changes := _before(events, as_of))
         ]
@@ -489,9 +461,7 @@ def _state_changes(record: SceneRecord, types: Mapping[str, EntityType]) -> list
     place = {"chapter_index": record.chapter_index, "scene_index": record.scene_index}
     presence = {"location_id": record.location_id, **place}
     seen = [
-        StateChange(
-            entity_id=entity_id, attribute=PRESENCE_ATTRIBUTE, value=presence, kind="presence", **place
-        )
+        StateChange(entity_id=entity_id, attribute=PRESENCE_ATTRIBUTE, value=presence, kind="presence", **place)
         for entity_id in dict.fromkeys(record.characters_present)
     ]
     return seen + [
@@ -530,6 +500,4 @@ def _passes(chunk: StoryMemoryChunk, query: SearchQuery) -> bool:
 def _terms(text: str) -> frozenset[str]:
     """Lower-cased words, and every CJK character on its own."""
     spaced = "".join(f" {character} " if is_cjk(character) else character for character in text.casefold())
-    return frozenset(word.strip(".,;:!?\"'()，。；：！？“”") for word in spaced.split()) - {""} or frozenset(
-        {""}
-    )
+    return frozenset(word.strip(".,;:!?\"'()，。；：！？“”") for word in spaced.split()) - {""} or frozenset({""})

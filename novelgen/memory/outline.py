@@ -18,15 +18,6 @@ class OutlineScene:
     """Where a stored scene played and who was in it.
 
     A long story has ten thousand of them, and all are read for every context: so no model.
-
-    Args:
-        chapter_index: Chapter of the scene.
-        scene_index: Scene within the chapter.
-        title: Its title.
-        location_id: Entity id of the place.
-        participants: Entity ids on stage.
-        key_events: What happened, as its record says.
-        summary: Bullets of its record.
     """
 
     chapter_index: int
@@ -79,8 +70,7 @@ class StoryOutline(BaseModel):
     part_summaries: list[PartSummary] = Field(default_factory=list, description="Oldest first.")
     chapter_summaries: list[ChapterSummary] = Field(default_factory=list, description="Oldest first.")
     holders: dict[str, list[str]] = Field(
-        default_factory=dict,
-        description="Character id to the ids of the items that it holds at the position.",
+        default_factory=dict, description="Character id to the ids of the items that it holds at the position."
     )
     stated_ids: list[str] = Field(
         default_factory=list,
@@ -130,13 +120,7 @@ class PairChange:
 
 @dataclass(frozen=True)
 class StoryChanges:
-    """The single changes strictly before a position, to be folded as far as somebody saw them.
-
-    Args:
-        states: Of the entities asked for, and every stated holder of anything, in the order in which they count.
-        pairs: Relationship id to what changed between two of those asked for, in that order.
-        stands_for: Chunk id of a consolidated memory to the source ids of the memories that it stands for.
-    """
+    """The single changes strictly before a position, to be folded as far as somebody saw them."""
 
     states: Sequence[StateChange] = ()
     pairs: Mapping[str, Sequence[PairChange]] = field(default_factory=dict)

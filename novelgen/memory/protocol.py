@@ -33,23 +33,13 @@ class MemoryTools(Protocol):
         ...
 
     def get_entity_state(
-        self,
-        project_id: str,
-        entity_id: str,
-        *,
-        chapter_index: int | None = None,
-        scene_index: int | None = None,
+        self, project_id: str, entity_id: str, *, chapter_index: int | None = None, scene_index: int | None = None
     ) -> EntityStateSnapshot | None:
         """Return the entity's state at that position, or None when it has none; ids, names and aliases work."""
         ...
 
     def get_recent_timeline(
-        self,
-        project_id: str,
-        chapter_index: int,
-        *,
-        context_window: int = 2,
-        as_of: StoryPosition | None = None,
+        self, project_id: str, chapter_index: int, *, context_window: int = 2, as_of: StoryPosition | None = None
     ) -> list[EntityStateSnapshot]:
         """Return the snapshots of the chapters around that one, in story order, all before `as_of`."""
         ...
@@ -78,9 +68,7 @@ class StoryMemory(MemoryTools, Protocol):
 class RecapMemory(Protocol):
     """A memory that can also tell a planning model how the story came to the scene; it is not asked without one."""
 
-    def recap(
-        self, project_id: str, *, as_of: StoryPosition, last_scenes: int = RECALLED_SCENES
-    ) -> StoryRecap:
+    def recap(self, project_id: str, *, as_of: StoryPosition, last_scenes: int = RECALLED_SCENES) -> StoryRecap:
         """Return the last scenes strictly before the position in a few words, and what filters can name there."""
         ...
 
@@ -89,9 +77,7 @@ class RecapMemory(Protocol):
 class TextNames(Protocol):
     """A memory that may also say which names, though no entity bears them, stand in the story's text."""
 
-    def names_in_text(
-        self, project_id: str, names: Sequence[str], *, as_of: StoryPosition
-    ) -> dict[str, list[str]]:
+    def names_in_text(self, project_id: str, names: Sequence[str], *, as_of: StoryPosition) -> dict[str, list[str]]:
         """Return for each of the names that the text before the position holds all ways in which it says them.
 
         What they mean is a guess of rules, fit for finding passages and for nothing else. Names that the text does
@@ -173,43 +159,27 @@ class PartialStoryMemory:
         return StoryOutline(project_id=project_id)
 
     def get_entity_state(
-        self,
-        project_id: str,
-        entity_id: str,
-        *,
-        chapter_index: int | None = None,
-        scene_index: int | None = None,
+        self, project_id: str, entity_id: str, *, chapter_index: int | None = None, scene_index: int | None = None
     ) -> EntityStateSnapshot | None:
         """Ask the tools' own state tool, or return None when they have none."""
         if not hasattr(self._tools, "get_entity_state"):
             return None
-        return self._tools.get_entity_state(
-            project_id, entity_id, chapter_index=chapter_index, scene_index=scene_index
-        )
+        return self._tools.get_entity_state(project_id, entity_id, chapter_index=chapter_index, scene_index=scene_index)
 
     def get_entity_states(
         self, project_id: str, entity_ids: Sequence[str], *, as_of: StoryPosition
     ) -> list[EntityStateSnapshot]:
         """Ask the tools for one state after the other."""
         states = (
-            self.get_entity_state(
-                project_id, each, chapter_index=as_of.chapter_index, scene_index=as_of.scene_index
-            )
+            self.get_entity_state(project_id, each, chapter_index=as_of.chapter_index, scene_index=as_of.scene_index)
             for each in entity_ids
         )
         return [state for state in states if state is not None]
 
     def get_recent_timeline(
-        self,
-        project_id: str,
-        chapter_index: int,
-        *,
-        context_window: int = 2,
-        as_of: StoryPosition | None = None,
+        self, project_id: str, chapter_index: int, *, context_window: int = 2, as_of: StoryPosition | None = None
     ) -> list[EntityStateSnapshot]:
         """Ask the tools' own timeline, or return nothing when they have none."""
         if not hasattr(self._tools, "get_recent_timeline"):
             return []
-        return self._tools.get_recent_timeline(
-            project_id, chapter_index, context_window=context_window, as_of=as_of
-        )
+        return self._tools.get_recent_timeline(project_id, chapter_index, context_window=context_window, as_of=as_of)

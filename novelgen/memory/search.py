@@ -48,25 +48,15 @@ class SearchRequest(BaseModel):
     )
     as_of: StoryPosition = END_OF_STORY
     candidates_per_query: int = Field(default=100, ge=1, le=1000)
-    timeout_s: float = Field(
-        default=5.0, gt=0, description="For the whole search, from the moment of asking."
-    )
+    timeout_s: float = Field(default=5.0, gt=0, description="For the whole search, from the moment of asking.")
     counts_linked: bool = Field(
-        default=False,
-        description="Also count all distilled memories of the entities, beyond those that are found.",
+        default=False, description="Also count all distilled memories of the entities, beyond those that are found."
     )
 
 
 @dataclass(frozen=True, slots=True)
 class RetrieverHit:
-    """One retriever found one candidate.
-
-    Args:
-        retriever: semantic, lexical, entity, loop, recent or neighbour.
-        rank: Place in that retriever's answer, from 1.
-        query_index: Index into the request's queries; None for a retriever that asks no query.
-        score: Cosine similarity or BM25, greater is better; None when the retriever has no score.
-    """
+    """One retriever found one candidate."""
 
     retriever: str
     rank: int
@@ -76,13 +66,7 @@ class RetrieverHit:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Candidate:
-    """A stored memory that lies before the position, with what found it.
-
-    Args:
-        chunk: The memory; `superseded_by` as of the position that was read.
-        hits: All findings, in any order; empty for a neighbour that was fetched for its scene.
-        vector: Its embedding, of the same length for all; None when there is none at hand.
-    """
+    """A stored memory that lies before the position, with what found it."""
 
     chunk: StoryMemoryChunk
     hits: tuple[RetrieverHit, ...] = ()
@@ -98,15 +82,7 @@ class Candidate:
 
 @dataclass(frozen=True, eq=False)
 class SearchResult:
-    """What all retrievers found, and what went wrong on the way.
-
-    Args:
-        candidates: In order of chunk id.
-        query_vectors: Embedding per query of the request; None for all when embedding failed.
-        issues: Retrievers that failed or fell back.
-        timings_s: Seconds per retriever.
-        linked: Distilled memories linked to the request's entities, found or not; None where nobody counted.
-    """
+    """What all retrievers found, and what went wrong on the way."""
 
     candidates: tuple[Candidate, ...] = ()
     query_vectors: tuple[Vector | None, ...] = ()

@@ -27,8 +27,4 @@ class ModelPart(BaseModel):
     @model_validator(mode="before")
     @classmethod
     def _drop_nulls(cls, given: Any) -> Any:
-        return (
-            {key: value for key, value in given.items() if value is not None}
-            if isinstance(given, dict)
-            else given
-        )
+        return {key: value for key, value in given.items() if value is not None} if isinstance(given, dict) else given

@@ -57,19 +57,7 @@ class UnusableAnswerError(ModelOutputError):
 
 
 def parse_json_object(answer: str, *, keys: Collection[str]) -> dict[str, Any]:
-    """Find the JSON object in an answer.
-
-    Args:
-        answer: What the model wrote.
-        keys: The keys that tell the wanted object from others in the same answer.
-
-    Returns:
-        The last complete top-level object that has all the keys; where none has, the last one.
-
-    Raises:
-        UnusableAnswerError: With fault "cut" when the text ends within an object, with "not_json" when it
-            holds no readable object, nests deeper than MAX_DEPTH or is longer than MAX_ANSWER_CHARACTERS.
-    """
+    """Find the JSON object in an answer."""
     if len(answer) > MAX_ANSWER_CHARACTERS:
         raise UnusableAnswerError("not_json", f"the answer has {len(answer)} characters, too many to be read")
     text = _spoken_text(answer)
@@ -176,16 +164,7 @@ SHARED_SHARE = 1 / 3
 
 
 def whole_sentences(text: str, *, field: str, max_tokens: int) -> str:
-    """Return what a model wrote on one line, or refuse it.
-
-    Args:
-        text: What the model wrote.
-        field: Where in the answer it stands; the message names it.
-        max_tokens: Bound, in estimated tokens.
-
-    Raises:
-        UnusableAnswerError: With fault "empty", or "schema" when it is too long or broken off.
-    """
+    """Return what a model wrote on one line, or refuse it."""
     line = " ".join(text.split())
     if not line:
         raise UnusableAnswerError("empty", f"{field} is empty")
@@ -197,17 +176,7 @@ def whole_sentences(text: str, *, field: str, max_tokens: int) -> str:
 
 
 def require_grounded(text: str, *, shown: str, names: Sequence[str]) -> None:
-    """Refuse a text that names or tells what was not shown.
-
-    Args:
-        text: What the model wrote.
-        shown: What it was shown.
-        names: Every name that the story knows, later ones too: none may come in that was not shown. A name that
-            stands within a shown one, such as 悟空 in 孙悟空, was shown.
-
-    Raises:
-        UnusableAnswerError: With fault "ungrounded".
-    """
+    """Refuse a text that names or tells what was not shown."""
     for name in sorted({match.name for match in NameFinder(names).find(text)}):
         if not NameFinder([name]).find(shown):
             raise UnusableAnswerError("ungrounded", f"{name!r} is not named in what was to be summed up")

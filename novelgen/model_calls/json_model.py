@@ -41,13 +41,7 @@ STATUS_CODES_OF_A_REFUSED_FORMAT = frozenset({400, 404, 415, 422, 500, 501})
 
 
 def response_formats(model: BaseChatModel, schema: type[BaseModel]) -> list[ResponseFormat]:
-    """Return the ways to ask a model for JSON, the strictest first; the last is the prompt alone.
-
-    Args:
-        model: Any chat model. Clients of OpenAI's interface (OpenAI, DeepSeek, Qwen, llama.cpp, vLLM, LM
-            Studio) take `response_format`, Ollama's own takes `format`; others are asked by prompt alone.
-        schema: What the answer must fit.
-    """
+    """Return the ways to ask a model for JSON, the strictest first; the last is the prompt alone."""
     fields = type(model).model_fields.keys()
     if "openai_api_base" in fields:
         json_schema = {"name": schema.__name__, "schema": strict_schema(schema), "strict": True}
@@ -94,11 +88,6 @@ class JsonModel(Generic[Answer]):
     """Asks a chat model for objects of one shape.
 
     It remembers which response format its server takes; keep one per model and shape.
-
-    Args:
-        model: Any LangChain chat model.
-        shape: What an answer must fit.
-        keys: Keys that tell the wanted object from others in the same answer.
     """
 
     def __init__(self, model: BaseChatModel, shape: type[Answer], *, keys: Collection[str]) -> None:
@@ -112,35 +101,13 @@ class JsonModel(Generic[Answer]):
         return self._parser.get_format_instructions()
 
     def conversation(self, *, deadline: Deadline, stage: str) -> JsonConversation[Answer]:
-        """Begin a run of calls that share one deadline.
-
-        Args:
-            deadline: Everything must be done by then.
-            stage: What is being done, for messages.
-        """
+        """Begin a run of calls that share one deadline."""
         return JsonConversation(self, deadline=deadline, stage=stage)
 
     def call(
-        self,
-        messages: list[BaseMessage],
-        *,
-        deadline: Deadline,
-        stage: str,
-        count_request: Callable[[], None],
+        self, messages: list[BaseMessage], *, deadline: Deadline, stage: str, count_request: Callable[[], None]
     ) -> AIMessage:
-        """Call the model in the strictest response format that its server takes, and remember that one.
-
-        Args:
-            messages: The prompt.
-            deadline: The answer must be there by then.
-            stage: What is being done, for messages.
-            count_request: Is called before each request.
-
-        Raises:
-            DeadlineExceededError: When the time is up.
-            ModelRefusedError: When every other request would be refused alike.
-            ModelUnavailableError: When the model or its server fails otherwise.
-        """
+        """Call the model in the strictest response format that its server takes, and remember that one."""
         formats = self._formats
         while True:
             count_request()
@@ -171,11 +138,7 @@ class JsonModel(Generic[Answer]):
                 return answer
 
     def read(self, answer: AIMessage) -> Answer:
-        """Read an answer.
-
-        Raises:
-            UnusableAnswerError: With fault "cut", "not_json", "echo" (of the schema) or "schema".
-        """
+        """Read an answer."""
         if is_cut(answer):
             raise UnusableAnswerError("cut", "the answer was cut at its token limit; make it much shorter")
         found = parse_json_object(scrub_text(answer.text), keys=self._keys)
@@ -214,21 +177,7 @@ class JsonConversation(Generic[Answer]):
         accept: Callable[[Answer], Accepted],
         repair: Callable[[str], list[BaseMessage]],
     ) -> Accepted:
-        """Ask for an object, and once more when the answer cannot be used.
-
-        Args:
-            messages: The prompt.
-            accept: Turns an object into what is wanted of it, or raises UnusableAnswerError.
-            repair: Returns the messages that say what was wrong.
-
-        Returns:
-            What `accept` made of the first usable answer.
-
-        Raises:
-            UnusableAnswerError: When the second answer cannot be used either.
-            DeadlineExceededError: When the time is up.
-            ModelUnavailableError: When the model or its server fails.
-        """
+        """Ask for an object, and once more when the answer cannot be used."""
         answer = self._ask(messages)
         try:
             return accept(self._model.read(answer))
@@ -239,16 +188,7 @@ class JsonConversation(Generic[Answer]):
         return accept(self._model.read(self._ask(messages)))
 
     def ask_again(self, messages: list[BaseMessage]) -> Answer:
-        """Say something about the last answer, in the same conversation, and return the answer to that.
-
-        Args:
-            messages: What to say.
-
-        Raises:
-            UnusableAnswerError: When the answer cannot be used; it is not asked for once more.
-            DeadlineExceededError: When the time is up.
-            ModelUnavailableError: When the model or its server fails.
-        """
+        """Say something about the last answer, in the same conversation, and return the answer to that."""
         return self._model.read(self._ask([*self._said, *messages]))
 
     def _ask(self, messages: list[BaseMessage]) -> AIMessage:

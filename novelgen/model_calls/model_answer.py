@@ -34,9 +34,7 @@ _NOTHING_LEFT = re.compile(
     r"|arrearage|overdue.payment|FreeTierOnly|余额不足|欠费",
     re.IGNORECASE,
 )
-_OF_THIS_TEXT_ALONE = re.compile(
-    r"moderat|flagged|safety|content[_ ](?:policy|filter)|inappropriate", re.IGNORECASE
-)
+_OF_THIS_TEXT_ALONE = re.compile(r"moderat|flagged|safety|content[_ ](?:policy|filter)|inappropriate", re.IGNORECASE)
 _NO_CONNECTION_ERRORS = frozenset({"ConnectError", "ConnectionRefusedError", "gaierror"})
 _SECRET = re.compile(r"\b(?:sk|pk|rk|key)-[\w*-]{6,}|(?<=Bearer )\S+", re.IGNORECASE)
 
@@ -98,12 +96,7 @@ def _chain_of(error: BaseException) -> Iterator[BaseException]:
 
 
 def described(error: Exception, *, secrets: Collection[str] = ()) -> str:
-    """Return the error's type and the start of its text, on one line, without anything that looks like a key.
-
-    Args:
-        error: What a client raised.
-        secrets: Texts that are keys although they may not look so.
-    """
+    """Return the error's type and the start of its text, on one line, without anything that looks like a key."""
     text = _redacted(" ".join(str(error).split()), secrets)
     return f"{type(error).__name__}: {text[:MAX_ERROR_CHARACTERS]}" if text else type(error).__name__
 

@@ -18,17 +18,7 @@ _CHAT_MARKER = re.compile(r"<(?=\|)|(?<=\|)>")
 
 
 def telling_names(entity: Entity, text: str = "", *, limit: int = MAX_NAMES_PER_ENTITY) -> list[str]:
-    """Return the names by which an entity is likeliest to be known in a text.
-
-    Args:
-        entity: The entity, its names cut to the position.
-        text: What is about to be read or planned.
-        limit: At most so many.
-
-    Returns:
-        The display name, then the names that stand in the text, then names that say who is meant before those that
-        only describe, each group in the entity's order.
-    """
+    """Return the names by which an entity is likeliest to be known in a text."""
     own, *others = entity.names()
     others.sort(key=lambda name: (name not in text, is_description(name)))
     return [own, *others][:limit]

@@ -15,9 +15,7 @@ class ModelUsage(BaseModel):
 
     input_tokens: int = 0
     output_tokens: int = 0
-    cached_tokens: int = Field(
-        default=0, description="Of the input, those that the provider had in its cache."
-    )
+    cached_tokens: int = Field(default=0, description="Of the input, those that the provider had in its cache.")
     uncounted_calls: int = Field(default=0, description="Answers of which the provider told no count.")
 
     def plus(self, other: ModelUsage) -> ModelUsage:

@@ -58,9 +58,7 @@ def entity_counts(entity_id: str, entity_type: EntityType, scenes: Sequence[Scen
         return counts | _counted(scenes, lambda scene: scene.has(entity_id), *_CHARACTER_COUNTS[1:])
     if entity_type == "location":
         return _counted(scenes, lambda scene: scene.location_id == entity_id, *_LOCATION_COUNTS)
-    return _counted(
-        scenes, lambda scene: entity_id in scene.named or entity_id in scene.participants, *_OTHER_COUNTS
-    )
+    return _counted(scenes, lambda scene: entity_id in scene.named or entity_id in scene.participants, *_OTHER_COUNTS)
 
 
 def pair_counts(first: str, second: str, scenes: Sequence[SceneCast]) -> dict[str, Any]:
@@ -78,8 +76,6 @@ def without_computed(profile: Mapping[str, Any], names: Sequence[str]) -> dict[s
     return {**rest, METADATA: left} if left else rest
 
 
-def _counted(
-    scenes: Sequence[SceneCast], counts: Callable[[SceneCast], bool], count: str, last: str
-) -> dict[str, Any]:
+def _counted(scenes: Sequence[SceneCast], counts: Callable[[SceneCast], bool], count: str, last: str) -> dict[str, Any]:
     labels = [scene.label for scene in scenes if counts(scene)]
     return {count: len(labels), **({last: labels[-1]} if labels else {})}

@@ -25,8 +25,7 @@ class ChunkContextRequest(BaseModel):
     project_id: str = Field(min_length=1)
     text: str = Field(max_length=MAX_CHUNK_CHARACTERS, description="A paragraph to a few pages.")
     chapter_index: ChapterIndex | None = Field(
-        default=None,
-        description="The chapter that it stands in: only what lies before counts. None: the book.",
+        default=None, description="The chapter that it stands in: only what lies before counts. None: the book."
     )
     limit: int = Field(default=10, ge=0, le=200, description="At most so many memories.")
     language: str | None = Field(default=None, description="Of the headings; None: that of the story.")
@@ -75,8 +74,7 @@ class ChunkMemory(BaseModel):
     chunk: StoryMemoryChunk
     score: float
     attached_to: list[str] = Field(
-        default_factory=list,
-        description="Which of the text's entities, by id, its chapter as chapter:3, or book.",
+        default_factory=list, description="Which of the text's entities, by id, its chapter as chapter:3, or book."
     )
     names: list[str] = Field(
         default_factory=list,

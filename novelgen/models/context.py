@@ -42,9 +42,7 @@ class MemoryContextRequest(BaseModel):
         default=None, description="What becomes of what the point of view does not know; over the settings."
     )
     top_k: int | None = Field(
-        default=None,
-        ge=0,
-        description="At most so many memories, beside their budget; None: as the settings say.",
+        default=None, ge=0, description="At most so many memories, beside their budget; None: as the settings say."
     )
 
     @model_validator(mode="before")
@@ -92,8 +90,7 @@ class PlannerReport(BaseModel):
     reason: str = ""
     rounds: int = Field(default=0, ge=0, description="How often a model planned: 2 with a second round.")
     prompt_tokens: dict[str, int] = Field(
-        default_factory=dict,
-        description="Estimated, of the model's prompt: per section of the story, and whole.",
+        default_factory=dict, description="Estimated, of the model's prompt: per section of the story, and whole."
     )
     prompt_left_out: dict[str, int] = Field(
         default_factory=dict, description="Section to how many of its lines the prompt had no room for."
@@ -129,9 +126,7 @@ class ContextItem(BaseModel):
         default_factory=dict, description="Points per part; told where `full_report` asks for it."
     )
     known_by: list[str] = Field(
-        default_factory=list,
-        exclude_if=is_unsaid,
-        description="Ids of those of the planned cast who know it.",
+        default_factory=list, exclude_if=is_unsaid, description="Ids of those of the planned cast who know it."
     )
     not_known_by: list[str] = Field(
         default_factory=list, exclude_if=is_unsaid, description="Ids of those of them who do not."

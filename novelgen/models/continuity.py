@@ -32,9 +32,7 @@ CONTINUITY_KINDS: tuple[ContinuityKind, ...] = get_args(ContinuityKind)
 
 Severity = Literal["low", "medium", "high"]
 
-EvidenceSource = Literal[
-    "memory", "note", "passage", "state", "relationship", "thread", "knowledge", "presence"
-]
+EvidenceSource = Literal["memory", "note", "passage", "state", "relationship", "thread", "knowledge", "presence"]
 
 
 class ContinuityEvidence(BaseModel):
@@ -42,8 +40,7 @@ class ContinuityEvidence(BaseModel):
 
     source: EvidenceSource = "memory"
     source_id: str = Field(
-        default="",
-        description="Of a memory or note its source_id; of anything else what tells it: C3.status, …",
+        default="", description="Of a memory or note its source_id; of anything else what tells it: C3.status, …"
     )
     chapter_index: int | None = None
     scene_index: int | None = None
@@ -56,9 +53,7 @@ class ContinuityEvidence(BaseModel):
 class ContinuityIssue(Shown, BaseModel):
     """A contradiction between a draft and the story before it."""
 
-    issue_id: str = Field(
-        default="", description="Lasts as long as the draft's words and the evidence stand."
-    )
+    issue_id: str = Field(default="", description="Lasts as long as the draft's words and the evidence stand.")
     kind: ContinuityKind
     severity: Severity = "medium"
     draft_quote: str = Field(description="Verbatim from the draft.")
@@ -126,8 +121,6 @@ class DraftCheck(Shown, BaseModel):
     language: str = ""
     issues: list[ContinuityIssue] = Field(default_factory=list, description="Worst first.")
     waived: list[ContinuityIssue] = Field(default_factory=list, description="What the author means to be so.")
-    evidence: list[ContinuityEvidence] = Field(
-        default_factory=list, description="What was gathered, best first."
-    )
+    evidence: list[ContinuityEvidence] = Field(default_factory=list, description="What was gathered, best first.")
     checked: CheckedDraft = Field(default_factory=CheckedDraft)
     report: ContinuityReport = Field(default_factory=ContinuityReport)

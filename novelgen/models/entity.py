@@ -12,13 +12,7 @@ from novelgen.models.shown import Shown
 
 EntityType = Literal["character", "location", "item", "faction", "term"]
 
-ID_PREFIXES: dict[EntityType, str] = {
-    "character": "C",
-    "location": "L",
-    "item": "I",
-    "faction": "F",
-    "term": "T",
-}
+ID_PREFIXES: dict[EntityType, str] = {"character": "C", "location": "L", "item": "I", "faction": "F", "term": "T"}
 
 
 _ENTITY_ID = re.compile(rf"({'|'.join(ID_PREFIXES.values())})\d+")
@@ -59,9 +53,7 @@ class Entity(Shown, BaseModel):
     profile: dict[str, Any] = Field(default_factory=dict)
     first_chapter: int | None = None
     first_scene: int | None = None
-    name_first_chapter: int | None = Field(
-        default=None, description="Where the display name itself first occurs."
-    )
+    name_first_chapter: int | None = Field(default=None, description="Where the display name itself first occurs.")
     name_first_scene: int | None = None
 
     def names(self) -> list[str]:

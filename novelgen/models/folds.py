@@ -122,11 +122,7 @@ def fold_state_changes(
 
 
 def snapshot_of(
-    project_id: str,
-    changes: Iterable[StateChange],
-    *,
-    as_of: StoryPosition,
-    timestamp: datetime,
+    project_id: str, changes: Iterable[StateChange], *, as_of: StoryPosition, timestamp: datetime
 ) -> EntityStateSnapshot | None:
     """Fold one entity's changes into a snapshot, or None when none lies before the position."""
     visible = [change for change in changes if as_of.admits(change.chapter_index, change.scene_index)]
@@ -247,9 +243,7 @@ def fold_relationship_changes(changes: Iterable[RelationshipChange]) -> dict[str
     return {**folded, "dimensions": dimensions, "dimensions_a": of_a, "dimensions_b": of_b}
 
 
-def folded_loop(
-    events: Sequence[AnyLoopEvent], *, age_scenes: Callable[[AnyLoopEvent], int | None]
-) -> OpenLoop | None:
+def folded_loop(events: Sequence[AnyLoopEvent], *, age_scenes: Callable[[AnyLoopEvent], int | None]) -> OpenLoop | None:
     """Return a thread as its events leave it, or None when they do not tell how it began.
 
     Args:
@@ -265,11 +259,7 @@ def folded_loop(
         category=detail["category"],
         description=detail["description"],
         importance=detail["importance"],
-        related_entities=[
-            *detail["related_characters"],
-            *detail["related_locations"],
-            *detail["related_items"],
-        ],
+        related_entities=[*detail["related_characters"], *detail["related_locations"], *detail["related_items"]],
         status=fold.status,
         chapter_index=fold.planted.chapter_index,
         scene_index=fold.planted.scene_index,
@@ -312,9 +302,7 @@ def standing_after(change: RecordedRelationshipChange, before: Relationship | No
         before: How the pair stood; None for one of which nothing was known.
     """
     ordered = change.in_order()
-    known = before or Relationship(
-        relationship_id="", character_a=ordered.character_a, character_b=ordered.character_b
-    )
+    known = before or Relationship(relationship_id="", character_a=ordered.character_a, character_b=ordered.character_b)
     pair = ordered.dimensions
     views = {
         name: getattr(ordered, name) or getattr(known, name)

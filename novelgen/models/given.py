@@ -26,11 +26,7 @@ MISSPELT = 0.8
 
 _NESTED: dict[type[UserFileModel], dict[str, type[UserFileModel]]] = {
     ChapterPlan: {"scenes": ScenePlan},
-    CharactersConfig: {
-        "protagonist": Character,
-        "antagonist": Character,
-        "supporting_characters": Character,
-    },
+    CharactersConfig: {"protagonist": Character, "antagonist": Character, "supporting_characters": Character},
     SceneRecord: {
         "state_changes": RecordedStateChange,
         "relationship_changes": RecordedRelationshipChange,

@@ -41,9 +41,7 @@ class KnowledgeEvent(BaseModel):
     """At a scene somebody came to know a memory, or was kept from it, as a record or an author says."""
 
     character_id: str
-    source_id: str = Field(
-        description="Of the memory; `*`: everything that `learned_from` has lived through."
-    )
+    source_id: str = Field(description="Of the memory; `*`: everything that `learned_from` has lived through.")
     chapter_index: int
     scene_index: int
     kind: KnowledgeKind = "knows"
@@ -74,9 +72,7 @@ class UnknownMemory(BaseModel):
     content: str
     why: str
     kind: Literal["unknown", "hidden", "deceived", "doubts"] = "unknown"
-    might_know: bool = Field(
-        default=False, description="Has met somebody since who knows it: offered, never assumed."
-    )
+    might_know: bool = Field(default=False, description="Has met somebody since who knows it: offered, never assumed.")
     might_know_from: str | None = Field(default=None, description="Id of one who could have told.")
 
 

@@ -91,9 +91,7 @@ class StoryMemoryChunk(Shown, BaseModel):
         "where nobody looked.",
     )
     tags: list[str] = Field(default_factory=list)
-    embedding_id: str | None = Field(
-        default=None, description="Its id in the vector index; None means its chunk_id."
-    )
+    embedding_id: str | None = Field(default=None, description="Its id in the vector index; None means its chunk_id.")
     is_indexed: bool = Field(
         default=True, description="Whether the vector index holds it; else it is found by words alone."
     )
@@ -109,13 +107,9 @@ class StoryMemoryChunk(Shown, BaseModel):
         default=None,
         description="memory_id of a scene record's memory, or <chapter>:<scene>:summary|key_events:<index>.",
     )
-    source_span: tuple[int, int] | None = Field(
-        default=None, description="Characters [start, end) in the scene."
-    )
+    source_span: tuple[int, int] | None = Field(default=None, description="Characters [start, end) in the scene.")
     event_type: str | None = None
-    supersedes: str | None = Field(
-        default=None, description="source_id of the memory that this one replaces."
-    )
+    supersedes: str | None = Field(default=None, description="source_id of the memory that this one replaces.")
     superseded_by: str | None = Field(
         default=None, description="source_id of what replaced it, as of the position that was read."
     )

@@ -23,9 +23,7 @@ class ScenePlan(UserFileModel):
     """What the next scene is to do, before it is written."""
 
     scene_number: int | None = Field(
-        default=None,
-        ge=0,
-        description="Number of the scene within its chapter, from 1; None: whichever is planned.",
+        default=None, ge=0, description="Number of the scene within its chapter, from 1; None: whichever is planned."
     )
     location: str = Field(default="", description="Where the scene plays, in the author's words.")
     characters: list[str] = Field(default_factory=list, description="Who appears: names, aliases or ids.")

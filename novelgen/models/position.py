@@ -37,9 +37,7 @@ def require_project_id(value: object) -> str:
             (`../x`, `/etc`, `C:`), a device name (`nul`), or holds control or wildcard characters.
     """
     if not isinstance(value, str):
-        raise InvalidProjectIdError(
-            f"project_id must be a plain string, not {type(value).__name__}: {value!r}"
-        )
+        raise InvalidProjectIdError(f"project_id must be a plain string, not {type(value).__name__}: {value!r}")
     name = unicodedata.normalize("NFC", value)
     problem = _problem_with(name)
     if problem:
@@ -54,9 +52,7 @@ def _problem_with(name: str) -> str | None:
         return "begins or ends with white space"
     if len(name) > MAX_PROJECT_ID_LENGTH or len(name.encode("utf-8", "surrogatepass")) > 240:
         return f"is longer than {MAX_PROJECT_ID_LENGTH} characters"
-    if _FORBIDDEN.search(name) or any(
-        unicodedata.category(character) in ("Cc", "Cf", "Cs") for character in name
-    ):
+    if _FORBIDDEN.search(name) or any(unicodedata.category(character) in ("Cc", "Cf", "Cs") for character in name):
         return "holds a path separator or a character that file names cannot hold"
     if name.startswith(".") or name.endswith("."):
         return "begins or ends with a dot"
@@ -95,9 +91,7 @@ class StoryPosition:
     def __post_init__(self) -> None:
         for name, value in (("chapter_index", self.chapter_index), ("scene_index", self.scene_index)):
             if value is not None and not (type(value) is int and 0 <= value <= GREATEST_INDEX):
-                raise InvalidPositionError(
-                    f"{name}={value!r} is not a whole number from 0 to {GREATEST_INDEX:,}"
-                )
+                raise InvalidPositionError(f"{name}={value!r} is not a whole number from 0 to {GREATEST_INDEX:,}")
         if self.chapter_index is None and self.scene_index is not None:
             raise InvalidPositionError(
                 f"scene_index={self.scene_index!r} was given without chapter_index; pass both, or neither"
@@ -122,11 +116,7 @@ class StoryPosition:
     def __str__(self) -> str:
         if self.chapter_index is None:
             return "end"
-        return (
-            str(self.chapter_index)
-            if self.scene_index is None
-            else f"{self.chapter_index}:{self.scene_index}"
-        )
+        return str(self.chapter_index) if self.scene_index is None else f"{self.chapter_index}:{self.scene_index}"
 
     def admits(self, chapter_index: int | None, scene_index: int | None) -> bool:
         """Tell whether something that the story established there may be read at this position.

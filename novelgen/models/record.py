@@ -90,9 +90,7 @@ class RecordedLoop(UserFileModel):
         default=None, exclude_if=is_unsaid, description="It is due on entering this chapter and scene."
     )
     due_by: tuple[int, int] | None = Field(
-        default=None,
-        exclude_if=is_unsaid,
-        description="Open on entering this chapter and scene, it is overdue.",
+        default=None, exclude_if=is_unsaid, description="Open on entering this chapter and scene, it is overdue."
     )
     parts: int | None = Field(
         default=None, ge=2, exclude_if=is_unsaid, description="In how many parts it is to be paid."
@@ -110,9 +108,7 @@ class RecordedLoopAdvance(UserFileModel):
 
     id: str = Field(min_length=1)
     note: str = ""
-    pays_part: bool = Field(
-        default=False, exclude_if=is_unsaid, description="Whether a part of it was paid by this."
-    )
+    pays_part: bool = Field(default=False, exclude_if=is_unsaid, description="Whether a part of it was paid by this.")
 
 
 ThreadEnding = Literal["paid", "broken", "dropped", "moot"]

@@ -82,9 +82,7 @@ class OpenLoop(Shown, BaseModel):
     last_chapter_index: int | None = Field(default=None, description="Where it last moved.")
     last_scene_index: int | None = None
     resolution_summary: str | None = None
-    age_scenes: int | None = Field(
-        default=None, description="Stored scenes between planting and the position."
-    )
+    age_scenes: int | None = Field(default=None, description="Stored scenes between planting and the position.")
 
 
 def most_due(loops: Iterable[OpenLoop], limit: int) -> list[OpenLoop]:
@@ -224,9 +222,7 @@ class RelationshipView(BaseModel):
     your_view: str = Field(default="", description="How this side sees the other.")
     their_view: str = Field(default="", description="How the other sees this side.")
     intensity: int = Field(default=5, ge=0, le=10)
-    dimensions: RelationshipDimensions = Field(
-        default_factory=dict, description="What this side feels for the other."
-    )
+    dimensions: RelationshipDimensions = Field(default_factory=dict, description="What this side feels for the other.")
     their_dimensions: RelationshipDimensions = Field(
         default_factory=dict, description="What the other feels for this side."
     )

@@ -40,9 +40,7 @@ class NewFact(BaseModel):
     short: str = Field(default="", exclude_if=is_unsaid)
     importance: int = 5
     verified: bool = True
-    replaces: str = Field(
-        default="", exclude_if=is_unsaid, description="Text of the earlier fact that it ends."
-    )
+    replaces: str = Field(default="", exclude_if=is_unsaid, description="Text of the earlier fact that it ends.")
 
 
 class StateTurn(BaseModel):
@@ -112,9 +110,7 @@ class Newcomer(BaseModel):
 
     entity_id: str
     entity_type: EntityType
-    was_known: bool = Field(
-        default=False, exclude_if=is_unsaid, description="Spoken of before, and now on stage."
-    )
+    was_known: bool = Field(default=False, exclude_if=is_unsaid, description="Spoken of before, and now on stage.")
 
 
 class IdentityTurn(BaseModel):

@@ -38,14 +38,10 @@ class ToldTime(BaseModel):
     """What a few words say of when something plays; what they do not say is None."""
 
     text: str
-    era: str = Field(
-        default="", exclude_if=is_unsaid, description="Reign or other era that `year` counts in."
-    )
+    era: str = Field(default="", exclude_if=is_unsaid, description="Reign or other era that `year` counts in.")
     year: int | None = Field(default=None, exclude_if=is_unsaid)
     to_year: int | None = Field(default=None, exclude_if=is_unsaid, description="Last of several years.")
-    is_about: bool = Field(
-        default=False, exclude_if=is_unsaid, description="The year is said to be about right."
-    )
+    is_about: bool = Field(default=False, exclude_if=is_unsaid, description="The year is said to be about right.")
     month: int | None = Field(default=None, exclude_if=is_unsaid)
     day: int | None = Field(default=None, exclude_if=is_unsaid, description="Day of the month.")
     is_lunar: bool = Field(
@@ -63,14 +59,10 @@ class ToldTime(BaseModel):
     shift: DaySpan | None = Field(
         default=None, exclude_if=is_unsaid, description="Days since the scene told before it."
     )
-    until: ToldTime | None = Field(
-        default=None, exclude_if=is_unsaid, description="When it ends, where that is said."
-    )
+    until: ToldTime | None = Field(default=None, exclude_if=is_unsaid, description="When it ends, where that is said.")
     tells_of_past: bool = Field(default=False, exclude_if=is_unsaid)
     past: ToldTime | None = Field(
-        default=None,
-        exclude_if=is_unsaid,
-        description="When what it tells of played; `shift` is then days back.",
+        default=None, exclude_if=is_unsaid, description="When what it tells of played; `shift` is then days back."
     )
 
     @property
@@ -93,14 +85,10 @@ class SceneTime(BaseModel):
     title: str = ""
     told: ToldTime | None = Field(default=None, exclude_if=is_unsaid)
     said_in: Literal["record", "text"] | None = Field(
-        default=None,
-        exclude_if=is_unsaid,
-        description="Whether the record says it, or the scene's own opening.",
+        default=None, exclude_if=is_unsaid, description="Whether the record says it, or the scene's own opening."
     )
     story_day: int | None = Field(
-        default=None,
-        exclude_if=is_unsaid,
-        description="Running day; the story's first told scene plays on day 1.",
+        default=None, exclude_if=is_unsaid, description="Running day; the story's first told scene plays on day 1."
     )
     until_day: int | None = Field(
         default=None, exclude_if=is_unsaid, description="Day on which it ends, where that is a later one."
@@ -113,9 +101,7 @@ class SceneTime(BaseModel):
     lived: LivedWhen = "unknown"
     told_order: int
     lived_order: int | None = Field(
-        default=None,
-        exclude_if=is_unsaid,
-        description="Its place in the order lived; None where nothing says.",
+        default=None, exclude_if=is_unsaid, description="Its place in the order lived; None where nothing says."
     )
     location_id: str | None = Field(default=None, exclude_if=is_unsaid)
     participants: list[str] = Field(default_factory=list, exclude_if=is_unsaid)

@@ -62,9 +62,7 @@ class Character(UserFileModel):
     """One character's card."""
 
     name: str = Field(min_length=1)
-    role: str = Field(
-        default="", description="protagonist, antagonist, supporting, or in the author's words."
-    )
+    role: str = Field(default="", description="protagonist, antagonist, supporting, or in the author's words.")
     age: int | str | None = None
     gender: str | None = None
     appearance: str = ""
@@ -99,9 +97,7 @@ class StoryPart(UserFileModel):
     @model_validator(mode="after")
     def _ends_after_its_beginning(self) -> Self:
         if self.last_chapter < self.first_chapter:
-            raise ValueError(
-                f"last_chapter {self.last_chapter!r} lies before first_chapter {self.first_chapter!r}"
-            )
+            raise ValueError(f"last_chapter {self.last_chapter!r} lies before first_chapter {self.first_chapter!r}")
         return self
 
 

@@ -62,13 +62,6 @@ def find_name_candidates(scenes: Iterable[SceneText], *, min_count: int = MIN_CO
     English names are told by capitals where no sentence begins, titles, possessives and verbs of speech; Chinese
     ones by who speaks, parts of speech, surnames and what stands beside them. The language is told scene by
     scene. Reading a scene is remembered by its text, so that asking again after a new scene costs little.
-
-    Args:
-        scenes: The scenes before the position of the read, in any order.
-        min_count: Leave out what stands in the text fewer times.
-
-    Returns:
-        Candidates, those that stand in most scenes first. Empty for a text without names.
     """
     ordered = sorted(scenes)
     english: list[tuple[ScenePlace, str]] = []
@@ -76,10 +69,7 @@ def find_name_candidates(scenes: Iterable[SceneText], *, min_count: int = MIN_CO
     for chapter, scene, text in ordered:
         (chinese if story_language(text) == "zh" else english).append(((chapter, scene), text))
     names: dict[str, FoundName] = {}
-    for found in [
-        *(settle_english(english) if english else []),
-        *(settle_chinese(chinese) if chinese else []),
-    ]:
+    for found in [*(settle_english(english) if english else []), *(settle_chinese(chinese) if chinese else [])]:
         if found.name in names:
             names[found.name].join(found)
         else:
@@ -92,16 +82,7 @@ def find_name_candidates(scenes: Iterable[SceneText], *, min_count: int = MIN_CO
 def without_known(
     candidates: Sequence[NameCandidate], known: Iterable[str], *, joined: Iterable[tuple[str, str]] = ()
 ) -> list[NameCandidate]:
-    """Leave out candidates of whom a name is known, and put together those that an author said are one.
-
-    Args:
-        candidates: Candidates, the most frequent first.
-        known: Names of entities, and what is not to be offered.
-        joined: Pairs of names; the second one's candidate becomes part of the first one's.
-
-    Returns:
-        Candidates in order; one of several others stands where it belongs by its scenes and count.
-    """
+    """Leave out candidates of whom a name is known, and put together those that an author said are one."""
     keys = {name_key(name) for name in known}
     kept = [each for each in candidates if not keys.intersection(map(name_key, each.names()))]
     for keep, other in joined:
@@ -113,12 +94,7 @@ def without_known(
 
 
 def candidate_of(candidates: Iterable[NameCandidate], name: str) -> NameCandidate | None:
-    """Return the candidate that bears a name, or None when none does, or several do.
-
-    Args:
-        candidates: Candidates.
-        name: A name as somebody wrote it; where nobody bears it so, titles and articles do not count.
-    """
+    """Return the candidate that bears a name, or None when none does, or several do."""
     listed = list(candidates)
     for key_of in (name_key, title_free_key):
         key = key_of(name)
@@ -162,9 +138,7 @@ def _candidate(group: Sequence[FoundName]) -> NameCandidate:
     return NameCandidate(
         name=_clearest(group),
         kind=likely_kind(group),
-        variants=[
-            NameVariant(name=each.name, count=each.count, first=_place(min(each.places))) for each in group
-        ],
+        variants=[NameVariant(name=each.name, count=each.count, first=_place(min(each.places))) for each in group],
         count=sum(each.count for each in group),
         scenes=len(places),
         first=_place(min(places)),
@@ -177,9 +151,7 @@ def _candidate(group: Sequence[FoundName]) -> NameCandidate:
 def _clearest(group: Sequence[FoundName]) -> str:
     """The fullest of the frequent names: one that stands for a tenth of what the most frequent does."""
     most = max(each.count for each in group)
-    frequent = [each for each in group if each.count * 10 >= most and not is_description(each.name)] or list(
-        group
-    )
+    frequent = [each for each in group if each.count * 10 >= most and not is_description(each.name)] or list(group)
     return max(frequent, key=lambda each: (_fullness(each.name), each.count, each.name)).name
 
 

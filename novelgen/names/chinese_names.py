@@ -75,8 +75,7 @@ _STRIP_BEFORE = "那这众被把与对向教叫请见随同和跟给让将替保
 _STRIP_AFTER = "道曰云说听闻见问笑叫喝去来乃是却又忙急在的与对把将不也"
 
 _PLACE_END = (
-    "山洞寺城国庄观宫河海岭村镇州府县岛峰桥街路巷岸湖江谷崖涧庙庵殿阁"
-    "楼堂院园林关寨坡洲塔渡港湾门屋店馆厅室池坊坛"
+    "山洞寺城国庄观宫河海岭村镇州府县岛峰桥街路巷岸湖江谷崖涧庙庵殿阁楼堂院园林关寨坡洲塔渡港湾门屋店馆厅室池坊坛"
 )
 _LONG_PLACE_ENDS = tuple(
     """
@@ -91,9 +90,7 @@ _COMPOUND = "compound"
 """In place of a part of speech: two words that together look like a name."""
 
 _NUMBER_OF = re.compile("^[一二两三四五六七八九十百千万几数半]+[里座条个间处道位本把层重丈尺张部卷]")
-_GENERIC_FIRST = frozenset(
-    "那这高深远本此我你下上满大小前后东西南北一二两三四几数各山全半每多新老古旧进出入开关回"
-)
+_GENERIC_FIRST = frozenset("那这高深远本此我你下上满大小前后东西南北一二两三四几数各山全半每多新老古旧进出入开关回")
 
 _FOREIGN = re.compile(rf"[{CJK_RANGES}]{{1,6}}(?:·[{CJK_RANGES}]{{1,6}})+")
 _LATIN_NAME = re.compile(r"(?<![A-Za-z0-9_])[A-Z][A-Za-z]+(?:[ -][A-Z][a-z]+)*(?![A-Za-z0-9_])")
@@ -179,11 +176,7 @@ def speaker_of(clause: str) -> str:
 
 
 def settle_chinese(scenes: Sequence[tuple[ScenePlace, str]]) -> list[FoundName]:
-    """Return the names of Chinese scenes, before any are taken together.
-
-    Args:
-        scenes: Places and texts in story order.
-    """
+    """Return the names of Chinese scenes, before any are taken together."""
     read = [(place, text, read_chinese(text)) for place, text in scenes]
     speakers: Counter[str] = Counter()
     others: Counter[str] = Counter()
@@ -253,11 +246,7 @@ def looks_like_a_thing(word: str) -> bool:
 
 
 class _Finder:
-    """Finds many names in Chinese text, from left to right, the longest first: `NameFinder`, without its exactness.
-
-    Args:
-        names: The names; those in Latin letters match as words.
-    """
+    """Finds many names in Chinese text, from left to right, the longest first: `NameFinder`, without its exactness."""
 
     def __init__(self, names: Iterable[str]) -> None:
         self._by_first: dict[str, list[str]] = defaultdict(list)

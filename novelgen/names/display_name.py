@@ -15,18 +15,7 @@ MIN_SCENES_OF_NAME = 3
 def better_display_name(
     name: str, others: Sequence[str], texts: Sequence[str], *, taken: Collection[str] = ()
 ) -> str | None:
-    """Return the name by which the story calls an entity, where it is listed under one that the story hardly uses.
-
-    Args:
-        name: Its display name.
-        others: Its other names.
-        texts: The scenes up to the position.
-        taken: Names that others bear as well.
-
-    Returns:
-        The name that stands in most scenes, in three at least, and says who is meant; None where the display name
-        does as well, because the story uses it or because it is the fuller form of that name.
-    """
+    """Return the name by which the story calls an entity, where it is listed under one that the story hardly uses."""
     if _scenes_with(name, texts) > MAX_SCENES_OF_MAKESHIFT:
         return None
     own = _words(name)

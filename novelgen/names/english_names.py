@@ -215,11 +215,7 @@ def _parted(match: re.Match[str]) -> list[tuple[int, int]]:
 
 
 def settle_english(scenes: Sequence[tuple[ScenePlace, str]]) -> list[FoundName]:
-    """Return the names of English scenes in any order, before any are taken together.
-
-    Args:
-        scenes: Places and texts in story order.
-    """
+    """Return the names of English scenes in any order, before any are taken together."""
     read = [(place, read_english(text)) for place, text in scenes]
     lower: Counter[str] = Counter()
     free: Counter[str] = Counter()
@@ -229,10 +225,7 @@ def settle_english(scenes: Sequence[tuple[ScenePlace, str]]) -> list[FoundName]:
             free.update(run.words[1:] if run.opens else run.words)
     words = _WordUse(lower, free)
     sightings = (
-        (place, sighting)
-        for place, scene in read
-        for run in scene.runs
-        for sighting in _sightings(run, words)
+        (place, sighting) for place, scene in read for run in scene.runs for sighting in _sightings(run, words)
     )
     found = found_names(sightings)
     return [each for each in found if _is_kept(each, words)]

@@ -48,13 +48,7 @@ class LatinName:
 
     @classmethod
     def parse(cls, name: str, folded: str, words: Sequence[Word]) -> LatinName:
-        """Take a name apart.
-
-        Args:
-            name: The name as given.
-            folded: The name in normal width.
-            words: The words of `folded`, at least one.
-        """
+        """Take a name apart."""
         texts = tuple(word.text for word in words)
         return cls(name, texts, _gaps(folded, words), _case_rule(texts))
 
@@ -121,9 +115,6 @@ class NameFinder:
     first letter. A Chinese name matches wherever it is not part of a longer known name; one of a single
     character only where no Chinese character stands beside it. Width, apostrophes, white space and full
     stops after abbreviations do not count.
-
-    Args:
-        names: The names to look for, in any order; empty ones are ignored.
     """
 
     def __init__(self, names: Iterable[str]) -> None:
@@ -135,15 +126,7 @@ class NameFinder:
         self._chinese_start = re.compile(f"[{first_characters}]") if first_characters else None
 
     def find(self, text: str) -> list[NameMatch]:
-        """Find the names in a text.
-
-        Args:
-            text: Any text.
-
-        Returns:
-            Matches in the order of the text, without overlap: of matches that overlap the longest stays, of
-            equally long ones the first.
-        """
+        """Find the names in a text."""
         folded = fold_width(text)
         return _without_overlap(self._find_chinese(folded) + self._find_latin(folded))
 
@@ -162,8 +145,7 @@ class NameFinder:
             NameMatch(name, hit.start(), hit.start() + len(folded))
             for hit in self._chinese_start.finditer(text)
             for folded, name in self._chinese[hit.group()]
-            if text.startswith(folded, hit.start())
-            and (len(folded) > 1 or _stands_alone(text, hit.start(), hit.end()))
+            if text.startswith(folded, hit.start()) and (len(folded) > 1 or _stands_alone(text, hit.start(), hit.end()))
         ]
 
     def _find_latin(self, text: str) -> list[NameMatch]:

@@ -76,12 +76,6 @@ def name_key(name: str) -> str:
 
     Width, case, full stops, quotation marks around the name, the kind of apostrophe and middle dot, white
     space and a possessive ending do not count; titles and articles do.
-
-    Args:
-        name: A name as somebody wrote it.
-
-    Returns:
-        The key; empty when the name holds nothing but marks.
     """
     text = unicodedata.normalize("NFKC", fold_width(name)).casefold().replace(".", "")
     text = _POSSESSIVE.sub("", text.strip(_QUOTES_AROUND).strip("'"))
@@ -94,12 +88,6 @@ def title_free_key(name: str) -> str:
 
     "Dr. John Watson" and "John Watson" share it, and so do 高才先生 and 高才. A name that is
     nothing but a title (师父, "the doctor") keeps its whole key: it is a name of its own.
-
-    Args:
-        name: A name as somebody wrote it.
-
-    Returns:
-        The key; empty when the name holds nothing but marks.
     """
     key = name_key(name)
     return _without_chinese_title(key) if has_cjk(key) else _without_english_titles(key)
@@ -167,12 +155,6 @@ def is_description(name: str) -> bool:
 
     English: no capitalised word beside titles and articles ("the old man", "doctor", "the Captain").
     Chinese: made of a demonstrative or number and a common noun for a person (那怪, 老儿, 师父).
-
-    Args:
-        name: A name or alias.
-
-    Returns:
-        True when the name alone does not say who is meant.
     """
     if has_cjk(name):
         return _CHINESE_DESCRIPTION.match(name_key(name)) is not None
@@ -181,11 +163,7 @@ def is_description(name: str) -> bool:
 
 
 def is_any_place(name: str) -> bool:
-    """Tell whether a name fits a place in every story ("the room", 客店), so that it tells none from the others.
-
-    Args:
-        name: What a place is called.
-    """
+    """Tell whether a name fits a place in every story ("the room", 客店), so that it tells none from the others."""
     key = name_key(name)
     if has_cjk(key):
         return _CHINESE_PLACE_OF_ANYBODY.match(key) is not None

@@ -52,11 +52,7 @@ class ScenePresence:
 
 
 def presence_of(
-    text: str,
-    mentions: Sequence[Mention],
-    entities: Sequence[Entity],
-    *,
-    previous_location_id: str | None = None,
+    text: str, mentions: Sequence[Mention], entities: Sequence[Entity], *, previous_location_id: str | None = None
 ) -> ScenePresence:
     """Tell who is on stage and where, by heuristic.
 
@@ -64,15 +60,6 @@ def presence_of(
     `NARRATED_SCORE`, with a verb beside it `ACTING_SCORE`, one inside quotation marks `SPOKEN_OF_SCORE`. In a
     first person's narration the one character whose role says narrator is on stage too. The place
     is the location that the narration names most; else the previous scene's; else the one named most in speech.
-
-    Args:
-        text: The scene.
-        mentions: Entities named in it, as `NameResolver.find_mentions` returns them.
-        entities: The known entities; they tell characters from places.
-        previous_location_id: Where the scene before played; stories tend to stay.
-
-    Returns:
-        The presence; empty when nobody is named.
     """
     types = {entity.entity_id: entity.entity_type for entity in entities}
     speech = [(match.start(), match.end()) for match in QUOTED.finditer(text)]
@@ -88,9 +75,7 @@ def presence_of(
     return ScenePresence(participants, _place(places, speech, previous_location_id))
 
 
-def _of_type(
-    mentions: Sequence[Mention], types: dict[str, EntityType], entity_type: EntityType
-) -> list[Mention]:
+def _of_type(mentions: Sequence[Mention], types: dict[str, EntityType], entity_type: EntityType) -> list[Mention]:
     return [mention for mention in mentions if types.get(mention.entity_id) == entity_type]
 
 
@@ -107,12 +92,7 @@ def _is_spoken(mention: Mention, speech: Sequence[tuple[int, int]]) -> bool:
 
 
 def narrator_of(text: str, entities: Sequence[Entity]) -> str | None:
-    """Return the id of who tells a text in the first person, or None where that is nobody known.
-
-    Args:
-        text: The scene.
-        entities: The known entities; the one character whose role says narrator tells it.
-    """
+    """Return the id of who tells a text in the first person, or None where that is nobody known."""
     narrators = [entity.entity_id for entity in entities if _NARRATOR_ROLE.search(entity.role)]
     return narrators[0] if len(narrators) == 1 and is_first_person(text) else None
 
@@ -125,9 +105,7 @@ def is_first_person(text: str) -> bool:
 
 
 def _place(
-    places: Sequence[Mention],
-    speech: Sequence[tuple[int, int]],
-    previous_location_id: str | None,
+    places: Sequence[Mention], speech: Sequence[tuple[int, int]], previous_location_id: str | None
 ) -> str | None:
     narrated = [place for place in places if not _is_spoken(place, speech)]
     return _most_named(narrated) or previous_location_id or _most_named(places)

@@ -40,9 +40,6 @@ class NameIndex:
 
     Every look-up returns entity ids in the order of the entities given, without repeats; an empty list means
     that nobody bears such a name.
-
-    Args:
-        entities: The entities that are known at the position of the read.
     """
 
     def __init__(self, entities: Sequence[Entity]) -> None:
@@ -69,10 +66,7 @@ class NameIndex:
 
     @cached_property
     def _chinese(self) -> list[tuple[str, list[str]]]:
-        return [
-            (each.entity_id, [name_key(name) for name in each.names() if has_cjk(name)])
-            for each in self._entities
-        ]
+        return [(each.entity_id, [name_key(name) for name in each.names() if has_cjk(name)]) for each in self._entities]
 
     @cached_property
     def _characters(self) -> set[str]:
@@ -126,9 +120,7 @@ class NameIndex:
         if not has_cjk(text):
             words = _proper_words(text)
             proper = [(place, map(_proper_words, place.names())) for place in self._places]
-            return [
-                place.entity_id for place, names in proper if any(each and each <= words for each in names)
-            ]
+            return [place.entity_id for place, names in proper if any(each and each <= words for each in names)]
         shared = {place.entity_id: _longest_shared_run(text, place) for place in self._places}
         longest = max(shared.values(), default=0)
         return [each for each, run in shared.items() if run == longest >= _SHORTEST_SHARED_RUN]
@@ -142,16 +134,12 @@ class NameIndex:
         if len(key) < _SHORTEST_CHINESE_PART:
             return []
         ending = [each for each, keys in self._chinese if any(known.endswith(key) for known in keys)]
-        return ending or [
-            each for each, keys in self._chinese if any(known.startswith(key) for known in keys)
-        ]
+        return ending or [each for each, keys in self._chinese if any(known.startswith(key) for known in keys)]
 
     def _by_chinese_surname(self, surname: str) -> list[str]:
         if len(surname) != 1:
             return []
-        return [
-            each for each, keys in self._chinese if each in self._characters and keys[0].startswith(surname)
-        ]
+        return [each for each, keys in self._chinese if each in self._characters and keys[0].startswith(surname)]
 
 
 def _by_key(names: Iterable[tuple[str, Iterable[str]]]) -> dict[str, dict[str, None]]:
@@ -231,10 +219,6 @@ class NameResolver:
 
     A name that several bear means the one who is present; who is present is said by the caller and by the
     unambiguous names in the same text. Without that it stays ambiguous, with all candidates listed.
-
-    Args:
-        entities: The entities known at the position, their names and aliases already cut to it.
-        present_ids: Entities that were on stage lately, the most recent first.
     """
 
     def __init__(self, entities: Sequence[Entity], *, present_ids: Sequence[str] = ()) -> None:
@@ -253,13 +237,6 @@ class NameResolver:
         Tried in this order: id, display name, alias, name without a remark in brackets, name without titles,
         part of a name that only one entity has, a known name inside the string (where a location is wanted
         also what is proper to a place's name).
-
-        Args:
-            name: A name, alias, id, or a phrase that holds one.
-            entity_types: Where candidates of these types exist, only they count. Empty means no preference.
-
-        Returns:
-            The resolution; its reason says which step answered, and how an ambiguity was decided.
         """
         bare_name = _REMARK.sub(" ", name).strip()
         steps = (
@@ -281,15 +258,7 @@ class NameResolver:
         return self._resolve_phrase(name, entity_types)
 
     def find_mentions(self, text: str, *, also_present: Sequence[str] = ()) -> list[Mention]:
-        """Find the entities named in a text.
-
-        Args:
-            text: A scene, a plan's line, or a composite string such as "Baker Street; Camberwell".
-            also_present: Entities known to take part in what the text tells.
-
-        Returns:
-            Mentions in the order of the text; names that stay ambiguous are left out.
-        """
+        """Find the entities named in a text."""
         return self._read(text, also_present)[0]
 
     def find_ambiguous(self, text: str) -> list[AmbiguousMention]:

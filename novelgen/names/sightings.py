@@ -17,15 +17,7 @@ LEAST_EVIDENCE = 0.12
 
 @dataclass(frozen=True, slots=True)
 class NameSighting:
-    """One place where a name stands, and what speaks there for its being a person, a place and so on.
-
-    Args:
-        name: The name as written.
-        says: Whether it is said to speak.
-        person: Weight for a person; `place`, `faction`, `item`, `term` alike.
-        free: Whether nothing but a name explains how it is written.
-        before: The character before it, where that may be part of the same word; `after` alike.
-    """
+    """One place where a name stands, and what speaks there for its being a person, a place and so on."""
 
     name: str
     says: bool = False
@@ -71,8 +63,7 @@ class FoundName:
     def is_part_of_a_word(self, *, share: float) -> bool:
         """Tell whether one and the same character stands beside it nearly always, as 弼 before 马温."""
         return any(
-            side and side.most_common(1)[0][1] >= share * max(3, self.count)
-            for side in (self.before, self.after)
+            side and side.most_common(1)[0][1] >= share * max(3, self.count) for side in (self.before, self.after)
         )
 
     def join(self, other: FoundName) -> None:

@@ -37,8 +37,7 @@ _ABBREVIATED = re.compile(r"\b(?:Mr|Mrs|Ms|Dr|Prof|St|Capt|Col|Gen|Lt|Sgt|Maj)\.
 _NARRATOR_LEADS_IN = re.compile(rf"(?:^|[.!?;,]\s+|and\s+)I\s+(?:\w+ly\s+)?(?:{_SAID})\b[^.!?“”\"]*[:,]?\s*$")
 
 _CHINESE_SAID = (
-    "(?:道|曰|云|说|问|答|叫|喊|喝|骂|嚷|吼|劝|叹|解释|补充|回应|追问|反问|开口|低语|嘀咕|喃喃|提醒)"
-    "(?:道|着|了)?"
+    "(?:道|曰|云|说|问|答|叫|喊|喝|骂|嚷|吼|劝|叹|解释|补充|回应|追问|反问|开口|低语|嘀咕|喃喃|提醒)(?:道|着|了)?"
 )
 _CHINESE_LEADS_IN = re.compile(rf"(?P<clause>[{CJK_RANGES}·]*?){_CHINESE_SAID}[：:，,]\s*$")
 _CHINESE_FOLLOWS = re.compile(rf"(?P<clause>[{CJK_RANGES}·]{{1,14}}?){_CHINESE_SAID}[，。！；…]")
@@ -70,24 +69,14 @@ def find_speeches(text: str, people: Sequence[Mention], *, narrator_id: str | No
     Certain is a name that the words beside the quotation name as who speaks: “…” said X, X said: “…”,
     X道：“…”. In English all that is said in one paragraph is said by the one speaker whom the paragraph names.
     Nobody is told by a pronoun.
-
-    Args:
-        text: A scene or a draft.
-        people: Where it names characters, in the order of the text.
-        narrator_id: Who says I outside the quotation marks; None where nobody is known to.
     """
     spans = [(match.start(), match.end()) for match in QUOTED.finditer(text)]
     if not spans:
         spans = [(match.start(), match.end()) for match in _SINGLE_QUOTED.finditer(text)]
     outside = [each for each in people if not any(start <= each.start < end for start, end in spans)]
     if has_cjk(text):
-        return [
-            Speech(start, end, _chinese_speaker(text, spans, at, outside))
-            for at, (start, end) in enumerate(spans)
-        ]
-    named = [
-        Speech(start, end, _english_speaker(text, (start, end), outside, narrator_id)) for start, end in spans
-    ]
+        return [Speech(start, end, _chinese_speaker(text, spans, at, outside)) for at, (start, end) in enumerate(spans)]
+    named = [Speech(start, end, _english_speaker(text, (start, end), outside, narrator_id)) for start, end in spans]
     return _one_a_paragraph(text, named)
 
 
@@ -145,9 +134,7 @@ def _only(ids: set[str]) -> str | None:
     return next(iter(ids)) if len(ids) == 1 else None
 
 
-def _chinese_speaker(
-    text: str, spans: Sequence[tuple[int, int]], at: int, people: Sequence[Mention]
-) -> str | None:
+def _chinese_speaker(text: str, spans: Sequence[tuple[int, int]], at: int, people: Sequence[Mention]) -> str | None:
     start, end = spans[at]
     since = max((each.end() for each in _CHINESE_SENTENCE_END.finditer(text, 0, start)), default=0)
     lead = text[since:start]

@@ -42,14 +42,7 @@ class _Group:
 
 
 def grouped_names(names: Sequence[FoundName]) -> list[list[FoundName]]:
-    """Put names together that are variants of one another; what may belong to several stays by itself.
-
-    Args:
-        names: Distinct names of a story.
-
-    Returns:
-        Groups, each with its most frequent name first.
-    """
+    """Put names together that are variants of one another; what may belong to several stays by itself."""
     chinese = [each for each in names if has_cjk(each.name)]
     english = [each for each in names if not has_cjk(each.name)]
     groups = [*_english_groups(english), *_chinese_groups(chinese)]
@@ -89,19 +82,13 @@ def _contained(full: dict[tuple[str, ...], _Group]) -> dict[tuple[str, ...], _Gr
     """Join a longer name with the shorter one that it begins and ends with: John H. Watson, John Watson."""
     kept = dict(full)
     for core in sorted(full, key=len, reverse=True):
-        hosts = [
-            other
-            for other in kept
-            if len(other) < len(core) and other[-1] == core[-1] and set(other) < set(core)
-        ]
+        hosts = [other for other in kept if len(other) < len(core) and other[-1] == core[-1] and set(other) < set(core)]
         if len(hosts) == 1 and core in kept:
             kept[hosts[0]].names += kept.pop(core).names
     return kept
 
 
-def _placed(
-    word: str, named: Sequence[FoundName], full: dict[tuple[str, ...], _Group]
-) -> list[list[FoundName]]:
+def _placed(word: str, named: Sequence[FoundName], full: dict[tuple[str, ...], _Group]) -> list[list[FoundName]]:
     """Give the names that are one word beside titles to who bears it; return those that stay by themselves."""
     bearers = [group for core, group in full.items() if word in (core[0], core[-1])]
     bare = [each for each in named if not _titles(each.name)]
@@ -167,9 +154,7 @@ def _chinese_groups(names: Sequence[FoundName]) -> list[list[FoundName]]:
         longer = longer_forms.of(short)
         hosts = {root(each) for each in longer}
         if len(hosts) > 1:
-            totals = {
-                host: sum(by_name[each].count for each in longer if root(each) == host) for host in hosts
-            }
+            totals = {host: sum(by_name[each].count for each in longer if root(each) == host) for host in hosts}
             hosts = _clear_host(totals)
         if len(hosts) == 1:
             parent[root(short)] = next(iter(hosts))
@@ -185,11 +170,7 @@ def _clear_host(totals: dict[str, int]) -> set[str]:
 
 
 class _LongerForms:
-    """Finds the longer names that hold a shorter one: 行者 in 孙行者, 观音 in 观音菩萨, 老孙 for 孙悟空.
-
-    Args:
-        names: All names.
-    """
+    """Finds the longer names that hold a shorter one: 行者 in 孙行者, 观音 in 观音菩萨, 老孙 for 孙悟空."""
 
     def __init__(self, names: Iterable[str]) -> None:
         self._by_part: dict[str, list[str]] = defaultdict(list)

@@ -48,15 +48,7 @@ SHARED_WORDS_OF_A_GROUNDED_QUERY = 2
 
 @dataclass(frozen=True, slots=True)
 class Ground:
-    """What a plan may speak of.
-
-    Args:
-        names: Resolves names and ids as of the position of the planned scene.
-        has_known_entities: Whether any entity is known there.
-        scene_text: The scene plan, the hints and what the prompt tells of the story, as text.
-        example: The worked example of the prompt.
-        thread_ids: The threads that are open there.
-    """
+    """What a plan may speak of."""
 
     names: NameResolver
     has_known_entities: bool
@@ -71,17 +63,6 @@ def ground_plan(answer: ModelRetrievalPlan, ground: Ground) -> RetrievalPlan:
     An entity is kept when its id or name is known, a thread when it is open. A search is kept when it names a known
     entity or shares SHARED_WORDS_OF_A_GROUNDED_QUERY words with the scene, and does not come from the prompt's
     example. Events become searches after the queries, up to MAX_QUERIES in all.
-
-    Args:
-        answer: The plan as the model gave it.
-        ground: What it may speak of.
-
-    Returns:
-        A plan by "llm" with at least one entity or query.
-
-    Raises:
-        UnusableAnswerError: With fault "empty" for a plan that asks nothing, "echo" for one that repeats the
-            example, "ungrounded" when nothing is left or when all its entities are invented.
     """
     if not (answer.entities or answer.queries or answer.events):
         raise UnusableAnswerError("empty", "the plan is empty")
@@ -182,15 +163,7 @@ _PLAN_KEYS = ("entities", "queries")
 
 @dataclass(frozen=True)
 class FirstRound:
-    """What a model planned at first, and what it takes to ask it on.
-
-    Args:
-        plan: The grounded plan; one that failed is empty and says why.
-        messages: The prompt and the accepted answer; empty when the model failed.
-        ground: What its plans may speak of.
-        language: Language of the story.
-        left_s: Seconds that are left for further calls.
-    """
+    """What a model planned at first, and what it takes to ask it on."""
 
     plan: RetrievalPlan
     messages: Sequence[BaseMessage]
@@ -203,11 +176,6 @@ class ModelPlanner:
     """Plans retrieval with a chat model.
 
     A planner remembers which response format its server takes; keep one per model.
-
-    Args:
-        model: Any LangChain chat model.
-        timeout_s: Seconds for all calls of one plan together, whatever the client's own timeouts and
-            retries do.
     """
 
     def __init__(self, model: BaseChatModel, *, timeout_s: float = 20.0) -> None:
@@ -223,19 +191,7 @@ class ModelPlanner:
         language: StoryLanguage,
         story: StorySoFar | None = None,
     ) -> FirstRound:
-        """Ask the model what to look up, with at most one call to repair a bad answer.
-
-        Args:
-            request: The planned scene.
-            entities: The entities known at its position, with the names known there.
-            names: Resolver over the same entities.
-            language: Language of the story; chooses the prompt.
-            story: The story before the scene; None where it could not be read.
-
-        Returns:
-            The grounded plan with `planner.used` "llm"; when the model fails in any way an empty plan with
-            "rules", the reason, and one issue. Never raises for what the model or its server does.
-        """
+        """Ask the model what to look up, with at most one call to repair a bad answer."""
         told = story_sections(
             story or StorySoFar(StoryOutline(project_id=request.project_id)), request, entities, language
         )
@@ -263,10 +219,7 @@ class ModelPlanner:
             **told.texts,
         )
         deadline = Deadline.after(self._timeout_s)
-        prompt_tokens = {
-            **told.tokens,
-            "whole": sum(estimate_tokens(str(message.text)) for message in messages),
-        }
+        prompt_tokens = {**told.tokens, "whole": sum(estimate_tokens(str(message.text)) for message in messages)}
         shown = {"prompt_tokens": prompt_tokens, "prompt_left_out": told.left_out}
         try:
             answer, plan = self._obtained(
@@ -280,16 +233,7 @@ class ModelPlanner:
         return FirstRound(plan, (*messages, said), ground, language, deadline.remaining_s)
 
     def plan_on(self, first: FirstRound, found: SearchResult) -> RetrievalPlan:
-        """Show the model what its plan found, and ask once for what is still missing.
-
-        Args:
-            first: What it planned at first.
-            found: What a search found for that plan and the rules'.
-
-        Returns:
-            The further grounded queries, at most `MAX_FURTHER_QUERIES`, and entities; an empty plan where nothing is
-            missing. When the model fails or no time is left, an empty plan with the reason and one issue.
-        """
+        """Show the model what its plan found, and ask once for what is still missing."""
         language, ground = first.language, first.ground
         prompt = load_chat_prompt("plan_retrieval_again", language, variables=SECOND_ROUND_VARIABLES)
         hits = first_hits_text(found, language)

@@ -90,9 +90,7 @@ def background_text(request: MemoryContextRequest, language: StoryLanguage) -> s
     lines = [(labels["hint"], hint) for hint in request.hints]
     if request.chapter_plan is not None:
         number = request.scene_plan.scene_number or request.scene_index
-        earlier = [
-            scene.purpose for scene in request.chapter_plan.scenes if (scene.scene_number or 0) < number
-        ]
+        earlier = [scene.purpose for scene in request.chapter_plan.scenes if (scene.scene_number or 0) < number]
         lines.append((labels["chapter"], request.chapter_plan.chapter_title))
         lines += [(labels["earlier"], purpose) for purpose in earlier]
         later = [scene.purpose for scene in request.chapter_plan.scenes if (scene.scene_number or 0) > number]
@@ -180,16 +178,7 @@ _IMPORTANCE_ZH = {"low": "次要", "medium": "一般", "high": "重要", "critic
 
 @dataclass(frozen=True)
 class StorySoFar:
-    """The story strictly before the planned scene, as its planner is told of it.
-
-    Args:
-        outline: The story before the scene.
-        recap: The last scenes in a few words, and what filters can name.
-        states: What holds of people and things there.
-        state_ids: Those of them that have a line of their own, most needed first.
-        touched_ids: Entities that the rules found in the plan.
-        newcomers: Names of the plan that nobody bears.
-    """
+    """The story strictly before the planned scene, as its planner is told of it."""
 
     outline: StoryOutline
     recap: StoryRecap = field(default_factory=StoryRecap)
@@ -218,14 +207,7 @@ class PromptSections:
 def story_sections(
     story: StorySoFar, request: MemoryContextRequest, entities: Sequence[Entity], language: StoryLanguage
 ) -> PromptSections:
-    """Return what the prompt tells of the story: scenes, chapter, threads, states, entities, newcomers, filters.
-
-    Args:
-        story: The story strictly before the scene.
-        request: The planned scene.
-        entities: Those that are known there; without a stored story the author's cards.
-        language: Language of the story.
-    """
+    """Return what the prompt tells of the story: scenes, chapter, threads, states, entities, newcomers, filters."""
     sections = PromptSections()
     names = {entity.entity_id: as_data(entity.name) for entity in entities}
     last = [*story.recap.scenes[-MAX_LAST_SCENES:]]
@@ -244,19 +226,12 @@ def story_sections(
     return sections
 
 
-def listing_order(
-    entities: Sequence[Entity], outline: StoryOutline, *, touched_ids: Sequence[str]
-) -> list[Entity]:
+def listing_order(entities: Sequence[Entity], outline: StoryOutline, *, touched_ids: Sequence[str]) -> list[Entity]:
     """Return the entities, those that a planner needs most first.
 
     First what the plan touches, then who and what the last scenes showed, latest first, with what they hold, then
     the others by what they weigh: a scene less the further it lies back, an open thread by its importance, a
     stated change by how many came after it. Of equal weight the one that came later into the story is first.
-
-    Args:
-        entities: The entities known at the position.
-        outline: The story before it.
-        touched_ids: Entities that the plan touches, most important first.
     """
     by_id = {entity.entity_id: entity for entity in entities}
     recent: list[str] = []
@@ -325,12 +300,7 @@ _RANK_CONSTANT = 60
 
 
 def _add_lines(
-    sections: PromptSections,
-    name: str,
-    lines: Sequence[str],
-    language: StoryLanguage,
-    *,
-    from_the_end: bool = False,
+    sections: PromptSections, name: str, lines: Sequence[str], language: StoryLanguage, *, from_the_end: bool = False
 ) -> None:
     ordered = lines[::-1] if from_the_end else lines
     kept, left_out = _within(ordered, SECTION_TOKENS[name])
@@ -349,9 +319,7 @@ def _within(lines: Iterable[str], max_tokens: int) -> tuple[list[str], int]:
     return kept, len(listed) - len(kept)
 
 
-def _last_scenes(
-    scenes: Sequence[OutlineScene], names: dict[str, str], language: StoryLanguage
-) -> Iterable[str]:
+def _last_scenes(scenes: Sequence[OutlineScene], names: dict[str, str], language: StoryLanguage) -> Iterable[str]:
     words, colon = _WORDS[language], "：" if language == "zh" else ": "
     for scene in scenes:
         limit = MAX_LINE_CHARACTERS[language] * (2 if scene is scenes[-1] else 1)
@@ -395,17 +363,11 @@ def _thread_line(loop: OpenLoop, names: dict[str, str], language: StoryLanguage)
     return f"- {loop.loop_id} [{due}] {_clipped(loop.description, MAX_LINE_CHARACTERS[language])}{people}"
 
 
-def _add_states(
-    sections: PromptSections, story: StorySoFar, names: dict[str, str], language: StoryLanguage
-) -> None:
+def _add_states(sections: PromptSections, story: StorySoFar, names: dict[str, str], language: StoryLanguage) -> None:
     by_id = {state.entity_id: state for state in story.states}
     wanted = [by_id[each] for each in story.state_ids if each in by_id]
     rendered = render_states(
-        wanted,
-        names,
-        labels=labels_for(language),
-        budget_tokens=SECTION_TOKENS["states"],
-        count_tokens=estimate_tokens,
+        wanted, names, labels=labels_for(language), budget_tokens=SECTION_TOKENS["states"], count_tokens=estimate_tokens
     )
     text = "\n".join(as_data(line) for line in rendered.lines.values()) or NOTHING[language]
     sections.add("states", text, left_out=sum(map(len, rendered.dropped.values())))
@@ -445,9 +407,7 @@ class _Notes:
         if holder:
             said.append(words["held_by"].format(name=holder))
         if scene is not None:
-            where = (
-                self._names.get(scene.location_id or "", "") if scene.location_id != entity.entity_id else ""
-            )
+            where = self._names.get(scene.location_id or "", "") if scene.location_id != entity.entity_id else ""
             place = f"{_place(scene.chapter_index, scene.scene_index)} {where}".strip()
             said.append(words["last_seen"].format(place=place))
         return said

@@ -56,9 +56,7 @@ class ModelQuery(BaseModel):
         description="ids of known entities; only what is linked to one of them is searched; mostly empty",
         max_length=MAX_ENTITIES,
     )
-    content_type: ContentType | None = Field(
-        default=None, description="only passages of this kind; null when in doubt"
-    )
+    content_type: ContentType | None = Field(default=None, description="only passages of this kind; null when in doubt")
     tags: Annotated[list[str], _at_most(MAX_TAGS)] = Field(
         default_factory=list, description="only passages with one of these tags", max_length=MAX_TAGS
     )
@@ -127,16 +125,7 @@ class RetrievalPlan(BaseModel):
 
 
 def merge_plans(rules: RetrievalPlan, model: RetrievalPlan) -> RetrievalPlan:
-    """Add what a model planned to what the rules planned; nothing of the rules is lost.
-
-    Args:
-        rules: The plan of the rules planner.
-        model: The plan of the model planner; one that failed is empty and says why.
-
-    Returns:
-        The rules' entities and queries, then those of the model that are new, with the model planner's
-        report and the issues of both.
-    """
+    """Add what a model planned to what the rules planned; nothing of the rules is lost."""
     asked = {_query_key(query) for query in rules.queries}
     return RetrievalPlan(
         entity_ids=list(dict.fromkeys([*rules.entity_ids, *model.entity_ids])),
@@ -151,12 +140,7 @@ def merge_plans(rules: RetrievalPlan, model: RetrievalPlan) -> RetrievalPlan:
 
 
 def with_further(plan: RetrievalPlan, further: RetrievalPlan) -> RetrievalPlan:
-    """Add what a model asked on after the first hits; a second round that failed adds its reason and nothing else.
-
-    Args:
-        plan: The plan of the rules and the model's first round.
-        further: The model's second round.
-    """
+    """Add what a model asked on after the first hits; a second round that failed adds its reason and nothing else."""
     whole = merge_plans(plan, further)
     planner = plan.planner.model_copy(update={"reason": further.planner.reason})
     if further.planner.used == "llm":

@@ -40,31 +40,14 @@ def plan_by_rules(
     characters: CharactersConfig | None = None,
     hints: Sequence[str] = (),
 ) -> RetrievalPlan:
-    """Plan retrieval without a model.
-
-    Args:
-        scene_plan: The planned scene.
-        entities: The entities known at its position, with the names known there.
-        names: Resolver over the same entities.
-        characters: The author's cast; decides between several known bearers of a name, and nothing else, for
-            its cards may tell what the story has not told yet.
-        hints: Free remarks that the search should heed.
-
-    Returns:
-        The entities named in characters, place, purpose, actions and hints, in this order; at most
-        MAX_RULE_QUERIES queries: the whole plan, purpose, actions, place, hints, characters at the place,
-        pairs of characters. A plan without any text gives no query. Names of `characters` that nobody bears
-        are unresolved and stay query words. Whose point of view it is stands among the characters.
-    """
+    """Plan retrieval without a model."""
 
     def bearer(name: str) -> Resolution:
         return _decided_by_cast(_resolved(name, names, ("character",)), entities, characters)
 
     resolutions = [bearer(name) for name in scene_plan.characters if name.strip()]
     pov = bearer(scene_plan.pov.strip()) if scene_plan.pov.strip() else None
-    if pov is not None and not {pov.entity_id or pov.name} & {
-        each.entity_id or each.name for each in resolutions
-    }:
+    if pov is not None and not {pov.entity_id or pov.name} & {each.entity_id or each.name for each in resolutions}:
         resolutions.append(pov)
     texts = [scene_plan.location, scene_plan.purpose, *scene_plan.key_actions, *hints]
     cast_ids = [each.entity_id for each in resolutions if each.entity_id]
@@ -97,9 +80,7 @@ def _decided_by_cast(
         return resolution
     cast = {character.name for character in characters.everyone()}
     in_cast = [
-        entity.entity_id
-        for entity in entities
-        if entity.entity_id in resolution.candidate_ids and entity.name in cast
+        entity.entity_id for entity in entities if entity.entity_id in resolution.candidate_ids and entity.name in cast
     ]
     if len(in_cast) != 1:
         return resolution
@@ -151,22 +132,12 @@ def entities_for_states(plan_entity_ids: Sequence[str], outline: StoryOutline, *
     First the plan's own, then who was on stage in the last three scenes and what they and the plan's
     characters hold, then everyone else; after the plan's own, whose state changed last comes first. Of these
     others, those of which no scene stated anything come last: their state is no more than where they were seen.
-
-    Args:
-        plan_entity_ids: Entities that the plan resolves to, most important first.
-        outline: The story before the scene.
-        limit: Most ids to return.
-
-    Returns:
-        Entity ids without repeats, most needed first, at most `limit`.
     """
     about = [*recently_on_stage(outline), *_held_by(plan_entity_ids, outline)]
     about += _held_by(about, outline)
     last_changed_first = [entity_id for entity_id in outline.stated_ids if entity_id in about]
     stated = set(outline.stated_ids)
-    others = sorted(
-        [*last_changed_first, *outline.stated_ids, *about], key=lambda entity_id: entity_id not in stated
-    )
+    others = sorted([*last_changed_first, *outline.stated_ids, *about], key=lambda entity_id: entity_id not in stated)
     return _unique([*plan_entity_ids, *others])[:limit]
 
 
@@ -177,12 +148,7 @@ def state_candidates(plan: RetrievalPlan) -> list[str]:
 
 
 def recently_on_stage(outline: StoryOutline, *, scenes: int = RECENT_SCENES) -> list[str]:
-    """Return who took part in the last scenes, those of the latest scene first, without repeats.
-
-    Args:
-        outline: The story before the scene.
-        scenes: How many of the last scenes count.
-    """
+    """Return who took part in the last scenes, those of the latest scene first, without repeats."""
     latest_first = reversed(outline.scenes[-scenes:] if scenes > 0 else [])
     return _unique(entity_id for scene in latest_first for entity_id in scene.participants)
 
@@ -211,13 +177,7 @@ Recall = Callable[[Sequence[str]], tuple[StoryRecap, Sequence[EntityStateSnapsho
 
 @dataclass(frozen=True)
 class PlannedScene:
-    """The plan, and what a model did for its part.
-
-    Args:
-        plan: The plan.
-        model_time_s: Seconds that the model took.
-        first_round: What the model planned, where there is one.
-    """
+    """The plan, and what a model did for its part."""
 
     plan: RetrievalPlan
     model_time_s: float = 0.0
@@ -245,31 +205,18 @@ def plan_scene(
     planner: ModelPlanner | None,
     recall: Recall | None = None,
 ) -> PlannedScene:
-    """Plan by rules, and add what a model plans where there is one.
-
-    Args:
-        request: The planned scene.
-        outline: The story before it; None when it could not be read, so that nobody is known.
-        planner: The model's planner, or None.
-        recall: Reads what the model is told beside the outline; asked only where there is a planner.
-    """
+    """Plan by rules, and add what a model plans where there is one."""
     story = known_story(request, outline)
     known = story.entities or _cast_as_entities(request.characters)
     names = _names_in(story, known)
     rules = plan_by_rules(
-        request.scene_plan,
-        entities=known,
-        names=names,
-        characters=request.characters,
-        hints=request.hints,
+        request.scene_plan, entities=known, names=names, characters=request.characters, hints=request.hints
     )
     if planner is None:
         return PlannedScene(plan=_of_story(rules, story, names, request.characters))
     so_far = _story_so_far(rules, story, names, recall)
     started_s = time.monotonic()
-    first = planner.plan(
-        request, entities=known, names=names, language=language_of(request, story), story=so_far
-    )
+    first = planner.plan(request, entities=known, names=names, language=language_of(request, story), story=so_far)
     return PlannedScene(
         plan=_of_story(merge_plans(rules, first.plan), story, names, request.characters),
         model_time_s=time.monotonic() - started_s,
@@ -285,19 +232,7 @@ def plan_on(
     planner: ModelPlanner,
     found: SearchResult,
 ) -> PlannedScene:
-    """Let the model ask on after the first hits.
-
-    Args:
-        planned: The plan of the first round, which a model made.
-        request: The planned scene.
-        outline: The story before it.
-        planner: The model's planner.
-        found: What a search found for the plan.
-
-    Returns:
-        The plan with further queries and entities; where the second round failed, the plan as it was, with the
-        reason and one issue more.
-    """
+    """Let the model ask on after the first hits."""
     if planned.first_round is None:
         return planned
     story = known_story(request, outline)
@@ -312,9 +247,7 @@ def _names_in(story: StoryOutline, known: Sequence[Entity]) -> NameResolver:
     return NameResolver(known, present_ids=recently_on_stage(story, scenes=PRESENT_SCENES))
 
 
-def _story_so_far(
-    rules: RetrievalPlan, story: StoryOutline, names: NameResolver, recall: Recall | None
-) -> StorySoFar:
+def _story_so_far(rules: RetrievalPlan, story: StoryOutline, names: NameResolver, recall: Recall | None) -> StorySoFar:
     state_ids = entities_for_states(rules.entity_ids, story, limit=MAX_TOLD_STATES)
     listed = listing_order(story.entities, story, touched_ids=rules.entity_ids)
     asked = dict.fromkeys([*state_ids, *(entity.entity_id for entity in listed[:MAX_NOTED])])
@@ -375,16 +308,7 @@ MAX_VARIANTS = 6
 
 
 def with_names_of_text(plan: RetrievalPlan, found: Mapping[str, Sequence[str]]) -> RetrievalPlan:
-    """Search a plan's names that are no entity's in all ways in which the text says them.
-
-    Args:
-        plan: The plan.
-        found: Names of it that stand in the text, with all their variants; see `memory.protocol.TextNames`.
-
-    Returns:
-        The plan with one query for each of them that has other names, so that passages which hold those are found,
-        and without the remark that nobody is called so. They stay names: no entity is made of them, no state is read.
-    """
+    """Search a plan's names that are no entity's in all ways in which the text says them."""
     missed = {_nobody(name).message for name in found}
     asked = {query.text.casefold() for query in plan.queries}
     queries = [

@@ -59,9 +59,7 @@ _OTHER_NAMES: Mapping[str, str] = {
     **dict.fromkeys(("mood", "emotion", "feelings", "心情", "情绪"), "emotional_state"),
     **dict.fromkeys(("goal", "plan", "plans", "intention", "目标", "打算"), "goals"),
     **dict.fromkeys(("knows", "known_facts", "知道", "所知"), "knowledge"),
-    **dict.fromkeys(
-        ("possessions", "belongings", "carries", "items", "携带", "随身物品"), INVENTORY_ATTRIBUTE
-    ),
+    **dict.fromkeys(("possessions", "belongings", "carries", "items", "携带", "随身物品"), INVENTORY_ATTRIBUTE),
     **dict.fromkeys(("disguised_as", "伪装", "乔装"), "disguise"),
     **dict.fromkeys(("posture", "current_action", "姿势", "动作"), PASSING_ATTRIBUTE),
     "身份": "identity",
@@ -82,24 +80,14 @@ _NOTHING = re.compile(
 
 
 def attribute_named(said: str) -> str | None:
-    """Return the attribute that a name means, or None when it cannot be stored.
-
-    Args:
-        said: As a model wrote it; case and spaces do not count.
-    """
+    """Return the attribute that a name means, or None when it cannot be stored."""
     name = "_".join(said.casefold().split())
     name = _OTHER_NAMES.get(name, name)
     return name if name != PRESENCE_ATTRIBUTE and _NAME.fullmatch(name) else None
 
 
 def vital_value(attribute: str, value: Any, *, words: tuple[str, str]) -> tuple[str, Any]:
-    """Return attribute and value of what says whether somebody lives, as `status`; all else as it is.
-
-    Args:
-        attribute: As the vocabulary names it.
-        value: What it became.
-        words: For alive and for dead, in the story's language.
-    """
+    """Return attribute and value of what says whether somebody lives, as `status`; all else as it is."""
     if attribute not in _VITAL_ATTRIBUTES:
         return attribute, value
     said = str(value).strip().casefold()

@@ -11,9 +11,7 @@ from pydantic import BaseModel, Field
 from novelgen.models.memory import StoryMemoryChunk
 from novelgen.models.position import Place
 
-ConflictKind = Literal[
-    "slot_value", "dead_acts", "two_holders", "memories_disagree", "relationship", "story_time"
-]
+ConflictKind = Literal["slot_value", "dead_acts", "two_holders", "memories_disagree", "relationship", "story_time"]
 
 
 class SceneFacts(BaseModel):
@@ -41,9 +39,7 @@ class ConflictSource(BaseModel):
     chapter_index: int
     scene_index: int
     says: str
-    value: Any = Field(
-        default=None, description="The value that it gives to the slot, where it is about one."
-    )
+    value: Any = Field(default=None, description="The value that it gives to the slot, where it is about one.")
 
 
 class Conflict(BaseModel):
@@ -79,12 +75,7 @@ def conflict_between(
     parts = (kind, subject, first.scene_id, first.says, second.scene_id, second.says)
     digest = sha256("\x1f".join(parts).encode("utf-8", "surrogatepass")).hexdigest()
     return Conflict(
-        conflict_id=f"X{digest[:12]}",
-        kind=kind,
-        subject=subject,
-        entity_ids=entity_ids,
-        first=first,
-        second=second,
+        conflict_id=f"X{digest[:12]}", kind=kind, subject=subject, entity_ids=entity_ids, first=first, second=second
     )
 
 

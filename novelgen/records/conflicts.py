@@ -44,14 +44,6 @@ def dead_who_act(
     A death is a status that says so, or a memory of a death in the character's own slot or that names one
     character alone. A scene whose story time tells of the past, a dream or a ghost is no conflict, nor is
     anything after a status that says that the character lives.
-
-    Args:
-        scenes: The stored scenes.
-        changes: Explicit state changes of the story, in any order; those without a position are ignored.
-        memories: Memories of the story.
-
-    Returns:
-        One conflict per character and scene, in story order.
     """
     by_place = {scene.place: scene for scene in scenes}
     present = {character for scene in scenes for character in scene.participants}
@@ -65,10 +57,7 @@ def dead_who_act(
 
 
 def _acts_of(
-    character: str,
-    scenes: dict[Place, SceneFacts],
-    changes: Sequence[StateChange],
-    told_deaths: dict[Place, str],
+    character: str, scenes: dict[Place, SceneFacts], changes: Sequence[StateChange], told_deaths: dict[Place, str]
 ) -> Iterator[Conflict]:
     own = [change for change in changes if change.entity_id == character and change.kind == "explicit"]
     death: ConflictSource | None = None
@@ -80,9 +69,7 @@ def _acts_of(
             continue
         act = _act_in(scene, character, stated)
         if death is not None and act and not is_out_of_time(scene.story_time):
-            yield conflict_between(
-                "dead_acts", character, [character], first=death, second=source_in(scene, act)
-            )
+            yield conflict_between("dead_acts", character, [character], first=death, second=source_in(scene, act))
         death_here = _death_in(stated) or told_deaths.get(place)
         if death is None and death_here:
             death = source_in(scene, death_here)
@@ -140,14 +127,6 @@ def slot_conflicts(
     A fixed attribute (`FIXED_ATTRIBUTES`) conflicts with its earlier value unless the scene of the new one has
     a memory of the same entity that reveals or supersedes something. An exclusive one (`EXCLUSIVE_ATTRIBUTES`)
     conflicts when two scenes of the same dated story time differ. Everything else simply changes.
-
-    Args:
-        scenes: The stored scenes.
-        changes: Explicit state changes in the order in which they apply.
-        memories: Memories of the story.
-
-    Returns:
-        Conflicts in story order of their second side.
     """
     by_place = {scene.place: scene for scene in scenes}
     revealed = revelations(memories)
@@ -160,9 +139,7 @@ def slot_conflicts(
     return sorted(found, key=lambda each: (each.second.chapter_index, each.second.scene_index, each.subject))
 
 
-def _by_slot(
-    changes: Sequence[StateChange], places: Collection[Place]
-) -> Mapping[tuple[str, str], list[StateChange]]:
+def _by_slot(changes: Sequence[StateChange], places: Collection[Place]) -> Mapping[tuple[str, str], list[StateChange]]:
     """The values of each slot in story order; within one scene the last one stands."""
     grouped: defaultdict[tuple[str, str], dict[Place, StateChange]] = defaultdict(dict)
     for change in changes:
@@ -207,9 +184,7 @@ def _date_and_hour(scene: SceneFacts) -> tuple[object, ...] | None:
     return told.era, told.year, told.month, told.day, told.is_lunar, told.minutes
 
 
-def _between(
-    entity_id: str, earlier: StateChange, later: StateChange, scenes: Mapping[Place, SceneFacts]
-) -> Conflict:
+def _between(entity_id: str, earlier: StateChange, later: StateChange, scenes: Mapping[Place, SceneFacts]) -> Conflict:
     return conflict_between(
         "slot_value",
         slot_of(entity_id, later.attribute),
@@ -244,14 +219,6 @@ def things_held_twice(
     stated in the same scene or later than the first and agrees with the second. A `holder` stated in the
     very scene in which another's inventory lists the item is in conflict too. A later `holder` alone moves
     the item: an inventory that was not written anew since is out of date, not wrong.
-
-    Args:
-        scenes: The stored scenes.
-        changes: Explicit state changes in the order in which they apply.
-        entities: The entities; an inventory names items by id, name or alias.
-
-    Returns:
-        Conflicts in the order in which they arise, each pair of holders of an item once.
     """
     by_place = {scene.place: scene for scene in scenes}
     ledger = _Ledger(entities)
@@ -282,9 +249,7 @@ class _Ledger:
 
     def advance(self, changes: Sequence[StateChange], place: Place) -> list[tuple[str, _Holding, _Holding]]:
         """Take in one scene's changes and return the items then held twice, with both holders."""
-        stated = {
-            change.entity_id: change.value for change in changes if change.attribute == HOLDER_ATTRIBUTE
-        }
+        stated = {change.entity_id: change.value for change in changes if change.attribute == HOLDER_ATTRIBUTE}
         listed = {change.entity_id: change.value for change in changes if change.attribute == INVENTORY}
         newly_listed = {
             item_id for character, value in listed.items() for item_id in self._list(character, value, place)
@@ -319,27 +284,15 @@ class _Ledger:
             if character != holder and item_id in items and items[item_id].place < place:
                 del items[item_id]
         disagreeing = [each for each in listed if each.holder_id != holder and each.place == place]
-        said_holder = _Holding(
-            str(holder), place, f"{HOLDER_ATTRIBUTE}: {self._names.get(str(holder), holder)}"
-        )
+        said_holder = _Holding(str(holder), place, f"{HOLDER_ATTRIBUTE}: {self._names.get(str(holder), holder)}")
         return [*disagreeing, said_holder]
 
     def _item_id(self, item: str) -> str | None:
         return self._item_ids.get(item) or self._item_ids.get(title_free_key(item))
 
 
-def memories_that_disagree(
-    scenes: Sequence[SceneFacts], memories: Sequence[StoryMemoryChunk]
-) -> list[Conflict]:
-    """Find memories of which a record says that they cannot both be true, while both are stored.
-
-    Args:
-        scenes: The stored scenes with the contradictions of their records.
-        memories: Memories of the story.
-
-    Returns:
-        One conflict per pair, in story order of the scenes that contradict.
-    """
+def memories_that_disagree(scenes: Sequence[SceneFacts], memories: Sequence[StoryMemoryChunk]) -> list[Conflict]:
+    """Find memories of which a record says that they cannot both be true, while both are stored."""
     by_place = {scene.place: scene for scene in scenes}
     told = {memory.source_id: memory for memory in memories if story_place(memory) in by_place}
     return [
@@ -366,20 +319,7 @@ def find_conflicts(
     times: Sequence[SceneTime] = (),
     waived_ids: Collection[str] = (),
 ) -> list[Conflict]:
-    """Find what contradicts itself in a story.
-
-    Args:
-        scenes: The stored scenes.
-        changes: Explicit state changes in the order in which they apply.
-        memories: Memories of the story.
-        entities: The entities of the story.
-        relationships: What scenes say of pairs, in the order in which it applies.
-        times: When the scenes play, in the order told.
-        waived_ids: Conflicts that the author means to be so; they are left out.
-
-    Returns:
-        Conflicts in story order of their second side, each once.
-    """
+    """Find what contradicts itself in a story."""
     found = [
         *slot_conflicts(scenes, changes, memories),
         *dead_who_act(scenes, changes, memories),

@@ -31,11 +31,6 @@ def with_endings(
     Of the ways to say where something is (`holder`, `location_id`, `place`), the last that is given holds and
     clears the others; a character that is held keeps its place. A death clears `ENDED_BY_DEATH`. An ending
     bears the quote of what brought it, and only what held before is ended.
-
-    Args:
-        changes: In the order in which they count.
-        before: States before them.
-        character_ids: Who of those that change is a character.
     """
     latest: dict[tuple[str, str], RecordedStateChange] = {}
     for change in changes:
@@ -61,10 +56,6 @@ def with_endings_of_the_scene(record: SceneRecord, *, before: States) -> SceneRe
 
     Whoever is on stage or changes has been seen: `ENDED_WHEN_SEEN_AGAIN` ends unless it is stated anew. Whoever
     is on stage at a place is no longer on the way, nor where the state before has them elsewhere.
-
-    Args:
-        record: The whole record of one scene.
-        before: States on entering the scene.
     """
     stated = {(change.entity_id, name) for change in record.state_changes for name in change.changes}
     seen = dict.fromkeys([*record.characters_present, *(change.entity_id for change in record.state_changes)])

@@ -43,31 +43,14 @@ class QuoteFinder:
 
     White space, case, full and half width, and the kinds of quotation marks, dashes and commas do not count; an
     ellipsis in a quote may stand for up to `LONGEST_OMISSION_CHARACTERS`.
-
-    Args:
-        text: The scene.
-        min_characters: Of how many characters an English and a Chinese quote must be at least; None asks for what
-            proves a fact.
     """
 
     def __init__(self, text: str, *, min_characters: tuple[int, int] | None = None) -> None:
         self._text = text
-        self._min_characters = min_characters or (
-            SHORTEST_QUOTE_CHARACTERS,
-            SHORTEST_CHINESE_QUOTE_CHARACTERS,
-        )
+        self._min_characters = min_characters or (SHORTEST_QUOTE_CHARACTERS, SHORTEST_CHINESE_QUOTE_CHARACTERS)
 
     def find(self, quote: str | None, *, start: int = 0) -> Span | None:
-        """Find a quote.
-
-        Args:
-            quote: What is said to stand in the scene.
-            start: Character of the scene from which on to look first; the rest is searched after it.
-
-        Returns:
-            The characters [start, end) of the scene, or None when the quote is missing, too short to prove
-            anything, or does not stand there.
-        """
+        """Find a quote."""
         bare = (quote or "").strip(_AROUND_A_QUOTE)
         if self._is_too_short(bare):
             return None
@@ -106,9 +89,7 @@ class QuoteFinder:
 
     def _folded_index(self, start: int) -> int:
         places = self._folded.places
-        return (
-            next((index for index, place in enumerate(places) if place >= start), len(places)) if start else 0
-        )
+        return next((index for index, place in enumerate(places) if place >= start), len(places)) if start else 0
 
 
 def _folded(text: str) -> _FoldedText:

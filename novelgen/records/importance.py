@@ -17,14 +17,7 @@ from novelgen.models.state import Relationship
 from novelgen.records.vital_status import is_death
 
 Signal = Literal[
-    "death",
-    "injury",
-    "secret_revealed",
-    "promise",
-    "obligation",
-    "relationship_shift",
-    "goal_change",
-    "identity",
+    "death", "injury", "secret_revealed", "promise", "obligation", "relationship_shift", "goal_change", "identity"
 ]
 RecordMaker = Literal["author", "supplied", "extracted"]
 
@@ -57,11 +50,7 @@ EVENT_SIGNALS: dict[str, Signal] = {
 }
 """Event types that are a signal by themselves."""
 
-ATTRIBUTE_SIGNALS: dict[str, Signal] = {
-    "goals": "goal_change",
-    "identity": "identity",
-    "true_name": "identity",
-}
+ATTRIBUTE_SIGNALS: dict[str, Signal] = {"goals": "goal_change", "identity": "identity", "true_name": "identity"}
 """Attributes whose change is a signal for the memory that tells it."""
 
 RELATIONSHIP_SHIFT_THRESHOLD = 15
@@ -73,8 +62,7 @@ MAKERS_WHOSE_IMPORTANCE_STANDS: frozenset[RecordMaker] = frozenset({"author", "s
 """What a person wrote outranks the rules."""
 
 _INJURY = re.compile(
-    r"\b(?:wound|injur|broken|bleed|blind|crippl|burn|maim|lame\b|poison)|伤|断|瘸|瞎|流血|中毒|烧",
-    re.IGNORECASE,
+    r"\b(?:wound|injur|broken|bleed|blind|crippl|burn|maim|lame\b|poison)|伤|断|瘸|瞎|流血|中毒|烧", re.IGNORECASE
 )
 
 
@@ -85,24 +73,12 @@ def with_raised_importances(
     relationships_before: Sequence[Relationship] = (),
     kept_as_given: Collection[str] = (),
 ) -> SceneRecord:
-    """Return a record whose memories weigh what their signals call for, as far as `MAX_RAISE` lets them.
-
-    Args:
-        record: The record of one scene.
-        made_by: Who made it; what an author wrote or supplied is returned as it is.
-        relationships_before: How characters stood on entering the scene.
-        kept_as_given: Ids of memories that are not raised.
-
-    Returns:
-        The record with importances from 1 to 10, none lower than it was.
-    """
+    """Return a record whose memories weigh what their signals call for, as far as `MAX_RAISE` lets them."""
     if made_by in MAKERS_WHOSE_IMPORTANCE_STANDS:
         return record
     signals = importance_signals(record, relationships_before=relationships_before)
     memories = [
-        memory.model_copy(
-            update={"importance": _raised(memory.importance, signals.get(memory.memory_id, ()))}
-        )
+        memory.model_copy(update={"importance": _raised(memory.importance, signals.get(memory.memory_id, ()))})
         if memory.memory_id not in kept_as_given
         else memory
         for memory in record.memories
@@ -130,12 +106,7 @@ def importance_signals(
 
 
 def relationship_shift(change: RecordedRelationshipChange, before: Relationship | None) -> int:
-    """Return how far a change moves two characters: its dimensions' steps and five times that of its intensity.
-
-    Args:
-        change: How they stand after the scene.
-        before: How they stood before; None counts as strangers of neutral intensity.
-    """
+    """Return how far a change moves two characters: its dimensions' steps and five times that of its intensity."""
     change = change.in_order()
     earlier = before.dimensions if before else {}
     own_earlier = (before.dimensions_a, before.dimensions_b) if before else ({}, {})
@@ -180,9 +151,7 @@ def _by_pair(relationships: Sequence[Relationship]) -> Mapping[frozenset[str], R
     return {frozenset({each.character_a, each.character_b}): each for each in relationships}
 
 
-def _teller(
-    memories: Sequence[RecordedMemory], entity_ids: frozenset[str], slot: str | None
-) -> RecordedMemory | None:
+def _teller(memories: Sequence[RecordedMemory], entity_ids: frozenset[str], slot: str | None) -> RecordedMemory | None:
     in_slot = [memory for memory in memories if slot is not None and memory.slot_type == slot]
     naming = [memory for memory in memories if entity_ids.issubset(memory.entities)]
     return max(in_slot or naming, key=lambda memory: memory.importance, default=None)

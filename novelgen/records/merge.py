@@ -35,13 +35,6 @@ def merge_records(records: Sequence[SceneRecord], *, max_bullets: int) -> SceneR
     Memories told twice become one, the weightier. Of states and relationships the later window's value
     stands. The summary keeps bullets from the whole course of the scene. Who is on stage only in windows of an
     earlier time is not on stage now; the scene plays earlier when all of its windows do.
-
-    Args:
-        records: In the order of the windows, at least one; of one scene, ids resolved.
-        max_bullets: Most bullets of the summary.
-
-    Returns:
-        The record of the scene.
     """
     first = records[0]
     now = [record for record in records if not record.is_flashback] or records
@@ -52,9 +45,7 @@ def merge_records(records: Sequence[SceneRecord], *, max_bullets: int) -> SceneR
         chapter_index=first.chapter_index,
         scene_index=first.scene_index,
         title=next((record.title for record in records if record.title), ""),
-        pov_character_id=next(
-            (record.pov_character_id for record in records if record.pov_character_id), None
-        ),
+        pov_character_id=next((record.pov_character_id for record in records if record.pov_character_id), None),
         location_id=next((record.location_id for record in now if record.location_id), None),
         story_time=next((record.story_time for record in now if record.story_time), None),
         is_flashback=all(record.is_flashback for record in records),
@@ -124,9 +115,7 @@ def _merged_relationships(changes: Iterable[RecordedRelationshipChange]) -> list
     return list(merged.values())
 
 
-def _both_said(
-    earlier: RecordedRelationshipChange, later: RecordedRelationshipChange
-) -> RecordedRelationshipChange:
+def _both_said(earlier: RecordedRelationshipChange, later: RecordedRelationshipChange) -> RecordedRelationshipChange:
     """What two changes of a pair say together, the later one where they differ; what happened is told by both."""
     if later.character_a != earlier.character_a:
         later = later.turned()
@@ -192,19 +181,9 @@ MIN_WORDS_SHARED_WITH_A_LOOP = 2
 
 
 def known_loop_ids(before: Sequence[RecordedLoop], now: Sequence[RecordedLoop]) -> dict[str, str]:
-    """Match the loops of two readings of one scene, so that later scenes that move a loop still find it.
-
-    Args:
-        before: Loops of the reading that is replaced.
-        now: Loops of the new reading.
-
-    Returns:
-        Id in the new reading to id in the old one, for loops that tell the same; the likest are matched first,
-        each at most once.
-    """
+    """Match the loops of two readings of one scene, so that later scenes that move a loop still find it."""
     likely = sorted(
-        ((likeness, old.id, new.id) for old in before for new in now if (likeness := _likeness(old, new))),
-        reverse=True,
+        ((likeness, old.id, new.id) for old in before for new in now if (likeness := _likeness(old, new))), reverse=True
     )
     matched: dict[str, str] = {}
     for _, old_id, new_id in likely:
@@ -219,11 +198,7 @@ def _likeness(one: RecordedLoop, other: RecordedLoop) -> float:
         return 1.0
     words, other_words = significant_words(one.description), significant_words(other.description)
     shared, fewer = len(words & other_words), min(len(words), len(other_words))
-    return (
-        shared / fewer
-        if shared >= max(MIN_WORDS_SHARED_WITH_A_LOOP, SHARED_WORDS_OF_ONE_LOOP * fewer)
-        else 0.0
-    )
+    return shared / fewer if shared >= max(MIN_WORDS_SHARED_WITH_A_LOOP, SHARED_WORDS_OF_ONE_LOOP * fewer) else 0.0
 
 
 SAME_WORDS = 0.8
@@ -234,13 +209,6 @@ def loops_said_again(created: Sequence[RecordedLoop], open_loops: Sequence[OpenL
     """Match threads that a scene opens with open ones that say the same in nearly the same words.
 
     A scene may be read while the one that opened the thread is not stored yet, so that the model cannot see it.
-
-    Args:
-        created: What the scene opens.
-        open_loops: What was open before it.
-
-    Returns:
-        Id of what is opened to id of the open thread, each thread at most once.
     """
     matched: dict[str, str] = {}
     for new in created:
@@ -259,28 +227,17 @@ def loops_said_again(created: Sequence[RecordedLoop], open_loops: Sequence[OpenL
 
 
 def with_loops_said_again(record: SceneRecord, known_ids: Collection[str]) -> SceneRecord:
-    """Return a record in which threads that were open before are not opened again but moved.
-
-    Args:
-        record: A record in ids of the story.
-        known_ids: The threads that were open before the scene.
-    """
+    """Return a record in which threads that were open before are not opened again but moved."""
     again = [loop for loop in record.open_loops_created if loop.id in known_ids]
     if not again:
         return record
-    touched = {move.id for move in record.open_loops_advanced} | {
-        end.id for end in record.open_loops_resolved
-    }
+    touched = {move.id for move in record.open_loops_advanced} | {end.id for end in record.open_loops_resolved}
     return record.model_copy(
         update={
             "open_loops_created": [loop for loop in record.open_loops_created if loop.id not in known_ids],
             "open_loops_advanced": [
                 *record.open_loops_advanced,
-                *(
-                    RecordedLoopAdvance(id=loop.id, note=loop.description)
-                    for loop in again
-                    if loop.id not in touched
-                ),
+                *(RecordedLoopAdvance(id=loop.id, note=loop.description) for loop in again if loop.id not in touched),
             ],
         }
     )

@@ -112,12 +112,7 @@ _SEVERAL = re.compile(r"[、，,;；]")
 
 
 def kinship_in(relationship_type: str) -> Kinship | None:
-    """Return of what blood two people are by their type, or None where it says nothing certain of that.
-
-    Args:
-        relationship_type: As it is stored: of two roles, that of the first side comes first. Of several types, the
-            first that tells of kin counts.
-    """
+    """Return of what blood two people are by their type, or None where it says nothing certain of that."""
     told = (_kinship_of(each) for each in _SEVERAL.split(relationship_type.casefold()))
     return next((each for each in told if each is not None), None)
 
@@ -172,15 +167,6 @@ def relationships_at_odds(
     Father and son cannot become son and father, nor brothers, nor unrelated; somebody who is married cannot be married
     to another one while the first marriage lasts; enemies are not wed without anything that happened between them. A
     memory of the later scene that reveals or supersedes something about one of them explains it.
-
-    Args:
-        scenes: The stored scenes; what is said elsewhere, or in scenes that tell of the past, does not count.
-        relationships: What scenes say of pairs, in the order in which it applies.
-        changes: Explicit state changes: a death ends a marriage.
-        memories: Memories of the story.
-
-    Returns:
-        Conflicts in story order of their second side.
     """
     by_place = {each.place: each for each in scenes if not is_out_of_time(each.story_time)}
     by_pair = _by_pair(relationships, by_place)
@@ -203,18 +189,13 @@ def _by_pair(
         place = story_place(each)
         if place in places:
             before = grouped[each.relationship_id].get(place)
-            kept = {
-                name: getattr(each, name) or getattr(before, name, "")
-                for name in ("relationship_type", "event")
-            }
+            kept = {name: getattr(each, name) or getattr(before, name, "") for name in ("relationship_type", "event")}
             grouped[each.relationship_id][place] = each.model_copy(update=kept)
     return {pair: [stated[place] for place in sorted(stated)] for pair, stated in grouped.items()}
 
 
 def _kin(
-    stated: Sequence[StatedRelationship],
-    scenes: Mapping[Place, SceneFacts],
-    revealed: Collection[tuple[Place, str]],
+    stated: Sequence[StatedRelationship], scenes: Mapping[Place, SceneFacts], revealed: Collection[tuple[Place, str]]
 ) -> Iterator[Conflict]:
     last: tuple[StatedRelationship, Kinship] | None = None
     for each in stated:
@@ -272,11 +253,7 @@ def _married_twice(
             if first is not None and _lasts(first, each, deaths) and not _is_revealed(each, revealed):
                 spouse = first.character_b if first.character_a == one else first.character_a
                 yield conflict_between(
-                    "relationship",
-                    one,
-                    [one, spouse, other],
-                    first=_side(first, scenes),
-                    second=_side(each, scenes),
+                    "relationship", one, [one, spouse, other], first=_side(first, scenes), second=_side(each, scenes)
                 )
             married[one] = each
 
@@ -314,7 +291,5 @@ def _conflict(each: StatedRelationship, *, first: ConflictSource, second: Confli
 
 def _side(stated: StatedRelationship, scenes: Mapping[Place, SceneFacts]) -> ConflictSource:
     pair = f"{stated.character_a} – {stated.character_b}"
-    told = ", ".join(
-        each for each in (stated.relationship_type, stated.status) if each and each != UNSAID_STATUS
-    )
+    told = ", ".join(each for each in (stated.relationship_type, stated.status) if each and each != UNSAID_STATUS)
     return source_in(scenes[story_place(stated)], said(pair, told), value=stated.relationship_type or None)

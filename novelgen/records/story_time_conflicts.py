@@ -28,15 +28,7 @@ _SHORTEST_YEAR_DAYS = 354
 
 
 def story_time_conflicts(times: Sequence[SceneTime], changes: Sequence[StateChange] = ()) -> list[Conflict]:
-    """Find times of scenes that cannot all be true, and ages that do not fit the days between two scenes.
-
-    Args:
-        times: When the scenes play, in the order told.
-        changes: Explicit state changes in the order in which they apply.
-
-    Returns:
-        Conflicts in story order of their second side. The one of a scene with itself has the scene on both sides.
-    """
+    """Find times of scenes that cannot all be true, and ages that do not fit the days between two scenes."""
     found = [*_of_times(times), *_of_ages(times, changes)]
     return sorted(found, key=lambda each: (each.second.chapter_index, each.second.scene_index, each.subject))
 
@@ -50,9 +42,7 @@ def _of_times(times: Sequence[SceneTime]) -> Iterator[Conflict]:
             STORY_TIME,
             shared,
             first=_side(first, each.expected if first is second else _words(first)),
-            second=_side(
-                second, _words(second) if first is second else f"{_words(second)} ({each.expected})"
-            ),
+            second=_side(second, _words(second) if first is second else f"{_words(second)} ({each.expected})"),
         )
 
 

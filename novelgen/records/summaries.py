@@ -35,16 +35,7 @@ class NumberedPart(BaseModel):
 def story_parts(
     stated: Sequence[StoryPart], *, last_chapter: int, chapters_per_part: int = CHAPTERS_PER_PART
 ) -> list[NumberedPart]:
-    """Number the parts of a story.
-
-    Args:
-        stated: The author's parts, in order; where there are any, chapters outside of them are in none.
-        last_chapter: Last stored chapter; parts that begin after it are left out.
-        chapters_per_part: Length of a part where the author says nothing; the first also holds chapter 0.
-
-    Returns:
-        Parts in story order; the last may have chapters that are not stored yet.
-    """
+    """Number the parts of a story."""
     said = stated or [
         StoryPart(first_chapter=0 if first == 1 else first, last_chapter=first + chapters_per_part - 1)
         for first in range(1, max(last_chapter, 1) + 1, chapters_per_part)
@@ -56,17 +47,8 @@ def story_parts(
     ]
 
 
-def finished_parts(
-    parts: Sequence[NumberedPart], *, as_of: StoryPosition, last_chapter: int
-) -> list[NumberedPart]:
-    """Return the parts that are over at a position.
-
-    Args:
-        parts: As `story_parts` returned them.
-        as_of: Position of the read; a part is over in a chapter after its last. After the end of the story it
-            is over when its last chapter is stored.
-        last_chapter: Last stored chapter.
-    """
+def finished_parts(parts: Sequence[NumberedPart], *, as_of: StoryPosition, last_chapter: int) -> list[NumberedPart]:
+    """Return the parts that are over at a position."""
     if as_of.chapter_index is None:
         return [part for part in parts if part.last_chapter <= last_chapter]
     return [part for part in parts if part.last_chapter < as_of.chapter_index]
@@ -103,33 +85,16 @@ def chapter_summaries(
     max_bullets: int = CHAPTER_BULLETS,
     max_characters: int = SUMMARY_CHARACTERS,
 ) -> list[ChapterSummary]:
-    """Sum up the chapters that are over at a position.
-
-    Args:
-        scenes: Stored scenes of the story; those of chapters that are not over do not count.
-        as_of: Position of the read. A chapter is over in a later one: whether more scenes of it will be
-            stored then changes nothing.
-        written: Summaries that a person or a model wrote, by chapter; they stand as they are.
-        max_bullets: Most bullets of a made summary.
-        max_characters: Longest made summary.
-
-    Returns:
-        Summaries in story order; a chapter of which nothing is known but its text has none.
-    """
+    """Sum up the chapters that are over at a position."""
     found = []
-    for chapter_index, chapter in groupby(
-        sorted(scenes, key=story_place), key=lambda scene: scene.chapter_index
-    ):
+    for chapter_index, chapter in groupby(sorted(scenes, key=story_place), key=lambda scene: scene.chapter_index):
         told = list(chapter)
         last = told[-1]
         stands = (written or {}).get(chapter_index) or _made(_summed_up(told, max_bullets, max_characters))
         if stands.text and as_of.admits(chapter_index, None):
             found.append(
                 ChapterSummary(
-                    chapter_index=chapter_index,
-                    scene_index=last.scene_index,
-                    summary=stands.text,
-                    origin=stands.origin,
+                    chapter_index=chapter_index, scene_index=last.scene_index, summary=stands.text, origin=stands.origin
                 )
             )
     return found
@@ -148,17 +113,6 @@ def part_summaries(
 
     A made summary takes bullets from the whole course of the part, and of neighbouring ones that of the
     weightiest scene.
-
-    Args:
-        parts: The parts of the story, in order.
-        scenes: Stored scenes of the story; those of parts that are not over do not count.
-        as_of: Position of the read. A part is over in a chapter after its last.
-        written: Summaries that a person or a model wrote, by number of the part; they stand as they are.
-        weights: Weight of scenes by (chapter, scene); one that is not named weighs 0.
-        max_bullets: Most bullets of a made summary.
-
-    Returns:
-        Summaries in story order; a part of which nothing is known but its text has none.
     """
     found = []
     last_chapter = max((scene.chapter_index for scene in scenes), default=-1)
@@ -187,11 +141,7 @@ def _made(text: str) -> WrittenSummary:
     return WrittenSummary(text=text, origin="made")
 
 
-def _rolled_up(
-    scenes: Sequence[OutlineScene],
-    weights: Mapping[tuple[int, int], float],
-    max_bullets: int,
-) -> str:
+def _rolled_up(scenes: Sequence[OutlineScene], weights: Mapping[tuple[int, int], float], max_bullets: int) -> str:
     """Cut the part into stretches of as many bullets, and let the weightiest of each speak; the first of equals."""
     weight_of: dict[str, float] = {}
     for scene in scenes:

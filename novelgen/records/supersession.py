@@ -37,13 +37,6 @@ def closed_by(holders: Sequence[SlotHolder], place: Place) -> str | None:
     """Return what took a slot over from a memory, or None while it still holds.
 
     A new value closes the old one at its position; values at one position stand side by side.
-
-    Args:
-        holders: The memories of one slot that are visible, in order of place.
-        place: Where the memory in question stands.
-
-    Returns:
-        The source id of the first holder at a strictly later place.
     """
     later = bisect_right(holders, place, key=lambda holder: holder.place)
     return holders[later].source_id if later < len(holders) else None
@@ -76,15 +69,8 @@ def with_supersessions(
 
     A memory that says itself what it supersedes is left alone. Nothing is superseded twice, and where two
     earlier memories fit equally well, neither is.
-
-    Args:
-        record: The record of a scene; its own earlier memories can be superseded too.
-        earlier: Memories strictly before the scene, in story order; those with `superseded_by` are over.
-        people: Ids of the characters: where they are given, nothing is superseded that is about somebody else as well.
     """
-    open_candidates = [
-        _of_chunk(chunk) for chunk in earlier if chunk.source_id and chunk.superseded_by is None
-    ]
+    open_candidates = [_of_chunk(chunk) for chunk in earlier if chunk.source_id and chunk.superseded_by is None]
     memories: list[RecordedMemory] = []
     for memory in record.memories:
         ended = memory.supersedes or _ended_by(memory, open_candidates, people)
@@ -99,9 +85,7 @@ def ends_another(record: SceneRecord) -> bool:
     return any(each.event_type in SUPERSESSION_CHAINS and not each.supersedes for each in record.memories)
 
 
-def _ended_by(
-    memory: RecordedMemory, candidates: Sequence[_Candidate], people: Collection[str] | None
-) -> str | None:
+def _ended_by(memory: RecordedMemory, candidates: Sequence[_Candidate], people: Collection[str] | None) -> str | None:
     began = SUPERSESSION_CHAINS.get(memory.event_type)
     entities = frozenset(memory.entities)
     fitting = [
@@ -115,9 +99,7 @@ def _ended_by(
         return None
     words = significant_words(memory.content)
     ranked = sorted(fitting, key=lambda each: _likeness(each, entities, words), reverse=True)
-    is_tied = len(ranked) > 1 and _likeness(ranked[0], entities, words) == _likeness(
-        ranked[1], entities, words
-    )
+    is_tied = len(ranked) > 1 and _likeness(ranked[0], entities, words) == _likeness(ranked[1], entities, words)
     return None if is_tied else ranked[0].source_id
 
 

@@ -27,10 +27,6 @@ def is_death(attribute: str, value: Any) -> bool:
     """Tell whether a state change says that its character is dead.
 
     Only a value that begins with it counts: "dead by heart failure", 死亡; not "misses the dead", 从者已死.
-
-    Args:
-        attribute: Name of the attribute; only those in `STATUS_ATTRIBUTES` count.
-        value: What it became; `alive` is read as a truth value.
     """
     if attribute not in STATUS_ATTRIBUTES:
         return False

@@ -27,26 +27,9 @@ class ReadingWindow(NamedTuple):
 
 
 def reading_windows(
-    text: str,
-    *,
-    window_characters: int = WINDOW_CHARACTERS,
-    overlap_sentences: int = OVERLAP_SENTENCES,
+    text: str, *, window_characters: int = WINDOW_CHARACTERS, overlap_sentences: int = OVERLAP_SENTENCES
 ) -> list[ReadingWindow]:
-    """Cut a scene into windows of whole sentences.
-
-    Args:
-        text: The scene.
-        window_characters: Most characters of a window; only a last one that took up a tail is longer.
-        overlap_sentences: Sentences of a window that the next one is shown as well, to understand what is
-            told across the border; they take at most `SHARE_OF_CONTEXT`.
-
-    Returns:
-        Windows in order, none overlapping another, the whole scene as one where it fits; empty for a scene
-        without content.
-
-    Raises:
-        UserInputError: When the size is below 1 or the overlap negative.
-    """
+    """Cut a scene into windows of whole sentences."""
     if len(text) <= window_characters:
         return [ReadingWindow(0, len(text), 0)] if text.strip() else []
     pieces = chunk_text(

@@ -83,20 +83,16 @@ ENGLISH = Labels(
     latest="latest",
     dimensions={
         "trust": FeelingWords(
-            above=("slight trust", "trust", "full trust"),
-            below=("slight distrust", "distrust", "deep distrust"),
+            above=("slight trust", "trust", "full trust"), below=("slight distrust", "distrust", "deep distrust")
         ),
         "respect": FeelingWords(
-            above=("some respect", "respect", "high respect"),
-            below=("little respect", "disrespect", "contempt"),
+            above=("some respect", "respect", "high respect"), below=("little respect", "disrespect", "contempt")
         ),
         "affection": FeelingWords(
-            above=("some affection", "affection", "deep affection"),
-            below=("slight dislike", "dislike", "hatred"),
+            above=("some affection", "affection", "deep affection"), below=("slight dislike", "dislike", "hatred")
         ),
         "fear": FeelingWords(
-            above=("slight fear", "fear", "great fear"),
-            below=("hardly any fear", "no fear", "no fear at all"),
+            above=("slight fear", "fear", "great fear"), below=("hardly any fear", "no fear", "no fear at all")
         ),
         "familiarity": FeelingWords(
             above=("slight acquaintance", "good acquaintance", "close acquaintance"),
@@ -147,14 +143,10 @@ CHINESE = Labels(
     intensity="分量",
     latest="最近",
     dimensions={
-        "trust": FeelingWords(
-            above=("略有信任", "信任", "完全信任"), below=("略有戒心", "不信任", "毫不信任")
-        ),
+        "trust": FeelingWords(above=("略有信任", "信任", "完全信任"), below=("略有戒心", "不信任", "毫不信任")),
         "respect": FeelingWords(above=("略有敬意", "尊敬", "十分敬重"), below=("略有轻视", "轻视", "鄙夷")),
         "affection": FeelingWords(above=("略有好感", "喜爱", "感情深厚"), below=("略有反感", "反感", "憎恨")),
-        "fear": FeelingWords(
-            above=("略有畏惧", "畏惧", "极为畏惧"), below=("不大畏惧", "不畏惧", "毫不畏惧")
-        ),
+        "fear": FeelingWords(above=("略有畏惧", "畏惧", "极为畏惧"), below=("不大畏惧", "不畏惧", "毫不畏惧")),
         "familiarity": FeelingWords(above=("略有往来", "熟悉", "极为熟悉"), below=("陌生", "陌生", "陌生")),
     },
     attributes={

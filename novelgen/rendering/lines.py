@@ -38,9 +38,7 @@ class RenderedStates(BaseModel):
 
     lines: dict[str, str] = Field(default_factory=dict, description="Entity id to its line.")
     tokens: int = 0
-    dropped: dict[str, list[str]] = Field(
-        default_factory=dict, description="Entity id to attributes left out."
-    )
+    dropped: dict[str, list[str]] = Field(default_factory=dict, description="Entity id to attributes left out.")
 
 
 def render_states(
@@ -56,13 +54,6 @@ def render_states(
     Attributes enter in rounds: the weightiest attribute of each entity first, in the order of the
     snapshots, then the second of each, until the budget is full. An attribute enters whole or not at all;
     those that no quote proves come last, and say so.
-
-    Args:
-        snapshots: Most wanted first; an entity occurs once.
-        names: Entity id to the name under which it is known at the position.
-        labels: Words of the story's language.
-        budget_tokens: Upper bound for all lines together.
-        count_tokens: Token counter.
     """
     parts = [state_parts(snapshot, names, labels) for snapshot in snapshots]
     taken: list[list[str]] = [[] for _ in snapshots]
@@ -89,9 +80,7 @@ def render_states(
     return RenderedStates(lines=lines, tokens=used, dropped=dropped)
 
 
-def render_attribute(
-    name: str, value: Any, names: Mapping[str, str], labels: Labels, *, is_proven: bool = True
-) -> str:
+def render_attribute(name: str, value: Any, names: Mapping[str, str], labels: Labels, *, is_proven: bool = True) -> str:
     """Render one attribute with its value; one that no quote proves says so."""
     mark = "" if is_proven else labels.unverified
     return f"{labels.attribute(name)}{labels.colon}{render_value(value, names, labels)}{mark}"
@@ -108,16 +97,8 @@ def render_value(value: Any, names: Mapping[str, str], labels: Labels) -> str:
     return names.get(text, text)
 
 
-def state_parts(
-    snapshot: EntityStateSnapshot, names: Mapping[str, str], labels: Labels
-) -> list[tuple[str, str]]:
-    """Return the attributes of a state with their lines, the weightiest first, unproven ones last.
-
-    Args:
-        snapshot: The state.
-        names: Entity id to name.
-        labels: Words of the story's language.
-    """
+def state_parts(snapshot: EntityStateSnapshot, names: Mapping[str, str], labels: Labels) -> list[tuple[str, str]]:
+    """Return the attributes of a state with their lines, the weightiest first, unproven ones last."""
     data = snapshot.state_data
     ordered = [name for name in ATTRIBUTE_ORDER if name in data]
     ordered += sorted(name for name in data if name not in ATTRIBUTE_ORDER and name != PRESENCE_ATTRIBUTE)
@@ -138,9 +119,7 @@ def state_parts(
     return parts
 
 
-def _line(
-    snapshot: EntityStateSnapshot, texts: Sequence[str], names: Mapping[str, str], labels: Labels
-) -> str:
+def _line(snapshot: EntityStateSnapshot, texts: Sequence[str], names: Mapping[str, str], labels: Labels) -> str:
     name = names.get(snapshot.entity_id, snapshot.entity_id)
     return f"- {name}{labels.colon}{labels.separator.join(texts)}"
 
@@ -157,14 +136,7 @@ PLAIN_FEELING = 25
 STRONG_FEELING = 60
 """From this value of a dimension on it is a strong one."""
 
-SECTION_ORDER = (
-    "part_summaries",
-    "chapter_summaries",
-    "recent_events",
-    "open_loops",
-    "relationships",
-    "snapshots",
-)
+SECTION_ORDER = ("part_summaries", "chapter_summaries", "recent_events", "open_loops", "relationships", "snapshots")
 
 
 def place_of(entry: Mapping[str, Any], labels: Labels) -> str:
@@ -175,9 +147,7 @@ def place_of(entry: Mapping[str, Any], labels: Labels) -> str:
     return f"{chapter}" if scene is None else f"{chapter}:{scene}"
 
 
-def render_timeline_entry(
-    section: str, entry: Mapping[str, Any], names: Mapping[str, str], *, labels: Labels
-) -> str:
+def render_timeline_entry(section: str, entry: Mapping[str, Any], names: Mapping[str, str], *, labels: Labels) -> str:
     """Render one entry of `timeline_context` as a line with its source position, of a part from where to where."""
     body = _BODIES[section](entry, names, labels)
     start = f"{entry['first_chapter']}–" if section == "part_summaries" else ""
@@ -233,13 +203,7 @@ def _feelings(values: Mapping[str, int] | None, labels: Labels) -> str:
 
 
 def dimension_in_words(name: str, value: int, labels: Labels) -> str:
-    """Return what a dimension of a relationship amounts to: `deep distrust`; empty where it is neutral.
-
-    Args:
-        name: trust, respect, affection, fear or familiarity.
-        value: Its value.
-        labels: Words of the story's language.
-    """
+    """Return what a dimension of a relationship amounts to: `deep distrust`; empty where it is neutral."""
     words = labels.dimensions.get(name)
     if words is None or not value:
         return ""
@@ -251,9 +215,7 @@ def _snapshot(entry: Mapping[str, Any], names: Mapping[str, str], labels: Labels
     name = names.get(entry["entity_id"], entry["entity_id"])
     state = entry["state_data"]
     unverified = entry.get("unverified", ())
-    texts = [
-        render_attribute(key, state[key], names, labels, is_proven=key not in unverified) for key in state
-    ]
+    texts = [render_attribute(key, state[key], names, labels, is_proven=key not in unverified) for key in state]
     return f"{name}{labels.colon}{labels.separator.join(texts)}"
 
 

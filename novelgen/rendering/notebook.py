@@ -22,13 +22,7 @@ from novelgen.models.state import EntityStateSnapshot, OpenLoop, Relationship
 from novelgen.models.story_difference import StoryDifference
 from novelgen.models.story_time import SceneTime, StoryTimeline
 from novelgen.rendering.labels import Labels, labels_for
-from novelgen.rendering.lines import (
-    NEUTRAL_STATUS,
-    SECTION_ORDER,
-    place_of,
-    render_timeline_entry,
-    state_parts,
-)
+from novelgen.rendering.lines import NEUTRAL_STATUS, SECTION_ORDER, place_of, render_timeline_entry, state_parts
 from novelgen.rendering.story_difference import difference_lines
 from novelgen.text.language import story_language
 from novelgen.text.scrub import scrub_text
@@ -140,13 +134,7 @@ _REASONS_IN_CHINESE = {
 
 @dataclass(frozen=True, slots=True)
 class Table:
-    """Rows under headings.
-
-    Args:
-        columns: Keys of the headings' words.
-        rows: Cells as texts.
-        heading: What stands above.
-    """
+    """Rows under headings."""
 
     columns: Sequence[str]
     rows: Sequence[Sequence[str]]
@@ -155,15 +143,7 @@ class Table:
 
 @dataclass(frozen=True, slots=True)
 class Sheet:
-    """What is shown of one thing, before it is HTML or text.
-
-    Args:
-        language: Language of the words, `zh…` or `en`.
-        title: What it is.
-        tables: Its tables; empty ones are left out.
-        notes: Lines below.
-        block: A text of several lines, folded away under the tables, or alone.
-    """
+    """What is shown of one thing, before it is HTML or text."""
 
     language: str
     title: str = ""
@@ -183,11 +163,7 @@ class Sheet:
 
 
 def shown_html(thing: Any) -> str:
-    """Return a thing as HTML that any notebook shows, also where styles are taken out.
-
-    Args:
-        thing: A context, a state, a memory, a list of such, or what puts itself in these terms.
-    """
+    """Return a thing as HTML that any notebook shows, also where styles are taken out."""
     sheet = sheet_of(thing)
     words = sheet.words
     parts = [f"<p><strong>{_text(sheet.title)}</strong></p>"] if sheet.title else []
@@ -198,19 +174,13 @@ def shown_html(thing: Any) -> str:
     if sheet.block:
         block = f'<pre dir="auto" style="white-space: pre-wrap">{_text(sheet.block, MAX_BLOCK)}</pre>'
         is_folded = any(each.rows for each in sheet.tables)
-        parts.append(
-            f"<details><summary>{_text(words['block'])}</summary>{block}</details>" if is_folded else block
-        )
+        parts.append(f"<details><summary>{_text(words['block'])}</summary>{block}</details>" if is_folded else block)
     language = labels_for(sheet.language).language
     return f'<div class="tex2jax_ignore mathjax_ignore" lang="{language}">{"".join(parts)}</div>'
 
 
 def shown_text(thing: Any) -> str:
-    """Return a thing as lines of plain text.
-
-    Args:
-        thing: As for `shown_html`.
-    """
+    """Return a thing as lines of plain text."""
     sheet = sheet_of(thing)
     lines = [sheet.title] if sheet.title else []
     for table in sheet.tables:
@@ -371,9 +341,7 @@ def _entity_row(entity: Entity, _names: Mapping[str, str], labels: Labels) -> tu
 
 
 def _issue_row(issue: ContinuityIssue, _names: Mapping[str, str], labels: Labels) -> tuple[str, ...]:
-    evidence = [
-        f"[{place_of(each.model_dump(), labels)}] {each.quote or each.text}" for each in issue.evidence[:1]
-    ]
+    evidence = [f"[{place_of(each.model_dump(), labels)}] {each.quote or each.text}" for each in issue.evidence[:1]]
     return issue.message, issue.draft_quote, "".join(evidence)
 
 
@@ -426,14 +394,11 @@ def _problems(issues: Iterable[ReportIssue], words: Mapping[str, str], labels: L
 
 def _table_html(table: Table, words: Mapping[str, str]) -> str:
     heading = f'<caption style="text-align: left">{_text(table.heading)}</caption>' if table.heading else ""
-    columns = "".join(
-        f'<th scope="col" style="text-align: left">{_text(words[each])}</th>' for each in table.columns
-    )
+    columns = "".join(f'<th scope="col" style="text-align: left">{_text(words[each])}</th>' for each in table.columns)
     rows = "".join(
         "<tr>"
         + "".join(
-            f'<td dir="auto" style="text-align: left; vertical-align: top">{_text(cell, MAX_CELL)}</td>'
-            for cell in row
+            f'<td dir="auto" style="text-align: left; vertical-align: top">{_text(cell, MAX_CELL)}</td>' for cell in row
         )
         + "</tr>"
         for row in table.rows[:MAX_ROWS]

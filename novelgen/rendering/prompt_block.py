@@ -88,10 +88,7 @@ def _name_of_view(context: SceneMemoryContext, names: Mapping[str, str], labels:
 
 
 def _hidden_lines(
-    context: SceneMemoryContext,
-    names: Mapping[str, str],
-    labels: Labels,
-    count_tokens: Callable[[str], int],
+    context: SceneMemoryContext, names: Mapping[str, str], labels: Labels, count_tokens: Callable[[str], int]
 ) -> list[str]:
     """What the point of view does not know: who somebody is, how things stand, what happened."""
     hidden = context.hidden
@@ -106,9 +103,7 @@ def _hidden_lines(
     tokens = max(DEFAULT_STATE_BUDGET, hidden.tokens.get("states", 0))
     lines += _state_lines(hidden.entity_states, real, labels, tokens, count_tokens)
     lines += _timeline_lines(hidden.timeline_context, real, labels)
-    return lines + [
-        f"- [{place_of(each.model_dump(), labels)}] {each.text}" for each in prompt_order(hidden.items)
-    ]
+    return lines + [f"- [{place_of(each.model_dump(), labels)}] {each.text}" for each in prompt_order(hidden.items)]
 
 
 def prompt_order(items: list[ContextItem]) -> list[ContextItem]:
@@ -137,9 +132,7 @@ def _state_lines(
     return list(rendered.lines.values())
 
 
-def _timeline_lines(
-    timeline: Mapping[str, Any] | None, names: Mapping[str, str], labels: Labels
-) -> list[str]:
+def _timeline_lines(timeline: Mapping[str, Any] | None, names: Mapping[str, str], labels: Labels) -> list[str]:
     lines: list[str] = []
     for section in SECTION_ORDER:
         entries = (timeline or {}).get(section) or []
@@ -185,10 +178,7 @@ _HEADINGS = {
 
 _MORE = {"en": "… and {0} more", "zh": "……另有 {0} 条"}
 
-_TYPES = {
-    "en": {},
-    "zh": {"character": "人物", "location": "地点", "item": "物品", "faction": "势力", "term": "术语"},
-}
+_TYPES = {"en": {}, "zh": {"character": "人物", "location": "地点", "item": "物品", "faction": "势力", "term": "术语"}}
 
 _ALSO = {"en": "also {0}", "zh": "又名{0}"}
 

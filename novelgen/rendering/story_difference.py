@@ -19,12 +19,7 @@ from novelgen.models.story_difference import (
     ThreadTurn,
 )
 from novelgen.rendering.labels import Labels, labels_for
-from novelgen.rendering.lines import (
-    ATTRIBUTE_ORDER,
-    NEUTRAL_STATUS,
-    dimension_in_words,
-    render_value,
-)
+from novelgen.rendering.lines import ATTRIBUTE_ORDER, NEUTRAL_STATUS, dimension_in_words, render_value
 
 MAX_BLOCK_LINES = 12
 
@@ -184,9 +179,7 @@ def difference_block(difference: StoryDifference) -> list[str]:
     """
     teller = _Teller(difference)
     sections = [
-        f"  {heading}{teller.colon}{teller.joined(items)}"
-        for heading, items in teller.sections(is_short=True)
-        if items
+        f"  {heading}{teller.colon}{teller.joined(items)}" for heading, items in teller.sections(is_short=True) if items
     ]
     remarks = [f"  {each}" for each in teller.remarks()]
     room = MAX_BLOCK_LINES - 1 - len(sections) - len(remarks)
@@ -222,11 +215,7 @@ class _Teller:
     def remarks(self) -> list[str]:
         """Return what else there is to say: that nothing changed, what nobody read, and the totals."""
         difference, said = self._difference, []
-        unread = [
-            _place((each.chapter_index, each.scene_index))
-            for each in difference.scenes
-            if not each.has_record
-        ]
+        unread = [_place((each.chapter_index, each.scene_index)) for each in difference.scenes if not each.has_record]
         if difference.is_empty and difference.scenes and not unread:
             said.append(self.words["nothing"])
         if unread:
@@ -366,9 +355,7 @@ class _Teller:
         return self.words["turned"].format(was, now or self.words["none"]) if was else now
 
     def _feeling(self, turn: FeelingTurn, pair: RelationshipTurn) -> str:
-        was, now = (
-            dimension_in_words(turn.dimension, value or 0, self._labels) for value in (turn.was, turn.now)
-        )
+        was, now = (dimension_in_words(turn.dimension, value or 0, self._labels) for value in (turn.was, turn.now))
         if was == now:
             return ""
         told = self._said_turn(was, now)

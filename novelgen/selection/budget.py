@@ -40,14 +40,7 @@ _ANNOUNCING_EN = re.compile(
 
 @dataclass(frozen=True)
 class ChosenForm:
-    """A memory as it would enter the prompt.
-
-    Args:
-        form: full or short.
-        text: The stored full or short form, whole.
-        tokens: What it costs.
-        why: Why the full form was taken although a short one is stored; empty otherwise.
-    """
+    """A memory as it would enter the prompt."""
 
     form: Form
     text: str
@@ -67,17 +60,7 @@ def calibrated_relevance(score: float, weights: SelectionWeights) -> float:
 def choose_form(
     chunk: StoryMemoryChunk, score: float, weights: SelectionWeights, count_tokens: TokenCounter
 ) -> ChosenForm:
-    """Choose the form of a memory by its relevance, never by what budget is left.
-
-    Args:
-        chunk: The memory.
-        score: Its score for the planned scene.
-        weights: `full_form_score` is the border.
-        count_tokens: Counts tokens.
-
-    Returns:
-        The full form from the border on, or where the short one is missing, cut, a label or no shorter.
-    """
+    """Choose the form of a memory by its relevance, never by what budget is left."""
     full = chunk.content.strip()
     cost = count_tokens(full)
     short = (chunk.short or "").strip()
@@ -93,17 +76,7 @@ def choose_form(
 
 
 def short_form_defect(short: str, full: str, count_tokens: TokenCounter) -> str:
-    """Tell why a short form cannot stand for the full one.
-
-    Args:
-        short: The stored short form; may be empty.
-        full: The full form.
-        count_tokens: Counts tokens.
-
-    Returns:
-        "no short form", "short form is cut", "short form is a label", "short form is no shorter"; empty when
-        it will do.
-    """
+    """Tell why a short form cannot stand for the full one."""
     if not short:
         return "no short form"
     share = count_tokens(short) / max(1, count_tokens(full))
@@ -124,29 +97,14 @@ def is_cut(short: str, full: str) -> bool:
 
 
 def is_label(short: str, share: float) -> bool:
-    """Tell whether a short form is a title of what the memory tells (妖婿来历与习性) instead of telling it.
-
-    Args:
-        short: The short form.
-        share: Its tokens as a share of the full form's.
-
-    Returns:
-        True when it is far too short, or short and announcing.
-    """
+    """Tell whether a short form is a title of what the memory tells (妖婿来历与习性) instead of telling it."""
     announcing = _ANNOUNCING_ZH if has_cjk(short) else _ANNOUNCING_EN
     return share < BARE_SHARE or (share < LABEL_SHARE and announcing.search(short) is not None)
 
 
 @dataclass(frozen=True)
 class Priced:
-    """One candidate ready to be packed.
-
-    Args:
-        chunk_id: Its id.
-        gain: Priority, greater first.
-        tokens: Cost of its chosen form.
-        is_passage: Whether it is verbatim text of a scene.
-    """
+    """One candidate ready to be packed."""
 
     chunk_id: str
     gain: float
@@ -155,32 +113,14 @@ class Priced:
 
 
 def gain_per_token(score: float, chosen: ChosenForm, weights: SelectionWeights) -> float:
-    """Weigh a score against the cost of its form.
-
-    Args:
-        score: Log-odds that the scene needs it.
-        chosen: The form with its tokens.
-        weights: `short_form_worth`, and `length_discount` as the exponent of tokens (0: cost is ignored).
-
-    Returns:
-        Logarithm of worth / tokens ** discount.
-    """
+    """Weigh a score against the cost of its form."""
     worth = 0.0 if chosen.form == "full" else math.log(weights.short_form_worth)
     return score + worth - weights.length_discount * math.log(max(1, chosen.tokens))
 
 
 @dataclass(frozen=True)
 class Filling:
-    """How a budget was filled.
-
-    Args:
-        taken: Chunk ids, best gain first.
-        no_room: Chunk ids that did not fit, best gain first.
-        over_quota: Those of them that waited until all others had their turn.
-        duplicates: Chunk id of what was passed over to the chunk id that stands for it.
-        lifted: Chunk id of what was taken to the gain that it had from passages beside it.
-        over_count: Those of `no_room` that came when as many were taken as may be.
-    """
+    """How a budget was filled."""
 
     taken: tuple[str, ...]
     no_room: tuple[str, ...]
@@ -200,20 +140,7 @@ def fill(
     beside_points: float = 0.0,
     top_k: int | None = None,
 ) -> Filling:
-    """Pack greedily, best gain per token first; what does not fit is passed over for what does.
-
-    Args:
-        priced: The candidates in any order; ties go by id.
-        budget_tokens: Tokens to spend; 0 or less takes nothing.
-        stand_in: Asked once for each candidate that fits: what stands for it, None to take it.
-        passage_tokens: Passages beyond so many wait until all else had its turn; None knows no such bound.
-        beside: Chunk id to the ids of the passages that stand beside it in the text.
-        beside_points: Added to the gain of those when it is taken: a fact is often told across two passages.
-        top_k: At most so many are taken; None means as many as fit.
-
-    Returns:
-        What was taken and what was not.
-    """
+    """Pack greedily, best gain per token first; what does not fit is passed over for what does."""
     taken: list[Priced] = []
     no_room: list[Priced] = []
     over_count: set[str] = set()
@@ -250,12 +177,8 @@ def fill(
         taken=tuple(entry.chunk_id for entry in sorted(taken, key=_best_first)),
         no_room=tuple(entry.chunk_id for entry in sorted(no_room, key=_best_first)),
         duplicates=duplicates,
-        over_quota=frozenset(entry.chunk_id for entry in waiting).intersection(
-            entry.chunk_id for entry in no_room
-        ),
-        lifted={
-            each.chunk_id: queue.lifted[each.chunk_id] for each in taken if each.chunk_id in queue.lifted
-        },
+        over_quota=frozenset(entry.chunk_id for entry in waiting).intersection(entry.chunk_id for entry in no_room),
+        lifted={each.chunk_id: queue.lifted[each.chunk_id] for each in taken if each.chunk_id in queue.lifted},
         over_count=frozenset(over_count),
     )
 

@@ -28,14 +28,7 @@ class SceneQuery:
 
 @dataclass(frozen=True)
 class SceneCast:
-    """What is known of a stored scene without reading it.
-
-    Args:
-        chapter_index: Chapter of the scene.
-        scene_index: Scene within the chapter.
-        ordinal: Its place among all stored scenes of the project in story order, from 0.
-        participants: Entity ids of those present.
-    """
+    """What is known of a stored scene without reading it."""
 
     chapter_index: int
     scene_index: int
@@ -50,17 +43,7 @@ class SceneCast:
 
 @dataclass(frozen=True, eq=False)
 class SelectionScene:
-    """The planned scene as the choice sees it.
-
-    Args:
-        ordinal: Number of stored scenes before it.
-        queries: The plan's queries; those of the kinds that vote decide about relevance.
-        entity_ids: Everything that the plan names, characters included.
-        character_ids: The characters that the plan puts on stage.
-        scenes: Facts of the scenes that the candidates come from; a candidate whose scene is not among
-            them is judged by itself alone.
-        open_loops: The loops that are open at the position, wherever they were planted.
-    """
+    """The planned scene as the choice sees it."""
 
     ordinal: int
     queries: tuple[SceneQuery, ...] = ()

@@ -43,10 +43,6 @@ class DuplicateFinder:
 
     Compared are texts of one scene by their words, and all texts for being equal but for case and
     punctuation. Of different kinds the distilled one stands, taken or not; of one kind the one taken.
-
-    Args:
-        candidates: All that may be taken, each chunk once.
-        overlap: Shared words, as a share of the shorter text, that make two kinds of text one.
     """
 
     def __init__(self, candidates: Iterable[Candidate], overlap: float) -> None:
@@ -64,14 +60,7 @@ class DuplicateFinder:
             self._mates[candidate.scene_key].append(chunk_id)
 
     def take(self, chunk_id: str) -> str | None:
-        """Take a candidate unless another stands for it.
-
-        Args:
-            chunk_id: One of the candidates, not taken before.
-
-        Returns:
-            None when it is taken now; else the id of what stands for it.
-        """
+        """Take a candidate unless another stands for it."""
         text = "".join(_RUNS.findall(_plain(self._chunks[chunk_id].content)))
         twin = self._texts.get(text) or self._twin(chunk_id)
         if twin is None:

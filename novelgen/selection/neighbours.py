@@ -21,14 +21,7 @@ Similarity = NDArray[np.float32] | NDArray[np.float64]
 
 @dataclass(frozen=True, eq=False)
 class SceneTies:
-    """What ties scenes to each other; of a thousand scenes each is tied to a dozen, so only ties are kept.
-
-    Args:
-        count: Number of scenes.
-        sources: The scene that each tie starts from.
-        targets: The scene that it leads to.
-        shares: Its part of all that ties the source, 0-1.
-    """
+    """What ties scenes to each other; of a thousand scenes each is tied to a dozen, so only ties are kept."""
 
     count: int
     sources: Places
@@ -57,15 +50,7 @@ class SceneTies:
 
 
 def surroundings(ordinals: Places, weights: SelectionWeights) -> SceneTies:
-    """Tie scenes to those just before and after them.
-
-    Args:
-        ordinals: Story order of the scenes, ascending, each once.
-        weights: `scene_decay` per scene of distance, up to `scene_reach`.
-
-    Returns:
-        Ties whose shares add up to 1 per scene; none for a scene without surroundings.
-    """
+    """Tie scenes to those just before and after them."""
     count = len(ordinals)
     earlier = [np.arange(max(0, count - step)) for step in range(1, weights.scene_reach + 1)]
     later = [places + step for step, places in enumerate(earlier, start=1)]
@@ -74,21 +59,11 @@ def surroundings(ordinals: Places, weights: SelectionWeights) -> SceneTies:
     near = distance <= weights.scene_reach
     first, second = first[near], second[near]
     worth = weights.scene_decay ** distance[near].astype(float)
-    return _in_shares(
-        count, np.concatenate([first, second]), np.concatenate([second, first]), np.tile(worth, 2)
-    )
+    return _in_shares(count, np.concatenate([first, second]), np.concatenate([second, first]), np.tile(worth, 2))
 
 
 def similar_scenes(table: CandidateTable, weights: SelectionWeights) -> SceneTies:
-    """Tie each scene to the scenes whose memories mean something similar.
-
-    Args:
-        table: Candidates with embeddings; scenes without any are tied to none.
-        weights: As for `nearest_ties`.
-
-    Returns:
-        Ties whose shares add up to 1 per scene; none for a scene to which nothing is similar.
-    """
+    """Tie each scene to the scenes whose memories mean something similar."""
     vectors = _scene_vectors(table)
     if vectors is None:
         return _in_shares(len(table.scenes), joined([]), joined([]), np.zeros(0))
@@ -96,16 +71,7 @@ def similar_scenes(table: CandidateTable, weights: SelectionWeights) -> SceneTie
 
 
 def nearest_ties(similarity: Similarity, weights: SelectionWeights) -> SceneTies:
-    """Tie each scene to its most similar ones.
-
-    Args:
-        similarity: Scenes by scenes, symmetric; scenes without anything positive are tied to none.
-        weights: `scene_neighbours` ties per scene and all that equal the last, and those of the scenes that
-            chose it.
-
-    Returns:
-        Ties whose shares add up to 1 per scene.
-    """
+    """Tie each scene to its most similar ones."""
     count = len(similarity)
     ties = min(weights.scene_neighbours, count - 1)
     if ties < 1:
@@ -122,16 +88,7 @@ def nearest_ties(similarity: Similarity, weights: SelectionWeights) -> SceneTies
 
 
 def spread_evidence(evidence: Column, ties: SceneTies, weights: SelectionWeights) -> Column:
-    """Let the evidence of sure scenes flow along ties (personalised PageRank).
-
-    Args:
-        evidence: Standardised evidence per scene; what lies under the mean seeds nothing.
-        ties: What it flows along.
-        weights: `restart` and `spreading_steps`.
-
-    Returns:
-        Logarithm of each scene's share; the same for all when nothing stands out.
-    """
+    """Let the evidence of sure scenes flow along ties (personalised PageRank)."""
     seed = np.maximum(evidence, 0.0) ** 2
     if not seed.sum():
         return np.zeros(len(evidence))
@@ -174,15 +131,7 @@ MAX_COMMON = 60
 
 
 def scenes_of_one_thread(table: CandidateTable, weights: SelectionWeights) -> SceneTies:
-    """Tie each scene to the scenes whose memories share rare words with its own.
-
-    Args:
-        table: The candidates; only their texts count.
-        weights: `common_word_share` of the scenes makes a word too common to tie; else as for `nearest_ties`.
-
-    Returns:
-        Ties whose shares add up to 1 per scene; none for a scene that shares no word.
-    """
+    """Tie each scene to the scenes whose memories share rare words with its own."""
     return nearest_ties(_shared_rarity(table, weights), weights)
 
 
@@ -213,9 +162,7 @@ def _telling_words(table: CandidateTable, *, most: int) -> tuple[Places, Places]
         said[int(table.scene_of[row])] |= content_words(table.candidates[row].chunk.content)
     holders = Counter(chain.from_iterable(said.values()))
     # In order of the words: sums in another order differ in their last digits.
-    telling = {
-        word: number for number, word in enumerate(sorted(w for w, n in holders.items() if 2 <= n <= most))
-    }
+    telling = {word: number for number, word in enumerate(sorted(w for w, n in holders.items() if 2 <= n <= most))}
     cells = [(telling[word], scene) for scene, words in said.items() for word in words & telling.keys()]
     words, scenes = np.array(sorted(cells), dtype=np.intp).reshape(-1, 2).T
     return words, scenes

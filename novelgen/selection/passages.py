@@ -25,15 +25,7 @@ _RUN = re.compile(rf"[{CJK_RANGES}]+|[^\W_{CJK_RANGES}]+")
 
 
 def word_scores(texts: Sequence[str], queries: Sequence[str]) -> Matrix:
-    """Score texts by the words that they share with queries; rarity and length are those of the texts.
-
-    Args:
-        texts: What is scored.
-        queries: A word counts once per query.
-
-    Returns:
-        Queries by texts, 0 where no word is shared.
-    """
+    """Score texts by the words that they share with queries; rarity and length are those of the texts."""
     asked = [dict.fromkeys(_terms(query)) for query in queries]
     found: dict[str, list[tuple[int, int]]] = {term: [] for terms in asked for term in terms}
     lengths = np.zeros(len(texts))
@@ -77,32 +69,17 @@ def shared_words(table: CandidateTable, scene: SelectionScene, *, names_share: f
 
     One query of all words weighs the rare ones of the whole plan against each other; the mean over queries lets
     each of its sentences bring its own commonest word.
-
-    Args:
-        table: The candidates.
-        scene: The planned scene.
-        names_share: Weight of the queries of names beside the query of the whole plan.
-
-    Returns:
-        One number per candidate. Where no query is the whole plan, all that are not names stand for it.
     """
     is_name = np.array([query.kind in NAME_KINDS for query in scene.queries], dtype=bool)
     is_whole = np.array([query.kind in WHOLE_PLAN for query in scene.queries], dtype=bool)
     is_plan = is_whole if is_whole.any() else ~is_name
-    scores = word_scores(
-        [row.chunk.content for row in table.candidates], [each.text for each in scene.queries]
-    )
+    scores = word_scores([row.chunk.content for row in table.candidates], [each.text for each in scene.queries])
     by_plan, by_names = (scores[rows].sum(axis=0) for rows in (is_plan, is_name))
     return standardise(by_plan, table.measure) + names_share * standardise(by_names, table.measure)
 
 
 def novelty(table: CandidateTable) -> Column:
-    """Compare each candidate with what earlier scenes told: what is told again and again tells little.
-
-    Returns:
-        The negative mean of its cosines, after centring, with the closest candidate of each of the
-        `COMPARED_SCENES` earlier scenes that are most like it; NaN without an embedding or an earlier scene.
-    """
+    """Compare each candidate with what earlier scenes told: what is told again and again tells little."""
     vectors, present = stack_vectors(table.candidates)
     rows = np.flatnonzero(present & (table.scene_of >= 0))
     told = np.full(len(table.candidates), np.nan)
@@ -123,14 +100,7 @@ def novelty(table: CandidateTable) -> Column:
 
 
 def beside_in_text(candidates: Iterable[Candidate]) -> dict[str, tuple[str, ...]]:
-    """Find which passages of one scene stand side by side.
-
-    Args:
-        candidates: Those with a span in their scene's text are told apart by it, others stand alone.
-
-    Returns:
-        Chunk id to the ids just before and after it, as far as they are among the candidates.
-    """
+    """Find which passages of one scene stand side by side."""
     by_scene: dict[SceneKey | None, list[tuple[int, int, str]]] = defaultdict(list)
     for candidate in candidates:
         if candidate.chunk.source_span is not None:

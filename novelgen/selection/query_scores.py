@@ -28,13 +28,7 @@ MIN_STRENGTH = 1e-3
 
 @dataclass(frozen=True, eq=False)
 class EmbeddingSpace:
-    """A space in which the strongest common directions count less.
-
-    Args:
-        centre: What is subtracted from every vector.
-        directions: Orthonormal rows, strongest first; may be none.
-        factors: What is left of each direction, 0-1.
-    """
+    """A space in which the strongest common directions count less."""
 
     centre: Vector
     directions: Vectors
@@ -53,14 +47,6 @@ def damped_space(vectors: Vectors, weights: SelectionWeights) -> EmbeddingSpace:
     Embeddings of one book share a large common direction (its language, its style) and some lesser ones (its
     leading people, dialogue or fight); without the first and with less of the others, what sets one memory
     apart from another shows (after Mu and Viswanath, "All-but-the-Top", 2018, who remove them wholly).
-
-    Args:
-        vectors: At least one, one a row.
-        weights: `common_directions` and `damping`: a direction d times as strong as the weakest of them
-            keeps d ** -`damping` of itself.
-
-    Returns:
-        The space; few vectors are only centred.
     """
     centre = vectors.mean(axis=0)
     directions, strengths = _strongest(
@@ -71,11 +57,7 @@ def damped_space(vectors: Vectors, weights: SelectionWeights) -> EmbeddingSpace:
 
 
 def stack_vectors(candidates: Sequence[Candidate]) -> tuple[Vectors, Mask]:
-    """Stack the candidates' embeddings.
-
-    Returns:
-        Candidates by dimensions, zeros where there is none, and which candidates have one.
-    """
+    """Stack the candidates' embeddings."""
     present = np.array([candidate.vector is not None for candidate in candidates], dtype=bool)
     size = next((len(c.vector) for c in candidates if c.vector is not None), 0)
     rows = [np.zeros(size, np.float32) if c.vector is None else c.vector for c in candidates]
@@ -111,15 +93,7 @@ CLIP = 4.0
 
 
 def standardise(values: Matrix, reference: Mask) -> Matrix:
-    """Bring rows to mean 0 and deviation 1 over the reference columns.
-
-    Args:
-        values: Numbers, one row or many; NaN marks an unknown value.
-        reference: Columns whose mean and deviation count.
-
-    Returns:
-        An array of the same shape within ±`CLIP`; unknown values and rows without spread are 0, the mean.
-    """
+    """Bring rows to mean 0 and deviation 1 over the reference columns."""
     known = np.where(reference, values, np.nan)
     counted = np.maximum((~np.isnan(known)).sum(axis=-1, keepdims=True), 1)
     mean = np.nansum(known, axis=-1, keepdims=True) / counted
@@ -130,15 +104,7 @@ def standardise(values: Matrix, reference: Mask) -> Matrix:
 
 
 def pool_best(scores: Matrix, best: int) -> Column:
-    """Average each column's best rows.
-
-    Args:
-        scores: Queries by candidates.
-        best: How many rows to average, from 1; all where there are fewer.
-
-    Returns:
-        One value per candidate; zeros without queries.
-    """
+    """Average each column's best rows."""
     if not len(scores):
         return np.zeros(scores.shape[1])
     return np.sort(scores, axis=0)[-best:].mean(axis=0)
@@ -155,15 +121,6 @@ def semantic_scores(
 
     Where queries and candidates bring embeddings, by their cosine in the candidates' own space, so that a
     candidate found by another retriever is judged as well; else by what the semantic retriever answered.
-
-    Args:
-        queries: Index and query of those that vote.
-        candidates: The candidates.
-        reference: Candidates whose embeddings make the space.
-        weights: How the space is damped.
-
-    Returns:
-        Queries by candidates; NaN where a candidate has no embedding.
     """
     vectors, present = stack_vectors(candidates)
     asked = [query.vector for _, query in queries if query.vector is not None]
@@ -178,18 +135,7 @@ def semantic_scores(
 def retriever_scores(
     retriever: str, queries: Sequence[tuple[int, SceneQuery]], candidates: Sequence[Candidate]
 ) -> Matrix:
-    """Collect what one retriever answered.
-
-    Args:
-        retriever: Name of the retriever.
-        queries: Index and query of those that vote.
-        candidates: The candidates with their hits.
-
-    Returns:
-        Queries by candidates. A candidate that the retriever did not return for a query gets the least score that
-        it returned for it when that is positive and the retriever is the semantic one, else 0: a truncated answer
-        bounds what it left out.
-    """
+    """Collect what one retriever answered."""
     rows = {index: row for row, (index, _) in enumerate(queries)}
     scores = np.full((len(queries), len(candidates)), np.nan)
     for column, candidate in enumerate(candidates):
@@ -197,9 +143,7 @@ def retriever_scores(
             if hit.retriever == retriever and hit.query_index in rows:
                 value = 1 / (RANK_CONSTANT + hit.rank) if hit.score is None else hit.score
                 scores[rows[hit.query_index], column] = value
-    return np.array([_filled(row, bounded=retriever == SEMANTIC_RETRIEVER) for row in scores]).reshape(
-        scores.shape
-    )
+    return np.array([_filled(row, bounded=retriever == SEMANTIC_RETRIEVER) for row in scores]).reshape(scores.shape)
 
 
 def _filled(row: Column, *, bounded: bool) -> Column:

@@ -18,11 +18,6 @@ def relevance(candidate: Candidate, query: str, query_vector: Vector) -> float:
 
     It is the cosine of both, or the share of the query's words that the memory holds where that is more: who asks for
     a name wants what holds it. Unlike the score of a search, it does not depend on what else was found.
-
-    Args:
-        candidate: The memory; without a vector its words alone count.
-        query: The query.
-        query_vector: The query's embedding.
     """
     wanted = _words(query)
     held = wanted & _words(f"{candidate.chunk.content}\n{candidate.chunk.short or ''}")

@@ -26,12 +26,7 @@ MAX_SCENES = 1000
 
 @dataclass(frozen=True, eq=False)
 class Scores:
-    """Scores of a table's candidates.
-
-    Args:
-        total: Sum of the parts per candidate.
-        parts: Points per part, in a fixed order.
-    """
+    """Scores of a table's candidates."""
 
     total: Column
     parts: dict[str, Column]
@@ -46,14 +41,6 @@ def score_candidates(table: CandidateTable, scene: SelectionScene, weights: Sele
 
     The score is a sum of standardised parts and of fixed points, which reads like log-odds: adding is
     multiplying the odds, as tier x importance x recency x relevance would.
-
-    Args:
-        table: The candidates.
-        scene: The planned scene.
-        weights: What each part counts.
-
-    Returns:
-        The sums and their parts; empty for no candidates.
     """
     weights = weights if table.is_distilled else weights.for_text_alone()
     parts = {
@@ -71,9 +58,7 @@ def entity_overlap(table: CandidateTable, entity_ids: frozenset[str]) -> Column:
     Rarity is ln((n + 1) / (df + 1/2)) over the candidates: one whom every memory names says nothing.
     """
     named = [frozenset(row.chunk.entities_mentioned) for row in table.candidates]
-    counts = Counter(
-        entity for row, counted in zip(named, table.measure, strict=True) if counted for entity in row
-    )
+    counts = Counter(entity for row, counted in zip(named, table.measure, strict=True) if counted for entity in row)
     total = int(table.measure.sum())
     rarity = {e: max(0.0, math.log((total + 1) / (counts[e] + 0.5))) for e in entity_ids}
     return np.array([sum(rarity[e] for e in sorted(row & entity_ids)) for row in named], dtype=float)
@@ -92,8 +77,7 @@ def loop_weights(table: CandidateTable, scene: SelectionScene) -> Column:
 def shared_presence(scenes: tuple[SceneCast, ...], character_ids: frozenset[str]) -> Column:
     """Compare, per scene, who took part with whom the plan puts on stage (Jaccard, 0-1)."""
     return np.array(
-        [len(s.participants & character_ids) / max(1, len(s.participants | character_ids)) for s in scenes],
-        dtype=float,
+        [len(s.participants & character_ids) / max(1, len(s.participants | character_ids)) for s in scenes], dtype=float
     )
 
 
@@ -101,9 +85,7 @@ def _weighted_columns(
     table: CandidateTable, scene: SelectionScene, weights: SelectionWeights
 ) -> list[tuple[str, float, Column]]:
     voting = [(i, query) for i, query in enumerate(scene.queries) if query.kind in weights.voting_kinds]
-    meaning = standardise(
-        semantic_scores(voting, table.candidates, table.measure, weights=weights), table.measure
-    )
+    meaning = standardise(semantic_scores(voting, table.candidates, table.measure, weights=weights), table.measure)
     by_meaning = pool_best(meaning, weights.best_queries)
     if table.is_distilled:
         shared = standardise(retriever_scores(LEXICAL_RETRIEVER, voting, table.candidates), table.measure)
@@ -158,9 +140,7 @@ def _scene_parts(table: CandidateTable, weights: SelectionWeights, evidence: Col
     return _lifted(flow), _lifted(around)
 
 
-def _parts_of_scenes(
-    table: CandidateTable, weights: SelectionWeights, evidence: Column
-) -> tuple[Column, Column]:
+def _parts_of_scenes(table: CandidateTable, weights: SelectionWeights, evidence: Column) -> tuple[Column, Column]:
     """The two parts over all scenes of a table.
 
     A scene is the surer the surer those just before and after it are: that is what flows, and what a scene
@@ -185,18 +165,14 @@ def _lifted(evidence: Column) -> Column:
     return np.nan_to_num(evidence, nan=float(known.min()) if len(known) else 0.0)
 
 
-def _fixed_points(
-    table: CandidateTable, scene: SelectionScene, weights: SelectionWeights
-) -> dict[str, Column]:
+def _fixed_points(table: CandidateTable, scene: SelectionScene, weights: SelectionWeights) -> dict[str, Column]:
     chunks = [row.chunk for row in table.candidates]
     border = scene.ordinal - weights.at_hand_scenes
     at_hand = table.spread((table.ordinals >= border).astype(float)) == 1.0
     beside_memories = not bool(table.measure.all()) or any(c.content_type in DISTILLED_TYPES for c in chunks)
     kinds = {SUMMARY_TYPE: weights.summary_points} if beside_memories else {}
     other = weights.passage_points if beside_memories else 0.0
-    kind_points = [
-        0.0 if c.content_type in DISTILLED_TYPES else kinds.get(c.content_type, other) for c in chunks
-    ]
+    kind_points = [0.0 if c.content_type in DISTILLED_TYPES else kinds.get(c.content_type, other) for c in chunks]
     return {
         "at_hand": np.where(at_hand, weights.at_hand_points, 0.0),
         "superseded": np.array([weights.superseded_points if c.superseded_by else 0.0 for c in chunks]),

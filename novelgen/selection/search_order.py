@@ -30,15 +30,6 @@ def search_order(
     replaced comes after the memory that holds in its place, which moves up, or is put in, right before it. A former
     memory is not lowered beyond that: with a tenth of its score a search finds less of what planned scenes need (mean
     reciprocal rank over both development books' questions .490 to .483 and .498 to .490).
-
-    Args:
-        candidates: What the retrievers found, each memory once.
-        query: The query as it was asked.
-        holding: Chunk id of a replaced memory to the memory that holds in its place; without an entry, it keeps its
-            place.
-
-    Returns:
-        All candidates with a hit of the query, and the holding memories of those that are replaced.
     """
     found = [each for each in candidates if any(hit.query_index is not None for hit in each.hits)]
     scores = _scores(found)

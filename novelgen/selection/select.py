@@ -31,19 +31,7 @@ NOTABLE_POINTS = 0.2
 
 @dataclass(frozen=True)
 class SelectedMemory:
-    """A memory that was taken, and its receipt.
-
-    Args:
-        chunk: The memory.
-        form: full or short.
-        text: The text to give.
-        tokens: Its cost.
-        reasons: The parts that speak for it, strongest first, and why this form where that needs saying.
-        arm_ranks: Best rank per retriever, from 1.
-        score: Sum of the parts.
-        relevance: The score as 0-1, one half where the full form begins.
-        score_parts: Points per part.
-    """
+    """A memory that was taken, and its receipt."""
 
     chunk: StoryMemoryChunk
     form: Form
@@ -108,21 +96,7 @@ def select_memories(
     quotas: NeedQuotas = DEFAULT_QUOTAS,
     top_k: int | None = None,
 ) -> Selection:
-    """Choose what the planned scene must remember.
-
-    Args:
-        candidates: What the retrievers found, all strictly before the scene; a chunk found twice is merged.
-        scene: The planned scene.
-        weights: Settings of the choice.
-        budget_tokens: Most tokens that the chosen texts may cost together.
-        count_tokens: Counts the tokens of a text.
-        quotas: How much of the budget passages may take before distilled memories have had theirs.
-        top_k: At most so many items, beside the budget; None means no such bound.
-
-    Returns:
-        The items, best gain per token first, and the nearest left-out candidates; both empty for no
-        candidates. The same input in any order gives the same output.
-    """
+    """Choose what the planned scene must remember."""
     ranked = _rank(merge_candidates(candidates), scene, weights, count_tokens)
     finder = DuplicateFinder(ranked.table.candidates, weights.near_duplicate_overlap)
     has_distilled = any(each.chunk.content_type in DISTILLED_TYPES for each in ranked.table.candidates)
@@ -142,14 +116,7 @@ def select_memories(
 
 
 def merge_candidates(candidates: Iterable[Candidate]) -> list[Candidate]:
-    """Merge candidates of the same chunk: all hits, the first embedding.
-
-    Args:
-        candidates: In any order; the order of hits does not matter.
-
-    Returns:
-        Each chunk once, in order of chunk id.
-    """
+    """Merge candidates of the same chunk: all hits, the first embedding."""
     merged: dict[str, Candidate] = {}
     for candidate in candidates:
         known = merged.get(candidate.chunk.chunk_id)
@@ -169,10 +136,7 @@ def best_ranks(hits: Sequence[RetrieverHit]) -> dict[str, int]:
 
 
 def _rank(
-    candidates: Sequence[Candidate],
-    scene: SelectionScene,
-    weights: SelectionWeights,
-    count_tokens: TokenCounter,
+    candidates: Sequence[Candidate], scene: SelectionScene, weights: SelectionWeights, count_tokens: TokenCounter
 ) -> _Ranked:
     table = lay_out(candidates, scene)
     scores = score_candidates(table, scene, weights)
@@ -186,9 +150,7 @@ def _rank(
     return _Ranked(table, scores, rows, forms, gains)
 
 
-def _receipt(
-    ranked: _Ranked, chunk_id: str, weights: SelectionWeights, lifted: Mapping[str, float]
-) -> SelectedMemory:
+def _receipt(ranked: _Ranked, chunk_id: str, weights: SelectionWeights, lifted: Mapping[str, float]) -> SelectedMemory:
     candidate, chosen = ranked.table.candidates[ranked.rows[chunk_id]], ranked.forms[chunk_id]
     beside = {"beside": lifted[chunk_id]} if chunk_id in lifted else {}
     parts = ranked.scores.of(ranked.rows[chunk_id]) | beside
@@ -207,9 +169,7 @@ def _receipt(
 
 
 def _reasons(parts: dict[str, float], chosen: ChosenForm) -> tuple[str, ...]:
-    strong = sorted(
-        (name for name, points in parts.items() if points >= NOTABLE_POINTS), key=lambda n: (-parts[n], n)
-    )
+    strong = sorted((name for name, points in parts.items() if points >= NOTABLE_POINTS), key=lambda n: (-parts[n], n))
     return (*strong, f"full form: {chosen.why}") if chosen.why else tuple(strong)
 
 

@@ -19,15 +19,7 @@ MIN_DISTILLED = 12
 
 @dataclass(frozen=True, eq=False)
 class CandidateTable:
-    """The candidates of one choice.
-
-    Args:
-        candidates: In order of chunk id.
-        measure: Those over which everything is standardised: the distilled memories, or all without them.
-        summaries: Which are summary bullets.
-        scenes: Facts of the candidates' scenes in story order.
-        scene_of: Index into `scenes` per candidate; -1 without a known scene.
-    """
+    """The candidates of one choice."""
 
     candidates: tuple[Candidate, ...]
     measure: Mask
@@ -46,16 +38,10 @@ class CandidateTable:
         return np.array([scene.ordinal for scene in self.scenes], dtype=np.intp)
 
     def of_scenes(self, kept: NDArray[np.intp]) -> CandidateTable:
-        """Return the table with some of its scenes alone; candidates of the others are without a known scene.
-
-        Args:
-            kept: Indices into `scenes`, ascending.
-        """
+        """Return the table with some of its scenes alone; candidates of the others are without a known scene."""
         places = np.full(len(self.scenes) + 1, -1, dtype=np.intp)
         places[kept] = np.arange(len(kept))
-        return replace(
-            self, scenes=tuple(self.scenes[index] for index in kept), scene_of=places[self.scene_of]
-        )
+        return replace(self, scenes=tuple(self.scenes[index] for index in kept), scene_of=places[self.scene_of])
 
     def spread(self, scene_values: Column) -> Column:
         """Give each candidate its scene's value; NaN to one without a known scene."""
@@ -63,16 +49,7 @@ class CandidateTable:
         return values[self.scene_of]
 
     def best_of_scene(self, values: Column, counted: Mask, best: int) -> Column:
-        """Average the best values of each scene.
-
-        Args:
-            values: One number per candidate.
-            counted: The candidates that count.
-            best: How many to average.
-
-        Returns:
-            One number per scene; NaN for a scene none of whose candidates count.
-        """
+        """Average the best values of each scene."""
         rows = np.flatnonzero(counted & (self.scene_of >= 0))
         order = rows[np.lexsort((-values[rows], self.scene_of[rows]))]
         scenes = self.scene_of[order]
@@ -84,15 +61,7 @@ class CandidateTable:
 
 
 def lay_out(candidates: Sequence[Candidate], scene: SelectionScene) -> CandidateTable:
-    """Lay out candidates for scoring.
-
-    Args:
-        candidates: Each chunk once, in any order.
-        scene: The planned scene with the facts of the candidates' scenes.
-
-    Returns:
-        The table, its rows in order of chunk id: input order never matters.
-    """
+    """Lay out candidates for scoring."""
     rows = tuple(sorted(candidates, key=lambda candidate: candidate.chunk.chunk_id))
     keys = {row.scene_key for row in rows}
     scenes = tuple(sorted((s for s in scene.scenes if s.key in keys), key=lambda facts: facts.ordinal))

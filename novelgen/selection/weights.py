@@ -44,16 +44,13 @@ class SelectionWeights(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid")
 
     relevance: float = Field(
-        default=0.35,
-        description="Closeness to the plan's queries, in a story of `whole_story_scenes` and more.",
+        default=0.35, description="Closeness to the plan's queries, in a story of `whole_story_scenes` and more."
     )
     early_relevance: float = Field(
         default=0.9, description="The same at the beginning of a story; between the two in proportion."
     )
     importance: float = Field(default=0.45, description="Importance, 1-10, as stored.")
-    entities: float = Field(
-        default=0.2, description="Entities shared with the plan, rare ones counting more."
-    )
+    entities: float = Field(default=0.2, description="Entities shared with the plan, rare ones counting more.")
     open_loops: float = Field(default=0.4, description="Weight of the open loops planted in its scene.")
     spreading: float = Field(
         default=0.15, description="What flows to its scene from sure scenes that share rare words with it."
@@ -61,9 +58,7 @@ class SelectionWeights(BaseModel):
     surroundings: float = Field(
         default=0.25, description="Evidence of what lies around the scenes that its own is most similar to."
     )
-    summaries: float = Field(
-        default=0.30, description="Closeness of its scene's summary bullets to the plan."
-    )
+    summaries: float = Field(default=0.30, description="Closeness of its scene's summary bullets to the plan.")
     whole_story_scenes: int = Field(
         default=100,
         ge=1,
@@ -75,15 +70,13 @@ class SelectionWeights(BaseModel):
     words: float = Field(default=0.0, description="Words shared with the plan's queries, beside meaning.")
     novelty: float = Field(default=0.0, description="Being unlike what earlier scenes told.")
     text_alone_words: float = Field(
-        default=0.25,
-        description="`words` where a story has passages alone: those of the whole plan, rare ones most.",
+        default=0.25, description="`words` where a story has passages alone: those of the whole plan, rare ones most."
     )
     text_alone_names: float = Field(
         default=0.6, ge=0, description="Weight of the plan's names beside its other words, in `words` there."
     )
     text_alone_entities: float = Field(
-        default=0.12,
-        description="`entities` where a story has passages alone: most of it is said by the names there.",
+        default=0.12, description="`entities` where a story has passages alone: most of it is said by the names there."
     )
     text_alone_novelty: float = Field(
         default=0.3,
@@ -120,9 +113,7 @@ class SelectionWeights(BaseModel):
     best_queries: int = Field(
         default=3, ge=1, description="How many of its best queries are averaged in scene evidence."
     )
-    lexical_share: float = Field(
-        default=0.5, ge=0, description="Weight of words beside meaning in scene evidence."
-    )
+    lexical_share: float = Field(default=0.5, ge=0, description="Weight of words beside meaning in scene evidence.")
 
     common_directions: int = Field(
         default=16, ge=0, description="Strongest directions of the candidates' embeddings that are damped."
@@ -146,36 +137,22 @@ class SelectionWeights(BaseModel):
     summary_points: float = Field(default=-2.0, description="Added to a summary bullet beside memories.")
     passage_points: float = Field(default=-3.0, description="Added to a passage of the text beside memories.")
 
-    scene_neighbours: int = Field(
-        default=8, ge=0, description="Most similar scenes that each scene is tied to."
-    )
-    scene_reach: int = Field(
-        default=6, ge=0, description="Scenes before and after that count as surroundings."
-    )
+    scene_neighbours: int = Field(default=8, ge=0, description="Most similar scenes that each scene is tied to.")
+    scene_reach: int = Field(default=6, ge=0, description="Scenes before and after that count as surroundings.")
     scene_decay: float = Field(default=0.6, gt=0, lt=1, description="Weight lost per scene of distance.")
-    restart: float = Field(
-        default=0.3, gt=0, le=1, description="Share of spreading that returns to the sure scenes."
-    )
+    restart: float = Field(default=0.3, gt=0, le=1, description="Share of spreading that returns to the sure scenes.")
     spreading_steps: int = Field(default=10, ge=0, description="Steps of spreading.")
-    presence_share: float = Field(
-        default=0.5, ge=0, description="Weight of shared participants in scene evidence."
-    )
+    presence_share: float = Field(default=0.5, ge=0, description="Weight of shared participants in scene evidence.")
 
-    bullet_share: float = Field(
-        default=1.0, ge=0, description="Weight of a scene's summary bullets in scene evidence."
-    )
+    bullet_share: float = Field(default=1.0, ge=0, description="Weight of a scene's summary bullets in scene evidence.")
     common_word_share: float = Field(
         default=0.1, gt=0, le=1, description="Share of the scenes beyond which a word ties none of them."
     )
 
     full_form_score: float = Field(default=2.5, description="Score from which the full form is given.")
-    short_form_worth: float = Field(
-        default=0.9, gt=0, le=1, description="Worth of a good short form beside the full."
-    )
+    short_form_worth: float = Field(default=0.9, gt=0, le=1, description="Worth of a good short form beside the full.")
     length_discount: float = Field(default=0.6, ge=0, description="Exponent of tokens in gain per token.")
-    near_duplicate_overlap: float = Field(
-        default=0.6, gt=0, le=1, description="Shared words that make a duplicate."
-    )
+    near_duplicate_overlap: float = Field(default=0.6, gt=0, le=1, description="Shared words that make a duplicate.")
     left_out_receipts: int = Field(default=12, ge=0, description="How many left-out candidates are reported.")
 
     def for_text_alone(self) -> SelectionWeights:

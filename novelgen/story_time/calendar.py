@@ -22,16 +22,7 @@ class Distance(NamedTuple):
 
 
 def days_between(first: ToldTime, then: ToldTime) -> Distance | None:
-    """Return how many days a later told date lies after an earlier told one.
-
-    Args:
-        first: Names a day of a month.
-        then: Names a day of a month.
-
-    Returns:
-        None where one names no day or the calendars differ. Two dates with their years give one number, which is
-        negative where the date lies earlier. Without a year the same date comes again every year.
-    """
+    """Return how many days a later told date lies after an earlier told one."""
     if not (first.is_dated and then.is_dated) or first.is_lunar != then.is_lunar:
         return None
     if first.era != then.era and first.era and then.era:
@@ -70,12 +61,7 @@ def _lunar(first: ToldTime, then: ToldTime, years: int, both_years: bool) -> Dis
 
 
 def calendar_day(told: ToldTime, *, year: int | None = None) -> date | None:
-    """Return a told date as a day of our calendar, or None where it is none or no such day exists.
-
-    Args:
-        told: What is told.
-        year: Year to take; None takes the told one.
-    """
+    """Return a told date as a day of our calendar, or None where it is none or no such day exists."""
     in_year = year if year is not None else told.year
     if told.is_lunar or told.era or in_year is None or told.month is None or told.day is None:
         return None

@@ -28,19 +28,7 @@ _ABOUT_YEARS = 2
 
 @dataclass(frozen=True, slots=True)
 class TellingScene:
-    """A stored scene as far as it bears on when it plays.
-
-    Args:
-        chapter_index: Its chapter.
-        scene_index: Its scene.
-        scene_id: Its lasting id.
-        title: Its title.
-        story_time: When it plays, in its record's words.
-        text: Its text, of which the opening is read where the record says nothing.
-        is_flashback: Whether its record says that all of it plays earlier.
-        participants: Ids of who is on stage.
-        location_id: Where it plays.
-    """
+    """A stored scene as far as it bears on when it plays."""
 
     chapter_index: int
     scene_index: int
@@ -90,12 +78,6 @@ def scene_times(scenes: Sequence[TellingScene]) -> list[SceneTime]:
 
     Nothing is made up: a scene of which nothing is said has no day, and days after it are the earliest that they
     can be.
-
-    Args:
-        scenes: Scenes in the order told; those before them are not known.
-
-    Returns:
-        One per scene, in the order told.
     """
     now: _Now | None = None
     first_year: ToldTime | None = None
@@ -143,18 +125,14 @@ def _advance(now: _Now | None, told: ToldTime | None, time: SceneTime) -> _Now:
         certainty = max(now.certainty, gap.certainty, key=_CERTAINTIES.index)
         if gap.certainty == "unknown":
             certainty = "at_least"
-        begun = replace(
-            now, day=now.day + gap.likely, certainty=certainty, latest=_added(now.latest, gap.span)
-        )
+        begun = replace(now, day=now.day + gap.likely, certainty=certainty, latest=_added(now.latest, gap.span))
         begun = _pinned(begun, now, told)
         time.certainty = "unknown" if gap.certainty == "unknown" else begun.certainty
         time.story_day = begun.day if time.certainty != "unknown" else None
         if gap.span != DaySpan(min_days=0):
             time.since_previous = gap.span
         if gap.span.max_days is None or gap.span.max_days > _SEASON_OF_YEARS:
-            is_years = (
-                told is not None and told.shift is not None and gap.span.min_days > _SEASON_OF_YEARS // 2
-            )
+            is_years = told is not None and told.shift is not None and gap.span.min_days > _SEASON_OF_YEARS // 2
             begun = replace(begun, has_jumped_years=now.has_jumped_years or is_years)
     begun = replace(begun, has_crossed_midnight=False)
     if told is None:
@@ -233,9 +211,7 @@ def _pinned(begun: _Now, before: _Now, told: ToldTime | None) -> _Now:
     if dated is None or not dated.is_told or dated.likely is None or told.shift is not None:
         return begun
     day = before.dated[1] + dated.likely
-    return replace(
-        begun, day=day, certainty=before.dated[2], latest=day if _is_sure(before.dated[2]) else None
-    )
+    return replace(begun, day=day, certainty=before.dated[2], latest=day if _is_sure(before.dated[2]) else None)
 
 
 def _remembering(now: _Now, told: ToldTime) -> _Now:
@@ -281,9 +257,7 @@ def _placed(time: SceneTime, now: _Now | None, first_year: ToldTime | None) -> _
     return _Laid(time, at)
 
 
-def _lived_then(
-    past: ToldTime, now: _Now | None, first_year: ToldTime | None
-) -> tuple[LivedWhen, float | None]:
+def _lived_then(past: ToldTime, now: _Now | None, first_year: ToldTime | None) -> tuple[LivedWhen, float | None]:
     if past.shift is not None and now is not None:
         back = past.shift
         latest, middle = back.max_days or 0, now.day + (back.min_days + (back.max_days or 0)) / 2
@@ -293,12 +267,7 @@ def _lived_then(
         if is_before or (latest <= -_SEASON_OF_YEARS and not now.has_jumped_years):
             return "before_story", middle
         return "unknown", None
-    if (
-        past.year is not None
-        and first_year is not None
-        and first_year.year is not None
-        and past.era == first_year.era
-    ):
+    if past.year is not None and first_year is not None and first_year.year is not None and past.era == first_year.era:
         slack = _ABOUT_YEARS if past.is_about or first_year.is_about else 0
         if (past.to_year or past.year) < first_year.year - slack:
             month = (past.month or 1) - 1
@@ -321,16 +290,7 @@ def _in_lived_order(laid: Sequence[_Laid]) -> list[SceneTime]:
 
 
 def days_apart(times: Sequence[SceneTime], first: int, then: int) -> DaySpan | None:
-    """Return how many days lie between two scenes of the story's present, by index in the order told.
-
-    Args:
-        times: The scenes in the order told.
-        first: Index of the earlier.
-        then: Index of the later.
-
-    Returns:
-        What is certain, counted from link to link; None where one of the two plays at another time.
-    """
+    """Return how many days lie between two scenes of the story's present, by index in the order told."""
     if times[first].is_flashback or times[then].is_flashback:
         return None
     least, most = 0, 0

@@ -22,14 +22,7 @@ WEEKDAYS = "Monday Tuesday Wednesday Thursday Friday Saturday Sunday".split()
 
 
 class Contradiction(NamedTuple):
-    """Two scenes, or one, whose times cannot both be true.
-
-    Args:
-        rule: Which rule found it.
-        first: Index of the earlier scene in the order told.
-        second: Index of the later.
-        expected: What would follow from the earlier, in a few plain words.
-    """
+    """Two scenes, or one, whose times cannot both be true."""
 
     rule: str
     first: int
@@ -42,9 +35,6 @@ def contradictions(times: Sequence[SceneTime]) -> list[Contradiction]:
 
     Only what is told is held against what is told, never what was inferred. A date that merely lies before the
     last one is none: stories go back and forth.
-
-    Args:
-        times: The scenes in the order told.
     """
     found: list[Contradiction] = []
     for index in range(len(times)):
@@ -53,12 +43,7 @@ def contradictions(times: Sequence[SceneTime]) -> list[Contradiction]:
 
 
 def contradictions_of(times: Sequence[SceneTime], index: int) -> Iterator[Contradiction]:
-    """Yield what one scene's time contradicts in itself and before it, each rule at most once.
-
-    Args:
-        times: The scenes in the order told.
-        index: The scene.
-    """
+    """Yield what one scene's time contradicts in itself and before it, each rule at most once."""
     told = times[index].told
     if told is None:
         return
@@ -148,9 +133,7 @@ def _hour_of_same_day(times: Sequence[SceneTime], index: int) -> Iterator[Contra
     if told.minutes is None or earlier.minutes is None or earlier.part in ("midnight", "small_hours"):
         return
     # After midnight a morning of the same date is still to come.
-    goes_on = (
-        earlier.part == "night" and told.minutes[0] < 720 and told.part in ("morning", "dawn", "small_hours")
-    )
+    goes_on = earlier.part == "night" and told.minutes[0] < 720 and told.part in ("morning", "dawn", "small_hours")
     # Parts of the day run into each other at their ends; hours of the clock do not, but are rarely meant so closely.
     slack = -_SLACK_MINUTES if told.is_clock or earlier.is_clock else _SLACK_MINUTES
     if not goes_on and told.minutes[1] - slack <= earlier.minutes[0]:

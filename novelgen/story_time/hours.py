@@ -32,10 +32,7 @@ PARTS: dict[PartOfDay, tuple[int, int]] = {
 _WORDS: tuple[tuple[PartOfDay, str], ...] = (
     ("small_hours", r"\bsmall hours\b|凌晨|五更|四更|[丑寅]时"),
     ("midnight", r"\bmidnight\b|半夜|子夜|午夜|夜半|三更|子时"),
-    (
-        "dawn",
-        r"\b(?:dawn|daybreak|sunrise|first light|cock-?crow)\b|黎明|拂晓|破晓|天明|天亮|日出|平明|鸡鸣|卯时",
-    ),
+    ("dawn", r"\b(?:dawn|daybreak|sunrise|first light|cock-?crow)\b|黎明|拂晓|破晓|天明|天亮|日出|平明|鸡鸣|卯时"),
     ("noon", r"\b(?:noon|midday|mid-day)\b|中午|正午|晌午|日中|午时"),
     ("afternoon", r"\bafternoon\b|午后|下午|后晌|[未申]时"),
     (
@@ -75,9 +72,7 @@ _CLOSER = tuple((re.compile(words, re.IGNORECASE), minutes) for words, minutes i
 
 _HOUR_WORDS = "one two three four five six seven eight nine ten eleven twelve".split()
 _HOUR = rf"(?:1[0-2]|[1-9]|{'|'.join(_HOUR_WORDS)})"
-_BETWEEN = re.compile(
-    rf"\bbetween\s+({_HOUR})\s+and\s+({_HOUR})\b(?!\s+(?:days|weeks|months|years))", re.IGNORECASE
-)
+_BETWEEN = re.compile(rf"\bbetween\s+({_HOUR})\s+and\s+({_HOUR})\b(?!\s+(?:days|weeks|months|years))", re.IGNORECASE)
 _DIGITS = re.compile(
     r"\b([01]?\d|2[0-4])[:：]([0-5]\d)(?:\s*([ap])\.?m\b)?|\b(1[0-2]|[1-9])\s*([ap])\.?m\b", re.IGNORECASE
 )
@@ -102,9 +97,6 @@ def read_hours(text: str) -> Hours | None:
 
     An hour of the clock is taken to be of the part of the day that stands beside it; without one it is of the
     morning or of the afternoon, and its earliest and latest minute say both.
-
-    Args:
-        text: A few words that tell a time.
     """
     part = _part(text)
     clock = _clock(text)

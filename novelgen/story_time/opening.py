@@ -29,9 +29,7 @@ _ENGLISH = re.compile(
     )(?![\w'’])""",
     re.IGNORECASE | re.VERBOSE,
 )
-_CHINESE_PART = (
-    "清晨|清早|一早|早上|早晨|天明|天亮|黎明|上午|中午|正午|午后|下午|傍晚|黄昏|入夜|晚上|夜里|深夜|半夜"
-)
+_CHINESE_PART = "清晨|清早|一早|早上|早晨|天明|天亮|黎明|上午|中午|正午|午后|下午|傍晚|黄昏|入夜|晚上|夜里|深夜|半夜"
 _CHINESE = re.compile(
     rf"""^(?:却说|话说|且说|只说|再说|单说|直到|到了|到|等到|及至|至|就在|在)?[，、]?(?P<time>
         (?:[次翌][日晨早晚夜天]|第二[天日]|隔[天日]|转天|[当同][日天晚夜]|是[日夜晚]|这天(?={_CHINESE_PART}))
@@ -51,9 +49,6 @@ def read_opening(text: str) -> ToldTime | None:
 
     Only its first words count, and never speech: `The next morning`, `Three days later`, `次日`, `过了三日`,
     `那年冬天`. What stands further on may be anybody's memory or plan.
-
-    Args:
-        text: The scene's text.
     """
     found = opening_words(text)
     if found is None:
@@ -63,11 +58,7 @@ def read_opening(text: str) -> ToldTime | None:
 
 
 def opening_words(text: str) -> tuple[str, tuple[int, int]] | None:
-    """Return the words of time with which a text opens, and where they stand in it.
-
-    Args:
-        text: A scene's text.
-    """
+    """Return the words of time with which a text opens, and where they stand in it."""
     start = len(text) - len(text.lstrip("\ufeff \t\r\n\u3000*#—-"))
     head = text[start : start + MAX_OPENING_CHARACTERS]
     match = _CHINESE.match(head) or _ENGLISH.match(head)

@@ -21,10 +21,7 @@ PAST = re.compile(
 )
 """Words for what was; not `before midnight`, nor `half past six`, which are hours of now."""
 
-UNREAL = re.compile(
-    r"\b(?:dreams?|visions?|ghosts?|s[ée]ance)\b|梦|幻|亡魂|鬼魂|地府|前世",
-    re.IGNORECASE,
-)
+UNREAL = re.compile(r"\b(?:dreams?|visions?|ghosts?|s[ée]ance)\b|梦|幻|亡魂|鬼魂|地府|前世", re.IGNORECASE)
 """Words for what does not happen as the rest does."""
 
 

@@ -83,9 +83,7 @@ _CHINESE_MONTH = re.compile(
     rf"(?:初?(?P<day>{CHINESE_NUMERAL})?[日号]?|(?P<moon>[望朔晦]))?(?![后前余多]|之后|以后)"
 )
 _FIRST_TEN = re.compile(r"初([一二三四五六七八九十])(?![更年])")
-_LUNAR = re.compile(
-    r"农历|阴历|旧历|正月|腊月|冬月|闰|初[一二三四五六七八九十](?!更)|月[望朔晦]|望[日后]|朔日"
-)
+_LUNAR = re.compile(r"农历|阴历|旧历|正月|腊月|冬月|闰|初[一二三四五六七八九十](?!更)|月[望朔晦]|望[日后]|朔日")
 _CHINESE_WEEKDAY = re.compile(r"(?:星期|礼拜|周)([一二三四五六日天末])(?![年岁])")
 
 _PART = "(?:day|morning|afternoon|evening|night|noon)"
@@ -124,13 +122,7 @@ _NTH_DAY = re.compile(
     rf"第({CHINESE_NUMERAL})[日天夜]|\b(?:the\s+)?({'|'.join(reversed(_ORDINAL_WORDS))}) (?:day|night|morning)\b",
     re.IGNORECASE,
 )
-_VAGUE_ENGLISH = {
-    "some": (2, None),
-    "several": (2, None),
-    "a few": (2, 20),
-    "a couple of": (2, 3),
-    "many": (3, None),
-}
+_VAGUE_ENGLISH = {"some": (2, None), "several": (2, None), "a few": (2, 20), "a couple of": (2, 3), "many": (3, None)}
 _LATER = re.compile(
     rf"\b(?:after\s+)?(?P<number>{_MANY})?\s*(?P<unit>{_UNIT})"
     r"\s+(?P<way>later|afterwards|after(?=\s*(?:[,.;]|$))|on|had passed|passed|ago|earlier|before)\b"
@@ -144,8 +136,7 @@ _CHINESE_LATER = re.compile(
     r"|(?P<month>月余)[之以]?后"
 )
 _YESTERDAY = re.compile(
-    rf"\b(?:yesterday|last night|the {_PART} before|the previous {_PART})\b|昨[日天夜晚]|前一[天日夜晚]",
-    re.IGNORECASE,
+    rf"\b(?:yesterday|last night|the {_PART} before|the previous {_PART})\b|昨[日天夜晚]|前一[天日夜晚]", re.IGNORECASE
 )
 
 _UNIT_DAYS = {
@@ -167,9 +158,7 @@ _CHINESE_UNITS = {
     "年": "year",
 }
 
-_SEVERAL = re.compile(
-    "(?P<tens>[二三四五六七八九]?十)?(?P<low>[一二三四五六七八])(?P<high>[二三四五六七八九])$"
-)
+_SEVERAL = re.compile("(?P<tens>[二三四五六七八九]?十)?(?P<low>[一二三四五六七八])(?P<high>[二三四五六七八九])$")
 """三五日, 十七八日: from the first to the second."""
 
 _FRAME = re.compile(
@@ -184,14 +173,7 @@ _TO = re.compile(
 
 
 def read_story_time(text: str) -> ToldTime:
-    """Read when something plays out of a few words of a record, in Chinese or English.
-
-    Args:
-        text: As a record says it: `the next morning`, `July 7th, half past five`, `三日后`, `贞观十三年九月`.
-
-    Returns:
-        What it says; what it leaves open is None. `shift` counts days since the scene told before.
-    """
+    """Read when something plays out of a few words of a record, in Chinese or English."""
     plain = " ".join(text[:MAX_CHARACTERS].split())
     head, _, rest = _cut(plain, _APART)
     if rest and _FRAME.search(rest) and not _FRAME.search(head):
@@ -226,9 +208,7 @@ def _read_span(text: str) -> ToldTime:
         return _read_one(text)
     start, end = _read_one(head), _read_one(rest)
     ordinal = _NTH_DAY.search(rest)
-    if not (start.says_something and (end.says_something or ordinal)) or (
-        start.year and end.year and not end.month
-    ):
+    if not (start.says_something and (end.says_something or ordinal)) or (start.year and end.year and not end.month):
         return _read_one(text)
     if start.shift is None and end.shift is not None and end.shift.max_days == 0:
         start = start.model_copy(update={"shift": end.shift})
@@ -244,9 +224,7 @@ def _read_one(text: str, *, is_past: bool = False) -> ToldTime:
     if hours is not None:
         read |= {"part": hours.part, "minutes": hours.minutes, "is_clock": hours.is_clock}
     read |= _date(text)
-    read["season"] = next(
-        (season for season, words in _SEASON_WORDS if re.search(words, text, re.IGNORECASE)), None
-    )
+    read["season"] = next((season for season, words in _SEASON_WORDS if re.search(words, text, re.IGNORECASE)), None)
     read["weekday"] = _weekday(text)
     read["shift"] = _back(text) if is_past else _shift(text)
     return ToldTime(**read)
@@ -298,9 +276,7 @@ def _chinese_date(text: str) -> dict[str, Any]:
     elif found := _year(text):
         read |= found
     is_lunar = bool(read.get("era") or _LUNAR.search(text))
-    match = next(
-        (each for each in _CHINESE_MONTH.finditer(text) if not text[: each.start()].endswith("个")), None
-    )
+    match = next((each for each in _CHINESE_MONTH.finditer(text) if not text[: each.start()].endswith("个")), None)
     if match:
         month = {"正": 1, "腊": 12, "冬": 11}.get(match["month"]) or chinese_number(match["month"])
         if 1 <= month <= 12:
@@ -385,9 +361,7 @@ def _chinese_span(match: re.Match[str]) -> DaySpan:
         return _days(2 * least, None)
     if several := _SEVERAL.match(number):
         tens = chinese_number(several["tens"] or "零")
-        fewest, greatest = (
-            _counted(tens + chinese_number(several[each]), least, most) for each in ("low", "high")
-        )
+        fewest, greatest = (_counted(tens + chinese_number(several[each]), least, most) for each in ("low", "high"))
         return _days(fewest.min_days, greatest.max_days)
     span = _counted(chinese_number(number), least, most)
     is_more = match["more"] or match["more2"] or match["more3"]

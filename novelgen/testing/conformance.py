@@ -90,10 +90,7 @@ class MemoryToolsConformance:
             question, name = story.queries["M4"], story.entities[2].name
 
             def ids(
-                memory: MemoryTools = memory,
-                story: SampleStory = story,
-                question: str = question,
-                **filters: Any,
+                memory: MemoryTools = memory, story: SampleStory = story, question: str = question, **filters: Any
             ) -> list[str]:
                 return _ids(memory.search_story_memory(story.project_id, question, top_k=50, **filters))
 
@@ -108,9 +105,7 @@ class MemoryToolsConformance:
         """The last value of an attribute holds, a list is replaced whole, None clears, nothing comes too early."""
         for story, memory in self._filled():
             goals = next(
-                change.changes["goals"]
-                for change in story.scenes[1].record.state_changes
-                if "goals" in change.changes
+                change.changes["goals"] for change in story.scenes[1].record.state_changes if "goals" in change.changes
             )
             disguise = story.scenes[1].record.state_changes[0].changes["disguise"]
             expected = {
@@ -122,9 +117,7 @@ class MemoryToolsConformance:
                 (None, None): {"goals": goals[:1]},
             }
             for (chapter, scene), state in expected.items():
-                found = memory.get_entity_state(
-                    story.project_id, "C1", chapter_index=chapter, scene_index=scene
-                )
+                found = memory.get_entity_state(story.project_id, "C1", chapter_index=chapter, scene_index=scene)
                 assert _stated(found) == state, (chapter, scene)
 
     def test_a_state_says_where_it_last_changed(self) -> None:
@@ -225,9 +218,7 @@ class StoryMemoryConformance(MemoryToolsConformance):
                 outline = memory.outline(story.project_id, as_of=position)
                 told = [each for each in story.scenes if each.position < position]
                 shown = [
-                    each.entity_id
-                    for each in story.entities
-                    if position.admits(each.first_chapter, each.first_scene)
+                    each.entity_id for each in story.entities if position.admits(each.first_chapter, each.first_scene)
                 ]
                 places = [(each.chapter_index, each.scene_index) for each in outline.scenes]
                 assert places == [(each.record.chapter_index, each.record.scene_index) for each in told]

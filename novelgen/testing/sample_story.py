@@ -106,19 +106,12 @@ def _story(project_id: str, language: str, words: Mapping[str, Any]) -> SampleSt
             1,
             1,
             ["C0", "C1"],
-            state_changes=[
-                {"entity_id": "C1", "changes": {"goals": words["goals"], "disguise": words["disguise"]}}
-            ],
+            state_changes=[{"entity_id": "C1", "changes": {"goals": words["goals"], "disguise": words["disguise"]}}],
             relationship_changes=[
                 {"character_a": "C1", "character_b": "C0", "status": "friendly", "dimensions": {"trust": 20}}
             ],
             open_loops_created=[
-                {
-                    "id": "OL0",
-                    "description": memories["M1"],
-                    "importance": "high",
-                    "related_characters": ["C1"],
-                }
+                {"id": "OL0", "description": memories["M1"], "importance": "high", "related_characters": ["C1"]}
             ],
             memories=[memory("M1", "C1", "C0", tags=["promise"])],
         )
@@ -156,13 +149,7 @@ def _story(project_id: str, language: str, words: Mapping[str, Any]) -> SampleSt
         language=language,
         entities=[
             entity("C0", "character", 0, 1),
-            entity(
-                "C1",
-                "character",
-                1,
-                1,
-                aliases=[EntityAlias(alias=aliases["C1"], first_chapter=2, first_scene=1)],
-            ),
+            entity("C1", "character", 1, 1, aliases=[EntityAlias(alias=aliases["C1"], first_chapter=2, first_scene=1)]),
             entity("C2", "character", 3, 1),
             entity("I0", "item", 0, 1),
             entity("L0", "location", 0, 1),

@@ -40,11 +40,7 @@ MARKERS: dict[str, tuple[float, str, str]] = {
         r"\bmarr|\blove[ds]?\b|\bwife\b|\bhusband|\bbrother|\bdaughter|\bheir\b|\bfriend of|\benem",
         "成亲|成婚|嫁|娶|拜师|为师|徒弟|结拜|兄弟|父亲|母亲|仇|恩|投降|皈依|归顺|联手",
     ),
-    "injury": (
-        2.0,
-        r"\bwound|\binjur|\bscar\b|\bblood|\bpale\b|\bill\b|\bfaint",
-        "伤|流血|疼|病|昏|残|断了|瞎",
-    ),
+    "injury": (2.0, r"\bwound|\binjur|\bscar\b|\bblood|\bpale\b|\bill\b|\bfaint", "伤|流血|疼|病|昏|残|断了|瞎"),
     "plan": (
         1.0,
         r"\bmust\b|\bintend|\bplan\b|\bplot\b|\btomorrow|\bto-morrow|\bmeet (?:me|us)|\bappoint|\bwarn|\bthreat",
@@ -59,8 +55,7 @@ MARKERS: dict[str, tuple[float, str, str]] = {
 """Kinds of weighty sentences: weight, English pattern (any case), Chinese pattern."""
 
 _PATTERNS = [
-    (weight, re.compile(f"{english}|{chinese}", re.IGNORECASE))
-    for weight, english, chinese in MARKERS.values()
+    (weight, re.compile(f"{english}|{chinese}", re.IGNORECASE)) for weight, english, chinese in MARKERS.values()
 ]
 _SHORTEST_SENTENCE = 6
 
@@ -92,14 +87,6 @@ def salient_sentences(text: str, mentions: Sequence[NamedSpan], *, limit: int) -
 
     The score is `ENTITY_WEIGHT` for each of up to `COUNTED_ENTITIES` entities named, plus the weights of the
     kinds in `MARKERS` that the sentence shows.
-
-    Args:
-        text: A scene or a chunk of it.
-        mentions: The entities named in the text.
-        limit: Most sentences to return.
-
-    Returns:
-        Sentences with a score above 0, best first, of equal ones the earlier first.
     """
     scored = [_scored(text, span, mentions) for span in split_sentences(text)]
     weighty = [sentence for sentence in scored if sentence.score > 0]
@@ -109,13 +96,7 @@ def salient_sentences(text: str, mentions: Sequence[NamedSpan], *, limit: int) -
 def short_form(
     text: str, mentions: Sequence[NamedSpan], *, limit_characters: int = SHORT_FORM_CHARACTERS
 ) -> str | None:
-    """Return the best whole sentence of a text that fits the limit, or None when none does.
-
-    Args:
-        text: A chunk of a scene.
-        mentions: The entities named in the text.
-        limit_characters: Most characters of the short form.
-    """
+    """Return the best whole sentence of a text that fits the limit, or None when none does."""
     for sentence in salient_sentences(text, mentions, limit=len(text)):
         if sentence.end - sentence.start <= limit_characters:
             return " ".join(text[sentence.start : sentence.end].split())
@@ -130,15 +111,7 @@ BULLET_CHARACTERS = 200
 
 
 def bullets(text: str, *, max_bullets: int = MAX_BULLETS) -> list[str]:
-    """Sum a scene up in its own sentences: the weightiest, one of each stretch of it, in the order of the text.
-
-    Args:
-        text: A scene.
-        max_bullets: Most bullets.
-
-    Returns:
-        `MIN_BULLETS` to `max_bullets` sentences, no more than the scene has; empty for a text without any.
-    """
+    """Sum a scene up in its own sentences: the weightiest, one of each stretch of it, in the order of the text."""
     spans = [span for span in split_sentences(text) if text[span.start : span.end].strip()]
     count = min(max_bullets, len(spans), max(MIN_BULLETS, len(spans) // SENTENCES_PER_BULLET))
     scored = [_scored(text, span, ()) for span in spans]
@@ -146,13 +119,9 @@ def bullets(text: str, *, max_bullets: int = MAX_BULLETS) -> list[str]:
     for number in range(count):
         stretch = scored[len(scored) * number // count : len(scored) * (number + 1) // count]
         # Where nothing weighs, what is longest tells most.
-        chosen.append(
-            max(stretch, key=lambda each: (each.score, min(BULLET_CHARACTERS, each.end - each.start)))
-        )
+        chosen.append(max(stretch, key=lambda each: (each.score, min(BULLET_CHARACTERS, each.end - each.start))))
     told = [" ".join(text[each.start : each.end].split()) for each in chosen]
-    clipped = (
-        each if len(each) <= BULLET_CHARACTERS else f"{each[: BULLET_CHARACTERS - 1]}…" for each in told
-    )
+    clipped = (each if len(each) <= BULLET_CHARACTERS else f"{each[: BULLET_CHARACTERS - 1]}…" for each in told)
     return list(dict.fromkeys(clipped))
 
 
@@ -163,12 +132,7 @@ GIST_CHARACTERS = 240
 
 
 def gist(text: str, *, limit_characters: int = GIST_CHARACTERS) -> str:
-    """Return what a scene without a record is about: its weightiest sentence and its last one, cut to the limit.
-
-    Args:
-        text: A scene.
-        limit_characters: Most characters.
-    """
+    """Return what a scene without a record is about: its weightiest sentence and its last one, cut to the limit."""
     spans = [span for span in split_sentences(text) if text[span.start : span.end].strip()]
     if not spans:
         return ""

@@ -48,14 +48,7 @@ def count_cjk(text: str) -> int:
 
 
 def story_language(text: str) -> StoryLanguage:
-    """Tell a text's language by the share of Chinese characters among its letters.
-
-    Args:
-        text: Any text; one without letters counts as English.
-
-    Returns:
-        "zh" when at least `CJK_SHARE_OF_CHINESE_TEXT` of the letters are Chinese, else "en".
-    """
+    """Tell a text's language by the share of Chinese characters among its letters."""
     letters = len(_LETTER.findall(text))
     return "zh" if letters and count_cjk(text) >= CJK_SHARE_OF_CHINESE_TEXT * letters else "en"
 
@@ -83,12 +76,6 @@ def estimate_tokens(text: str) -> int:
 
     One token per Chinese character and one per four other characters, rounded up for the whole text, so
     that a sum of estimates never undercounts.
-
-    Args:
-        text: Any text; an empty one costs nothing.
-
-    Returns:
-        Tokens, at least 0.
     """
     chinese = count_cjk(text)
     return chinese + -(-(len(text) - chinese) // OTHER_CHARACTERS_PER_TOKEN)

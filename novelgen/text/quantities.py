@@ -14,17 +14,7 @@ Dimension = Literal["duration", "length", "weight", "money", "age", "clock"]
 
 @dataclass(frozen=True, slots=True)
 class Quantity:
-    """A number with its unit, at the characters [start, end) of a text.
-
-    Args:
-        start: Where it begins.
-        end: Where its unit ends.
-        dimension: What is measured.
-        low: The least that it may mean, in the dimension's base unit: seconds, metres, kilograms, years; hours
-            of the day for `clock`; of money the currency itself.
-        high: The most that it may mean.
-        unit: The unit as a word: year, mile, pound, 年, 里, 两; money in two currencies is not comparable.
-    """
+    """A number with its unit, at the characters [start, end) of a text."""
 
     start: int
     end: int
@@ -139,17 +129,14 @@ _ENGLISH_NUMBER = (
 )
 _ENGLISH_UNIT = "|".join(
     [
-        *sorted(
-            (rf"{unit}s?" for unit in _ENGLISH_UNITS if unit not in ("foot", "inch")), key=len, reverse=True
-        ),
+        *sorted((rf"{unit}s?" for unit in _ENGLISH_UNITS if unit not in ("foot", "inch")), key=len, reverse=True),
         *_IRREGULAR,
         "foot",
         "inch",
     ]
 )
 _ADJECTIVE = (
-    "long|short|whole|full|good|odd|weary|solid|clear|mortal|bare|happy|dreary"
-    "|bitter|endless|english|gold|golden"
+    "long|short|whole|full|good|odd|weary|solid|clear|mortal|bare|happy|dreary|bitter|endless|english|gold|golden"
 )
 _ENGLISH = re.compile(
     rf"\b(?P<low>{_ENGLISH_NUMBER})"
@@ -164,9 +151,7 @@ _CLOCK = re.compile(
     rf"(?P<day>morning|afternoon|evening|night)\b|\s*(?P<half>[ap]\.?m\b))?",
     re.IGNORECASE,
 )
-_DENIED = re.compile(
-    r"\b(?:not|never|no|nor)\s+(?:\w+\s+)?$|(?:不是|并非|何止|岂止|不止|哪有)\s*$", re.IGNORECASE
-)
+_DENIED = re.compile(r"\b(?:not|never|no|nor)\s+(?:\w+\s+)?$|(?:不是|并非|何止|岂止|不止|哪有)\s*$", re.IGNORECASE)
 
 _DIGITS = {digit: value for value, digit in enumerate("零一二三四五六七八九")} | {"〇": 0, "两": 2}
 _CHINESE_SCALES = {"十": 10, "百": 100, "千": 1000, "万": 10**4, "亿": 10**8}
@@ -194,13 +179,6 @@ def find_quantities(text: str, language: StoryLanguage) -> list[Quantity]:
 
     What says no number is left out: a single one ("one day", 一日), `several`, 数十, 几年, what is denied, and
     dates (第三日, 三月).
-
-    Args:
-        text: Any text.
-        language: Its language.
-
-    Returns:
-        In their order, without overlap.
     """
     found = list(_chinese(text) if language == "zh" else _english(text))
     return [each for each in found if not _DENIED.search(text[max(0, each.start - 20) : each.start])]
@@ -257,14 +235,7 @@ def _clock(text: str, found: re.Match[str]) -> Quantity | None:
 
 
 def english_number(text: str) -> float | None:
-    """Return the number that English words or digits say, half a million and eight-and-twenty as well.
-
-    Args:
-        text: The number alone.
-
-    Returns:
-        None where it says none.
-    """
+    """Return the number that English words or digits say, half a million and eight-and-twenty as well."""
     words = re.findall(r"[a-z]+|\d[\d,]*(?:\.\d+)?", text.casefold())
     total = current = 0.0
     half_after = 0.0
@@ -332,14 +303,7 @@ def _last_scale(number: str) -> float:
 
 
 def chinese_numbers(text: str) -> tuple[float, float] | None:
-    """Return the least and the most that Chinese digits say: 三百 is 300 to 300, 三五十 is 30 to 50.
-
-    Args:
-        text: The number alone.
-
-    Returns:
-        None where it says none.
-    """
+    """Return the least and the most that Chinese digits say: 三百 is 300 to 300, 三五十 is 30 to 50."""
     if text == "半":
         return 0.5, 0.5
     if text[0].isdigit() and text[0].isascii():

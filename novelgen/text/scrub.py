@@ -25,25 +25,12 @@ def scrub_text(text: str) -> str:
 
     Line ends become "\\n"; control characters but tab and line feed, lone surrogates, direction marks and
     byte order marks go. Scrubbing twice changes nothing more.
-
-    Args:
-        text: Any string.
-
-    Returns:
-        The clean text, which every store and every encoder accepts.
     """
     return _UNWANTED.sub("", _LINE_ENDS.sub("\n", text))
 
 
 def scrub_tree(value: Any) -> Any:
-    """Clean every text of plain data, as a JSON file holds it.
-
-    Args:
-        value: Mappings, lists, texts and other values, nested as they like.
-
-    Returns:
-        The same data anew with clean texts, keys included.
-    """
+    """Clean every text of plain data, as a JSON file holds it."""
     if isinstance(value, str):
         return scrub_text(value)
     if isinstance(value, Mapping):
@@ -54,16 +41,7 @@ def scrub_tree(value: Any) -> Any:
 
 
 def require_size(text: str, what: str, *, limit_characters: int = SCENE_CHARACTER_LIMIT) -> None:
-    """Refuse a text that is too long to be taken in.
-
-    Args:
-        text: The text.
-        what: What it is, for the message: "scene 3 of chapter 2".
-        limit_characters: Most characters allowed.
-
-    Raises:
-        UserInputError: The text is longer than the limit.
-    """
+    """Refuse a text that is too long to be taken in."""
     if len(text) > limit_characters:
         raise UserInputError(
             f"{what} has {len(text):,} characters, more than the limit of {limit_characters:,}; split it"
@@ -71,12 +49,7 @@ def require_size(text: str, what: str, *, limit_characters: int = SCENE_CHARACTE
 
 
 def is_deeper(value: Any, *, than: int) -> bool:
-    """Tell whether lists and mappings nest deeper than so many levels; takes no stack.
-
-    Args:
-        value: Plain data, as JSON holds it.
-        than: Levels that are allowed; a number or text has none.
-    """
+    """Tell whether lists and mappings nest deeper than so many levels; takes no stack."""
     level = [value]
     for _ in range(than):
         level = [

@@ -54,12 +54,6 @@ def split_sentences(text: str) -> list[Span]:
     A closing quotation mark stays with its sentence; a reporting clause in lower case does too (“Stop!” he
     cried.). Abbreviations, initials, decimals and an ellipsis in mid-sentence end nothing. A blank line
     always ends a sentence, a single line break only in Chinese text.
-
-    Args:
-        text: English or Chinese text, also mixed.
-
-    Returns:
-        Spans in order, without overlap, none empty; only white space lies outside of them.
     """
     spans = []
     start = 0
@@ -158,20 +152,6 @@ def chunk_text(
     A chunk is closed before it would outgrow the target, and already at the end of a paragraph when it has
     reached `PARAGRAPH_BREAK_FROM` of it. A sentence is cut only when it alone exceeds the maximum: at clause
     marks, and where there are none, anywhere.
-
-    Args:
-        text: English or Chinese text.
-        target_characters: Length that a chunk of several sentences does not exceed.
-        maximum_characters: Length that no chunk exceeds; twice the target by default.
-        overlap_sentences: How many of a chunk's last sentences the next one repeats, where the target
-            leaves room for them.
-
-    Returns:
-        Spans in order of their start, none empty; together they hold everything but white space. Empty for
-        a text without content.
-
-    Raises:
-        UserInputError: The target is below 1, the maximum below the target, or the overlap negative.
     """
     maximum = 2 * target_characters if maximum_characters is None else maximum_characters
     if target_characters < 1 or maximum < target_characters or overlap_sentences < 0:

@@ -107,9 +107,6 @@ def board_lines(ledger: ThreadLedger) -> list[tuple[str, list[str]]]:
     """Return the board: for each stage its heading and a line per thread, what presses most first.
 
     Of those that are over stand the last `MAX_OVER`, the latest first, and how many there are besides.
-
-    Args:
-        ledger: The ledger.
     """
     words = _WORDS[ledger.language]
     board = []
@@ -128,11 +125,7 @@ def _ended_at(entry: LedgerEntry) -> Place:
 
 
 def unpaid_report(ledger: ThreadLedger) -> list[str]:
-    """Return what became of the book's promises: how they ended, its rhythm, and each that was never paid.
-
-    Args:
-        ledger: The ledger at the end of the book, or wherever one looks back.
-    """
+    """Return what became of the book's promises: how they ended, its rhythm, and each that was never paid."""
     words = _WORDS[ledger.language]
     waiting = sorted(
         (each for each in ledger.entries if each.is_waiting),
@@ -162,18 +155,7 @@ def rhythm_line(ledger: ThreadLedger) -> str:
 def ledger_warnings(
     ledger: ThreadLedger, scenes: Collection[Place], *, before: ThreadLedger | None = None
 ) -> list[str]:
-    """Return what an author should hear of after scenes were taken in.
-
-    Args:
-        ledger: The ledger after them.
-        scenes: Chapter and scene of those that were taken in; endings elsewhere were told before.
-        before: The ledger as many scenes earlier; what was overdue there by the book's rhythm was told before.
-
-    Returns:
-        Critical threads that are overdue (a stated deadline is told of every time, the rhythm's once, or a vow of the
-        whole book would be named with each scene), threads that one of the scenes ended without a word, and those
-        of which one of the scenes killed the last character.
-    """
+    """Return what an author should hear of after scenes were taken in."""
     words = _WORDS[ledger.language]
     told = {each.loop_id for each in before.at("overdue")} if before else set()
     found = []
@@ -215,12 +197,7 @@ def _remarks(entry: LedgerEntry, language: StoryLanguage) -> list[str]:
     words = _WORDS[language]
     kind = shown_category(entry.category, language)
     if entry.ending is not None:
-        return [
-            kind,
-            words[_ENDING_WORDS[entry.ending]],
-            _parts(entry, words),
-            entry.resolution_summary or "",
-        ]
+        return [kind, words[_ENDING_WORDS[entry.ending]], _parts(entry, words), entry.resolution_summary or ""]
     due_by = entry.window.due_by if entry.window else None
     return [
         kind,
@@ -236,10 +213,7 @@ def _wait(age: int, silent: int, words: dict[str, str]) -> list[str]:
     if SILENT_FROM_SCENES <= silent == age:
         return [words["untouched"].format(age)]
     waits = words["late_one"] if age == 1 else words["late"].format(age)
-    return [
-        waits if age else "",
-        words["silent"].format(silent) if silent >= SILENT_FROM_SCENES else "",
-    ]
+    return [waits if age else "", words["silent"].format(silent) if silent >= SILENT_FROM_SCENES else ""]
 
 
 def _parts(entry: LedgerEntry, words: dict[str, str]) -> str:

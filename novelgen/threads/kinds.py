@@ -8,18 +8,14 @@ from typing import Literal, get_args
 
 from novelgen.text.language import StoryLanguage
 
-ThreadKind = Literal[
-    "promise", "question", "mystery", "threat", "plan", "debt", "foreshadowing", "relationship"
-]
+ThreadKind = Literal["promise", "question", "mystery", "threat", "plan", "debt", "foreshadowing", "relationship"]
 
 _CATEGORY_WORDS: Mapping[ThreadKind, str] = {
-    "promise": "promise vow oath pledge obligation duty bargain order"
-    " 许诺 承诺 诺言 誓 约定 契约 义务 责任 嘱托 命令",
+    "promise": "promise vow oath pledge obligation duty bargain order 许诺 承诺 诺言 誓 约定 契约 义务 责任 嘱托 命令",
     "question": "question doubt uncertainty 疑问 问题 疑惑 未知",
     "mystery": "mystery secret riddle puzzle 谜 秘密 悬念 疑案 身世",
     "threat": "threat danger conflict enmity peril 威胁 危险 危机 冲突 隐患",
-    "plan": "plan goal quest mission scheme intention revenge deadline"
-    " 计划 目标 任务 打算 图谋 阴谋 复仇 报仇 期限",
+    "plan": "plan goal quest mission scheme intention revenge deadline 计划 目标 任务 打算 图谋 阴谋 复仇 报仇 期限",
     "debt": "debt favour favor 债 欠 人情 恩",
     "foreshadowing": "foreshadowing omen prophecy hint clue 伏笔 预言 预兆 征兆 线索",
     "relationship": "relationship romance love 关系 感情 情缘",
@@ -41,11 +37,7 @@ _SHOWN: Mapping[StoryLanguage, Mapping[ThreadKind, str]] = {
 
 
 def kind_of(category: str) -> ThreadKind | None:
-    """Return the kind that a category means, or None where its words say none.
-
-    Args:
-        category: As it stands in a record, in either language: promise, an old debt, 疑问, 未了的誓言.
-    """
+    """Return the kind that a category means, or None where its words say none."""
     folded = category.strip().casefold()
     words = {part.removesuffix("s") for part in re.split(r"[^a-z]+", folded)}
     for kind, known in _CATEGORY_WORDS.items():

@@ -78,17 +78,12 @@ class LedgerEntry(OpenLoop):
     silent_scenes: int | None = Field(default=None, description="Stored scenes since it last moved.")
     window: ThreadWindow | None = None
     pressure: float = Field(default=0.0, description="How much it presses, 0 when it is over or moot.")
-    pay_off: str = Field(
-        default="", description="What its pay-off needs, in words: the author's, else the record's."
-    )
-    parts: int | None = Field(
-        default=None, description="In how many parts it is to be paid, where that was said."
-    )
+    pay_off: str = Field(default="", description="What its pay-off needs, in words: the author's, else the record's.")
+    parts: int | None = Field(default=None, description="In how many parts it is to be paid, where that was said.")
     parts_paid: int = Field(default=0, description="How many of its moves paid a part.")
     dead_ids: list[str] = Field(default_factory=list, description="Of its characters, who is dead.")
     moot_since: Place | None = Field(
-        default=None,
-        description="It waits for a deed though all its characters are dead: where the last of them died.",
+        default=None, description="It waits for a deed though all its characters are dead: where the last of them died."
     )
 
     @property
@@ -140,12 +135,7 @@ class ThreadLedger(Shown, BaseModel):
         return [each for each in self.entries if each.stage in stages]
 
     def of_category(self, *wanted: str) -> ThreadLedger:
-        """Return the ledger of the threads of these categories alone, whose words may be of either language.
-
-        Args:
-            wanted: promise, question, mystery, threat, plan, debt, foreshadowing, 许诺, 伏笔, …; a word that names
-                none of these kinds finds what is called just so. None at all leaves the ledger whole.
-        """
+        """Return the ledger of the threads of these categories alone, whose words may be of either language."""
         kept = [each for each in self.entries if any(is_of_category(each.category, one) for one in wanted)]
         return self.model_copy(update={"entries": kept}) if wanted else self
 
@@ -160,16 +150,7 @@ class ThreadLedger(Shown, BaseModel):
 
 @dataclass(frozen=True)
 class LedgerStory:
-    """What a ledger is made of, strictly before its position.
-
-    Args:
-        project_id: The project.
-        language: Of the story.
-        scenes: In story order.
-        events: By thread, in the order in which they count.
-        deaths: Characters who are dead to the place of their death; None is from the start.
-        on_stage: Whom the next scene has, and where it plays; who is there presses for their threads.
-    """
+    """What a ledger is made of, strictly before its position."""
 
     project_id: str
     language: StoryLanguage
@@ -180,12 +161,7 @@ class LedgerStory:
 
 
 def make_ledger(story: LedgerStory, *, as_of: StoryPosition) -> ThreadLedger:
-    """Return where every thread stands.
-
-    Args:
-        story: What lies before the position.
-        as_of: The position; at the end of the story the scene after the last one.
-    """
+    """Return where every thread stands."""
     places = [(scene.chapter_index, scene.scene_index) for scene in story.scenes]
     here = _entered(places, as_of)
     threads = [_Thread(events, places) for events in story.events.values() if _is_whole(events)]
@@ -195,9 +171,7 @@ def make_ledger(story: LedgerStory, *, as_of: StoryPosition) -> ThreadLedger:
         if each.planted.age_scenes is not None
     )
     entries = [_entry(each, story, rhythm, here) for each in threads]
-    waiting = sorted(
-        (each for each in entries if each.is_waiting), key=lambda each: (-each.pressure, each.loop_id)
-    )
+    waiting = sorted((each for each in entries if each.is_waiting), key=lambda each: (-each.pressure, each.loop_id))
     over = [each for each in entries if not each.is_waiting]
     return ThreadLedger(
         project_id=story.project_id,
@@ -213,13 +187,6 @@ def book_rhythm(threads: Iterable[Wait]) -> BookRhythm:
 
     Threads that still wait count for as long as they have waited (Kaplan and Meier, 1958): by those that are paid
     alone every old thread would look late, and in a book that leaves half of them open none is.
-
-    Args:
-        threads: All of them, paid or not.
-
-    Returns:
-        A window for each importance of which `MIN_PAID` were paid, and for the others that of all; none where
-        fewer were paid at all.
     """
     listed = list(threads)
     paid = [each for each in listed if each.is_paid]
@@ -235,8 +202,7 @@ def book_rhythm(threads: Iterable[Wait]) -> BookRhythm:
 
 def _window(threads: Sequence[Wait]) -> RhythmWindow:
     return RhythmWindow(
-        due_after_scenes=_age_by_which(threads, DUE_SHARE),
-        overdue_after_scenes=_age_by_which(threads, OVERDUE_SHARE),
+        due_after_scenes=_age_by_which(threads, DUE_SHARE), overdue_after_scenes=_age_by_which(threads, OVERDUE_SHARE)
     )
 
 
@@ -385,9 +351,7 @@ def _stage(thread: _Thread, window: ThreadWindow | None, here: Place) -> ThreadS
 _STAGE_LATENESS: Mapping[ThreadStage, float] = {"planted": 0.0, "moved": 0.0, "due": 1.0, "overdue": 1.5}
 
 
-def _pressure(
-    thread: _Thread, stage: ThreadStage, window: ThreadWindow | None, on_stage: frozenset[str]
-) -> float:
+def _pressure(thread: _Thread, stage: ThreadStage, window: ThreadWindow | None, on_stage: frozenset[str]) -> float:
     """Weight times how late and how silent it is, up to twice as much where its people and places are on stage."""
     expected = window.overdue_after_scenes if window else None
     lateness = (thread.planted.age_scenes or 0) / (expected or UNKNOWN_WINDOW_SCENES)

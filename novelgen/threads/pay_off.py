@@ -52,15 +52,7 @@ _ENDINGS = ("ing", "ed", "es", "s", "e", "y")
 
 @dataclass(frozen=True)
 class SceneAhead:
-    """A planned scene, as far as it may pay a thread.
-
-    Args:
-        texts: What its plan says: place, purpose, actions.
-        entity_ids: Whom and what it touches.
-        expected_ids: Threads that a planning model expects it to pay.
-        chosen: Place and text of the memories of its context, best first; it is by them that meaning counts.
-        known_texts: Texts by which rare words are told from common ones.
-    """
+    """A planned scene, as far as it may pay a thread."""
 
     texts: Sequence[str] = ()
     entity_ids: frozenset[str] = frozenset()
@@ -77,10 +69,6 @@ def threads_by_pay_off(story: StoryOutline, ahead: SceneAhead) -> list[OpenLoop]
     share, words that it shares with the best memories of the context, its importance, its people in the scenes just
     before, and how well the memories of the scene where it last moved did. Threads that a planning model expects to be
     paid come before nearly all others.
-
-    Args:
-        story: The story strictly before the scene.
-        ahead: The scene.
     """
     threads = sorted(story.open_loops, key=lambda each: each.loop_id)
     if len(threads) < 2:
@@ -101,9 +89,7 @@ def _signs(
 ) -> dict[str, Sequence[float] | NDArray[np.float64]]:
     places = [(scene.chapter_index, scene.scene_index) for scene in story.scenes]
     related = [frozenset(thread.related_entities) for thread in threads]
-    shown = [
-        {*scene.participants, *([scene.location_id] if scene.location_id else [])} for scene in story.scenes
-    ]
+    shown = [{*scene.participants, *([scene.location_id] if scene.location_id else [])} for scene in story.scenes]
     appearances = Counter(entity_id for scene in shown for entity_id in scene)
     met = [own & ahead.entity_ids for own in related]
     words = _SharedWords(threads, story, ahead)
@@ -166,10 +152,7 @@ class _SharedWords:
 
     def with_chosen(self) -> list[float]:
         """Return, per thread, what share of its words the chosen memories say, summed over them."""
-        return [
-            sum(self._weight(own & said) for said in self._chosen) / (1 + self._weight(own))
-            for own in self._own
-        ]
+        return [sum(self._weight(own & said) for said in self._chosen) / (1 + self._weight(own)) for own in self._own]
 
     def _weight(self, words: Iterable[str]) -> float:
         return sum(_rarity(self._counts[word], self._texts) for word in sorted(words))

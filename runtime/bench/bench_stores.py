@@ -30,31 +30,17 @@ TEXTS_PER_STEP = 64
 
 
 class VectorCache:
-    """Vectors by model, purpose and text, in one SQLite file.
-
-    Args:
-        file: Made with its folder when there is none.
-    """
+    """Vectors by model, purpose and text, in one SQLite file."""
 
     def __init__(self, file: Path) -> None:
         file.parent.mkdir(parents=True, exist_ok=True)
         self._lock = threading.Lock()
         self._connection = sqlite3.connect(file, check_same_thread=False)
-        self._connection.execute(
-            "CREATE TABLE IF NOT EXISTS vectors (key TEXT PRIMARY KEY, vector BLOB NOT NULL)"
-        )
+        self._connection.execute("CREATE TABLE IF NOT EXISTS vectors (key TEXT PRIMARY KEY, vector BLOB NOT NULL)")
 
     def look_up(self, purpose: str, texts: Sequence[str], embed: Callable[[list[str]], Vectors]) -> Vectors:
-        """Return the vectors of texts in their order, embedding and keeping those that are not there.
-
-        Args:
-            purpose: Model and kind, such as `local query`; vectors of different purposes are kept apart.
-            texts: Any texts, repeated ones too.
-            embed: Embeds the distinct texts that lack a vector.
-        """
-        keys = {
-            text: sha256(f"{purpose}\0{text}".encode("utf-8", "surrogatepass")).hexdigest() for text in texts
-        }
+        """Return the vectors of texts in their order, embedding and keeping those that are not there."""
+        keys = {text: sha256(f"{purpose}\0{text}".encode("utf-8", "surrogatepass")).hexdigest() for text in texts}
         with self._lock:
             known = {text: self._stored(key) for text, key in keys.items()}
             lacking = [text for text, vector in known.items() if vector is None]
@@ -82,12 +68,7 @@ class VectorCache:
 
 
 class CachingEmbeddings(Embeddings):
-    """Embeddings that ask a model only for what the cache lacks.
-
-    Args:
-        inner: The model.
-        cache: The cache.
-    """
+    """Embeddings that ask a model only for what the cache lacks."""
 
     def __init__(self, inner: CheckedEmbeddings, cache: VectorCache) -> None:
         self._inner = inner
@@ -111,12 +92,7 @@ class CachingEmbeddings(Embeddings):
 
 
 class BenchStores(MemoryStores):
-    """The real stores, with an embedding model that remembers on disk.
-
-    Args:
-        settings: As for `MemoryStores`.
-        cache: Where vectors are kept; closed by whoever opened it.
-    """
+    """The real stores, with an embedding model that remembers on disk."""
 
     def __init__(self, settings: NovelgenSettings, cache: VectorCache) -> None:
         super().__init__(settings)
@@ -136,18 +112,9 @@ class BenchStores(MemoryStores):
 
 
 def bench_settings(settings: NovelgenSettings, *, memory_budget: int) -> NovelgenSettings:
-    """Return settings that plan by rules, fill the largest budget and wait long enough.
-
-    Args:
-        settings: Those of the machine; its embedding model is used.
-        memory_budget: Tokens for memories.
-    """
+    """Return settings that plan by rules, fill the largest budget and wait long enough."""
     memory = settings.memory.model_copy(
-        update={
-            "memory_budget": memory_budget,
-            "tool_timeout_s": TOOL_TIMEOUT_S,
-            "chain_timeout_s": 2 * TOOL_TIMEOUT_S,
-        }
+        update={"memory_budget": memory_budget, "tool_timeout_s": TOOL_TIMEOUT_S, "chain_timeout_s": 2 * TOOL_TIMEOUT_S}
     )
     return settings.model_copy(update={"model": None, "database_url": None, "memory": memory})
 
@@ -157,9 +124,7 @@ def load_bench_settings(projects_dir: object, *, memory_budget: int) -> Novelgen
     return bench_settings(load_settings(None, projects_dir=projects_dir), memory_budget=memory_budget)
 
 
-def imported(
-    stores: MemoryStores, book: BenchBook, *, records: bool, progress: Progress | None = None
-) -> str:
+def imported(stores: MemoryStores, book: BenchBook, *, records: bool, progress: Progress | None = None) -> str:
     """Import a book into its project, unless it is there already, and return the project's id."""
     project_id = f"bench-{'records' if records else 'text'}"
     import_book(stores, book.folder, project_id=project_id, records=records, index_progress=progress)

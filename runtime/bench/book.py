@@ -84,16 +84,7 @@ GoldKey = tuple[str, int]
 
 @dataclass(frozen=True)
 class BenchBook:
-    """A book with its plans and answer key.
-
-    Args:
-        folder: Where it was read from.
-        book: Scenes, entities and records.
-        plans: In the order of the file.
-        covers: Ids of the records that convey a gold passage, per gold passage; missing means none.
-        shorts: Memories whose short form alone conveys it, per gold passage.
-        other_plots: Scenes of other plots, which do not count as distance.
-    """
+    """A book with its plans and answer key."""
 
     folder: Path
     book: Book
@@ -109,15 +100,7 @@ class BenchBook:
 
 
 def load_bench_book(folder: Path) -> BenchBook:
-    """Read a benchmark book.
-
-    Args:
-        folder: Holds scenes.jsonl, entities.jsonl, records.jsonl, plans.jsonl and meta.json, and where they
-            exist covers.jsonl and shorts.jsonl.
-
-    Raises:
-        InvalidFileError: When a file is missing or wrong; names file, line, field and value.
-    """
+    """Read a benchmark book."""
     book = load_book(folder, records=True)
     meta = validated(_Meta, read_json_file(folder / "meta.json"), where=repr(str(folder / "meta.json")))
     plans = tuple(_lines(folder / "plans.jsonl", BenchPlan))

@@ -84,11 +84,7 @@ class CostReport(BaseModel):
 
 
 def parse_size(text: str) -> StoredSize:
-    """Read a size: `20000` memories in the project, `2000/100000` with another project of 100,000 beside it.
-
-    Raises:
-        UserInputError: When the text is not one or two whole numbers from 1 to a million.
-    """
+    """Read a size: `20000` memories in the project, `2000/100000` with another project of 100,000 beside it."""
     parts = text.strip().split("/")
     is_number = all(part.isascii() and part.isdigit() for part in parts)
     if len(parts) > 2 or not is_number or not all(1 <= int(part) <= MAX_STORED for part in parts):
@@ -106,15 +102,7 @@ def measure_cost(
     runs: int = RUNS,
     progress: StageProgress = lambda *_: None,
 ) -> CostReport:
-    """Measure the chain without a model, on entering the scene after all that is stored.
-
-    Args:
-        book: Imported with its records into every project; the rest of each size is filled.
-        work_dir: Holds the projects; those that are there are used again.
-        sizes: What to measure, in this order.
-        runs: Contexts per size, over the book's plans in turn.
-        progress: Called during filling and measuring.
-    """
+    """Measure the chain without a model, on entering the scene after all that is stored."""
     for count in dict.fromkeys(count for size in sizes for count in size if count):
         _prepare(book, work_dir, count, progress)
     measured = [_measure(book, work_dir, size, runs, progress) for size in sizes]
@@ -152,9 +140,7 @@ def _bare_folder(work_dir: Path, count: int) -> Path:
     return work_dir / "bare-indexes" / str(count)
 
 
-def _measure(
-    book: BenchBook, work_dir: Path, size: StoredSize, runs: int, progress: StageProgress
-) -> SizeCost:
+def _measure(book: BenchBook, work_dir: Path, size: StoredSize, runs: int, progress: StageProgress) -> SizeCost:
     settings = load_bench_settings(work_dir / "projects", memory_budget=MEMORY_BUDGET)
     with MemoryStores(settings) as stores:
         trial = _Trial(stores, book, work_dir, size)
@@ -196,19 +182,12 @@ class _Trial:
         embedded = [query.text for query in asked if query.purpose not in NAMES_ONLY_PURPOSES]
         embeddings = self._stores.embeddings
         vector, one_s = _timed(lambda: embeddings.embed_query(whole_plan(plan.scene_plan)))
-        _, search_s = _timed(
-            lambda: self._bare.query(query_embeddings=[np.asarray(vector)], n_results=BARE_RESULTS)
-        )
+        _, search_s = _timed(lambda: self._bare.query(query_embeddings=[np.asarray(vector)], n_results=BARE_RESULTS))
         _, extra_s = _timed(lambda: embeddings.embed_queries(embedded[1:]))
         if is_counted:
             self._contexts.append(context)
             self._embedded.append(len(embedded))
-            for name, taken_s in (
-                ("chain", chain_s),
-                ("one", one_s),
-                ("search", search_s),
-                ("extra", extra_s),
-            ):
+            for name, taken_s in (("chain", chain_s), ("one", one_s), ("search", search_s), ("extra", extra_s)):
                 self._times_s[name].append(taken_s)
 
     def result(self) -> SizeCost:
@@ -219,9 +198,7 @@ class _Trial:
         )
         reports = [context.report for context in self._contexts if context.report is not None]
         stages = {stage for report in reports for stage in report.timings_s}
-        medians = {
-            stage: 1000 * median(report.timings_s.get(stage, 0.0) for report in reports) for stage in stages
-        }
+        medians = {stage: 1000 * median(report.timings_s.get(stage, 0.0) for report in reports) for stage in stages}
         in_project = self._count(self._project_id)
         beside = self._count(_project_of(self._size.beside)) if self._size.beside else 0
         return SizeCost(
@@ -266,6 +243,4 @@ def _peak_rss_mb(*, of_children: bool = False) -> float:
 
 
 def _fastest(command: Sequence[str]) -> float:
-    return min(
-        _timed(lambda: subprocess.run(command, check=True, capture_output=True))[1] for _ in range(HELP_RUNS)
-    )
+    return min(_timed(lambda: subprocess.run(command, check=True, capture_output=True))[1] for _ in range(HELP_RUNS))

@@ -27,21 +27,8 @@ SCENES_PER_STEP = 100
 Progress = Callable[[int, int], None]
 
 
-def fill_project(
-    stores: MemoryStores, project_id: str, book: BenchBook, *, size: int, progress: Progress
-) -> int:
-    """Add made-up scenes after a book's last chapter until a project holds `size` memories.
-
-    Args:
-        stores: The stores.
-        project_id: A project that holds the book.
-        book: Lends its words and entities.
-        size: Memories of all kinds; a project that holds as many already is left alone.
-        progress: Called with the memories written and wanted.
-
-    Returns:
-        How many memories the project holds.
-    """
+def fill_project(stores: MemoryStores, project_id: str, book: BenchBook, *, size: int, progress: Progress) -> int:
+    """Add made-up scenes after a book's last chapter until a project holds `size` memories."""
     with stores.database(project_id).read() as unit:
         stored = unit.memories.count()
     wanted = max(0, size - stored)
@@ -63,20 +50,12 @@ def chapter_after(book: BenchBook, *, memories: int) -> int:
 
 
 class Fillers:
-    """Makes scenes of memories, the same for the same book and project.
-
-    Args:
-        book: Lends its words and entities.
-        project_id: The project that they are for.
-        dimension: Length of the vectors.
-    """
+    """Makes scenes of memories, the same for the same book and project."""
 
     def __init__(self, book: BenchBook, project_id: str, *, dimension: int) -> None:
         self._project_id = project_id
         self._dice = random.Random(SEED)
-        self._texts = [
-            each.content for _, record in sorted(book.book.records.items()) for each in record.memories
-        ]
+        self._texts = [each.content for _, record in sorted(book.book.records.items()) for each in record.memories]
         self._is_chinese = book.language == "zh"
         self._entity_ids = [entity.entity_id for entity in book.book.entities]
         self._first_chapter = _last_chapter(book) + 1
@@ -104,9 +83,7 @@ class Fillers:
             scene_index=scene,
             scene_id=f"{self._project_id}-filler-{number}",
             participants=cast,
-            chunks=[
-                self._chunk(f"filler-{number}-{place}", place, cast) for place in range(MEMORIES_PER_SCENE)
-            ],
+            chunks=[self._chunk(f"filler-{number}-{place}", place, cast) for place in range(MEMORIES_PER_SCENE)],
         )
 
     def _chunk(self, chunk_id: str, place: int, cast: Sequence[str]) -> StoryMemoryChunk:
@@ -136,9 +113,7 @@ class Fillers:
         return ("" if self._is_chinese else " ").join(parts).strip()
 
 
-def _lacking(
-    stores: MemoryStores, project_id: str, scenes: Iterable[SceneWrite], *, limit: int
-) -> list[SceneWrite]:
+def _lacking(stores: MemoryStores, project_id: str, scenes: Iterable[SceneWrite], *, limit: int) -> list[SceneWrite]:
     """Return the scenes that an earlier, broken-off run has not written, with at most `limit` memories in all."""
     lacking: list[SceneWrite] = []
     with stores.database(project_id).read() as unit:

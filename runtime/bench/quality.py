@@ -18,14 +18,7 @@ from novelgen.models.context import SceneMemoryContext
 from novelgen.selection.weights import SelectionWeights
 from runtime.bench.bench_stores import BenchStores, Progress, imported, open_bench_stores
 from runtime.bench.book import BenchBook, BenchPlan
-from runtime.bench.scoring import (
-    DEFAULT_BUDGETS,
-    AnswerKey,
-    RankedText,
-    StateAccuracy,
-    mean_scores,
-    measure_states,
-)
+from runtime.bench.scoring import DEFAULT_BUDGETS, AnswerKey, RankedText, StateAccuracy, mean_scores, measure_states
 from runtime.context_chain import build_context_chain
 from runtime.providers.embeddings import CheckedEmbeddings
 from runtime.stores import MemoryStores
@@ -68,13 +61,7 @@ class QualityReport(BaseModel):
 
 @dataclass(frozen=True)
 class Rival:
-    """Another way to rank, measured beside novelgen.
-
-    Args:
-        group: What it searches, such as `memories` or `text`.
-        name: What it does.
-        rankings: Each ranks for a plan; the score is the mean over them.
-    """
+    """Another way to rank, measured beside novelgen."""
 
     group: str
     name: str
@@ -105,23 +92,7 @@ def measure_quality(
     limit_plans: int | None = None,
     progress: StageProgress = lambda *_: None,
 ) -> QualityReport:
-    """Measure what the chain brings within budgets of tokens.
-
-    Args:
-        book: The book.
-        work_dir: Holds the imported projects and all vectors; what is there is used again.
-        records: Whether the chain has the scene records, or the text alone.
-        budgets: Tokens, each scored for itself; the chain fills the largest, and its ranking is cut.
-        ablation: Also run the chain with one part of the choice changed at a time.
-        models: Also run the chain with these planning models, by the name in the report.
-        rivals: Also rank with these, such as those of `tests.benchmarks.rivals`.
-        limit_plans: Only the first so many plans.
-        progress: Called during the run.
-
-    Raises:
-        UserInputError: When a budget is not positive.
-        StoreError: When a store fails while the book is imported.
-    """
+    """Measure what the chain brings within budgets of tokens."""
     if not budgets or min(budgets) < 1:
         raise UserInputError(f"budgets cannot be {list(budgets)!r}; give one or more positive numbers")
     plans = book.plans[:limit_plans]
@@ -131,9 +102,7 @@ def measure_quality(
             stores, book, records=records, progress=lambda done, total: progress("import", done, total)
         )
         own = _own_runs(stores, project_id, plans, models or {}, progress)
-        systems = [
-            _scored(OWN_GROUP, name, _key_scores(key, contexts, budgets)) for name, contexts in own.items()
-        ]
+        systems = [_scored(OWN_GROUP, name, _key_scores(key, contexts, budgets)) for name, contexts in own.items()]
         if ablation:
             variants = run_ablation(stores, project_id, plans, progress=partial(progress, ABLATION_GROUP))
             systems += [
@@ -178,18 +147,14 @@ def _own_runs(
     }
 
 
-def _key_scores(
-    key: AnswerKey, contexts: Iterable[PlannedContext], budgets: Sequence[int]
-) -> list[dict[str, float]]:
+def _key_scores(key: AnswerKey, contexts: Iterable[PlannedContext], budgets: Sequence[int]) -> list[dict[str, float]]:
     return [key.score(each.plan, each.ranked, budgets=budgets) for each in contexts]
 
 
 def _rival_scores(
     key: AnswerKey, rival: Rival, plans: Sequence[BenchPlan], budgets: Sequence[int]
 ) -> list[dict[str, float]]:
-    return [
-        mean_scores(key.score(plan, rank(plan), budgets=budgets) for rank in rival.rankings) for plan in plans
-    ]
+    return [mean_scores(key.score(plan, rank(plan), budgets=budgets) for rank in rival.rankings) for plan in plans]
 
 
 def _scored(group: str, name: str, rows: Iterable[dict[str, float]]) -> SystemScores:
@@ -243,15 +208,7 @@ def run_chain(
     model: BaseChatModel | None = None,
     progress: Progress | None = None,
 ) -> list[PlannedContext]:
-    """Build the context of every plan; nothing is written.
-
-    Args:
-        stores: Stores that hold the book.
-        project_id: Its project.
-        plans: The plans.
-        model: Plans the retrieval; None plans by rules.
-        progress: Called after each plan.
-    """
+    """Build the context of every plan; nothing is written."""
     chain = build_context_chain(stores, model=model, write_files=False)
     contexts: list[PlannedContext] = []
     for plan in plans:
@@ -261,23 +218,12 @@ def run_chain(
     return contexts
 
 
-SCORED_PARTS = (
-    "relevance",
-    "importance",
-    "entities",
-    "open_loops",
-    "spreading",
-    "surroundings",
-    "summaries",
-)
+SCORED_PARTS = ("relevance", "importance", "entities", "open_loops", "spreading", "surroundings", "summaries")
 OTHER_VARIANTS: dict[str, dict[str, float]] = {
     "without summaries, also as evidence of scenes": {"summaries": 0.0, "bullet_share": 0.0},
     "without damping what all embeddings share": {"damping": 0.0},
     "without at-hand demotion": {"at_hand_points": 0.0},
-    "without kinds (bullets and passages as good as memories)": {
-        "summary_points": 0.0,
-        "passage_points": 0.0,
-    },
+    "without kinds (bullets and passages as good as memories)": {"summary_points": 0.0, "passage_points": 0.0},
     "superseded memories to a tenth": {"superseded_points": -2.3},
     "superseded memories as any": {"superseded_points": 0.0},
     "all in full form": {"full_form_score": -100.0},
@@ -287,11 +233,7 @@ OTHER_VARIANTS: dict[str, dict[str, float]] = {
 
 
 def ablation_variants(whole: SelectionWeights) -> dict[str, SelectionWeights]:
-    """Return the variants by name, the whole choice first, each differing from it in one thing.
-
-    Args:
-        whole: The weights that are set.
-    """
+    """Return the variants by name, the whole choice first, each differing from it in one thing."""
     without = {f"without {part}": _nothing_for(part) for part in SCORED_PARTS}
     changed = {**without, **OTHER_VARIANTS}
     return {"whole": whole, **{name: whole.model_copy(update=change) for name, change in changed.items()}}
@@ -304,23 +246,9 @@ def _nothing_for(part: str) -> dict[str, float]:
 
 
 def run_ablation(
-    stores: MemoryStores,
-    project_id: str,
-    plans: Sequence[BenchPlan],
-    *,
-    progress: Callable[[int, int], None],
+    stores: MemoryStores, project_id: str, plans: Sequence[BenchPlan], *, progress: Callable[[int, int], None]
 ) -> dict[str, list[PlannedContext]]:
-    """Build every plan's context by rules once per variant, from one search per plan.
-
-    Args:
-        stores: Stores that hold the book.
-        project_id: Its project.
-        plans: The plans.
-        progress: Called after each plan with the plans done and the plans in all.
-
-    Returns:
-        Contexts per variant, in the order of the plans.
-    """
+    """Build every plan's context by rules once per variant, from one search per plan."""
     tools, whole = _RememberingTools(stores), stores.settings.memory.weights
     chains = {name: _chain(stores, tools, weights) for name, weights in ablation_variants(whole).items()}
     contexts: dict[str, list[PlannedContext]] = {name: [] for name in chains}

@@ -36,13 +36,7 @@ _NO_TEXT = re.compile(r"[\W_]+")
 
 @dataclass(frozen=True, slots=True)
 class RankedText:
-    """One text of a ranking, best first.
-
-    Args:
-        place: Chapter and scene that it comes from; (0, 0) for a text without a position.
-        text: As it would enter the prompt.
-        record_id: memory_id, or `<chapter>:<scene>:summary|key_events:<index>`; None for anything else.
-    """
+    """One text of a ranking, best first."""
 
     place: Place
     text: str
@@ -65,11 +59,7 @@ class _Given:
 
 
 class AnswerKey:
-    """Scores rankings for the plans of one book.
-
-    Args:
-        book: The book with its key.
-    """
+    """Scores rankings for the plans of one book."""
 
     def __init__(self, book: BenchBook) -> None:
         self._book = book
@@ -82,17 +72,7 @@ class AnswerKey:
     def score(
         self, plan: BenchPlan, ranked: Sequence[RankedText], *, budgets: Sequence[int] = DEFAULT_BUDGETS
     ) -> dict[str, float]:
-        """Score a ranking.
-
-        Args:
-            plan: One of the book's plans.
-            ranked: Best first.
-            budgets: Tokens, each scored for itself.
-
-        Returns:
-            `far@B` and `evidence@B` per budget, `scene@5`, `scene@10` and `leak`, all 0-1; `far@B` is missing
-            for a plan without far passages.
-        """
+        """Score a ranking."""
         scores: dict[str, float] = {}
         for budget in budgets:
             found = self._found(plan, self._given(ranked, budget))
@@ -200,9 +180,7 @@ class StateAccuracy(BaseModel):
 
     accuracy: float = Field(description="Share of attributes, returned or due, that equal the fold.")
     coverage: float = Field(description="Share of the plans' entities whose state was returned.")
-    coverage_of_known: float = Field(
-        description="The same among those with a recorded state before the scene."
-    )
+    coverage_of_known: float = Field(description="The same among those with a recorded state before the scene.")
     attributes: int
     snapshots: int
     wrong: int = Field(description="Attributes that differ from the fold, stale and later ones included.")
@@ -221,11 +199,7 @@ class _Change:
 
 
 class StateKey:
-    """The records' state changes, per entity and attribute in story order.
-
-    Args:
-        records: Of the whole book, in any order; values are compared as they stand there.
-    """
+    """The records' state changes, per entity and attribute in story order."""
 
     def __init__(self, records: Iterable[SceneRecord]) -> None:
         self._changes: dict[str, dict[str, list[_Change]]] = {}
@@ -256,15 +230,7 @@ class StateKey:
 def measure_states(
     book: BenchBook, contexts: Iterable[tuple[BenchPlan, Sequence[EntityStateSnapshot]]]
 ) -> StateAccuracy:
-    """Compare the states of contexts with the records.
-
-    Args:
-        book: The book.
-        contexts: Per plan, the states of its context.
-
-    Returns:
-        The figures over all plans; shares of nothing are 1.
-    """
+    """Compare the states of contexts with the records."""
     key = StateKey(book.book.records.values())
     names = ("right", "wrong", "stale", "later", "snapshots", "wanted", "returned", "known", "known_returned")
     counts = dict.fromkeys(names, 0)

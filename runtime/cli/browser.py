@@ -20,18 +20,9 @@ _EVERY_ADDRESS = {"0.0.0.0": "127.0.0.1", "::": "[::1]"}
 
 
 def has_browser_at_hand(
-    *,
-    is_terminal: bool | None = None,
-    environment: Mapping[str, str] = os.environ,
-    platform: str = sys.platform,
+    *, is_terminal: bool | None = None, environment: Mapping[str, str] = os.environ, platform: str = sys.platform
 ) -> bool:
-    """Tell whether somebody sits at this machine who would see a browser open.
-
-    Args:
-        is_terminal: Whether the output goes to a terminal; None looks.
-        environment: Variables of the program.
-        platform: As `sys.platform`.
-    """
+    """Tell whether somebody sits at this machine who would see a browser open."""
     if not (sys.stdout.isatty() if is_terminal is None else is_terminal):
         return False
     if any(environment.get(name) for name in _ELSEWHERE):
@@ -42,11 +33,7 @@ def has_browser_at_hand(
 
 
 def show_page(url: str) -> threading.Thread:
-    """Open the page of a server in the browser, beside the server's own work; say so where there is none.
-
-    Args:
-        url: Of the server, as it listens.
-    """
+    """Open the page of a server in the browser, beside the server's own work; say so where there is none."""
     address = f"{_reached_from_here(url)}/"
 
     def show() -> None:

@@ -49,15 +49,7 @@ def exit_code_of(error: NovelgenError) -> ExitCode:
 
 
 def run_guarded(body: Callable[[], Any]) -> int:
-    """Run a command and return its exit code; nothing is raised.
-
-    Args:
-        body: Runs the command; what it returns is the exit code when it is a number, else it is done.
-
-    Returns:
-        The exit code. An error was printed to stderr as one line `error: …`; its traceback is in the log
-        at level debug.
-    """
+    """Run a command and return its exit code; nothing is raised."""
     try:
         code = _run(body)
         sys.stdout.flush()
@@ -132,12 +124,7 @@ class _StderrHandler(logging.StreamHandler[TextIO]):
 
 
 def configure_logging(level_name: str) -> None:
-    """Send logs to stderr, never to stdout.
-
-    Args:
-        level_name: One of LOG_LEVELS, for novelgen's own logs. Other libraries stay at warning, since what
-            HTTP clients tell at debug can hold keys and story text.
-    """
+    """Send logs to stderr, never to stdout."""
     level = logging.getLevelName(level_name.upper())
     root = logging.getLogger()
     handlers = [handler for handler in root.handlers if isinstance(handler, _StderrHandler)]

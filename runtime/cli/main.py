@@ -56,13 +56,8 @@ COMMAND_SECTIONS: dict[str, dict[str, str]] = {
         "projects": "projects:projects",
         "export": "transfer:export",
     },
-    "Play a character": {
-        "npc": "npc:npc",
-    },
-    "Open doors": {
-        "serve": "serve:serve",
-        "mcp": "mcp:mcp",
-    },
+    "Play a character": {"npc": "npc:npc"},
+    "Open doors": {"serve": "serve:serve", "mcp": "mcp:mcp"},
     "Put things right": {
         "memory": "memory:memory",
         "record": "scene:record",
@@ -74,9 +69,7 @@ COMMAND_SECTIONS: dict[str, dict[str, str]] = {
         "doctor": "doctor:doctor",
         "delete": "projects:delete",
     },
-    "Measure": {
-        "bench": "bench:bench",
-    },
+    "Measure": {"bench": "bench:bench"},
 }
 """Section of the help to command to `module:attribute` below runtime/cli/commands."""
 
@@ -88,20 +81,13 @@ Examples:
   novelgen init my-novel
   novelgen ingest my-novel
   novelgen context my-novel --chapter 6 --scene 2"""
-_EXIT_CODES = "\b\nExit codes:\n" + "\n".join(
-    f"  {code.value:<4} {text}" for code, text in EXIT_CODE_MEANINGS.items()
-)
+_EXIT_CODES = "\b\nExit codes:\n" + "\n".join(f"  {code.value:<4} {text}" for code, text in EXIT_CODE_MEANINGS.items())
 
 NOT_INSTALLED = "from a checkout"
 
 
 class LazyGroup(CommandGroup):
-    """A group over a table of commands, each of which is imported when it is asked for.
-
-    Args:
-        sections: Section heading to command name to `module:attribute`; the help shows it in its order.
-        **options: As for `click.Group`.
-    """
+    """A group over a table of commands, each of which is imported when it is asked for."""
 
     def __init__(self, *, sections: Mapping[str, Mapping[str, str]], **options: Any) -> None:
         super().__init__(**options)
@@ -198,11 +184,7 @@ def novelgen(context: click.Context, projects_dir: Path, log_level: str) -> None
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
-    """Run the program and end the process with its exit code.
-
-    Args:
-        arguments: Command line without the program's name; None means the one of the process.
-    """
+    """Run the program and end the process with its exit code."""
     novelgen.main(args=arguments, prog_name="novelgen")
 
 

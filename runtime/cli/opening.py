@@ -20,20 +20,8 @@ if TYPE_CHECKING:
 
 
 @contextmanager
-def opened_stores(
-    session: CliSession, project_id: str | None = None, **overrides: Any
-) -> Iterator[MemoryStores]:
-    """Give stores and close them at the end; nothing is opened yet.
-
-    Args:
-        session: The program's own options.
-        project_id: The project whose settings hold; None takes those of the machine.
-        **overrides: Settings that win; None is ignored.
-
-    Raises:
-        InvalidProjectIdError: When the id is not a plain, path-free string.
-        ConfigurationError: When a setting is wrong.
-    """
+def opened_stores(session: CliSession, project_id: str | None = None, **overrides: Any) -> Iterator[MemoryStores]:
+    """Give stores and close them at the end; nothing is opened yet."""
     from runtime.services.projects import project_settings
     from runtime.settings import load_settings
     from runtime.stores import MemoryStores
@@ -58,11 +46,7 @@ def opened_stores(
 
 
 def warn_of_server(session: CliSession) -> None:
-    """Say where a server has the projects open, and what that means for a command.
-
-    Args:
-        session: The program's own options.
-    """
+    """Say where a server has the projects open, and what that means for a command."""
     url = _server_of(session)
     if url is not None:
         logger.warning(
@@ -80,12 +64,7 @@ def _server_of(session: CliSession) -> str | None:
 
 @contextmanager
 def opened_project(session: CliSession, project_id: str, **overrides: Any) -> Iterator[MemoryStores]:
-    """Give the stores of a project that must be stored.
-
-    Raises:
-        UnknownProjectError: When no such project is stored; says how to fill a folder that is there.
-        DatabaseError: When the database cannot be opened.
-    """
+    """Give the stores of a project that must be stored."""
     from runtime.services.projects import require_stored
 
     with opened_stores(session, project_id, **overrides) as stores:

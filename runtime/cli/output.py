@@ -68,13 +68,7 @@ def print_heading(text: str) -> None:
 
 
 def print_table(headings: Sequence[str], rows: Iterable[Sequence[object]], *, wide: int) -> None:
-    """Print a table that fits the terminal; Chinese characters count two columns.
-
-    Args:
-        headings: One per column.
-        rows: Cells; None is an empty cell.
-        wide: Index of the column that takes the space that is left; the others keep their words whole.
-    """
+    """Print a table that fits the terminal; Chinese characters count two columns."""
     from rich import box
     from rich.table import Table
 
@@ -144,11 +138,7 @@ def print_condition(condition: StoryCondition, labels: ViewLabels) -> None:
     indexed = max(0, condition.indexable - condition.unindexed)
     by_meaning = labels.value("{} of {} memories indexed by meaning").format(indexed, condition.indexable)
     print_heading(labels.value("There is now"))
-    for line in (
-        (labels.value(words).format(number) for words, number in told.items()),
-        (read,),
-        (by_meaning,),
-    ):
+    for line in ((labels.value(words).format(number) for words, number in told.items()), (read,), (by_meaning,)):
         print_text("  " + labels.value(", ").join(line))
     print_heading(labels.value("What to do next"))
     for step in condition.next_steps:
@@ -192,12 +182,6 @@ def progress_bars(*descriptions: str) -> Iterator[list[ProgressCallback]]:
     """Show bars on stderr, one below the other, while the block runs.
 
     Where stderr is no terminal, only their last state is printed.
-
-    Args:
-        *descriptions: What is being done, one per bar.
-
-    Yields:
-        One callback per bar.
     """
     with _bars() as progress:
         # Seen from their first report on: what has not begun has nothing to show.
@@ -207,11 +191,7 @@ def progress_bars(*descriptions: str) -> Iterator[list[ProgressCallback]]:
 
 @contextmanager
 def staged_progress() -> Iterator[Callable[[str, int, int], None]]:
-    """Show a bar for each stage from its first report on.
-
-    Yields:
-        Called with the stage, how much is done and how much there is in all.
-    """
+    """Show a bar for each stage from its first report on."""
     tasks: dict[str, TaskID] = {}
     with _bars() as progress:
 

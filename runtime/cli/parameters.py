@@ -28,11 +28,7 @@ F = TypeVar("F", bound=Callable[..., Any])
 
 @dataclass(frozen=True, slots=True)
 class CliSession:
-    """The options that stand before the command.
-
-    Args:
-        projects_dir: Folder that holds the projects; it need not exist.
-    """
+    """The options that stand before the command."""
 
     projects_dir: Path
 
@@ -50,11 +46,7 @@ class CommandGroup(click.Group):
     def resolve_command(
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
-        """Find the command that is named.
-
-        Raises:
-            UsageError: When there is none of that name; names what is near it.
-        """
+        """Find the command that is named."""
         name = args[0]
         if not name.startswith("-") and self.get_command(ctx, name) is None:
             near = nearest_names(name, self.list_commands(ctx), at_most=2)
@@ -69,21 +61,14 @@ class PositionType(click.ParamType):
     name = "C:S"
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> StoryPosition:
-        """Return the position.
-
-        Raises:
-            BadParameter: When the text is not one or two whole numbers.
-            InvalidPositionError: When a number is out of bounds.
-        """
+        """Return the position."""
         from novelgen.models.position import StoryPosition
 
         if isinstance(value, StoryPosition):
             return value
         parts = str(value).split(":")
         if len(parts) > 2 or not all(_NUMBER.fullmatch(part) for part in parts):
-            self.fail(
-                f"{str(value)[:80]!r} is no position; write chapter:scene such as 3:2, or a chapter such as 3"
-            )
+            self.fail(f"{str(value)[:80]!r} is no position; write chapter:scene such as 3:2, or a chapter such as 3")
         return StoryPosition(*(int(part) for part in parts))
 
 
@@ -95,11 +80,7 @@ class MomentType(click.ParamType):
     def convert(
         self, value: Any, param: click.Parameter | None, ctx: click.Context | None
     ) -> tuple[int, int] | datetime:
-        """Return session and turn, or the point in time; one without a time zone is taken as UTC.
-
-        Raises:
-            BadParameter: When the text is neither.
-        """
+        """Return session and turn, or the point in time; one without a time zone is taken as UTC."""
         from datetime import UTC, datetime
 
         if not isinstance(value, str):
@@ -122,14 +103,8 @@ class DimensionType(click.ParamType):
 
     name = "NAME=VALUE"
 
-    def convert(
-        self, value: Any, param: click.Parameter | None, ctx: click.Context | None
-    ) -> tuple[str, int]:
-        """Return the dimension and its value.
-
-        Raises:
-            BadParameter: When there is no such dimension, or the value is no whole number within its range.
-        """
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> tuple[str, int]:
+        """Return the dimension and its value."""
         from novelgen.models.state import DIMENSION_RANGES
 
         if isinstance(value, tuple):
@@ -160,9 +135,7 @@ def project_argument(command: F) -> F:
 
 def json_option(command: F) -> F:
     """Give a command the flag `--json`."""
-    return click.option("--json", "as_json", is_flag=True, help="Print JSON, and nothing else, on stdout.")(
-        command
-    )
+    return click.option("--json", "as_json", is_flag=True, help="Print JSON, and nothing else, on stdout.")(command)
 
 
 def as_of_option(command: F) -> F:
@@ -187,19 +160,12 @@ def changes_option(command: F) -> F:
 def from_option(command: F) -> F:
     """Give a command the option `--from`, passed as `start`."""
     return click.option(
-        "--from",
-        "start",
-        type=POSITION,
-        help="Holds on entering that scene.  [default: after the last stored scene]",
+        "--from", "start", type=POSITION, help="Holds on entering that scene.  [default: after the last stored scene]"
     )(command)
 
 
 def dimension_option(of_whom: str) -> Callable[[F], F]:
-    """Give a command the repeatable option `--dimension`.
-
-    Args:
-        of_whom: What its help says of whose feelings they are.
-    """
+    """Give a command the repeatable option `--dimension`."""
     return click.option(
         "--dimension",
         "dimensions",
@@ -221,16 +187,7 @@ def can_ask() -> bool:
 
 
 def require_confirmation(action: str, *, is_confirmed: bool) -> None:
-    """Ask before something is taken away for good.
-
-    Args:
-        action: What is about to be done, such as `delete scene 3:2 with its memories`.
-        is_confirmed: Whether `--yes` was given; then nothing is asked.
-
-    Raises:
-        UserInputError: When nobody can be asked, since stdin is no terminal.
-        Exit: When the answer is no.
-    """
+    """Ask before something is taken away for good."""
     if is_confirmed:
         return
     if not can_ask():

@@ -11,13 +11,7 @@ from runtime.cli.output import print_table, print_text
 
 
 def print_story_times(timeline: StoryTimeline, labels: ViewLabels, *, is_lived: bool) -> None:
-    """Print when scenes play.
-
-    Args:
-        timeline: The scenes.
-        labels: Words of the story's language.
-        is_lived: Whether in the order lived; what nobody can place then comes last.
-    """
+    """Print when scenes play."""
     if not timeline.scenes:
         print_text(labels.nothing)
         return

@@ -25,13 +25,7 @@ from runtime.cli.output import print_heading, print_pairs, print_table, print_te
 
 
 def print_context(context: SceneMemoryContext, *, language: str, written_to: Path | None) -> None:
-    """Print a context.
-
-    Args:
-        context: What the chain returned.
-        language: Language of the headings.
-        written_to: Its file; None when it was not written.
-    """
+    """Print a context."""
     labels, words = view_labels_for(language), labels_for(language)
     report = context.report or ContextReport()
     place = place_text(context.chapter_index, context.scene_index, labels)
@@ -131,17 +125,10 @@ def _strangers(report: ContextReport) -> list[str]:
 
 
 def print_explanation(report: ContextReport, *, language: str) -> None:
-    """Print the receipts of a context.
-
-    Args:
-        report: The context's report.
-        language: Language of the headings.
-    """
+    """Print the receipts of a context."""
     labels = view_labels_for(language)
     print_heading(labels.queries)
-    queries = [
-        (labels.reason(each.origin), labels.reason(each.purpose), each.text) for each in report.queries
-    ]
+    queries = [(labels.reason(each.origin), labels.reason(each.purpose), each.text) for each in report.queries]
     print_table((labels.origin, labels.purpose, labels.text), queries, wide=2)
     print_heading(f"{labels_for(language).memories}: {labels.score}")
     _print_scores(report, labels)
@@ -167,14 +154,7 @@ def _print_scores(report: ContextReport, labels: ViewLabels) -> None:
         )
         for number, item in enumerate(report.items, start=1)
     ]
-    headings = (
-        labels.number,
-        labels.place,
-        labels.entity_id,
-        labels.score,
-        labels.score_parts,
-        labels.retrievers,
-    )
+    headings = (labels.number, labels.place, labels.entity_id, labels.score, labels.score_parts, labels.retrievers)
     print_table(headings, rows, wide=4)
 
 
@@ -194,13 +174,7 @@ def _print_left_out(report: ContextReport, labels: ViewLabels) -> None:
 
 
 def print_difference(difference: ContextDifference, *, language: str, file: Path) -> None:
-    """Print what changed in the context of a planned scene.
-
-    Args:
-        difference: From the context on disk to the one of now.
-        language: Language of the headings.
-        file: The context's file, which was left as it is.
-    """
+    """Print what changed in the context of a planned scene."""
     labels, words = view_labels_for(language), labels_for(language)
     place = place_text(difference.chapter_index, difference.scene_index, labels)
     print_heading(labels.difference.format(place=place, project=difference.project_id))
@@ -219,9 +193,7 @@ def print_difference(difference: ContextDifference, *, language: str, file: Path
     _print_difference_summary(difference, labels, file)
 
 
-def _print_state_differences(
-    states: list[StateDifference], names: Mapping[str, str], *, language: str
-) -> None:
+def _print_state_differences(states: list[StateDifference], names: Mapping[str, str], *, language: str) -> None:
     labels, words = view_labels_for(language), labels_for(language)
     rows = []
     for state in states:
@@ -230,16 +202,12 @@ def _print_state_differences(
         if not state.attributes:
             rows.append((entity, "", "", ""))
         for each in state.attributes:
-            was, now = (
-                value_text(each.attribute, value, names, language=language) for value in (each.was, each.now)
-            )
+            was, now = (value_text(each.attribute, value, names, language=language) for value in (each.was, each.now))
             rows.append((entity, words.attribute(each.attribute), was, now))
     print_table((labels.entity, labels.attribute, labels.was, labels.now), rows, wide=3)
 
 
-def _print_timeline_differences(
-    entries: list[TimelineDifference], names: Mapping[str, str], *, language: str
-) -> None:
+def _print_timeline_differences(entries: list[TimelineDifference], names: Mapping[str, str], *, language: str) -> None:
     labels, words = view_labels_for(language), labels_for(language)
     rows = []
     for each in entries:
@@ -312,16 +280,8 @@ def marked_text(chunk: StoryMemoryChunk, labels: ViewLabels) -> str:
     return f"{chunk.content} {labels.outdated.format(source=chunk.superseded_by)}"
 
 
-def print_states(
-    snapshots: Sequence[EntityStateSnapshot], names: Mapping[str, str], *, language: str
-) -> None:
-    """Print states, one row per snapshot, in their order.
-
-    Args:
-        snapshots: The states.
-        names: Entity id to the name to show; an id without one is shown itself.
-        language: Language of the story.
-    """
+def print_states(snapshots: Sequence[EntityStateSnapshot], names: Mapping[str, str], *, language: str) -> None:
+    """Print states, one row per snapshot, in their order."""
     labels = view_labels_for(language)
     rows = [
         (

@@ -61,9 +61,7 @@ class Finding(BaseModel):
     what: str
     message: str
     fix: str = ""
-    kind: str = Field(
-        default="", description="What was found, by a name that stays; see runtime.diagnosis.wording."
-    )
+    kind: str = Field(default="", description="What was found, by a name that stays; see runtime.diagnosis.wording.")
     values: dict[str, Any] = Field(default_factory=dict, description="What the message is filled with.")
 
 
@@ -105,9 +103,7 @@ def check_sqlite(settings: NovelgenSettings, *, version: tuple[int, ...]) -> Fin
             values={"version": shown},
         )
     if version >= WAL_RESET_FIXED_IN:
-        return Finding(
-            level="ok", what="sqlite", message=shown, kind="sqlite_fine", values={"version": shown}
-        )
+        return Finding(level="ok", what="sqlite", message=shown, kind="sqlite_fine", values={"version": shown})
     return Finding(
         level="hint",
         what="sqlite",
@@ -120,12 +116,7 @@ def check_sqlite(settings: NovelgenSettings, *, version: tuple[int, ...]) -> Fin
 
 
 def check_embeddings(stores: MemoryStores, *, ask_network: bool = True) -> Finding:
-    """Embed one word, which loads the model or asks its server.
-
-    Args:
-        stores: The stores.
-        ask_network: Whether a model that is not on this machine is asked.
-    """
+    """Embed one word, which loads the model or asks its server."""
     what, name = "embedding model", stores.settings.memory.embedding_model
     is_served = ":" in name and not name.startswith("fake:")
     try:
@@ -140,9 +131,7 @@ def check_embeddings(stores: MemoryStores, *, ask_network: bool = True) -> Findi
             )
         if is_served:
             call_with_deadline(
-                lambda: embeddings.embed_query("word"),
-                timeout_s=ASKING_TIMEOUT_S,
-                stage="asking it for a vector",
+                lambda: embeddings.embed_query("word"), timeout_s=ASKING_TIMEOUT_S, stage="asking it for a vector"
             )
         else:
             embeddings.embed_query("word")
@@ -168,12 +157,7 @@ def check_embeddings(stores: MemoryStores, *, ask_network: bool = True) -> Findi
 
 
 def check_chat_model(settings: NovelgenSettings, *, ask_network: bool = True) -> Finding:
-    """Build the chat model and ask it for one word.
-
-    Args:
-        settings: The settings.
-        ask_network: Whether a model that is not on this machine is asked.
-    """
+    """Build the chat model and ask it for one word."""
     what = "chat model"
     if settings.model is None:
         return Finding(
@@ -215,9 +199,7 @@ def check_chat_model(settings: NovelgenSettings, *, ask_network: bool = True) ->
         )
     try:
         call_with_deadline(
-            lambda: model.invoke("Answer with one word."),
-            timeout_s=ASKING_TIMEOUT_S,
-            stage="asking it for a word",
+            lambda: model.invoke("Answer with one word."), timeout_s=ASKING_TIMEOUT_S, stage="asking it for a word"
         )
     except Exception as error:  # noqa: BLE001 - a provider's package may fail in any way
         secrets = [*known_keys(settings.model_api_key), *secrets_of(model)]
@@ -278,11 +260,7 @@ def check_database(stores: MemoryStores, project_id: str) -> Finding:
 
 
 def project_counts(stores: MemoryStores, project_id: str) -> dict[str, int]:
-    """Count what a project holds.
-
-    Raises:
-        DatabaseError: When the database fails.
-    """
+    """Count what a project holds."""
     with stores.database(project_id).read() as unit:
         scenes = unit.scenes.census()
         outbox = unit.outbox.counts()
@@ -356,11 +334,7 @@ def check_index(stores: MemoryStores, project_id: str, *, waiting: int) -> Findi
 
 
 def check_embedding_settings(stores: MemoryStores, project_id: str) -> Finding | None:
-    """Tell whether scenes were stored under other settings of what is embedded, where any were.
-
-    Raises:
-        DatabaseError: When the database fails.
-    """
+    """Tell whether scenes were stored under other settings of what is embedded, where any were."""
     otherwise = stored_otherwise(stores, project_id)
     if not otherwise:
         return None
@@ -375,11 +349,7 @@ def check_embedding_settings(stores: MemoryStores, project_id: str) -> Finding |
 
 
 def check_minds(stores: MemoryStores, project_id: str) -> list[Finding]:
-    """Look at what characters remember and know: whose it is, whether it is compared by meaning, what it is about.
-
-    Raises:
-        DatabaseError: When the database fails.
-    """
+    """Look at what characters remember and know: whose it is, whether it is compared by meaning, what it is about."""
     model = vectors_model(stores)
     with stores.database(project_id).read() as unit:
         strangers = unit.characters.unknown_owners()

@@ -25,25 +25,13 @@ class JudgedContext:
 
 
 def judge_context_files(stores: MemoryStores, project_id: str) -> list[JudgedContext]:
-    """Judge all context files of a project, in story order; empty where there are none.
-
-    Raises:
-        UnknownProjectError: When there are files, but no such project is stored.
-        DatabaseError: When the database fails.
-    """
+    """Judge all context files of a project, in story order; empty where there are none."""
     places = context_places(stores.paths(project_id))
     return [_judged(stores, project_id, *place) for place in places]
 
 
 def check_context_files(stores: MemoryStores, project_id: str) -> list[Finding]:
-    """Tell of the context files of a project.
-
-    Returns:
-        One finding per file that is stale or cannot be read, in story order, and one that counts the rest.
-
-    Raises:
-        DatabaseError: When the database fails.
-    """
+    """Tell of the context files of a project."""
     judged = judge_context_files(stores, project_id)
     findings = [_finding(stores.paths(project_id), each) for each in judged if each.is_stale or each.problem]
     fresh = len(judged) - len(findings)
@@ -73,9 +61,7 @@ def _judged(stores: MemoryStores, project_id: str, chapter_index: int, scene_ind
 
 
 def _finding(paths: ProjectPaths, judged: JudgedContext) -> Finding:
-    again = (
-        f"novelgen context {paths.project_id} --chapter {judged.chapter_index} --scene {judged.scene_index}"
-    )
+    again = f"novelgen context {paths.project_id} --chapter {judged.chapter_index} --scene {judged.scene_index}"
     has_plan = _has_plan(paths, judged)
     fix = f"novelgen context {paths.project_id} --stale" if judged.is_stale else again
     return Finding(

@@ -16,19 +16,6 @@ def repair_index(stores: MemoryStores, project_id: str) -> list[Finding]:
 
     What waits in the outbox is done first. Where the index then does not hold exactly what the database says, or
     cannot find a sample of it, it is built anew beside the old one and takes its place.
-
-    Args:
-        stores: The stores.
-        project_id: The project.
-
-    Returns:
-        What was done, in order, and how it stands now.
-
-    Raises:
-        UnknownProjectError: When no such project is stored.
-        ConfigurationError: When the embedding model cannot be used.
-        StoreError: When the database, the embedding model or the rebuild fails, or another process owns the
-            index; the old index stands.
     """
     done = [*_retried(stores, project_id)]
     problem = _problem(stores, project_id)

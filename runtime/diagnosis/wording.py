@@ -37,9 +37,7 @@ CHINESE: dict[str, Wording] = {
         "改正 memory.embedding_model（NOVELGEN_MEMORY__EMBEDDING_MODEL）：local 或 供应商:模型，以及它的地址和密钥",
     ),
     "model_none": Wording(
-        _MODEL,
-        "没有设置；检索按规则规划",
-        "想让模型在规则之外帮忙，就把 model（NOVELGEN_MODEL）设为 供应商:模型",
+        _MODEL, "没有设置；检索按规则规划", "想让模型在规则之外帮忙，就把 model（NOVELGEN_MODEL）设为 供应商:模型"
     ),
     "model_unusable": Wording(_MODEL, "{model} 不能用，检索按规则规划：{error}", _MODEL_FIX),
     "model_not_asked": Wording(_MODEL, "已设置 {model}；没有向它提问"),
@@ -68,15 +66,11 @@ CHINESE: dict[str, Wording] = {
     "index_late": Wording(
         _INDEX, "落后于数据库：{verification}（{waiting} 处改动待写入）", "运行 `novelgen index {project_id}`"
     ),
-    "index_differs": Wording(
-        _INDEX, "与数据库不一致：{verification}", "运行 `novelgen reindex {project_id}`"
-    ),
+    "index_differs": Wording(_INDEX, "与数据库不一致：{verification}", "运行 `novelgen reindex {project_id}`"),
     "index_waiting": Wording(
         "待写入索引", "{unindexed} 处改动待写入；其中的内容目前只能按字词找到", "运行 `{command}`"
     ),
-    "index_rebuilt": Wording(
-        _INDEX, "已由数据库重建，因为 {problem}：{indexed} 条记忆，重新嵌入 {embedded} 段文字"
-    ),
+    "index_rebuilt": Wording(_INDEX, "已由数据库重建，因为 {problem}：{indexed} 条记忆，重新嵌入 {embedded} 段文字"),
     "index_repaired": Wording(_INDEX, "与数据库一致"),
     "index_beyond_repair": Wording(_INDEX, "重建之后仍是：{problem}", "检查磁盘，再运行一次"),
     "outbox_drained": Wording("待写入索引", "{indexed} 条等待的记忆已写入索引，{removed} 条已移除"),
@@ -99,34 +93,23 @@ CHINESE: dict[str, Wording] = {
     "breaker_unknown": Wording(_BREAKER, "索引打不开：{error}", _MODEL_FIRST),
     "breaker_closed": Wording(_BREAKER, "正常：检索会用索引"),
     "breaker_open": Wording(
-        _BREAKER,
-        "索引接连出错，暂时不用它；过一会儿会再试",
-        "运行 `novelgen doctor {project_id} --repair`",
+        _BREAKER, "索引接连出错，暂时不用它；过一会儿会再试", "运行 `novelgen doctor {project_id} --repair`"
     ),
     "context_files": Wording(_CONTEXTS, "{count} 个中有 {fresh} 个是最新的"),
     "context_stale": Wording("{file}", "已过时：写下之后，它之前的故事有了改动", "运行 `{command}`"),
     "context_unreadable": Wording("{file}", "{problem}", "运行 `{command}`"),
     "no_scenes": Wording("故事", "还没有存入任何场次", "运行 `{command}`"),
     "reading_failed": Wording(_READING, "模型未能读出 {failed} 场：正文已存，事实未存", "运行 `{command}`"),
-    "nothing_read": Wording(
-        _READING, "{scenes} 场都还没有读过：没有事实、状态、线索和关系", "运行 `{command}`"
-    ),
+    "nothing_read": Wording(_READING, "{scenes} 场都还没有读过：没有事实、状态、线索和关系", "运行 `{command}`"),
     "half_read": Wording(
-        _READING,
-        "读了一半：{scenes} 场中有 {scenes_with_record} 场有记录，{waiting} 场待读",
-        "运行 `{command}`",
+        _READING, "读了一半：{scenes} 场中有 {scenes_with_record} 场有记录，{waiting} 场待读", "运行 `{command}`"
     ),
     "no_people": Wording("人物", "还不认识任何人物，无法按在场的人查找", "运行 `{command}`"),
 }
 
 
 def in_language(diagnosis: Diagnosis, language: StoryLanguage) -> Diagnosis:
-    """Return a diagnosis whose findings are told in a language; a kind without words stays in English.
-
-    Args:
-        diagnosis: As the checks made it.
-        language: The language.
-    """
+    """Return a diagnosis whose findings are told in a language; a kind without words stays in English."""
     if language != "zh":
         return diagnosis
     return diagnosis.model_copy(

@@ -28,15 +28,7 @@ TAKEN_SUFFIXES = frozenset({".json", ".txt", ".md", ".markdown", ".epub", ".docx
 _PIECE_BYTES = 1024 * 1024
 
 # What reading a damaged archive raises: each way of packing has errors of its own.
-_UNREADABLE = (
-    zipfile.BadZipFile,
-    zlib.error,
-    lzma.LZMAError,
-    NotImplementedError,
-    RuntimeError,
-    EOFError,
-    ValueError,
-)
+_UNREADABLE = (zipfile.BadZipFile, zlib.error, lzma.LZMAError, NotImplementedError, RuntimeError, EOFError, ValueError)
 _UTF8_NAME = 0x800
 _ENCRYPTED = 0x1
 
@@ -60,17 +52,6 @@ def unpack(archive: Path, folder: Path) -> Unpacked:
 
     Names never lead out of the folder, links are not followed, and what the archive says of its sizes is not believed:
     the bytes are counted. Names that Windows wrote in Chinese (GBK) are read as such.
-
-    Args:
-        archive: A .zip file.
-        folder: An empty folder, which is made where it is missing.
-
-    Returns:
-        The folder, or one below it where all files lie below that; where there is a single manuscript, its file.
-
-    Raises:
-        InvalidFileError: When it is no zip archive, is encrypted or damaged, holds nothing that can be read, or more
-            than the bounds allow.
     """
     try:
         with zipfile.ZipFile(archive) as opened:
@@ -123,9 +104,7 @@ def _unpacked(opened: zipfile.ZipFile, archive: Path, folder: Path) -> Iterator[
         left_bytes -= _write(opened, entry, target, archive, left_bytes)
 
 
-def _write(
-    opened: zipfile.ZipFile, entry: zipfile.ZipInfo, target: Path, archive: Path, left_bytes: int
-) -> int:
+def _write(opened: zipfile.ZipFile, entry: zipfile.ZipInfo, target: Path, archive: Path, left_bytes: int) -> int:
     """Write one file and return its length."""
     written = 0
     with opened.open(entry) as source, target.open("xb") as stream:
@@ -136,9 +115,7 @@ def _write(
                     f"{entry.filename!r} in {archive.name!r} is larger than {MAX_FILE_BYTES} bytes; split it"
                 )
             if written > left_bytes:
-                raise InvalidFileError(
-                    f"{archive.name!r} unpacks to more than {MAX_UNPACKED_BYTES} bytes; split it"
-                )
+                raise InvalidFileError(f"{archive.name!r} unpacks to more than {MAX_UNPACKED_BYTES} bytes; split it")
             stream.write(piece)
     return written
 

@@ -52,15 +52,7 @@ class Remark(BaseModel):
 
 
 def without_remarks(text: str, *, chapter_number: int) -> tuple[str, list[Remark]]:
-    """Take what is said to readers out of a chapter.
-
-    Args:
-        text: The chapter's text, without its heading or with it.
-        chapter_number: Its number.
-
-    Returns:
-        The text without the remarks, and these in the order of their lines.
-    """
+    """Take what is said to readers out of a chapter."""
     lines = text.split("\n")
     found = {index for index, line in enumerate(lines) if _is_remark(line, _ANYWHERE)}
     found |= _notes(lines)
@@ -79,11 +71,7 @@ def without_remarks(text: str, *, chapter_number: int) -> tuple[str, list[Remark
 
 def _is_remark(line: str, pattern: re.Pattern[str]) -> bool:
     told = line.strip()
-    return (
-        0 < len(told) <= MAX_REMARK_CHARACTERS
-        and pattern.search(told) is not None
-        and _SPEECH.search(told) is None
-    )
+    return 0 < len(told) <= MAX_REMARK_CHARACTERS and pattern.search(told) is not None and _SPEECH.search(told) is None
 
 
 def _edge(lines: Sequence[str], found: set[int], order: range) -> set[int]:

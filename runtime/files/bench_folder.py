@@ -43,15 +43,7 @@ class _RecordLines(UserFileModel):
 
 @dataclass(frozen=True, slots=True)
 class Book:
-    """A book read from a folder.
-
-    Args:
-        title: Title by meta.json, or the folder's name.
-        language: Language by meta.json; empty when it does not say.
-        scenes: In story order, each position once.
-        entities: Empty unless asked for.
-        records: Per position; empty unless asked for.
-    """
+    """A book read from a folder."""
 
     title: str
     language: str
@@ -61,15 +53,7 @@ class Book:
 
 
 def load_book(folder: Path, *, records: bool = False) -> Book:
-    """Read a book's folder; plans and answer keys in it are never opened.
-
-    Args:
-        folder: Holds scenes.jsonl, and for `records` also entities.jsonl and records.jsonl.
-        records: Also read the entities and the scene records.
-
-    Raises:
-        InvalidFileError: When a file is missing or a line is wrong; names file, line, field and value.
-    """
+    """Read a book's folder; plans and answer keys in it are never opened."""
     unordered = _read_lines(folder / "scenes.jsonl", _SceneLines).lines
     scenes = sorted(unordered, key=lambda scene: (scene.chapter_index, scene.scene_index))
     title, language = _title_and_language(folder)
@@ -87,9 +71,7 @@ def _records(file: Path, scenes: Sequence[BookScene]) -> dict[tuple[int, int], S
     _refuse_repeats(positions, file)
     stray = set(positions) - {(each.chapter_index, each.scene_index) for each in scenes}
     if stray:
-        raise InvalidFileError(
-            f"{str(file)!r} has a record of {min(stray)!r}, a scene that scenes.jsonl lacks"
-        )
+        raise InvalidFileError(f"{str(file)!r} has a record of {min(stray)!r}, a scene that scenes.jsonl lacks")
     return dict(zip(positions, records, strict=True))
 
 

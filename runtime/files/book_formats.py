@@ -22,12 +22,7 @@ _HEADING_STYLE = re.compile(r"^(?:Heading|标题)\s*(?P<level>[1-6])$")
 
 
 def docx_text(file: Path) -> str:
-    """Return the paragraphs of a .docx file, headings marked by `#` as in Markdown.
-
-    Raises:
-        ConfigurationError: When python-docx is not installed.
-        InvalidFileError: When the file cannot be read, is too large, or is no Word document.
-    """
+    """Return the paragraphs of a .docx file, headings marked by `#` as in Markdown."""
     try:
         import docx  # noqa: PLC0415 - an extra
         from docx.opc.exceptions import PackageNotFoundError  # noqa: PLC0415 - an extra
@@ -41,9 +36,7 @@ def docx_text(file: Path) -> str:
         document = docx.Document(str(file))
     except (PackageNotFoundError, BadZipFile, KeyError, ValueError, OSError) as error:
         raise InvalidFileError(f"cannot read {str(file)!r} as a Word document: {error}") from error
-    return "\n\n".join(
-        _line(each.text, each.style.name if each.style else "") for each in document.paragraphs
-    )
+    return "\n\n".join(_line(each.text, each.style.name if each.style else "") for each in document.paragraphs)
 
 
 def _line(text: str, style: str) -> str:
@@ -65,19 +58,13 @@ _SCENE_BREAK = "***"
 
 
 def epub_text(file: Path) -> str:
-    """Return the text of an EPUB file; navigation is left out, rules become `***`.
-
-    Raises:
-        InvalidFileError: When the file cannot be read, is no EPUB, or unpacks to more than 100 MB.
-    """
+    """Return the text of an EPUB file; navigation is left out, rules become `***`."""
     try:
         with zipfile.ZipFile(file) as book:
             names = _reading_order(book)
             size_bytes = sum(book.getinfo(name).file_size for name in names)
             if size_bytes > MAX_TEXT_BYTES:
-                raise InvalidFileError(
-                    f"{str(file)!r} unpacks to {size_bytes} bytes; the limit is {MAX_TEXT_BYTES}"
-                )
+                raise InvalidFileError(f"{str(file)!r} unpacks to {size_bytes} bytes; the limit is {MAX_TEXT_BYTES}")
             return "\n\n".join(_text_of(book.read(name).decode("utf-8", "replace")) for name in names)
     except (zipfile.BadZipFile, ElementTree.ParseError, KeyError, OSError, RuntimeError) as error:
         raise InvalidFileError(f"cannot read {str(file)!r} as an EPUB book: {error}") from error

@@ -21,9 +21,7 @@ _SECTION = r"(?:\s*[（(]?[上中下][）)]?|\s*[（(][一二三四五六七八�
 _TITLE = r"(?:$|[】\]\s:：、.．·—-].{0,60}?)"
 _CHINESE_CHAPTER = re.compile(rf"{_MARK}(?P<title>第\s*{CHINESE_NUMERAL}\s*[章回]{_SECTION}{_TITLE}){_END}")
 # Many sites print 第一章陨落 without a gap; a sentence that begins so ends in a stop.
-_CLOSE_CHAPTER = re.compile(
-    rf"{_MARK}(?P<title>第\s*{CHINESE_NUMERAL}\s*章[^\s，。；,;：:“”「」]{{1,20}}){_END}"
-)
+_CLOSE_CHAPTER = re.compile(rf"{_MARK}(?P<title>第\s*{CHINESE_NUMERAL}\s*章[^\s，。；,;：:“”「」]{{1,20}}){_END}")
 _LESSER_CHAPTER = re.compile(rf"{_MARK}(?P<title>第\s*{CHINESE_NUMERAL}\s*[节節话話集]{_TITLE}){_END}")
 # A title may follow the number, a sentence not: "Chapter 2 The Storm", but not "Chapter two was over".
 _ENGLISH_NUMBER = rf"\s+(?:\d+|{_ROMAN}|{_WORD})(?:\s*$|\s*[.:—–-].{{0,80}}|\s+[A-Z\d\"'“‘].{{0,80}})\s*$"
@@ -66,9 +64,7 @@ def find_headings(lines: Sequence[str]) -> list[Heading]:
         taken = {heading.line for heading in (*numbered, *named)}
         apart = [each for each in volumes if each.line not in taken]
         together = _volumes_beside_chapters(lines)
-        return sorted(
-            [*numbered, *named, *apart, *together], key=lambda each: (each.line, each.kind != "volume")
-        )
+        return sorted([*numbered, *named, *apart, *together], key=lambda each: (each.line, each.kind != "volume"))
     if volumes:
         return sorted([*named, *(each._replace(kind="chapter") for each in volumes)])
     for level in ("#", "##"):

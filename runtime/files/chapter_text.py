@@ -12,11 +12,7 @@ from novelgen.text.numerals import CHINESE_NUMERAL, chinese_number
 
 _ROMAN = {"i": 1, "v": 5, "x": 10, "l": 50, "c": 100}
 NUMBER_WORDS = dict(
-    zip(
-        "one two three four five six seven eight nine ten eleven twelve".split(),
-        range(1, 13),
-        strict=True,
-    )
+    zip("one two three four five six seven eight nine ten eleven twelve".split(), range(1, 13), strict=True)
 )
 _NUMBERED = re.compile(
     rf"^(?:第\s*(?P<chinese>{CHINESE_NUMERAL})\s*[章回节節话話集]|(?:(?:chapter|part)\s+)?(?P<latin>\d+|[a-z]+)\b)",
@@ -52,17 +48,7 @@ def roman_number(text: str) -> int | None:
 
 
 def _as_roman(number: int) -> str:
-    parts = (
-        (100, "c"),
-        (90, "xc"),
-        (50, "l"),
-        (40, "xl"),
-        (10, "x"),
-        (9, "ix"),
-        (5, "v"),
-        (4, "iv"),
-        (1, "i"),
-    )
+    parts = ((100, "c"), (90, "xc"), (50, "l"), (40, "xl"), (10, "x"), (9, "ix"), (5, "v"), (4, "iv"), (1, "i"))
     text = ""
     for value, letters in parts:
         while number >= value:
@@ -108,14 +94,6 @@ def chapter_from_text(text: str, *, chapter_number: int) -> GeneratedChapter:
     A line of `***`, `---`, `* * *`, `§` or a lone `#` ends a scene; a Markdown heading, `第N场` or `Scene N`
     begins one and is its title. The first heading is the chapter's title where it stands before all text
     and does not read `第N场` or `Scene N`. Front matter of Markdown is left out.
-
-    Args:
-        text: The chapter; line ends are `\\n`.
-        chapter_number: Its number.
-
-    Returns:
-        The chapter; scenes without text are dropped, so that an empty text has none. A scene's title
-        stands in its `extra` under `title`.
     """
     title, body = _without_chapter_title(_FRONT_MATTER.sub("", text, count=1).split("\n"))
     scenes = [scene for scene in _scenes(body) if scene.text]
@@ -147,9 +125,7 @@ def _without_chapter_title(lines: list[str]) -> tuple[str, list[str]]:
     if first is None:
         return "", []
     is_sentence = lines[first].rstrip().endswith(ENDS_OF_SENTENCES)
-    heading = _MARKDOWN_HEADING.match(lines[first]) or (
-        None if is_sentence else _CHAPTER_HEADING.match(lines[first])
-    )
+    heading = _MARKDOWN_HEADING.match(lines[first]) or (None if is_sentence else _CHAPTER_HEADING.match(lines[first]))
     if heading is None or _SCENE_HEADING.match(heading["title"]):
         return "", lines
     return heading["title"].strip(), lines[first + 1 :]

@@ -38,15 +38,7 @@ class DecodedText(NamedTuple):
 
 
 def read_text_file(file: Path) -> str:
-    """Read a text file whole, in UTF-8, GB18030 (GBK) or Big5; a byte order mark is dropped, line ends become `\\n`.
-
-    Args:
-        file: An existing file of at most 20 MB.
-
-    Raises:
-        InvalidFileError: When it is missing, not a file, too large, unreadable or in another encoding (the
-            message says which one it looks like).
-    """
+    """Read a text file whole, in UTF-8, GB18030 (GBK) or Big5; a byte order mark is dropped, line ends become `\\n`."""
     data = _bytes_of(file)
     decoded = _decoded(data)
     if decoded is None or decoded.unreadable:
@@ -55,11 +47,7 @@ def read_text_file(file: Path) -> str:
 
 
 def read_story_text(file: Path) -> DecodedText:
-    """Read the text of a story as `read_text_file` does, but for a few bytes that were damaged on the way.
-
-    Raises:
-        InvalidFileError: As `read_text_file`; also when more than one byte of a thousand cannot be read.
-    """
+    """Read the text of a story as `read_text_file` does, but for a few bytes that were damaged on the way."""
     data = _bytes_of(file)
     decoded = _decoded(data)
     if decoded is None:
@@ -80,11 +68,7 @@ def _bytes_of(file: Path) -> bytes:
 
 
 def read_json_file(file: Path) -> Any:
-    """Read a JSON file.
-
-    Raises:
-        InvalidFileError: When it cannot be read, or is not JSON; names the line.
-    """
+    """Read a JSON file."""
     return parse_json(read_text_file(file), where=repr(str(file)))
 
 
@@ -92,9 +76,6 @@ def parse_json(text: str, *, where: str) -> Any:
     """Parse JSON text and clean its texts; `where` names its file (and line) in errors.
 
     Escapes can hold what no text of a story may: lone surrogates, NUL, direction marks.
-
-    Raises:
-        InvalidFileError: When it is not JSON, nested too deeply, or holds NaN or Infinity.
     """
     try:
         value = json.loads(text, parse_constant=_refuse_constant)
@@ -109,11 +90,7 @@ def parse_json(text: str, *, where: str) -> Any:
 
 
 def validated(model: type[Model], data: Any, *, where: str) -> Model:
-    """Validate data of a file as a model; `where` names the file in errors.
-
-    Raises:
-        InvalidFileError: When the shape is wrong; names the field and the value.
-    """
+    """Validate data of a file as a model; `where` names the file in errors."""
     try:
         return model.model_validate(data)
     except ValidationError as error:
@@ -121,12 +98,7 @@ def validated(model: type[Model], data: Any, *, where: str) -> Model:
 
 
 def described(error: ValidationError, *, loc_start: int = 0) -> str:
-    """Say the first problem of a validation error: field, value and what is expected.
-
-    Args:
-        error: The error.
-        loc_start: Leading parts of the field's path to leave out, where the caller names them otherwise.
-    """
+    """Say the first problem of a validation error: field, value and what is expected."""
     first = error.errors(include_url=False)[0]
     field = field_path(first["loc"][loc_start:]) or "the whole"
     if first["type"] == "missing":

@@ -18,11 +18,7 @@ from novelgen.text.numerals import CHINESE_NUMERAL, chinese_number
 from runtime.files.author_remarks import Remark, without_remarks
 from runtime.files.book_formats import docx_text, epub_text
 from runtime.files.chapter_headings import Heading, find_headings, heading_of, numbered_headings
-from runtime.files.chapter_text import (
-    SCENE_TITLE_FIELD,
-    chapter_from_text,
-    chapter_number,
-)
+from runtime.files.chapter_text import SCENE_TITLE_FIELD, chapter_from_text, chapter_number
 from runtime.files.file_reading import DecodedText, read_story_text
 
 _READERS: dict[str, Callable[[Path], DecodedText]] = {
@@ -34,9 +30,7 @@ _READERS: dict[str, Callable[[Path], DecodedText]] = {
 }
 _CONTINUED = re.compile(r"[（(]?(?:[上中下]|[一二三四五六七八九十]+|\d+)[）)]?\s*$|[章回]\s*[（(]?[上中下]")
 """A chapter that was posted in pieces: its titles end so, or have it behind the number."""
-_PLAIN_CHAPTER_NAME = re.compile(
-    r"(?:chapter[ _-]*)?(?P<number>\d{1,6})(?:[\s._、-]+(?P<title>.*))?", re.IGNORECASE
-)
+_PLAIN_CHAPTER_NAME = re.compile(r"(?:chapter[ _-]*)?(?P<number>\d{1,6})(?:[\s._、-]+(?P<title>.*))?", re.IGNORECASE)
 """`001 雪夜`, `chapter_001`, `12 - The Storm`, `Chapter 1 - Snow`."""
 _FIRST_NAME = re.compile(r"(?:prologue|foreword|preface|楔子|序|引子|引言)", re.IGNORECASE)
 _LAST_NAME = re.compile(r"(?:epilogue|afterword|终|終|尾声|尾聲|后记|後記|番外|外传|完本)", re.IGNORECASE)
@@ -59,9 +53,7 @@ class ManuscriptChapter(BaseModel):
     words: int
     part: str = Field(default="", description="The volume that it stands in.")
     opening: str = Field(description="Its first words.")
-    cut: list[ManuscriptScene] = Field(
-        default_factory=list, description="Its scenes, where there are several."
-    )
+    cut: list[ManuscriptScene] = Field(default_factory=list, description="Its scenes, where there are several.")
 
 
 class Manuscript(BaseModel):
@@ -70,17 +62,11 @@ class Manuscript(BaseModel):
     title: str
     chapters: list[GeneratedChapter] = Field(default_factory=list)
     parts: list[StoryPart] = Field(default_factory=list, description="Its volumes.")
-    left_out: str = Field(
-        default="", description="What stands before the first chapter: title page, contents."
-    )
-    remarks: list[Remark] = Field(
-        default_factory=list, description="What the author says to readers; left out."
-    )
+    left_out: str = Field(default="", description="What stands before the first chapter: title page, contents.")
+    remarks: list[Remark] = Field(default_factory=list, description="What the author says to readers; left out.")
     encodings: list[str] = Field(default_factory=list, description="Of the files, each once.")
     unreadable: int = Field(default=0, description="Damaged places in the files, marked U+FFFD in the text.")
-    passed_over: list[str] = Field(
-        default_factory=list, description="Files of a folder that are no chapters."
-    )
+    passed_over: list[str] = Field(default_factory=list, description="Files of a folder that are no chapters.")
 
     def part_of(self, chapter_number: int) -> str:
         """Return the title of the volume that a chapter stands in, or nothing."""
@@ -146,20 +132,7 @@ def holds_manuscripts(folder: Path) -> bool:
 
 
 def read_manuscript(path: Path, *, keep_remarks: bool = False, every_file: bool = False) -> Manuscript:
-    """Read a manuscript and split it.
-
-    Args:
-        path: A .txt, .md, .epub or .docx file (the last one needs the extra `docx`), or a folder with a file for
-            each chapter, such as `第001章 雪夜.txt`, `001 雪夜.txt`, `Chapter 1 - Snow.txt`, `chapter_001.txt`
-            or `楔子.txt`; folders in it are volumes.
-        keep_remarks: Whether what the author says to readers stays in the text.
-        every_file: Whether the files of a folder are its chapters in the order of their names where no name tells a
-            chapter.
-
-    Raises:
-        InvalidFileError: When a file is of another kind, cannot be read, or holds no text.
-        ConfigurationError: When the extra that reads it is not installed.
-    """
+    """Read a manuscript and split it."""
     if path.is_dir():
         manuscript = _read_folder(path, keep_remarks=keep_remarks, every_file=every_file)
     else:
@@ -177,17 +150,6 @@ def split_manuscript(text: str, *, title: str = "", keep_remarks: bool = False) 
     Chapters and volumes begin as `chapter_headings.find_headings` says; without any the book is one chapter.
     Headings without text, such as those of a table of contents, are passed over. Scenes are split as
     `chapter_text.chapter_from_text` does, and what the author says to readers is left out.
-
-    Args:
-        text: The book; line ends are `\\n`.
-        title: Title of the book.
-        keep_remarks: Whether what the author says to readers stays in the text.
-
-    Returns:
-        The manuscript. Chapters have the numbers of their headings where these count up, else they are counted
-        from 1. What comes before the first numbered one, such as a prologue, is chapter 0. A chapter without a
-        number, such as an interlude, is the next one where that number is free, else scenes of the chapter
-        before; so is a chapter that was posted in pieces (第十二章上, 第十二章下).
     """
     lines = text.split("\n")
     headings = find_headings(lines)
@@ -219,9 +181,7 @@ def _assembled(pieces: Sequence[_Piece], *, title: str, left_out: str, keep_rema
     manuscript = Manuscript(title=title, left_out=left_out)
     volumes: dict[int, str] = {}
     for piece, number in zip(pieces, _numbers(pieces), strict=True):
-        body, remarks = (
-            (piece.body, []) if keep_remarks else without_remarks(piece.body, chapter_number=number)
-        )
+        body, remarks = (piece.body, []) if keep_remarks else without_remarks(piece.body, chapter_number=number)
         chapter = _chapter(piece.title, body, number)
         manuscript.remarks += remarks
         if not chapter.scenes:
@@ -246,9 +206,7 @@ def _joined(first: GeneratedChapter, second: GeneratedChapter) -> GeneratedChapt
     for scene in second.scenes:
         own = str(scene.extra.get(SCENE_TITLE_FIELD) or "")
         titled = {SCENE_TITLE_FIELD: own or second.chapter_title}
-        scenes.append(
-            scene.model_copy(update={"scene_number": len(scenes) + 1, "extra": {**scene.extra, **titled}})
-        )
+        scenes.append(scene.model_copy(update={"scene_number": len(scenes) + 1, "extra": {**scene.extra, **titled}}))
     return first.model_copy(update={"scenes": scenes, "total_words": first.total_words + second.total_words})
 
 
@@ -265,8 +223,7 @@ def _numbers(pieces: Sequence[_Piece]) -> list[int]:
     numbered = [number for number in own if number is not None]
     before = next((index for index, number in enumerate(own) if number is not None), len(own))
     is_rising = all(
-        later > earlier or (later == earlier and _is_continued(pieces, later))
-        for earlier, later in pairwise(numbered)
+        later > earlier or (later == earlier and _is_continued(pieces, later)) for earlier, later in pairwise(numbered)
     )
     if not numbered or not is_rising or (before and numbered[0] == 0):
         start = 0 if numbered and before == 1 else 1
@@ -355,11 +312,7 @@ def _read_folder(folder: Path, *, keep_remarks: bool, every_file: bool) -> Manus
         pieces += _pieces_of_file(decoded.text, name, volume)
     manuscript = _assembled(pieces, title=folder.resolve().name, left_out="", keep_remarks=keep_remarks)
     return manuscript.model_copy(
-        update={
-            "encodings": sorted(set(encodings)),
-            "unreadable": unreadable,
-            "passed_over": passed_over,
-        }
+        update={"encodings": sorted(set(encodings)), "unreadable": unreadable, "passed_over": passed_over}
     )
 
 

@@ -32,13 +32,6 @@ def read_numbered_lines(
 
     Only the fields of the model are read. What else is there, such as an answer key, is dropped before anything
     looks at the line.
-
-    Args:
-        text: The file's text.
-        model: What a line holds; its field of the last of `id_fields` names the file that is made of it.
-        file: For problems.
-        id_fields: Fields of a line that may hold its id, the first that is there counts.
-        example: An id as it should be.
     """
     taken: dict[str, int] = {}
     for number, line in enumerate(text.split("\n"), start=1):

@@ -8,15 +8,7 @@ from novelgen.models.position import require_project_id
 
 
 class ProjectPaths:
-    """Paths of one project below the projects folder.
-
-    Args:
-        projects_dir: Folder that holds the projects; it need not exist.
-        project_id: The project's id, which is its folder's name.
-
-    Raises:
-        InvalidProjectIdError: When the id is not a plain, path-free string.
-    """
+    """Paths of one project below the projects folder."""
 
     def __init__(self, projects_dir: Path, project_id: str) -> None:
         self.project_id = require_project_id(project_id)

@@ -65,9 +65,7 @@ class EntityEntry(UserFileModel):
         known = self.model_dump(exclude={"extra", "aliases", "profile", "translation"})
         return Entity(
             **known,
-            aliases=[
-                EntityAlias(**each.model_dump(exclude={"extra", "translation"})) for each in self.aliases
-            ],
+            aliases=[EntityAlias(**each.model_dump(exclude={"extra", "translation"})) for each in self.aliases],
             profile={**self._translations(), **self.extra, **self.profile},
         )
 
@@ -114,17 +112,7 @@ def load_chapter_plan(file: Path) -> ChapterPlan | None:
 
 
 def chapter_files(folder: Path) -> dict[int, Path]:
-    """Find the chapters of a project: `chapter_NNN.json`, `.txt` or `.md`.
-
-    Args:
-        folder: The chapters' folder; it need not exist.
-
-    Returns:
-        Chapter number to file, in order of the numbers; empty where there are none.
-
-    Raises:
-        InvalidFileError: When two files claim the same chapter.
-    """
+    """Find the chapters of a project: `chapter_NNN.json`, `.txt` or `.md`."""
     return _numbered_files(folder, _CHAPTER_FILE)
 
 
@@ -142,15 +130,7 @@ class ReadChapters(NamedTuple):
 
 
 def load_chapters(file: Path, *, keep_remarks: bool = False) -> ReadChapters:
-    """Read a chapter's file, and several chapters where a text holds the numbered headings of several.
-
-    Args:
-        file: One of `chapter_files`; its name holds the number of its chapter, else of its first one.
-        keep_remarks: Whether what an author says to readers stays in a text.
-
-    Raises:
-        InvalidFileError: As `load_chapter`.
-    """
+    """Read a chapter's file, and several chapters where a text holds the numbered headings of several."""
     number = _number_of(file, _CHAPTER_FILE, example="chapter_001.json")
     if file.suffix.lower() == ".json":
         return ReadChapters([load_chapter(file)], [], [])
@@ -163,14 +143,7 @@ def load_chapters(file: Path, *, keep_remarks: bool = False) -> ReadChapters:
 
 
 def load_chapter(file: Path) -> GeneratedChapter:
-    """Read a chapter: JSON in either shape of novel-gen, or plain text or Markdown that is split into scenes.
-
-    Args:
-        file: One of `chapter_files`; its name holds the chapter's number.
-
-    Returns:
-        The chapter; its scenes in the order of the file, each number once.
-    """
+    """Read a chapter: JSON in either shape of novel-gen, or plain text or Markdown that is split into scenes."""
     number = _number_of(file, _CHAPTER_FILE, example="chapter_001.json")
     if file.suffix.lower() != ".json":
         return chapter_from_text(read_text_file(file), chapter_number=number)
@@ -185,14 +158,7 @@ def load_chapter(file: Path) -> GeneratedChapter:
 
 
 def load_records(file: Path) -> list[SceneRecord]:
-    """Read the supplied records of a chapter: `{"chapter_number", "records": […]}` or a bare list.
-
-    Args:
-        file: One of `record_files`; it need not exist.
-
-    Returns:
-        The records in the order of the file, at most one per scene; empty where there is no file.
-    """
+    """Read the supplied records of a chapter: `{"chapter_number", "records": […]}` or a bare list."""
     if not file.exists():
         return []
     data = _listed(read_json_file(file), under="records")
@@ -209,15 +175,7 @@ def load_records(file: Path) -> list[SceneRecord]:
 
 
 def load_entities(file: Path) -> list[Entity]:
-    """Read supplied entities: `{"entities": […]}` or a bare list; aliases are strings or objects.
-
-    Args:
-        file: The file; it need not exist.
-
-    Returns:
-        Entities in the order of the file, each id once; fields that an entity does not know stand in its
-        `profile`. Empty where there is no file.
-    """
+    """Read supplied entities: `{"entities": […]}` or a bare list; aliases are strings or objects."""
     if not file.exists():
         return []
     data = _listed(read_json_file(file), under="entities")
@@ -270,13 +228,6 @@ def in_first_shape(data: Any) -> Any:
     `total_words`, and names a scene by a `scene_id` such as "3_1" in place of its `scene_number`. Every other
     field stays under its name, such as a plan's pov, goal, conflict, turn, reveal, threads_advance, must_include
     and must_avoid.
-
-    Args:
-        data: What a file holds, of either version or of no shape at all.
-
-    Returns:
-        The data of the second version in the shape of the first; all other data as it is. A scene whose id is
-        not one of the chapter gets no number, which the validation will miss.
     """
     if not isinstance(data, Mapping) or "chapter_id" not in data or "chapter_number" in data:
         return data

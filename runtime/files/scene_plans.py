@@ -85,11 +85,7 @@ def planned_places(paths: ProjectPaths) -> list[tuple[int, int]]:
 
 
 def load_context(paths: ProjectPaths, chapter_index: int, scene_index: int) -> SceneMemoryContext | None:
-    """Read the context of a scene, or None where there is no file.
-
-    Raises:
-        InvalidFileError: When the file cannot be read, or holds something else than the context of that scene.
-    """
+    """Read the context of a scene, or None where there is no file."""
     file = paths.context_file(chapter_index, scene_index)
     if not file.exists():
         return None
@@ -110,19 +106,7 @@ logger = logging.getLogger(__name__)
 def own_scene_plan(
     paths: ProjectPaths, *, chapter_index: int, scene_index: int
 ) -> tuple[ScenePlan | None, ChapterPlan | None]:
-    """Return the plan that a project has of a scene: its chapter's, else the one that its context was built for.
-
-    Args:
-        paths: The project's files.
-        chapter_index: Chapter of the scene.
-        scene_index: Scene within the chapter.
-
-    Returns:
-        The scene's plan, and the plan of its chapter; None for what there is not.
-
-    Raises:
-        InvalidFileError: When the chapter's plan is wrong.
-    """
+    """Return the plan that a project has of a scene: its chapter's, else the one that its context was built for."""
     chapter_plan = load_chapter_plan(paths.chapter_plan_file(chapter_index))
     found = chapter_plan.scene(scene_index) if chapter_plan is not None else None
     return found or _kept_plan(paths, chapter_index, scene_index), chapter_plan

@@ -62,10 +62,7 @@ MIN_MEMORIES = 5
 _FAILED = "failed"
 """Stands in the place of a mark where the model gave no usable answer; the next run asks again."""
 
-_FADED: Mapping[StoryLanguage, str] = {
-    "en": "faded: nothing touched it since {}",
-    "zh": "淡出：自 {} 起再没有提起",
-}
+_FADED: Mapping[StoryLanguage, str] = {"en": "faded: nothing touched it since {}", "zh": "淡出：自 {} 起再没有提起"}
 _SAME_AS: Mapping[StoryLanguage, str] = {"en": "same as {}", "zh": "同 {}"}
 
 PassOutcome = Literal["done", "unchanged", "waiting", "failed", "overtaken"]
@@ -87,8 +84,7 @@ class ChapterPass(BaseModel):
     )
     ended_threads: list[str] = Field(default_factory=list, description="Ids, joined and faded ones included.")
     display_names: dict[str, str] = Field(
-        default_factory=dict,
-        description="Id to the name that the story gave to one listed under a makeshift.",
+        default_factory=dict, description="Id to the name that the story gave to one listed under a makeshift."
     )
     weighed_memories: int = Field(default=0, description="Memories that got another importance.")
     issues: list[ReportIssue] = Field(default_factory=list)
@@ -111,22 +107,7 @@ def reconcile_chapter(
     timeout_s: float = 180.0,
     again: bool = False,
 ) -> ChapterPass:
-    """Put right what spans the scenes of a chapter that is read, once.
-
-    Args:
-        stores: The stores; its vector index is not touched, what has to be indexed waits in the outbox.
-        project_id: The project.
-        chapter_index: The chapter.
-        model: Any LangChain chat model; None does only what needs none, and leaves the chapter to a later run.
-        timeout_s: Seconds for the model, a repair included.
-        again: Also when its scenes have not changed since it was reconciled.
-
-    Returns:
-        What was done. What the model or the database refuse is told in it, not raised.
-
-    Raises:
-        UnknownProjectError: When no such project is stored.
-    """
+    """Put right what spans the scenes of a chapter that is read, once."""
     try:
         return _reconciled(stores, project_id, chapter_index, model, timeout_s=timeout_s, again=again)
     except UnknownProjectError:
@@ -148,21 +129,7 @@ def reconcile_chapters(
     again: bool = False,
     progress: Callable[[int, int], Any] | None = None,
 ) -> list[ChapterPass]:
-    """Reconcile chapters in story order; see `reconcile_chapter`.
-
-    Args:
-        stores: The stores.
-        project_id: The project.
-        model: Any LangChain chat model.
-        chapters: Which; None means all that have a scene.
-        timeout_s: Seconds for each chapter.
-        again: Also those that were reconciled before.
-        progress: Called after each chapter with those done and all.
-
-    Raises:
-        UnknownProjectError: When no such project is stored.
-        DatabaseError: When the chapters cannot be listed.
-    """
+    """Reconcile chapters in story order; see `reconcile_chapter`."""
     if chapters is None:
         with stores.database(project_id).read() as unit:
             unit.projects.require()
@@ -170,11 +137,7 @@ def reconcile_chapters(
     wanted = sorted(set(chapters))
     done: list[ChapterPass] = []
     for chapter_index in wanted:
-        done.append(
-            reconcile_chapter(
-                stores, project_id, chapter_index, model=model, timeout_s=timeout_s, again=again
-            )
-        )
+        done.append(reconcile_chapter(stores, project_id, chapter_index, model=model, timeout_s=timeout_s, again=again))
         if progress is not None:
             progress(len(done), len(wanted))
     return done
@@ -240,9 +203,7 @@ def _scenes_of(unit: UnitOfWork, chapter_index: int) -> list[StoredScene]:
 
 def _is_read(scenes: Sequence[StoredScene]) -> bool:
     """Tell whether a model read scenes of the chapter, and none waits to be read."""
-    is_waiting = any(
-        scene.record is None and scene.extraction_status in ("none", "pending") for scene in scenes
-    )
+    is_waiting = any(scene.record is None and scene.extraction_status in ("none", "pending") for scene in scenes)
     return not is_waiting and any(scene.record_origin == "extracted" for scene in scenes)
 
 
@@ -281,9 +242,7 @@ def _marks(unit: UnitOfWork) -> dict[str, str]:
 def _request(unit: UnitOfWork, chapter_index: int) -> ChapterRequest:
     after = StoryPosition(chapter_index + 1, 0)
     everything = unit.scenes.list_as_of(as_of=after)
-    scenes = [
-        unit.scenes.require(scene.position) for scene in everything if scene.chapter_index == chapter_index
-    ]
+    scenes = [unit.scenes.require(scene.position) for scene in everything if scene.chapter_index == chapter_index]
     descriptions = {one.entity.entity_id: one.entity.description for one in unit.entities.list_all()}
     seen = _seen(everything)
     return ChapterRequest(
@@ -322,18 +281,14 @@ def _seen(scenes: Sequence[StoredScene]) -> dict[str, set[Place]]:
     """Return for each entity the scenes in which it is on stage, or in which a memory speaks of it."""
     seen: dict[str, set[Place]] = defaultdict(set)
     for scene in scenes:
-        told = [
-            each for memory in (scene.record.memories if scene.record else ()) for each in memory.entities
-        ]
+        told = [each for memory in (scene.record.memories if scene.record else ()) for each in memory.entities]
         for entity_id in (*scene.participants, scene.location_id, *told):
             if entity_id is not None:
                 seen[entity_id].add((scene.chapter_index, scene.scene_index))
     return seen
 
 
-def _listed(
-    entity: Entity, description: str, seen: set[Place], scenes: Sequence[StoredScene]
-) -> ChapterEntity:
+def _listed(entity: Entity, description: str, seen: set[Place], scenes: Sequence[StoredScene]) -> ChapterEntity:
     first = (entity.first_chapter, entity.first_scene)
     places = seen | ({(first[0], first[1])} if first[0] is not None and first[1] is not None else set())
     is_new = entity.first_chapter == scenes[0].chapter_index
@@ -358,14 +313,7 @@ def _first_sentence(entity: Entity, scenes: Sequence[StoredScene]) -> str:
 
 
 class _Pass:
-    """What a chapter's pass stores, in one transaction.
-
-    Args:
-        stores: The stores.
-        unit: A writing unit of work.
-        project_id: The project.
-        chapter_index: The chapter.
-    """
+    """What a chapter's pass stores, in one transaction."""
 
     def __init__(self, stores: MemoryStores, unit: UnitOfWork, project_id: str, chapter_index: int) -> None:
         self._unit = unit
@@ -376,8 +324,7 @@ class _Pass:
         self._scenes = unit.scenes.list_as_of(as_of=StoryPosition(chapter_index + 1, 0))
         self._last_place = max((scene.chapter_index, scene.scene_index) for scene in self._scenes)
         self._threads = {
-            thread.loop_id: thread
-            for thread in unit.threads.list_as_of(as_of=StoryPosition(chapter_index + 1, 0))
+            thread.loop_id: thread for thread in unit.threads.list_as_of(as_of=StoryPosition(chapter_index + 1, 0))
         }
         texts = [memory.content for scene in self._scenes if scene.record for memory in scene.record.memories]
         self._language = story_language("\n".join(texts[:50]))
@@ -393,8 +340,7 @@ class _Pass:
         outcome = self._identities((), pairs, self._last_place)
         faded = [thread for thread in self._threads.values() if self._has_faded(thread)]
         endings = [
-            self._ending(thread, _FADED, f"{thread.last_chapter_index}:{thread.last_scene_index}")
-            for thread in faded
+            self._ending(thread, _FADED, f"{thread.last_chapter_index}:{thread.last_scene_index}") for thread in faded
         ]
         self._write(endings, {})
         return ChapterPass(
@@ -409,13 +355,9 @@ class _Pass:
     def stored(self, reading: ChapterReading) -> ChapterPass:
         """Store what a model puts right."""
         partings = [part_names_in(self._unit, each.entity_id, each.names) for each in reading.wrong_names]
-        outcomes = [
-            self._identities([each.name], (), (each.chapter_index, each.scene_index))
-            for each in reading.names
-        ]
+        outcomes = [self._identities([each.name], (), (each.chapter_index, each.scene_index)) for each in reading.names]
         outcomes += [
-            self._identities((), [each.pair], (each.chapter_index, each.scene_index))
-            for each in reading.identities
+            self._identities((), [each.pair], (each.chapter_index, each.scene_index)) for each in reading.identities
         ]
         joined = [
             self._ending(self._threads[each.loop_id], _SAME_AS, each.same_as)
@@ -455,9 +397,7 @@ class _Pass:
     def _after(self) -> StoryPosition:
         return StoryPosition(self._chapter_index + 1, 0)
 
-    def _identities(
-        self, names: Sequence[NewName], pairs: Sequence[SameEntities], place: Place
-    ) -> IdentityOutcome:
+    def _identities(self, names: Sequence[NewName], pairs: Sequence[SameEntities], place: Place) -> IdentityOutcome:
         return store_identities_in(
             self._unit,
             self._project_id,
@@ -525,8 +465,6 @@ def _changed(
         memory.model_copy(update={"importance": importances.get(memory.memory_id, memory.importance)})
         for memory in record.memories
     ]
-    changed = sum(
-        new.importance != old.importance for new, old in zip(memories, record.memories, strict=True)
-    )
+    changed = sum(new.importance != old.importance for new, old in zip(memories, record.memories, strict=True))
     update = {"open_loops_resolved": [*record.open_loops_resolved, *added], "memories": memories}
     return record.model_copy(update=update), changed

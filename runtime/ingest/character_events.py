@@ -25,11 +25,7 @@ class CharacterWriter:
     """Stores what characters make of an event within one transaction."""
 
     def __init__(
-        self,
-        unit: UnitOfWork,
-        settings: CharacterMemorySettings,
-        now: datetime,
-        vectors: Mapping[str, MemoryVector],
+        self, unit: UnitOfWork, settings: CharacterMemorySettings, now: datetime, vectors: Mapping[str, MemoryVector]
     ) -> None:
         self._unit = unit
         self._settings = settings
@@ -39,13 +35,7 @@ class CharacterWriter:
         self.issues: list[ReportIssue] = []
 
     def store(
-        self,
-        character_id: str,
-        event: GivenEvent,
-        known: Learning,
-        *,
-        event_id: str,
-        memory_id: str | None = None,
+        self, character_id: str, event: GivenEvent, known: Learning, *, event_id: str, memory_id: str | None = None
     ) -> tuple[CharacterChange, list[str]]:
         """Store one memory, and return the change with the ids of what it put an end to."""
         made = made_memory(
@@ -76,11 +66,7 @@ class CharacterWriter:
     def _named_players(self, memory: CharacterMemory) -> list[ReportIssue]:
         """Tell where somebody took part under the name that the character calls the player by."""
         held = self._unit.characters.active(memory.character_id, slot=PLAYER_NAME_SLOT)
-        called = {
-            slot_value(PLAYER_NAME_SLOT, each.content).casefold()
-            for each in held
-            if each.superseded_by is None
-        }
+        called = {slot_value(PLAYER_NAME_SLOT, each.content).casefold() for each in held if each.superseded_by is None}
         return [
             ReportIssue(
                 stage="remember",
@@ -101,17 +87,11 @@ class CharacterWriter:
         if memory.slot is not None:
             held = self._unit.characters.active(memory.character_id, slot=memory.slot)
             over |= {each.memory_id: each for each in held if each.superseded_by is None}
-        began = [
-            first for first, ends in self._settings.supersession_pairs.items() if ends == memory.event_type
-        ]
+        began = [first for first, ends in self._settings.supersession_pairs.items() if ends == memory.event_type]
         if began and event.supersedes is None:
             earlier = self._unit.characters.active(memory.character_id, event_types=began)
             found = ended_by(
-                memory.event_type,
-                memory.content,
-                memory.participants,
-                earlier=earlier,
-                settings=self._settings,
+                memory.event_type, memory.content, memory.participants, earlier=earlier, settings=self._settings
             )
             if found.problem is not None:
                 self.issues.append(ReportIssue(stage="remember", kind="unresolved", message=found.problem))
@@ -119,9 +99,7 @@ class CharacterWriter:
         return list(over.values())
 
 
-def embedded_texts(
-    stores: MemoryStores, texts: Sequence[str]
-) -> tuple[dict[str, MemoryVector], list[ReportIssue]]:
+def embedded_texts(stores: MemoryStores, texts: Sequence[str]) -> tuple[dict[str, MemoryVector], list[ReportIssue]]:
     """Embed texts, equal ones once; none where the model fails, which is told."""
     wanted = list(dict.fromkeys(texts))
     try:

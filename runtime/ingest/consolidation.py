@@ -10,11 +10,7 @@ from typing import Any
 from langchain_core.language_models import BaseChatModel
 from pydantic import BaseModel, Field
 
-from novelgen.chains.consolidation_chain import (
-    CONSOLIDATION_STAGE,
-    ConsolidationChain,
-    ConsolidationRequest,
-)
+from novelgen.chains.consolidation_chain import CONSOLIDATION_STAGE, ConsolidationChain, ConsolidationRequest
 from novelgen.consolidation.consolidated import consolidated_memory, consolidated_vector
 from novelgen.consolidation.groups import ConsolidationGroup, choose_groups, counts_after, entity_counts
 from novelgen.consolidation.rules import LiveMemory
@@ -76,19 +72,6 @@ def consolidate_project(
 
     Each consolidated memory is stored in one transaction, so that a broken run goes on where it stopped. No
     transaction is open while a model writes.
-
-    Args:
-        stores: The stores.
-        project_id: The project.
-        limit: Most live memories per entity, at least 1.
-        model: Writes the texts; None joins the sources' own sentences. What fails is joined, too.
-        dry_run: Only tell which memories would be consolidated; the model is not asked.
-        progress: Called after each group with the groups done and the groups in all.
-
-    Raises:
-        UserInputError: When the limit is less than 1.
-        UnknownProjectError: When no such project is stored.
-        DatabaseError: When the database fails; what was consolidated before stays.
     """
     if limit < 1:
         raise UserInputError(f"the limit cannot be {limit!r}; give a whole number from 1")
@@ -117,11 +100,7 @@ def consolidate_project(
 
 
 def consolidate_beyond_setting(stores: MemoryStores, project_id: str) -> list[ReportIssue]:
-    """Consolidate where the settings ask ingest to, without a model; scenes are stored already, so nothing is raised.
-
-    Returns:
-        What went wrong; nothing where the settings do not ask for it.
-    """
+    """Consolidate where the settings ask ingest to, without a model; nothing is raised."""
     limit = stores.settings.memory.consolidation.max_memories_per_entity
     if limit is None:
         return []
@@ -135,20 +114,7 @@ def consolidate_beyond_setting(stores: MemoryStores, project_id: str) -> list[Re
 
 
 def undo_consolidation(stores: MemoryStores, project_id: str, chunk_id: str | None = None) -> list[str]:
-    """Take one consolidated memory back, or all; their sources are read again.
-
-    Args:
-        stores: The stores.
-        project_id: The project.
-        chunk_id: Which; None means all.
-
-    Returns:
-        The ids of those that were taken back.
-
-    Raises:
-        UnknownProjectError: When no such project is stored.
-        UnknownMemoryError: When no consolidated memory has that id.
-    """
+    """Take one consolidated memory back, or all; their sources are read again."""
     with stores.database(project_id).write() as unit:
         if chunk_id is not None:
             unit.consolidations.undo(chunk_id)
@@ -159,15 +125,7 @@ def undo_consolidation(stores: MemoryStores, project_id: str, chunk_id: str | No
 
 @dataclass(frozen=True, slots=True)
 class _Chosen:
-    """All live memories, what of them is to be consolidated, and what that takes.
-
-    Args:
-        live: In story order.
-        groups: Groups of them.
-        names: Every name of the story.
-        embedding_model: Name of the model that made the vectors; None where nothing is embedded yet.
-        vectors: By chunk id.
-    """
+    """All live memories, what of them is to be consolidated, and what that takes."""
 
     live: list[LiveMemory]
     groups: list[ConsolidationGroup] = field(default_factory=list)
@@ -205,9 +163,7 @@ def _names(unit: UnitOfWork) -> list[str]:
 class _Writer:
     """Writes and stores consolidated memories; a model that keeps failing is left alone for the rest."""
 
-    def __init__(
-        self, stores: MemoryStores, project_id: str, model: BaseChatModel | None, chosen: _Chosen
-    ) -> None:
+    def __init__(self, stores: MemoryStores, project_id: str, model: BaseChatModel | None, chosen: _Chosen) -> None:
         self._stores = stores
         self._project_id = project_id
         self._chosen = chosen

@@ -22,12 +22,7 @@ TEXTS_REMEMBERED = 4_096
 
 
 class ChunkVectors:
-    """Gives chunks of a project their vectors under the configured model, and keeps new ones in SQL.
-
-    Args:
-        stores: The stores.
-        project_id: A stored project.
-    """
+    """Gives chunks of a project their vectors under the configured model, and keeps new ones in SQL."""
 
     def __init__(self, stores: MemoryStores, project_id: str) -> None:
         self._stores = stores
@@ -42,9 +37,6 @@ class ChunkVectors:
 
         A chunk whose text was changed by somebody else in the meantime is left out: its own entry in the
         outbox comes next.
-
-        Raises:
-            EmbeddingError: When the model fails; nothing of these chunks is stored then.
         """
         stored = self.stored([chunk.chunk_id for chunk in chunks])
         lacking = [chunk for chunk in chunks if chunk.chunk_id not in stored]
@@ -59,20 +51,14 @@ class ChunkVectors:
         return dict(zip(ids, matrix, strict=True)) if matrix.shape[1] == dimension else {}
 
     def _embedded(self, chunks: Sequence[StoryMemoryChunk]) -> dict[str, tuple[str, Vector]]:
-        texts = [
-            text for text in dict.fromkeys(chunk.content for chunk in chunks) if text not in self._by_text
-        ]
+        texts = [text for text in dict.fromkeys(chunk.content for chunk in chunks) if text not in self._by_text]
         vectors = self._stores.embeddings.embed_documents(texts)
         if len(self._by_text) > TEXTS_REMEMBERED:
             self._by_text = {
-                chunk.content: self._by_text[chunk.content]
-                for chunk in chunks
-                if chunk.content in self._by_text
+                chunk.content: self._by_text[chunk.content] for chunk in chunks if chunk.content in self._by_text
             }
         self.embedded += len(texts)
-        self._by_text |= {
-            text: np.asarray(vector, np.float32) for text, vector in zip(texts, vectors, strict=True)
-        }
+        self._by_text |= {text: np.asarray(vector, np.float32) for text, vector in zip(texts, vectors, strict=True)}
         return {chunk.chunk_id: (chunk.content, self._by_text[chunk.content]) for chunk in chunks}
 
     def _kept(self, embedded: Mapping[str, tuple[str, Vector]]) -> dict[str, Vector]:
@@ -92,27 +78,14 @@ Progress = Callable[[int, int], Any]
 
 
 def stored_otherwise(stores: MemoryStores, project_id: str) -> int:
-    """Count the memories that are embedded, or not, against `memory.ingest`: an unchanged scene keeps what it has.
-
-    Raises:
-        UnknownProjectError: When no such project is stored.
-        DatabaseError: When the database fails.
-    """
+    """Count the memories that are embedded, or not, against `memory.ingest`: an unchanged scene keeps what it has."""
     choice = _choice(stores.settings.memory.ingest)
     with stores.database(project_id).read() as unit:
         return len(unit.embedding_choices.otherwise(choice))
 
 
 def apply_embedding_settings(stores: MemoryStores, project_id: str) -> int:
-    """Let `memory.ingest` hold for all stored scenes; the index follows at its next turn.
-
-    Returns:
-        How many memories it is new for.
-
-    Raises:
-        UnknownProjectError: When no such project is stored.
-        DatabaseError: When the database fails; nothing is changed then.
-    """
+    """Let `memory.ingest` hold for all stored scenes; the index follows at its next turn."""
     choice = _choice(stores.settings.memory.ingest)
     with stores.database(project_id).write() as unit:
         return unit.embedding_choices.apply(choice)

@@ -29,9 +29,7 @@ Names = frozenset[tuple[str, str]]
 class EntitiesResult(BaseModel):
     """What storing entities changed."""
 
-    written: list[str] = Field(
-        default_factory=list, description="Ids of the entities that are new or changed."
-    )
+    written: list[str] = Field(default_factory=list, description="Ids of the entities that are new or changed.")
     rescanned: list[tuple[int, int]] = Field(
         default_factory=list, description="Stored scenes that name them, derived anew, in story order."
     )
@@ -50,17 +48,6 @@ def store_entities(
     The author's characters get an id each (one of the entities' where the name says so). An alias that they alone
     brought is withdrawn when they have it no more; what somebody else brought, too, stays. Stored scenes whose
     text or record holds a new or withdrawn name are derived anew; all others stay untouched.
-
-    Args:
-        stores: The stores.
-        project_id: The project.
-        entities: Entities with ids.
-        characters: The author's characters, which outrank the entities.
-        origin: Who says so of the entities.
-
-    Raises:
-        UnknownProjectError: When no such project is stored.
-        DatabaseError: When the database fails; nothing is stored then.
     """
     with stores.database(project_id).write() as unit:
         return store_entities_in(
@@ -93,8 +80,7 @@ def store_entities_in(
     for scene in affected:
         replace_stored_scene(unit, scene, settings=settings, created_at=created_at)
     return EntitiesResult(
-        written=list(dict.fromkeys(written)),
-        rescanned=[(scene.chapter_index, scene.scene_index) for scene in affected],
+        written=list(dict.fromkeys(written)), rescanned=[(scene.chapter_index, scene.scene_index) for scene in affected]
     )
 
 
@@ -107,19 +93,7 @@ def withdraw_names_in(
     settings: IngestSettings,
     created_at: datetime,
 ) -> None:
-    """Take names from an entity, or the entity with all its names, and derive anew the scenes that hold them.
-
-    Args:
-        unit: A writing unit of work.
-        entity_id: The entity.
-        names: Names that it loses.
-        is_whole: Whether the entity goes with them.
-        settings: What is embedded beside a record.
-        created_at: Moment stamped on new memories.
-
-    Raises:
-        UserInputError: When the entity is to go and something is said of it that the text alone does not say.
-    """
+    """Take names from an entity, or the entity with all its names, and derive anew the scenes that hold them."""
     before = frozenset(unit.entities.all_names())
     if is_whole:
         unit.entities.remove(entity_id)
@@ -135,31 +109,16 @@ def withdraw_names_in(
 
 
 def rescan_since_in(
-    unit: UnitOfWork,
-    names: Sequence[str],
-    *,
-    since: datetime,
-    settings: IngestSettings,
-    created_at: datetime,
+    unit: UnitOfWork, names: Sequence[str], *, since: datetime, settings: IngestSettings, created_at: datetime
 ) -> None:
-    """Derive anew the scenes that hold one of the names and were stored when nobody bore it.
-
-    Args:
-        unit: A writing unit of work.
-        names: Names that somebody bears again.
-        since: Scenes that were stored before this moment know them.
-        settings: What is embedded beside a record.
-        created_at: Moment stamped on new memories.
-    """
+    """Derive anew the scenes that hold one of the names and were stored when nobody bore it."""
     finder = NameFinder(names)
     for scene in unit.scenes.list_as_of(with_text=True):
         if scene.updated_at > since and finder.find(_whole_text(scene)):
             replace_stored_scene(unit, scene, settings=settings, created_at=created_at)
 
 
-def _write_characters(
-    unit: UnitOfWork, characters: CharactersConfig, entities: Sequence[Entity]
-) -> list[str]:
+def _write_characters(unit: UnitOfWork, characters: CharactersConfig, entities: Sequence[Entity]) -> list[str]:
     stored = {one.entity.entity_id: one for one in unit.entities.list_all()}
     known = {entity_id: one.entity for entity_id, one in stored.items()}
     known |= {entity.entity_id: entity for entity in entities if entity.entity_id not in known}
@@ -170,9 +129,7 @@ def _write_characters(
     gone = unit.character_file.withdraw(said=said)
     by_author = unit.entities.author_aliases()
     changed = [
-        entity.entity_id
-        for entity in read
-        if _write_character(unit, entity, by_author.get(entity.entity_id, set()))
+        entity.entity_id for entity in read if _write_character(unit, entity, by_author.get(entity.entity_id, set()))
     ]
     unit.character_file.note(said - _alias_pairs(one.entity for one in stored.values()))
     return [*(entity_id for entity_id, _ in gone), *changed]
@@ -252,21 +209,8 @@ _PROFILE_FIELDS = (
 def entities_of_characters(
     characters: CharactersConfig, *, known: Sequence[Entity], take_id: Callable[[], str]
 ) -> list[Entity]:
-    """Return the entities of an author's characters, holding what the author wrote and nothing else.
-
-    Args:
-        characters: The characters; they have no ids of their own.
-        known: Entities of the project. A character is one of them by display name, else by an alias that
-            only one of them has; id, display name and first appearance are then taken from there.
-        take_id: Gives out the next character id.
-
-    Returns:
-        One entity per character, in order; the profile holds what the author filled in.
-    """
-    return [
-        _entity(character, _known_bearer(character.name, known), take_id)
-        for character in characters.everyone()
-    ]
+    """Return the entities of an author's characters, holding what the author wrote and nothing else."""
+    return [_entity(character, _known_bearer(character.name, known), take_id) for character in characters.everyone()]
 
 
 def _known_bearer(name: str, known: Sequence[Entity]) -> Entity | None:
@@ -297,7 +241,4 @@ def _translations(entity: Entity) -> dict[str, Any]:
 
 def _profile(character: Character) -> dict[str, Any]:
     filled = {name: getattr(character, name) for name in _PROFILE_FIELDS}
-    return {
-        **character.extra,
-        **{name: value for name, value in filled.items() if value not in (None, "", [], {})},
-    }
+    return {**character.extra, **{name: value for name, value in filled.items() if value not in (None, "", [], {})}}

@@ -50,14 +50,7 @@ UNREAD_STATUSES: tuple[ExtractionStatus, ...] = ("none", "pending")
 
 @dataclass(frozen=True, slots=True)
 class ExtractionChoice:
-    """What is asked for; by itself, the scenes of all chapters that have no record and were not tried yet.
-
-    Args:
-        scenes: Only these, whatever a model made of them before; the other arguments do not count then.
-        chapter_index: Only this chapter; None means all.
-        retry_failed: Also scenes whose extraction failed before.
-        again: Also scenes whose record a model made.
-    """
+    """What is asked for; by itself, the scenes of all chapters that have no record and were not tried yet."""
 
     scenes: tuple[StoryPosition, ...] = ()
     chapter_index: int | None = None
@@ -66,12 +59,7 @@ class ExtractionChoice:
 
 
 def chosen_scenes(unit: UnitOfWork, choice: ExtractionChoice) -> list[StoryPosition]:
-    """Return the scenes to read in story order, each once; those with a record of a person are never among them.
-
-    Raises:
-        UnknownSceneError: When one that is named is not stored.
-        UserInputError: When one that is named has a record that no model made.
-    """
+    """Return the scenes to read in story order, each once; those with a record of a person are never among them."""
     if choice.scenes:
         return [_require_readable(unit.scenes.require(place)) for place in sorted(set(choice.scenes))]
     return [
@@ -84,9 +72,7 @@ def chosen_scenes(unit: UnitOfWork, choice: ExtractionChoice) -> list[StoryPosit
 def _is_due(scene: StoredScene, choice: ExtractionChoice) -> bool:
     if scene.record is not None:
         return choice.again and scene.record_origin == "extracted"
-    return scene.extraction_status in UNREAD_STATUSES or (
-        choice.retry_failed and scene.extraction_status == "failed"
-    )
+    return scene.extraction_status in UNREAD_STATUSES or (choice.retry_failed and scene.extraction_status == "failed")
 
 
 def _require_readable(scene: StoredScene) -> StoryPosition:
@@ -145,14 +131,11 @@ class ExtractionReport(BaseModel):
     failed_before: int = Field(
         default=0, description="Scenes that an earlier run could not read and this one was not asked to."
     )
-    usage: ModelUsage = Field(
-        default_factory=ModelUsage, description="What the provider counted in all of the run."
-    )
+    usage: ModelUsage = Field(default_factory=ModelUsage, description="What the provider counted in all of the run.")
     price: float | None = Field(default=None, description="Of that, where prices are known; no discounts.")
     indexing: IndexingResult = Field(default_factory=IndexingResult)
     chapters: list[ChapterPass] = Field(
-        default_factory=list,
-        description="What was put right at the end of chapters, where that was asked for.",
+        default_factory=list, description="What was put right at the end of chapters, where that was asked for."
     )
     consolidation: list[ReportIssue] = Field(
         default_factory=list, description="What went wrong in consolidating, where the settings ask for it."
@@ -196,28 +179,6 @@ def extract_scenes(
 
     A refusal that every scene would meet (key, model, quota, address) ends the run: those scenes stay as they
     are and wait for the next. An interrupt stores what was read whole by then and is raised on.
-
-    Args:
-        stores: The stores.
-        project_id: The project.
-        model: Any LangChain chat model.
-        choice: Which scenes; by default those that have no record and were not tried yet.
-        settings: Deadline and windows of each scene.
-        workers: So many scenes are read at once.
-        reconcile: Ask the model once more at the end of each chapter what spans its scenes (`chapter_pass`).
-        prices: What tokens cost.
-        progress: Called after each scene with the scenes done and the scenes in all.
-        index_progress: Called after each step of indexing with the characters done and the characters in all.
-
-    Returns:
-        What became of each scene; a failed one keeps its text, and its record where it had one, else its
-        status is `failed` and says why.
-
-    Raises:
-        UnknownProjectError: When no such project is stored.
-        UnknownSceneError: When a scene that is named is not stored.
-        UserInputError: When a scene that is named has a record that no model made; nothing is read then.
-        DatabaseError: When the database fails; the scenes before the failing one are stored.
     """
     with stores.database(project_id).read() as unit:
         positions = chosen_scenes(unit, choice or ExtractionChoice())
@@ -243,17 +204,13 @@ def extract_scenes(
         for position, read in ahead.take_finished():
             run.finish(position, read)
         raise
-    indexing = rebuild_if_bloated(
-        stores, project_id, drain_outbox(stores, project_id, progress=index_progress)
-    )
+    indexing = rebuild_if_bloated(stores, project_id, drain_outbox(stores, project_id, progress=index_progress))
     consolidation = consolidate_beyond_setting(stores, project_id)
     with stores.database(project_id).read() as unit:
         census = unit.scenes.census()
     by_chapter = [chapter.usage for chapter in run.chapters]
     usage = total_usage([*(scene.usage for scene in run.scenes), *by_chapter, run.refused_usage])
-    price = (prices or TokenPrices()).price_of(
-        input_tokens=usage.input_tokens, output_tokens=usage.output_tokens
-    )
+    price = (prices or TokenPrices()).price_of(input_tokens=usage.input_tokens, output_tokens=usage.output_tokens)
     return ExtractionReport(
         scenes=run.scenes,
         stopped=run.refusal,
@@ -320,9 +277,7 @@ class _ExtractionRun:
 
     def close_chapter(self, chapter_index: int, *, model: BaseChatModel, timeout_s: float) -> None:
         """Put right what spans the scenes of a chapter; those that are being read ahead are decided after it."""
-        done = reconcile_chapter(
-            self._stores, self._project_id, chapter_index, model=model, timeout_s=timeout_s
-        )
+        done = reconcile_chapter(self._stores, self._project_id, chapter_index, model=model, timeout_s=timeout_s)
         if done.outcome not in ("waiting", "unchanged"):
             self.chapters.append(done)
             self._version += 1
@@ -340,16 +295,8 @@ def _answers(chain: SceneRecordChain, request: SceneRecordRequest) -> ReadScene:
     return read
 
 
-def scene_requests(
-    stores: MemoryStores, project_id: str, choice: ExtractionChoice
-) -> list[SceneRecordRequest]:
-    """Return what a model would be given of each chosen scene, by what is stored now.
-
-    Raises:
-        UnknownProjectError: When no such project is stored.
-        UnknownSceneError: When a scene that is named is not stored.
-        UserInputError: When a scene that is named has a record that no model made.
-    """
+def scene_requests(stores: MemoryStores, project_id: str, choice: ExtractionChoice) -> list[SceneRecordRequest]:
+    """Return what a model would be given of each chosen scene, by what is stored now."""
     max_bullets = stores.settings.memory.summarization.max_bullets
     with stores.database(project_id).read() as unit:
         return [
@@ -381,9 +328,7 @@ def known_language(language: str) -> StoryLanguage | None:
     return "en" if language.casefold().startswith("en") else None
 
 
-def _stored(
-    stores: MemoryStores, unit: UnitOfWork, read: StoredScene, result: SceneRecordResult
-) -> SceneExtraction:
+def _stored(stores: MemoryStores, unit: UnitOfWork, read: StoredScene, result: SceneRecordResult) -> SceneExtraction:
     stored = unit.scenes.get(read.position)
     if stored is None or stored.text != read.text or not same_record(stored.record, read.record):
         return _outcome(read, result, "overtaken")

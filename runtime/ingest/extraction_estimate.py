@@ -42,8 +42,7 @@ class ExtractionEstimate(BaseModel):
 
     scenes: int = 0
     calls: int = Field(
-        default=0,
-        description="Of the model: one for each window of a scene, and one at the end of a chapter.",
+        default=0, description="Of the model: one for each window of a scene, and one at the end of a chapter."
     )
     input_tokens: int = 0
     output_tokens: int = 0
@@ -63,19 +62,6 @@ def estimate_extraction(
 
     The prompts are really made, without the story's lists; those count as long as they are now, and while the
     story is read for the first time as half of what they may be, for they grow with it.
-
-    Args:
-        stores: The stores.
-        project_id: The project.
-        choice: Which scenes; as for the extraction.
-        settings: Windows and lists of each scene.
-        reconcile: Whether the model is asked once more at the end of each chapter.
-        prices: What tokens cost.
-
-    Raises:
-        UnknownProjectError: When no such project is stored.
-        UnknownSceneError: When a scene that is named is not stored.
-        UserInputError: When a scene that is named has a record that no model made.
     """
     settings = settings or SceneRecordSettings()
     chain = SceneRecordChain(UnavailableChatModel(reason=NOTHING_ASKED), settings=settings)
@@ -134,18 +120,6 @@ def estimate_knowledge(
     """Estimate what reading scenes for who knows what will take; no model is asked.
 
     The prompts of scenes spread over those that are to be read are really made; the others count as long as those.
-
-    Args:
-        stores: The stores.
-        project_id: The project.
-        chain: That which would ask the model.
-        choice: Which scenes; as for the reading.
-        prices: What tokens cost.
-
-    Raises:
-        UnknownProjectError: When no such project is stored.
-        UnknownSceneError: When a scene that is named is not stored.
-        UserInputError: When a scene that is named has no record.
     """
     with stores.database(project_id).read() as unit:
         positions = chosen_for_knowledge(unit, choice or KnowledgeChoice())

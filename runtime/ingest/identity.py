@@ -45,17 +45,11 @@ class IdentityOutcome(BaseModel):
 def findings_with_given_ids(
     result: SceneRecordResult, entities: Sequence[Entity]
 ) -> tuple[list[NewName], list[SameEntities]]:
-    """Return what a scene tells of who is who, in ids of the story.
-
-    Args:
-        result: What an extraction found.
-        entities: The entities that its proposals became, in their order.
-    """
+    """Return what a scene tells of who is who, in ids of the story."""
     proposed = [each.temporary_id for each in result.proposed_entities]
     given = dict(zip(proposed, (entity.entity_id for entity in entities), strict=True))
     names = [
-        each.model_copy(update={"entity_id": given.get(each.entity_id, each.entity_id)})
-        for each in result.new_names
+        each.model_copy(update={"entity_id": given.get(each.entity_id, each.entity_id)}) for each in result.new_names
     ]
     pairs = [
         each.model_copy(
@@ -79,17 +73,7 @@ def store_identities_in(
     settings: IngestSettings,
     created_at: datetime,
 ) -> IdentityOutcome:
-    """Store names and identities that a scene tells, in a running transaction; nothing of it is fatal.
-
-    Args:
-        unit: A writing unit of work.
-        project_id: The project.
-        names: Names that known entities get; they count from the scene on.
-        pairs: Entities that are one.
-        at: The scene.
-        settings: What is embedded when scenes are derived anew.
-        created_at: Moment stamped on memories that are derived anew.
-    """
+    """Store names and identities that a scene tells, in a running transaction; nothing of it is fatal."""
     outcome = IdentityOutcome()
     survivors = unit.merges.survivors()
     for each in names:
@@ -97,14 +81,10 @@ def store_identities_in(
         try:
             entity = _with_name(unit, name, at)
         except UserInputError as refusal:
-            outcome.issues.append(
-                _issue(f"{name.name!r} was not stored as a name of {name.entity_id}: {refusal}")
-            )
+            outcome.issues.append(_issue(f"{name.name!r} was not stored as a name of {name.entity_id}: {refusal}"))
             continue
         if entity is not None:
-            store_entities_in(
-                unit, project_id, [entity], origin="extracted", settings=settings, created_at=created_at
-            )
+            store_entities_in(unit, project_id, [entity], origin="extracted", settings=settings, created_at=created_at)
             outcome.names.append(name)
     for pair in pairs:
         survivors = unit.merges.survivors()
@@ -127,11 +107,6 @@ def part_names_in(unit: UnitOfWork, entity_id: str, names: Sequence[str]) -> Ide
 
     Names that came when somebody became part of it go with that one, who is there again. Others become an entity of
     their own. What an author wrote or merged stays and is reported.
-
-    Args:
-        unit: A writing unit of work.
-        entity_id: Who has the names.
-        names: The names.
     """
     outcome = IdentityOutcome()
     entity_id = unit.merges.survivors().get(entity_id, entity_id)
@@ -161,12 +136,8 @@ def part_names_in(unit: UnitOfWork, entity_id: str, names: Sequence[str]) -> Ide
                 raise UserInputError(f"an author made {change.other_id} and {entity_id} one")
             outcome.changes.append(unit.merges.undo(change.change_id))
         except UserInputError as refusal:
-            way = (
-                f"`novelgen entity undo` of change {change.change_id}, or `novelgen entity split`, parts them"
-            )
-            outcome.issues.append(
-                _issue(f"{brought!r} may belong to another than {entity_id}: {refusal}; {way}")
-            )
+            way = f"`novelgen entity undo` of change {change.change_id}, or `novelgen entity split`, parts them"
+            outcome.issues.append(_issue(f"{brought!r} may belong to another than {entity_id}: {refusal}; {way}"))
     if left:
         outcome.changes.append(unit.merges.split(entity_id, name=left[0], aliases=left[1:]))
     return outcome
@@ -226,9 +197,7 @@ def _with_name(unit: UnitOfWork, name: NewName, at: StoryPosition) -> Entity | N
     return stored.entity.model_copy(update={"aliases": [*stored.entity.aliases, alias]})
 
 
-def _one_entity(
-    unit: UnitOfWork, one: str, other: str, *, how: str, at: StoryPosition
-) -> EntityChange | None:
+def _one_entity(unit: UnitOfWork, one: str, other: str, *, how: str, at: StoryPosition) -> EntityChange | None:
     first, second = _required(unit, one), _required(unit, other)
     if first.entity.entity_type != second.entity.entity_type:
         raise UserInputError(
@@ -240,17 +209,13 @@ def _one_entity(
         raise UserInputError("somebody undid that before")
     masks = {each.entity.entity_id: revealed_identity(each.entity) for each in (first, second)}
     if any(masks.values()):
-        shown = {told.entity_id for told in masks.values() if told} | {
-            each for each in masks if not masks[each]
-        }
+        shown = {told.entity_id for told in masks.values() if told} | {each for each in masks if not masks[each]}
         if len(shown) == 1:
             return None
         raise UserInputError("one of them is known to be somebody else already")
     mentions = unit.entities.first_mentions()
     keep, gone = sorted((first, second), key=lambda each: _rank(each, mentions))
-    if how == "unmasked" and all(
-        at.admits(*first_appearance(each.entity, mentions)) for each in (keep, gone)
-    ):
+    if how == "unmasked" and all(at.admits(*first_appearance(each.entity, mentions)) for each in (keep, gone)):
         return unit.merges.unmask(keep.entity.entity_id, gone.entity.entity_id, at=at)
     return unit.merges.merge(keep.entity.entity_id, gone.entity.entity_id)
 
@@ -259,13 +224,7 @@ def _rank(stored: StoredEntity, mentions: FirstMentions) -> tuple[bool, bool, tu
     """Sort the one first that stays: the author's, then who has a proper name, then the earlier one."""
     entity = stored.entity
     place = sort_key(*first_appearance(entity, mentions))
-    return (
-        stored.origin != "author",
-        is_description(entity.name),
-        place,
-        len(entity.entity_id),
-        entity.entity_id,
-    )
+    return (stored.origin != "author", is_description(entity.name), place, len(entity.entity_id), entity.entity_id)
 
 
 def _required(unit: UnitOfWork, entity_id: str) -> StoredEntity:

@@ -24,29 +24,18 @@ def verify_after_crash(stores: MemoryStores, project_id: str, result: IndexingRe
 
     Chroma keeps its vectors in several files that are not written at one stroke, so that a kill may cost some of
     them without a word. A reader cannot tell; the next writer looks, once.
-
-    Args:
-        stores: The stores.
-        project_id: The project.
-        result: Of bringing the index up to date; while entries wait, or where nothing was to be done, nothing is.
-
-    Returns:
-        The result, with an issue where the index could not be verified or rebuilt; it stays in doubt then.
     """
     if not _has_followed(result) or not stores.vectors(project_id).in_doubt:
         return result
     try:
         verification = verify_index(stores, project_id)
         if not verification.is_sound:
-            logger.warning(
-                "project %r: the vector index was interrupted (%s); rebuilding it", project_id, verification
-            )
+            logger.warning("project %r: the vector index was interrupted (%s); rebuilding it", project_id, verification)
             reindex(stores, project_id)
     except _FAILURES as error:
         logger.warning("project %r: the interrupted vector index was not verified: %s", project_id, error)
         return result.with_issue(
-            f"the vector index was interrupted and could not be proven sound: {error}; "
-            "run `novelgen doctor --repair`"
+            f"the vector index was interrupted and could not be proven sound: {error}; run `novelgen doctor --repair`"
         )
     return result
 
@@ -58,17 +47,6 @@ def rebuild_if_bloated(stores: MemoryStores, project_id: str, result: IndexingRe
     second per 600 memories and embeds nothing; readers have the old index meanwhile. An index on a Chroma server is
     left to the operator: what other programs store there during a rebuild would be missing from the new one, and the
     server keeps the files of the old one.
-
-    Args:
-        stores: The stores.
-        project_id: The project.
-        result: Of bringing the index up to date; while entries wait, nothing is done.
-
-    Returns:
-        The result, with an issue where an index that is too large was not rebuilt; it stands and answers.
-
-    Raises:
-        DatabaseError: When the database fails.
     """
     if not _has_followed(result) or stores.vectors(project_id).is_written_to:
         return result
@@ -99,11 +77,7 @@ def _excess(stores: MemoryStores, project_id: str) -> str | None:
     # The files of a server are not ours to see: what was removed there is counted in SQL.
     is_counted = isinstance(index.location, ChromaServer)
     with stores.database(project_id).read() as unit:
-        kept = (
-            unit.projects.require().index_removals
-            if is_counted
-            else kept_vectors(index.location, index.dimension)
-        )
+        kept = unit.projects.require().index_removals if is_counted else kept_vectors(index.location, index.dimension)
         if kept <= SPARE_VECTORS:
             return None
         # Those that consolidated memories stand for are held as well, though no read sees them.

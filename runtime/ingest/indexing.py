@@ -65,17 +65,6 @@ def drain_outbox(
 
     A failing index or embedding model stops it: what was not done keeps waiting with the reason, and the
     result says so.
-
-    Args:
-        stores: The stores.
-        project_id: The project.
-        progress: Called at the beginning and after every step with the characters that are indexed and those that
-            are to be, in all; not at all where nothing has to be indexed.
-        limit: At most so many entries; None means all.
-
-    Raises:
-        UnknownProjectError: When no such project is stored.
-        DatabaseError: When the database fails.
     """
     drain = _Drain(stores, project_id)
     total = drain.waiting() if limit is None else min(limit, drain.waiting())
@@ -118,16 +107,6 @@ def reindex(stores: MemoryStores, project_id: str, *, progress: Progress | None 
     """Build the vector index anew from SQL; only what has no vector of the configured model is embedded.
 
     The old index answers until the new one is whole and holds exactly what SQL says.
-
-    Args:
-        stores: The stores.
-        project_id: The project.
-        progress: Called with the memories done and the memories in all.
-
-    Raises:
-        UnknownProjectError: When no such project is stored.
-        ConfigurationError: When the embedding model cannot be used.
-        StoreError: When the database, the embedding model or the index fails; the old index stands.
     """
     drain = _Drain(stores, project_id)
     index = stores.vectors(project_id)
@@ -167,12 +146,7 @@ def _rebuilt(drain: _Drain, index: VectorStoreManager) -> int:
 
 
 def verify_index(stores: MemoryStores, project_id: str) -> IndexVerification:
-    """Compare the vector index with SQL: all ids, and for a sample whether its vectors find themselves.
-
-    Raises:
-        UnknownProjectError: When no such project is stored.
-        StoreError: When the database or the index fails.
-    """
+    """Compare the vector index with SQL: all ids, and for a sample whether its vectors find themselves."""
     drain = _Drain(stores, project_id)
     return stores.vectors(project_id).verify(project_id, drain.stored_vectors(drain.index_ids()))
 

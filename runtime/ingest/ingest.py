@@ -100,19 +100,6 @@ def ingest_scenes(
     record keeps the stored one while its text is the same. Otherwise the scene takes the place of what stood
     at its position, together with all that came from that, and nothing else. Once a scene is committed it is
     safe: what the index could not take waits in the outbox, and the result says so.
-
-    Args:
-        stores: The stores.
-        project_id: The project.
-        scenes: In story order: who is on stage is judged by the scenes before.
-        progress: Called after each scene with the scenes done and the scenes in all.
-        index: False leaves the vector index to a later `drain_outbox`, and consolidates nothing.
-        index_progress: Called after each step of indexing with the characters done and the characters in all.
-
-    Raises:
-        UnknownProjectError: When no such project is stored.
-        UserInputError: When a scene is too long, or a memory's id is taken by another scene.
-        DatabaseError: When the database fails; the scenes before the failing one are stored.
     """
     database = stores.database(project_id)
     results: list[SceneIngestResult] = []
@@ -128,13 +115,7 @@ def ingest_scenes(
 
 
 def delete_scene(stores: MemoryStores, project_id: str, at: StoryPosition) -> IngestResult:
-    """Delete a scene with everything that came from it, in the index as well.
-
-    Raises:
-        UnknownProjectError: When no such project is stored.
-        UnknownSceneError: When no scene stands there.
-        DatabaseError: When the database fails; nothing is deleted then.
-    """
+    """Delete a scene with everything that came from it, in the index as well."""
     with stores.database(project_id).write() as unit:
         stored = unit.scenes.require(at)
         removed = unit.scenes.delete_scene(at)
@@ -148,9 +129,7 @@ def delete_scene(stores: MemoryStores, project_id: str, at: StoryPosition) -> In
     return IngestResult(scenes=[deleted], indexing=_followed(stores, project_id, None))
 
 
-def _followed(
-    stores: MemoryStores, project_id: str, progress: Callable[[int, int], Any] | None
-) -> IndexingResult:
+def _followed(stores: MemoryStores, project_id: str, progress: Callable[[int, int], Any] | None) -> IndexingResult:
     """Let the index follow; the scenes are stored already, so that not even the database failing now undoes them."""
     try:
         result = drain_outbox(stores, project_id, progress=progress)
@@ -161,9 +140,7 @@ def _followed(
         return IndexingResult(issues=[ReportIssue(stage=INDEX_STAGE, kind="unavailable", message=message)])
 
 
-def _taken_in(
-    stores: MemoryStores, database: ProjectDatabase, project_id: str, given: SceneInput
-) -> SceneIngestResult:
+def _taken_in(stores: MemoryStores, database: ProjectDatabase, project_id: str, given: SceneInput) -> SceneIngestResult:
     at = StoryPosition(given.chapter_index, given.scene_index)
     # All in one writing transaction, so that no other writer's names or scenes can slip in between.
     with database.write() as unit:
@@ -188,9 +165,7 @@ def _taken_in(
     return _result(given, outcome, written.scene_id, written=written, issues=issues)
 
 
-def _with_stored_record(
-    scene: SceneInput, stored: StoredScene | None
-) -> tuple[SceneInput, list[ReportIssue]]:
+def _with_stored_record(scene: SceneInput, stored: StoredScene | None) -> tuple[SceneInput, list[ReportIssue]]:
     """Keep the stored record where nothing better comes: human-written facts outrank extracted ones.
 
     A supplied record that comes again keeps what a model read of who knows what, while the text is the same.
@@ -284,19 +259,7 @@ def _result(
 
 
 def absent_scenes(stores: MemoryStores, project_id: str, scenes: Sequence[SceneInput]) -> list[StoryPosition]:
-    """Find what is still stored of chapters although they have lost it; what to do is the author's to say.
-
-    Args:
-        stores: The stores.
-        project_id: The project.
-        scenes: Whole chapters as they are now; stored chapters that are not among them do not count.
-
-    Returns:
-        Positions of stored scenes in story order; empty when every one is still there.
-
-    Raises:
-        UnknownProjectError: When no such project is stored.
-    """
+    """Find what is still stored of chapters although they have lost it; what to do is the author's to say."""
     present = {(scene.chapter_index, scene.scene_index) for scene in scenes}
     chapters = {chapter_index for chapter_index, _ in present}
     with stores.database(project_id).read() as unit:
@@ -313,13 +276,7 @@ VOLUMES = "volumes_of_manuscript"
 
 
 def follow_volumes(stores: MemoryStores, project_id: str, volumes: Sequence[StoryPart]) -> None:
-    """Let the parts of a story follow the volumes of its manuscript; parts that the author said stay.
-
-    Args:
-        stores: The stores.
-        project_id: The project.
-        volumes: As the manuscript has them now; none leaves all as it is.
-    """
+    """Let the parts of a story follow the volumes of its manuscript; parts that the author said stay."""
     if not volumes:
         return
     told = [part.model_dump(exclude={"extra"}) for part in volumes]
@@ -343,25 +300,10 @@ def import_book(
     """Import a book's scenes, and with `records` its entities and scene records, into a project.
 
     The project is created when there is none; ids of the book are kept. Importing again changes nothing.
-
-    Args:
-        stores: The stores.
-        folder: Holds scenes.jsonl, meta.json and, for `records`, entities.jsonl and records.jsonl.
-        project_id: The project.
-        records: Also import entities and records.
-        progress: Called after each scene with the scenes done and the scenes in all.
-        index_progress: Called after each step of indexing with the characters done and the characters in all.
-
-    Raises:
-        InvalidFileError: When a file is missing or wrong; nothing is created or stored then.
-        InvalidProjectIdError: When the id is not a plain, path-free string.
-        DatabaseError: When the database fails.
     """
     stores.paths(project_id)
     book = load_book(folder, records=records)
     stores.ensure_project(project_id, name=book.title, language=book.language)
     if book.entities:
         store_entities(stores, project_id, book.entities)
-    return ingest_scenes(
-        stores, project_id, scenes_of_book(book), progress=progress, index_progress=index_progress
-    )
+    return ingest_scenes(stores, project_id, scenes_of_book(book), progress=progress, index_progress=index_progress)

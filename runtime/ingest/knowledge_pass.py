@@ -11,12 +11,7 @@ from pydantic import BaseModel, Field
 
 from novelgen.chains.scene_knowledge_chain import SceneKnowledgeChain, SceneKnowledgeResult
 from novelgen.errors import UserInputError
-from novelgen.extraction.knowledge_lists import (
-    SceneKnowledgeRequest,
-    earlier_memories,
-    judged_memories,
-    scene_cast,
-)
+from novelgen.extraction.knowledge_lists import SceneKnowledgeRequest, earlier_memories, judged_memories, scene_cast
 from novelgen.extraction.knowledge_reading import with_knowledge, without_learnings
 from novelgen.knowledge.rules import KnowledgeRules
 from novelgen.model_calls.usage import ModelUsage, TokenPrices, total_usage
@@ -40,13 +35,7 @@ SURELY_KNOWN = 0.8
 
 @dataclass(frozen=True, slots=True)
 class KnowledgeChoice:
-    """What is asked for; by itself, the scenes of all chapters that have a record and were not read for this yet.
-
-    Args:
-        scenes: Only these, read before or not; the other arguments do not count then.
-        chapter_index: Only this chapter; None means all.
-        again: Also scenes that were read for it before.
-    """
+    """What is asked for; by itself, the scenes of all chapters that have a record and were not read for this yet."""
 
     scenes: tuple[StoryPosition, ...] = ()
     chapter_index: int | None = None
@@ -61,9 +50,7 @@ class SceneKnowledgeReading(BaseModel):
     outcome: KnowledgeOutcome
     reason: str | None = None
     memories: int = Field(default=0, description="Of which it is told now who knows them.")
-    learned: int = Field(
-        default=0, description="Earlier memories that somebody learnt, each with each who did."
-    )
+    learned: int = Field(default=0, description="Earlier memories that somebody learnt, each with each who did.")
     issues: list[ReportIssue] = Field(default_factory=list)
     model_calls: int = 0
     usage: ModelUsage = Field(default_factory=ModelUsage, description="What the provider counted.")
@@ -77,12 +64,8 @@ class KnowledgeReport(BaseModel):
     stopped: str | None = Field(
         default=None, description="Why the run was given up: the model refuses, and would every other scene."
     )
-    waiting: int = Field(
-        default=0, description="Scenes with a record that were not read for it, after the run."
-    )
-    without_record: int = Field(
-        default=0, description="Scenes that have no record: this pass reads none of them."
-    )
+    waiting: int = Field(default=0, description="Scenes with a record that were not read for it, after the run.")
+    without_record: int = Field(default=0, description="Scenes that have no record: this pass reads none of them.")
     usage: ModelUsage = Field(default_factory=ModelUsage, description="What the provider counted.")
     price: float | None = Field(default=None, description="Of that, where prices are known; no discounts.")
     indexing: IndexingResult = Field(default_factory=IndexingResult)
@@ -108,24 +91,6 @@ def read_knowledge(
     it stopped. With several workers the model is shown who knows what when a scene is begun: it may not see yet
     what the scene before it told. What is stored is decided in story order all the same: what somebody knows by
     then they do not learn once more.
-
-    Args:
-        stores: The stores.
-        project_id: The project.
-        chain: Asks the model.
-        choice: Which scenes; by default those with a record that were not read for this yet.
-        workers: So many scenes are read at once.
-        prices: What tokens cost.
-        progress: Called after each scene with the scenes done and the scenes in all.
-
-    Returns:
-        What became of each scene; a failed one is as it was.
-
-    Raises:
-        UnknownProjectError: When no such project is stored.
-        UnknownSceneError: When a scene that is named is not stored.
-        UserInputError: When a scene that is named has no record; nothing is read then.
-        DatabaseError: When the database fails; the scenes before the failing one are stored.
     """
     with stores.database(project_id).read() as unit:
         positions = chosen_for_knowledge(unit, choice or KnowledgeChoice())
@@ -152,20 +117,13 @@ def read_knowledge(
         waiting=sum(each.record is not None and not each.record.knowledge_read for each in stored),
         without_record=sum(each.record is None for each in stored),
         usage=usage,
-        price=(prices or TokenPrices()).price_of(
-            input_tokens=usage.input_tokens, output_tokens=usage.output_tokens
-        ),
+        price=(prices or TokenPrices()).price_of(input_tokens=usage.input_tokens, output_tokens=usage.output_tokens),
         indexing=drain_outbox(stores, project_id),
     )
 
 
 def chosen_for_knowledge(unit: UnitOfWork, choice: KnowledgeChoice) -> list[StoryPosition]:
-    """Return the scenes to read for who knows what, in story order, each once.
-
-    Raises:
-        UnknownSceneError: When one that is named is not stored.
-        UserInputError: When one that is named has no record.
-    """
+    """Return the scenes to read for who knows what, in story order, each once."""
     if choice.scenes:
         return [_require_record(unit.scenes.require(place)) for place in sorted(set(choice.scenes))]
     return [
@@ -241,9 +199,7 @@ class _KnowledgeRun:
         with self._database.write() as unit:
             self.scenes.append(self._stored(unit, reading.scene, result))
 
-    def _stored(
-        self, unit: UnitOfWork, read: StoredScene, result: SceneKnowledgeResult
-    ) -> SceneKnowledgeReading:
+    def _stored(self, unit: UnitOfWork, read: StoredScene, result: SceneKnowledgeResult) -> SceneKnowledgeReading:
         knowledge = result.knowledge
         if knowledge is None:
             return _outcome(read, result, "failed")

@@ -22,16 +22,9 @@ class ReadingAhead(Generic[Job, Result]):
     A job is begun in the thread that iterates, and not before there is a free worker, so that it can look at
     what was made of the results handed over by then. With one worker each is begun after the one before was
     dealt with. The threads never keep the interpreter from exiting.
-
-    Args:
-        jobs: In order.
-        begin: Makes of a job the work that a thread does.
-        workers: So many at once.
     """
 
-    def __init__(
-        self, jobs: Iterable[Job], *, begin: Callable[[Job], Callable[[], Result]], workers: int
-    ) -> None:
+    def __init__(self, jobs: Iterable[Job], *, begin: Callable[[Job], Callable[[], Result]], workers: int) -> None:
         self._waiting = deque(jobs)
         self._begun: deque[tuple[Job, Future[Result]]] = deque()
         self._begin = begin
@@ -58,9 +51,7 @@ class ReadingAhead(Generic[Job, Result]):
     def take_finished(self) -> Iterator[tuple[Job, Result]]:
         """Hand over in order what is finished by now, and wait for nothing."""
         begun, self._begun = list(self._begun), deque()
-        return (
-            (job, future.result()) for job, future in begun if future.done() and future.exception() is None
-        )
+        return ((job, future.result()) for job, future in begun if future.done() and future.exception() is None)
 
     def _running(self) -> list[Future[Result]]:
         return [future for _, future in self._begun if not future.done()]

@@ -36,11 +36,6 @@ def located_evidence(quote: str | None, finder: QuoteFinder, made_by: RecordOrig
 
     A fact whose quote does not stand in the scene is unverified, and so is one that a model gave no quote for.
     What was supplied without a quote is given, and what an author says needs none.
-
-    Args:
-        quote: What is said to stand in the scene, if anything.
-        finder: Of the scene's text.
-        made_by: Who made the record.
     """
     span = finder.find(quote)
     owes_quote = made_by == "extracted" or (made_by == "supplied" and bool(quote))
@@ -73,26 +68,12 @@ class ChunkScope(BaseModel):
     project_id: str
     scene_id: str
     created_at: datetime
-    embed_passages: bool = Field(
-        default=False, description="Also beside a record; without one they always are."
-    )
+    embed_passages: bool = Field(default=False, description="Also beside a record; without one they always are.")
     embed_key_events: bool = False
 
 
-def passage_chunks(
-    scene: SceneInput, scope: ChunkScope, *, mentions_in: MentionsIn
-) -> list[StoryMemoryChunk]:
-    """Cut a scene's text into passages.
-
-    Args:
-        scene: The scene, scrubbed.
-        scope: Project, scene and what is embedded.
-        mentions_in: Tells whom a passage names.
-
-    Returns:
-        Passages in the order of the text; empty for a scene without text. They have a short form (their
-        weightiest sentence) where the scene has no record to speak for it.
-    """
+def passage_chunks(scene: SceneInput, scope: ChunkScope, *, mentions_in: MentionsIn) -> list[StoryMemoryChunk]:
+    """Cut a scene's text into passages."""
     maker = _ChunkMaker(scene, scope)
     is_semantic = scope.embed_passages or scene.record is None
     chunks = []
@@ -117,14 +98,7 @@ def passage_chunks(
 def record_chunks(
     scene: SceneInput, record: SceneRecord, scope: ChunkScope, *, mentions_in: MentionsIn
 ) -> list[StoryMemoryChunk]:
-    """Make chunks of a record: its memories, summary bullets and key events, in that order.
-
-    Args:
-        scene: The scene that the record is of.
-        record: The record.
-        scope: Project, scene and what is embedded.
-        mentions_in: Tells whom a bullet or key event names.
-    """
+    """Make chunks of a record: its memories, summary bullets and key events, in that order."""
     maker = _ChunkMaker(scene, scope)
     origin = _MEMORY_ORIGINS[scene.record_origin]
     finder = QuoteFinder(scene.text)
@@ -203,13 +177,7 @@ class _ChunkMaker:
         return f"{self._scene.chapter_index}:{self._scene.scene_index}"
 
     def make(
-        self,
-        content_type: ContentType,
-        content: str,
-        *,
-        slot: str = "",
-        is_semantic: bool = True,
-        **fields: object,
+        self, content_type: ContentType, content: str, *, slot: str = "", is_semantic: bool = True, **fields: object
     ) -> StoryMemoryChunk:
         """Make a chunk; `slot` tells apart what may have the same text in one scene."""
         chunk_id = self._chunk_id(content_type, slot, content)
@@ -241,11 +209,6 @@ def recorded_knowledge(record: SceneRecord, *, text: str, made_by: RecordOrigin)
     """Return what a record says of who knows what, in its order, with the quotes located.
 
     Who knows a memory of the scene's own is proved by that memory's quote.
-
-    Args:
-        record: The record.
-        text: The scene, in which the quotes are looked for.
-        made_by: Who made the record; see `located_evidence`.
     """
     finder = QuoteFinder(text)
     proofs = {memory.memory_id: memory.evidence for memory in record.memories}
@@ -267,21 +230,11 @@ _TYPES_BY_PREFIX: dict[str, EntityType] = {prefix: kind for kind, prefix in ID_P
 
 
 def recorded_states(
-    record: SceneRecord,
-    *,
-    text: str,
-    made_by: RecordOrigin,
-    entity_types: Mapping[str, EntityType],
+    record: SceneRecord, *, text: str, made_by: RecordOrigin, entity_types: Mapping[str, EntityType]
 ) -> list[StateChange]:
     """Return the changes that a record states, in its order, one per attribute, with their quotes located.
 
     What plays at an earlier time changes nothing that holds now.
-
-    Args:
-        record: The record; None as a value clears the attribute.
-        text: The scene, in which the quotes are looked for.
-        made_by: Who made the record; see `located_evidence`.
-        entity_types: Type of every known entity; one that is not known is judged by its id.
     """
     finder = QuoteFinder(text)
     return [
@@ -310,15 +263,7 @@ def presence_states(
     scene_index: int,
     entity_types: Mapping[str, EntityType],
 ) -> list[StateChange]:
-    """Return one presence per participant, each id once, in their order.
-
-    Args:
-        participants: Ids of who was on stage.
-        location_id: Where the scene played; None when nobody knows.
-        chapter_index: Chapter of the scene.
-        scene_index: Scene within the chapter.
-        entity_types: Type of every known entity; one that is not known is judged by its id.
-    """
+    """Return one presence per participant, each id once, in their order."""
     where = {"location_id": location_id, "chapter_index": chapter_index, "scene_index": scene_index}
     return [
         StateChange(

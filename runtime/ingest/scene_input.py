@@ -35,9 +35,7 @@ class SceneInput(BaseModel):
     title: str = ""
     text: str
     record: SceneRecord | None = None
-    record_origin: RecordOrigin = Field(
-        default="supplied", description="Who made the record; ignored without one."
-    )
+    record_origin: RecordOrigin = Field(default="supplied", description="Who made the record; ignored without one.")
     extraction_status: ExtractionStatus = Field(
         default="none", description="How the extraction of a record went; a scene with a record is done."
     )
@@ -49,11 +47,7 @@ class SceneInput(BaseModel):
     story_time: str | None = Field(default=None, description="When it plays, in the story's words; likewise.")
 
     def scrubbed(self) -> SceneInput:
-        """Return the scene as every store accepts it.
-
-        Raises:
-            UserInputError: When the text is too long to be one scene.
-        """
+        """Return the scene as every store accepts it."""
         require_size(self.text, f"scene {self.scene_index} of chapter {self.chapter_index}")
         record = None
         if self.record is not None:
@@ -64,12 +58,7 @@ class SceneInput(BaseModel):
 
 
 def scenes_of_chapter(chapter: GeneratedChapter, records: Iterable[SceneRecord] = ()) -> list[SceneInput]:
-    """Return a chapter's scenes, titled by it, each with its record where one stands at its position.
-
-    Args:
-        chapter: The chapter as it was written.
-        records: Records of any scenes; those of other chapters and scenes are ignored.
-    """
+    """Return a chapter's scenes, titled by it, each with its record where one stands at its position."""
     by_position = {(record.chapter_index, record.scene_index): record for record in records}
     return [
         SceneInput(
@@ -107,13 +96,7 @@ def scenes_of_book(book: Book) -> list[SceneInput]:
 
 @dataclass(frozen=True, slots=True)
 class SceneSurroundings:
-    """What is known on entering a scene.
-
-    Args:
-        entities: All entities of the project, with all their names.
-        recent_ids: Who was on stage in the scenes before, the most recent first.
-        previous_location_id: Where the scene before played.
-    """
+    """What is known on entering a scene."""
 
     entities: Sequence[Entity] = ()
     recent_ids: Sequence[str] = ()
@@ -121,12 +104,7 @@ class SceneSurroundings:
 
 
 class SceneReading:
-    """Reads a scene as of its own place in the story.
-
-    Args:
-        scene: The scene, scrubbed.
-        surroundings: What is known on entering it.
-    """
+    """Reads a scene as of its own place in the story."""
 
     def __init__(self, scene: SceneInput, surroundings: SceneSurroundings) -> None:
         known = known_in_scene(surroundings.entities, scene.chapter_index, scene.scene_index)
@@ -153,20 +131,12 @@ class SceneReading:
 
 
 def known_in_scene(entities: Sequence[Entity], chapter_index: int, scene_index: int) -> list[Entity]:
-    """Return the entities that the story has shown by the end of a scene, with the names they have by then.
-
-    Args:
-        entities: Entities with all their names.
-        chapter_index: Chapter of the scene.
-        scene_index: Scene within the chapter.
-    """
+    """Return the entities that the story has shown by the end of a scene, with the names they have by then."""
     after = StoryPosition(chapter_index, scene_index + 1)
     return [
         entity.model_copy(
             update={
-                "aliases": [
-                    each for each in entity.aliases if after.admits(each.first_chapter, each.first_scene or 0)
-                ]
+                "aliases": [each for each in entity.aliases if after.admits(each.first_chapter, each.first_scene or 0)]
             }
         )
         for entity in entities
@@ -180,15 +150,7 @@ def _is_unmasked(entity: Entity, after: StoryPosition) -> bool:
 
 
 def name_mentions(text: str, entities: Sequence[Entity]) -> list[tuple[str, str]]:
-    """Find which names of which entities a text contains, wherever in the story they are first used.
-
-    Args:
-        text: A scene's text.
-        entities: All entities of the project; those that share a name all count as named.
-
-    Returns:
-        Pairs of entity id and name, each once, sorted.
-    """
+    """Find which names of which entities a text contains, wherever in the story they are first used."""
     bearers: dict[str, list[str]] = {}
     for entity in entities:
         for name in entity.names():

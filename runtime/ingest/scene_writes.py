@@ -23,13 +23,7 @@ from runtime.ingest.scene_facts import (
     recorded_knowledge,
     recorded_states,
 )
-from runtime.ingest.scene_input import (
-    RecordOrigin,
-    SceneInput,
-    SceneReading,
-    SceneSurroundings,
-    name_mentions,
-)
+from runtime.ingest.scene_input import RecordOrigin, SceneInput, SceneReading, SceneSurroundings, name_mentions
 from runtime.ingest.story_before import memories_still_true
 from runtime.settings import IngestSettings
 from runtime.storage.records import SceneWrite, SceneWriteResult, StoredScene
@@ -49,17 +43,7 @@ def replace_scene(
     settings: IngestSettings,
     created_at: datetime,
 ) -> SceneWriteResult:
-    """Derive all that a scene brings and store it, in place of what came from it before.
-
-    Args:
-        unit: A writing unit of work.
-        scene: The scene, scrubbed.
-        surroundings: What is known on entering it.
-        project_id: The project.
-        stored: What stands at the scene's position, if anything.
-        settings: What is embedded beside a record.
-        created_at: Moment stamped on new memories.
-    """
+    """Derive all that a scene brings and store it, in place of what came from it before."""
     ended = _ended_memories(unit, scene, surroundings)
     write = scene_write(
         scene,
@@ -159,17 +143,7 @@ def scene_write(
     settings: IngestSettings,
     created_at: datetime,
 ) -> SceneWrite:
-    """Derive everything that a scene brings.
-
-    Args:
-        scene: The scene, scrubbed.
-        surroundings: What is known on entering it.
-        ended: Id of a memory of the record to that of the earlier one which it ends, beside what the record says.
-        project_id: The project.
-        scene_id: The scene's id, the same at every write of the scene.
-        settings: What is embedded beside a record.
-        created_at: Moment stamped on new memories.
-    """
+    """Derive everything that a scene brings."""
     reading = SceneReading(scene, surroundings)
     scope = ChunkScope(
         project_id=project_id,

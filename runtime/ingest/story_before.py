@@ -23,10 +23,6 @@ def read_story_before(unit: UnitOfWork, scene: StoredScene) -> dict[str, Any]:
 
     Entities are those known by the end of the scene: also who is named in it for the first time, and of those whom
     an earlier reading of it unmasked the one who was behind the mask.
-
-    Args:
-        unit: A unit of work of the project.
-        scene: The scene.
     """
     position = scene.position
     entities = _described(unit, scene)
@@ -51,17 +47,14 @@ def _stand_ins(unit: UnitOfWork, position: StoryPosition) -> dict[str, str]:
     masks = {
         one.entity.entity_id: revealed.entity_id
         for one in unit.entities.list_all()
-        if (revealed := revealed_identity(one.entity))
-        and position.admits(revealed.chapter_index, revealed.scene_index)
+        if (revealed := revealed_identity(one.entity)) and position.admits(revealed.chapter_index, revealed.scene_index)
     }
     return {**unit.merges.survivors(), **masks}
 
 
 def memories_still_true(unit: UnitOfWork, position: StoryPosition) -> list[StoryMemoryChunk]:
     """Return the memories before a scene that none before it supersedes."""
-    found = unit.memories.list_matching(
-        MemoryFilter(as_of=position, content_types=["memory"], unconsolidated=True)
-    )
+    found = unit.memories.list_matching(MemoryFilter(as_of=position, content_types=["memory"], unconsolidated=True))
     over = {stored.chunk.supersedes for stored in found}
     return [stored.chunk for stored in found if stored.chunk.source_id not in over]
 

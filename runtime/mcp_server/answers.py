@@ -43,9 +43,7 @@ class SceneContextAnswer(Answer):
 
     chapter_index: int
     scene_index: int
-    block: str = Field(
-        description="The context as text, in the story's language; empty: nothing is known yet."
-    )
+    block: str = Field(description="The context as text, in the story's language; empty: nothing is known yet.")
     tokens: int = Field(description="Estimated, of the memories in it.")
     story_version: str | None = Field(description="Changes exactly when the story before the scene does.")
     problems: list[str] = Field(description=PROBLEMS)
@@ -74,12 +72,8 @@ class FoundMemory(BaseModel):
 
     memory_id: str
     text: str
-    place: str | None = Field(
-        description="Scene that established it, such as 3:2; null: it holds everywhere."
-    )
-    kind: str = Field(
-        description="memory, note, summary, or a passage of the text: scene, dialogue, description."
-    )
+    place: str | None = Field(description="Scene that established it, such as 3:2; null: it holds everywhere.")
+    kind: str = Field(description="memory, note, summary, or a passage of the text: scene, dialogue, description.")
     event_type: str | None
     about: list[str] = Field(description="Ids of whom and what it is about.")
     importance: int
@@ -193,9 +187,7 @@ class CardAnswer(Answer):
     role: str
     description: str
     profile: dict[str, Any] = Field(description="Traits, goals, looks, …: what the author says of it.")
-    first_seen: str | None = Field(
-        description="Scene in which the story first shows it; null: from the start."
-    )
+    first_seen: str | None = Field(description="Scene in which the story first shows it; null: from the start.")
     state: EntityState | None
 
     @classmethod
@@ -238,9 +230,7 @@ class Finding(BaseModel):
         """Return what is told of a contradiction."""
         return cls(
             finding_id=issue.issue_id,
-            **issue.model_dump(
-                include={"kind", "severity", "draft_quote", "message", "fix", "by", "confidence"}
-            ),
+            **issue.model_dump(include={"kind", "severity", "draft_quote", "message", "fix", "by", "confidence"}),
             evidence=[
                 Evidence(
                     text=each.text,

@@ -40,8 +40,7 @@ Draft = Annotated[
 PointOfView = Annotated[
     str,
     Field(
-        max_length=400,
-        description="From whose point of view it is told: id, name or alias. Default: as the plan says.",
+        max_length=400, description="From whose point of view it is told: id, name or alias. Default: as the plan says."
     ),
 ]
 
@@ -54,9 +53,7 @@ class PlanOfScene(BaseModel):
     location: str = Field(default="", max_length=2_000, description="Where it plays.")
     characters: Names = Field(default_factory=list, description="Who appears: names, aliases or ids.")
     purpose: str = Field(default="", max_length=20_000, description="What the scene is for.")
-    key_actions: list[Fact] = Field(
-        default_factory=list, max_length=100, description="What happens, in order."
-    )
+    key_actions: list[Fact] = Field(default_factory=list, max_length=100, description="What happens, in order.")
 
 
 Plan = Annotated[
@@ -66,11 +63,7 @@ Plan = Annotated[
 
 
 def position(text: str | None) -> StoryPosition | None:
-    """Return the position that a call names, or None.
-
-    Raises:
-        UserInputError: When it is none.
-    """
+    """Return the position that a call names, or None."""
     if text is None:
         return None
     parts = text.split(":")

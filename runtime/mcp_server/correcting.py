@@ -35,16 +35,9 @@ ShortText = Annotated[str, Field(min_length=1, max_length=2_000)]
 def correct_memory(
     here: OpenStory,
     *,
-    memory_id: Annotated[
-        str, Field(min_length=1, max_length=400, description="As search_story_memory tells it.")
-    ],
-    how: Annotated[
-        MemoryDecision,
-        Field(description="ban hides it; unban also takes a deletion back."),
-    ] = "edit",
-    text: Annotated[
-        str | None, Field(min_length=1, max_length=20_000, description="New text, for edit.")
-    ] = None,
+    memory_id: Annotated[str, Field(min_length=1, max_length=400, description="As search_story_memory tells it.")],
+    how: Annotated[MemoryDecision, Field(description="ban hides it; unban also takes a deletion back.")] = "edit",
+    text: Annotated[str | None, Field(min_length=1, max_length=20_000, description="New text, for edit.")] = None,
     importance: Annotated[int | None, Field(ge=1, le=10, description="New weight, for edit.")] = None,
 ) -> ChangedMemoryAnswer:
     """Change what is decided of a memory."""
@@ -68,9 +61,7 @@ def correct_entity(
 ) -> ChangedEntityAnswer:
     """Change a card."""
     given = {"name": name, "alias": alias, "role": role, "description": description}
-    edited = here.story.edit_entity(
-        entity, {field: value for field, value in given.items() if value is not None}
-    )
+    edited = here.story.edit_entity(entity, {field: value for field, value in given.items() if value is not None})
     return ChangedEntityAnswer.of(edited)
 
 
@@ -90,10 +81,7 @@ def character_remember(
     here: OpenStory,
     *,
     character: EntityName,
-    text: Annotated[
-        str,
-        Field(min_length=1, max_length=20_000, description="In the character's words."),
-    ],
+    text: Annotated[str, Field(min_length=1, max_length=20_000, description="In the character's words.")],
     event_type: Annotated[str, Field(max_length=400, description="gift_received, betrayal, …")] = "",
     importance: Annotated[int | None, Field(ge=1, le=10)] = None,
 ) -> RememberedAnswer:
@@ -106,12 +94,8 @@ def character_recall(
     here: OpenStory,
     *,
     character: EntityName,
-    said: Annotated[
-        str, Field(max_length=20_000, description="What is said to the character, or happens.")
-    ] = "",
-    to: Annotated[
-        EntityName | None, Field(description="To whom it answers; default: no secret comes back.")
-    ] = None,
+    said: Annotated[str, Field(max_length=20_000, description="What is said to the character, or happens.")] = "",
+    to: Annotated[EntityName | None, Field(description="To whom it answers; default: no secret comes back.")] = None,
 ) -> RecallAnswer:
     """Tell what comes back to a character."""
     return RecallAnswer.of(here.story.character(character).recall(said, to=to))

@@ -12,20 +12,9 @@ from runtime.services.project_stores import ProjectStores
 
 
 def build_session_manager(
-    stores: ProjectStores,
-    *,
-    is_read_only: bool,
-    chat_model: BaseChatModel | None = None,
-    body_bytes: int,
+    stores: ProjectStores, *, is_read_only: bool, chat_model: BaseChatModel | None = None, body_bytes: int
 ) -> StreamableHTTPSessionManager:
-    """Build what answers requests while its `run()` is entered; it checks neither hosts nor tokens.
-
-    Args:
-        stores: The stores of all projects; they are not closed here.
-        is_read_only: Whether to offer nothing that changes a story.
-        chat_model: LangChain chat model in place of the settings'.
-        body_bytes: Longest body of a request.
-    """
+    """Build what answers requests while its `run()` is entered; it checks neither hosts nor tokens."""
     server = build_mcp_server(Shelf(stores, chat_model=chat_model), is_read_only=is_read_only)
     server.streamable_http_app(
         stateless_http=True,

@@ -58,10 +58,7 @@ class KnowersAnswer(Answer):
             ],
             not_known_by=[
                 Unaware(
-                    character_id=each.character_id,
-                    name=each.name,
-                    why=each.why,
-                    might_know_from=each.might_know_from,
+                    character_id=each.character_id, name=each.name, why=each.why, might_know_from=each.might_know_from
                 )
                 for each in found.not_known_by
             ],
@@ -113,10 +110,7 @@ class CharacterKnowledgeAnswer(Answer):
             ],
             not_known=[
                 UnknownFact(
-                    memory_id=each.source_id,
-                    text=each.content,
-                    why=each.why,
-                    might_know_from=each.might_know_from,
+                    memory_id=each.source_id, text=each.content, why=each.why, might_know_from=each.might_know_from
                 )
                 for each in reversed(found.not_known[-limit:])
             ],

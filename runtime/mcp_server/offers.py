@@ -13,14 +13,7 @@ from runtime.mcp_server.answers import Answer
 
 @dataclass(frozen=True, slots=True)
 class ToolOffer:
-    """A tool as it is offered.
-
-    Args:
-        body: Does it, for a story.
-        title: Its name for people.
-        description: What a model is told of it.
-        hints: What it does to the story.
-    """
+    """A tool as it is offered."""
 
     body: Callable[..., Answer] | Callable[..., Awaitable[Answer]]
     title: str
@@ -33,24 +26,12 @@ class ToolOffer:
         return bool(self.hints.read_only_hint)
 
 
-READS = ToolAnnotations(
-    read_only_hint=True, destructive_hint=False, idempotent_hint=True, open_world_hint=False
-)
-ADDS = ToolAnnotations(
-    read_only_hint=False, destructive_hint=False, idempotent_hint=False, open_world_hint=False
-)
-ADDS_ONCE = ToolAnnotations(
-    read_only_hint=False, destructive_hint=False, idempotent_hint=True, open_world_hint=False
-)
-REPLACES = ToolAnnotations(
-    read_only_hint=False, destructive_hint=True, idempotent_hint=True, open_world_hint=False
-)
-CHANGES = ToolAnnotations(
-    read_only_hint=False, destructive_hint=True, idempotent_hint=False, open_world_hint=False
-)
-ASKS_A_MODEL = ToolAnnotations(
-    read_only_hint=False, destructive_hint=True, idempotent_hint=False, open_world_hint=True
-)
+READS = ToolAnnotations(read_only_hint=True, destructive_hint=False, idempotent_hint=True, open_world_hint=False)
+ADDS = ToolAnnotations(read_only_hint=False, destructive_hint=False, idempotent_hint=False, open_world_hint=False)
+ADDS_ONCE = ToolAnnotations(read_only_hint=False, destructive_hint=False, idempotent_hint=True, open_world_hint=False)
+REPLACES = ToolAnnotations(read_only_hint=False, destructive_hint=True, idempotent_hint=True, open_world_hint=False)
+CHANGES = ToolAnnotations(read_only_hint=False, destructive_hint=True, idempotent_hint=False, open_world_hint=False)
+ASKS_A_MODEL = ToolAnnotations(read_only_hint=False, destructive_hint=True, idempotent_hint=False, open_world_hint=True)
 
 OFFERS: tuple[ToolOffer, ...] = (
     ToolOffer(

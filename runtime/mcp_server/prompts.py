@@ -31,10 +31,7 @@ _PLAN_WORDS: dict[StoryLanguage, dict[str, str]] = {
     "en": {"location": "Where", "characters": "Who", "purpose": "What it is for", "pov": "Point of view"},
     "zh": {"location": "地点", "characters": "人物", "purpose": "目的", "pov": "视角"},
 }
-_OWN_PLAN: dict[StoryLanguage, str] = {
-    "en": "(the project's own plan of this scene)",
-    "zh": "（项目中这一场的计划）",
-}
+_OWN_PLAN: dict[StoryLanguage, str] = {"en": "(the project's own plan of this scene)", "zh": "（项目中这一场的计划）"}
 _NO_FINDINGS: dict[StoryLanguage, str] = {
     "en": "(nothing; that proves nothing, so read for yourself)",
     "zh": "（未发现问题；这并不说明没有问题，请自行细读）",
@@ -42,12 +39,7 @@ _NO_FINDINGS: dict[StoryLanguage, str] = {
 
 
 def add_prompts(server: MCPServer[Any], shelf: Shelf) -> None:
-    """Let a server offer the prompts over a shelf's stories.
-
-    Args:
-        server: The server.
-        shelf: The stories.
-    """
+    """Let a server offer the prompts over a shelf's stories."""
     offers: tuple[tuple[Callable[..., str], str, str], ...] = (
         (
             write_next_scene,
@@ -71,9 +63,7 @@ def write_next_scene(
     *,
     chapter: _Chapter,
     scene: _Scene,
-    purpose: Annotated[
-        str, Field(description="What the scene is for. Default: the project's own plan.")
-    ] = "",
+    purpose: Annotated[str, Field(description="What the scene is for. Default: the project's own plan.")] = "",
     location: Annotated[str, Field(description="Where it plays.")] = "",
     characters: Annotated[str, Field(description="Who appears, with commas between.")] = "",
     pov: Annotated[str, Field(description="From whose point of view it is told.")] = "",
@@ -112,9 +102,7 @@ def check_this_draft(
     place = _place(chapter, scene)
     check = here.story.check(draft, chapter_index=place[0], scene_index=place[1], pov=pov.strip() or None)
     told = CheckAnswer.of(check)
-    findings = [
-        each.model_dump(exclude={"finding_id", "by"}, exclude_defaults=True) for each in told.findings
-    ]
+    findings = [each.model_dump(exclude={"finding_id", "by"}, exclude_defaults=True) for each in told.findings]
     lines = [json.dumps(each, ensure_ascii=False) for each in findings]
     language = _language(here)
     return _filled(
@@ -158,8 +146,7 @@ def _plan_in_words(plan: dict[str, Any], language: StoryLanguage) -> str:
     words = _PLAN_WORDS[language]
     colon, comma = ("：", "、") if language == "zh" else (": ", ", ")
     lines = [
-        f"{words[name]}{colon}{comma.join(value) if isinstance(value, list) else value}"
-        for name, value in plan.items()
+        f"{words[name]}{colon}{comma.join(value) if isinstance(value, list) else value}" for name, value in plan.items()
     ]
     return "\n".join(lines) or _OWN_PLAN[language]
 

@@ -60,9 +60,7 @@ def build_scene_context(
     scene_index: Scene,
     scene_plan: Plan = None,
     pov: PointOfView = "",
-    hints: Annotated[
-        Sequence[Fact], Field(max_length=50, description="Remarks that the search should heed.")
-    ] = (),
+    hints: Annotated[Sequence[Fact], Field(max_length=50, description="Remarks that the search should heed.")] = (),
 ) -> SceneContextAnswer:
     """Build what a planned scene must remember."""
     plan = None if scene_plan is None else scene_plan.model_dump(exclude_defaults=True)
@@ -113,9 +111,7 @@ def what_changed(
 def search_story_memory(
     here: OpenStory,
     *,
-    query: Annotated[
-        str, Field(min_length=1, max_length=20_000, description="In the story's language; one question.")
-    ],
+    query: Annotated[str, Field(min_length=1, max_length=20_000, description="In the story's language; one question.")],
     entities: Annotated[
         Sequence[Name],
         Field(max_length=100, description="Only memories of one of these: ids, names, chapter:3, or book."),
@@ -126,16 +122,9 @@ def search_story_memory(
 ) -> SearchAnswer:
     """Search what the story has established."""
     found = rank_memories(
-        *here.place,
-        query=query,
-        entities=entities,
-        content_type=content_type,
-        as_of=position(as_of),
-        top_k=limit,
+        *here.place, query=query, entities=entities, content_type=content_type, as_of=position(as_of), top_k=limit
     )
-    return SearchAnswer(
-        memories=[FoundMemory.of(each) for each in found.memories], problems=messages(found.issues)
-    )
+    return SearchAnswer(memories=[FoundMemory.of(each) for each in found.memories], problems=messages(found.issues))
 
 
 def get_entity_state(here: OpenStory, *, entity: EntityName, as_of: AsOf = None) -> EntityStateAnswer:
@@ -203,11 +192,7 @@ def get_character_knowledge(
     character: EntityName,
     about: Annotated[
         str | None,
-        Field(
-            min_length=1,
-            max_length=2_000,
-            description="Only about this: a name, or words. Default: anything.",
-        ),
+        Field(min_length=1, max_length=2_000, description="Only about this: a name, or words. Default: anything."),
     ] = None,
     as_of: AsOf = None,
     limit: Limit = 20,
@@ -259,9 +244,7 @@ def read_scene(
     chapter_index: Chapter,
     scene_index: Scene,
     begin: Annotated[int, Field(ge=0, description="First character of the part.")] = 0,
-    length: Annotated[
-        int, Field(ge=1, le=200_000, description="Most characters of the part.")
-    ] = LONGEST_PART,
+    length: Annotated[int, Field(ge=1, le=200_000, description="Most characters of the part.")] = LONGEST_PART,
 ) -> SceneTextAnswer:
     """Return the text of a stored scene."""
     scene = get_scene(*here.place, position=StoryPosition(chapter_index, scene_index)).scene

@@ -9,13 +9,7 @@ from urllib.parse import quote
 
 from mcp.server.mcpserver import MCPServer
 from mcp.server.mcpserver.exceptions import ResourceError, ResourceNotFoundError
-from mcp.types import (
-    Completion,
-    CompletionArgument,
-    CompletionContext,
-    PromptReference,
-    ResourceTemplateReference,
-)
+from mcp.types import Completion, CompletionArgument, CompletionContext, PromptReference, ResourceTemplateReference
 
 from novelgen.errors import NovelgenError, UserInputError
 from novelgen.models.position import StoryPosition
@@ -34,12 +28,7 @@ Reader = Callable[..., Awaitable[str]]
 
 
 def add_resources(server: MCPServer[Any], shelf: Shelf) -> None:
-    """Let a server offer the resources of a shelf's stories, and complete what their addresses take.
-
-    Args:
-        server: The server.
-        shelf: The stories.
-    """
+    """Let a server offer the resources of a shelf's stories, and complete what their addresses take."""
     offer = _Offer(server, shelf)
     offer.at(
         "{project}/scenes/{chapter}/{scene}/context",
@@ -85,9 +74,7 @@ def add_resources(server: MCPServer[Any], shelf: Shelf) -> None:
         found = await shelf.run(functools.partial(_completions, shelf, argument.name, given.get("project")))
         wanted = argument.value.casefold()
         fitting = [each for each in found if wanted in each.casefold()]
-        return Completion(
-            values=fitting[:MAX_COMPLETIONS], total=len(fitting), has_more=len(fitting) > MAX_COMPLETIONS
-        )
+        return Completion(values=fitting[:MAX_COMPLETIONS], total=len(fitting), has_more=len(fitting) > MAX_COMPLETIONS)
 
 
 class _Offer:
@@ -98,13 +85,7 @@ class _Offer:
         self._shelf = shelf
 
     def at(
-        self,
-        path: str,
-        body: Callable[..., str],
-        *,
-        title: str,
-        description: str,
-        mime_type: str = "text/plain",
+        self, path: str, body: Callable[..., str], *, title: str, description: str, mime_type: str = "text/plain"
     ) -> None:
         """Offer it."""
         shelf = self._shelf
@@ -119,11 +100,7 @@ class _Offer:
             )(read)
             return
         self._server.resource(
-            f"{ROOT}/{path}",
-            name=body.__name__[1:],
-            title=title,
-            description=description,
-            mime_type=mime_type,
+            f"{ROOT}/{path}", name=body.__name__[1:], title=title, description=description, mime_type=mime_type
         )(_READERS[path.count("{")](shelf, body))
 
 

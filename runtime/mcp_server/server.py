@@ -27,12 +27,7 @@ _MANY = "There are several stories: list_projects tells their ids, and every too
 
 
 def build_mcp_server(shelf: Shelf, *, is_read_only: bool = False) -> MCPServer[Any]:
-    """Build the server.
-
-    Args:
-        shelf: The stories that it reaches; they stay open.
-        is_read_only: Whether to offer nothing that changes a story.
-    """
+    """Build the server."""
     which = _MANY if shelf.project_id is None else f"The story is {shelf.project_id!r}.\n"
     server: MCPServer[Any] = MCPServer(
         "novelgen",

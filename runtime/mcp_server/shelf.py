@@ -53,13 +53,7 @@ _FIXES: tuple[tuple[type[NovelgenError], str], ...] = (
 
 @dataclass(frozen=True, slots=True)
 class OpenStory:
-    """A story whose stores are open.
-
-    Args:
-        stores: The stores.
-        project_id: The project.
-        story: The same for Python programs.
-    """
+    """A story whose stores are open."""
 
     stores: MemoryStores
     project_id: str
@@ -72,20 +66,10 @@ class OpenStory:
 
 
 class Shelf:
-    """The stories that a server of tools reaches; safe to share between threads.
-
-    Args:
-        stores: The stores of all projects; they are not closed here.
-        project_id: The only project that can be reached; None lets each call name one.
-        chat_model: LangChain chat model in place of the settings'.
-    """
+    """The stories that a server of tools reaches; safe to share between threads."""
 
     def __init__(
-        self,
-        stores: ProjectStores,
-        *,
-        project_id: str | None = None,
-        chat_model: BaseChatModel | None = None,
+        self, stores: ProjectStores, *, project_id: str | None = None, chat_model: BaseChatModel | None = None
     ) -> None:
         self._stores = stores
         self._chat_model = chat_model
@@ -95,16 +79,7 @@ class Shelf:
         self.project_id = project_id
 
     def story(self, project_id: str | None = None) -> OpenStory:
-        """Return a story.
-
-        Args:
-            project_id: Its project; None means the only one.
-
-        Raises:
-            InvalidProjectIdError: When the id is not a plain, path-free string.
-            UnknownProjectError: When there is no such project, or another one than the only one is named.
-            UserInputError: When no project is named and there is more than one.
-        """
+        """Return a story."""
         name = self.project_id if project_id is None else project_id
         if name is None:
             raise UserInputError("no project is named; pass the id of one")

@@ -16,18 +16,7 @@ def serve_stdio(
     is_read_only: bool = False,
     chat_model: BaseChatModel | None = None,
 ) -> None:
-    """Serve until the client closes the standard input; nothing but messages goes to the standard output.
-
-    Args:
-        stores: The stores of all projects; they are closed at the end.
-        project_id: The only project that can be reached; None lets each call name one.
-        is_read_only: Whether to offer nothing that changes a story.
-        chat_model: LangChain chat model in place of the settings'.
-
-    Raises:
-        InvalidProjectIdError: When the id is not a plain, path-free string.
-        UnknownProjectError: When there is no such project.
-    """
+    """Serve until the client closes the standard input; nothing but messages goes to the standard output."""
     try:
         shelf = Shelf(stores, project_id=project_id, chat_model=chat_model)
         if project_id is not None:

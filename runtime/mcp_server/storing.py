@@ -12,13 +12,7 @@ from novelgen.models.state import LoopImportance
 from novelgen.models.story_difference import StoryDifference
 from novelgen.rendering.story_difference import difference_lines
 from runtime.mcp_server.arguments import POSITION_PATTERN, Chapter, Name, Scene, position
-from runtime.mcp_server.outcomes import (
-    ExtractedAnswer,
-    IngestedAnswer,
-    NoteAnswer,
-    ThreadAnswer,
-    WaivedAnswer,
-)
+from runtime.mcp_server.outcomes import ExtractedAnswer, IngestedAnswer, NoteAnswer, ThreadAnswer, WaivedAnswer
 from runtime.mcp_server.shelf import OpenStory
 from runtime.services import threads as thread_services
 from runtime.services.scenes import get_scene
@@ -27,9 +21,7 @@ from runtime.services.scenes import get_scene
 def add_note(
     here: OpenStory,
     *,
-    text: Annotated[
-        str, Field(min_length=1, max_length=20_000, description="One fact, in the story's language.")
-    ],
+    text: Annotated[str, Field(min_length=1, max_length=20_000, description="One fact, in the story's language.")],
     about: Annotated[
         Sequence[Name],
         Field(
@@ -39,17 +31,12 @@ def add_note(
     ] = (),
     start: Annotated[
         str | None,
-        Field(
-            pattern=POSITION_PATTERN,
-            description="Scene from which on it holds, such as 3:2. Default: everywhere.",
-        ),
+        Field(pattern=POSITION_PATTERN, description="Scene from which on it holds, such as 3:2. Default: everywhere."),
     ] = None,
     importance: Annotated[int | None, Field(ge=1, le=10, description="Weight. Default: 8.")] = None,
 ) -> NoteAnswer:
     """Store a fact of the author."""
-    return NoteAnswer.of(
-        here.story.note(text, attached_to=about, start=position(start), importance=importance)
-    )
+    return NoteAnswer.of(here.story.note(text, attached_to=about, start=position(start), importance=importance))
 
 
 def ingest_scene(
@@ -93,9 +80,7 @@ def extract_scene(here: OpenStory, *, chapter_index: Chapter, scene_index: Scene
 def add_thread(
     here: OpenStory,
     *,
-    description: Annotated[
-        str, Field(min_length=1, max_length=20_000, description="What the story leaves open.")
-    ],
+    description: Annotated[str, Field(min_length=1, max_length=20_000, description="What the story leaves open.")],
     category: Annotated[
         str, Field(max_length=400, description="promise, question, threat, plan, debt, mystery, …")
     ] = "",

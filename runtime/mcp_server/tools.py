@@ -26,28 +26,15 @@ LONGEST_VALUE = 200
 
 
 def build_tools(shelf: Shelf, *, is_read_only: bool) -> list[Tool]:
-    """Return the tools over the stories of a shelf.
-
-    Args:
-        shelf: The stories; where it has one alone, no tool takes a project.
-        is_read_only: Whether to leave out what changes a story.
-    """
+    """Return the tools over the stories of a shelf."""
     offers = [each for each in OFFERS if each.is_read_only or not is_read_only]
     if shelf.project_id is None:
         offers.insert(0, _listing(shelf))
     return [_tool(shelf, each) for each in offers]
 
 
-def of_project(
-    shelf: Shelf, body: Callable[..., Any], *, project: Any = ProjectArgument
-) -> Callable[..., Any]:
-    """Return an async function that calls a body in a thread, with a story in place of its first argument.
-
-    Args:
-        shelf: The stories; where it has more than one, the function takes the project's id as `project`.
-        body: Takes an open story first.
-        project: The annotation of that argument.
-    """
+def of_project(shelf: Shelf, body: Callable[..., Any], *, project: Any = ProjectArgument) -> Callable[..., Any]:
+    """Return an async function that calls a body in a thread, with a story in place of its first argument."""
     signature = inspect.signature(body, eval_str=True)
     parameters = list(signature.parameters.values())[1:]
     if shelf.project_id is None:
@@ -62,13 +49,7 @@ def of_project(
 
 
 def with_signature(call: Callable[..., Any], name: str, signature: inspect.Signature) -> Callable[..., Any]:
-    """Return a function of keywords with the name and the signature that frameworks shall see.
-
-    Args:
-        call: The function.
-        name: Its name.
-        signature: Its signature, with annotations that are evaluated.
-    """
+    """Return a function of keywords with the name and the signature that frameworks shall see."""
     call.__name__ = name
     call.__signature__ = signature  # type: ignore[attr-defined]
     call.__annotations__ = {each.name: each.annotation for each in signature.parameters.values()}
@@ -81,14 +62,8 @@ class StoryTool(Tool):
 
     _shelf: Shelf | None = PrivateAttr(default=None)
 
-    async def run(
-        self, arguments: dict[str, Any], context: Context[Any, Any], convert_result: bool = False
-    ) -> Any:
-        """Run it.
-
-        Raises:
-            ToolError: When the arguments are wrong, or a use case fails.
-        """
+    async def run(self, arguments: dict[str, Any], context: Context[Any, Any], convert_result: bool = False) -> Any:
+        """Run it."""
         try:
             answer = await super().run(arguments, context)
             result = self.fn_metadata.convert_result(answer)
@@ -105,9 +80,7 @@ class StoryTool(Tool):
         if isinstance(cause, NovelgenError) and self._shelf is not None:
             return ToolError(self._shelf.told(cause))
         if isinstance(cause, ValidationError):
-            return ToolError(
-                f"{_wrong_arguments(cause)}. Correct the arguments that are named and call again."
-            )
+            return ToolError(f"{_wrong_arguments(cause)}. Correct the arguments that are named and call again.")
         return error
 
 
@@ -139,9 +112,7 @@ def _untitled(schema: Any) -> Any:
     """Return a schema without the titles that Pydantic makes of names: every model that is offered it pays for them."""
     if isinstance(schema, dict):
         return {
-            name: _untitled(value)
-            for name, value in schema.items()
-            if not (name == "title" and isinstance(value, str))
+            name: _untitled(value) for name, value in schema.items() if not (name == "title" and isinstance(value, str))
         }
     return [_untitled(each) for each in schema] if isinstance(schema, list) else schema
 

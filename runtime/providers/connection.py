@@ -40,10 +40,7 @@ _KEY_VARIABLES = {
 _KEYLESS_PROVIDERS = frozenset({"ollama"})
 """On one's own machine, where nobody asks for a key."""
 
-_PROVIDER_OF_PREFIX = {
-    "gemini": "google_genai",
-    "text-embedding-": "openai",
-}
+_PROVIDER_OF_PREFIX = {"gemini": "google_genai", "text-embedding-": "openai"}
 """What LangChain does not tell by the beginning of a model's name, or leaves open."""
 
 _COMPATIBLE_SERVICES = {
@@ -55,9 +52,7 @@ _COMPATIBLE_SERVICES = {
 }
 """Models without a provider of LangChain's whose makers offer an OpenAI-compatible address."""
 
-_ADDRESSES_OF_PROVIDERS = {
-    "deepseek": "https://api.deepseek.com/v1",
-}
+_ADDRESSES_OF_PROVIDERS = {"deepseek": "https://api.deepseek.com/v1"}
 """OpenAI-compatible addresses of providers whose own package need not be installed."""
 
 
@@ -90,18 +85,8 @@ def connection_options(name: str, base_url: str | None, api_key: SecretStr | Non
     return options
 
 
-def configuration_error(
-    kind: ModelKind, name: str, error: Exception, api_key: SecretStr | None
-) -> ConfigurationError:
-    """Say why a model could not be built, and what to change.
-
-    Args:
-        kind: What the setting names.
-        name: The setting's value.
-        error: What the provider's package raised. Raise the result `from None`, for the original may hold
-            the key.
-        api_key: Removed from the text wherever it stands.
-    """
+def configuration_error(kind: ModelKind, name: str, error: Exception, api_key: SecretStr | None) -> ConfigurationError:
+    """Say why a model could not be built, and what to change."""
     told = described(error, secrets=known_keys(api_key))
     full_name = full_model_name(kind, name)
     shown = repr(name) if full_name == name.strip() else f"{name!r}, that is {full_name!r},"
@@ -158,9 +143,7 @@ def _inferred_provider(kind: ModelKind, name: str) -> str | None:
 def _other_way(kind: ModelKind, provider: str, model: str) -> str:
     """Return how to do without a provider's package, where its service has an OpenAI-compatible address."""
     address = _ADDRESSES_OF_PROVIDERS.get(provider) if kind == "chat model" else None
-    return (
-        f"; or write 'openai:{model}' with model_base_url {address} and novelgen[openai]" if address else ""
-    )
+    return f"; or write 'openai:{model}' with model_base_url {address} and novelgen[openai]" if address else ""
 
 
 def _right_form(kind: ModelKind, name: str, packages: dict[str, str]) -> str:

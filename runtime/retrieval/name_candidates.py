@@ -6,12 +6,7 @@ import threading
 from collections.abc import Sequence
 
 from novelgen.models.position import StoryPosition
-from novelgen.names.candidates import (
-    NameCandidate,
-    candidate_of,
-    find_name_candidates,
-    without_known,
-)
+from novelgen.names.candidates import NameCandidate, candidate_of, find_name_candidates, without_known
 from novelgen.names.matching import NameFinder
 from runtime.storage.entity.merges import EntityChange
 from runtime.storage.unit import UnitOfWork
@@ -28,10 +23,6 @@ def names_of_text(unit: UnitOfWork, *, as_of: StoryPosition) -> list[NameCandida
     """Return every name that the scenes before a position offer, however rare, whoever is known.
 
     They are derived from the stored texts alone and kept nowhere else: a text that changes changes them.
-
-    Args:
-        unit: A unit of work.
-        as_of: Position of the read.
     """
     mark = unit.scenes.texts_mark(as_of=as_of)
     with _lock:
@@ -45,13 +36,7 @@ def names_of_text(unit: UnitOfWork, *, as_of: StoryPosition) -> list[NameCandida
 
 
 def open_candidates(unit: UnitOfWork, *, as_of: StoryPosition, min_count: int) -> list[NameCandidate]:
-    """Return the names that are no entity's by then and that the author has not dropped, joined as the author said.
-
-    Args:
-        unit: A unit of work.
-        as_of: Position of the read.
-        min_count: Leave out what the text holds fewer times.
-    """
+    """Return the names that are no entity's by then and that the author has not dropped, joined as the author said."""
     decided = _decided(unit)
     dropped = [change.other_id for change in decided if change.kind == "drop"]
     known = [name for entity in unit.entities.list_as_of(as_of=as_of) for name in entity.names()]
@@ -63,11 +48,6 @@ def names_in_text(unit: UnitOfWork, names: Sequence[str], *, as_of: StoryPositio
     """Return which names stand in the text before a position, each with all names of who bears it there.
 
     Dropped candidates are found, too: they are not offered, but their passages are still about them.
-
-    Args:
-        unit: A unit of work.
-        names: Names as somebody wrote them.
-        as_of: Position of the read.
     """
     candidates = without_known(names_of_text(unit, as_of=as_of), [], joined=_joined(_decided(unit)))
     found = {name: each.names() for name in names if (each := candidate_of(candidates, name)) is not None}

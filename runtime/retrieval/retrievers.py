@@ -35,13 +35,7 @@ _BESIDE_WHOLE_TEXT = [kind for kind in CONTENT_TYPES if kind not in WHOLE_TEXT_T
 
 @dataclass(frozen=True)
 class RetrieverAnswer:
-    """What a retriever found, before the memories are read.
-
-    Args:
-        hits: Hits by chunk id.
-        chunks: Memories that the retriever read on its way.
-        linked: How many memories the scene's entities have in all, where the retriever was asked to count.
-    """
+    """What a retriever found, before the memories are read."""
 
     hits: Mapping[str, list[RetrieverHit]] = field(default_factory=dict)
     chunks: Mapping[str, StoryMemoryChunk] = field(default_factory=dict)
@@ -81,15 +75,8 @@ def filter_of(query: SearchQuery, as_of: StoryPosition) -> MemoryFilter:
     )
 
 
-def same_filters(
-    request: SearchRequest, only: Collection[int] | None = None
-) -> list[tuple[MemoryFilter, list[int]]]:
-    """Group a request's queries by their filter, in order of first use, as (filter, query indices).
-
-    Args:
-        request: The request.
-        only: Indices of the queries that count; None means all.
-    """
+def same_filters(request: SearchRequest, only: Collection[int] | None = None) -> list[tuple[MemoryFilter, list[int]]]:
+    """Group a request's queries by their filter, in order of first use, as (filter, query indices)."""
     groups: dict[str, tuple[MemoryFilter, list[int]]] = {}
     for index, query in enumerate(request.queries):
         if only is not None and index not in only:
@@ -100,21 +87,12 @@ def same_filters(
 
 
 def search_words(stores: MemoryStores, request: SearchRequest) -> RetrieverAnswer:
-    """Search all queries by words, cut by position in SQL: names and rare words, whatever the embeddings think.
-
-    Raises:
-        DatabaseError: When SQL is down.
-    """
+    """Search all queries by words, cut by position in SQL: names and rare words, whatever the embeddings think."""
     answers: list[RetrieverAnswer] = []
     with stores.database(request.project_id).read() as unit:
         for memory_filter, numbers in same_filters(request):
             texts = [request.queries[number].text for number in numbers]
-            asked = _AskedByWords(
-                unit,
-                request.project_id,
-                numbers,
-                unit.lexical.match(texts, memory_filter),
-            )
+            asked = _AskedByWords(unit, request.project_id, numbers, unit.lexical.match(texts, memory_filter))
             if memory_filter.content_types:
                 answers += asked.best(memory_filter, limit=request.candidates_per_query)
                 continue
@@ -133,17 +111,12 @@ def entity_memories(stores: MemoryStores, request: SearchRequest) -> RetrieverAn
     beyond = [each for each in request.entity_ids if not is_entity_target(each)]
     with stores.database(request.project_id).read() as unit:
         of_entities = unit.memories.by_entities(
-            entity_ids,
-            as_of=request.as_of,
-            content_types=DISTILLED_TYPES,
-            limit=request.candidates_per_query,
+            entity_ids, as_of=request.as_of, content_types=DISTILLED_TYPES, limit=request.candidates_per_query
         )
         beside_entities = unit.memories.by_entities(
             beyond, as_of=request.as_of, content_types=DISTILLED_TYPES, limit=MAX_BEYOND_ENTITIES
         )
-        everything = MemoryFilter(
-            as_of=request.as_of, entities=entity_ids, content_types=list(DISTILLED_TYPES)
-        )
+        everything = MemoryFilter(as_of=request.as_of, entities=entity_ids, content_types=list(DISTILLED_TYPES))
         counts = request.counts_linked and bool(entity_ids)
         linked = unit.memories.count(everything) if counts else None
     about = [chunk for chunk in beside_entities if not targets_of(chunk).isdisjoint(beyond)]
@@ -158,9 +131,7 @@ def thread_memories(stores: MemoryStores, request: SearchRequest) -> RetrieverAn
         waiting = unit.threads.list_as_of(as_of=request.as_of)
         due = {thread.loop_id for thread in most_due(waiting, DUE_THREADS)}
         threads = [
-            thread
-            for thread in waiting
-            if thread.loop_id in due or not touched.isdisjoint(thread.related_entities)
+            thread for thread in waiting if thread.loop_id in due or not touched.isdisjoint(thread.related_entities)
         ]
         places = {
             (chapter, scene)
@@ -185,9 +156,7 @@ def recent_memories(stores: MemoryStores, request: SearchRequest) -> RetrieverAn
 def _listed_answer(retriever: str, chunks: Iterable[StoryMemoryChunk]) -> RetrieverAnswer:
     """Return the answer of a retriever that lists memories in its own order, without a query."""
     listed = list(chunks)
-    ranked = ranked_answer(
-        retriever, ((chunk.chunk_id, 1.0 / rank) for rank, chunk in enumerate(listed, start=1))
-    )
+    ranked = ranked_answer(retriever, ((chunk.chunk_id, 1.0 / rank) for rank, chunk in enumerate(listed, start=1)))
     return RetrieverAnswer(hits=ranked.hits, chunks={chunk.chunk_id: chunk for chunk in listed})
 
 

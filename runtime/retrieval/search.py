@@ -19,14 +19,7 @@ from novelgen.errors import (
     UnknownProjectError,
     UserInputError,
 )
-from novelgen.memory.search import (
-    Candidate,
-    RankedMemories,
-    SearchQuery,
-    SearchRequest,
-    SearchResult,
-    Vector,
-)
+from novelgen.memory.search import Candidate, RankedMemories, SearchQuery, SearchRequest, SearchResult, Vector
 from novelgen.models.context import ReportIssue
 from novelgen.models.memory import ContentType, StoryMemoryChunk, found_under, is_entity_target
 from novelgen.models.position import END_OF_STORY, StoryPosition, require_project_id
@@ -70,30 +63,7 @@ def ranked_memories(
     as_of: StoryPosition | None = None,
     min_relevance: float = 0.0,
 ) -> RankedMemories:
-    """Answer one query, best first: every door that searches, the tool, the command and the retriever, asks here.
-
-    Args:
-        stores: The stores.
-        project_id: The project.
-        query: What to look for, in the story's language.
-        entities: Only memories of one of these: ids, names or aliases, chapters as `chapter:3`, or `book`. A name that
-            several bear means all of them. What no entity bears but the text holds does not filter: it is searched
-            for, in all ways in which the text says it. Any other name finds nothing, which is said in an issue.
-        content_type: Only this kind.
-        tags: Only memories with one of these tags.
-        top_k: At most so many, from 1 to 200.
-        as_of: Only what lies strictly before this position; None means all that is stored.
-        min_relevance: Only what fits at least so well, from 0 (all) to 1; see `novelgen.selection.relevance`.
-
-    Returns:
-        Memories in the order of `novelgen.selection.search_order`, and what went wrong on the way.
-
-    Raises:
-        InvalidProjectIdError: When the project id is not a plain, path-free string.
-        UnknownProjectError: When no such project is stored.
-        UserInputError: When the query is empty, or the relevance is not from 0 to 1.
-        StoreError: When no retriever could answer.
-    """
+    """Answer one query, best first: every door that searches, the tool, the command and the retriever, asks here."""
     require_project_id(project_id)
     if not 0 <= min_relevance <= 1:
         raise UserInputError(f"min_relevance {min_relevance!r} is not from 0 to 1")
@@ -118,9 +88,7 @@ def ranked_memories(
     if failures and not result.candidates:
         raise StoreError("; ".join(f"{issue.stage}: {issue.message}" for issue in failures))
     unfit, unheeded = _unfit(result, text, min_relevance)
-    best = [each for each in search_order(result.candidates, text) if each.chunk.chunk_id not in unfit][
-        :limit
-    ]
+    best = [each for each in search_order(result.candidates, text) if each.chunk.chunk_id not in unfit][:limit]
     outdated = [each.chunk for each in best if each.is_outdated]
     holding, issues = _holding(stores, request, outdated, deadline=deadline)
     if holding:
@@ -149,17 +117,6 @@ def search_memories(stores: MemoryStores, request: SearchRequest) -> SearchResul
     Each retriever works under its own deadline. A retriever that fails is an issue; the others answer. With the
     database down, candidates come from Chroma alone; with Chroma down, from exact search over SQL and from
     words, unless `search_fallback` is off: then nothing is found and the issue says so.
-
-    Args:
-        stores: The stores.
-        request: Queries, entities and position.
-
-    Returns:
-        Candidates in order of chunk id, all of the project and strictly before the position.
-
-    Raises:
-        InvalidProjectIdError: When the project id is not a plain string.
-        UnknownProjectError: When no such project is stored.
     """
     require_project_id(request.project_id)
     retrievers: dict[str, Retriever] = {
@@ -227,9 +184,7 @@ class _SemanticAnswer:
     issue: ReportIssue | None = None
 
 
-def _semantic_retriever(
-    stores: MemoryStores, request: SearchRequest, *, deadline: Deadline
-) -> _SemanticAnswer:
+def _semantic_retriever(stores: MemoryStores, request: SearchRequest, *, deadline: Deadline) -> _SemanticAnswer:
     vectors = query_vectors(stores, request.queries)
     try:
         found = search_index(stores, request, vectors, deadline=deadline.share("index"))
@@ -336,9 +291,7 @@ def _embedding_model_name(stores: MemoryStores) -> str | None:
 
 
 def _is_allowed(chunk: StoryMemoryChunk, request: SearchRequest) -> bool:
-    return chunk.project_id == request.project_id and request.as_of.admits(
-        chunk.chapter_index, chunk.scene_index
-    )
+    return chunk.project_id == request.project_id and request.as_of.admits(chunk.chapter_index, chunk.scene_index)
 
 
 def _entity_ids(
@@ -377,11 +330,7 @@ def _entity_ids(
 
 
 def _holding(
-    stores: MemoryStores,
-    request: SearchRequest,
-    outdated: Sequence[StoryMemoryChunk],
-    *,
-    deadline: Deadline,
+    stores: MemoryStores, request: SearchRequest, outdated: Sequence[StoryMemoryChunk], *, deadline: Deadline
 ) -> tuple[dict[str, StoryMemoryChunk], list[ReportIssue]]:
     """Return for each outdated memory what holds in its place, as far as the query's filters admit it."""
     if not outdated:

@@ -33,9 +33,6 @@ def query_vectors(stores: MemoryStores, queries: Sequence[SearchQuery]) -> Query
 
     Words and links find names better, and embedding a query is the dearest step of a search. Measured on both
     books, without those of names the choice is as good at half the embeddings.
-
-    Raises:
-        EmbeddingError: When the model fails or returns unusable vectors.
     """
     telling = [index for index, query in enumerate(queries) if not query.is_names_only]
     asked = telling or list(range(len(queries)))
@@ -46,22 +43,7 @@ def query_vectors(stores: MemoryStores, queries: Sequence[SearchQuery]) -> Query
 def search_index(
     stores: MemoryStores, request: SearchRequest, vectors: QueryVectors, *, deadline: Deadline
 ) -> RetrieverAnswer:
-    """Ask Chroma, with the ids that SQL allows, or by position alone when SQL is down.
-
-    Args:
-        stores: The stores.
-        request: Queries and position.
-        vectors: Of the queries that are asked.
-        deadline: For the whole, of the stage "index". A database that hangs costs a share of it; the index is
-            asked all the same, by position alone.
-
-    Returns:
-        Hits per chunk; with the memories themselves as far as the index holds them.
-
-    Raises:
-        VectorIndexError: When the index fails.
-        DeadlineExceededError: When it does not answer.
-    """
+    """Ask Chroma, with the ids that SQL allows, or by position alone when SQL is down."""
     index = stores.vectors(request.project_id)
     groups = same_filters(request, vectors.keys())
     known = _known_in_time(stores, request.project_id, groups, deadline=deadline.share("allowed_ids"))
@@ -77,21 +59,13 @@ def search_index(
             deadline=deadline,
         )
         for number, hits in zip(numbers, found, strict=True):
-            ranked = ranked_answer(
-                SEMANTIC_RETRIEVER, ((hit.chunk_id, hit.similarity) for hit in hits), number
-            )
-            answers.append(
-                RetrieverAnswer(hits=ranked.hits, chunks={hit.chunk_id: chunk_of_hit(hit) for hit in hits})
-            )
+            ranked = ranked_answer(SEMANTIC_RETRIEVER, ((hit.chunk_id, hit.similarity) for hit in hits), number)
+            answers.append(RetrieverAnswer(hits=ranked.hits, chunks={hit.chunk_id: chunk_of_hit(hit) for hit in hits}))
     return merged(answers)
 
 
 def search_exactly(stores: MemoryStores, request: SearchRequest, vectors: QueryVectors) -> RetrieverAnswer:
-    """Search the embeddings kept in SQL, exactly; fallback and oracle of the index.
-
-    Raises:
-        DatabaseError: When SQL is down too.
-    """
+    """Search the embeddings kept in SQL, exactly; fallback and oracle of the index."""
     database = stores.database(request.project_id)
     answers: list[RetrieverAnswer] = []
     for memory_filter, numbers in same_filters(request, vectors.keys()):
@@ -101,9 +75,7 @@ def search_exactly(stores: MemoryStores, request: SearchRequest, vectors: QueryV
             names, matrix = unit.embeddings.matrix(stores.embeddings.model_name, as_of=request.as_of, ids=ids)
         if not names:
             continue
-        found = exact_search(
-            matrix, names, query_vectors=_rows(vectors, numbers), top_k=request.candidates_per_query
-        )
+        found = exact_search(matrix, names, query_vectors=_rows(vectors, numbers), top_k=request.candidates_per_query)
         answers += [
             ranked_answer(SEMANTIC_RETRIEVER, ((name, float(score)) for name, score in hits), number)
             for number, hits in zip(numbers, found, strict=True)
@@ -139,11 +111,7 @@ class _KnownInSql:
 
 
 def _known_in_time(
-    stores: MemoryStores,
-    project_id: str,
-    groups: Sequence[tuple[MemoryFilter, list[int]]],
-    *,
-    deadline: Deadline,
+    stores: MemoryStores, project_id: str, groups: Sequence[tuple[MemoryFilter, list[int]]], *, deadline: Deadline
 ) -> _KnownInSql:
     """Ask SQL; where it does not answer, the index must be asked by position alone and trusted."""
     read = partial(_known, stores, project_id, [memory_filter for memory_filter, _ in groups])

@@ -25,9 +25,6 @@ class AgentDoor:
     """Answers MCP requests over the stories of a house: those with a reading token are offered nothing that writes.
 
     A request stands by itself, without a session, so that a restart of the server breaks no client.
-
-    Args:
-        house: What the server holds open.
     """
 
     def __init__(self, house: House) -> None:
@@ -57,18 +54,12 @@ class AgentDoor:
             self._managers.clear()
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Answer one request.
-
-        Raises:
-            Refusal: When the SDK is not installed, or the server ends.
-        """
+        """Answer one request."""
         scope["route"] = self.route
         manager = self._managers.get(scope.get("access", "read"))
         if manager is None:
             raise Refusal(
-                404,
-                "unknown-route",
-                "this server has no MCP; run pip install 'novelgen[mcp]' and start it again",
+                404, "unknown-route", "this server has no MCP; run pip install 'novelgen[mcp]' and start it again"
             )
         try:
             await manager.handle_request(scope, receive, send)

@@ -17,9 +17,7 @@ from runtime.machine_paths import without_paths
 
 Answer = TypeVar("Answer")
 
-_MESSAGES = frozenset(
-    {"failures", "failure_reason", "problem", "reason", "stopped", "thread_warnings", "warnings"}
-)
+_MESSAGES = frozenset({"failures", "failure_reason", "problem", "reason", "stopped", "thread_warnings", "warnings"})
 """Fields of answers in which the program says what went wrong: no field of a story's text is called so."""
 
 _MESSAGES_OF: dict[type[BaseModel], frozenset[str]] = {
@@ -32,12 +30,7 @@ _PLAIN = frozenset({str, int, float, bool, type(None)})
 
 
 def told(answer: Answer, *, folders: Sequence[Path] = ()) -> Answer:
-    """Return an answer whose messages have no paths of this machine; texts of the story stay as they are.
-
-    Args:
-        answer: What a use case gave: a model, or a list or dictionary of them; anything else is returned.
-        folders: Folders of which even the name is not told.
-    """
+    """Return an answer whose messages have no paths of this machine; texts of the story stay as they are."""
     said: Any = answer
     if isinstance(answer, BaseModel):
         said = _told_model(answer, folders)

@@ -109,9 +109,7 @@ def build_app(
         with anyio.move_on_after(CLOSING_S) as closing:
             await anyio.to_thread.run_sync(house.close, abandon_on_cancel=True)
         if closing.cancelled_caught:
-            logger.warning(
-                "not everything closed within %g s; the next start puts the indexes right", CLOSING_S
-            )
+            logger.warning("not everything closed within %g s; the next start puts the indexes right", CLOSING_S)
 
     app = FastAPI(
         title="novelgen",

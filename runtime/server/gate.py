@@ -44,12 +44,7 @@ _PORT = re.compile(r":[0-9]{1,5}$")
 
 
 class Gate:
-    """Lets in who may come in, and says who came: ASGI middleware, around all that answers.
-
-    Args:
-        app: The application behind it.
-        settings: Who may come in.
-    """
+    """Lets in who may come in, and says who came: ASGI middleware, around all that answers."""
 
     def __init__(self, app: ASGIApp, *, settings: ServerSettings) -> None:
         self._app = app
@@ -84,9 +79,7 @@ class Gate:
             # The server's outermost border: whoever asked gets an answer, whoever runs it the traceback.
             logger.exception("request %s failed", request_id)
             if not told.status:
-                bug = Refusal(
-                    500, "bug", "a bug in novelgen; the server's log has more under the request's id"
-                )
+                bug = Refusal(500, "bug", "a bug in novelgen; the server's log has more under the request's id")
                 await problem_answer(bug.problem, request_id=request_id)(scope, receive, told)
         finally:
             # Neither texts nor query strings: a query is part of a story.

@@ -38,15 +38,7 @@ _POSITION = r"^[0-9]{1,7}(:[0-9]{1,7})?$"
 
 
 class House:
-    """Everything that a server holds open.
-
-    Args:
-        stores: The stores of all projects.
-        settings: How the server runs.
-        jobs: Long work.
-        telemetry: Is told of what is done.
-        chat_model: LangChain chat model in place of the settings'.
-    """
+    """Everything that a server holds open."""
 
     def __init__(
         self,
@@ -86,12 +78,7 @@ class House:
 
 
 class ServedProject:
-    """A project that a request names; its stores are opened in the thread that uses them.
-
-    Args:
-        house: What the server holds open.
-        project_id: As it was given.
-    """
+    """A project that a request names; its stores are opened in the thread that uses them."""
 
     def __init__(self, house: House, project_id: str) -> None:
         self.house = house
@@ -99,12 +86,7 @@ class ServedProject:
 
     @property
     def stores(self) -> MemoryStores:
-        """The stores of the project.
-
-        Raises:
-            InvalidProjectIdError: When the id is not a plain, path-free string.
-            UnknownProjectError: When there is no such project.
-        """
+        """The stores of the project."""
         stores = self.house.stores.of(self.project_id)
         require_project_files(stores, self.project_id)
         return stores
@@ -117,11 +99,7 @@ class ServedProject:
         return Story(stores, self.project_id, chat_model=self.house.chat_model)
 
     def speaking_model(self) -> BaseChatModel:
-        """Return the chat model that speaks for characters.
-
-        Raises:
-            ConfigurationError: When the settings name none.
-        """
+        """Return the chat model that speaks for characters."""
         model = self.house.chat_model or configured_chat_model(self.stores.settings)
         if model is None:
             raise ConfigurationError(
@@ -138,9 +116,7 @@ def house_of(request: Request) -> House:
 
 async def _served(
     request: Request,
-    project_id: Annotated[
-        str, Path(min_length=1, max_length=400, description="The project.", examples=["my-novel"])
-    ],
+    project_id: Annotated[str, Path(min_length=1, max_length=400, description="The project.", examples=["my-novel"])],
 ) -> ServedProject:
     return ServedProject(house_of(request), project_id)
 
@@ -153,8 +129,7 @@ async def require_access(request: Request) -> None:
     """Refuse a write to who may only read."""
     route: Any = request.scope.get("route")
     is_read = (
-        request.method in ("GET", "HEAD")
-        or READS.items() <= (getattr(route, "openapi_extra", None) or {}).items()
+        request.method in ("GET", "HEAD") or READS.items() <= (getattr(route, "openapi_extra", None) or {}).items()
     )
     if request.scope.get("access") == "read" and not is_read:
         raise Refusal(403, "read-only", "this token may only read; send the server's other token")
@@ -164,10 +139,7 @@ Project = Annotated[ServedProject, Depends(_served)]
 TheHouse = Annotated[House, Depends(_house)]
 
 PositionText = Annotated[
-    str,
-    Field(
-        pattern=_POSITION, description="`3:2` is on entering scene 2 of chapter 3, `3` on entering chapter 3."
-    ),
+    str, Field(pattern=_POSITION, description="`3:2` is on entering scene 2 of chapter 3, `3` on entering chapter 3.")
 ]
 AsOf = Annotated[
     str | None,
@@ -187,16 +159,11 @@ MomentText = Annotated[
     ),
 ]
 ChapterNumber = Annotated[int, Path(ge=0, le=1_000_000, description="The chapter.", examples=[3])]
-SceneNumber = Annotated[
-    int, Path(ge=0, le=1_000_000, description="The scene within its chapter.", examples=[1])
-]
+SceneNumber = Annotated[int, Path(ge=0, le=1_000_000, description="The scene within its chapter.", examples=[1])]
 EntityName = Annotated[
-    str,
-    Path(min_length=1, max_length=400, description="Id, name or alias; the id where a name holds a slash."),
+    str, Path(min_length=1, max_length=400, description="Id, name or alias; the id where a name holds a slash.")
 ]
-MemoryId = Annotated[
-    str, Path(min_length=1, max_length=400, description="The memory's chunk_id or source_id.")
-]
+MemoryId = Annotated[str, Path(min_length=1, max_length=400, description="The memory's chunk_id or source_id.")]
 
 
 class Body(BaseModel):
@@ -206,20 +173,12 @@ class Body(BaseModel):
 
 
 def position(text: str | None) -> StoryPosition | None:
-    """Return the position that a request names, or None.
-
-    Raises:
-        InvalidPositionError: When it is out of bounds.
-    """
+    """Return the position that a request names, or None."""
     return None if text is None else StoryPosition(*(int(part) for part in text.split(":")))
 
 
 def moment(text: str | None) -> tuple[int, int] | datetime | None:
-    """Return the moment that a request names, or None.
-
-    Raises:
-        InvalidPositionError: When it is neither session and turn nor a time.
-    """
+    """Return the moment that a request names, or None."""
     if text is None:
         return None
     if re.fullmatch(r"[0-9]{1,7}:[0-9]{1,7}", text):

@@ -49,8 +49,7 @@ class Job(BaseModel):
 
     job_id: str = Field(examples=["4f0c2d6e9b1a4c57"])
     kind: str = Field(
-        description="ingest, manuscript or extract; of a draft on the page check or repair.",
-        examples=["ingest"],
+        description="ingest, manuscript or extract; of a draft on the page check or repair.", examples=["ingest"]
     )
     project_id: str
     arguments: dict[str, Any] = Field(default_factory=dict, description="As they were asked for.")
@@ -73,13 +72,7 @@ class JobCancelled(Exception):
 
 
 class JobOrder:
-    """What a job works with.
-
-    Args:
-        job: Its state.
-        folder: Its own folder, with its manuscript.
-        tell: Takes a stage, the steps done and the steps in all; raises JobCancelled once the job shall end.
-    """
+    """What a job works with."""
 
     def __init__(self, job: Job, folder: Path, tell: Callable[[JobStage, int, int], None]) -> None:
         self.job = job
@@ -99,14 +92,7 @@ Work = Callable[[JobOrder], BaseModel]
 
 
 class Jobs:
-    """Runs jobs, so many at once and of one project one after the other.
-
-    Args:
-        folder: Where jobs are kept; made with the first job.
-        limits: How many may wait and run.
-        clock: Tells the time.
-        secret_folders: Folders whose paths no problem tells.
-    """
+    """Runs jobs, so many at once and of one project one after the other."""
 
     def __init__(
         self,
@@ -146,25 +132,9 @@ class Jobs:
             self._jobs[job.job_id] = job
 
     def start(
-        self,
-        kind: str,
-        project_id: str,
-        arguments: dict[str, Any],
-        *,
-        source: tuple[str, bytes | Path] | None = None,
+        self, kind: str, project_id: str, arguments: dict[str, Any], *, source: tuple[str, bytes | Path] | None = None
     ) -> Job:
-        """Put a job in the queue.
-
-        Args:
-            kind: What to do.
-            project_id: The project.
-            arguments: Of the work, as JSON holds them.
-            source: Name within the job's folder of its manuscript, and its content, or the file, which moves there.
-
-        Raises:
-            Refusal: When too many wait.
-            ContextWriteError: When the job's folder cannot be written.
-        """
+        """Put a job in the queue."""
         self.require_room()
         job = Job(
             job_id=uuid.uuid4().hex[:16],
@@ -190,17 +160,11 @@ class Jobs:
         return self.get(job.job_id)
 
     def resume(self, job_id: str) -> Job:
-        """Run a job again that is over; what it stored is left alone.
-
-        Raises:
-            Refusal: When there is no such job, it is not over, or too many wait.
-        """
+        """Run a job again that is over; what it stored is left alone."""
         with self._lock:
             job = self._require(job_id)
             if job.state not in OVER:
-                raise Refusal(
-                    409, "job-not-over", f"job {job_id!r} is {job.state}; cancel it first, or let it end"
-                )
+                raise Refusal(409, "job-not-over", f"job {job_id!r} is {job.state}; cancel it first, or let it end")
             self.require_room()
             fresh = {
                 "state": "waiting",
@@ -218,11 +182,7 @@ class Jobs:
         return self.get(job_id)
 
     def cancel(self, job_id: str) -> Job:
-        """Let a job end after the step at which it is; one that is over is forgotten.
-
-        Raises:
-            Refusal: When there is no such job.
-        """
+        """Let a job end after the step at which it is; one that is over is forgotten."""
         with self._lock:
             job = self._require(job_id)
             if job.state == "waiting":
@@ -238,24 +198,12 @@ class Jobs:
         return job
 
     def get(self, job_id: str) -> Job:
-        """Return a job.
-
-        Raises:
-            Refusal: When there is none of that id.
-        """
+        """Return a job."""
         with self._lock:
             return self._require(job_id)
 
     def source(self, job_id: str, name: str) -> bytes:
-        """Return what a job was started with.
-
-        Args:
-            job_id: The job.
-            name: Name of its source, as `start` was told.
-
-        Raises:
-            Refusal: When there is no such job, or its source is gone.
-        """
+        """Return what a job was started with."""
         with self._lock:
             self._require(job_id)
         try:
@@ -272,11 +220,7 @@ class Jobs:
         return sorted(jobs, key=lambda each: each.created_at, reverse=True)
 
     def require_idle(self, project_id: str) -> None:
-        """Refuse what would disturb a job of a project.
-
-        Raises:
-            Refusal: When one of them is not over.
-        """
+        """Refuse what would disturb a job of a project."""
         at_work = next((each for each in self.list(project_id) if each.state not in OVER), None)
         if at_work is not None:
             raise Refusal(
@@ -294,11 +238,7 @@ class Jobs:
                     shutil.rmtree(self._folder / job.job_id, ignore_errors=True)
 
     async def follow(self, job_id: str) -> AsyncIterator[Job]:
-        """Yield a job whenever it has changed, until it is over or the server ends.
-
-        Raises:
-            Refusal: When there is no such job.
-        """
+        """Yield a job whenever it has changed, until it is over or the server ends."""
         last: Job | None = None
         while True:
             job = self.get(job_id)
@@ -315,11 +255,7 @@ class Jobs:
             self._is_closing = True
 
     def close(self, *, timeout_s: float = 1.0) -> None:
-        """Stop, and wait a little for the jobs that run; what does not end in time is resumed another day.
-
-        Args:
-            timeout_s: Longest wait for all of them together.
-        """
+        """Stop, and wait a little for the jobs that run; what does not end in time is resumed another day."""
         self.stop()
         with self._lock:
             running = list(self._running.values())
@@ -381,11 +317,7 @@ class Jobs:
         return job
 
     def require_room(self) -> None:
-        """Refuse a job for which there is no room.
-
-        Raises:
-            Refusal: When too many wait already.
-        """
+        """Refuse a job for which there is no room."""
         with self._lock:
             if len(self._waiting) >= self._limits.jobs_waiting:
                 raise Refusal(
@@ -402,9 +334,7 @@ class Jobs:
         return job
 
     def _forget_old(self) -> None:
-        over = sorted(
-            (each for each in self._jobs.values() if each.state in OVER), key=lambda each: each.created_at
-        )
+        over = sorted((each for each in self._jobs.values() if each.state in OVER), key=lambda each: each.created_at)
         for job in over[: max(0, len(self._jobs) - MAX_KEPT_JOBS)]:
             del self._jobs[job.job_id]
             shutil.rmtree(self._folder / job.job_id, ignore_errors=True)
@@ -415,9 +345,7 @@ class Jobs:
             (self._folder / job.job_id).mkdir(parents=True, exist_ok=True)
         try:
             write_text_atomically(
-                self._folder / job.job_id / "job.json",
-                job.model_dump_json(indent=2) + "\n",
-                root=self._folder,
+                self._folder / job.job_id / "job.json", job.model_dump_json(indent=2) + "\n", root=self._folder
             )
         except NovelgenError as error:
             logger.warning("job %s cannot be kept: %s", job.job_id, error)
@@ -434,11 +362,7 @@ MANUSCRIPT_TYPES = {
 
 
 def manuscript_file(content_type: str) -> str:
-    """Return the name under which a job keeps a manuscript.
-
-    Raises:
-        UserInputError: When it is none that can be read.
-    """
+    """Return the name under which a job keeps a manuscript."""
     suffix = MANUSCRIPT_TYPES.get(content_type.partition(";")[0].strip().lower())
     if suffix is None:
         raise UserInputError(

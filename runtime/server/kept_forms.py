@@ -18,13 +18,7 @@ MOST_CHARACTERS = 12_000_000
 
 @dataclass(frozen=True, slots=True)
 class KeptForm:
-    """A form, and the context that it gave.
-
-    Args:
-        project_id: Whose it is.
-        form: The fields of the form.
-        context_text: The context as JSON; empty where there is none.
-    """
+    """A form, and the context that it gave."""
 
     project_id: str
     form: Mapping[str, str]
@@ -41,20 +35,14 @@ class KeptForm:
 
 
 class KeptForms:
-    """Keeps what the page got last; safe between threads.
-
-    Args:
-        most_characters: Bound of all together; what was used longest ago goes first, and what is longer is not kept.
-    """
+    """Keeps what the page got last; safe between threads."""
 
     def __init__(self, *, most_characters: int = MOST_CHARACTERS) -> None:
         self._most_characters = most_characters
         self._kept: OrderedDict[str, KeptForm] = OrderedDict()
         self._lock = threading.Lock()
 
-    def keep(
-        self, project_id: str, form: Mapping[str, str], context: SceneMemoryContext | None = None
-    ) -> str:
+    def keep(self, project_id: str, form: Mapping[str, str], context: SceneMemoryContext | None = None) -> str:
         """Keep a form and its context, and return the key under which they are found for a while."""
         text = context.model_dump_json() if context is not None else ""
         kept = KeptForm(project_id, dict(form), text)

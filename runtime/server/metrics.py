@@ -29,11 +29,7 @@ _DURATIONS_S = (0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 3
 
 
 class Metrics:
-    """Counts of one server, apart from those of any other in the same program.
-
-    Args:
-        job_states: Tells the state of every job.
-    """
+    """Counts of one server, apart from those of any other in the same program."""
 
     def __init__(self, job_states: Callable[[], Iterable[JobState]]) -> None:
         self._registry = CollectorRegistry()
@@ -55,9 +51,7 @@ class Metrics:
             "Requests that are not answered yet, those that wait for their turn among them.",
             registry=self._registry,
         )
-        Gauge("novelgen_info", "The version.", ["version"], registry=self._registry).labels(__version__).set(
-            1
-        )
+        Gauge("novelgen_info", "The version.", ["version"], registry=self._registry).labels(__version__).set(1)
         self._registry.register(_JobCollector(job_states))
         ProcessCollector(registry=self._registry)
         PlatformCollector(registry=self._registry)

@@ -19,16 +19,7 @@ SERVER_FOLDER = ".server"
 
 @contextlib.contextmanager
 def announced(projects_dir: Path, url: str) -> Iterator[None]:
-    """Be the server of a folder of projects, and say where.
-
-    Args:
-        projects_dir: Folder that holds the projects; made where it is missing.
-        url: Where the server is reached.
-
-    Raises:
-        ConfigurationError: When another server has the folder.
-        ContextWriteError: When the folder cannot be written.
-    """
+    """Be the server of a folder of projects, and say where."""
     folder = projects_dir / SERVER_FOLDER
     try:
         folder.mkdir(parents=True, exist_ok=True)

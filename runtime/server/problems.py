@@ -70,34 +70,22 @@ class FieldProblem(BaseModel):
 class Problem(BaseModel):
     """What went wrong with a request."""
 
-    type: str = Field(
-        description="Stable name of the kind of problem.", examples=["urn:novelgen:unknown-project"]
-    )
+    type: str = Field(description="Stable name of the kind of problem.", examples=["urn:novelgen:unknown-project"])
     title: str
     status: int
     detail: str = Field(description="What was wrong with which value, and what to do.")
     is_retryable: bool = Field(default=False, description="Whether the same request may succeed later.")
     request_id: str = Field(default="", description="As in the header X-Request-Id and the server's log.")
-    errors: list[FieldProblem] = Field(
-        default_factory=list, description="Parts of the request that are wrong."
-    )
+    errors: list[FieldProblem] = Field(default_factory=list, description="Parts of the request that are wrong.")
 
 
 class Refusal(HTTPException):
     """A request that the server itself refuses, before any use case hears of it.
 
     It is an HTTPException, which FastAPI lets through where it reads a body.
-
-    Args:
-        status: HTTP status.
-        kind: Last part of the problem's type, such as `too-large`.
-        detail: What was wrong, and the fix.
-        headers: Of the answer.
     """
 
-    def __init__(
-        self, status: int, kind: str, detail: str, *, headers: Mapping[str, str] | None = None
-    ) -> None:
+    def __init__(self, status: int, kind: str, detail: str, *, headers: Mapping[str, str] | None = None) -> None:
         told = dict(headers or {})
         if status in (429, 503):
             told.setdefault("Retry-After", str(RETRY_AFTER_S))
@@ -117,12 +105,7 @@ def problem_type(kind: str) -> str:
 
 
 def problem_of(error: NovelgenError, *, folders: Sequence[Path] = ()) -> Problem:
-    """Return what a caller is told of an error.
-
-    Args:
-        error: The error.
-        folders: Folders of this machine whose paths stand for themselves.
-    """
+    """Return what a caller is told of an error."""
     kinds = [each for each in type(error).__mro__ if each in STATUS_OF]
     kind = re.sub(r"(?<!^)(?=[A-Z])", "-", type(error).__name__.removesuffix("Error")).lower()
     return Problem(
@@ -135,11 +118,7 @@ def problem_of(error: NovelgenError, *, folders: Sequence[Path] = ()) -> Problem
 
 
 def invalid_request(errors: Sequence[Mapping[str, Any]]) -> Problem:
-    """Return what a caller is told of a request that does not have the documented shape.
-
-    Args:
-        errors: As Pydantic lists them.
-    """
+    """Return what a caller is told of a request that does not have the documented shape."""
     fields = [
         FieldProblem(
             where=".".join(str(part) for part in each.get("loc", ()))[:LONGEST_VALUE],
@@ -158,16 +137,8 @@ def invalid_request(errors: Sequence[Mapping[str, Any]]) -> Problem:
     )
 
 
-def problem_answer(
-    problem: Problem, *, request_id: str = "", headers: Mapping[str, str] | None = None
-) -> Response:
-    """Return the answer to a request that went wrong.
-
-    Args:
-        problem: What went wrong.
-        request_id: As in the log.
-        headers: Further headers.
-    """
+def problem_answer(problem: Problem, *, request_id: str = "", headers: Mapping[str, str] | None = None) -> Response:
+    """Return the answer to a request that went wrong."""
     told = problem.model_copy(update={"request_id": request_id}).model_dump()
     if not told["errors"]:
         del told["errors"]

@@ -33,9 +33,6 @@ class Repeats:
     """Answers a write that is repeated under its key as before, and a read that has not changed with 304.
 
     Answers are kept in memory, for as long as the server runs, the latest of them.
-
-    Args:
-        app: The application behind it.
     """
 
     def __init__(self, app: ASGIApp) -> None:
@@ -60,9 +57,7 @@ class Repeats:
 
     async def _once(self, scope: Scope, receive: Receive, send: Send, key: str) -> None:
         if not key or len(key) > LONGEST_KEY:
-            raise Refusal(
-                400, "invalid-idempotency-key", f"Idempotency-Key must have 1 to {LONGEST_KEY} characters"
-            )
+            raise Refusal(400, "invalid-idempotency-key", f"Idempotency-Key must have 1 to {LONGEST_KEY} characters")
         call: Call = (scope["method"], scope["path"], scope["query_string"], key)
         body = await _whole_body(receive)
         body_hash = sha256(body).hexdigest()
@@ -193,6 +188,4 @@ async def _send_again(answer: Answer, send: Send) -> None:
 
 
 def _is_stream(start: Message | None) -> bool:
-    return start is not None and Headers(raw=start["headers"]).get("content-type", "").startswith(
-        "text/event-stream"
-    )
+    return start is not None and Headers(raw=start["headers"]).get("content-type", "").startswith("text/event-stream")

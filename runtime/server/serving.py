@@ -39,17 +39,7 @@ def serve(
     chat_model: BaseChatModel | None = None,
     on_listening: Callable[[str], Any] | None = None,
 ) -> None:
-    """Serve until SIGTERM or SIGINT; what was stored stays stored.
-
-    Args:
-        stores: The stores of all projects; they are closed at the end.
-        settings: Where to listen and who may come in.
-        chat_model: LangChain chat model in place of the settings'.
-        on_listening: Called with the server's URL once it can be reached.
-
-    Raises:
-        ConfigurationError: When the address cannot be had, or another server has the folder.
-    """
+    """Serve until SIGTERM or SIGINT; what was stored stays stored."""
     spans = exporting_provider()
     with _listening(settings) as listener, _sent(spans):
         port = listener.getsockname()[1]

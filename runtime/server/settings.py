@@ -16,22 +16,7 @@ FEWEST_TOKEN_CHARACTERS = 16
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """Bounds of what one request and all together may take; the memory that the server needs follows from them.
-
-    Args:
-        body_bytes: Longest body of a request.
-        upload_bytes: Longest manuscript.
-        request_s: A request is answered by then; streams are not bound by it.
-        body_s: A body that is no manuscript has come by then.
-        at_once: Requests worked on at once.
-        waiting: Requests that may wait for their turn.
-        waiting_s: Longest wait for a turn.
-        replies_at_once: Characters that may speak at once.
-        agents_at_once: Calls of agents at once; as many may wait.
-        uploads_at_once: Manuscripts that may come in at once; as many may wait.
-        jobs_waiting: Jobs that may wait for their turn.
-        jobs_at_once: Jobs at work at once; of one project always one.
-    """
+    """Bounds of what one request and all together may take; the memory that the server needs follows from them."""
 
     body_bytes: int = 4 * 2**20
     upload_bytes: int = 64 * 2**20
@@ -49,19 +34,7 @@ class Limits:
 
 @dataclass(frozen=True, slots=True)
 class ServerSettings:
-    """Where a server listens and who may come in.
-
-    Args:
-        host: Address to listen at.
-        port: Port; 0 takes a free one.
-        token: Opens everything; must be set where the address can be reached from other machines.
-        read_token: Opens what changes nothing.
-        allowed_hosts: Further names under which browsers may reach the server, such as behind a proxy.
-        limits: How much it takes on.
-
-    Raises:
-        ConfigurationError: When others could come in without a token, or a token is too short or said twice.
-    """
+    """Where a server listens and who may come in."""
 
     host: str = "127.0.0.1"
     port: int = 8000
@@ -78,9 +51,7 @@ class ServerSettings:
                     "as `openssl rand -hex 24` prints"
                 )
         if self.read_token is not None and self.token is None:
-            raise ConfigurationError(
-                "NOVELGEN_SERVER_READ_TOKEN needs NOVELGEN_SERVER_TOKEN beside it; set both"
-            )
+            raise ConfigurationError("NOVELGEN_SERVER_READ_TOKEN needs NOVELGEN_SERVER_TOKEN beside it; set both")
         if self.token is not None and self.token == self.read_token:
             raise ConfigurationError(
                 "NOVELGEN_SERVER_TOKEN and NOVELGEN_SERVER_READ_TOKEN are the same; who may only read could write"
@@ -99,9 +70,6 @@ class ServerSettings:
         """Tell whether a request may be meant for this server, by the name in its `Host`.
 
         A page elsewhere can let its own name point here (DNS rebinding), but cannot do so with an address.
-
-        Args:
-            host_name: Without port and brackets.
         """
         name = host_name.casefold()
         if name in LOOPBACK_NAMES or name == self.host.casefold() or name in self.allowed_hosts:

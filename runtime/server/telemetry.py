@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from runtime.server.metrics import Metrics
 
 NOT_FASTAPIS: dict[str, Any] = {
-    "telemetry": {"tracing": False, "metrics": False, "logs": False, "auto_configure": False},
+    "telemetry": {"tracing": False, "metrics": False, "logs": False, "auto_configure": False}
 }
 """Options of an application: FastAPI's own spans would tell whole addresses, with names and queries in them."""
 
@@ -37,18 +37,10 @@ _PARENT = TraceContextTextMapPropagator()
 
 
 class Telemetry:
-    """Metrics and spans of one server.
-
-    Args:
-        job_states: Tells the state of every job.
-        tracer_provider: Takes spans; None is the program's own where it has set one, else there are no spans.
-    """
+    """Metrics and spans of one server."""
 
     def __init__(
-        self,
-        job_states: Callable[[], Iterable[JobState]],
-        *,
-        tracer_provider: TracerProvider | None = None,
+        self, job_states: Callable[[], Iterable[JobState]], *, tracer_provider: TracerProvider | None = None
     ) -> None:
         self.metrics: Metrics | None = None
         if importlib.util.find_spec("prometheus_client") is not None:
@@ -56,9 +48,7 @@ class Telemetry:
             self.metrics = importlib.import_module("runtime.server.metrics").Metrics(job_states)
         provider = tracer_provider or trace.get_tracer_provider()
         is_traced = not isinstance(provider, ProxyTracerProvider)
-        self._tracer: Tracer | None = (
-            provider.get_tracer("novelgen.server", __version__) if is_traced else None
-        )
+        self._tracer: Tracer | None = provider.get_tracer("novelgen.server", __version__) if is_traced else None
 
     @contextlib.contextmanager
     def use_case(self, name: str) -> Iterator[None]:
@@ -66,9 +56,7 @@ class Telemetry:
         if self._tracer is None:
             yield
             return
-        with self._tracer.start_as_current_span(
-            name, record_exception=False, set_status_on_exception=False
-        ) as span:
+        with self._tracer.start_as_current_span(name, record_exception=False, set_status_on_exception=False) as span:
             try:
                 yield
             except Exception as error:
@@ -84,20 +72,13 @@ class Telemetry:
             return
         headers = Headers(scope=scope)
         carrier = {name: headers[name] for name in ("traceparent", "tracestate") if name in headers}
-        span = self._tracer.start_span(
-            known_method(scope), context=_PARENT.extract(carrier), kind=SpanKind.SERVER
-        )
+        span = self._tracer.start_span(known_method(scope), context=_PARENT.extract(carrier), kind=SpanKind.SERVER)
         with trace.use_span(span, end_on_exit=True, record_exception=False, set_status_on_exception=False):
             yield span
 
 
 class Observing:
-    """Tells of every request: ASGI middleware around the gate, which refuses some.
-
-    Args:
-        app: The application behind it.
-        telemetry: Is told.
-    """
+    """Tells of every request: ASGI middleware around the gate, which refuses some."""
 
     def __init__(self, app: ASGIApp, *, telemetry: Telemetry) -> None:
         self._app = app
@@ -147,13 +128,8 @@ def exporting_provider() -> TracerProvider | None:
     """Return what sends spans to where OpenTelemetry's own variables say; None where they say nothing.
 
     It is not made the whole program's, so that no library sends spans of its own through it.
-
-    Raises:
-        ConfigurationError: When a package is missing.
     """
-    told = os.environ.get("OTEL_EXPORTER_OTLP_TRACES_ENDPOINT") or os.environ.get(
-        "OTEL_EXPORTER_OTLP_ENDPOINT"
-    )
+    told = os.environ.get("OTEL_EXPORTER_OTLP_TRACES_ENDPOINT") or os.environ.get("OTEL_EXPORTER_OTLP_ENDPOINT")
     is_wanted = os.environ.get("OTEL_TRACES_EXPORTER", "otlp").strip().lower() == "otlp"
     if not told or not is_wanted or os.environ.get("OTEL_SDK_DISABLED", "").strip().lower() == "true":
         return None

@@ -21,13 +21,7 @@ _EVENTS = re.compile(r"/v1/jobs/[^/]+/events")
 
 
 class Lane:
-    """Lets so many requests work at once, and so many wait for so long.
-
-    Args:
-        at_once: Requests at work.
-        waiting: Requests that may wait.
-        waiting_s: Longest wait.
-    """
+    """Lets so many requests work at once, and so many wait for so long."""
 
     def __init__(self, *, at_once: int, waiting: int, waiting_s: float) -> None:
         self._turns = asyncio.Semaphore(at_once)
@@ -37,16 +31,10 @@ class Lane:
         self.waiting = 0
 
     async def take(self) -> None:
-        """Wait for a turn; `give_back` ends it.
-
-        Raises:
-            Refusal: When too many wait, or the wait is too long.
-        """
+        """Wait for a turn; `give_back` ends it."""
         if self._turns.locked() and self.waiting >= self._room:
             raise Refusal(
-                429,
-                "too-many-requests",
-                f"{self._at_once} requests are at work and {self._room} wait; try later",
+                429, "too-many-requests", f"{self._at_once} requests are at work and {self._room} wait; try later"
             )
         self.waiting += 1
         try:
@@ -68,10 +56,6 @@ class Turns:
 
     A request that is out of time is answered, and keeps its turn until its work has really ended: a thread cannot be
     stopped, and work that nobody counts would pile up.
-
-    Args:
-        app: The application behind it.
-        limits: The bounds.
     """
 
     def __init__(self, app: ASGIApp, *, limits: Limits) -> None:
@@ -79,12 +63,8 @@ class Turns:
         self._limits = limits
         self._work = Lane(at_once=limits.at_once, waiting=limits.waiting, waiting_s=limits.waiting_s)
         self._talk = Lane(at_once=limits.replies_at_once, waiting=0, waiting_s=limits.waiting_s)
-        self._agents = Lane(
-            at_once=limits.agents_at_once, waiting=limits.agents_at_once, waiting_s=limits.waiting_s
-        )
-        self._uploads = Lane(
-            at_once=limits.uploads_at_once, waiting=limits.uploads_at_once, waiting_s=limits.waiting_s
-        )
+        self._agents = Lane(at_once=limits.agents_at_once, waiting=limits.agents_at_once, waiting_s=limits.waiting_s)
+        self._uploads = Lane(at_once=limits.uploads_at_once, waiting=limits.uploads_at_once, waiting_s=limits.waiting_s)
         self._late: set[asyncio.Task[None]] = set()
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -122,9 +102,7 @@ class Turns:
         if not outgoing.is_begun:
             outgoing.is_closed = True
             late = Refusal(
-                504,
-                "out-of-time",
-                f"not done within {self._limits.request_s:g} s; what it stores may still be stored",
+                504, "out-of-time", f"not done within {self._limits.request_s:g} s; what it stores may still be stored"
             )
             await problem_answer(late.problem, request_id=scope.get("request_id", ""))(scope, receive, send)
 
@@ -163,9 +141,7 @@ def _body_within(receive: Receive, body_s: float) -> Receive:
             async with asyncio.timeout_at(ends):
                 message = await receive()
         except TimeoutError as error:
-            raise Refusal(
-                408, "slow-body", f"the body was not there within {body_s:g} s; send it again"
-            ) from error
+            raise Refusal(408, "slow-body", f"the body was not there within {body_s:g} s; send it again") from error
         is_whole = not message.get("more_body", False)
         return message
 

@@ -38,9 +38,7 @@ class Upload(BaseModel):
 
     upload_id: str
     names: list[str] = Field(description="Of the files, as they were sent, for people alone.")
-    file: str = Field(
-        description="Its name in the upload's folder, which is never made of a name that was sent."
-    )
+    file: str = Field(description="Its name in the upload's folder, which is never made of a name that was sent.")
     size_bytes: int
     created_at: datetime
 
@@ -58,32 +56,17 @@ class Upload(BaseModel):
 
 
 class Uploads:
-    """Keeps what was sent, for a while.
-
-    Args:
-        folder: Where it lies; made with the first upload.
-        clock: Tells the time.
-    """
+    """Keeps what was sent, for a while."""
 
     def __init__(self, folder: Path, *, clock: Callable[[], datetime] = lambda: datetime.now(UTC)) -> None:
         self._folder = folder
         self._clock = clock
 
     def add(self, files: Sequence[tuple[str, BinaryIO]]) -> Upload:
-        """Keep files. Several are put into one archive under their names, which its reader holds within bounds.
-
-        Args:
-            files: Name and content of each; a manuscript or an archive, or several manuscripts.
-
-        Raises:
-            Refusal: When a file is of a kind that cannot be read, or an archive is not alone.
-            ContextWriteError: When the folder cannot be written.
-        """
+        """Keep files. Several are put into one archive under their names, which its reader holds within bounds."""
         names = [_shown(name) for name, _ in files]
         suffixes = [Path(name).suffix.lower() for name in names]
-        wrong = next(
-            (name for name, suffix in zip(names, suffixes, strict=True) if suffix not in SUFFIXES), None
-        )
+        wrong = next((name for name, suffix in zip(names, suffixes, strict=True) if suffix not in SUFFIXES), None)
         if not names or wrong is not None:
             raise Refusal(415, "invalid-file", f"{wrong!r} cannot be read; send {', '.join(SUFFIXES)}")
         if len(names) > 1 and ".zip" in suffixes:
@@ -104,21 +87,13 @@ class Uploads:
             shutil.rmtree(folder, ignore_errors=True)
             raise ContextWriteError(f"the files cannot be kept: {error.strerror or error}") from error
         upload = Upload(
-            upload_id=upload_id,
-            names=names,
-            file=target.name,
-            size_bytes=size_bytes,
-            created_at=self._clock(),
+            upload_id=upload_id, names=names, file=target.name, size_bytes=size_bytes, created_at=self._clock()
         )
         write_text_atomically(folder / "upload.json", upload.model_dump_json() + "\n", root=self._folder)
         return upload
 
     def get(self, upload_id: str) -> Upload:
-        """Return an upload.
-
-        Raises:
-            Refusal: When there is none of that id, or no more.
-        """
+        """Return an upload."""
         if _UPLOAD_ID.fullmatch(upload_id):
             upload = _read(self._folder / upload_id)
             if upload is not None and self.path(upload).is_file():
@@ -144,9 +119,7 @@ class Uploads:
         young = self._clock() - KEPT_FOR
         fresh = {each.upload_id for each in kept[: MAX_KEPT_UPLOADS - 1] if each.created_at > young}
         for folder in folders:
-            if folder.name not in fresh and not (
-                folder.stat().st_mtime > young.timestamp() and _read(folder) is None
-            ):
+            if folder.name not in fresh and not (folder.stat().st_mtime > young.timestamp() and _read(folder) is None):
                 shutil.rmtree(folder, ignore_errors=True)
 
 

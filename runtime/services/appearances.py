@@ -50,24 +50,9 @@ class MergePreview(BaseModel):
 
 
 def list_appearances(
-    stores: MemoryStores,
-    project_id: str,
-    *,
-    order: Order = "weight",
-    as_of: StoryPosition | None = None,
+    stores: MemoryStores, project_id: str, *, order: Order = "weight", as_of: StoryPosition | None = None
 ) -> list[Appearance]:
-    """List entities as the story has shown them before a position, with how much it has of them.
-
-    Args:
-        stores: The stores.
-        project_id: The project.
-        order: How they are ordered; equals stand in order of id.
-        as_of: The position; None means the end of the story.
-
-    Raises:
-        UserInputError: When there is no such order.
-        UnknownProjectError: When no such project is stored.
-    """
+    """List entities as the story has shown them before a position, with how much it has of them."""
     cut = as_of or END_OF_STORY
     with stores.database(project_id).read() as unit:
         known = known_entities(unit, cut)
@@ -85,19 +70,7 @@ def list_appearances(
 def preview_merge(
     stores: MemoryStores, project_id: str, *, keep: str, gone: str, as_of: StoryPosition | None = None
 ) -> MergePreview:
-    """Tell what `merge_entities` would join, and change nothing.
-
-    Args:
-        stores: The stores.
-        project_id: The project.
-        keep: Who would stay, by id, name or alias.
-        gone: Who would become part of it.
-        as_of: Only what lies before this position is told; None means all.
-
-    Raises:
-        UnknownEntityError: When nobody bears a name by then, or several do.
-        UserInputError: When both are one, or of different types.
-    """
+    """Tell what `merge_entities` would join, and change nothing."""
     cut = as_of or END_OF_STORY
     with stores.database(project_id).read() as unit:
         known = known_entities(unit, cut)
@@ -106,11 +79,7 @@ def preview_merge(
         scenes, _ = _seen(unit, cut).get(other.entity_id, (0, None))
         changes = unit.states.stated_of(other.entity_id, as_of=cut)
         is_person = other.entity_type == "character"
-        pairs = (
-            unit.relationships.list_as_of(as_of=cut, character_id=other.entity_id, status=None)
-            if is_person
-            else []
-        )
+        pairs = unit.relationships.list_as_of(as_of=cut, character_id=other.entity_id, status=None) if is_person else []
         threads = unit.threads.list_as_of(as_of=cut, statuses=EVERY_STATUS)
         memories = unit.memories.count(MemoryFilter(as_of=cut, entities=[other.entity_id]))
     return MergePreview(

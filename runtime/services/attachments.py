@@ -61,24 +61,7 @@ MAX_BY_NAME = 200
 def attach_memories(
     stores: MemoryStores, project_id: str, *, memory_ids: Sequence[str], targets: Sequence[str]
 ) -> AttachmentChange:
-    """Attach memories to entities, chapters or the book by hand.
-
-    Args:
-        stores: The stores.
-        project_id: The project.
-        memory_ids: Memories, at least one; each is attached to every target.
-        targets: Targets, at least one.
-
-    Returns:
-        What changed; memories that were so attached by hand before are not among `changed`.
-
-    Raises:
-        UserInputError: When no memory or no target is given.
-        UnknownMemoryError: When a memory is not stored; nothing is changed.
-        UnknownEntityError: When an entity is not stored, with the nearest names; nothing is changed.
-        UnknownSceneError: When no scene of a chapter is stored; nothing is changed.
-        UnknownProjectError: When no such project is stored.
-    """
+    """Attach memories to entities, chapters or the book by hand."""
     _require_given(memory_ids, targets)
     with stores.database(project_id).write() as unit:
         changed = unit.attachments.attach(memory_ids, targets)
@@ -106,16 +89,6 @@ def attach_mentions(
 
     Names and aliases count on word borders; a longer name that holds one does not, nor does what an author
     took off the entity.
-
-    Args:
-        stores: The stores.
-        project_id: The project.
-        entity: Id, name or alias.
-        is_applied: Attach them; else only tell which memories these are.
-
-    Raises:
-        UnknownEntityError: When the entity is not stored, with the nearest names.
-        UnknownProjectError: When no such project is stored.
     """
     database = stores.database(project_id)
     with database.write() if is_applied else database.read() as unit:
@@ -133,19 +106,7 @@ def memories_about(
     limit: int = DEFAULT_ABOUT,
     as_of: StoryPosition | None = None,
 ) -> MemoriesAbout:
-    """Return what is remembered of an entity: what is attached to it, and what its names stand in.
-
-    Args:
-        stores: The stores.
-        project_id: The project.
-        entity: Id, name or alias.
-        limit: At most so many.
-        as_of: Only what lies strictly before this position; None means all that is stored.
-
-    Raises:
-        UnknownEntityError: When nobody bears the name by then, or several do; says who is near.
-        UnknownProjectError: When no such project is stored.
-    """
+    """Return what is remembered of an entity: what is attached to it, and what its names stand in."""
     cut = as_of or END_OF_STORY
     with stores.database(project_id).read() as unit:
         known = known_entities(unit, as_of)
@@ -167,21 +128,15 @@ def memories_about(
         and meant.entity_id not in chunk.entities_mentioned
         and meant.entity_id in resolver.entity_ids_in(chunk.content)
     ]
-    ranked = sorted(
-        [*attached, *named], key=lambda chunk: (chunk.superseded_by is not None, -chunk.importance)
-    )
+    ranked = sorted([*attached, *named], key=lambda chunk: (chunk.superseded_by is not None, -chunk.importance))
     return MemoriesAbout(
-        entity_id=meant.entity_id,
-        memories=ranked[:limit],
-        more=max(0, count + len(named) - len(ranked[:limit])),
+        entity_id=meant.entity_id, memories=ranked[:limit], more=max(0, count + len(named) - len(ranked[:limit]))
     )
 
 
 def _require_given(memory_ids: Sequence[str], targets: Sequence[str]) -> None:
     if not memory_ids or not targets:
-        raise UserInputError(
-            "name at least one memory and one target: an entity, a chapter as chapter:3, or book"
-        )
+        raise UserInputError("name at least one memory and one target: an entity, a chapter as chapter:3, or book")
 
 
 def _change(unit: UnitOfWork, memory_ids: Sequence[str], changed: list[str]) -> AttachmentChange:

@@ -47,23 +47,9 @@ class TakenBack(BaseModel):
 
 
 def list_author_changes(
-    stores: MemoryStores,
-    project_id: str,
-    *,
-    limit: int = DEFAULT_CHANGES,
-    as_of: StoryPosition | None = None,
+    stores: MemoryStores, project_id: str, *, limit: int = DEFAULT_CHANGES, as_of: StoryPosition | None = None
 ) -> list[ListedChange]:
-    """Return what the author changed lately, the latest first, what was taken back included.
-
-    Args:
-        stores: The stores.
-        project_id: The project.
-        limit: At most so many.
-        as_of: Only changes of what lies before this position; None means of everything.
-
-    Raises:
-        UnknownProjectError: When no such project is stored.
-    """
+    """Return what the author changed lately, the latest first, what was taken back included."""
     cut = as_of or END_OF_STORY
     with stores.database(project_id).read() as unit:
         listed = [_listed(unit, each, cut) for each in unit.changes.latest(limit)]
@@ -74,15 +60,6 @@ def undo_author_change(stores: MemoryStores, project_id: str, *, change_id: int)
     """Take a change of a memory or scene back: what it altered is as it was before.
 
     Later changes of other things stay; of the same thing they must be taken back first.
-
-    Args:
-        stores: The stores.
-        project_id: The project.
-        change_id: Its number, which `list_author_changes` tells.
-
-    Raises:
-        UserInputError: When there is no such change, it was taken back already, what it changed is gone, or was
-            changed again since.
     """
     with stores.database(project_id).write() as unit:
         change = unit.changes.require(change_id)
@@ -95,12 +72,7 @@ def undo_author_change(stores: MemoryStores, project_id: str, *, change_id: int)
 
 
 def scene_image(unit: UnitOfWork, scene: StoredScene) -> dict[str, Any]:
-    """Return what a change keeps of a scene: its fields, and where the words of the author's facts stand.
-
-    Args:
-        unit: The transaction.
-        scene: The scene, with its text.
-    """
+    """Return what a change keeps of a scene: its fields, and where the words of the author's facts stand."""
     image = scene.model_dump(mode="json", include=set(SCENE_FIELDS))
     return {**image, "spans": unit.scenes.spans_by_hand(scene.scene_id)}
 
@@ -119,14 +91,9 @@ def _restore_scene(stores: MemoryStores, unit: UnitOfWork, change: AuthorChange)
         raise UserInputError("the scene of this change is gone; nothing can be taken back in it")
     now = scene_image(unit, scene)
     # Facts of the author may have come and gone since; what the scene itself says decides.
-    require_as_left(
-        change.model_copy(update={"after": {k: v for k, v in change.after.items() if k != "spans"}}), now
-    )
+    require_as_left(change.model_copy(update={"after": {k: v for k, v in change.after.items() if k != "spans"}}), now)
     replace_stored_scene(
-        unit,
-        changed_scene(scene, change.before),
-        settings=stores.settings.memory.ingest,
-        created_at=stores.clock(),
+        unit, changed_scene(scene, change.before), settings=stores.settings.memory.ingest, created_at=stores.clock()
     )
     if "spans" in change.before:
         unit.scenes.restore_spans(scene.scene_id, change.before["spans"])
@@ -135,10 +102,7 @@ def _restore_scene(stores: MemoryStores, unit: UnitOfWork, change: AuthorChange)
 def _listed(unit: UnitOfWork, change: AuthorChange, cut: StoryPosition) -> ListedChange | None:
     """Return a change in words, None where what it is about is not known yet at the cut."""
     listed = ListedChange(
-        change_id=change.change_id,
-        kind=change.kind,
-        created_at=change.created_at,
-        undone_at=change.undone_at,
+        change_id=change.change_id, kind=change.kind, created_at=change.created_at, undone_at=change.undone_at
     )
     if change.chunk_id is None:
         scene = unit.scenes.by_id(change.scene_id or "")

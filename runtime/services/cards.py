@@ -60,23 +60,12 @@ class FoundCards(BaseModel):
     """The cards that fit a query, best first."""
 
     results: list[CardHit] = Field(default_factory=list)
-    issues: list[str] = Field(
-        default_factory=list, description="Why meaning was not compared, where it was not."
-    )
+    issues: list[str] = Field(default_factory=list, description="Why meaning was not compared, where it was not.")
 
 
 @dataclass(frozen=True, slots=True)
 class Card:
-    """A card.
-
-    Args:
-        entity_id: Id of the entity, or the label of the scene such as S001.
-        entity_type: What it is a card of.
-        name: Name, or title.
-        lines: What lasts: aliases, description and profile; for a scene its summary, events and beats.
-        state_lines: How an entity stands at the position.
-        place: Chapter and scene; None for an entity.
-    """
+    """A card."""
 
     entity_id: str
     entity_type: CardType
@@ -97,13 +86,7 @@ class Card:
 
 
 class CardSearch:
-    """Searches the cards of one project; keeps the vectors of cards that did not change between calls.
-
-    Args:
-        stores: Open stores; they are not closed here.
-        project_id: The project.
-        as_of: Everything is read strictly before this position.
-    """
+    """Searches the cards of one project; keeps the vectors of cards that did not change between calls."""
 
     def __init__(self, stores: MemoryStores, project_id: str, *, as_of: StoryPosition = END_OF_STORY) -> None:
         self._stores = stores
@@ -119,25 +102,13 @@ class CardSearch:
         limit: int = DEFAULT_LIMIT,
         min_relevance: float = 0.0,
     ) -> FoundCards:
-        """Return the cards that fit a query, those without any relevance left out.
-
-        Args:
-            query: What to look for.
-            card_types: Only these.
-            limit: At most so many.
-            min_relevance: Only cards of at least this relevance score.
-
-        Raises:
-            UnknownProjectError: When no such project is stored.
-        """
+        """Return the cards that fit a query, those without any relevance left out."""
         with self._stores.database(self._project_id).read() as unit:
             cards = cards_as_of(unit, card_types, as_of=self._as_of)
         words = _CardWords(query, cards)
         meaning, issues = self._meaning(query, cards)
         scored = [(_relevance(card, words, meaning), card) for card in cards]
-        found = sorted(
-            (each for each in scored if each[0] > 0 and each[0] >= min_relevance), key=lambda each: -each[0]
-        )
+        found = sorted((each for each in scored if each[0] > 0 and each[0] >= min_relevance), key=lambda each: -each[0])
         return FoundCards(results=[_hit(card, score, words) for score, card in found[:limit]], issues=issues)
 
     def _meaning(self, query: str, cards: Sequence[Card]) -> tuple[dict[str, float] | None, list[str]]:
@@ -198,9 +169,6 @@ def cards_as_of(unit: UnitOfWork, card_types: Sequence[CardType], *, as_of: Stor
 
     They are built at every call: a card that is stored would tell of the position at which it was made, and
     how an entity stands differs from scene to scene.
-
-    Returns:
-        Cards in the order of ids, scenes in story order at the end.
     """
     cards: list[Card] = []
     known = known_entities(unit, as_of)
@@ -236,9 +204,7 @@ class _CardWords:
     def __init__(self, query: str, cards: Sequence[Card]) -> None:
         phrases = [f" {' '.join(term_tokens(term))} " for term in lexical_terms(query)]
         texts = [_spaced("\n".join([card.name, *card.all_lines])) for card in cards]
-        self._weights = {
-            phrase: _rarity(sum(phrase in text for text in texts), len(texts)) for phrase in phrases
-        }
+        self._weights = {phrase: _rarity(sum(phrase in text for text in texts), len(texts)) for phrase in phrases}
 
     def share(self, text: str) -> float:
         """Return the weight of the query's words that a text holds, from 0 to 1."""
@@ -268,9 +234,7 @@ def _hit(card: Card, score: float, words: _CardWords) -> CardHit:
     )
 
 
-def _entity_card(
-    entity: Entity, state: EntityStateSnapshot | None, names: Mapping[str, str], labels: Labels
-) -> Card:
+def _entity_card(entity: Entity, state: EntityStateSnapshot | None, names: Mapping[str, str], labels: Labels) -> Card:
     aliases = labels.list_separator.join(alias.alias for alias in entity.aliases)
     profile = [_field(name, value, names, labels) for name, value in entity.profile.items() if value]
     stated = {} if state is None else state.state_data
@@ -280,9 +244,7 @@ def _entity_card(
         name=entity.name,
         lines=tuple(line for line in (entity.description, entity.role, aliases, *profile) if line),
         state_lines=tuple(
-            _field(name, value, names, labels)
-            for name, value in stated.items()
-            if name != PRESENCE_ATTRIBUTE and value
+            _field(name, value, names, labels) for name, value in stated.items() if name != PRESENCE_ATTRIBUTE and value
         ),
     )
 

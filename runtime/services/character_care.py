@@ -65,19 +65,7 @@ class CharacterConsolidation(BaseModel):
 def edit_character_memory(
     stores: MemoryStores, project_id: str, *, character_id: str, memory_id: str, changes: Mapping[str, Any]
 ) -> EditedMemory:
-    """Correct a memory; a new content is embedded anew, and a new type or importance moves its tier.
-
-    Args:
-        stores: The stores.
-        project_id: The project.
-        character_id: Whose memory.
-        memory_id: Its id.
-        changes: Fields to their new values.
-
-    Raises:
-        UnknownMemoryError: When the character has no such memory.
-        UserInputError: When a field is none, or a value does not fit.
-    """
+    """Correct a memory; a new content is embedded anew, and a new type or importance moves its tier."""
     if not changes:
         raise UserInputError(f"nothing to change; give a field and its value: {', '.join(EDITABLE)}")
     for name in changes:
@@ -113,10 +101,7 @@ def edit_character_memory(
             after = after.model_copy(update={"tier": tier})
         vector = vectors.get(after.content)
         change = unit.characters.change(
-            "edit",
-            character_id,
-            vectors={} if vector is None else {memory_id: vector},
-            changed=[(before, after)],
+            "edit", character_id, vectors={} if vector is None else {memory_id: vector}, changed=[(before, after)]
         )
     return EditedMemory(memory=after, change_id=change.change_id, issues=issues)
 
@@ -124,11 +109,7 @@ def edit_character_memory(
 def delete_character_memory(
     stores: MemoryStores, project_id: str, *, character_id: str, memory_id: str
 ) -> CharacterChange:
-    """Delete a memory; what it had put an end to, or stood for, holds again.
-
-    Raises:
-        UnknownMemoryError: When the character has no such memory.
-    """
+    """Delete a memory; what it had put an end to, or stood for, holds again."""
     with stores.database(project_id).write() as unit:
         before = unit.characters.require(character_id, memory_id)
         after = before.model_copy(update={"status": "deleted"})
@@ -145,17 +126,7 @@ def consolidate_character(
     dry_run: bool = False,
     now: datetime | None = None,
 ) -> CharacterConsolidation:
-    """Let one memory stand for several of a character who has too many; `undo` takes it back.
-
-    Args:
-        stores: The stores.
-        project_id: The project.
-        character_id: Whose memories.
-        target: Live memories to leave, whatever the limit; None takes the settings', beyond their limit only.
-        model: Chat model that writes the memories; None joins the sources' own sentences.
-        dry_run: Only tell what would become one.
-        now: The present moment, by which memories fade; None asks the clock.
-    """
+    """Let one memory stand for several of a character who has too many; `undo` takes it back."""
     settings = stores.settings.memory.character_memory
     moment = now or stores.clock()
     with stores.database(project_id).read() as unit:
@@ -192,9 +163,7 @@ def consolidate_character(
                 vectors[memory.memory_id] = MemoryVector(stores.embeddings.model_name, vector)
             stood_for = {"status": "consolidated", "consolidated_into": memory.memory_id}
             changed += [(each, each.model_copy(update=stood_for)) for each in group.sources]
-        change = unit.characters.change(
-            "consolidate", character_id, added=added, vectors=vectors, changed=changed
-        )
+        change = unit.characters.change("consolidate", character_id, added=added, vectors=vectors, changed=changed)
     issues = [issue for result in told for issue in result.issues]
     return report.model_copy(update={"memories": added, "change_id": change.change_id, "issues": issues})
 

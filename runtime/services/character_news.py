@@ -58,24 +58,6 @@ def tell_memories(
 
     What the listener knows already, having been there or heard of it before, is not told again. The value of a slot
     is told as news: what somebody said does not become what the listener holds for true.
-
-    Args:
-        stores: The stores.
-        project_id: The project.
-        character_id: Who tells.
-        listener: Who is told, by name or id.
-        memory_ids: What is told.
-        about: In place of ids: what comes back to the teller at these words.
-        limit: At most so many of what comes back.
-        wording: What the listener is told in place of the memory's own words.
-        how: told, or overheard where the listener was not meant.
-        at: When; None means now.
-        now: The present moment; None asks the clock.
-
-    Raises:
-        UnknownEntityError: When the listener is unknown.
-        UnknownMemoryError: When the teller has no such memory, or knows it only later.
-        UserInputError: When nothing is to be told, or to oneself.
     """
     moment = now or stores.clock()
     issues: list[ReportIssue] = []
@@ -130,30 +112,8 @@ def spread_event(
     at: Moment | None = None,
     now: datetime | None = None,
 ) -> WorldEvent:
-    """Let those who see an event of the world remember it at once, and others from when the news reaches them.
-
-    Args:
-        stores: The stores.
-        project_id: The project.
-        event: What happened.
-        witnesses: Who sees it, by name or id; a mapping tells what each of them remembers, in their own words.
-        told_to: Who hears of it; a mapping tells how far away each of them is.
-        heard_from: Who brings the news.
-        delay: How long the news takes to anybody: a time, or turns of the game, which need a session and a turn.
-        delay_per_distance: How long it takes for each step of distance; None takes as long as `delay`.
-        max_distance: Beyond it the news never comes.
-        at: When it happens; None means now.
-        now: The present moment; None asks the clock.
-
-    Raises:
-        UnknownEntityError: When somebody is unknown; nothing is stored then.
-        UserInputError: When a delay is wrong, or nobody is named.
-    """
-    words = (
-        dict(witnesses)
-        if isinstance(witnesses, Mapping)
-        else dict.fromkeys(people_named(witnesses), event.text)
-    )
+    """Let those who see an event of the world remember it at once, and others from when the news reaches them."""
+    words = dict(witnesses) if isinstance(witnesses, Mapping) else dict.fromkeys(people_named(witnesses), event.text)
     if not delay and delay_per_distance is not None:
         # No delay at all is none in turns as well as in time.
         delay = timedelta(0) if isinstance(delay_per_distance, timedelta) else 0
@@ -171,9 +131,7 @@ def spread_event(
         event_id = unit.characters.next_id()
         writer = CharacterWriter(unit, stores.settings.memory.character_memory, moment, vectors)
         for name, text in words.items():
-            seen = event.model_copy(
-                update={"text": text} if text == event.text else {"text": text, "short": None}
-            )
+            seen = event.model_copy(update={"text": text} if text == event.text else {"text": text, "short": None})
             writer.store(ids[name], seen, learning(at, now=moment, how="witnessed"), event_id=event_id)
         there = {ids[name] for name in words}
         for arrival in reached:
@@ -192,9 +150,7 @@ def spread_event(
 def _required(known: Sequence[CharacterMemory], character_id: str, memory_id: str) -> CharacterMemory:
     found = next((each for each in known if each.memory_id == memory_id), None)
     if found is None:
-        raise UnknownMemoryError(
-            f"{character_id!r} knows no memory {memory_id!r} by then; list them to find its id"
-        )
+        raise UnknownMemoryError(f"{character_id!r} knows no memory {memory_id!r} by then; list them to find its id")
     return found
 
 

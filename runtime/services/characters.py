@@ -43,29 +43,17 @@ class Remembered(BaseModel):
         default_factory=list, description="What others who were there remember of it, each their own."
     )
     ended: list[str] = Field(
-        default_factory=list,
-        description="Memories of this character that it put an end to: former values, promises.",
+        default_factory=list, description="Memories of this character that it put an end to: former values, promises."
     )
     change_id: int = Field(description="For `undo`.")
     consolidation: CharacterConsolidation | None = Field(
-        default=None,
-        description="What became one by itself, where the settings want that; `undo` takes it back.",
+        default=None, description="What became one by itself, where the settings want that; `undo` takes it back."
     )
     issues: list[ReportIssue] = Field(default_factory=list)
 
 
 def open_character(stores: MemoryStores, project_id: str, *, name: str, create: bool = False) -> Entity:
-    """Return the character that a name means.
-
-    Args:
-        stores: The stores.
-        project_id: The project.
-        name: Id, name or alias.
-        create: Make a character of that name where there is none; the project, too.
-
-    Raises:
-        UnknownEntityError: When nobody bears the name and `create` is not set; names who is near.
-    """
+    """Return the character that a name means."""
     if not name.strip():
         raise UserInputError("the name of the character is empty; say who remembers")
     if create:
@@ -94,33 +82,8 @@ def remember_event(
     heard_from: str | None = None,
     witnesses: Mapping[str, str] | Sequence[str] | str = (),
 ) -> Remembered:
-    """Let a character remember an event, and others who saw it, each in memories of their own.
-
-    Args:
-        stores: The stores.
-        project_id: The project.
-        character_id: Who remembers.
-        event: What happened.
-        at: When it happened; None means now.
-        now: The present moment; None asks the clock.
-        how: How the character learnt of it.
-        heard_from: Who told it, by name or id.
-        witnesses: Who else was there, by name or id; a mapping tells what each of them remembers, in their own words.
-
-    Returns:
-        The memory as it was stored. Where the embedding model failed it is found by words until it is embedded, which
-        `issues` says.
-
-    Raises:
-        UnknownEntityError: When a witness is unknown.
-        UnknownMemoryError: When `supersedes` names no memory of the character.
-        UserInputError: When a slot or change of state is unknown.
-    """
-    words = (
-        dict(witnesses)
-        if isinstance(witnesses, Mapping)
-        else dict.fromkeys(people_named(witnesses), event.text)
-    )
+    """Let a character remember an event, and others who saw it, each in memories of their own."""
+    words = dict(witnesses) if isinstance(witnesses, Mapping) else dict.fromkeys(people_named(witnesses), event.text)
     settings = stores.settings.memory.character_memory
     moment = now or stores.clock()
     vectors, issues = embedded_texts(stores, [event.text, *words.values()])
@@ -141,12 +104,8 @@ def remember_event(
             other = _character(unit, witness)
             if other.entity_id == character_id:
                 continue
-            seen = event.model_copy(
-                update={"text": text, "slot": None, "supersedes": None} | _own_short(event, text)
-            )
-            made.store(
-                other.entity_id, seen, known._replace(how="witnessed", heard_from=None), event_id=event_id
-            )
+            seen = event.model_copy(update={"text": text, "slot": None, "supersedes": None} | _own_short(event, text))
+            made.store(other.entity_id, seen, known._replace(how="witnessed", heard_from=None), event_id=event_id)
             copies.append(made.stored[-1])
     consolidation = None
     if settings.consolidate_automatically:
@@ -174,28 +133,7 @@ def recall_memories(
     to: str | None = None,
     story_as_of: StoryPosition | None = None,
 ) -> Recall:
-    """Return what comes back to a character at a remark.
-
-    Args:
-        stores: The stores.
-        project_id: The project.
-        character_id: Who remembers.
-        said: What was said, or what happens; empty asks for what weighs most by itself.
-        budget_tokens: Hard limit of the block; None takes the setting's.
-        as_of: Only what the character knew strictly before; None means everything so far.
-        now: The present moment, by which memories fade; None asks the clock.
-        protected: Lines of states that no memory holds.
-        to: To whom it will speak: how the two stand is told above the recall, and what this listener may not hear is
-            left out. None is nobody in particular: every secret is.
-        story_as_of: What the story let the character know strictly before this position may come back, too; None
-            leaves the story out.
-
-    Raises:
-        UserInputError: When what was said is no text, or the budget no whole number.
-
-    Returns:
-        The recall. Where the embedding model failed, memories were compared by words, which `issues` says.
-    """
+    """Return what comes back to a character at a remark."""
     if not isinstance(said, str):
         raise UserInputError(f"what was said cannot be {said!r}; pass a text, or '' where nothing was")
     if budget_tokens is not None and type(budget_tokens) is not int:
@@ -215,9 +153,7 @@ def recall_memories(
         share = story_share(stores, project_id, knower, as_of=story_as_of, model=vectors_model(stores))
         mind, view = share.beside(mind, view)
         if question is not None and share.without_vector:
-            message = (
-                f"{share.without_vector} memories of the story have no vector yet and were compared by words"
-            )
+            message = f"{share.without_vector} memories of the story have no vector yet and were compared by words"
             issues.append(ReportIssue(stage="recall", kind="degraded", message=message))
     view = towards.kept_back(mind, view)
     asked = _asked(stores, mind, said, question, view.live, issues)
@@ -248,16 +184,7 @@ def list_character_memories(
     now: datetime | None = None,
     with_former: bool = True,
 ) -> list[CharacterMemory]:
-    """List what a character knows, in the order of storing; memories that another stands for are left out.
-
-    Args:
-        stores: The stores.
-        project_id: The project.
-        character_id: Who remembers.
-        as_of: Only what the character knew strictly before; None means everything so far.
-        now: The present moment; None asks the clock.
-        with_former: Whether to list what something later put an end to.
-    """
+    """List what a character knows, in the order of storing; memories that another stands for are left out."""
     with stores.database(project_id).read() as unit:
         mind = stores.minds.mind(unit, project_id, character_id, model=vectors_model(stores))
         here = unit.characters.last_position() if mind.waits_for_turns and as_of is None else None
@@ -269,24 +196,12 @@ def list_character_memories(
 def undo_character_change(
     stores: MemoryStores, project_id: str, *, character_id: str, change_id: int | None = None
 ) -> CharacterChange:
-    """Undo what was done to a character's memories: remembering, an edit, a deletion, a consolidation.
-
-    Args:
-        stores: The stores.
-        project_id: The project.
-        character_id: Whose memories.
-        change_id: Its number; None takes the last change that is not undone.
-
-    Raises:
-        UserInputError: When there is none, or something of it changed again since.
-    """
+    """Undo what was done to a character's memories: remembering, an edit, a deletion, a consolidation."""
     with stores.database(project_id).write() as unit:
         return unit.characters.undo(character_id, change_id)
 
 
-def list_character_changes(
-    stores: MemoryStores, project_id: str, *, character_id: str
-) -> list[CharacterChange]:
+def list_character_changes(stores: MemoryStores, project_id: str, *, character_id: str) -> list[CharacterChange]:
     """List what was done to a character's memories, the oldest first."""
     with stores.database(project_id).read() as unit:
         return unit.characters.changes(character_id)
@@ -314,12 +229,7 @@ def _question(stores: MemoryStores, said: str) -> tuple[Vectors | None, list[Rep
 
 
 def _asked(
-    stores: MemoryStores,
-    mind: Mind,
-    said: str,
-    question: Vectors | None,
-    live: Any,
-    issues: list[ReportIssue],
+    stores: MemoryStores, mind: Mind, said: str, question: Vectors | None, live: Any, issues: list[ReportIssue]
 ) -> _Compared:
     if not said.strip():
         return _Compared()
@@ -356,9 +266,7 @@ def _embedded_later(
     if failed:
         return mind
     with stores.database(project_id).write() as unit:
-        unit.characters.put_vectors(
-            {each.memory_id: (each.content, vectors[each.content]) for each in memories}
-        )
+        unit.characters.put_vectors({each.memory_id: (each.content, vectors[each.content]) for each in memories})
     left = len(places) - len(memories)
     if left:
         message = f"{left} memories have no vector yet and were compared by words; later calls embed them"

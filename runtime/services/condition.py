@@ -54,9 +54,7 @@ class StoryCondition(BaseModel):
     threads: int = Field(default=0, description="Open ones.")
     scenes_with_record: int = 0
     scenes_failed: int = Field(default=0, description="A model could not read them.")
-    scenes_waiting: int = Field(
-        default=0, description="Nobody told what they establish; failed ones not counted."
-    )
+    scenes_waiting: int = Field(default=0, description="Nobody told what they establish; failed ones not counted.")
     memories: int = 0
     indexable: int = Field(default=0, description="Memories that belong into the vector index.")
     unindexed: int = Field(default=0, description="Changes that the vector index has yet to follow.")
@@ -69,16 +67,7 @@ class StoryCondition(BaseModel):
 
 
 def story_condition(stores: MemoryStores, project_id: str) -> StoryCondition:
-    """Return what a project holds now, and what to do next.
-
-    Args:
-        stores: The stores.
-        project_id: The project.
-
-    Raises:
-        UnknownProjectError: When no such project is stored.
-        DatabaseError: When the database fails.
-    """
+    """Return what a project holds now, and what to do next."""
     with stores.database(project_id).read() as unit:
         census = unit.scenes.census()
         entities = unit.entities.list_all()
@@ -103,15 +92,9 @@ def story_condition(stores: MemoryStores, project_id: str) -> StoryCondition:
 
 
 def next_steps_in(condition: StoryCondition, language: StoryLanguage) -> list[NextStep]:
-    """Return the next steps with their reasons in a language, which need not be the story's.
-
-    Args:
-        condition: What the project holds.
-        language: The language.
-    """
+    """Return the next steps with their reasons in a language, which need not be the story's."""
     return [
-        each.model_copy(update={"reason": _reason(condition, each.kind, language)})
-        for each in condition.next_steps
+        each.model_copy(update={"reason": _reason(condition, each.kind, language)}) for each in condition.next_steps
     ]
 
 

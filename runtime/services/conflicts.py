@@ -34,40 +34,19 @@ class ListedConflict(BaseModel):
     note: str = ""
 
 
-def list_conflicts(
-    stores: MemoryStores, project_id: str, *, with_waived: bool = False
-) -> list[ListedConflict]:
-    """Find what contradicts itself in a stored story.
-
-    Args:
-        stores: The stores.
-        project_id: The project.
-        with_waived: Whether to list what the author waived, too.
-
-    Returns:
-        Conflicts in story order of their second side.
-
-    Raises:
-        UnknownProjectError: When no such project is stored.
-        DatabaseError: When the database fails.
-    """
+def list_conflicts(stores: MemoryStores, project_id: str, *, with_waived: bool = False) -> list[ListedConflict]:
+    """Find what contradicts itself in a stored story."""
     with stores.database(project_id).read() as unit:
         found, waived = _found(unit), unit.projects.waived("conflicts")
     listed = [
-        ListedConflict(
-            conflict=each, is_waived=each.conflict_id in waived, note=waived.get(each.conflict_id, "")
-        )
+        ListedConflict(conflict=each, is_waived=each.conflict_id in waived, note=waived.get(each.conflict_id, ""))
         for each in found
     ]
     return [each for each in listed if with_waived or not each.is_waived]
 
 
 def waive_conflict(stores: MemoryStores, project_id: str, *, conflict_id: str, note: str = "") -> Conflict:
-    """Mark a conflict as meant by the author; it stays waived for as long as both sides say the same.
-
-    Raises:
-        UserInputError: When no such conflict is found.
-    """
+    """Mark a conflict as meant by the author; it stays waived for as long as both sides say the same."""
     with stores.database(project_id).write() as unit:
         conflict = _require(unit, project_id, conflict_id)
         unit.projects.set_waived("conflicts", {**unit.projects.waived("conflicts"), conflict_id: note})
@@ -82,23 +61,12 @@ class SettledConflict(BaseModel):
     indexing: IndexingResult = Field(default_factory=IndexingResult)
 
 
-def settle_conflict(
-    stores: MemoryStores, project_id: str, *, conflict_id: str, keep: Side
-) -> SettledConflict:
+def settle_conflict(stores: MemoryStores, project_id: str, *, conflict_id: str, keep: Side) -> SettledConflict:
     """Let one side of a conflict hold, by the author's word.
 
     Of two values, or two types of a relationship, the kept one is stated in the other side's scene. Where the dead
     act, keeping the act states in the scene of the death that the character lives; keeping the death takes the
     character out of the record of the scene of the act, which is the author's record from then on.
-
-    Args:
-        stores: The stores.
-        project_id: The project.
-        conflict_id: The conflict.
-        keep: The side that is true.
-
-    Raises:
-        UserInputError: When no such conflict is found, no side settles it, or the scene of the act has no record.
     """
     with stores.database(project_id).write() as unit:
         conflict = _require(unit, project_id, conflict_id)
@@ -150,9 +118,7 @@ def _found(unit: UnitOfWork) -> list[Conflict]:
         for scene in stored
     ]
     told_back = {
-        (scene.chapter_index, scene.scene_index)
-        for scene in stored
-        if scene.record and scene.record.is_flashback
+        (scene.chapter_index, scene.scene_index) for scene in stored if scene.record and scene.record.is_flashback
     }
     return find_conflicts(
         scenes,

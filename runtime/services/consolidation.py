@@ -5,12 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from runtime.ingest.consolidation import (
-    DEFAULT_LIMIT,
-    ConsolidationReport,
-    consolidate_project,
-    undo_consolidation,
-)
+from runtime.ingest.consolidation import DEFAULT_LIMIT, ConsolidationReport, consolidate_project, undo_consolidation
 from runtime.services.extraction import build_extraction_model, is_extraction_model_set
 from runtime.storage.memory.consolidations import StoredConsolidation
 from runtime.stores import MemoryStores
@@ -25,20 +20,7 @@ def consolidate_memories(
     dry_run: bool = False,
     progress: Callable[[int, int], Any] | None = None,
 ) -> ConsolidationReport:
-    """Let one memory stand for several small ones where an entity has more than a limit.
-
-    Args:
-        stores: The stores.
-        project_id: The project.
-        limit: Most memories per entity; None takes that of the settings, else a default.
-        with_model: Whether the model of the settings writes them, where one is set.
-        dry_run: Only tell what would be consolidated.
-        progress: Called after each group with those done and all.
-
-    Raises:
-        UnknownProjectError: When no such project is stored.
-        ConfigurationError: When the settings name a model that cannot be built.
-    """
+    """Let one memory stand for several small ones where an entity has more than a limit."""
     memory = stores.settings.memory
     is_models = with_model and is_extraction_model_set(stores.settings) and not dry_run
     return consolidate_project(
@@ -52,19 +34,11 @@ def consolidate_memories(
 
 
 def list_consolidations(stores: MemoryStores, project_id: str) -> list[StoredConsolidation]:
-    """Return the consolidated memories with their sources, in story order.
-
-    Raises:
-        UnknownProjectError: When no such project is stored.
-    """
+    """Return the consolidated memories with their sources, in story order."""
     with stores.database(project_id).read() as unit:
         return unit.consolidations.list_all()
 
 
 def undo_consolidations(stores: MemoryStores, project_id: str, *, chunk_id: str | None = None) -> list[str]:
-    """Take one consolidated memory back, or with None all; return the ids of those that are gone.
-
-    Raises:
-        UnknownMemoryError: When no consolidated memory has that id.
-    """
+    """Take one consolidated memory back, or with None all; return the ids of those that are gone."""
     return undo_consolidation(stores, project_id, chunk_id)

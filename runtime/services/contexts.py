@@ -16,11 +16,7 @@ from novelgen.assembly.context_difference import compare_contexts
 from novelgen.assembly.context_lines import ContextLine, context_lines
 from novelgen.chains.memory_context_chain import MemoryContextChain
 from novelgen.deadlines import run_concurrently
-from novelgen.errors import (
-    ContextWriteError,
-    InvalidFileError,
-    NovelgenError,
-)
+from novelgen.errors import ContextWriteError, InvalidFileError, NovelgenError
 from novelgen.models.context import ContextDifference, MemoryContextRequest, SceneMemoryContext
 from novelgen.models.entity import Entity
 from novelgen.models.plan import ScenePlan
@@ -57,23 +53,13 @@ class ContextBounds(BaseModel):
 
     memory_budget: int | None = Field(default=None, ge=0, le=1_000_000, description="Tokens for memories.")
     state_budget: int | None = Field(default=None, ge=0, le=1_000_000, description="Tokens for states.")
-    timeline_budget: int | None = Field(
-        default=None, ge=0, le=1_000_000, description="Tokens for the timeline."
-    )
+    timeline_budget: int | None = Field(default=None, ge=0, le=1_000_000, description="Tokens for the timeline.")
     full_report: bool | None = Field(default=None, description="Keep every score and every field.")
 
 
 @dataclass(frozen=True, slots=True)
 class ContextOptions:
-    """How contexts are built.
-
-    Args:
-        characters_file: The characters; None takes the project's own, else the stored entities.
-        must_have_model: Whether a chat model that cannot be built is an error; else it is reported and rules plan.
-        model: Chat model that plans; None takes that of the settings.
-        pov: From whose point of view; empty takes that of each plan.
-        bounds: Budgets; None keeps those of the settings.
-    """
+    """How contexts are built."""
 
     characters_file: Path | None = None
     must_have_model: bool = False
@@ -126,13 +112,7 @@ class StaleReport(BaseModel):
 def build_context(
     stores: MemoryStores, project_id: str, *, scene: PlannedScene, options: ContextOptions | None = None
 ) -> BuiltContext:
-    """Build what a planned scene must remember and write its file; what fails inside is in its report.
-
-    Raises:
-        UnknownProjectError: When there is no such project; nothing is created.
-        InvalidFileError: When settings.json or the characters cannot be read.
-        ConfigurationError: When the chat model cannot be built and must be had.
-    """
+    """Build what a planned scene must remember and write its file; what fails inside is in its report."""
     builder = ContextBuilder(stores, project_id, options)
     await_index(stores, project_id)
     context = builder.build(scene)
@@ -150,19 +130,7 @@ def look_at_context(
     options: ContextOptions | None = None,
     write_file: bool = False,
 ) -> ContextLook:
-    """Build the context of a request to be looked at: with its whole report, and line by line.
-
-    Args:
-        stores: The stores.
-        project_id: The project.
-        request: What is planned; characters, settings and the chapter's plan that it leaves out are the project's.
-        options: How it is built.
-        write_file: Keep it, and with it the plan, as `scene_<chapter>_<scene>_memory.json` in the project's folder.
-
-    Raises:
-        UnknownProjectError: When there is no such project; nothing is created.
-        InvalidFileError: When a file of the project is wrong.
-    """
+    """Build the context of a request to be looked at: with its whole report, and line by line."""
     chosen = options or ContextOptions()
     bounds = (chosen.bounds or ContextBounds()).model_copy(update={"full_report": True})
     builder = ContextBuilder(stores, project_id, replace(chosen, bounds=bounds), write_files=write_file)
@@ -189,13 +157,7 @@ def look_at_context(
 def compare_context(
     stores: MemoryStores, project_id: str, *, scene: PlannedScene, options: ContextOptions | None = None
 ) -> ComparedContext:
-    """Build the context of a planned scene and tell in what it differs from its file, which stays as it is.
-
-    Raises:
-        UnknownProjectError: When there is no such project; nothing is created.
-        InvalidFileError: When there is no context file, or a file is wrong.
-        ConfigurationError: When the chat model cannot be built and must be had.
-    """
+    """Build the context of a planned scene and tell in what it differs from its file, which stays as it is."""
     builder = ContextBuilder(stores, project_id, options, write_files=False)
     was = _context_on_disk(builder.paths, scene.chapter_index, scene.scene_index)
     await_index(stores, project_id)
@@ -211,21 +173,7 @@ def build_contexts(
     options: ContextOptions | None = None,
     progress: Progress | None = None,
 ) -> BatchReport:
-    """Build a context per plan and write it as `<plan_id>.json` to a folder, beside its canonical file.
-
-    Args:
-        stores: The stores.
-        project_id: The project.
-        plans_file: As `read_plan_lines` reads it.
-        folder: It is made when it is not there.
-        options: How contexts are built.
-        progress: Called after each plan.
-
-    Raises:
-        UnknownProjectError: When there is no such project; nothing is created.
-        InvalidFileError: When the plans or another file cannot be read.
-        ConfigurationError: When the chat model cannot be built and must be had.
-    """
+    """Build a context per plan and write it as `<plan_id>.json` to a folder, beside its canonical file."""
     builder = ContextBuilder(stores, project_id, options)
     plans = read_plan_lines(plans_file)
     await_index(stores, project_id)
@@ -254,19 +202,6 @@ def rebuild_stale_contexts(
     """Build every stale context of a project again, in story order, and write it over its file.
 
     A file stays as it is when its scene has no plan, or the story before it could not be read whole.
-
-    Args:
-        stores: The stores.
-        project_id: The project.
-        plans_file: Plans that go before the project's own; None takes those alone.
-        write_files: False only tells what would change.
-        options: How contexts are built.
-        progress: Called after each context.
-
-    Raises:
-        UnknownProjectError: When there is no such project; nothing is created.
-        InvalidFileError: When the plans or another file cannot be read.
-        DatabaseError: When the database fails.
     """
     builder = ContextBuilder(stores, project_id, options, write_files=False)
     writer = JsonContextWriter(builder.paths.projects_dir, is_full=builder.is_full_report)
@@ -275,9 +210,7 @@ def rebuild_stale_contexts(
     report = StaleReport(stale=len(stale))
     for each in judged:
         if each.problem:
-            report.failures.append(
-                f"{each.problem}; {_fix(project_id, each.chapter_index, each.scene_index)}"
-            )
+            report.failures.append(f"{each.problem}; {_fix(project_id, each.chapter_index, each.scene_index)}")
     given = _plans_by_place(plans_file, report.failures)
     if stale:
         await_index(stores, project_id)
@@ -296,27 +229,10 @@ def rebuild_stale_contexts(
 
 
 class ContextBuilder:
-    """Builds the contexts of one project.
-
-    Args:
-        stores: The project's stores.
-        project_id: The project.
-        options: Characters and model.
-        write_files: Whether each context is written to its canonical file.
-
-    Raises:
-        UnknownProjectError: When there is no such project; nothing is created.
-        InvalidFileError: When settings.json or the characters cannot be read.
-        ConfigurationError: When the chat model cannot be built and must be had.
-    """
+    """Builds the contexts of one project."""
 
     def __init__(
-        self,
-        stores: MemoryStores,
-        project_id: str,
-        options: ContextOptions | None = None,
-        *,
-        write_files: bool = True,
+        self, stores: MemoryStores, project_id: str, options: ContextOptions | None = None, *, write_files: bool = True
     ) -> None:
         require_project_files(stores, project_id)
         chosen = options or ContextOptions()
@@ -331,12 +247,7 @@ class ContextBuilder:
         self._pov = chosen.pov
 
     def build(self, scene: PlannedScene, *, as_was: SceneMemoryContext | None = None) -> SceneMemoryContext:
-        """Build the context of a planned scene; what fails inside is in its report.
-
-        Args:
-            scene: The planned scene.
-            as_was: An earlier context of it, whose point of view counts where the options name none.
-        """
+        """Build the context of a planned scene; what fails inside is in its report."""
         request = self._request(scene)
         view = as_was.report.point_of_view if as_was and as_was.report else None
         if view is not None and view.name and not self._pov:
@@ -509,11 +420,7 @@ def _scene_of_context(
 
 
 def _whole(context: SceneMemoryContext) -> SceneMemoryContext:
-    """Return a context for which the story was read whole.
-
-    Raises:
-        ContextWriteError: When it was not.
-    """
+    """Return a context for which the story was read whole."""
     for issue in context.report.issues if context.report else []:
         if issue.stage in _FATAL_STAGES:
             scene = f"{context.chapter_index}:{context.scene_index}"

@@ -47,23 +47,6 @@ def check_draft(
     """Check a draft against everything strictly before its scene; nothing is stored.
 
     What fails inside (index, database, model) is in the report's issues, and the check says what it could find.
-
-    Args:
-        stores: The stores.
-        project_id: The project.
-        text: The draft.
-        chapter_index: Chapter of the scene that it is to become.
-        scene_index: The scene within the chapter.
-        plan: What the scene is meant to do, which is no contradiction; None takes the project's own plan of it.
-        pov: From whose point of view: a name, an alias or an id; None takes the plan's.
-        model: Chat model, or its name, which must be had; None takes that of the settings, where there is one.
-        uses_model: False lets rules alone check.
-
-    Raises:
-        UnknownProjectError: When no such project is stored.
-        UserInputError: When the text is empty or too long.
-        InvalidPositionError: When chapter or scene is out of bounds.
-        ConfigurationError: When a model that is named cannot be built.
     """
     checker = DraftChecker(stores, project_id, CheckOptions(model=model, uses_model=uses_model))
     await_index(stores, project_id)
@@ -79,23 +62,7 @@ def check_stored(
     options: CheckOptions | None = None,
     progress: Progress | None = None,
 ) -> StoredCheck:
-    """Check stored scenes as they are written, each against what came before it.
-
-    Args:
-        stores: The stores.
-        project_id: The project.
-        chapter_index: Only this chapter; None means the whole book.
-        scene_index: Only this scene of the chapter.
-        options: How scenes are checked.
-        progress: Called after each scene.
-
-    Raises:
-        UnknownProjectError: When no such project is stored.
-        UnknownSceneError: When no scene is stored there.
-        UserInputError: When a scene is named without its chapter.
-        ConfigurationError: When a model that is named cannot be built.
-        DatabaseError: When the scenes cannot be read.
-    """
+    """Check stored scenes as they are written, each against what came before it."""
     if scene_index is not None and chapter_index is None:
         raise UserInputError(f"scene {scene_index!r} was named without its chapter; name both")
     checker = DraftChecker(stores, project_id, options)
@@ -119,17 +86,7 @@ def check_stored(
 
 
 def scene_of_draft(stores: MemoryStores, project_id: str, *, as_of: StoryPosition) -> tuple[int, int]:
-    """Return chapter and scene of a draft that continues the story at a position.
-
-    Args:
-        stores: The stores.
-        project_id: The project.
-        as_of: Nothing at or after it may be seen; the end of the story means the scene after the last stored one.
-
-    Raises:
-        UnknownProjectError: When no such project is stored.
-        DatabaseError: When the database fails.
-    """
+    """Return chapter and scene of a draft that continues the story at a position."""
     if as_of.chapter_index is not None:
         # On entering a chapter nothing of it is known, whatever number its first scene has.
         return as_of.chapter_index, as_of.scene_index or 0
@@ -139,13 +96,7 @@ def scene_of_draft(stores: MemoryStores, project_id: str, *, as_of: StoryPositio
 
 
 def waive_finding(stores: MemoryStores, project_id: str, *, issue_id: str, note: str = "") -> Waiver:
-    """Mark a finding as meant by the author; it is silent for as long as the draft's words and the evidence stand.
-
-    Raises:
-        UserInputError: When that is no id of a finding.
-        UnknownProjectError: When no such project is stored.
-        DatabaseError: When the database fails.
-    """
+    """Mark a finding as meant by the author; it is silent for as long as the draft's words and the evidence stand."""
     if not _FINDING_ID.fullmatch(issue_id):
         raise UserInputError(
             f"{issue_id!r} is no id of a finding; use one that `novelgen check {project_id} …` shows, such as "
@@ -157,13 +108,7 @@ def waive_finding(stores: MemoryStores, project_id: str, *, issue_id: str, note:
 
 
 def unwaive_finding(stores: MemoryStores, project_id: str, *, issue_id: str) -> Waiver:
-    """Take a waiver back: the finding is told again.
-
-    Raises:
-        UserInputError: When the finding is not waived; lists those that are.
-        UnknownProjectError: When no such project is stored.
-        DatabaseError: When the database fails.
-    """
+    """Take a waiver back: the finding is told again."""
     with stores.database(project_id).write() as unit:
         waived = unit.projects.waived("findings")
         if issue_id not in waived:
@@ -175,11 +120,6 @@ def unwaive_finding(stores: MemoryStores, project_id: str, *, issue_id: str) -> 
 
 
 def list_waivers(stores: MemoryStores, project_id: str) -> list[Waiver]:
-    """Return all findings that the author waived.
-
-    Raises:
-        UnknownProjectError: When no such project is stored.
-        DatabaseError: When the database fails.
-    """
+    """Return all findings that the author waived."""
     with stores.database(project_id).read() as unit:
         return [Waiver(issue_id=name, note=note) for name, note in unit.projects.waived("findings").items()]

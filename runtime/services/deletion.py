@@ -29,15 +29,6 @@ def delete_entity(
     of the story that were linked to it stay without the link, and casts, places, records, threads and other cards let
     go of it. The texts of the story stay as they are: a later ingest of characters.json that has it, or a reading by
     a model, can bring it back. `runtime.services.entities.undo_entity_change` takes the deletion back.
-
-    Args:
-        stores: The stores.
-        project_id: The project.
-        name: Its id, name or alias.
-        entity_type: Only an entity of this type is meant; None means any.
-
-    Raises:
-        UnknownEntityError: When nobody bears the name, or several do.
     """
     with stores.database(project_id).write() as unit:
         entity = resolved_entity(name, known_entities(unit, None), entity_type)
@@ -46,18 +37,7 @@ def delete_entity(
 
 
 def delete_relationship(stores: MemoryStores, project_id: str, *, first: str, second: str) -> DeletionResult:
-    """Delete how two characters stand, with its history; both stay, and it can be undone.
-
-    Args:
-        stores: The stores.
-        project_id: The project.
-        first: One of the two, by id, name or alias.
-        second: The other one.
-
-    Raises:
-        UnknownEntityError: When nobody bears a name, or several do.
-        UserInputError: When nothing is known of the two together.
-    """
+    """Delete how two characters stand, with its history; both stay, and it can be undone."""
     with stores.database(project_id).write() as unit:
         known = known_entities(unit, None)
         one, other = (resolved_entity(name, known, "character").entity_id for name in (first, second))
@@ -69,16 +49,7 @@ def delete_relationship(stores: MemoryStores, project_id: str, *, first: str, se
 
 
 def delete_thread(stores: MemoryStores, project_id: str, *, thread_id: str) -> DeletionResult:
-    """Delete a thread with its history, so that it can be undone.
-
-    Args:
-        stores: The stores.
-        project_id: The project.
-        thread_id: Its id, such as OL3.
-
-    Raises:
-        UserInputError: When no such thread is stored.
-    """
+    """Delete a thread with its history, so that it can be undone."""
     with stores.database(project_id).write() as unit:
         deletion = unit.deletions.delete_thread(thread_id)
     return _followed(stores, project_id, deletion)
@@ -87,8 +58,5 @@ def delete_thread(stores: MemoryStores, project_id: str, *, thread_id: str) -> D
 def _followed(stores: MemoryStores, project_id: str, deletion: Deletion) -> DeletionResult:
     change = deletion.change
     return DeletionResult(
-        **dict(deletion),
-        deleted=change.entity_id,
-        name=change.other_id,
-        indexing=drain_outbox(stores, project_id),
+        **dict(deletion), deleted=change.entity_id, name=change.other_id, indexing=drain_outbox(stores, project_id)
     )

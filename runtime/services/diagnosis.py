@@ -38,19 +38,7 @@ def diagnose(
     ask_network: bool = True,
     language: StoryLanguage = "en",
 ) -> Diagnosis:
-    """Look at everything that can keep the memory from working.
-
-    Args:
-        stores: The stores.
-        project_id: The project; None looks at the machine alone.
-        repair: Whether to bring the project's vector index to what the database says first.
-        ask_network: Whether models that are not on this machine are asked if they answer.
-        language: In which the findings are told.
-
-    Raises:
-        StoreError: When the repair fails; the old index stays.
-        UnknownProjectError: When there is no such project; nothing is created.
-    """
+    """Look at everything that can keep the memory from working."""
     if project_id is not None:
         require_project_files(stores, project_id)
     repairs = repair_index(stores, project_id) if repair and project_id is not None else []
@@ -122,18 +110,14 @@ def check_reading(condition: StoryCondition) -> list[Finding]:
         message = f"none of {scenes} scenes was read: there are no facts, states, threads or relationships"
         found.append(finding("degraded", "scene records", message, kind="nothing_read", mended_by="read"))
     elif waiting:
-        message = (
-            f"half read: {condition.scenes_with_record} of {scenes} scenes have a record, {waiting} wait"
-        )
+        message = f"half read: {condition.scenes_with_record} of {scenes} scenes have a record, {waiting} wait"
         found.append(finding("hint", "scene records", message, kind="half_read", mended_by="read"))
     if not condition.people:
         message = "no people are known, so nothing is found by who is in a scene"
         found.append(finding("hint", "people", message, kind="no_people", mended_by="people"))
     if condition.unindexed:
         message = f"{condition.unindexed} changes wait; what they bring is found by words only"
-        found.append(
-            finding("degraded", "waiting for the index", message, kind="index_waiting", mended_by="index")
-        )
+        found.append(finding("degraded", "waiting for the index", message, kind="index_waiting", mended_by="index"))
     return found
 
 

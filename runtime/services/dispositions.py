@@ -61,16 +61,7 @@ def read_feelings(
     as_of: Moment | None = None,
     now: datetime | None = None,
 ) -> Feelings:
-    """Return what a character feels for another.
-
-    Args:
-        stores: The stores.
-        project_id: The project.
-        character_id: Who feels.
-        other: For whom: id, name or alias of a character, or any other name, such as "player".
-        as_of: Only what had happened before; None means everything so far.
-        now: The present moment, by which days are counted; None asks the clock.
-    """
+    """Return what a character feels for another."""
     with stores.database(project_id).read() as unit:
         mind = stores.minds.mind(unit, project_id, character_id, model=vectors_model(stores))
         return feelings_in(unit, mind, character_id, other, as_of=as_of, now=now or stores.clock())
@@ -79,16 +70,7 @@ def read_feelings(
 def feelings_in(
     unit: UnitOfWork, mind: Mind, character_id: str, other: str, *, as_of: Moment | None, now: datetime
 ) -> Feelings:
-    """Return what a character feels for another, within a transaction.
-
-    Args:
-        unit: The transaction.
-        mind: What the character remembers, which tells when the two first met.
-        character_id: Who feels.
-        other: For whom.
-        as_of: Only what had happened before.
-        now: The present moment.
-    """
+    """Return what a character feels for another, within a transaction."""
     other_id = other_id_of(unit, other)
     changes = unit.play.dispositions(character_id, other_id, as_of=as_of)
     terms = terms_between(mind, other_id, changes, as_of=as_of, now=now)
@@ -113,22 +95,9 @@ class Terms(NamedTuple):
 
 
 def terms_between(
-    mind: Mind,
-    other_id: str,
-    changes: Sequence[StoredDispositionChange],
-    *,
-    as_of: Moment | None,
-    now: datetime,
+    mind: Mind, other_id: str, changes: Sequence[StoredDispositionChange], *, as_of: Moment | None, now: datetime
 ) -> Terms:
-    """Return on which terms a character is with another.
-
-    Args:
-        mind: What the character remembers.
-        other_id: The other.
-        changes: How its feelings for the other moved.
-        as_of: Only what had happened before.
-        now: The present moment.
-    """
+    """Return on which terms a character is with another."""
     disposition = folded_disposition(changes)
     met = encounters(mind, other_id, as_of=as_of, clock_now=now)
     moments = sorted([each.happened_at for each in changes] + met)
@@ -175,22 +144,7 @@ def change_feelings(
     at: Moment | None = None,
     now: datetime | None = None,
 ) -> Feelings:
-    """Move what a character feels for another, by the rule of an event's type, by given numbers, or to values.
-
-    Args:
-        stores: The stores.
-        project_id: The project.
-        character_id: Who feels.
-        other: For whom.
-        event_type: What happened; its rule moves what `deltas` do not name.
-        deltas: Dimension to the number by which it moves; an author's word is not clamped.
-        values: Dimension to the value that it takes.
-        at: When; None means now.
-        now: The present moment; None asks the clock.
-
-    Raises:
-        UserInputError: When a dimension is unknown, both are one character, or nothing is told to move.
-    """
+    """Move what a character feels for another, by the rule of an event's type, by given numbers, or to values."""
     settings = stores.settings.memory.character_memory
     moved = {**deltas_of(event_type, settings), **require_dimensions(deltas or {})}
     taken = require_dimensions(values or {})
@@ -226,10 +180,7 @@ def list_feelings_changes(
 
 
 def event_deltas(
-    event_type: str,
-    interaction_type: str | None,
-    given: Mapping[str, Any],
-    settings: CharacterMemorySettings,
+    event_type: str, interaction_type: str | None, given: Mapping[str, Any], settings: CharacterMemorySettings
 ) -> dict[str, int]:
     """Return how an event moves feelings: by its rule, and where somebody says otherwise, by what they say."""
     moved = deltas_of(event_type, settings) or deltas_of(interaction_type or "", settings)
@@ -249,11 +200,6 @@ def move_by_event(unit: UnitOfWork, memory: CharacterMemory, deltas: Mapping[str
     """Let an event that a character lived through move what it feels for those who took part.
 
     What changes nothing, because a dimension stands at its bound, is not written down.
-
-    Args:
-        unit: A writing transaction.
-        memory: What the character remembers of it.
-        deltas: By how much feelings move.
     """
     for other_id in memory.participants:
         if other_id == memory.character_id or not deltas:
@@ -289,11 +235,7 @@ def header_line(terms: Terms) -> ProtectedLine:
 
 
 def other_id_of(unit: UnitOfWork, other: str) -> str:
-    """Return the id of the character that a name means, or the name as it is: a player is no entity.
-
-    Raises:
-        UserInputError: When the name is empty.
-    """
+    """Return the id of the character that a name means, or the name as it is: a player is no entity."""
     if not other.strip():
         raise UserInputError("the name of the other is empty; say for whom, such as 'player'")
     return unit.characters.ids_by_name([other], [name_key(other)]).get(other) or as_player(other)

@@ -55,24 +55,7 @@ def check_drafts(
     resume: bool = False,
     progress: Progress | None = None,
 ) -> DraftsReport:
-    """Check every draft of a file and write what was found as `<id>.json` to a folder.
-
-    Args:
-        stores: The stores.
-        project_id: The project.
-        drafts_file: One JSON object per line: id (or draft_id), chapter_index, scene_index, text, optionally
-            scene_plan and pov. Other fields are not read.
-        folder: It is made when it is not there.
-        options: How drafts are checked.
-        resume: Keep checks of these places that are in the folder already, and in which nothing failed.
-        progress: Called after each draft.
-
-    Raises:
-        UnknownProjectError: When no such project is stored; nothing is created.
-        InvalidFileError: When the file cannot be read or holds no draft.
-        ConfigurationError: When a model that is named cannot be built.
-        DatabaseError: When the database cannot be opened.
-    """
+    """Check every draft of a file and write what was found as `<id>.json` to a folder."""
     require_stored(stores, project_id)
     checker = DraftChecker(stores, project_id, options)
     lines = _read_draft_lines(drafts_file)
@@ -114,9 +97,7 @@ def _checked(
         return None
     try:
         check = checker.check(
-            DraftScene(
-                draft.text, draft.chapter_index, draft.scene_index, plan=draft.scene_plan, pov=draft.pov
-            )
+            DraftScene(draft.text, draft.chapter_index, draft.scene_index, plan=draft.scene_plan, pov=draft.pov)
         )
         write_text_atomically(
             file, json.dumps(check.model_dump(mode="json"), ensure_ascii=False, indent=2), root=folder

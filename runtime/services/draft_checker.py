@@ -45,13 +45,7 @@ Done = TypeVar("Done")
 
 @dataclass(frozen=True, slots=True)
 class CheckOptions:
-    """How drafts are checked.
-
-    Args:
-        model: Chat model, or its name, which must be had; None takes that of the settings, where there is one.
-        uses_model: False lets rules alone check.
-        workers: So many drafts are checked side by side; None takes that of the settings.
-    """
+    """How drafts are checked."""
 
     model: BaseChatModel | str | None = None
     uses_model: bool = True
@@ -60,15 +54,7 @@ class CheckOptions:
 
 @dataclass(frozen=True, slots=True)
 class DraftScene:
-    """A draft and the scene that it is to become.
-
-    Args:
-        text: The draft.
-        chapter_index: Its chapter.
-        scene_index: The scene within the chapter.
-        plan: What it is meant to do; None takes the project's own plan of the scene, where there is one.
-        pov: From whose point of view: a name, an alias or an id; empty takes the plan's.
-    """
+    """A draft and the scene that it is to become."""
 
     text: str
     chapter_index: int
@@ -78,17 +64,7 @@ class DraftScene:
 
 
 class DraftChecker:
-    """Checks drafts of one project; safe to share between threads.
-
-    Args:
-        stores: The project's stores.
-        project_id: The project.
-        options: Model and workers.
-
-    Raises:
-        UnknownProjectError: When there is no such project; nothing is created.
-        ConfigurationError: When a model that is named cannot be built.
-    """
+    """Checks drafts of one project; safe to share between threads."""
 
     def __init__(self, stores: MemoryStores, project_id: str, options: CheckOptions | None = None) -> None:
         require_project_files(stores, project_id)
@@ -96,9 +72,7 @@ class DraftChecker:
         self._stores = stores
         self._project_id = project_id
         self._settings = stores.settings.memory.continuity
-        self._model_timeout_s = (
-            self._settings.model_timeout_s or stores.settings.memory.summarization.timeout_s
-        )
+        self._model_timeout_s = self._settings.model_timeout_s or stores.settings.memory.summarization.timeout_s
         self._workers = chosen.workers or self._settings.workers
         counting = build_token_counter(stores.settings.memory.token_counter)
         self._count_tokens = counting.count_tokens
@@ -112,13 +86,7 @@ class DraftChecker:
         self._known_issues = [each for each in (counting.issue, issue) if each is not None]
 
     def check(self, scene: DraftScene) -> DraftCheck:
-        """Check a draft; what fails inside is in its report.
-
-        Raises:
-            UnknownProjectError: When no such project is stored.
-            UserInputError: When the text is empty or too long.
-            InvalidPositionError: When chapter or scene is out of bounds.
-        """
+        """Check a draft; what fails inside is in its report."""
         as_of = StoryPosition(scene.chapter_index, scene.scene_index)
         text = _draft_text(scene)
         report = _Reporting(issues=list(self._known_issues))
@@ -200,9 +168,9 @@ class DraftChecker:
         if self._chain is None:
             return None
         timeout_s = self._model_timeout_s + self._stores.settings.memory.tool_timeout_s
-        outcome = run_concurrently(
-            {"model": partial(self._chain.invoke, request)}, timeouts_s={"model": timeout_s}
-        )["model"]
+        outcome = run_concurrently({"model": partial(self._chain.invoke, request)}, timeouts_s={"model": timeout_s})[
+            "model"
+        ]
         judged: ModelCheck | None = report.take("model", outcome)
         if judged is not None:
             report.issues += judged.report_issues
@@ -274,9 +242,7 @@ class DraftChecker:
     def _own_plan(self, scene: DraftScene, report: _Reporting) -> ScenePlan | None:
         try:
             return own_scene_plan(
-                self._stores.paths(self._project_id),
-                chapter_index=scene.chapter_index,
-                scene_index=scene.scene_index,
+                self._stores.paths(self._project_id), chapter_index=scene.chapter_index, scene_index=scene.scene_index
             )[0]
         except InvalidFileError as error:
             report.issues.append(

@@ -43,9 +43,7 @@ class EntityCard(Shown, BaseModel):
         default_factory=dict,
         description="What is noted of it, under the counts of the scenes before the position: how often, where last.",
     )
-    created_at: datetime | None = Field(
-        default=None, description="When its card was made; None: before that was kept."
-    )
+    created_at: datetime | None = Field(default=None, description="When its card was made; None: before that was kept.")
     updated_at: datetime | None = Field(default=None, description="When something was last said of it.")
     is_by_author: bool = Field(
         default=False,
@@ -62,9 +60,7 @@ class AddedEntity(BaseModel):
     """An entity that was added."""
 
     entity: Entity
-    holds_after: str | None = Field(
-        description="Scene after which it is known, such as 2:2; None: from the start."
-    )
+    holds_after: str | None = Field(description="Scene after which it is known, such as 2:2; None: from the start.")
 
 
 class EditedEntity(BaseModel):
@@ -88,34 +84,15 @@ class EntityChangeResult(BaseModel):
 
 
 def list_entities(
-    stores: MemoryStores,
-    project_id: str,
-    *,
-    entity_type: EntityType | None = None,
-    as_of: StoryPosition | None = None,
+    stores: MemoryStores, project_id: str, *, entity_type: EntityType | None = None, as_of: StoryPosition | None = None
 ) -> list[Entity]:
-    """List entities as the story has shown them before a position.
-
-    Args:
-        stores: The stores.
-        project_id: The project.
-        entity_type: Only entities of this type; None means all.
-        as_of: The position; None means all entities, whole.
-
-    Returns:
-        Entities in order of id.
-
-    Raises:
-        UnknownProjectError: When no such project is stored.
-    """
+    """List entities as the story has shown them before a position."""
     with stores.database(project_id).read() as unit:
         known = known_entities(unit, as_of)
     return [each for each in known if entity_type is None or each.entity_type == entity_type]
 
 
-def entity_names(
-    stores: MemoryStores, project_id: str, *, as_of: StoryPosition | None = None
-) -> dict[str, str]:
+def entity_names(stores: MemoryStores, project_id: str, *, as_of: StoryPosition | None = None) -> dict[str, str]:
     """Return the display names of all entities by id; see `list_entities`."""
     return {each.entity_id: each.name for each in list_entities(stores, project_id, as_of=as_of)}
 
@@ -128,18 +105,7 @@ def get_entity(
     entity_type: EntityType | None = None,
     as_of: StoryPosition | None = None,
 ) -> EntityCard:
-    """Return an entity and its state.
-
-    Args:
-        stores: The stores.
-        project_id: The project.
-        name: Its id, name or alias.
-        entity_type: Only an entity of this type is meant; None means any.
-        as_of: Position of the read; None means the end of the story.
-
-    Raises:
-        UnknownEntityError: When nobody bears the name by then, or several do; says who is near.
-    """
+    """Return an entity and its state."""
     with stores.database(project_id).read() as unit:
         entity = resolved_entity(name, known_entities(unit, as_of), entity_type)
         position = as_of or END_OF_STORY
@@ -175,21 +141,7 @@ def add_character(
     goals: Sequence[str] = (),
     start: StoryPosition | None = None,
 ) -> AddedEntity:
-    """Add a character; its goals become part of its state.
-
-    Args:
-        stores: The stores.
-        project_id: The project.
-        name: Its name.
-        role: protagonist, antagonist, supporting or minor.
-        description: Who it is.
-        traits: Core traits.
-        goals: What it wants at first.
-        start: It is known on entering this position; None means after the last stored scene.
-
-    Raises:
-        UserInputError: When a character bears the name already.
-    """
+    """Add a character; its goals become part of its state."""
     profile: dict[str, Any] = {}
     if traits:
         profile["personality"] = {"core_traits": list(traits)}
@@ -210,20 +162,7 @@ def add_location(
     features: Sequence[str] = (),
     start: StoryPosition | None = None,
 ) -> AddedEntity:
-    """Add a location.
-
-    Args:
-        stores: The stores.
-        project_id: The project.
-        name: Its name.
-        description: What it is.
-        atmosphere: Its mood.
-        features: What is notable there.
-        start: It is known on entering this position; None means after the last stored scene.
-
-    Raises:
-        UserInputError: When a location bears the name already.
-    """
+    """Add a location."""
     profile: dict[str, Any] = {"atmosphere": atmosphere} if atmosphere else {}
     if features:
         profile["features"] = list(features)
@@ -252,19 +191,6 @@ def edit_entity(
     `first_chapter` and `first_scene` say where the story first shows the entity. None of these becomes a fact of
     the story. Every other name, and every name within `current_state`, is an attribute of the state, which does,
     unless it looks like a misspelt field.
-
-    Args:
-        stores: The stores.
-        project_id: The project.
-        name: Its id, name or alias.
-        changes: Fields and attributes to their new values; None clears an attribute.
-        attributes: Attributes of the state, whatever their names look like.
-        entity_type: Only an entity of this type is meant; None means any.
-        start: Attributes hold on entering this position; None means after the last stored scene.
-
-    Raises:
-        UnknownEntityError: When nobody bears the name, or several do.
-        UserInputError: When a name looks misspelt, a value does not fit, or nothing is to be changed.
     """
     if not changes and not attributes:
         raise UserInputError("nothing to change; give a field and its value, such as role=minor")
@@ -301,18 +227,7 @@ def edit_entity(
 
 
 def merge_entities(stores: MemoryStores, project_id: str, *, keep: str, gone: str) -> EntityChangeResult:
-    """Make one entity part of another: everything is re-linked, and it can be undone.
-
-    Args:
-        stores: The stores.
-        project_id: The project.
-        keep: Who stays, by id, name or alias.
-        gone: Who becomes part of it.
-
-    Raises:
-        UnknownEntityError: When nobody bears a name, or several do.
-        UserInputError: When both are one, or of different types.
-    """
+    """Make one entity part of another: everything is re-linked, and it can be undone."""
     with stores.database(project_id).write() as unit:
         known = known_entities(unit, None)
         kept, merged = (resolved_entity(name, known) for name in (keep, gone))
@@ -329,20 +244,7 @@ def split_entity(
     aliases: Sequence[str] = (),
     scenes: Sequence[StoryPosition] = (),
 ) -> EntityChangeResult:
-    """Take a new entity out of one: its names and scenes move, and it can be undone.
-
-    Args:
-        stores: The stores.
-        project_id: The project.
-        name: Whom to split, by id, name or alias.
-        new_name: Display name of the new entity: an alias, or a new name.
-        aliases: More names of the new one.
-        scenes: Scenes that are only about the new one.
-
-    Raises:
-        UnknownEntityError: When nobody bears the name, or several do.
-        UserInputError: When nothing is to be split off, or a place names no scene.
-    """
+    """Take a new entity out of one: its names and scenes move, and it can be undone."""
     places = [(place.chapter_index, place.scene_index) for place in scenes]
     if any(None in place for place in places):
         raise UserInputError("--scene needs chapter and scene, such as 3:2")
@@ -354,16 +256,7 @@ def split_entity(
 
 
 def undo_entity_change(stores: MemoryStores, project_id: str, *, change_id: int) -> EntityChangeResult:
-    """Undo a merge, a split or a decision on a candidate.
-
-    Args:
-        stores: The stores.
-        project_id: The project.
-        change_id: Its number, which `list_entity_changes` tells.
-
-    Raises:
-        UserInputError: When there is none of that number, or something of it changed again since.
-    """
+    """Undo a merge, a split or a decision on a candidate."""
     with stores.database(project_id).write() as unit:
         change = _undone(stores, unit, change_id)
         entity, other = (unit.entities.get(each) for each in (change.entity_id, change.other_id))
@@ -404,22 +297,13 @@ def _undone(stores: MemoryStores, unit: UnitOfWork, change_id: int) -> EntityCha
 
 
 def list_entity_changes(stores: MemoryStores, project_id: str) -> list[EntityChange]:
-    """List all merges, splits and decisions on candidates, the oldest first.
-
-    Raises:
-        UnknownProjectError: When no such project is stored.
-    """
+    """List all merges, splits and decisions on candidates, the oldest first."""
     with stores.database(project_id).read() as unit:
         return unit.merges.list_all()
 
 
 def _followed(
-    stores: MemoryStores,
-    project_id: str,
-    change: EntityChange,
-    *,
-    entity: Entity | None,
-    other: Entity | None,
+    stores: MemoryStores, project_id: str, change: EntityChange, *, entity: Entity | None, other: Entity | None
 ) -> EntityChangeResult:
     indexing = drain_outbox(stores, project_id)
     return EntityChangeResult(change=change, entity=entity, other=other, indexing=indexing)
@@ -452,9 +336,7 @@ def _add(
     return AddedEntity(entity=entity, holds_after=place_name(at))
 
 
-def _store_edited(
-    stores: MemoryStores, unit: UnitOfWork, project_id: str, entity: Entity, changed: Entity
-) -> bool:
+def _store_edited(stores: MemoryStores, unit: UnitOfWork, project_id: str, entity: Entity, changed: Entity) -> bool:
     """Store an entity that an author changed; tell whether stored scenes name it.
 
     With another alias alone the rest of a card does not become the author's: it may tell what is to come.
@@ -472,21 +354,11 @@ def _store_edited(
 
 
 def _store(
-    stores: MemoryStores,
-    unit: UnitOfWork,
-    project_id: str,
-    entity: Entity,
-    *,
-    origin: EntityOrigin = "author",
+    stores: MemoryStores, unit: UnitOfWork, project_id: str, entity: Entity, *, origin: EntityOrigin = "author"
 ) -> bool:
     """Store what an author or a planner said of an entity; tell whether stored scenes name it."""
     result = store_entities_in(
-        unit,
-        project_id,
-        [entity],
-        origin=origin,
-        settings=stores.settings.memory.ingest,
-        created_at=stores.clock(),
+        unit, project_id, [entity], origin=origin, settings=stores.settings.memory.ingest, created_at=stores.clock()
     )
     return bool(result.rescanned)
 

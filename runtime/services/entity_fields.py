@@ -36,11 +36,7 @@ def card_fields(entity: Entity) -> list[str]:
 
 
 def state_within(entity: Entity, changes: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the attributes of the state that stand within `current_state`.
-
-    Raises:
-        UserInputError: When `current_state` is no object; says how to write it.
-    """
+    """Return the attributes of the state that stand within `current_state`."""
     given = changes.get(CURRENT_STATE, {})
     if isinstance(given, Mapping):
         return dict(given)
@@ -58,16 +54,7 @@ def start_state(entity: Entity, said: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def refuse_slips(entity: Entity, said: Iterable[str], *, told: Set[str]) -> None:
-    """Refuse attributes that look like a misspelt field or attribute, which would become facts unnoticed.
-
-    Args:
-        entity: Whom they are said of.
-        said: Their names.
-        told: Attributes that the story has of anybody.
-
-    Raises:
-        UserInputError: When one looks misspelt; says what exists.
-    """
+    """Refuse attributes that look like a misspelt field or attribute, which would become facts unnoticed."""
     fields = card_fields(entity)
     known = {*STATE_MODELS[entity.entity_type].model_fields, *labels_for("zh").attributes, *told}
     known -= {"extra", PRESENCE_ATTRIBUTE}
@@ -85,11 +72,7 @@ def refuse_slips(entity: Entity, said: Iterable[str], *, told: Set[str]) -> None
 
 
 def require_fitting_attributes(entity: Entity, said: Mapping[str, Any]) -> None:
-    """Refuse fields of the card among attributes of the state, and values of the wrong shape.
-
-    Raises:
-        UserInputError: When there is one; names it.
-    """
+    """Refuse fields of the card among attributes of the state, and values of the wrong shape."""
     fields = [field for field in said if field in (*card_fields(entity), PRESENCE_ATTRIBUTE)]
     if fields:
         raise UserInputError(f"{fields[0]!r} is no attribute of a state; change it as a field")
@@ -103,11 +86,7 @@ def require_fitting_attributes(entity: Entity, said: Mapping[str, Any]) -> None:
 
 
 def changed_card(entity: Entity, changes: Mapping[str, Any]) -> Entity:
-    """Return an entity with other values in some fields of its card and profile, nested ones merged.
-
-    Raises:
-        UserInputError: When a value does not fit its field; nothing is changed.
-    """
+    """Return an entity with other values in some fields of its card and profile, nested ones merged."""
     card = dict(changes)
     own = {name: card.pop(name) for name in _OWN_FIELDS if name in card}
     if "aliases" in card or "alias" in card:
@@ -121,11 +100,7 @@ def changed_card(entity: Entity, changes: Mapping[str, Any]) -> Entity:
     own |= _first_shown(entity, {name: card.pop(name) for name in _PLACE_FIELDS if name in card})
     _require_translations(card)
     profile = _merged(entity.profile, card)
-    read = {
-        name: value
-        for name, value in profile.items()
-        if name in PROFILE_MODELS[entity.entity_type].model_fields
-    }
+    read = {name: value for name, value in profile.items() if name in PROFILE_MODELS[entity.entity_type].model_fields}
     try:
         profile_of(entity.entity_type, read)
         return Entity.model_validate(entity.model_dump() | own | {"profile": profile})
@@ -163,12 +138,7 @@ _ALIAS_FIELDS = (*EntityAlias.model_fields, TRANSLATION)
 
 
 def with_known_speakers(changes: Mapping[str, Any], known: Sequence[Entity]) -> dict[str, Any]:
-    """Return changes whose aliases name who uses them by id, where somebody known is meant.
-
-    Args:
-        changes: Fields to their new values.
-        known: Who may be meant; other speakers, such as "the servants", stay as they are.
-    """
+    """Return changes whose aliases name who uses them by id, where somebody known is meant."""
     resolver = NameResolver(known)
 
     def resolved(alias: Any) -> Any:
@@ -217,11 +187,7 @@ def _alias(given: Any, known: Mapping[str, EntityAlias]) -> EntityAlias:
 
 def _alias_translations(changes: Mapping[str, Any]) -> dict[str, Any]:
     given = [each for name in ("aliases", "alias") for each in _listed(changes.get(name, []))]
-    return {
-        each["alias"]: each[TRANSLATION]
-        for each in given
-        if isinstance(each, Mapping) and TRANSLATION in each
-    }
+    return {each["alias"]: each[TRANSLATION] for each in given if isinstance(each, Mapping) and TRANSLATION in each}
 
 
 def _merged(old: Mapping[str, Any], new: Mapping[str, Any]) -> dict[str, Any]:

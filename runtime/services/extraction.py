@@ -45,29 +45,7 @@ def extract_project(
     progress: Callable[[int, int], Any] | None = None,
     index_progress: Callable[[int, int], Any] | None = None,
 ) -> ExtractionReport:
-    """Let a model read stored scenes and store what it finds, each with the quote that proves it.
-
-    Args:
-        stores: The stores.
-        project_id: The project.
-        scenes: Only these, whatever a model made of them before; the next three do not count then.
-        chapter_index: Only this chapter; None means all.
-        retry_failed: Also scenes whose extraction failed before.
-        again: Also scenes that a model read before.
-        model: The chat model, or its name as provider:model; None takes that of the settings.
-        workers: So many scenes are read at once; None takes that of the settings.
-        prices: What tokens cost; what is not told is taken from the settings.
-        tell_changes: Whether the report tells what the last scene that was read changed.
-        progress: Called after each scene with those done and all.
-        index_progress: Called after each step of indexing with the characters done and the characters in all.
-
-    Raises:
-        UnknownProjectError: When no such project is stored.
-        UnknownSceneError: When a scene that is named is not stored.
-        UserInputError: When a scene that is named has a record that no model made.
-        ConfigurationError: When no model is configured, or it cannot be built.
-        DatabaseError: When the database fails.
-    """
+    """Let a model read stored scenes and store what it finds, each with the quote that proves it."""
     report = extract_scenes(
         stores,
         project_id,
@@ -97,21 +75,7 @@ def reconcile_project(
     model: str | BaseChatModel | None = None,
     progress: Callable[[int, int], Any] | None = None,
 ) -> ReconciliationReport:
-    """Put right what spans the scenes of chapters that a model read before; no scene is read again.
-
-    Args:
-        stores: The stores.
-        project_id: The project.
-        chapter_index: Only this chapter; None means all.
-        again: Also chapters whose scenes have not changed since they were reconciled.
-        model: The chat model, or its name as provider:model; None takes that of the settings.
-        progress: Called after each chapter with those done and all.
-
-    Raises:
-        UnknownProjectError: When no such project is stored.
-        ConfigurationError: When no model is configured, or it cannot be built.
-        DatabaseError: When the database fails.
-    """
+    """Put right what spans the scenes of chapters that a model read before; no scene is read again."""
     chapters = reconcile_chapters(
         stores,
         project_id,
@@ -141,23 +105,7 @@ def estimate_project(
     again: bool = False,
     prices: TokenPrices | None = None,
 ) -> ExtractionEstimate:
-    """Estimate what `extract_project` would take with the same arguments; no model is asked, nothing is stored.
-
-    Args:
-        stores: The stores.
-        project_id: The project.
-        scenes: As for `extract_project`.
-        chapter_index: As for `extract_project`.
-        retry_failed: As for `extract_project`.
-        again: As for `extract_project`.
-        prices: What tokens cost; what is not told is taken from the settings.
-
-    Raises:
-        UnknownProjectError: When no such project is stored.
-        UnknownSceneError: When a scene that is named is not stored.
-        UserInputError: When a scene that is named has a record that no model made.
-        DatabaseError: When the database fails.
-    """
+    """Estimate what `extract_project` would take with the same arguments; no model is asked, nothing is stored."""
     return estimate_extraction(
         stores,
         project_id,
@@ -182,26 +130,7 @@ def read_knowledge_of_project(
     prices: TokenPrices | None = None,
     progress: Callable[[int, int], Any] | None = None,
 ) -> KnowledgeReport:
-    """Let a model say who knows what at the end of scenes that have a record, and write it into their records.
-
-    Args:
-        stores: The stores.
-        project_id: The project.
-        scenes: Only these, read for it before or not; the next two do not count then.
-        chapter_index: Only this chapter; None means all.
-        again: Also scenes that were read for it before.
-        model: The chat model, or its name as provider:model; None takes that of the settings.
-        workers: So many scenes are read at once; None takes that of the settings.
-        prices: What tokens cost; what is not told is taken from the settings.
-        progress: Called after each scene with those done and all.
-
-    Raises:
-        UnknownProjectError: When no such project is stored.
-        UnknownSceneError: When a scene that is named is not stored.
-        UserInputError: When a scene that is named has no record.
-        ConfigurationError: When no model is configured, or it cannot be built.
-        DatabaseError: When the database fails.
-    """
+    """Let a model say who knows what at the end of scenes that have a record, and write it into their records."""
     return read_knowledge(
         stores,
         project_id,
@@ -222,22 +151,7 @@ def estimate_knowledge_of_project(
     again: bool = False,
     prices: TokenPrices | None = None,
 ) -> ExtractionEstimate:
-    """Estimate what `read_knowledge_of_project` would take with the same arguments; no model is asked.
-
-    Args:
-        stores: The stores.
-        project_id: The project.
-        scenes: As for `read_knowledge_of_project`.
-        chapter_index: As for `read_knowledge_of_project`.
-        again: As for `read_knowledge_of_project`.
-        prices: What tokens cost; what is not told is taken from the settings.
-
-    Raises:
-        UnknownProjectError: When no such project is stored.
-        UnknownSceneError: When a scene that is named is not stored.
-        UserInputError: When a scene that is named has no record.
-        DatabaseError: When the database fails.
-    """
+    """Estimate what `read_knowledge_of_project` would take with the same arguments; no model is asked."""
     return estimate_knowledge(
         stores,
         project_id,
@@ -280,18 +194,8 @@ def _prices(stores: MemoryStores, told: TokenPrices | None) -> TokenPrices:
     )
 
 
-def build_extraction_model(
-    settings: NovelgenSettings, model: str | BaseChatModel | None = None
-) -> BaseChatModel:
-    """Build the model that reads scenes and writes summaries.
-
-    Args:
-        settings: The settings.
-        model: The model, or its name; None takes `memory.summarization.model`, else `model` of the settings.
-
-    Raises:
-        ConfigurationError: When there is none, or one that cannot be built; never holds the key.
-    """
+def build_extraction_model(settings: NovelgenSettings, model: str | BaseChatModel | None = None) -> BaseChatModel:
+    """Build the model that reads scenes and writes summaries."""
     if isinstance(model, BaseChatModel):
         return model
     summarization = settings.memory.summarization

@@ -27,12 +27,7 @@ class ReindexResult(BaseModel):
 def reindex_project(
     stores: MemoryStores, project_id: str, *, progress: Callable[[int, int], Any] | None = None
 ) -> ReindexResult:
-    """Let the settings of what is embedded hold, build the index anew and verify it.
-
-    Raises:
-        UnknownProjectError: When no such project is stored.
-        StoreError: When the database, the embedding model or the index fails; the old index stands.
-    """
+    """Let the settings of what is embedded hold, build the index anew and verify it."""
     chosen = apply_embedding_settings(stores, project_id)
     indexing = reindex(stores, project_id, progress=progress)
     verification = verify_index(stores, project_id)
@@ -44,17 +39,7 @@ def reindex_project(
 def index_project(
     stores: MemoryStores, project_id: str, *, progress: Callable[[int, int], Any] | None = None
 ) -> IndexingResult:
-    """Bring the vector index up to what the database says, going on where an earlier run stopped.
-
-    Args:
-        stores: The stores.
-        project_id: The project.
-        progress: Called after every step with the characters indexed and those to be indexed in all.
-
-    Raises:
-        UnknownProjectError: When no such project is stored.
-        DatabaseError: When the database fails.
-    """
+    """Bring the vector index up to what the database says, going on where an earlier run stopped."""
     result = drain_outbox(stores, project_id, progress=progress)
     return rebuild_if_bloated(stores, project_id, verify_after_crash(stores, project_id, result))
 

@@ -59,8 +59,7 @@ class IngestReport(BaseModel):
     project_id: str
     scenes: list[SceneIngestResult] = Field(default_factory=list)
     failures: list[str] = Field(
-        default_factory=list,
-        description="Parts that are wrong; they were left out and did not stop the others.",
+        default_factory=list, description="Parts that are wrong; they were left out and did not stop the others."
     )
     warnings: list[str] = Field(default_factory=list)
     remarks: list[Remark] = Field(
@@ -99,30 +98,11 @@ def ingest_project(
 
     What is stored already and has not changed is left alone; a changed scene takes the place of what came from it
     before. A project whose folder is there is created.
-
-    Args:
-        stores: The stores.
-        project_id: The project.
-        files: Chapter files to take in place of those in chapters/.
-        records: True wants the records in records/, False leaves them, None takes them where they are.
-        chapter_index: Only this chapter; None means all.
-        keep_remarks: Whether what an author says to readers stays in chapters of text.
-        tell_changes: Whether the report tells what the last scene changed.
-        progress: Called after each scene.
-        index_progress: Called after each step of indexing.
-
-    Raises:
-        UnknownProjectError: When there is neither a folder nor a stored project; nothing is created.
-        UserInputError: When the chapter or the wanted records are not there.
-        InvalidFileError: When settings, characters or entities are wrong, or two files claim one chapter.
-        DatabaseError: When the database fails.
     """
     paths = stores.paths(project_id)
     if not paths.folder.is_dir():
         _require_stored(stores, project_id)
-    sources = _Sources(
-        paths, files=files, records=records, chapter_index=chapter_index, keep_remarks=keep_remarks
-    )
+    sources = _Sources(paths, files=files, records=records, chapter_index=chapter_index, keep_remarks=keep_remarks)
     settings = load_settings_file(paths.settings_file)
     characters, entities = load_characters(paths.characters_file), load_entities(paths.entities_file)
     _follow_settings(stores, project_id, settings)
@@ -138,9 +118,7 @@ def ingest_project(
         f"scene {place} is stored, but its chapter has it no more; `novelgen scene delete {project_id} {place}`"
         for place in absent_scenes(stores, project_id, scenes)
     ]
-    report.indexing = rebuild_if_bloated(
-        stores, project_id, drain_outbox(stores, project_id, progress=index_progress)
-    )
+    report.indexing = rebuild_if_bloated(stores, project_id, drain_outbox(stores, project_id, progress=index_progress))
     report.warnings += [issue.message for issue in consolidate_beyond_setting(stores, project_id)]
     if not sources.files:
         report.warnings.append(f"no chapters in {str(paths.chapters)!r}; write chapter_001.json, .txt or .md")
@@ -157,36 +135,15 @@ def import_book_folder(
     progress: Progress | None = None,
     index_progress: Progress | None = None,
 ) -> IngestReport:
-    """Import a book of JSON Lines into a project, which is created when there is none.
-
-    Args:
-        stores: The stores.
-        project_id: The project.
-        folder: Holds scenes.jsonl, meta.json and, for `records`, entities.jsonl and records.jsonl.
-        records: Also take entities and records.
-        tell_changes: Whether the report tells what the last scene changed.
-        progress: Called after each scene.
-        index_progress: Called after each step of indexing.
-
-    Raises:
-        InvalidFileError: When the folder or a file in it is missing or wrong; nothing is created.
-        DatabaseError: When the database fails.
-    """
+    """Import a book of JSON Lines into a project, which is created when there is none."""
     if not folder.is_dir():
         raise InvalidFileError(f"there is no folder {str(folder)!r}; give one that holds scenes.jsonl")
     result = import_book(
-        stores,
-        folder,
-        project_id=project_id,
-        records=records,
-        progress=progress,
-        index_progress=index_progress,
+        stores, folder, project_id=project_id, records=records, progress=progress, index_progress=index_progress
     )
     warnings = [message for scene in result.scenes for message in _messages(scene)]
     warnings += [issue.message for issue in result.consolidation]
-    report = IngestReport(
-        project_id=project_id, scenes=result.scenes, warnings=warnings, indexing=result.indexing
-    )
+    report = IngestReport(project_id=project_id, scenes=result.scenes, warnings=warnings, indexing=result.indexing)
     return _counted(stores, report, tell_changes=tell_changes)
 
 
@@ -200,25 +157,8 @@ def store_scene(
     title: str = "",
     record: SceneRecord | None = None,
 ) -> IngestResult:
-    """Store one finished scene in the place of what came from it before; the project is created at its first.
-
-    Args:
-        stores: The stores.
-        project_id: The project.
-        chapter_index: Chapter of the scene.
-        scene_index: Its number within the chapter.
-        text: The whole text.
-        title: Its title.
-        record: What it established, where the caller knows; None leaves that to an extraction.
-
-    Raises:
-        InvalidProjectIdError: When the project id is not a plain, path-free string.
-        UserInputError: When the scene or its record cannot be stored.
-        DatabaseError: When the database fails.
-    """
-    scene = SceneInput(
-        chapter_index=chapter_index, scene_index=scene_index, title=title, text=text, record=record
-    )
+    """Store one finished scene in the place of what came from it before; the project is created at its first."""
+    scene = SceneInput(chapter_index=chapter_index, scene_index=scene_index, title=title, text=text, record=record)
     stores.ensure_project(project_id)
     return ingest_scene(stores, project_id, scene)
 
@@ -235,20 +175,6 @@ def ingest_finished_scene(
     """Take one finished scene in; it takes the place of what was stored there, and of nothing else.
 
     What it changed is not told: a program that stores a book scene by scene would pay for each. `what_changed` does.
-
-    Args:
-        stores: The stores.
-        project_id: The project; it is created when there is none.
-        position: Place of the scene.
-        text: The scene; None keeps the stored one, for which the record is.
-        record: What the scene established; without one it keeps the stored record while its text is the same.
-        title: The scene's title.
-
-    Raises:
-        InvalidPositionError: When the place is no scene.
-        UnknownSceneError: When there is no text, and no scene is stored there.
-        UserInputError: When the text is empty or too long.
-        DatabaseError: When the database fails.
     """
     if position.chapter_index is None or position.scene_index is None:
         raise InvalidPositionError(f"{str(position)!r} is no scene; pass chapter_index and scene_index")
@@ -269,9 +195,7 @@ def ingest_finished_scene(
         record=record,
     )
     warnings = [issue.message for issue in result.issues if issue not in result.indexing.issues]
-    report = IngestReport(
-        project_id=project_id, scenes=result.scenes, warnings=warnings, indexing=result.indexing
-    )
+    report = IngestReport(project_id=project_id, scenes=result.scenes, warnings=warnings, indexing=result.indexing)
     return _counted(stores, report, tell_changes=False)
 
 
@@ -301,11 +225,7 @@ class _Sources:
         self._chapter_index = chapter_index if files else None
 
     def scenes(self, file: Path) -> list[SceneInput]:
-        """Return the scenes of a chapter's file, each with its record where there is one.
-
-        Raises:
-            InvalidFileError: When the chapter or its records are wrong.
-        """
+        """Return the scenes of a chapter's file, each with its record where there is one."""
         read = load_chapters(file, keep_remarks=self._keep_remarks)
         numbers = [chapter.chapter_number for chapter in read.chapters]
         if self._chapter_index is not None and self._chapter_index not in numbers:

@@ -34,29 +34,9 @@ def put_keyed_note(
     tags: Sequence[str] = (),
     as_of: StoryPosition | None = None,
 ) -> MemoryChange:
-    """Keep a note under a key; what stands there already is replaced, for those who read at `as_of` and later.
-
-    Args:
-        stores: The stores.
-        project_id: The project.
-        target: What it is attached to: an entity by id, name or alias, a chapter as `chapter:3`, or `book`.
-        key: Any name; each target has its own.
-        content: What holds in the story.
-        short: Short form that may stand for the text.
-        importance: Weight, 1 to 10; None takes that of notes, or leaves what it was.
-        tags: Tags, all of them.
-        as_of: It is read from this position on, and nowhere earlier; None means everywhere, and corrects the last
-            value where it stands.
-
-    Raises:
-        UnknownEntityError: When the target is not known by then, or several are meant.
-        UnknownSceneError: When no scene of a chapter is stored.
-        UserInputError: When the text is empty, or the key is the id of something that a scene established.
-    """
+    """Keep a note under a key; what stands there already is replaced, for those who read at `as_of` and later."""
     if not content.strip():
-        raise UserInputError(
-            f"the note for key {key!r} is empty; write what holds in the story, or delete the key"
-        )
+        raise UserInputError(f"the note for key {key!r} is empty; write what holds in the story, or delete the key")
     with stores.database(project_id).write() as unit:
         unit.memories.queue_up()
         [attached] = resolved_targets(unit, [target], as_of)
@@ -94,18 +74,7 @@ def put_keyed_note(
 def find_keyed_memory(
     stores: MemoryStores, project_id: str, *, target: str, key: str, as_of: StoryPosition | None = None
 ) -> StoryMemoryChunk | None:
-    """Return the note that stands under a key, else the memory of that id that is found under the target.
-
-    Args:
-        stores: The stores.
-        project_id: The project.
-        target: As for `put_keyed_note`.
-        key: The key, or a memory's chunk_id or source_id.
-        as_of: Only what lies strictly before this position; None means the end of the story.
-
-    Returns:
-        The memory as it reads at the position; None where there is none by then, or the target is not known.
-    """
+    """Return the note that stands under a key, else the memory of that id that is found under the target."""
     cut = as_of or END_OF_STORY
     with stores.database(project_id).read() as unit:
         attached = _known_target(unit, target, as_of)
@@ -123,21 +92,7 @@ def find_keyed_memory(
 def delete_keyed_note(
     stores: MemoryStores, project_id: str, *, target: str, key: str, as_of: StoryPosition | None = None
 ) -> list[str]:
-    """Take a key out of the memory: all of its values that are read at a position, for every reader.
-
-    Args:
-        stores: The stores.
-        project_id: The project.
-        target: As for `put_keyed_note`.
-        key: The key, or the id of a note of the target.
-        as_of: Only values that lie strictly before this position; None means all.
-
-    Returns:
-        Chunk ids of the notes that were deleted; none where there was nothing.
-
-    Raises:
-        UserInputError: When the key is the id of something that a scene established.
-    """
+    """Take a key out of the memory: all of its values that are read at a position, for every reader."""
     with stores.database(project_id).write() as unit:
         unit.memories.queue_up()
         attached = _known_target(unit, target, as_of)
@@ -156,16 +111,8 @@ def delete_keyed_note(
     return gone
 
 
-def list_memory_targets(
-    stores: MemoryStores, project_id: str, *, as_of: StoryPosition | None = None
-) -> list[str]:
-    """Return everything under which a fact or a note is found: ids of entities, `chapter:3`, `book`; sorted.
-
-    Args:
-        stores: The stores.
-        project_id: The project.
-        as_of: Only what lies strictly before this position; None means the end of the story.
-    """
+def list_memory_targets(stores: MemoryStores, project_id: str, *, as_of: StoryPosition | None = None) -> list[str]:
+    """Return everything under which a fact or a note is found: ids of entities, `chapter:3`, `book`; sorted."""
     wanted = MemoryFilter(as_of=as_of or END_OF_STORY, content_types=list(DISTILLED_TYPES))
     with stores.database(project_id).read() as unit:
         memories = unit.memories.list_matching(wanted)
@@ -175,14 +122,7 @@ def list_memory_targets(
 def known_target(
     stores: MemoryStores, project_id: str, *, target: str, as_of: StoryPosition | None = None
 ) -> str | None:
-    """Return the id of something that memories are attached to, or None where it is not known by then.
-
-    Args:
-        stores: The stores.
-        project_id: The project.
-        target: As for `put_keyed_note`.
-        as_of: The position.
-    """
+    """Return the id of something that memories are attached to, or None where it is not known by then."""
     with stores.database(project_id).read() as unit:
         return _known_target(unit, target, as_of)
 
@@ -207,11 +147,7 @@ def home_of(chunk: StoryMemoryChunk) -> str:
 
 def is_former_value(chunk: StoryMemoryChunk) -> bool:
     """Tell whether a memory is a value that its key had before the one that stands there."""
-    return (
-        chunk.content_type == "note"
-        and _BETWEEN in (chunk.slot_type or "")
-        and chunk.superseded_by is not None
-    )
+    return chunk.content_type == "note" and _BETWEEN in (chunk.slot_type or "") and chunk.superseded_by is not None
 
 
 def targets_under(chunk: StoryMemoryChunk) -> set[str]:

@@ -89,20 +89,7 @@ def character_knowledge(
     as_of: StoryPosition | None = None,
     about: str | None = None,
 ) -> CharacterKnowledge:
-    """Tell what a character knows at a point of the story and what not, every memory before it in one of two lists.
-
-    Args:
-        stores: The stores.
-        project_id: The project.
-        character: Id, name or alias; `reader` for whoever reads the book.
-        as_of: Position of the read; None means the end of the story.
-        about: Only memories about this: an entity's id, name or alias, else words that they hold.
-
-    Raises:
-        UnknownEntityError: When nobody bears the name by then, or several do.
-        UnknownProjectError: When no such project is stored.
-        DatabaseError: When the database fails.
-    """
+    """Tell what a character knows at a point of the story and what not, every memory before it in one of two lists."""
     cut = as_of or END_OF_STORY
     with stores.database(project_id).read() as unit:
         character_id = knower_id(unit, character, cut)
@@ -118,16 +105,6 @@ def who_knows(
     """Tell who knows a memory, since when and how, and who does not, and might have been told.
 
     A consolidated memory is known to who knows everything that it stands for.
-
-    Args:
-        stores: The stores.
-        project_id: The project.
-        memory_id: Its source_id or chunk_id.
-        as_of: Position of the read; None means the end of the story.
-
-    Raises:
-        UnknownMemoryError: When there is no such memory by then.
-        UserInputError: When it is no fact that somebody can know, but a passage or a summary.
     """
     cut = as_of or END_OF_STORY
     with stores.database(project_id).read() as unit:
@@ -163,19 +140,7 @@ def who_knows(
 def lived_together(
     stores: MemoryStores, project_id: str, *, first: str, second: str, as_of: StoryPosition | None = None
 ) -> SharedLife:
-    """Return the scenes that two characters were in together, and which of them alone.
-
-    Args:
-        stores: The stores.
-        project_id: The project.
-        first: One of them, by id, name or alias.
-        second: The other.
-        as_of: Only scenes before this position; None means all.
-
-    Raises:
-        UnknownEntityError: When nobody bears a name by then, or several do.
-        UserInputError: When both are one, or one of them is the reader.
-    """
+    """Return the scenes that two characters were in together, and which of them alone."""
     cut = as_of or END_OF_STORY
     with stores.database(project_id).read() as unit:
         one, other = knower_id(unit, first, cut), knower_id(unit, second, cut)
@@ -183,11 +148,7 @@ def lived_together(
         raise UserInputError(f"{first!r} and {second!r} are not two characters; name two")
     together, alone = shared_scenes(knowledge_story(stores, project_id, as_of=cut), one, other)
     scenes = [
-        SharedScene(
-            chapter_index=place.chapter_index or 0,
-            scene_index=place.scene_index or 0,
-            is_alone=place in alone,
-        )
+        SharedScene(chapter_index=place.chapter_index or 0, scene_index=place.scene_index or 0, is_alone=place in alone)
         for place in together
     ]
     return SharedLife(character_id=one, other_id=other, scenes=scenes)
@@ -205,27 +166,7 @@ def set_knowledge(
     certainty: float = 1.0,
     start: StoryPosition | None = None,
 ) -> StoredKnowledge:
-    """Say whether somebody knows a memory: it outranks the record and all rules, from its position on.
-
-    Args:
-        stores: The stores.
-        project_id: The project.
-        character: Id, name or alias; `reader` for whoever reads the book.
-        memory_id: source_id or chunk_id of the memory; `*` for all that `learned_from` has lived through.
-        kind: knows, hidden (does not), deceived (believes the contrary) or doubts (has heard of it).
-        how: How they know: own_doing, witnessed, told, overheard, read, deduced or author.
-        learned_from: Whom they know it from, by id, name or alias.
-        certainty: 1 is sure; less is a rumour.
-        start: It holds on entering this position; None means from the memory's own scene on.
-
-    Returns:
-        What is stored; an earlier word on the same memory and place is replaced.
-
-    Raises:
-        UnknownEntityError: When nobody bears a name by then, or several do.
-        UnknownMemoryError: When there is no such memory before the position.
-        UserInputError: When it is no fact that somebody can know, kind or how are none, or a whole tale has no teller.
-    """
+    """Say whether somebody knows a memory: it outranks the record and all rules, from its position on."""
     _require_one_of("kind", kind, KNOWLEDGE_KINDS)
     _require_one_of("how", how, KNOWLEDGE_SOURCES)
     cut = start or END_OF_STORY
@@ -262,25 +203,8 @@ def set_knowledge(
     return said
 
 
-def forget_knowledge(
-    stores: MemoryStores, project_id: str, *, character: str, memory_id: str
-) -> list[StoredKnowledge]:
-    """Take back all that the author said of somebody and a memory; the record and the rules hold again.
-
-    Args:
-        stores: The stores.
-        project_id: The project.
-        character: Id, name or alias; `reader` for whoever reads the book.
-        memory_id: source_id or chunk_id of the memory; `*` for whole tales.
-
-    Returns:
-        What was taken back, in story order.
-
-    Raises:
-        UnknownEntityError: When nobody bears the name, or several do.
-        UnknownMemoryError: When there is no such memory.
-        UserInputError: When nothing was said.
-    """
+def forget_knowledge(stores: MemoryStores, project_id: str, *, character: str, memory_id: str) -> list[StoredKnowledge]:
+    """Take back all that the author said of somebody and a memory; the record and the rules hold again."""
     with stores.database(project_id).write() as unit:
         # Of a memory that is gone by now it can be taken back as well.
         stored = None if memory_id == ALL_LIVED else unit.memories.find(memory_id)
@@ -289,59 +213,21 @@ def forget_knowledge(
         if not said:
             if memory_id != ALL_LIVED:
                 _fact(unit, project_id, memory_id, END_OF_STORY)
-            raise UserInputError(
-                f"you have said nothing of {character!r} and {memory_id!r}; nothing to take back"
-            )
+            raise UserInputError(f"you have said nothing of {character!r} and {memory_id!r}; nothing to take back")
     return said
 
 
-def author_words(
-    stores: MemoryStores, project_id: str, *, character: str, memory_id: str
-) -> list[StoredKnowledge]:
-    """Return what the author said of somebody and a memory, in story order; empty where the rules hold.
-
-    Args:
-        stores: The stores.
-        project_id: The project.
-        character: Id, name or alias; `reader` for whoever reads the book.
-        memory_id: source_id or chunk_id of the memory.
-
-    Raises:
-        UnknownEntityError: When nobody bears the name, or several do.
-        UnknownMemoryError: When there is no such memory.
-        UserInputError: When it is no fact that somebody can know.
-    """
+def author_words(stores: MemoryStores, project_id: str, *, character: str, memory_id: str) -> list[StoredKnowledge]:
+    """Return what the author said of somebody and a memory, in story order; empty where the rules hold."""
     with stores.database(project_id).read() as unit:
         source_id = _source_id(_fact(unit, project_id, memory_id, END_OF_STORY))
         return unit.knowledge.author_said(knower_id(unit, character, END_OF_STORY), source_id)
 
 
 def restore_author_words(
-    stores: MemoryStores,
-    project_id: str,
-    *,
-    character: str,
-    memory_id: str,
-    words: Sequence[StoredKnowledge],
+    stores: MemoryStores, project_id: str, *, character: str, memory_id: str, words: Sequence[StoredKnowledge]
 ) -> list[StoredKnowledge]:
-    """Let what `author_words` told before a correction be all that the author said, so that it is taken back.
-
-    Args:
-        stores: The stores.
-        project_id: The project.
-        character: Id, name or alias; `reader` for whoever reads the book.
-        memory_id: source_id or chunk_id of the memory.
-        words: What shall stand; empty lets the record and the rules hold again. Whom and what they are of is not
-            asked: they become words on this memory and this one.
-
-    Returns:
-        What stood there until now, by which this is taken back in turn.
-
-    Raises:
-        UnknownEntityError: When nobody bears the name, or several do.
-        UnknownMemoryError: When there is no such memory.
-        UserInputError: When it is no fact that somebody can know.
-    """
+    """Let what `author_words` told before a correction be all that the author said, so that it is taken back."""
     with stores.database(project_id).write() as unit:
         source_id = _source_id(_fact(unit, project_id, memory_id, END_OF_STORY))
         character_id = knower_id(unit, character, END_OF_STORY)
@@ -379,9 +265,7 @@ def is_about(unit: UnitOfWork, about: str | None, as_of: StoryPosition) -> Calla
     text = about.strip().casefold()
 
     def holds(memory: KnowledgeMemory) -> bool:
-        return text in memory.content.casefold() or (
-            bool(words) and words <= significant_words(memory.content)
-        )
+        return text in memory.content.casefold() or (bool(words) and words <= significant_words(memory.content))
 
     return holds
 
@@ -414,9 +298,7 @@ def _parts(unit: UnitOfWork, stored: StoredMemory) -> Sequence[str]:
     if not stored.chunk.is_consolidated:
         return [_source_id(stored)]
     chunk_ids = next(
-        each.source_ids
-        for each in unit.consolidations.list_all()
-        if each.chunk.chunk_id == stored.chunk.chunk_id
+        each.source_ids for each in unit.consolidations.list_all() if each.chunk.chunk_id == stored.chunk.chunk_id
     )
     return [_source_id(unit.memories.require(each)) for each in chunk_ids]
 

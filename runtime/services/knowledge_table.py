@@ -35,9 +35,7 @@ class KnowledgeRow(BaseModel):
     content: str
     chapter_index: int | None = None
     scene_index: int | None = None
-    cells: list[KnownMemory | UnknownMemory] = Field(
-        default_factory=list, description="In the order of the cast."
-    )
+    cells: list[KnownMemory | UnknownMemory] = Field(default_factory=list, description="In the order of the cast.")
     said_of: list[str] = Field(
         default_factory=list, description="Of whom the author said whether they know it, by then."
     )
@@ -69,26 +67,7 @@ def knowledge_table(
     limit: int = 40,
     max_cast: int = MAX_CAST,
 ) -> KnowledgeTable:
-    """Tell of each of the latest memories who knows it.
-
-    Args:
-        stores: The stores.
-        project_id: The project.
-        as_of: Position of the read; None means the end of the story.
-        about: Only memories about this; see `character_knowledge`.
-        narrowing: Which of them; `known` and `unknown` need somebody.
-        of: Id, name or alias of whose knowledge is asked, or `reader`; they are of the cast in any case.
-        is_of_one: The cast is nobody else.
-        offset: How many memories to pass over, from the latest back.
-        limit: At most so many memories.
-        max_cast: At most so many characters, beside the reader and who is asked for.
-
-    Raises:
-        UnknownEntityError: When nobody bears the name by then, or several do.
-        UnknownProjectError: When no such project is stored.
-        UserInputError: When there is no such narrowing, or it needs somebody.
-        DatabaseError: When the database fails.
-    """
+    """Tell of each of the latest memories who knows it."""
     if narrowing not in get_args(Narrowing):
         raise UserInputError(f"{narrowing!r} is none of {', '.join(get_args(Narrowing))}")
     if of is None and (narrowing in ("known", "unknown") or is_of_one):
@@ -148,9 +127,7 @@ def _row(rules: KnowledgeRules, memory: KnowledgeMemory, cast: Sequence[str]) ->
     )
 
 
-def _condition(
-    rules: KnowledgeRules, narrowing: Narrowing, of_id: str | None
-) -> Callable[[KnowledgeMemory], bool]:
+def _condition(rules: KnowledgeRules, narrowing: Narrowing, of_id: str | None) -> Callable[[KnowledgeMemory], bool]:
     def whom(memory: KnowledgeMemory) -> list[str]:
         if of_id is not None:
             return [of_id]

@@ -93,22 +93,6 @@ def list_memories(
 
     A chapter has what was attached to it and what stands in it; the book, what was attached to it and what is
     attached to nothing else.
-
-    Args:
-        stores: The stores.
-        project_id: The project.
-        attached_to: Only memories attached to one of these: entities by id, name or alias, chapters as `chapter:3`,
-            or `book`.
-        entities: The same, by its older name; a memory of either list is listed.
-        content_types: Only memories of these kinds.
-        status: What was decided about them.
-        limit: At most so many; None means all.
-        as_of: Position of the read; None means the end of the story.
-
-    Raises:
-        UnknownEntityError: When nobody bears a name by then, or several do.
-        UnknownSceneError: When no scene of a chapter is stored.
-        UserInputError: When there is no such kind.
     """
     with stores.database(project_id).read() as unit:
         wanted = MemoryFilter(
@@ -122,16 +106,7 @@ def list_memories(
 
 
 def find_memory(stores: MemoryStores, project_id: str, *, memory_id: str) -> MemoryCard:
-    """Return a memory whole, whatever was decided about it.
-
-    Args:
-        stores: The stores.
-        project_id: The project.
-        memory_id: Its chunk_id or source_id.
-
-    Raises:
-        UnknownMemoryError: When there is none of that id.
-    """
+    """Return a memory whole, whatever was decided about it."""
     with stores.database(project_id).read() as unit:
         memory = _found(unit, project_id, memory_id)
         attachments = unit.attachments.attachments_of(memory.chunk.chunk_id)
@@ -157,26 +132,6 @@ def add_note(
     """Store a fact of the author, attached to what is said and to whom its text names.
 
     A name by which somebody is known only later than the note is read attaches nothing.
-
-    Args:
-        stores: The stores.
-        project_id: The project.
-        text: What holds in the story.
-        entities: Whom it is about, by id, name or alias.
-        attached_to: What it is attached to besides: entities, chapters as `chapter:3`, or `book`. A note of nothing and
-            nobody is the book's by itself.
-        start: It is read from this position on; None means everywhere.
-        short: Short form that may stand for the text.
-        importance: Weight, 1 to 10; None takes that of notes, 8.
-        tags: Tags.
-        event_type: What kind of event it tells, such as promise_made.
-        evidence: Words of the scene before `start` that say so.
-        as_of: Names are meant as they are known by then; None means at the end of the story.
-
-    Raises:
-        UserInputError: When the text is empty, there is no such kind, or the evidence does not stand in the scene.
-        UnknownEntityError: When it is about somebody unknown.
-        UnknownSceneError: When no scene of a chapter is stored.
     """
     if not text.strip():
         raise UserInputError("the note is empty; write what holds in the story")
@@ -205,9 +160,7 @@ def add_note(
         occurs_nowhere = _occurs_nowhere(unit, ids)
         change_id = unit.changes.keep_added(note.chunk_id).change_id
     indexing = drain_outbox(stores, project_id)
-    return AddedNote(
-        note=note, named=named, occurs_nowhere=occurs_nowhere, indexing=indexing, change_id=change_id
-    )
+    return AddedNote(note=note, named=named, occurs_nowhere=occurs_nowhere, indexing=indexing, change_id=change_id)
 
 
 def edit_memory(
@@ -229,28 +182,6 @@ def edit_memory(
     """Change a memory; where its text, weight or tags change, it is the author's and no ingest touches it.
 
     What it is attached to by hand stays so whoever brought it.
-
-    Args:
-        stores: The stores.
-        project_id: The project.
-        memory_id: Its chunk_id or source_id.
-        content: New text; without a new short form the old one is dropped. None leaves it, as for all.
-        short: New short form.
-        importance: New weight, 1 to 10.
-        tags: New tags, all of them.
-        attach: What to attach it to: entities, chapters as `chapter:3`, or `book`.
-        detach: What to take it off.
-        attached_to: All that it shall be attached to; it is taken off everything else. Its own chapter stays.
-        event_type: What kind of event it tells, such as promise_made.
-        evidence: Words of its scene that say so; an empty text takes those away that did.
-        as_of: Names are meant as they are known by then; None means at the end of the story.
-
-    Raises:
-        UnknownEntityError: When an entity is not stored.
-        UnknownSceneError: When no scene of a chapter is stored.
-        UserInputError: When nothing is to be changed, the new text is empty, there is no such kind, the evidence does
-            not stand in the scene, or a greater weight is asked for a memory whose people occur nowhere.
-        UnknownMemoryError: When there is none of that id.
     """
     _require_event_type(event_type)
     edit = MemoryEdit(
@@ -288,17 +219,7 @@ def edit_memory(
 
 
 def confirm_memory(stores: MemoryStores, project_id: str, *, memory_id: str) -> MemoryChange:
-    """Say that a memory is true as it stands: it is the author's then, proved, and no ingest touches it.
-
-    Args:
-        stores: The stores.
-        project_id: The project.
-        memory_id: Its chunk_id or source_id.
-
-    Raises:
-        UnknownMemoryError: When there is none of that id.
-        UserInputError: When it is a consolidated memory.
-    """
+    """Say that a memory is true as it stands: it is the author's then, proved, and no ingest touches it."""
 
     def confirm(unit: UnitOfWork, memory: StoredMemory) -> StoredMemory:
         return unit.memories.edit(memory.chunk.chunk_id, MemoryEdit(verified=True))
@@ -307,17 +228,7 @@ def confirm_memory(stores: MemoryStores, project_id: str, *, memory_id: str) -> 
 
 
 def pin_memory(stores: MemoryStores, project_id: str, *, memory_id: str) -> MemoryChange:
-    """Pin a memory: it outranks the others.
-
-    Args:
-        stores: The stores.
-        project_id: The project.
-        memory_id: Its chunk_id or source_id.
-
-    Raises:
-        UnknownMemoryError: When there is none of that id.
-        UserInputError: When whom it is about occurs nowhere in the story.
-    """
+    """Pin a memory: it outranks the others."""
 
     def pin(unit: UnitOfWork, memory: StoredMemory) -> StoredMemory:
         _refuse_boost(unit, project_id, memory)
@@ -332,17 +243,7 @@ def unpin_memory(stores: MemoryStores, project_id: str, *, memory_id: str) -> Me
 
 
 def ban_memory(stores: MemoryStores, project_id: str, *, memory_id: str) -> MemoryChange:
-    """Ban a memory: it is kept, but no search and no context brings it.
-
-    Args:
-        stores: The stores.
-        project_id: The project.
-        memory_id: Its chunk_id or source_id.
-
-    Raises:
-        UnknownMemoryError: When there is none of that id.
-        UserInputError: When it is a consolidated memory.
-    """
+    """Ban a memory: it is kept, but no search and no context brings it."""
     return _decided(stores, project_id, memory_id, "ban", MemoryRepository.ban)
 
 
@@ -376,11 +277,7 @@ def _decided(
     decide: Callable[[MemoryRepository, str], StoredMemory],
 ) -> MemoryChange:
     return _changed(
-        stores,
-        project_id,
-        memory_id,
-        kind,
-        lambda unit, memory: decide(unit.memories, memory.chunk.chunk_id),
+        stores, project_id, memory_id, kind, lambda unit, memory: decide(unit.memories, memory.chunk.chunk_id)
     )
 
 
@@ -397,9 +294,7 @@ def _changed(
         memory = change(unit, found)
         kept = unit.changes.keep_memory(kind, found.chunk.chunk_id, before)
     return MemoryChange(
-        memory=memory,
-        indexing=drain_outbox(stores, project_id),
-        change_id=None if kept is None else kept.change_id,
+        memory=memory, indexing=drain_outbox(stores, project_id), change_id=None if kept is None else kept.change_id
     )
 
 
@@ -412,9 +307,7 @@ def _found(unit: UnitOfWork, project_id: str, memory_id: str) -> StoredMemory:
     return memory
 
 
-def mentioned_in(
-    unit: UnitOfWork, text: str, known: Sequence[Entity], start: StoryPosition | None
-) -> list[str]:
+def mentioned_in(unit: UnitOfWork, text: str, known: Sequence[Entity], start: StoryPosition | None) -> list[str]:
     """Return whom the text of a note names that is read from a position on, by names known by then."""
     by_then = {entity.entity_id: entity for entity in known_entities(unit, start)} if start else {}
     bearers = [by_then.get(entity.entity_id) or _under_first_names(entity) for entity in known]
@@ -431,9 +324,7 @@ def _under_first_names(entity: Entity) -> Entity | None:
 
 def _require_event_type(event_type: str | None) -> None:
     if event_type is not None and event_type not in EVENT_TYPES:
-        raise UserInputError(
-            f"{event_type!r} is no kind of event; take one of {', '.join(sorted(EVENT_TYPES))}"
-        )
+        raise UserInputError(f"{event_type!r} is no kind of event; take one of {', '.join(sorted(EVENT_TYPES))}")
 
 
 def _span_of(unit: UnitOfWork, evidence: str, place: StoryPosition) -> tuple[int, int]:
@@ -447,9 +338,7 @@ def _span_of(unit: UnitOfWork, evidence: str, place: StoryPosition) -> tuple[int
     return found.start, found.end
 
 
-def _with_evidence(
-    unit: UnitOfWork, memory: StoredMemory, edit: MemoryEdit, evidence: str | None
-) -> MemoryEdit:
+def _with_evidence(unit: UnitOfWork, memory: StoredMemory, edit: MemoryEdit, evidence: str | None) -> MemoryEdit:
     if evidence is None:
         return edit
     if not evidence.strip():
@@ -463,9 +352,7 @@ def _with_mentions(unit: UnitOfWork, memory: StoredMemory, edit: MemoryEdit) -> 
     chunk = memory.chunk
     if edit.content is None or chunk.content_type != "note":
         return edit
-    said = {
-        each.target for each in unit.attachments.attachments_of(chunk.chunk_id) if each.origin == "manual"
-    }
+    said = {each.target for each in unit.attachments.attachments_of(chunk.chunk_id) if each.origin == "manual"}
     kept = [each for each in chunk.entities_mentioned if each in said]
     start = StoryPosition(chunk.chapter_index, chunk.scene_index) if chunk.chapter_index is not None else None
     named = mentioned_in(unit, edit.content, known_entities(unit, None), start)
@@ -478,12 +365,7 @@ def _meant(unit: UnitOfWork, names: Sequence[str], as_of: StoryPosition | None) 
 
 
 def _reattach(
-    unit: UnitOfWork,
-    chunk_id: str,
-    *,
-    attach: Sequence[str],
-    detach: Sequence[str],
-    attached_to: Sequence[str] | None,
+    unit: UnitOfWork, chunk_id: str, *, attach: Sequence[str], detach: Sequence[str], attached_to: Sequence[str] | None
 ) -> None:
     gone, added = list(detach), list(attach)
     if attached_to is not None:

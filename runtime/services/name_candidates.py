@@ -49,19 +49,7 @@ def list_candidates(
     min_count: int = MIN_COUNT,
     as_of: StoryPosition | None = None,
 ) -> NameCandidates:
-    """List who and what the text names before a position and no entity is, told by rules, without a model.
-
-    Args:
-        stores: The stores.
-        project_id: The project.
-        kind: Only candidates of this kind; None means all.
-        min_count: Only those that the text names so many times.
-        as_of: Only scenes before this position count; None means all.
-
-    Raises:
-        UnknownProjectError: When no such project is stored.
-        UserInputError: When `min_count` is below 1, or there is no such kind.
-    """
+    """List who and what the text names before a position and no entity is, told by rules, without a model."""
     if kind is not None and kind not in get_args(CandidateKind):
         raise UserInputError(f"kind={kind!r} is none; give one of {', '.join(get_args(CandidateKind))}")
     if min_count < 1:
@@ -74,18 +62,7 @@ def list_candidates(
 def confirm_candidate(
     stores: MemoryStores, project_id: str, *, name: str, kind: EntityType | None = None
 ) -> CandidateDecision:
-    """Make a candidate an entity, known from the first scene that names it on, each variant from its own first.
-
-    Args:
-        stores: The stores.
-        project_id: The project.
-        name: One of its names.
-        kind: What it is; None means what the text suggests.
-
-    Raises:
-        UnknownEntityError: When no candidate bears the name, or several do.
-        UserInputError: When the text does not tell what it is and `kind` does not either.
-    """
+    """Make a candidate an entity, known from the first scene that names it on, each variant from its own first."""
     with stores.database(project_id).write() as unit:
         candidate = _required(unit, name)
         entity_type = kind or _entity_type(candidate)
@@ -101,16 +78,6 @@ def merge_candidate(stores: MemoryStores, project_id: str, *, keep: str, other: 
 
     Its names become names of the entity, each from the first scene that holds it on; of two candidates one is
     offered from then on, with the names of both.
-
-    Args:
-        stores: The stores.
-        project_id: The project.
-        keep: Who stays: a name of a candidate, or id, name or alias of an entity.
-        other: A name of the candidate that becomes part of it.
-
-    Raises:
-        UnknownEntityError: When nobody bears a name, or several do.
-        UserInputError: When both are one.
     """
     if is_candidate(stores, project_id, name=keep):
         return _join(stores, project_id, keep=keep, other=other)
@@ -118,16 +85,7 @@ def merge_candidate(stores: MemoryStores, project_id: str, *, keep: str, other: 
 
 
 def drop_candidate(stores: MemoryStores, project_id: str, *, name: str) -> CandidateDecision:
-    """Never offer a candidate again; the text stays searchable by its names.
-
-    Args:
-        stores: The stores.
-        project_id: The project.
-        name: One of its names.
-
-    Raises:
-        UnknownEntityError: When no candidate bears the name, or several do.
-    """
+    """Never offer a candidate again; the text stays searchable by its names."""
     with stores.database(project_id).write() as unit:
         candidate = _required(unit, name)
         change = unit.merges.keep("drop", "", candidate.name, [])
@@ -147,9 +105,7 @@ def _name_entity(stores: MemoryStores, project_id: str, *, keep: str, other: str
         entity = resolved_entity(keep, known_entities(unit, None))
         candidate = _required(unit, other)
         borne = set(map(name_key, entity.names()))
-        added = [
-            alias for alias in _aliases(candidate, candidate.names()) if name_key(alias.alias) not in borne
-        ]
+        added = [alias for alias in _aliases(candidate, candidate.names()) if name_key(alias.alias) not in borne]
         named = entity.model_copy(update={"aliases": [*entity.aliases, *added]})
         stored = unit.entities.get(entity.entity_id)
         _store(stores, unit, project_id, named, origin=stored.origin if stored else "author")
@@ -205,19 +161,10 @@ def _entity_of(candidate: NameCandidate, entity_id: str, entity_type: EntityType
 
 def _aliases(candidate: NameCandidate, names: list[str]) -> list[EntityAlias]:
     places = {variant.name: variant.first_place for variant in candidate.variants}
-    return [
-        EntityAlias(alias=name, first_chapter=places[name][0], first_scene=places[name][1]) for name in names
-    ]
+    return [EntityAlias(alias=name, first_chapter=places[name][0], first_scene=places[name][1]) for name in names]
 
 
-def _store(
-    stores: MemoryStores, unit: UnitOfWork, project_id: str, entity: Entity, *, origin: EntityOrigin
-) -> None:
+def _store(stores: MemoryStores, unit: UnitOfWork, project_id: str, entity: Entity, *, origin: EntityOrigin) -> None:
     store_entities_in(
-        unit,
-        project_id,
-        [entity],
-        origin=origin,
-        settings=stores.settings.memory.ingest,
-        created_at=stores.clock(),
+        unit, project_id, [entity], origin=origin, settings=stores.settings.memory.ingest, created_at=stores.clock()
     )

@@ -34,18 +34,6 @@ def delete_project(stores: MemoryStores, project_id: str, *, confirm: str) -> De
 
     Nothing of any other project is touched, be it in the same database. A deletion that was cut short is finished by
     another one. Whoever runs jobs on the project ends them first.
-
-    Args:
-        stores: The stores, with the project's own settings.
-        project_id: The project.
-        confirm: The project's id once more.
-
-    Raises:
-        InvalidProjectIdError: When the id is not a plain, path-free string.
-        UserInputError: When `confirm` is not the project's id; nothing is deleted.
-        UnknownProjectError: When there is no such project.
-        StoreError: When the database fails, or the index cannot be removed or is another process's.
-        ContextWriteError: When its folder cannot be removed; the same call goes on.
     """
     paths = stores.paths(project_id)
     if unicodedata.normalize("NFC", confirm) != paths.project_id:

@@ -11,12 +11,7 @@ from langchain_core.embeddings import Embeddings
 
 from novelgen.errors import NovelgenError, UnknownProjectError
 from runtime.files.paths import ProjectPaths
-from runtime.services.projects import (
-    ProjectOverview,
-    describe_project,
-    list_project_ids,
-    project_settings,
-)
+from runtime.services.projects import ProjectOverview, describe_project, list_project_ids, project_settings
 from runtime.settings import NovelgenSettings, load_settings
 from runtime.stores import MemoryStores
 
@@ -25,15 +20,7 @@ _FileMark = tuple[int, int] | None
 
 
 class ProjectStores:
-    """Opens stores for projects as they are asked for; safe to share between threads.
-
-    Args:
-        given: Settings by name, which win over the environment and over a project's config.yaml.
-        embeddings: LangChain embeddings in place of the settings'.
-
-    Raises:
-        ConfigurationError: When a setting is misspelt or wrong.
-    """
+    """Opens stores for projects as they are asked for; safe to share between threads."""
 
     def __init__(self, given: Mapping[str, Any], *, embeddings: Embeddings | None = None) -> None:
         self._given = {name: value for name, value in given.items() if value is not None}
@@ -41,9 +28,7 @@ class ProjectStores:
         self._lock = threading.Lock()
         own = load_settings(**self._given)
         # A project's config.yaml may say otherwise; projects whose settings are the same share what is open.
-        self._opened: list[tuple[NovelgenSettings, MemoryStores]] = [
-            (own, MemoryStores(own, embeddings=embeddings))
-        ]
+        self._opened: list[tuple[NovelgenSettings, MemoryStores]] = [(own, MemoryStores(own, embeddings=embeddings))]
         self._read: dict[str, tuple[_FileMark, MemoryStores]] = {}
 
     @property
@@ -57,12 +42,7 @@ class ProjectStores:
         return self._opened[0][1]
 
     def of(self, project_id: str) -> MemoryStores:
-        """Return the stores with a project's settings.
-
-        Raises:
-            InvalidProjectIdError: When the id is not a plain, path-free string.
-            ConfigurationError: When its config.yaml is wrong.
-        """
+        """Return the stores with a project's settings."""
         projects_dir = self.settings.projects_dir
         mark = _mark_of(ProjectPaths(projects_dir, project_id).config_file)
         known = self._read.get(project_id)
@@ -74,11 +54,7 @@ class ProjectStores:
         return stores
 
     def overviews(self) -> list[ProjectOverview]:
-        """Return what each project of the folder holds; one that cannot be read says why in `problem`.
-
-        Raises:
-            DatabaseError: When the projects of a database cannot be listed.
-        """
+        """Return what each project of the folder holds; one that cannot be read says why in `problem`."""
         return [self._overview(each) for each in list_project_ids(self.common)]
 
     def close(self) -> None:

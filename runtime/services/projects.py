@@ -13,12 +13,7 @@ from typing import Any
 from pydantic import BaseModel, Field
 from pydantic.fields import FieldInfo
 
-from novelgen.errors import (
-    InvalidProjectIdError,
-    ProjectExistsError,
-    UnknownProjectError,
-    UserInputError,
-)
+from novelgen.errors import InvalidProjectIdError, ProjectExistsError, UnknownProjectError, UserInputError
 from novelgen.models.position import require_project_id
 from novelgen.models.user_file import CharactersConfig, Settings
 from novelgen.text.language import story_language
@@ -53,17 +48,7 @@ class ProjectOverview(BaseModel):
 
 
 def project_settings(projects_dir: Path, project_id: str, **overrides: Any) -> NovelgenSettings:
-    """Return the settings of a project: its config.yaml, the environment and what the caller says.
-
-    Args:
-        projects_dir: Folder that holds the projects.
-        project_id: The project.
-        **overrides: Values that win; None is ignored.
-
-    Raises:
-        InvalidProjectIdError: When the id is not a plain, path-free string.
-        ConfigurationError: When a setting is wrong.
-    """
+    """Return the settings of a project: its config.yaml, the environment and what the caller says."""
     config_file = ProjectPaths(projects_dir, project_id).config_file
     return load_settings(config_file, projects_dir=projects_dir, **overrides)
 
@@ -71,17 +56,7 @@ def project_settings(projects_dir: Path, project_id: str, **overrides: Any) -> N
 def make_project_files(
     stores: MemoryStores, project_id: str, *, name: str | None = None, language: str | None = None
 ) -> MadeFiles:
-    """Make what a project's folder lacks; what is there is left as it is and nothing is stored.
-
-    Args:
-        stores: The stores.
-        project_id: The project.
-        name: Title of the story; None takes the project's id.
-        language: `zh` or `en`; None tells it from the name.
-
-    Raises:
-        InvalidProjectIdError: When the id is not a plain, path-free string.
-    """
+    """Make what a project's folder lacks; what is there is left as it is and nothing is stored."""
     paths = stores.paths(project_id)
     title = name or project_id
     spoken = language or story_language(title)
@@ -101,18 +76,7 @@ def make_project_files(
 def create_project(
     stores: MemoryStores, project_id: str, *, name: str | None = None, language: str | None = None
 ) -> MadeFiles:
-    """Make a project's folder and an empty memory.
-
-    Args:
-        stores: The stores.
-        project_id: The project.
-        name: Title of the story; None takes the project's id.
-        language: `zh` or `en`; None tells it from the name.
-
-    Raises:
-        InvalidProjectIdError: When the id is not a plain, path-free string.
-        ProjectExistsError: When the project is stored already.
-    """
+    """Make a project's folder and an empty memory."""
     require_new_project(stores, project_id)
     files = make_project_files(stores, project_id, name=name, language=language)
     stores.create_project(project_id, name=name or "", language=files.language)
@@ -120,12 +84,7 @@ def create_project(
 
 
 def require_new_project(stores: MemoryStores, project_id: str) -> None:
-    """Refuse an id under which a project is stored already.
-
-    Raises:
-        InvalidProjectIdError: When the id is not a plain, path-free string.
-        ProjectExistsError: When the project is stored already.
-    """
+    """Refuse an id under which a project is stored already."""
     try:
         stores.database(project_id)
     except UnknownProjectError:
@@ -134,12 +93,7 @@ def require_new_project(stores: MemoryStores, project_id: str) -> None:
 
 
 def proposed_project_id(stores: MemoryStores, *, title: str) -> str:
-    """Return an id for a new project, made of its title, that no project has.
-
-    Args:
-        stores: The stores.
-        title: Title of the story, in any script; may be empty.
-    """
+    """Return an id for a new project, made of its title, that no project has."""
     taken = {each.casefold() for each in list_project_ids(stores)}
     plain = " ".join(_NOT_IN_AN_ID.sub(" ", title).split())[:_LONGEST_PROPOSAL].strip(" .-")
     try:
@@ -163,12 +117,7 @@ def list_project_ids(stores: MemoryStores) -> list[str]:
 
 
 def describe_project(stores: MemoryStores, project_id: str) -> ProjectOverview:
-    """Return what a project holds.
-
-    Raises:
-        UnknownProjectError: When no such project is stored.
-        DatabaseError: When the database fails.
-    """
+    """Return what a project holds."""
     with stores.database(project_id).read() as unit:
         project = unit.projects.require()
         return ProjectOverview(
@@ -182,12 +131,7 @@ def describe_project(stores: MemoryStores, project_id: str) -> ProjectOverview:
 
 
 def require_stored(stores: MemoryStores, project_id: str) -> None:
-    """Refuse a project of which nothing is stored.
-
-    Raises:
-        UnknownProjectError: When no such project is stored; says how to fill a folder that is there.
-        DatabaseError: When the database cannot be opened.
-    """
+    """Refuse a project of which nothing is stored."""
     try:
         stores.database(project_id)
     except UnknownProjectError as error:
@@ -199,12 +143,7 @@ def require_stored(stores: MemoryStores, project_id: str) -> None:
 
 
 def require_project_files(stores: MemoryStores, project_id: str) -> None:
-    """Refuse a project that is neither a folder nor stored; a folder whose stores fail is let through.
-
-    Raises:
-        UnknownProjectError: When there is no such project.
-        DatabaseError: When there is no folder and the database cannot say.
-    """
+    """Refuse a project that is neither a folder nor stored; a folder whose stores fail is let through."""
     paths = stores.paths(project_id)
     if not has_project_files(paths):
         stores.database(project_id)

@@ -26,16 +26,7 @@ def known_entities(unit: UnitOfWork, as_of: StoryPosition | None) -> list[Entity
 
 
 def resolved_entity(name: str, known: Sequence[Entity], entity_type: EntityType | None = None) -> Entity:
-    """Return the entity that an id, a name or an alias means.
-
-    Args:
-        name: What somebody wrote.
-        known: Who may be meant.
-        entity_type: Only entities of this type are meant; None means all types.
-
-    Raises:
-        UnknownEntityError: When nobody bears the name, or several do; says whose names are near.
-    """
+    """Return the entity that an id, a name or an alias means."""
     meant = [each for each in known if entity_type is None or each.entity_type == entity_type]
     by_id = {entity.entity_id: entity for entity in meant}
     resolution = NameResolver(meant).resolve(name)
@@ -48,28 +39,14 @@ def resolved_entity(name: str, known: Sequence[Entity], entity_type: EntityType 
     raise UnknownEntityError(f"no {kind} {name!r} is known by then; {_advice(name, meant)}")
 
 
-def resolved_ids(
-    names: Sequence[str], known: Sequence[Entity], entity_type: EntityType | None = None
-) -> list[str]:
+def resolved_ids(names: Sequence[str], known: Sequence[Entity], entity_type: EntityType | None = None) -> list[str]:
     """Return the ids of several entities in the order of their names; see `resolved_entity`."""
     return [resolved_entity(name, known, entity_type).entity_id for name in names]
 
 
 def resolved_targets(unit: UnitOfWork, names: Sequence[str], as_of: StoryPosition | None) -> list[str]:
-    """Return what names of things that memories are attached to mean at a position, without repeats.
-
-    Args:
-        unit: A unit of work.
-        names: Each an entity's id, name or alias, a chapter as `chapter:3`, or `book`.
-        as_of: Position of the read; None means the end of the story.
-
-    Raises:
-        UnknownEntityError: When nobody bears a name by then, or several do; says whose names are near.
-        UnknownSceneError: When no scene of a chapter is stored; says which chapters are near.
-    """
-    beyond = {
-        each: target for each in names if (target := unit.attachments.beyond_entities(each)) is not None
-    }
+    """Return what names of things that memories are attached to mean at a position, without repeats."""
+    beyond = {each: target for each in names if (target := unit.attachments.beyond_entities(each)) is not None}
     known = known_entities(unit, as_of) if len(beyond) < len(set(names)) else []
     found = (beyond.get(each) or _entity_target(each, known) for each in names)
     return list(dict.fromkeys(found))
@@ -82,21 +59,11 @@ def _entity_target(name: str, known: Sequence[Entity]) -> str:
         raise UnknownEntityError(f"{error}; a chapter is written chapter:3, the whole book: book") from error
 
 
-def place_of_statement(
-    unit: UnitOfWork, as_of: StoryPosition, *, scene_id: str | None = None
-) -> StoryPosition:
+def place_of_statement(unit: UnitOfWork, as_of: StoryPosition, *, scene_id: str | None = None) -> StoryPosition:
     """Return the place at which a statement must stand to be read at a position, and nowhere earlier.
 
     That is the last scene before the position. At the beginning of the story there is no scene; then the
     statement has no place and holds from the start.
-
-    Args:
-        unit: A unit of work.
-        as_of: The position.
-        scene_id: A scene before it, as S001 or 3:2; None means the last one.
-
-    Raises:
-        UnknownSceneError: When no such scene lies before the position.
     """
     if scene_id is None:
         last = next(iter(unit.scenes.list_as_of(as_of=as_of, last=1)), None)

@@ -69,18 +69,7 @@ def list_relationships(
     status: str | None = None,
     as_of: StoryPosition | None = None,
 ) -> list[Relationship]:
-    """List how pairs of characters stand, in order of relationship id.
-
-    Args:
-        stores: The stores.
-        project_id: The project.
-        character: Only pairs of this character, by id, name or alias.
-        status: Only pairs of this status.
-        as_of: Position of the read; None means the end of the story.
-
-    Raises:
-        UnknownEntityError: When nobody bears the character's name by then, or several do.
-    """
+    """List how pairs of characters stand, in order of relationship id."""
     with stores.database(project_id).read() as unit:
         known = known_entities(unit, as_of) if character else []
         own_id = resolved_entity(character, known, "character").entity_id if character else None
@@ -105,19 +94,7 @@ def relationships_of(
 def get_relationship(
     stores: MemoryStores, project_id: str, *, first: str, second: str, as_of: StoryPosition | None = None
 ) -> RelationshipCard:
-    """Return how two characters stand, with its history, its moments and how often both were on stage.
-
-    Args:
-        stores: The stores.
-        project_id: The project.
-        first: One of the two, by id, name or alias.
-        second: The other one.
-        as_of: Position of the read; None means the end of the story.
-
-    Raises:
-        UnknownEntityError: When nobody bears a name by then, or several do.
-        UserInputError: When nothing is known of the two together.
-    """
+    """Return how two characters stand, with its history, its moments and how often both were on stage."""
     with stores.database(project_id).read() as unit:
         one, other = _pair(known_entities(unit, as_of), first, second)
         position = as_of or END_OF_STORY
@@ -141,19 +118,7 @@ def get_relationship(
 def relationship_course(
     stores: MemoryStores, project_id: str, *, first: str, second: str, as_of: StoryPosition | None = None
 ) -> RelationshipCourse:
-    """Return how two characters stood after each change of their relationship.
-
-    Args:
-        stores: The stores.
-        project_id: The project.
-        first: One of the two, by id, name or alias.
-        second: The other one.
-        as_of: Position of the read; None means the end of the story.
-
-    Raises:
-        UnknownEntityError: When nobody bears a name by then, or several do.
-        UserInputError: When nothing is known of the two together.
-    """
+    """Return how two characters stood after each change of their relationship."""
     with stores.database(project_id).read() as unit:
         pair = sorted(_pair(known_entities(unit, as_of), first, second))
         found = unit.relationships.changes_between(pair, as_of=as_of or END_OF_STORY)
@@ -192,25 +157,7 @@ def add_relationship(
     dimensions: Mapping[str, int] | None = None,
     start: StoryPosition | None = None,
 ) -> Relationship:
-    """Add the relationship of two characters.
-
-    Args:
-        stores: The stores.
-        project_id: The project.
-        first: One of the two, by id, name or alias.
-        second: The other one.
-        relationship_type: mentor-student, friends, rivals, family, …
-        perspective_a: How the first sees the second.
-        perspective_b: How the second sees the first.
-        status: close, strained, hostile, …
-        intensity: How much it matters, 0 to 10.
-        dimensions: Trust, respect, affection, fear and familiarity, as far as they are known.
-        start: It holds on entering this position; None means after the last stored scene.
-
-    Raises:
-        UnknownEntityError: When nobody bears a name by then, or several do.
-        UserInputError: When both are one, or they have a relationship already.
-    """
+    """Add the relationship of two characters."""
     as_of = start or END_OF_STORY
     with stores.database(project_id).write() as unit:
         one, other = _pair(known_entities(unit, as_of), first, second)
@@ -256,29 +203,7 @@ def edit_relationship(
     scene_id: str | None = None,
     start: StoryPosition | None = None,
 ) -> EditedRelationship:
-    """Change the relationship of two characters, named in either order; what is not given stays as it is.
-
-    Args:
-        stores: The stores.
-        project_id: The project.
-        first: One of the two, by id, name or alias.
-        second: The other one.
-        relationship_type: The new type; one of two roles names that of the first one first.
-        perspective_a: How the first sees the second now.
-        perspective_b: How the second sees the first now.
-        status: The new status.
-        event: What happened between them.
-        intensity: How much it matters now, 0 to 10.
-        dimensions: What the first feels for the second now, as far as it changed; the second's side stays.
-        mutual_dimensions: What both feel alike now; it replaces what a side had of its own.
-        scene_id: Scene in which it happened, as S001 or 3:2; None means the last one.
-        start: It holds on entering this position; None means after the last stored scene.
-
-    Raises:
-        UnknownEntityError: When nobody bears a name by then, or several do.
-        UnknownSceneError: When the scene is not stored before the position.
-        UserInputError: When they have no relationship, nothing is to be changed, or a text is empty.
-    """
+    """Change the relationship of two characters, named in either order; what is not given stays as it is."""
     changes = {
         "relationship_type": relationship_type,
         "perspective_a": perspective_a,
@@ -291,9 +216,7 @@ def edit_relationship(
     }
     given: dict[str, Any] = {name: value for name, value in changes.items() if value is not None}
     if not given:
-        raise UserInputError(
-            "nothing to update: give status, event or intensity, a type, a perspective or dimensions"
-        )
+        raise UserInputError("nothing to update: give status, event or intensity, a type, a perspective or dimensions")
     for name, value in given.items():
         if isinstance(value, str) and not value.strip():
             raise UserInputError(f"{name} cannot become {value!r}; leave it out to keep what is known")
@@ -307,9 +230,7 @@ def edit_relationship(
                 " `novelgen relationship add`"
             )
         at = place_of_statement(unit, as_of, scene_id=scene_id)
-        change = RecordedRelationshipChange.model_validate(
-            {"character_a": one, "character_b": other, **given}
-        )
+        change = RecordedRelationshipChange.model_validate({"character_a": one, "character_b": other, **given})
         is_changed = event is not None or _differs(known, change.in_order())
         if is_changed:
             unit.relationships.append(change, at=at)

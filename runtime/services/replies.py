@@ -26,12 +26,7 @@ from novelgen.character_memory.reply_check import (
     known_slots,
 )
 from novelgen.character_memory.reply_prompt import ReplyRequest, SpokenTurn, card_text, reply_messages
-from novelgen.character_memory.reply_stream import (
-    ReplyAnalysis,
-    ReplySplitter,
-    read_analysis,
-    stream_text,
-)
+from novelgen.character_memory.reply_stream import ReplyAnalysis, ReplySplitter, read_analysis, stream_text
 from novelgen.character_memory.secrets import find_secret
 from novelgen.deadlines import Deadline
 from novelgen.errors import DeadlineExceededError, ModelError, UserInputError
@@ -43,12 +38,7 @@ from novelgen.models.position import StoryPosition
 from novelgen.names.normalise import is_description
 from novelgen.text.language import StoryLanguage
 from novelgen.text.scrub import scrub_text
-from runtime.services.characters import (
-    Remembered,
-    list_character_memories,
-    recall_memories,
-    remember_event,
-)
+from runtime.services.characters import Remembered, list_character_memories, recall_memories, remember_event
 from runtime.services.dispositions import (
     Feelings,
     display_name,
@@ -119,20 +109,7 @@ def check_character_reply(
     said: str = "",
     as_of: Moment | None = None,
 ) -> list[ReplyFinding]:
-    """Find what is wrong with something that a character is about to say; nothing is stored.
-
-    Args:
-        stores: The stores.
-        project_id: The project.
-        character_id: Who speaks.
-        text: What is said.
-        to: To whom.
-        said: What it answers: names that stand there are no inventions.
-        as_of: As things stood then.
-
-    Returns:
-        Findings in the order of the text, in the language of the story.
-    """
+    """Find what is wrong with something that a character is about to say; nothing is stored."""
     ground = _ground(stores, project_id, character_id=character_id, to=to, said=[said], as_of=as_of)
     return _checked(stores, project_id, scrub_text(text), ground)
 
@@ -168,30 +145,7 @@ def stream_reply(
     keep: Keeping = "clean",
     story_as_of: StoryPosition | None = None,
 ) -> Iterator[str | Reply]:
-    """Let a model speak as a character: yield what it says as it comes, and at the end what came of it.
-
-    Args:
-        stores: The stores.
-        project_id: The project.
-        character_id: Who speaks.
-        chat_model: Any chat model.
-        said: What was said to the character.
-        to: Who said it.
-        talk: The turns before, as pairs of who and what.
-        at: When it is said.
-        now: The present moment; None asks the clock.
-        budget_tokens: Of the memories in the prompt.
-        timeout_s: The reply must be whole by then; None takes the setting `model_timeout_s`.
-        keep: When the reply is remembered.
-        story_as_of: What the story let the character know strictly before this position may come back, too.
-
-    Yields:
-        Pieces of what the character says, then one `Reply`. A model that fails or hangs ends in a reply that says so
-        in `issues`, and of which nothing is stored.
-
-    Raises:
-        UserInputError: When nothing was said, or an argument is wrong.
-    """
+    """Let a model speak as a character: yield what it says as it comes, and at the end what came of it."""
     _require_arguments(chat_model, talk, keep)
     if not said.strip():
         raise UserInputError("nothing was said to the character; pass what the player says")
@@ -213,27 +167,12 @@ def _require_arguments(chat_model: Any, talk: Sequence[Any], keep: str) -> None:
 
 
 def keep_reply(
-    stores: MemoryStores,
-    project_id: str,
-    *,
-    reply: Reply,
-    at: Moment | None = None,
-    now: datetime | None = None,
+    stores: MemoryStores, project_id: str, *, reply: Reply, at: Moment | None = None, now: datetime | None = None
 ) -> Reply:
-    """Remember a reply that was not remembered by itself, whatever the check found; one that is stays as it is.
-
-    Args:
-        stores: The stores.
-        project_id: The project.
-        reply: As the stream yielded it, also with another text in `spoken`.
-        at: When it was said.
-        now: The present moment; None asks the clock.
-    """
+    """Remember a reply that was not remembered by itself, whatever the check found; one that is stays as it is."""
     if reply.is_stored:
         return reply
-    asked = _Asked(
-        stores, project_id, reply.character_id, reply.to, reply.said, (), at, now or stores.clock()
-    )
+    asked = _Asked(stores, project_id, reply.character_id, reply.to, reply.said, (), at, now or stores.clock())
     return _stored(asked, reply, _view(asked))
 
 
@@ -246,9 +185,7 @@ def _streamed(
     issues = list(recalled.issues)
     is_complete = False
     try:
-        for piece in stream_text(
-            model, reply_messages(request, language), deadline=Deadline.after(timeout_s)
-        ):
+        for piece in stream_text(model, reply_messages(request, language), deadline=Deadline.after(timeout_s)):
             heard = splitter.feed(piece)
             if heard:
                 yield heard
@@ -331,16 +268,12 @@ def _stored(asked: _Asked, reply: Reply, view: SecretView) -> Reply:
     """Store the memory of a reply, what was learnt of the other, and which secrets were told."""
     stores, project_id = asked.stores, asked.project_id
     own_names, other, language = _names(asked)
-    told = [
-        secret.secret_id for secret in view.open if find_secret(reply.spoken, secret, own_names=own_names)
-    ]
+    told = [secret.secret_id for secret in view.open if find_secret(reply.spoken, secret, own_names=own_names)]
     issues = list(reply.issues)
     content = reply.analysis.memory
     if not content or any(find_secret(content, each, own_names=own_names) for each in view.closed):
         content = _REMEMBERED[language].format(
-            other=other,
-            said=asked.said[:MAX_QUOTED_CHARACTERS],
-            spoken=reply.spoken[:MAX_QUOTED_CHARACTERS],
+            other=other, said=asked.said[:MAX_QUOTED_CHARACTERS], spoken=reply.spoken[:MAX_QUOTED_CHARACTERS]
         )
     changes: dict[str, Any] = {f"{name}_change": by for name, by in reply.deltas.items()}
     remembered = _remember(
@@ -352,10 +285,7 @@ def _stored(asked: _Asked, reply: Reply, view: SecretView) -> Reply:
             participants=(asked.to,),
             emotion=reply.analysis.emotional_impact,
             state_deltas={**changes, **({"secret_revealed": True} if told else {})},
-            details={
-                "said": asked.said[:MAX_QUOTED_CHARACTERS],
-                "spoken": reply.spoken[:MAX_QUOTED_CHARACTERS],
-            },
+            details={"said": asked.said[:MAX_QUOTED_CHARACTERS], "spoken": reply.spoken[:MAX_QUOTED_CHARACTERS]},
         ),
     )
     issues += remembered.issues
@@ -412,22 +342,13 @@ def _info(
     asked: _Asked, text: str, *, slot: str | None = None, state_deltas: dict[str, Any] | None = None
 ) -> GivenEvent:
     return GivenEvent(
-        text=text,
-        event_type="player_info",
-        participants=(asked.to,),
-        slot=slot,
-        state_deltas=state_deltas or {},
+        text=text, event_type="player_info", participants=(asked.to,), slot=slot, state_deltas=state_deltas or {}
     )
 
 
 def _remember(asked: _Asked, event: GivenEvent) -> Remembered:
     return remember_event(
-        asked.stores,
-        asked.project_id,
-        character_id=asked.character_id,
-        event=event,
-        at=asked.at,
-        now=asked.now,
+        asked.stores, asked.project_id, character_id=asked.character_id, event=event, at=asked.at, now=asked.now
     )
 
 
@@ -436,9 +357,7 @@ def _view(asked: _Asked) -> SecretView:
         return secret_view(unit, asked.character_id, asked.to, as_of=None)
 
 
-def _request(
-    asked: _Asked, view: SecretView, budget_tokens: int | None
-) -> tuple[ReplyRequest, StoryLanguage, Recall]:
+def _request(asked: _Asked, view: SecretView, budget_tokens: int | None) -> tuple[ReplyRequest, StoryLanguage, Recall]:
     recalled = recall_memories(
         asked.stores,
         asked.project_id,
@@ -489,28 +408,18 @@ def _entity(entities: Sequence[Entity], character_id: str) -> Entity:
     return next(each for each in entities if each.entity_id == character_id)
 
 
-def _slots(
-    stores: MemoryStores, project_id: str, character_id: str, as_of: Moment | None = None
-) -> list[KnownSlot]:
+def _slots(stores: MemoryStores, project_id: str, character_id: str, as_of: Moment | None = None) -> list[KnownSlot]:
     memories = list_character_memories(stores, project_id, character_id=character_id, as_of=as_of)
     held = [each for each in memories if each.slot is not None]
     earlier: dict[str, list[str]] = {}
     for memory in held:
         if memory.superseded_by is not None:
             earlier.setdefault(memory.slot or "", []).append(memory.content)
-    return known_slots(
-        ((each.slot or "", each.content) for each in held if each.superseded_by is None), earlier
-    )
+    return known_slots(((each.slot or "", each.content) for each in held if each.superseded_by is None), earlier)
 
 
 def _ground(
-    stores: MemoryStores,
-    project_id: str,
-    *,
-    character_id: str,
-    to: str,
-    said: Sequence[str],
-    as_of: Moment | None,
+    stores: MemoryStores, project_id: str, *, character_id: str, to: str, said: Sequence[str], as_of: Moment | None
 ) -> ReplyGround:
     slots = _slots(stores, project_id, character_id, as_of)
     with stores.database(project_id).read() as unit:

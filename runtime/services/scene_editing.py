@@ -55,39 +55,23 @@ class SceneEdit(BaseModel):
     """What became of a scene that was edited."""
 
     position: str
-    change_id: int | None = Field(
-        default=None, description="By which it is taken back; None: nothing changed."
-    )
+    change_id: int | None = Field(default=None, description="By which it is taken back; None: nothing changed.")
     added: int = Field(default=0, description="Memories that came, passages of the text among them.")
     removed: int = Field(default=0, description="Memories that went.")
     kept: int = Field(default=0, description="Memories that an author changed, and that were left alone.")
-    lost: list[str] = Field(
-        default_factory=list, description="Facts whose words are not in the text any more."
-    )
+    lost: list[str] = Field(default_factory=list, description="Facts whose words are not in the text any more.")
     indexing: IndexingResult = Field(default_factory=IndexingResult)
 
 
 def preview_scene_text(
     stores: MemoryStores, project_id: str, *, position: StoryPosition, text: str
 ) -> TextConsequences:
-    """Tell what a new text of a scene would do to its facts; nothing is stored.
-
-    Args:
-        stores: The stores.
-        project_id: The project.
-        position: The scene.
-        text: The new text.
-
-    Raises:
-        UnknownSceneError: When no scene is stored there.
-    """
+    """Tell what a new text of a scene would do to its facts; nothing is stored."""
     with stores.database(project_id).read() as unit:
         scene = unit.scenes.require(position)
         quotes = _quotes(unit, scene)
     new = scrub_text(text).strip()
-    return TextConsequences(
-        quotes=len(quotes), lost=_lost(quotes, new), is_same=new == (scene.text or "").strip()
-    )
+    return TextConsequences(quotes=len(quotes), lost=_lost(quotes, new), is_same=new == (scene.text or "").strip())
 
 
 def edit_scene(
@@ -104,18 +88,6 @@ def edit_scene(
     Passages of the text are made anew. With the record kept, its facts are looked for in the new text, and those whose
     words are gone are unverified from then on. Without it the scene is one that nobody read for facts; what the author
     changed or noted of it stays.
-
-    Args:
-        stores: The stores.
-        project_id: The project.
-        position: The scene.
-        text: The new text; None leaves it.
-        title: The new title; None leaves it.
-        record: What becomes of the record when the text changes.
-
-    Raises:
-        UnknownSceneError: When no scene is stored there.
-        UserInputError: When the text is empty or too long.
     """
     if text is not None and not text.strip():
         raise UserInputError("the scene would be empty; delete it instead, or write its text")
@@ -152,27 +124,11 @@ def amend_recorded_fact(
     """Take a fact out of a scene's record, or say it in other words; the record is the author's then.
 
     No model reads a scene again whose record is the author's, and no plain taking in of the scene replaces it.
-
-    Args:
-        stores: The stores.
-        project_id: The project.
-        position: The scene.
-        kind: What it is.
-        source_id: As `read_scene` names it: C3.status, C0-C3, OL2, or the number of what was learnt.
-        text: Its new words, of a state its value, of several one a line; None takes it out. What was learnt has no
-            words of its own.
-        as_of: Names in a value are meant as they are known by then; None means at the end of the story.
-
-    Raises:
-        UnknownSceneError: When no scene is stored there.
-        UserInputError: When the record does not hold it, the text is empty, or it has no words to change.
     """
     if text is not None and not text.strip():
         raise UserInputError("the new words are empty; reject the fact instead")
     if text is not None and kind not in RECORDED_WITH_WORDS:
-        raise UserInputError(
-            f"a fact of kind {kind!r} has no words of its own; reject it and note what holds"
-        )
+        raise UserInputError(f"a fact of kind {kind!r} has no words of its own; reject it and note what holds")
     with stores.database(project_id).write() as unit:
         scene = unit.scenes.require(position)
         if scene.record is None:
@@ -196,10 +152,7 @@ def _changed(
     if all(before[name] == value for name, value in fields.items()):
         return SceneEdit(position=str(scene.position))
     written = replace_stored_scene(
-        unit,
-        changed_scene(scene, fields),
-        settings=stores.settings.memory.ingest,
-        created_at=stores.clock(),
+        unit, changed_scene(scene, fields), settings=stores.settings.memory.ingest, created_at=stores.clock()
     )
     after = scene_image(unit, unit.scenes.require(scene.position))
     change = unit.changes.keep_scene(kind, scene.scene_id, before, after)
@@ -217,9 +170,7 @@ def _quotes(unit: UnitOfWork, scene: StoredScene) -> list[tuple[str, str]]:
     text = scene.text or ""
     place = (scene.chapter_index, scene.scene_index)
     memories = unit.memories.of_scenes([place], content_types=["memory", "note"])
-    return [
-        (each.content, text[slice(*each.source_span)]) for each in memories if each.source_span is not None
-    ]
+    return [(each.content, text[slice(*each.source_span)]) for each in memories if each.source_span is not None]
 
 
 def _lost(quotes: list[tuple[str, str]], text: str) -> list[str]:
@@ -292,8 +243,7 @@ def _value_of(said: str, old: Any, known: Sequence[Entity]) -> Any:
     names_ids = any(isinstance(each, str) and each in ids for each in old_values)
     kept = {str(each): each for each in old_values}
     values = [
-        kept[line] if line in kept else bearers.get(line.casefold(), line) if names_ids else line
-        for line in lines
+        kept[line] if line in kept else bearers.get(line.casefold(), line) if names_ids else line for line in lines
     ]
     return values if isinstance(old, list) else values[0] if len(values) == 1 else said
 

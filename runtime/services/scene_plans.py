@@ -64,22 +64,7 @@ def find_planned_scene(
     plan_file: Path | None = None,
     spoken_plan: Mapping[str, Any] | None = None,
 ) -> PlannedScene:
-    """Find the scene that is to be written next, and its plan.
-
-    Args:
-        stores: The stores.
-        project_id: The project.
-        chapter_index: Its chapter; None takes that of a chapter's plan in `plan_file`, else the one after the last
-            stored chapter.
-        scene_index: Its number; None takes the one after the last stored scene of the chapter.
-        plan_file: The scene's or its chapter's plan as JSON; None looks into the project, as `own_scene_plan` does.
-        spoken_plan: Fields of a plan that was said instead of written: `purpose`, `characters`, `location`.
-
-    Raises:
-        UnknownProjectError: When there is no such project.
-        InvalidFileError: When there is no plan at any of these places, or a file is wrong.
-        DatabaseError: When the database is needed for a number and fails.
-    """
+    """Find the scene that is to be written next, and its plan."""
     require_project_files(stores, project_id)
     paths = stores.paths(project_id)
     written = _read_plan_file(plan_file, paths) if plan_file is not None else None
@@ -102,23 +87,15 @@ def find_planned_scene(
     if written is not None:
         if written.scene_number not in (None, scene_index):
             logger.warning(
-                "the plan says scene_number %d, but --scene is %d, which counts",
-                written.scene_number,
-                scene_index,
+                "the plan says scene_number %d, but --scene is %d, which counts", written.scene_number, scene_index
             )
         return PlannedScene(**place, plan=written, chapter_plan=_chapter_plan(paths, chapter_index))
     found, chapter_plan = find_own_plan(paths, **place)
     return PlannedScene(**place, plan=found, chapter_plan=chapter_plan)
 
 
-def find_own_plan(
-    paths: ProjectPaths, *, chapter_index: int, scene_index: int
-) -> tuple[ScenePlan, ChapterPlan | None]:
-    """Return the plan that a project has of a scene, and that of its chapter where there is one.
-
-    Raises:
-        InvalidFileError: When there is no plan of the scene, or a file is wrong.
-    """
+def find_own_plan(paths: ProjectPaths, *, chapter_index: int, scene_index: int) -> tuple[ScenePlan, ChapterPlan | None]:
+    """Return the plan that a project has of a scene, and that of its chapter where there is one."""
     found, chapter_plan = own_scene_plan(paths, chapter_index=chapter_index, scene_index=scene_index)
     if found is None:
         chapter_file = str(paths.chapter_plan_file(chapter_index))
@@ -131,32 +108,14 @@ def find_own_plan(
 
 
 def read_plan_text(text: str, *, where: str = "the plan") -> ScenePlan | ChapterPlan:
-    """Read what a plan file holds: the plan of a scene, or of a chapter in either shape of novel-gen.
-
-    Args:
-        text: The file's text.
-        where: What errors call it.
-
-    Raises:
-        InvalidFileError: When it is no JSON, or no plan.
-    """
+    """Read what a plan file holds: the plan of a scene, or of a chapter in either shape of novel-gen."""
     return _plan_of(parse_json(text, where=where), where=where)
 
 
 def list_own_plans(
     stores: MemoryStores, project_id: str, *, until: tuple[int, int], last: int = 50
 ) -> list[PlannedScene]:
-    """List the plans that a project has, in story order: those of its chapters' plans and of its context files.
-
-    Args:
-        stores: The stores.
-        project_id: The project.
-        until: Chapter and scene; plans of later scenes are left out.
-        last: Only so many, the latest; files that cannot be read are passed over.
-
-    Raises:
-        UnknownProjectError: When there is no such project.
-    """
+    """List the plans that a project has, in story order: those of its chapters' plans and of its context files."""
     require_project_files(stores, project_id)
     paths = stores.paths(project_id)
     places = [place for place in planned_places(paths) if place <= until]
@@ -176,22 +135,10 @@ def read_plan_lines(file: Path) -> list[NumberedPlan]:
 
     Only plan_id, chapter_index, scene_index and scene_plan of a line are read. What else is there, such
     as an answer key, is dropped before anything looks at the line.
-
-    Args:
-        file: The file; empty lines are passed over.
-
-    Returns:
-        One entry per line, in the order of the file; a bad line has its problem in place of a plan. Of a chapter's
-        plan one per scene, whose plan_id is `<chapter>_<scene>`.
-
-    Raises:
-        InvalidFileError: When the file cannot be read or holds no plan.
     """
     text = read_text_file(file)
     lines = read_numbered_lines(text, PlanLine, file=file, id_fields=("plan_id",), example="P001")
-    plans = _plans_of_chapter(text, file) or [
-        NumberedPlan(each.number, each.value, each.problem) for each in lines
-    ]
+    plans = _plans_of_chapter(text, file) or [NumberedPlan(each.number, each.value, each.problem) for each in lines]
     if not plans:
         raise InvalidFileError(f"{str(file)!r} holds no plan; write one JSON object per line")
     return plans

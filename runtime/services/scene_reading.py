@@ -55,13 +55,10 @@ class EstablishedFact(BaseModel):
     )
     about: str = Field(default="", description="Whom a state or relationship is of, by name.")
     text: str
-    value: str = Field(
-        default="", description="Of a state its value alone, of several one a line, to be changed."
-    )
+    value: str = Field(default="", description="Of a state its value alone, of several one a line, to be changed.")
     was: str = Field(default="", description="Of a state its value before, where it had one.")
     span: tuple[int, int] | None = Field(
-        default=None,
-        description="Characters [start, end) of the scene that prove it; None: no quote is known.",
+        default=None, description="Characters [start, end) of the scene that prove it; None: no quote is known."
     )
     is_verified: bool = True
     importance: int | None = Field(default=None, description="Of a memory, from 1 to 10.")
@@ -69,9 +66,7 @@ class EstablishedFact(BaseModel):
     entities: list[NamedEntity] = Field(
         default_factory=list, description="Whom a memory is about, as far as they are known at the position."
     )
-    known_by: list[str] = Field(
-        default_factory=list, description="Names of all who know it, where that is said."
-    )
+    known_by: list[str] = Field(default_factory=list, description="Names of all who know it, where that is said.")
     hidden_from: list[str] = Field(default_factory=list, description="Names of those from whom it is kept.")
     made_by: FactMaker = "record"
     is_note: bool = Field(default=False, description="The author noted it; no record brought it.")
@@ -111,25 +106,10 @@ class ListedState(SceneState):
 def read_scene(
     stores: MemoryStores, project_id: str, *, position: StoryPosition, as_of: StoryPosition | None = None
 ) -> ReadScene:
-    """Return a scene's text and what it established.
-
-    Args:
-        stores: The stores.
-        project_id: The project.
-        position: The scene.
-        as_of: Position of the read: names are those known by then, and what replaced a fact later is not told. None
-            means the end of the story.
-
-    Raises:
-        UnknownSceneError: When no scene is stored there, or it does not lie before `as_of`.
-        UnknownProjectError: When no such project is stored.
-        DatabaseError: When the database fails.
-    """
+    """Return a scene's text and what it established."""
     cut = as_of or END_OF_STORY
     if not cut.admits(position.chapter_index, position.scene_index):
-        raise UnknownSceneError(
-            f"scene {str(position)!r} does not lie before {str(cut)!r}; read at a later position"
-        )
+        raise UnknownSceneError(f"scene {str(position)!r} does not lie before {str(cut)!r}; read at a later position")
     with stores.database(project_id).read() as unit:
         scene = unit.scenes.require(position)
         entities = known_entities(unit, as_of)
@@ -155,26 +135,14 @@ def read_scene(
 def list_scene_states(
     stores: MemoryStores, project_id: str, *, as_of: StoryPosition | None = None, with_counts: bool = True
 ) -> list[ListedState]:
-    """Return how far each scene was read for facts, and what it holds, in story order.
-
-    Args:
-        stores: The stores.
-        project_id: The project.
-        as_of: Only scenes before this position; None means all.
-        with_counts: Whether to count their facts and characters, which takes some time in a long book.
-
-    Raises:
-        UnknownProjectError: When no such project is stored.
-    """
+    """Return how far each scene was read for facts, and what it holds, in story order."""
     cut = as_of or END_OF_STORY
     with stores.database(project_id).read() as unit:
         unit.projects.require()
         states = unit.scenes.states(as_of=cut, with_lengths=with_counts)
         counts = unit.scenes.fact_counts(as_of=cut) if with_counts else {}
     return [
-        ListedState(
-            **dict(each), **dict(counts.get((each.chapter_index, each.scene_index)) or _NOTHING_COUNTED)
-        )
+        ListedState(**dict(each), **dict(counts.get((each.chapter_index, each.scene_index)) or _NOTHING_COUNTED))
         for each in states
     ]
 
@@ -213,17 +181,10 @@ class _Teller:
             (status, each)
             for status in statuses
             for each in self.unit.memories.of_scenes(
-                [self.place],
-                as_of=self.cut,
-                content_types=DISTILLED_TYPES,
-                statuses=[status],
-                as_brought=True,
+                [self.place], as_of=self.cut, content_types=DISTILLED_TYPES, statuses=[status], as_brought=True
             )
         ]
-        return [
-            self._memory(each, status, recorded.get(each.source_id or each.chunk_id))
-            for status, each in found
-        ]
+        return [self._memory(each, status, recorded.get(each.source_id or each.chunk_id)) for status, each in found]
 
     def _memory(
         self, chunk: StoryMemoryChunk, status: MemoryStatus, recorded: RecordedMemory | None
@@ -336,9 +297,7 @@ class _Teller:
         finder = QuoteFinder(self.scene.text or "")
         ids = {name for each in self.record.learned for name in each.memory_ids}
         contents = self._contents(ids - {ALL_LIVED})
-        return [
-            self._learnt(number, each, contents, finder) for number, each in enumerate(self.record.learned)
-        ]
+        return [self._learnt(number, each, contents, finder) for number, each in enumerate(self.record.learned)]
 
     def _learnt(
         self, number: int, told: RecordedLearning, contents: Mapping[str, str], finder: QuoteFinder

@@ -31,22 +31,7 @@ def summarize_scene(
     max_bullets: int | None = None,
     settings: NovelgenSettings | None = None,
 ) -> SceneSummary:
-    """Sum a scene up; nothing is stored.
-
-    Args:
-        text: The scene.
-        chat_model: The chat model, or its name as provider:model; None takes that of the settings, and rules where
-            those name none.
-        max_bullets: Most bullets; None takes `memory.summarization.max_bullets`.
-        settings: The settings; None reads those of the machine.
-
-    Returns:
-        The bullets; where the model fails, those that rules choose, with an issue.
-
-    Raises:
-        UserInputError: When the text is empty or too long, or no bullet is wanted.
-        ConfigurationError: When the model cannot be built.
-    """
+    """Sum a scene up; nothing is stored."""
     chosen = settings or load_settings()
     summarization = chosen.memory.summarization
     most = summarization.max_bullets if max_bullets is None else max_bullets

@@ -23,9 +23,7 @@ class ListedScene(BaseModel):
 
     scene: StoredScene
     on_stage: list[str] = Field(default_factory=list)
-    part: str = Field(
-        default="", description="Title of the part, such as a volume, that its chapter stands in."
-    )
+    part: str = Field(default="", description="Title of the part, such as a volume, that its chapter stands in.")
 
 
 class SceneChange(BaseModel):
@@ -56,11 +54,7 @@ class RecordReplacement(BaseModel):
 
 
 def list_scenes(stores: MemoryStores, project_id: str) -> list[ListedScene]:
-    """Return the stored scenes in story order, without their texts and records.
-
-    Raises:
-        UnknownProjectError: When no such project is stored.
-    """
+    """Return the stored scenes in story order, without their texts and records."""
     with stores.database(project_id).read() as unit:
         scenes = unit.scenes.list_as_of()
         names = _names(unit, project_id)
@@ -69,50 +63,23 @@ def list_scenes(stores: MemoryStores, project_id: str) -> list[ListedScene]:
 
 
 def scene_places(stores: MemoryStores, project_id: str) -> list[tuple[int, int]]:
-    """Return chapter and scene of every stored scene in story order, for who needs no more of them.
-
-    Raises:
-        UnknownProjectError: When no such project is stored.
-    """
+    """Return chapter and scene of every stored scene in story order, for who needs no more of them."""
     with stores.database(project_id).read() as unit:
         return unit.scenes.places()
 
 
 def get_scene(stores: MemoryStores, project_id: str, *, position: StoryPosition) -> ListedScene:
-    """Return a stored scene with its text.
-
-    Raises:
-        UnknownSceneError: When none is stored there.
-    """
+    """Return a stored scene with its text."""
     with stores.database(project_id).read() as unit:
         return _listed(unit.scenes.require(position), _names(unit, project_id), _parts(unit))
 
 
 def insert_scene(
-    stores: MemoryStores,
-    project_id: str,
-    *,
-    position: StoryPosition,
-    text: str | None = None,
-    title: str = "",
+    stores: MemoryStores, project_id: str, *, position: StoryPosition, text: str | None = None, title: str = ""
 ) -> SceneChange:
-    """Make room at a place and store a new scene there; those from there on move by one.
-
-    Args:
-        stores: The stores.
-        project_id: The project.
-        position: Place of the new scene; with a chapter alone, room is made for a chapter.
-        text: The scene's text; None only makes room.
-        title: The scene's title.
-
-    Raises:
-        InvalidPositionError: When a text is given for a whole chapter.
-        UserInputError: When the text is empty; nothing is moved then.
-    """
+    """Make room at a place and store a new scene there; those from there on move by one."""
     if text is not None and position.scene_index is None:
-        raise InvalidPositionError(
-            f"{str(position)!r} is a chapter; name the place of the scene: {position}:1"
-        )
+        raise InvalidPositionError(f"{str(position)!r} is a chapter; name the place of the scene: {position}:1")
     if text is not None and not text.strip():
         raise UserInputError(f"the new scene {str(position)!r} holds no text; nothing was moved")
     with stores.database(project_id).write() as unit:
@@ -125,15 +92,8 @@ def insert_scene(
     return SceneChange(position=str(position), moved=moved, indexing=result.indexing)
 
 
-def move_scene(
-    stores: MemoryStores, project_id: str, *, source: StoryPosition, target: StoryPosition
-) -> SceneChange:
-    """Move a scene, or a whole chapter; the others close up and make room.
-
-    Raises:
-        InvalidPositionError: When one is a scene and the other a chapter.
-        UnknownSceneError: When nothing is stored at the source.
-    """
+def move_scene(stores: MemoryStores, project_id: str, *, source: StoryPosition, target: StoryPosition) -> SceneChange:
+    """Move a scene, or a whole chapter; the others close up and make room."""
     if (source.scene_index is None) != (target.scene_index is None):
         raise InvalidPositionError(
             f"{str(source)!r} and {str(target)!r} are not alike; move a scene to a scene's place (3:2 5:1) or a "
@@ -149,21 +109,13 @@ def move_scene(
 
 
 def delete_scene(stores: MemoryStores, project_id: str, *, position: StoryPosition) -> SceneChange:
-    """Delete a scene with everything that came from it; the author's notes stay.
-
-    Raises:
-        UnknownSceneError: When none is stored there.
-    """
+    """Delete a scene with everything that came from it; the author's notes stay."""
     result = delete_stored_scene(stores, project_id, position)
     return SceneChange(position=str(position), removed=result.scenes[0].removed, indexing=result.indexing)
 
 
 def get_record(stores: MemoryStores, project_id: str, *, position: StoryPosition) -> SceneRecordView:
-    """Return what a scene established, with the facts that no quote of it proves.
-
-    Raises:
-        UnknownSceneError: When none is stored there.
-    """
+    """Return what a scene established, with the facts that no quote of it proves."""
     with stores.database(project_id).read() as unit:
         scene = unit.scenes.require(position)
         unverified = _unverified_facts(unit, scene)
@@ -179,19 +131,7 @@ def get_record(stores: MemoryStores, project_id: str, *, position: StoryPosition
 def replace_record(
     stores: MemoryStores, project_id: str, *, position: StoryPosition, written: str, source_name: str
 ) -> RecordReplacement:
-    """Store a record that the author wrote, in place of what came from the old one.
-
-    Args:
-        stores: The stores.
-        project_id: The project.
-        position: The scene.
-        written: The record as JSON.
-        source_name: What to call it in an error, such as its file.
-
-    Raises:
-        UnknownSceneError: When no scene is stored there.
-        InvalidFileError: When what was written is no record; nothing is changed then.
-    """
+    """Store a record that the author wrote, in place of what came from the old one."""
     with stores.database(project_id).read() as unit:
         scene = unit.scenes.require(position)
     replacement = SceneInput(
@@ -245,9 +185,7 @@ def _parsed_record(text: str, scene: StoredScene, name: str) -> SceneRecord:
     except ValidationError as error:
         first = error.errors()[0]
         field = ".".join(map(str, first["loc"])) or "the file"
-        raise InvalidFileError(
-            f"{name!r} is no scene record: {field}: {first['msg']}; nothing was changed"
-        ) from error
+        raise InvalidFileError(f"{name!r} is no scene record: {field}: {first['msg']}; nothing was changed") from error
     # A record belongs to the scene that it is given for, wherever that stood when it was written.
     place = {"chapter_index": scene.chapter_index, "scene_index": scene.scene_index}
     return record.model_copy(update=place)

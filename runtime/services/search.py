@@ -24,24 +24,7 @@ def search_memories(
     as_of: StoryPosition | None = None,
     min_relevance: float = 0.0,
 ) -> list[StoryMemoryChunk]:
-    """Return the memories that fit a query, best first.
-
-    Args:
-        stores: The stores.
-        project_id: The project.
-        query: What to look for, in the story's language.
-        entities: Only memories of one of these entities: ids, names or aliases.
-        content_type: Only this kind.
-        tags: Only memories with one of these tags.
-        top_k: At most so many.
-        as_of: Only what lies strictly before this position; None means all that is stored.
-        min_relevance: Only what fits at least so well, from 0 (all) to 1.
-
-    Raises:
-        UnknownProjectError: When no such project is stored.
-        UserInputError: When the query is empty, or the relevance is not from 0 to 1.
-        StoreError: When no retriever could answer.
-    """
+    """Return the memories that fit a query, best first."""
     await_index(stores, project_id)
     return StoryMemoryTools(stores).search_story_memory(
         project_id,
@@ -65,28 +48,8 @@ def rank_memories(
     top_k: int = DEFAULT_TOP_K,
     as_of: StoryPosition | None = None,
 ) -> RankedMemories:
-    """Return the memories that fit a query with why, what holds in place of an outdated one, and what was missing.
-
-    Args:
-        stores: The stores.
-        project_id: The project.
-        query: What to look for, in the story's language.
-        entities: Only memories of one of these entities: ids, names or aliases.
-        content_type: Only this kind.
-        top_k: At most so many.
-        as_of: Only what lies strictly before this position; None means all that is stored.
-
-    Raises:
-        UnknownProjectError: When no such project is stored.
-        UserInputError: When the query is empty.
-        StoreError: When no retriever could answer.
-    """
+    """Return the memories that fit a query with why, what holds in place of an outdated one, and what was missing."""
     await_index(stores, project_id)
     return StoryMemoryTools(stores).rank_story_memory(
-        project_id,
-        query,
-        entities=list(entities) or None,
-        content_type=content_type,
-        top_k=top_k,
-        as_of=as_of,
+        project_id, query, entities=list(entities) or None, content_type=content_type, top_k=top_k, as_of=as_of
     )

@@ -40,13 +40,7 @@ class SecretState(BaseModel):
 
 @dataclass(frozen=True, slots=True)
 class SecretView:
-    """What a character may tell somebody.
-
-    Args:
-        open: Secrets that may be told, or were.
-        hints: What may be let slip of the others.
-        closed: Secrets that must stand nowhere towards this listener.
-    """
+    """What a character may tell somebody."""
 
     open: list[Secret] = field(default_factory=list)
     hints: list[str] = field(default_factory=list)
@@ -56,17 +50,7 @@ class SecretView:
 def keep_secret(
     stores: MemoryStores, project_id: str, *, character_id: str, secret: Mapping[str, Any] | Secret
 ) -> Secret:
-    """Let a character keep a secret, in place of the one of that id.
-
-    Args:
-        stores: The stores.
-        project_id: The project.
-        character_id: Who keeps it.
-        secret: Its `secret_id`, `text` and conditions; also with the keys `secret`, `unlock_trust`, ….
-
-    Raises:
-        UserInputError: When a field is wrong; says which.
-    """
+    """Let a character keep a secret, in place of the one of that id."""
     if not isinstance(secret, Secret | Mapping):
         raise UserInputError(
             f"that is no secret: {shown(secret)}; pass a mapping with secret_id, text and what unlocks it"
@@ -90,11 +74,7 @@ def _meant_field(error: ValidationError) -> str:
 
 
 def drop_secret(stores: MemoryStores, project_id: str, *, character_id: str, secret_id: str) -> Secret:
-    """Take a secret away from a character.
-
-    Raises:
-        UserInputError: When it keeps no such secret.
-    """
+    """Take a secret away from a character."""
     with stores.database(project_id).write() as unit:
         secret = require_secret(unit.play.secrets(character_id), secret_id)
         unit.play.drop_secret(character_id, secret_id)
@@ -102,22 +82,9 @@ def drop_secret(stores: MemoryStores, project_id: str, *, character_id: str, sec
 
 
 def list_secrets(
-    stores: MemoryStores,
-    project_id: str,
-    *,
-    character_id: str,
-    to: str,
-    as_of: Moment | None = None,
+    stores: MemoryStores, project_id: str, *, character_id: str, to: str, as_of: Moment | None = None
 ) -> list[SecretState]:
-    """List a character's secrets, as they stand towards a listener.
-
-    Args:
-        stores: The stores.
-        project_id: The project.
-        character_id: Who keeps them.
-        to: The listener: id, name or alias of a character, or any other name, such as "player".
-        as_of: As it stood then; None means now.
-    """
+    """List a character's secrets, as they stand towards a listener."""
     with stores.database(project_id).read() as unit:
         other_id = other_id_of(unit, to)
         disposition = folded_disposition(unit.play.dispositions(character_id, other_id, as_of=as_of))
@@ -134,11 +101,7 @@ def reveal_secret(
     at: Moment | None = None,
     now: datetime | None = None,
 ) -> Disclosure:
-    """Write down that a character told somebody a secret: it stays known to them, whatever becomes of trust.
-
-    Raises:
-        UserInputError: When it keeps no such secret, or one that is never told.
-    """
+    """Write down that a character told somebody a secret: it stays known to them, whatever becomes of trust."""
     with stores.database(project_id).write() as unit:
         return reveal_in(unit, character_id, secret_id, to=to, at=at, now=now or stores.clock())
 
@@ -171,11 +134,7 @@ def show_item(
     at: Moment | None = None,
     now: datetime | None = None,
 ) -> Disclosure:
-    """Write down that somebody showed a character a thing, which may be what unlocks a secret.
-
-    Raises:
-        UserInputError: When the thing has no name.
-    """
+    """Write down that somebody showed a character a thing, which may be what unlocks a secret."""
     name = scrub_text(item).strip()
     if not name:
         raise UserInputError("the item has no name; say what was shown")
@@ -201,19 +160,7 @@ def set_flag(
     at: Moment | None = None,
     now: datetime | None = None,
 ) -> FlagChange:
-    """Let a flag of the story take a value; its earlier values stay readable.
-
-    Args:
-        stores: The stores.
-        project_id: The project.
-        name: The flag.
-        value: Anything that JSON holds.
-        at: When; None means now.
-        now: The present moment; None asks the clock.
-
-    Raises:
-        UserInputError: When the name is empty, or JSON cannot hold the value.
-    """
+    """Let a flag of the story take a value; its earlier values stay readable."""
     flag = scrub_text(name).strip()
     if not flag:
         raise UserInputError("the flag has no name; pass one such as 'bridge_burnt'")
@@ -237,14 +184,7 @@ def flags_in(unit: UnitOfWork, as_of: Moment | None) -> dict[str, Any]:
 
 
 def secret_view(unit: UnitOfWork, character_id: str, to: str, *, as_of: Moment | None) -> SecretView:
-    """Return what a character may tell a listener.
-
-    Args:
-        unit: A transaction.
-        character_id: Who keeps the secrets.
-        to: The listener. The character itself is alone with what it knows: nothing is closed.
-        as_of: As it stood then.
-    """
+    """Return what a character may tell a listener."""
     other_id = other_id_of(unit, to)
     if other_id == character_id:
         return SecretView(open=unit.play.secrets(character_id))
@@ -259,13 +199,7 @@ def secret_view(unit: UnitOfWork, character_id: str, to: str, *, as_of: Moment |
 
 @dataclass(frozen=True, slots=True)
 class Towards:
-    """What a recall towards a listener adds and keeps back.
-
-    Args:
-        header: How the two stand, as a line above the recall.
-        closed: Secrets that the listener may not hear.
-        own_names: Names of the character.
-    """
+    """What a recall towards a listener adds and keeps back."""
 
     header: Sequence[ProtectedLine] = ()
     closed: Sequence[Secret] = ()
@@ -316,20 +250,14 @@ def _states(
     flags = flags_in(unit, as_of)
     states = []
     for secret in secrets:
-        standing = secret.standing(
-            disposition, flags=flags, items=shown, is_known=name_key(secret.secret_id) in told
-        )
+        standing = secret.standing(disposition, flags=flags, items=shown, is_known=name_key(secret.secret_id) in told)
         hint = secret.hint(disposition, flags=flags, items=shown) if standing == "hinted" else None
         states.append(SecretState(secret=secret, standing=standing, hint=hint))
     return states
 
 
 def require_json(value: Any, what: str) -> None:
-    """Refuse what JSON cannot hold.
-
-    Raises:
-        UserInputError: Names the value.
-    """
+    """Refuse what JSON cannot hold."""
     if isinstance(value, Mapping):
         for key, each in value.items():
             require_json(key, what)
@@ -338,6 +266,4 @@ def require_json(value: Any, what: str) -> None:
         for each in value:
             require_json(each, what)
     elif not (value is None or isinstance(value, str | int | float | bool)) or value != value:
-        raise UserInputError(
-            f"{what} cannot be {value!r}; pass text, a number, true, false, a list or a mapping"
-        )
+        raise UserInputError(f"{what} cannot be {value!r}; pass text, a number, true, false, a list or a mapping")

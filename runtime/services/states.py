@@ -33,19 +33,7 @@ def get_timeline(
     context_window: int = DEFAULT_CONTEXT_WINDOW,
     as_of: StoryPosition | None = None,
 ) -> TimelineView:
-    """Return how entities stood at the end of the chapters around one chapter.
-
-    Args:
-        stores: The stores.
-        project_id: The project.
-        chapter_index: The chapter in the middle.
-        context_window: Chapters before and after it.
-        as_of: Only what lies strictly before this position; None means all that is stored.
-
-    Raises:
-        UnknownProjectError: When no such project is stored.
-        DatabaseError: When the database fails.
-    """
+    """Return how entities stood at the end of the chapters around one chapter."""
     window = max(0, context_window)
     cut = as_of or END_OF_STORY
     with stores.database(project_id).read() as unit:
@@ -63,58 +51,24 @@ class StatedStretch(BaseModel):
     changes: list[StateChange] = Field(
         default_factory=list, description="In the order in which they count; merely being seen is none."
     )
-    holders: dict[str, str] = Field(
-        default_factory=dict, description="Item to who had it on entering the stretch."
-    )
+    holders: dict[str, str] = Field(default_factory=dict, description="Item to who had it on entering the stretch.")
 
 
 def stated_within(
-    stores: MemoryStores,
-    project_id: str,
-    *,
-    since: StoryPosition,
-    until: StoryPosition | None = None,
+    stores: MemoryStores, project_id: str, *, since: StoryPosition, until: StoryPosition | None = None
 ) -> StatedStretch:
-    """Return what was stated of how entities stand from one position on until another.
-
-    Args:
-        stores: The stores.
-        project_id: The project.
-        since: Where the stretch begins; what a scene there states is in it.
-        until: Where it ends; what a scene there states is not. None means the end of the story.
-
-    Raises:
-        UnknownProjectError: When no such project is stored.
-        DatabaseError: When the database fails.
-    """
+    """Return what was stated of how entities stand from one position on until another."""
     with stores.database(project_id).read() as unit:
         changes = unit.states.stated_between(since, until or END_OF_STORY)
         standing = unit.states.standing_before(since, attributes=[HOLDER_ATTRIBUTE])
     held = {each.entity_id: each.value for each in standing}
-    return StatedStretch(
-        changes=changes, holders={item: who for item, who in held.items() if isinstance(who, str)}
-    )
+    return StatedStretch(changes=changes, holders={item: who for item, who in held.items() if isinstance(who, str)})
 
 
 def state_history(
     stores: MemoryStores, project_id: str, *, entity: str, as_of: StoryPosition | None = None
 ) -> list[StateChange]:
-    """Return what was stated of how an entity stands, step by step.
-
-    Args:
-        stores: The stores.
-        project_id: The project.
-        entity: Its id, name or alias.
-        as_of: Only what lies strictly before this position; None means all that is stored.
-
-    Returns:
-        Changes in the order in which they count; where it was merely seen is not among them.
-
-    Raises:
-        UnknownEntityError: When nobody bears the name by then, or several do; says who is near.
-        UnknownProjectError: When no such project is stored.
-        DatabaseError: When the database fails.
-    """
+    """Return what was stated of how an entity stands, step by step."""
     with stores.database(project_id).read() as unit:
         entity_id = resolved_entity(entity, known_entities(unit, as_of)).entity_id
         return unit.states.stated_of(entity_id, as_of=as_of or END_OF_STORY)
@@ -143,20 +97,6 @@ def attribute_histories(
     """Return each attribute of an entity with all that it was, and the words that prove what it is.
 
     What was said again and changed nothing is no step; of two words at one place the one that counts is.
-
-    Args:
-        stores: The stores.
-        project_id: The project.
-        entity: Its id, name or alias.
-        as_of: Only what lies strictly before this position; None means all that is stored.
-
-    Returns:
-        The attributes in the order in which they were first stated.
-
-    Raises:
-        UnknownEntityError: When nobody bears the name by then, or several do; says who is near.
-        UnknownProjectError: When no such project is stored.
-        DatabaseError: When the database fails.
     """
     changes = state_history(stores, project_id, entity=entity, as_of=as_of)
     by_attribute: dict[str, list[StateChange]] = {}

@@ -28,28 +28,9 @@ MAX_SCENES_TOLD_TOGETHER = 5
 
 
 def what_changed(
-    stores: MemoryStores,
-    project_id: str,
-    *,
-    since: StoryPosition | None = None,
-    until: StoryPosition | None = None,
+    stores: MemoryStores, project_id: str, *, since: StoryPosition | None = None, until: StoryPosition | None = None
 ) -> StoryDifference:
-    """Return what changed in the story between two positions: facts, states, hands, threads, knowledge, people.
-
-    Args:
-        stores: The stores.
-        project_id: The project.
-        since: Told is what the scenes from here on changed; None means the last scene before `until`.
-        until: Nothing from here on is told, or let on; None means the end of the story.
-
-    Returns:
-        The changes, without any scene where none is stored there.
-
-    Raises:
-        UnknownProjectError: When no such project is stored.
-        InvalidPositionError: When `until` does not lie after `since`.
-        DatabaseError: When the database fails.
-    """
+    """Return what changed in the story between two positions: facts, states, hands, threads, knowledge, people."""
     if since is not None and until is not None and until <= since:
         raise InvalidPositionError(f"{str(until)!r} does not lie after {str(since)!r}; turn them round")
     with stores.database(project_id).read() as unit:
@@ -92,9 +73,7 @@ def what_changed(
             entities_before=entities_before,
             entities=entities,
             masks=_masks(
-                unit,
-                {each.entity_id for each in entities_before} - {each.entity_id for each in entities},
-                end,
+                unit, {each.entity_id for each in entities_before} - {each.entity_id for each in entities}, end
             ),
             seen_before=frozenset(_seen(unit, begin)),
             seen=[each for scene in scenes for each in (*scene.participants, scene.location_id) if each],
@@ -103,17 +82,7 @@ def what_changed(
 
 
 def what_scene_changed(stores: MemoryStores, project_id: str, *, position: StoryPosition) -> StoryDifference:
-    """Return what one scene changed, or one whole chapter.
-
-    Args:
-        stores: The stores.
-        project_id: The project.
-        position: The scene; a chapter alone is all of it.
-
-    Raises:
-        UnknownSceneError: When none is stored there.
-        DatabaseError: When the database fails.
-    """
+    """Return what one scene changed, or one whole chapter."""
     chapter_index = position.chapter_index or 0
     if position.scene_index is not None:
         with stores.database(project_id).read() as unit:
@@ -127,22 +96,11 @@ def what_scene_changed(stores: MemoryStores, project_id: str, *, position: Story
     return found
 
 
-def what_taken_changed(
-    stores: MemoryStores, project_id: str, *, taken: Iterable[Place]
-) -> StoryDifference | None:
+def what_taken_changed(stores: MemoryStores, project_id: str, *, taken: Iterable[Place]) -> StoryDifference | None:
     """Return what scenes changed that were just taken in or read, for the end of a report.
 
     A few scenes of one chapter that follow one another are told of together. Of more the last one is told of, with
     totals of all.
-
-    Args:
-        stores: The stores.
-        project_id: The project.
-        taken: Chapter and scene of each.
-
-    Returns:
-        The changes, None where there are none. What keeps them from being told stands in their `issues`: the scenes
-        are stored, and must not look as if they were not.
     """
     places = sorted(set(taken))
     if not places:
@@ -185,9 +143,7 @@ def _totals(whole: StoryDifference) -> StretchTotals:
     )
 
 
-def _scenes_between(
-    unit: UnitOfWork, since: StoryPosition | None, until: StoryPosition | None
-) -> list[StoredScene]:
+def _scenes_between(unit: UnitOfWork, since: StoryPosition | None, until: StoryPosition | None) -> list[StoredScene]:
     end = until or StoryPosition()
     if since is None:
         return unit.scenes.list_as_of(as_of=end, last=1)

@@ -14,26 +14,9 @@ from runtime.stores import MemoryStores
 
 
 def story_timeline(
-    stores: MemoryStores,
-    project_id: str,
-    *,
-    as_of: StoryPosition | None = None,
-    character: str | None = None,
+    stores: MemoryStores, project_id: str, *, as_of: StoryPosition | None = None, character: str | None = None
 ) -> StoryTimeline:
-    """Return when the scenes before a position play, by what they say themselves.
-
-    Args:
-        stores: The stores.
-        project_id: The project.
-        as_of: Only what lies strictly before this position; None means all that is stored.
-        character: Only scenes with this character, by id, name or alias; `since_previous` then counts from the last
-            scene with them. Days and orders stay those of the whole story.
-
-    Raises:
-        UnknownProjectError: When no such project is stored.
-        UnknownEntityError: When nobody bears the name by then.
-        DatabaseError: When the database fails.
-    """
+    """Return when the scenes before a position play, by what they say themselves."""
     with stores.database(project_id).read() as unit:
         language = unit.projects.require().language
         scenes = scene_times(unit.scenes.tellings(as_of=as_of or END_OF_STORY))
@@ -64,15 +47,6 @@ def scenes_naming_characters(
     """Return which scenes before a position name which characters in their texts.
 
     A name that the story gives somebody only from the position on counts for nobody.
-
-    Args:
-        stores: The stores.
-        project_id: The project.
-        as_of: Only what lies strictly before this position; None means all that is stored.
-
-    Raises:
-        UnknownProjectError: When no such project is stored.
-        DatabaseError: When the database fails.
     """
     with stores.database(project_id).read() as unit:
         known = known_entities(unit, as_of)

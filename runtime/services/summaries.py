@@ -29,9 +29,7 @@ class ListedSummary(BaseModel):
     title: str = ""
     first_chapter: int
     last_chapter: int
-    told: str = Field(
-        default="", description="What a context tells once it is over; empty: nothing is known."
-    )
+    told: str = Field(default="", description="What a context tells once it is over; empty: nothing is known.")
     origin: SummaryOrigin = "made"
     written: str = Field(default="", description="What somebody wrote, where that is not what is told.")
     state: SummaryState = Field(
@@ -47,19 +45,8 @@ class SummaryWriting(BaseModel):
     issues: list[ReportIssue] = Field(default_factory=list)
 
 
-def list_summaries(
-    stores: MemoryStores, project_id: str, *, as_of: StoryPosition | None = None
-) -> list[ListedSummary]:
-    """Return every stored chapter and every part that has begun, chapters first, in order.
-
-    Args:
-        stores: The stores.
-        project_id: The project.
-        as_of: Only what has begun before this position, and what was told by then; None means the end of the story.
-
-    Raises:
-        UnknownProjectError: When no such project is stored.
-    """
+def list_summaries(stores: MemoryStores, project_id: str, *, as_of: StoryPosition | None = None) -> list[ListedSummary]:
+    """Return every stored chapter and every part that has begun, chapters first, in order."""
     chapters_per_part = stores.settings.memory.summarization.chapters_per_part
     cut = as_of or END_OF_STORY
     with stores.database(project_id).read() as unit:
@@ -70,8 +57,7 @@ def list_summaries(
         told = unit.story_summaries(chapters_per_part=chapters_per_part, as_of=cut)
         written = unit.summaries.list_as_of(as_of=cut)
     listed = [
-        ListedSummary(level="chapter", number=number, first_chapter=number, last_chapter=number)
-        for number in chapters
+        ListedSummary(level="chapter", number=number, first_chapter=number, last_chapter=number) for number in chapters
     ] + [
         ListedSummary(level="part", **part.model_dump())
         for part in parts
@@ -82,32 +68,19 @@ def list_summaries(
 
 
 def get_summary(stores: MemoryStores, project_id: str, *, level: SummaryLevel, number: int) -> ListedSummary:
-    """Return one chapter or part.
-
-    Raises:
-        UserInputError: When nothing of it is stored.
-    """
+    """Return one chapter or part."""
     listed = list_summaries(stores, project_id)
     found = next((each for each in listed if (each.level, each.number) == (level, number)), None)
     if found is None:
         known = [each.number for each in listed if each.level == level]
-        raise UserInputError(
-            f"nothing is stored of {level} {number!r} of {project_id!r}; there are {known!r}"
-        )
+        raise UserInputError(f"nothing is stored of {level} {number!r} of {project_id!r}; there are {known!r}")
     return found
 
 
 def write_author_summary(
     stores: MemoryStores, project_id: str, *, level: SummaryLevel, number: int, text: str
 ) -> ListedSummary:
-    """Store a person's summary; an empty text takes what was written away, and the made one holds again.
-
-    Returns:
-        What is told of the chapter or part now.
-
-    Raises:
-        UserInputError: When nothing is stored of that chapter or part.
-    """
+    """Store a person's summary; an empty text takes what was written away, and the made one holds again."""
     found = get_summary(stores, project_id, level=level, number=number)
     with stores.database(project_id).write() as unit:
         _store(unit, project_id, found, text, "author")
@@ -126,18 +99,6 @@ def write_model_summaries(
 
     Each is stored by itself, so that a broken run goes on where it stopped; one whose scenes change meanwhile is
     dropped. No transaction is open while the model writes.
-
-    Args:
-        stores: The stores.
-        project_id: The project.
-        only: Level and number of the one to write, also where a model wrote it before; a person's is left alone.
-        model: The chat model, or its name as provider:model; None takes that of the settings.
-        progress: Called after each with those done and all.
-
-    Raises:
-        UserInputError: When nothing is stored of that chapter or part, it is not over, no record tells of it,
-            or a person wrote it.
-        ConfigurationError: When no model is configured, or it cannot be built.
     """
     writer = build_extraction_model(stores.settings, model)
     if only:
@@ -178,20 +139,14 @@ def _write_one(
             result.issues.append(ReportIssue(stage="summary", kind="stale", message=message))
             return
         _store(unit, project_id, summary, answer.text, "model")
-    result.written.append(
-        summary.model_copy(update={"told": answer.text, "origin": "model", "state": "current"})
-    )
+    result.written.append(summary.model_copy(update={"told": answer.text, "origin": "model", "state": "current"}))
 
 
 def _store(
     unit: UnitOfWork, project_id: str, summary: ListedSummary, text: str, origin: Literal["author", "model"]
 ) -> None:
     unit.summaries.write(
-        summary.level,
-        summary.number,
-        text,
-        chapters=(summary.first_chapter, summary.last_chapter),
-        origin=origin,
+        summary.level, summary.number, text, chapters=(summary.first_chapter, summary.last_chapter), origin=origin
     )
 
 
@@ -223,20 +178,11 @@ def _completed(
     else:
         texts = {each.part_number: (each.summary, each.origin) for each in told.parts}
     text, origin = texts.get(summary.number, ("", "made"))
-    own = [
-        each
-        for each in written
-        if (each.summary.level, each.summary.number) == (summary.level, summary.number)
-    ]
+    own = [each for each in written if (each.summary.level, each.summary.number) == (summary.level, summary.number)]
     shown = next((each for each in own if each.summary.text == text), own[-1] if own else None)
     state: SummaryState = shown.standing if shown else "current"
     unused = "" if shown is None or shown.summary.text == text else shown.summary.text
     is_over = summary.last_chapter <= last_over
     return summary.model_copy(
-        update={
-            "told": text,
-            "origin": origin,
-            "written": unused,
-            "state": state if is_over else "unfinished",
-        }
+        update={"told": text, "origin": origin, "written": unused, "state": state if is_over else "unfinished"}
     )

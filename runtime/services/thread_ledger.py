@@ -14,25 +14,9 @@ from runtime.stores import MemoryStores
 
 
 def thread_ledger(
-    stores: MemoryStores,
-    project_id: str,
-    *,
-    as_of: StoryPosition | None = None,
-    on_stage: Sequence[str] = (),
+    stores: MemoryStores, project_id: str, *, as_of: StoryPosition | None = None, on_stage: Sequence[str] = ()
 ) -> ThreadLedger:
-    """Return where every thread stands at a position.
-
-    Args:
-        stores: The stores.
-        project_id: The project.
-        as_of: Position of the read; None means the end of the story.
-        on_stage: Whom and what the next scene has on stage, by id, name or alias; their threads press more. Empty
-            takes who was in the last scene, and where it was.
-
-    Raises:
-        UnknownProjectError: When no such project is stored.
-        UnknownEntityError: When nobody bears a name by then.
-    """
+    """Return where every thread stands at a position."""
     position = as_of or END_OF_STORY
     with stores.database(project_id).read() as unit:
         outline = unit.outline(as_of=position)
@@ -59,16 +43,7 @@ def thread_ledger(
 
 
 def thread_warnings(stores: MemoryStores, project_id: str, *, scenes: Iterable[Place]) -> list[str]:
-    """Return what an author should hear of the story's threads after scenes were taken in, in its language.
-
-    Args:
-        stores: The stores.
-        project_id: The project.
-        scenes: Chapter and scene of those that were taken in; for none nothing is said.
-
-    Raises:
-        UnknownProjectError: When no such project is stored.
-    """
+    """Return what an author should hear of the story's threads after scenes were taken in, in its language."""
     taken = frozenset(scenes)
     if not taken:
         return []

@@ -31,17 +31,7 @@ def list_threads(
     statuses: Sequence[LoopStatus] = WAITING,
     as_of: StoryPosition | None = None,
 ) -> list[ListedThread]:
-    """List threads in the order in which they were planted.
-
-    Args:
-        stores: The stores.
-        project_id: The project.
-        statuses: Only those of these statuses.
-        as_of: Position of the read; None means the end of the story.
-
-    Raises:
-        UnknownProjectError: When no such project is stored.
-    """
+    """List threads in the order in which they were planted."""
     position = as_of or END_OF_STORY
     with stores.database(project_id).read() as unit:
         found = unit.threads.list_as_of(as_of=position, statuses=statuses or WAITING)
@@ -51,17 +41,7 @@ def list_threads(
 def due_threads(
     stores: MemoryStores, project_id: str, *, limit: int = DEFAULT_DUE, as_of: StoryPosition | None = None
 ) -> list[ListedThread]:
-    """List the waiting threads that are most due, by weight times age in scenes.
-
-    Args:
-        stores: The stores.
-        project_id: The project.
-        limit: At most so many.
-        as_of: Position of the read; None means the end of the story.
-
-    Raises:
-        UnknownProjectError: When no such project is stored.
-    """
+    """List the waiting threads that are most due, by weight times age in scenes."""
     position = as_of or END_OF_STORY
     with stores.database(project_id).read() as unit:
         return _noted(unit, unit.threads.due(as_of=position, limit=limit), position)
@@ -70,17 +50,7 @@ def due_threads(
 def get_thread(
     stores: MemoryStores, project_id: str, *, thread_id: str, as_of: StoryPosition | None = None
 ) -> ListedThread:
-    """Return a thread as it stands at a position.
-
-    Args:
-        stores: The stores.
-        project_id: The project.
-        thread_id: Its id, such as OL3.
-        as_of: Position of the read; None means the end of the story.
-
-    Raises:
-        UserInputError: When it is not planted by then.
-    """
+    """Return a thread as it stands at a position."""
     with stores.database(project_id).read() as unit:
         return _required(unit, project_id, thread_id, as_of or END_OF_STORY)
 
@@ -99,26 +69,7 @@ def add_thread(
     scene_id: str | None = None,
     start: StoryPosition | None = None,
 ) -> ListedThread:
-    """Plant a thread.
-
-    Args:
-        stores: The stores.
-        project_id: The project.
-        description: The question or promise that the story leaves open.
-        category: mystery, relationship, goal, threat, promise, …
-        importance: How much it weighs.
-        characters: Whom it is about, by id, name or alias.
-        locations: Which places.
-        items: Which things.
-        notes: What its author notes of it; it stands in no context and no prompt.
-        scene_id: Scene in which it is planted, as S001 or 3:2; None means the last one.
-        start: It waits on entering this position; None means after the last stored scene.
-
-    Raises:
-        UnknownEntityError: When nobody bears the name of a related entity by then.
-        UnknownSceneError: When the scene is not stored before the position.
-        UserInputError: When the description is empty.
-    """
+    """Plant a thread."""
     if not description.strip():
         raise UserInputError("the description is empty; write what the story leaves open")
     as_of = start or END_OF_STORY
@@ -157,23 +108,6 @@ def edit_thread(
     """Change how a thread is described and what is noted of it, and return it; what is None stays.
 
     It counts from where the thread was planted, whatever a record says there.
-
-    Args:
-        stores: The stores.
-        project_id: The project.
-        thread_id: Its id.
-        description: The question or promise that the story leaves open.
-        category: mystery, relationship, goal, threat, promise, …
-        importance: How much it weighs.
-        notes: What its author notes of it; it stands in no context and no prompt.
-        pay_off: What its pay-off needs; for the ledger alone, like the next three.
-        due_from: From entering this scene on it is due.
-        due_by: Open on entering this scene, it is overdue.
-        parts: In how many parts it is to be paid, at least two.
-
-    Raises:
-        UserInputError: When no such thread is stored, the description is empty, it would be overdue before it is
-            due, its parts are fewer than two, or nothing is to be changed.
     """
     said = {
         "description": description,
@@ -216,19 +150,7 @@ def advance_thread(
     pays_part: bool = False,
     start: StoryPosition | None = None,
 ) -> ListedThread:
-    """Say that a thread moved, and return it as it stands then.
-
-    Args:
-        stores: The stores.
-        project_id: The project.
-        thread_id: Its id.
-        note: What happened.
-        pays_part: Whether it paid a part of the thread.
-        start: It holds on entering this position; None means after the last stored scene.
-
-    Raises:
-        UserInputError: When the thread is not planted by then.
-    """
+    """Say that a thread moved, and return it as it stands then."""
     as_of = start or END_OF_STORY
     with stores.database(project_id).write() as unit:
         _required(unit, project_id, thread_id, as_of)
@@ -247,21 +169,7 @@ def resolve_thread(
     scene_id: str | None = None,
     start: StoryPosition | None = None,
 ) -> ListedThread:
-    """Say that a thread was answered, and return it as it stands then.
-
-    Args:
-        stores: The stores.
-        project_id: The project.
-        thread_id: Its id.
-        summary: How it was answered.
-        ending: How it ended: paid, broken, dropped or moot; None means paid.
-        scene_id: Scene in which it was, as S001 or 3:2; None means the last one.
-        start: It holds on entering this position; None means after the last stored scene.
-
-    Raises:
-        UnknownSceneError: When the scene is not stored before the position.
-        UserInputError: When no such thread waits.
-    """
+    """Say that a thread was answered, and return it as it stands then."""
     event = RecordedLoopResolution(id=thread_id, resolution_summary=summary, ending=ending)
     return _end(stores, project_id, event, scene_id, start or END_OF_STORY)
 
@@ -287,47 +195,22 @@ def abandon_thread(
 def reopen_thread(
     stores: MemoryStores, project_id: str, *, thread_id: str, start: StoryPosition | None = None
 ) -> ListedThread:
-    """Take back that a thread ended, and return it as it stands then.
-
-    Args:
-        stores: The stores.
-        project_id: The project.
-        thread_id: Its id.
-        start: It is over on entering this position; None means after the last stored scene.
-
-    Raises:
-        UserInputError: When it has not ended by then, or a scene's record says that it has.
-    """
+    """Take back that a thread ended, and return it as it stands then."""
     as_of = start or END_OF_STORY
     with stores.database(project_id).write() as unit:
         unit.threads.take_back_ending(thread_id, as_of=as_of)
         return _required(unit, project_id, thread_id, as_of)
 
 
-def reopenable_threads(
-    stores: MemoryStores, project_id: str, *, as_of: StoryPosition | None = None
-) -> frozenset[str]:
-    """Return the ids of the threads that are over at a position because the author said so; see `reopen_thread`.
-
-    Args:
-        stores: The stores.
-        project_id: The project.
-        as_of: Position of the read; None means the end of the story.
-
-    Raises:
-        UnknownProjectError: When no such project is stored.
-    """
+def reopenable_threads(stores: MemoryStores, project_id: str, *, as_of: StoryPosition | None = None) -> frozenset[str]:
+    """Return the ids of the threads that are over at a position because the author said so; see `reopen_thread`."""
     with stores.database(project_id).read() as unit:
         endings = unit.threads.endings(as_of=as_of or END_OF_STORY)
     return frozenset(each for each, origin in endings.items() if origin == "author")
 
 
 def _end(
-    stores: MemoryStores,
-    project_id: str,
-    ending: RecordedLoopResolution,
-    scene_id: str | None,
-    as_of: StoryPosition,
+    stores: MemoryStores, project_id: str, ending: RecordedLoopResolution, scene_id: str | None, as_of: StoryPosition
 ) -> ListedThread:
     with stores.database(project_id).write() as unit:
         thread = unit.threads.get(ending.id, as_of=as_of)
@@ -362,6 +245,4 @@ def _required(unit: UnitOfWork, project_id: str, thread_id: str, as_of: StoryPos
 
 def _noted(unit: UnitOfWork, threads: Sequence[OpenLoop], as_of: StoryPosition) -> list[ListedThread]:
     notes = unit.threads.notes(as_of=as_of) if threads else {}
-    return [
-        ListedThread(**dict(thread), **dict(notes.get(thread.loop_id, ThreadNotes()))) for thread in threads
-    ]
+    return [ListedThread(**dict(thread), **dict(notes.get(thread.loop_id, ThreadNotes()))) for thread in threads]

@@ -35,45 +35,18 @@ class ProjectImport(SourceImport):
 
 
 def export_project(stores: MemoryStores, project_id: str, *, folder: Path) -> ProjectExport:
-    """Write everything that a project holds to `memory/` in a folder; an import reads it back without loss.
-
-    Args:
-        stores: The stores.
-        project_id: The project.
-        folder: Is created when absent; it must not hold a `memory` with anything in it.
-
-    Raises:
-        UnknownProjectError: When no such project is stored.
-        UserInputError: When there is something in `memory` already.
-        ContextWriteError: When a file cannot be written.
-    """
+    """Write everything that a project holds to `memory/` in a folder; an import reads it back without loss."""
     files = exporting.export_project(stores, project_id, folder)
     return ProjectExport(folder=folder / exporting.MEMORY_FOLDER, files=files)
 
 
 def project_documents(stores: MemoryStores, project_id: str) -> dict[str, Any]:
-    """Return everything that a project holds as documents: file below `memory/` to what it would hold.
-
-    Args:
-        stores: The stores.
-        project_id: The project.
-
-    Raises:
-        UnknownProjectError: When no such project is stored.
-    """
+    """Return everything that a project holds as documents: file below `memory/` to what it would hold."""
     return exporting.project_documents(stores, project_id)
 
 
 def packed_export(stores: MemoryStores, project_id: str) -> bytes:
-    """Return what `export_project` writes as a zip archive, which `import_project` reads back without loss.
-
-    Args:
-        stores: The stores.
-        project_id: The project.
-
-    Raises:
-        UnknownProjectError: When no such project is stored.
-    """
+    """Return what `export_project` writes as a zip archive, which `import_project` reads back without loss."""
     return exporting.packed_export(stores, project_id)
 
 
@@ -81,13 +54,6 @@ def story_text(stores: MemoryStores, project_id: str) -> str:
     """Return the whole story as Markdown, a heading for each chapter and `***` between scenes.
 
     An import cuts it into the same chapters and scenes, unless their texts hold headings or breaks of their own.
-
-    Args:
-        stores: The stores.
-        project_id: The project.
-
-    Raises:
-        UnknownProjectError: When no such project is stored.
     """
     with stores.database(project_id).read() as unit:
         is_chinese = unit.projects.require().language.lower().startswith("zh")
@@ -121,28 +87,7 @@ def import_project(
     index_progress: Progress | None = None,
     on_stored: Callable[[StoredText], Any] | None = None,
 ) -> ProjectImport:
-    """Import a path into a project, which is created when there is none; without `update` nothing stored is changed.
-
-    Args:
-        stores: The stores.
-        project_id: The project.
-        source: A folder with a memory, a project folder of novel-gen, or a manuscript: a .txt, .md, .epub or .docx
-            file with a book, or a folder with a file for each chapter; or a .zip archive of one of these.
-        dry_run: Only tell what would happen.
-        index: False leaves the index by meaning to a later `runtime.services.indexing.index_project`.
-        update: Take chapters of a manuscript in again whose text changed; what came from the old text is withdrawn,
-            what the author said stays. Chapters that stand elsewhere now move with all that came from them; those
-            that are gone are listed, never deleted.
-        keep_remarks: Whether what an author says to readers stays in the text of a manuscript.
-        progress: Called before the first scene and after each with the characters stored and those in all.
-        index_progress: Called after each step of indexing with the characters done and the characters in all.
-        on_stored: Called when everything is stored and searchable by words, before the index follows.
-
-    Raises:
-        InvalidFileError: When the source is none of these, or a file is wrong.
-        UserInputError: When ids mean somebody else in the project.
-        DatabaseError: When the database fails; an import can be repeated.
-    """
+    """Import a path into a project, which is created when there is none; without `update` nothing stored is changed."""
     result = import_source(
         stores,
         source,
@@ -165,15 +110,6 @@ def would_mix_stories(stores: MemoryStores, project_id: str, *, source: Path, up
 
     An import that was interrupted and is repeated, or one that brings further chapters, finds scenes of its
     own there; one into the wrong project finds none.
-
-    Args:
-        stores: The stores.
-        project_id: The project.
-        source: As for `import_project`.
-        update: As for `import_project`.
-
-    Raises:
-        InvalidFileError: As `import_project`.
     """
     if not _has_story(stores, project_id):
         return False
@@ -181,17 +117,8 @@ def would_mix_stories(stores: MemoryStores, project_id: str, *, source: Path, up
     return is_of_another_story(stores, project_id, found=found, update=update)
 
 
-def is_of_another_story(
-    stores: MemoryStores, project_id: str, *, found: ProjectImport, update: bool = False
-) -> bool:
-    """Tell of a dry run whether the project holds a story, and none of what would be imported.
-
-    Args:
-        stores: The stores.
-        project_id: The project.
-        found: What a dry run of the import told.
-        update: As it was for the dry run.
-    """
+def is_of_another_story(stores: MemoryStores, project_id: str, *, found: ProjectImport, update: bool = False) -> bool:
+    """Tell of a dry run whether the project holds a story, and none of what would be imported."""
     preview, changes = found.preview, found.changes
     is_own = bool(preview.same_scenes or preview.same_entities or (changes and changes.moved_chapters))
     adds = bool(preview.new_scenes or preview.new_entities or (update and preview.changed_scenes))

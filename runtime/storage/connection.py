@@ -16,13 +16,7 @@ from sqlalchemy.engine.interfaces import DBAPIConnection
 from sqlalchemy.exc import ArgumentError
 from sqlalchemy.pool import ConnectionPoolEntry
 
-from novelgen.errors import (
-    ConfigurationError,
-    DatabaseBusyError,
-    DatabaseError,
-    DatabaseFullError,
-    SchemaVersionError,
-)
+from novelgen.errors import ConfigurationError, DatabaseBusyError, DatabaseError, DatabaseFullError, SchemaVersionError
 
 WRITING = "novelgen_writing"
 """Execution option of a connection that is about to write."""
@@ -43,14 +37,7 @@ def _from_json(text: str) -> Any:
 
 
 def database_url(url_or_path: str | Path) -> URL:
-    """Return the SQLAlchemy URL for a URL or the path of a SQLite file.
-
-    Args:
-        url_or_path: `sqlite:///…`, `postgresql://…` (psycopg 3 is taken) or a path.
-
-    Raises:
-        ConfigurationError: When the URL cannot be read or names another database.
-    """
+    """Return the SQLAlchemy URL for a URL or the path of a SQLite file."""
     text = str(url_or_path)
     if "://" not in text:
         return URL.create("sqlite", database=str(Path(text).expanduser().resolve()))
@@ -75,12 +62,7 @@ def sqlite_file(url: URL) -> Path | None:
 
 
 def sqlite_engine(
-    url: URL,
-    *,
-    busy_timeout_s: float,
-    pool_size: int,
-    foreign_keys: bool = True,
-    write_ahead_log: bool = False,
+    url: URL, *, busy_timeout_s: float, pool_size: int, foreign_keys: bool = True, write_ahead_log: bool = False
 ) -> Engine:
     """Open SQLite with our own transactions: BEGIN IMMEDIATE to write, deferred to read.
 
@@ -118,14 +100,8 @@ def sqlite_engine(
 
 
 def postgres_engine(url: URL, *, busy_timeout_s: float, statement_timeout_s: float, pool_size: int) -> Engine:
-    """Open PostgreSQL by psycopg 3, with connections that are checked before use and bounded statements.
-
-    Raises:
-        ConfigurationError: When psycopg is not installed, or its library cannot be loaded.
-    """
-    options = (
-        f"-c statement_timeout={int(statement_timeout_s * 1000)} -c lock_timeout={int(busy_timeout_s * 1000)}"
-    )
+    """Open PostgreSQL by psycopg 3, with connections that are checked before use and bounded statements."""
+    options = f"-c statement_timeout={int(statement_timeout_s * 1000)} -c lock_timeout={int(busy_timeout_s * 1000)}"
     try:
         return create_engine(
             url,
@@ -211,11 +187,7 @@ _NOT_RETRYABLE = (exc.DataError, exc.IntegrityError, exc.ProgrammingError, exc.N
 
 @contextmanager
 def database_errors() -> Iterator[None]:
-    """Turn what the database raises inside into novelgen's errors, the original as their cause.
-
-    Raises:
-        DatabaseError: Or the subclass that fits: busy, full, schema version.
-    """
+    """Turn what the database raises inside into novelgen's errors, the original as their cause."""
     try:
         yield
     except exc.DBAPIError as error:
@@ -225,15 +197,7 @@ def database_errors() -> Iterator[None]:
 
 
 def translated(error: exc.DBAPIError) -> DatabaseError:
-    """Return the novelgen error for an error of the database driver.
-
-    Args:
-        error: As SQLAlchemy raised it.
-
-    Returns:
-        The error to raise, with the driver's message and what to do. It is retryable unless the statement
-        itself was refused.
-    """
+    """Return the novelgen error for an error of the database driver."""
     kind, advice = _by_sqlite_code(error) or _by_postgres_state(error) or MAPPED_CLASSES[type(error)]
     result = kind(f"{error.orig}; {advice}")
     if isinstance(error, _NOT_RETRYABLE):
@@ -272,15 +236,7 @@ def _postgres_state(error: exc.DBAPIError) -> str | None:
 
 
 def backup_sqlite(source: Path, target: Path) -> None:
-    """Copy a SQLite database by its online backup; writers go on meanwhile.
-
-    Args:
-        source: The database file.
-        target: File to write; it is replaced whole, once the copy is complete and on disk.
-
-    Raises:
-        DatabaseError: When the source cannot be read or the target not written.
-    """
+    """Copy a SQLite database by its online backup; writers go on meanwhile."""
     temporary = target.with_name(f".{target.name}.{os.getpid()}.partial")
     try:
         target.parent.mkdir(parents=True, exist_ok=True)

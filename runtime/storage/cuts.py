@@ -11,14 +11,7 @@ from novelgen.models.memory import BOOK, chapter_of_target
 from novelgen.models.position import StoryPosition
 from runtime.storage.records import MemoryFilter
 from runtime.storage.session import StorageSession, batches
-from runtime.storage.tables import (
-    CHUNK_ENTITIES,
-    CHUNK_TAGS,
-    CHUNKS,
-    CONSOLIDATION_SOURCES,
-    SCENES,
-    alias_with_columns,
-)
+from runtime.storage.tables import CHUNK_ENTITIES, CHUNK_TAGS, CHUNKS, CONSOLIDATION_SOURCES, SCENES, alias_with_columns
 
 Place = tuple[int | None, int | None]
 """Chapter and scene, as they are stored; None where there is none."""
@@ -29,30 +22,18 @@ def scene_ids_at(session: StorageSession, places: Iterable[Place]) -> dict[Place
     found: dict[Place, str] = {}
     for batch in batches({place for place in places if None not in place}, 500):
         statement = select(SCENES.c.chapter_index, SCENES.c.scene_index, SCENES.c.scene_id).where(
-            session.owns(SCENES),
-            tuple_(SCENES.c.chapter_index, SCENES.c.scene_index).in_(batch),
+            session.owns(SCENES), tuple_(SCENES.c.chapter_index, SCENES.c.scene_index).in_(batch)
         )
         found.update({(row[0], row[1]): row[2] for row in session.rows(statement)})
     return found
 
 
 def before(as_of: StoryPosition, table: FromClause) -> ColumnElement[bool]:
-    """Return the condition that a row lies strictly before a position, as `StoryPosition.admits` has it.
-
-    Args:
-        as_of: Position of the read.
-        table: A table or alias with the columns `chapter_index` and `scene_index`.
-
-    Returns:
-        A condition that is true for rows without a position, and at the end of the story for every row. A
-        row with a chapter only counts from the next chapter on.
-    """
+    """Return the condition that a row lies strictly before a position, as `StoryPosition.admits` has it."""
     return before_columns(as_of, table.c.chapter_index, table.c.scene_index)
 
 
-def before_columns(
-    as_of: StoryPosition, chapter: ColumnElement[Any], scene: ColumnElement[Any]
-) -> ColumnElement[bool]:
+def before_columns(as_of: StoryPosition, chapter: ColumnElement[Any], scene: ColumnElement[Any]) -> ColumnElement[bool]:
     """Return the same condition for columns of other names."""
     if as_of.chapter_index is None:
         return true()
@@ -64,13 +45,7 @@ def before_columns(
 
 
 def within(since: StoryPosition, until: StoryPosition, table: FromClause) -> ColumnElement[bool]:
-    """Return the condition that a row lies before one position and not before another, earlier one.
-
-    Args:
-        since: Where the stretch begins; what stands there is within it.
-        until: Where it ends; what stands there is not.
-        table: A table or alias with the columns `chapter_index` and `scene_index`.
-    """
+    """Return the condition that a row lies before one position and not before another, earlier one."""
     return and_(before(until, table), not_(before(since, table)))
 
 
@@ -83,12 +58,7 @@ _CONSOLIDATED = alias_with_columns(CHUNKS, "consolidated")
 
 
 def visible(project_id: str, as_of: StoryPosition) -> ColumnElement[bool]:
-    """Return the condition on `memory_chunks` that a read at a position sees a memory of a project.
-
-    Args:
-        project_id: The project.
-        as_of: Position of the read.
-    """
+    """Return the condition on `memory_chunks` that a read at a position sees a memory of a project."""
     return and_(before(as_of, CHUNKS), CHUNKS.c.row_id.not_in(_stood_for(project_id, as_of)))
 
 
@@ -136,10 +106,6 @@ def linked_to(project_id: str, targets: Sequence[str]) -> ColumnElement[bool]:
     """Return the condition on `memory_chunks` that a memory is attached to one of some targets.
 
     A chapter has also what stands in it, and the book what is attached to nothing.
-
-    Args:
-        project_id: The project.
-        targets: Entity ids, `chapter:3` or `book`.
     """
     conditions: list[ColumnElement[bool]] = [CHUNKS.c.row_id.in_(linked_rows(project_id, list(targets)))]
     chapters = [chapter for each in targets if (chapter := chapter_of_target(each)) is not None]

@@ -48,16 +48,6 @@ class DatabaseManager:
 
     Nothing is opened or created before the first transaction. Use `open`, which also brings the schema up
     to date, unless that was done already.
-
-    Args:
-        url_or_path: Path of a SQLite file, or a SQLAlchemy URL of SQLite or PostgreSQL.
-        busy_timeout_s: Seconds that a write waits for another writer.
-        statement_timeout_s: Seconds that one statement may take on PostgreSQL.
-        pool_size: Connections kept open; as many more (twice as many on SQLite) are opened when needed.
-        clock: Tells the moment that is written into rows.
-
-    Raises:
-        ConfigurationError: When the URL cannot be read or names another database.
     """
 
     def __init__(
@@ -76,10 +66,7 @@ class DatabaseManager:
             sqlite_engine(self.url, busy_timeout_s=busy_timeout_s, pool_size=pool_size)
             if self.is_sqlite
             else postgres_engine(
-                self.url,
-                busy_timeout_s=busy_timeout_s,
-                statement_timeout_s=statement_timeout_s,
-                pool_size=pool_size,
+                self.url, busy_timeout_s=busy_timeout_s, statement_timeout_s=statement_timeout_s, pool_size=pool_size
             )
         )
         # SQLite's own waiting is unfair: among many threads one can starve beyond its timeout. And before
@@ -97,21 +84,7 @@ class DatabaseManager:
         pool_size: int = 8,
         clock: Callable[[], datetime] = utc_now,
     ) -> DatabaseManager:
-        """Open a database and bring its schema up to date.
-
-        Args:
-            url_or_path: As for the constructor.
-            create: Whether to create a SQLite file (and its folder) that is not there.
-            busy_timeout_s: As for the constructor.
-            statement_timeout_s: As for the constructor.
-            pool_size: As for the constructor.
-            clock: As for the constructor.
-
-        Raises:
-            UnknownProjectError: When the file is absent and `create` is False; nothing is created then.
-            SchemaVersionError: When the schema is newer than this version or foreign to it.
-            DatabaseError: When the database cannot be read or written.
-        """
+        """Open a database and bring its schema up to date."""
         database = cls(
             url_or_path,
             busy_timeout_s=busy_timeout_s,
@@ -142,26 +115,13 @@ class DatabaseManager:
         return ProjectDatabase(self, project_id)
 
     def list_projects(self) -> list[StoredProject]:
-        """Return all projects of this database in order of id.
-
-        Raises:
-            DatabaseError: When the database fails.
-        """
+        """Return all projects of this database in order of id."""
         with self.connection(is_writing=False) as connection:
             return list_projects(connection)
 
     @contextmanager
     def connection(self, *, is_writing: bool) -> Iterator[Connection]:
-        """Give a connection inside a transaction, which ends with the block.
-
-        Args:
-            is_writing: Whether it writes: then it commits at the end of the block, undoes everything on an
-                exception, and waits for other writers. Else it reads one snapshot and waits for nobody.
-
-        Raises:
-            DatabaseBusyError: When another writer kept the database longer than the busy timeout.
-            DatabaseError: When the database fails; nothing of the block is stored then.
-        """
+        """Give a connection inside a transaction, which ends with the block."""
         with contextlib.ExitStack() as stack:
             stack.enter_context(database_errors())
             if is_writing:
@@ -178,24 +138,13 @@ class DatabaseManager:
         return self._clock
 
     def backup(self, target: Path) -> None:
-        """Copy a SQLite database whole while it is in use.
-
-        Args:
-            target: File to write; it appears only when the copy is complete.
-
-        Raises:
-            DatabaseError: When the database is a server (use pg_dump) or the copy fails.
-        """
+        """Copy a SQLite database whole while it is in use."""
         if self.path is None:
             raise DatabaseError(f"{self.url.get_backend_name()!r} has no file to copy; use pg_dump")
         backup_sqlite(self.path, target)
 
     def rest(self) -> bool:
-        """Close all connections unless one is in use; the next transaction opens new ones.
-
-        Returns:
-            False when a transaction is under way; nothing has changed then.
-        """
+        """Close all connections unless one is in use; the next transaction opens new ones."""
         pool = self._engine.pool
         if isinstance(pool, QueuePool) and pool.checkedout():
             return False
@@ -246,12 +195,7 @@ class DatabaseManager:
 
 
 class ProjectDatabase:
-    """Transactions over what one project has in a database; safe to share between threads.
-
-    Args:
-        database: The database.
-        project_id: The project that every unit of work is bound to.
-    """
+    """Transactions over what one project has in a database; safe to share between threads."""
 
     def __init__(self, database: DatabaseManager, project_id: str) -> None:
         self.database = database
@@ -259,52 +203,27 @@ class ProjectDatabase:
 
     @contextmanager
     def write(self) -> Iterator[UnitOfWork]:
-        """Give a unit of work that commits at the end of the block and undoes everything on an exception.
-
-        Raises:
-            DatabaseBusyError: When another writer kept the database longer than the busy timeout.
-            DatabaseError: When the database fails; nothing of the block is stored then.
-        """
+        """Give a unit of work that commits at the end of the block and undoes everything on an exception."""
         with self.database.connection(is_writing=True) as connection:
             yield self._unit(connection)
 
     @contextmanager
     def read(self) -> Iterator[UnitOfWork]:
-        """Give a unit of work over one snapshot; it waits for no writer and must not write.
-
-        Raises:
-            DatabaseError: When the database fails.
-        """
+        """Give a unit of work over one snapshot; it waits for no writer and must not write."""
         with self.database.connection(is_writing=False) as connection:
             yield self._unit(connection)
 
     def reading(self, work: Callable[[UnitOfWork], T]) -> T:
-        """Run a read, once more when the connection to the server was lost on the way.
-
-        Args:
-            work: Reads from the unit of work; it may be called twice.
-
-        Returns:
-            What `work` returned.
-        """
+        """Run a read, once more when the connection to the server was lost on the way."""
         retrying = Retrying(
-            retry=retry_if_exception(
-                lambda error: isinstance(error, DatabaseError) and is_lost_connection(error)
-            ),
+            retry=retry_if_exception(lambda error: isinstance(error, DatabaseError) and is_lost_connection(error)),
             stop=stop_after_attempt(2),
             reraise=True,
         )
         return retrying(self._read_once, work)
 
     def backup(self, target: Path) -> None:
-        """Copy the SQLite database of the project whole while it is in use.
-
-        Args:
-            target: File to write; it appears only when the copy is complete.
-
-        Raises:
-            DatabaseError: When the database is a server (use pg_dump) or the copy fails.
-        """
+        """Copy the SQLite database of the project whole while it is in use."""
         self.database.backup(target)
 
     def _read_once(self, work: Callable[[UnitOfWork], T]) -> T:

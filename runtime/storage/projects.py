@@ -23,19 +23,8 @@ Waivable = Literal["conflicts", "findings"]
 class ProjectRepository(Repository):
     """Creates and reads projects."""
 
-    def create(
-        self,
-        *,
-        name: str = "",
-        language: str = "",
-        settings: dict[str, Any] | None = None,
-    ) -> StoredProject:
-        """Create a project.
-
-        Raises:
-            InvalidProjectIdError: When the id is not a plain, path-free string.
-            ProjectExistsError: When a project of that id is stored already.
-        """
+    def create(self, *, name: str = "", language: str = "", settings: dict[str, Any] | None = None) -> StoredProject:
+        """Create a project."""
         statement = self._session.upsert(PROJECTS).values(
             project_id=require_project_id(self._session.project_id),
             name=name,
@@ -45,61 +34,35 @@ class ProjectRepository(Repository):
             story_revision=0,
             index_id=uuid.uuid4().hex,
         )
-        created = statement.on_conflict_do_nothing(index_elements=["project_id"]).returning(
-            PROJECTS.c.project_id
-        )
+        created = statement.on_conflict_do_nothing(index_elements=["project_id"]).returning(PROJECTS.c.project_id)
         if not self._session.rows(created):
-            raise ProjectExistsError(
-                f"a project {self._session.project_id!r} exists already; choose another id"
-            )
+            raise ProjectExistsError(f"a project {self._session.project_id!r} exists already; choose another id")
         return self.require()
 
     def get(self) -> StoredProject | None:
         """Return a project, or None when there is none of that id."""
-        row = self._session.connection.execute(
-            select(PROJECTS).where(self._session.owns(PROJECTS))
-        ).one_or_none()
+        row = self._session.connection.execute(select(PROJECTS).where(self._session.owns(PROJECTS))).one_or_none()
         return None if row is None else _project(row)
 
     def require(self) -> StoredProject:
-        """Return a project.
-
-        Raises:
-            UnknownProjectError: When no project of that id is stored.
-        """
+        """Return a project."""
         project = self.get()
         if project is None:
             raise UnknownProjectError(f"no project {self._session.project_id!r} is stored; create it first")
         return project
 
     def waived(self, what: Waivable) -> dict[str, str]:
-        """Return what the author means to be so: id to the author's note.
-
-        Raises:
-            UnknownProjectError: When no project of that id is stored.
-        """
+        """Return what the author means to be so: id to the author's note."""
         return dict(self.require().settings.get(f"waived_{what}", {}))
 
     def set_waived(self, what: Waivable, waived: Mapping[str, str]) -> None:
-        """Say all that the author means to be so, in place of what was said before.
-
-        Raises:
-            UnknownProjectError: When no project of that id is stored.
-        """
+        """Say all that the author means to be so, in place of what was said before."""
         self.update(settings={**self.require().settings, f"waived_{what}": dict(waived)})
 
     def update(
-        self,
-        *,
-        name: str | None = None,
-        language: str | None = None,
-        settings: dict[str, Any] | None = None,
+        self, *, name: str | None = None, language: str | None = None, settings: dict[str, Any] | None = None
     ) -> StoredProject:
-        """Change what is given and return the project.
-
-        Raises:
-            UnknownProjectError: When no project of that id is stored.
-        """
+        """Change what is given and return the project."""
         self._session.touch()
         changes = {"name": name, "language": language, "settings": settings}
         given = {key: value for key, value in changes.items() if value is not None}
@@ -108,20 +71,12 @@ class ProjectRepository(Repository):
         return self.require()
 
     def remove(self) -> None:
-        """Take the project out with all that refers to it, but for its memories in the index of words.
-
-        Raises:
-            UnknownProjectError: When no project of that id is stored.
-        """
+        """Take the project out with all that refers to it, but for its memories in the index of words."""
         self.require()
         self._session.run(PROJECTS.delete().where(self._session.owns(PROJECTS)))
 
     def set_embedding_model(self, model: str, dimension: int) -> None:
-        """Record the model and dimension that the vector index is built with.
-
-        Raises:
-            UnknownProjectError: When no project of that id is stored.
-        """
+        """Record the model and dimension that the vector index is built with."""
         self.require()
         self._set({"embedding_model": model, "embedding_dimension": dimension})
 
@@ -167,9 +122,7 @@ class CounterRepository(Repository):
         statement = statement.on_conflict_do_update(
             index_elements=["project_id", "kind"], set_={"next_number": COUNTERS.c.next_number + 1}
         )
-        number = (
-            self._session.connection.execute(statement.returning(COUNTERS.c.next_number)).scalar_one() - 1
-        )
+        number = self._session.connection.execute(statement.returning(COUNTERS.c.next_number)).scalar_one() - 1
         return f"{kind}{number:03d}" if kind == "S" else f"{kind}{number}"
 
     def take_for(self, entity_type: EntityType) -> str:
@@ -192,7 +145,5 @@ class CounterRepository(Repository):
                 else_=statement.excluded.next_number,
             )
             self._session.run(
-                statement.on_conflict_do_update(
-                    index_elements=["project_id", "kind"], set_={"next_number": greater}
-                )
+                statement.on_conflict_do_update(index_elements=["project_id", "kind"], set_={"next_number": greater})
             )

@@ -70,9 +70,7 @@ class StoredKnowledge(BaseModel):
     learned_from: str | None = None
     certainty: Certainty = 1.0
     quote: str = ""
-    source_span: tuple[int, int] | None = Field(
-        default=None, description="Where the quote stands in the scene's text."
-    )
+    source_span: tuple[int, int] | None = Field(default=None, description="Where the quote stands in the scene's text.")
     verified: bool = True
     origin: EventOrigin = "record"
 
@@ -140,8 +138,7 @@ class SceneWriteResult(BaseModel):
         default_factory=list, description="Edited, pinned, banned or deleted by the author; left alone."
     )
     ended: dict[str, str] = Field(
-        default_factory=dict,
-        description="Memory id to that of the earlier one that it ends, where rules told it.",
+        default_factory=dict, description="Memory id to that of the earlier one that it ends, where rules told it."
     )
 
 
@@ -224,9 +221,7 @@ class MemoryFilter(BaseModel):
     """Which memories of a project to read; what is empty or None does not filter."""
 
     as_of: StoryPosition = END_OF_STORY
-    entities: list[str] = Field(
-        default_factory=list, description="Attached to one of these: ids, chapter:3 or book."
-    )
+    entities: list[str] = Field(default_factory=list, description="Attached to one of these: ids, chapter:3 or book.")
     content_types: list[ContentType] = Field(default_factory=list)
     tags: list[str] = Field(default_factory=list, description="With one of these tags.")
     statuses: list[MemoryStatus] = Field(default=["active"])

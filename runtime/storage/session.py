@@ -38,13 +38,7 @@ SQL_BATCH = 500
 
 
 class StorageSession:
-    """A connection in a transaction, bound to one project.
-
-    Args:
-        connection: Inside a transaction.
-        clock: Tells the moment that is written into rows.
-        project_id: The project of everything that is read and written.
-    """
+    """A connection in a transaction, bound to one project."""
 
     def __init__(self, connection: Connection, clock: Callable[[], datetime], *, project_id: str) -> None:
         self.connection = connection
@@ -60,25 +54,12 @@ class StorageSession:
         """Run a query and return all rows."""
         return self.connection.execute(statement, parameters).all()
 
-    def integers(
-        self, columns: Sequence[ColumnElement[int]], *conditions: ColumnElement[bool]
-    ) -> list[Integers]:
-        """Read columns of whole numbers whole: the database joins each, which spares an object per row.
-
-        Args:
-            columns: Columns without NULL.
-            conditions: Which rows.
-
-        Returns:
-            An array per column, the rows in any order, but the same one in all.
-        """
+    def integers(self, columns: Sequence[ColumnElement[int]], *conditions: ColumnElement[bool]) -> list[Integers]:
+        """Read columns of whole numbers whole: the database joins each, which spares an object per row."""
         # SQLite joins numbers as they are; PostgreSQL wants texts.
         texts = columns if self.is_sqlite else [cast(column, Text) for column in columns]
         joined = (func.aggregate_strings(each, ",") for each in texts)
-        return [
-            parsed_integers(each)
-            for each in self.connection.execute(select(*joined).where(*conditions)).one()
-        ]
+        return [parsed_integers(each) for each in self.connection.execute(select(*joined).where(*conditions)).one()]
 
     def run(self, statement: Executable, parameters: Any = None) -> int:
         """Run a writing statement and return the number of rows that it touched."""
@@ -106,11 +87,7 @@ class StorageSession:
         return table.c.project_id == self.project_id
 
     def own(self, rows: Sequence[AnyRow]) -> Sequence[AnyRow]:
-        """Return the rows after checking that each carries the project's id.
-
-        Raises:
-            DatabaseError: When one belongs to another project, which a damaged index can bring about.
-        """
+        """Return the rows after checking that each carries the project's id."""
         for row in rows:
             if row.project_id != self.project_id:
                 raise DatabaseError(
@@ -119,11 +96,7 @@ class StorageSession:
         return rows
 
     def touch(self) -> None:
-        """Count a write to the project, which also lets its writers queue up on PostgreSQL.
-
-        Raises:
-            UnknownProjectError: When no project of that id is stored.
-        """
+        """Count a write to the project, which also lets its writers queue up on PostgreSQL."""
         touched = self.run(
             PROJECTS.update().where(self.owns(PROJECTS)).values(story_revision=PROJECTS.c.story_revision + 1)
         )
@@ -137,11 +110,7 @@ class StorageSession:
 
 
 class Repository:
-    """What reads and writes one kind of thing within a transaction.
-
-    Args:
-        session: The transaction to work in.
-    """
+    """What reads and writes one kind of thing within a transaction."""
 
     def __init__(self, session: StorageSession) -> None:
         self._session = session

@@ -124,9 +124,7 @@ class CounterRow(Row, table=True):
     """The next number of a kind of id, within a project."""
 
     __tablename__: ClassVar[str] = "counters"
-    project_id: str = Field(
-        primary_key=True, sa_type=Text, foreign_key="projects.project_id", ondelete="CASCADE"
-    )
+    project_id: str = Field(primary_key=True, sa_type=Text, foreign_key="projects.project_id", ondelete="CASCADE")
     kind: str = Field(primary_key=True, sa_type=Text)
     next_number: int
 
@@ -322,9 +320,7 @@ class MemoryChunkRow(Row, table=True):
     row_id: int | None = Field(default=None, primary_key=True, sa_type=BIG_KEY)
     project_id: str = Field(sa_type=Text, foreign_key="projects.project_id", ondelete="CASCADE")
     chunk_id: str = Field(sa_type=Text)
-    scene_id: str | None = Field(
-        default=None, sa_type=Text, foreign_key="scenes.scene_id", ondelete="SET NULL"
-    )
+    scene_id: str | None = Field(default=None, sa_type=Text, foreign_key="scenes.scene_id", ondelete="SET NULL")
     from_scene: bool
     chapter_index: int | None = None
     scene_index: int | None = None
@@ -361,9 +357,7 @@ class ChunkEntityRow(Row, table=True):
 
     __tablename__: ClassVar[str] = "chunk_entities"
     __table_args__ = (Index(None, "project_id", "entity_id", "chunk_row_id"), one_of("kind", LINK_KINDS))
-    chunk_row_id: int = Field(
-        primary_key=True, sa_type=BIG_KEY, foreign_key="memory_chunks.row_id", ondelete="CASCADE"
-    )
+    chunk_row_id: int = Field(primary_key=True, sa_type=BIG_KEY, foreign_key="memory_chunks.row_id", ondelete="CASCADE")
     entity_id: str = Field(primary_key=True, sa_type=Text)
     project_id: str = Field(sa_type=Text)
     kind: str = Field(sa_type=Text)
@@ -374,9 +368,7 @@ class ChunkTagRow(Row, table=True):
 
     __tablename__: ClassVar[str] = "chunk_tags"
     __table_args__ = (Index(None, "project_id", "tag", "chunk_row_id"),)
-    chunk_row_id: int = Field(
-        primary_key=True, sa_type=BIG_KEY, foreign_key="memory_chunks.row_id", ondelete="CASCADE"
-    )
+    chunk_row_id: int = Field(primary_key=True, sa_type=BIG_KEY, foreign_key="memory_chunks.row_id", ondelete="CASCADE")
     tag: str = Field(primary_key=True, sa_type=Text)
     project_id: str = Field(sa_type=Text)
 
@@ -385,9 +377,7 @@ class EmbeddingRow(Row, table=True):
     """The vector of a memory's text under one model, as little-endian float32."""
 
     __tablename__: ClassVar[str] = "embeddings"
-    chunk_row_id: int = Field(
-        primary_key=True, sa_type=BIG_KEY, foreign_key="memory_chunks.row_id", ondelete="CASCADE"
-    )
+    chunk_row_id: int = Field(primary_key=True, sa_type=BIG_KEY, foreign_key="memory_chunks.row_id", ondelete="CASCADE")
     model: str = Field(primary_key=True, sa_type=Text)
     dimension: int
     content_hash: str = Field(sa_type=Text)
@@ -398,10 +388,7 @@ class ConsolidationSourceRow(Row, table=True):
     """A memory that a consolidated memory stands for, from that one's position on; each for at most one."""
 
     __tablename__: ClassVar[str] = "consolidation_sources"
-    __table_args__ = (
-        Index(None, "project_id", "consolidated_row_id"),
-        Index(None, "consolidated_row_id"),
-    )
+    __table_args__ = (Index(None, "project_id", "consolidated_row_id"), Index(None, "consolidated_row_id"))
     source_row_id: int = Field(
         primary_key=True, sa_type=BIG_KEY, foreign_key="memory_chunks.row_id", ondelete="CASCADE"
     )
@@ -466,9 +453,7 @@ class StateChangeRow(Row, table=True):
     )
     row_id: int | None = Field(default=None, primary_key=True, sa_type=BIG_KEY)
     project_id: str = Field(sa_type=Text, foreign_key="projects.project_id", ondelete="CASCADE")
-    scene_id: str | None = Field(
-        default=None, sa_type=Text, foreign_key="scenes.scene_id", ondelete="SET NULL"
-    )
+    scene_id: str | None = Field(default=None, sa_type=Text, foreign_key="scenes.scene_id", ondelete="SET NULL")
     chapter_index: int | None = None
     scene_index: int | None = None
     entity_id: str = Field(sa_type=Text)
@@ -497,9 +482,7 @@ class LoopEventRow(Row, table=True):
     )
     row_id: int | None = Field(default=None, primary_key=True, sa_type=BIG_KEY)
     project_id: str = Field(sa_type=Text, foreign_key="projects.project_id", ondelete="CASCADE")
-    scene_id: str | None = Field(
-        default=None, sa_type=Text, foreign_key="scenes.scene_id", ondelete="SET NULL"
-    )
+    scene_id: str | None = Field(default=None, sa_type=Text, foreign_key="scenes.scene_id", ondelete="SET NULL")
     chapter_index: int | None = None
     scene_index: int | None = None
     loop_id: str = Field(sa_type=Text)
@@ -541,9 +524,7 @@ class RelationshipChangeRow(Row, table=True):
             ["relationships.project_id", "relationships.relationship_id"],
             ondelete="CASCADE",
         ),
-        Index(
-            "ix_relationship_changes_fold", "project_id", "relationship_id", "chapter_index", "scene_index"
-        ),
+        Index("ix_relationship_changes_fold", "project_id", "relationship_id", "chapter_index", "scene_index"),
         Index(None, "scene_id"),
         position_bounds(),
         one_of("origin", EVENT_ORIGINS),
@@ -551,9 +532,7 @@ class RelationshipChangeRow(Row, table=True):
     row_id: int | None = Field(default=None, primary_key=True, sa_type=BIG_KEY)
     project_id: str = Field(sa_type=Text)
     relationship_id: str = Field(sa_type=Text)
-    scene_id: str | None = Field(
-        default=None, sa_type=Text, foreign_key="scenes.scene_id", ondelete="SET NULL"
-    )
+    scene_id: str | None = Field(default=None, sa_type=Text, foreign_key="scenes.scene_id", ondelete="SET NULL")
     chapter_index: int | None = None
     scene_index: int | None = None
     relationship_type: str | None = Field(default=None, sa_type=Text)
@@ -585,9 +564,7 @@ class KnowledgeEventRow(Row, table=True):
     )
     row_id: int | None = Field(default=None, primary_key=True, sa_type=BIG_KEY)
     project_id: str = Field(sa_type=Text, foreign_key="projects.project_id", ondelete="CASCADE")
-    scene_id: str | None = Field(
-        default=None, sa_type=Text, foreign_key="scenes.scene_id", ondelete="SET NULL"
-    )
+    scene_id: str | None = Field(default=None, sa_type=Text, foreign_key="scenes.scene_id", ondelete="SET NULL")
     chapter_index: int | None = None
     scene_index: int | None = None
     character_id: str = Field(sa_type=Text)
@@ -759,14 +736,7 @@ CHARACTER_MEMORIES = table_of(CharacterMemoryRow)
 
 CHARACTER_CHANGES = table_of(CharacterChangeRow)
 
-POSITIONED_TABLES: tuple[Table, ...] = (
-    CHUNKS,
-    STATES,
-    LOOP_EVENTS,
-    RELATIONSHIP_CHANGES,
-    KNOWLEDGE_EVENTS,
-    MENTIONS,
-)
+POSITIONED_TABLES: tuple[Table, ...] = (CHUNKS, STATES, LOOP_EVENTS, RELATIONSHIP_CHANGES, KNOWLEDGE_EVENTS, MENTIONS)
 """Tables whose rows carry a scene's id and a copy of its position."""
 
 
@@ -807,10 +777,7 @@ class DisclosureRow(Row, table=True):
     """A character revealed a secret to another, or was shown a thing by another; `subject` is the one or the other."""
 
     __tablename__: ClassVar[str] = "character_disclosures"
-    __table_args__ = (
-        Index(None, "project_id", "character_id", "other_id"),
-        one_of("kind", DISCLOSURE_KINDS),
-    )
+    __table_args__ = (Index(None, "project_id", "character_id", "other_id"), one_of("kind", DISCLOSURE_KINDS))
     row_id: int | None = Field(default=None, primary_key=True, sa_type=BIG_KEY)
     project_id: str = Field(sa_type=Text, foreign_key="projects.project_id", ondelete="CASCADE")
     character_id: str = Field(sa_type=Text)

@@ -36,13 +36,7 @@ from runtime.storage.transfer.repository import ExchangeRepository
 
 
 class UnitOfWork:
-    """The repositories over one transaction, bound to one project; use it only inside its `with` block.
-
-    Args:
-        connection: A connection inside a transaction.
-        project_id: The project of everything that is read and written.
-        clock: Tells the moment that is written into rows.
-    """
+    """The repositories over one transaction, bound to one project; use it only inside its `with` block."""
 
     def __init__(self, connection: Connection, *, project_id: str, clock: Callable[[], datetime]) -> None:
         self._session = session = StorageSession(connection, clock, project_id=project_id)
@@ -82,27 +76,16 @@ class UnitOfWork:
         """Return the story before the position, as far as it tells who knows what."""
         return read_knowledge_story(self._session, as_of)
 
-    def story_summaries(
-        self, *, chapters_per_part: int, as_of: StoryPosition = END_OF_STORY
-    ) -> StorySummaries:
+    def story_summaries(self, *, chapters_per_part: int, as_of: StoryPosition = END_OF_STORY) -> StorySummaries:
         """Return what is told of every chapter and of every part that is over at a position."""
-        return read_summaries(
-            self._session,
-            as_of,
-            chapters_per_part=chapters_per_part,
-            is_whole_story=True,
-        )
+        return read_summaries(self._session, as_of, chapters_per_part=chapters_per_part, is_whole_story=True)
 
     def story_parts(self, *, last_chapter: int, chapters_per_part: int) -> list[NumberedPart]:
         """Return the parts that begin up to a chapter."""
         return read_parts(self._session, last_chapter=last_chapter, chapters_per_part=chapters_per_part)
 
     def delete_project(self) -> None:
-        """Delete everything that the project has in the database, and nothing of any other.
-
-        Raises:
-            UnknownProjectError: When no such project is stored.
-        """
+        """Delete everything that the project has in the database, and nothing of any other."""
         self.memories.forget_words()
         self.projects.remove()
 

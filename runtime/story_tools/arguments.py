@@ -33,12 +33,9 @@ _Ids = Annotated[list[_Name], Field(max_length=50)]
 _Targets = Annotated[list[_Name], Field(max_length=100)]
 _Importance = Annotated[int, Field(ge=1, le=10)]
 _Memories = Annotated[list[str], Field(min_length=1, max_length=100)]
-_CharacterId = Annotated[
-    str, Field(min_length=1, description="Id of a character, such as C0; a name works, too.")
-]
+_CharacterId = Annotated[str, Field(min_length=1, description="Id of a character, such as C0; a name works, too.")]
 _SceneId = Annotated[
-    str | None,
-    Field(description="Scene after which it holds, such as S001. Default: the last finished scene."),
+    str | None, Field(description="Scene after which it holds, such as S001. Default: the last finished scene.")
 ]
 _Intensity = Annotated[int, Field(ge=0, le=10, description="How much the relationship matters, 0 to 10.")]
 
@@ -144,9 +141,7 @@ class StoryTimeQueryArguments(_Arguments):
     character_id: _CharacterId | None = Field(
         default=None, description="Only scenes with this character. Default: all scenes."
     )
-    limit: int = Field(
-        default=LAST_SCENES, ge=1, le=MAX_RESULTS, description="At most so many, the last ones."
-    )
+    limit: int = Field(default=LAST_SCENES, ge=1, le=MAX_RESULTS, description="At most so many, the last ones.")
 
 
 class OpenLoopCreateArguments(_Arguments):
@@ -166,8 +161,7 @@ class OpenLoopListArguments(_Arguments):
     """Arguments of open_loop_list."""
 
     on_stage: _Ids | None = Field(
-        default=None,
-        description="Ids or names of whom and what the next scene has. Default: the last scene's.",
+        default=None, description="Ids or names of whom and what the next scene has. Default: the last scene's."
     )
     category: str = Field(
         default="", description="Only of this kind: promise, question, threat, plan, debt, mystery, …"
@@ -253,8 +247,7 @@ class UpdateMemoryArguments(_Arguments):
     importance: _Importance | None = Field(default=None, description="New weight, 1 to 10.")
     tags: _Texts | None = Field(default=None, description="New tags, all of them.")
     attached_to: _Targets | None = Field(
-        default=None,
-        description=f"All that it shall be attached to, in place of what there is. {_ATTACHED_TO}",
+        default=None, description=f"All that it shall be attached to, in place of what there is. {_ATTACHED_TO}"
     )
 
 

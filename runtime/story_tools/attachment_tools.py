@@ -13,12 +13,7 @@ from novelgen.models.memory import DISTILLED_TYPES, StoryMemoryChunk
 from novelgen.models.position import StoryPosition, require_project_id
 from novelgen.prompting import read_prompt_file
 from novelgen.text.language import StoryLanguage
-from runtime.services.attachments import (
-    AttachmentChange,
-    attach_memories,
-    attach_mentions,
-    detach_memories,
-)
+from runtime.services.attachments import AttachmentChange, attach_memories, attach_mentions, detach_memories
 from runtime.services.memories import add_note, edit_memory, list_memories
 from runtime.stores import MemoryStores
 from runtime.story_tools.arguments import (
@@ -39,17 +34,6 @@ def build_attachment_tools(stores: MemoryStores, project_id: str) -> list[BaseTo
 
     They reach the whole project, what is still to come in the story included: they are for editors and
     translators of a finished text, not for the planner of a scene.
-
-    Args:
-        stores: Open stores; they are not closed by the tools.
-        project_id: The only project that the tools can reach.
-
-    Returns:
-        create_memory, update_memory, list_memories, memory_attach, memory_detach and memory_attach_by_mention; their
-        answers are JSON objects, what goes wrong `{success: false, error, hint}`.
-
-    Raises:
-        InvalidProjectIdError: When the project id is not a plain, path-free string.
     """
     bodies = _AttachmentToolBodies(stores, require_project_id(project_id))
     return [
@@ -99,14 +83,7 @@ def build_attachment_tools(stores: MemoryStores, project_id: str) -> list[BaseTo
 
 
 def attachment_guidance(language: StoryLanguage) -> str:
-    """Return what the system prompt of an agent with these tools should say of attachments.
-
-    Args:
-        language: Language of the story.
-
-    Returns:
-        The text of `prompts/memory_attachments.<language>.txt`.
-    """
+    """Return what the system prompt of an agent with these tools should say of attachments."""
     return read_prompt_file(f"memory_attachments.{language}.txt").strip()
 
 
@@ -144,27 +121,15 @@ class _AttachmentToolBodies:
 
     def list_attached(self, *, attached_to: list[str], limit: int = MAX_SHOWN_MEMORIES) -> Answer:
         found = list_memories(
-            self._stores,
-            self._project_id,
-            attached_to=attached_to,
-            content_types=DISTILLED_TYPES,
-            limit=limit,
+            self._stores, self._project_id, attached_to=attached_to, content_types=DISTILLED_TYPES, limit=limit
         )
-        return {
-            "success": True,
-            "count": found.total,
-            "memories": [_shown(each.chunk) for each in found.memories],
-        }
+        return {"success": True, "count": found.total, "memories": [_shown(each.chunk) for each in found.memories]}
 
     def attach(self, *, memory_ids: list[str], attached_to: list[str]) -> Answer:
-        return _answer(
-            attach_memories(self._stores, self._project_id, memory_ids=memory_ids, targets=attached_to)
-        )
+        return _answer(attach_memories(self._stores, self._project_id, memory_ids=memory_ids, targets=attached_to))
 
     def detach(self, *, memory_ids: list[str], attached_to: list[str]) -> Answer:
-        return _answer(
-            detach_memories(self._stores, self._project_id, memory_ids=memory_ids, targets=attached_to)
-        )
+        return _answer(detach_memories(self._stores, self._project_id, memory_ids=memory_ids, targets=attached_to))
 
     def attach_by_mention(self, *, entity: str, preview: bool = True) -> Answer:
         found = attach_mentions(self._stores, self._project_id, entity=entity, is_applied=not preview)

@@ -45,23 +45,7 @@ def build_character_tools(
     to: str | None = None,
     story_as_of: StoryPosition | None = None,
 ) -> list[BaseTool]:
-    """Build the tools with which a model plays one character; they reach nobody else's memory.
-
-    Args:
-        stores: Open stores; they are not closed by the tools.
-        project_id: The only project that the tools can reach.
-        character_id: The only character.
-        clock: Tells the present moment of the game; None takes the computer's.
-        to: To whom the character speaks; None keeps every secret back.
-        story_as_of: What the story let the character know strictly before this position is recalled, too.
-
-    Returns:
-        character_remember and character_recall; their answers are JSON objects, what goes wrong
-        `{success: false, error, hint}`.
-
-    Raises:
-        InvalidProjectIdError: When the project id is not a plain, path-free string.
-    """
+    """Build the tools with which a model plays one character; they reach nobody else's memory."""
     bodies = _CharacterToolBodies(
         stores, require_project_id(project_id), character_id, clock or stores.clock, to, story_as_of
     )
@@ -104,11 +88,7 @@ class _CharacterToolBodies:
         self, *, text: str, event_type: str, participants: Sequence[str], emotion: str, location: str
     ) -> Answer:
         event = GivenEvent(
-            text=text,
-            event_type=event_type,
-            participants=tuple(participants),
-            emotion=emotion,
-            location=location,
+            text=text, event_type=event_type, participants=tuple(participants), emotion=emotion, location=location
         )
         done = remember_event(
             self._stores, self._project_id, character_id=self._character_id, event=event, now=self._clock()

@@ -53,9 +53,7 @@ class OpenLoopUpdateArguments(_Arguments):
     description: str | None = Field(default=None, description="The question that the story leaves open.")
     category: str | None = Field(default=None, description="mystery, relationship, goal, threat, promise, …")
     importance: LoopImportance | None = Field(default=None, description="low, medium, high or critical.")
-    notes: str | None = Field(
-        default=None, description="Notes of the author, which no context of a scene shows."
-    )
+    notes: str | None = Field(default=None, description="Notes of the author, which no context of a scene shows.")
 
 
 class OpenLoopDeleteArguments(_Arguments):
@@ -79,9 +77,7 @@ _DESCRIPTIONS = {
         "Delete a character, place, thing, group or term that should not be there. Memories about it stay without"
         " the link. Returns a change_id, by which change_undo takes it back."
     ),
-    "relationship_delete": (
-        "Delete how two characters stand, with its history. Returns a change_id for change_undo."
-    ),
+    "relationship_delete": ("Delete how two characters stand, with its history. Returns a change_id for change_undo."),
     "open_loop_update": "Change how an open loop is described, or note something about it for the author.",
     "open_loop_delete": (
         "Delete an open loop that is none. One that was answered is resolved instead. Returns a change_id for"
@@ -96,17 +92,6 @@ def build_editing_tools(stores: MemoryStores, project_id: str) -> list[BaseTool]
 
     They reach the whole project, what is still to come in the story included, and can undo the author's work: they
     are for editors, not for the planner of a scene.
-
-    Args:
-        stores: Open stores; they are not closed by the tools.
-        project_id: The only project that the tools can reach.
-
-    Returns:
-        entity_update, entity_delete, relationship_delete, open_loop_update, open_loop_delete and change_undo; their
-        answers are JSON objects, what goes wrong `{success: false, error, hint}`.
-
-    Raises:
-        InvalidProjectIdError: When the project id is not a plain, path-free string.
     """
     bodies = _EditingToolBodies(stores, require_project_id(project_id))
     tools: dict[str, tuple[Callable[..., Answer], type[BaseModel]]] = {
@@ -117,9 +102,7 @@ def build_editing_tools(stores: MemoryStores, project_id: str) -> list[BaseTool]
         "open_loop_delete": (bodies.open_loop_delete, OpenLoopDeleteArguments),
         "change_undo": (bodies.change_undo, ChangeUndoArguments),
     }
-    return [
-        structured_tool(name, _DESCRIPTIONS[name], body, schema) for name, (body, schema) in tools.items()
-    ]
+    return [structured_tool(name, _DESCRIPTIONS[name], body, schema) for name, (body, schema) in tools.items()]
 
 
 class _EditingToolBodies:
@@ -128,11 +111,7 @@ class _EditingToolBodies:
 
     def entity_update(self, *, entity_id: str, changes: dict[str, Any]) -> Answer:
         edited = entities.edit_entity(*self._story, name=entity_id, changes=changes)
-        return {
-            "success": True,
-            "entity_id": edited.entity.entity_id,
-            "updated_fields": edited.updated_fields,
-        }
+        return {"success": True, "entity_id": edited.entity.entity_id, "updated_fields": edited.updated_fields}
 
     def entity_delete(self, *, entity_id: str) -> Answer:
         return _deleted(deletion.delete_entity(*self._story, name=entity_id))

@@ -12,13 +12,7 @@ from typing import Any, ParamSpec
 from langchain_core.tools import BaseTool, StructuredTool
 from pydantic import BaseModel, ValidationError
 
-from novelgen.errors import (
-    NovelgenError,
-    UnknownEntityError,
-    UnknownProjectError,
-    UnknownSceneError,
-    UserInputError,
-)
+from novelgen.errors import NovelgenError, UnknownEntityError, UnknownProjectError, UnknownSceneError, UserInputError
 
 logger = logging.getLogger(__name__)
 Arguments = ParamSpec("Arguments")
@@ -33,17 +27,8 @@ _HINTS: tuple[tuple[type[NovelgenError], str], ...] = (
 )
 
 
-def structured_tool(
-    name: str, description: str, body: Callable[..., Answer], arguments: type[BaseModel]
-) -> BaseTool:
-    """Return the tool.
-
-    Args:
-        name: Function name, without dots.
-        description: What the model is told of it.
-        body: Called with the validated arguments by name.
-        arguments: Schema of the arguments.
-    """
+def structured_tool(name: str, description: str, body: Callable[..., Answer], arguments: type[BaseModel]) -> BaseTool:
+    """Return the tool."""
     answer = answered(body)
 
     def run(**given: Any) -> Answer:
@@ -79,8 +64,7 @@ def refused_arguments(error: Any) -> Any:
     if not isinstance(error, ValidationError):
         return refusal(str(error), "Correct the arguments and call again.")
     problems = [
-        f"{'.'.join(map(str, each['loc'])) or 'arguments'}: {each['msg']}"
-        for each in error.errors(include_url=False)
+        f"{'.'.join(map(str, each['loc'])) or 'arguments'}: {each['msg']}" for each in error.errors(include_url=False)
     ]
     return refusal("; ".join(problems), "Correct the arguments that the error names and call again.")
 

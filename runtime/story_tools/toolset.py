@@ -37,12 +37,10 @@ _DESCRIPTIONS = {
         " to 1 and a snippet."
     ),
     "character_generate": (
-        "Create a new character. Only for somebody who is not known yet: search first. Returns the new"
-        " character's id."
+        "Create a new character. Only for somebody who is not known yet: search first. Returns the new character's id."
     ),
     "location_generate": (
-        "Create a new location. Only for a place that is not known yet: search first. Returns the new"
-        " location's id."
+        "Create a new location. Only for a place that is not known yet: search first. Returns the new location's id."
     ),
     "relationship_create": (
         "Record how two characters stand who have no relationship yet, seen from both sides. Returns the"
@@ -103,21 +101,6 @@ def build_story_tools(
 
     Every answer is a JSON object; what goes wrong comes back as `{success: false, error, hint}` instead of
     an exception. What a tool states holds after the last scene before the position.
-
-    Args:
-        stores: Open stores; they are not closed by the tools.
-        project_id: The only project that the tools can reach.
-        as_of: Position that is being planned: only what lies strictly before it is read. None means the end
-            of what is stored.
-        chat_model: Sums scenes up and checks drafts; None takes the setting's, and rules where that names none.
-
-    Returns:
-        memory_search, character_generate, location_generate, relationship_create, relationship_update,
-        relationship_query, knowledge_query, story_time_query, open_loop_create, open_loop_resolve, open_loop_list,
-        story_changes, scene_summarize and continuity_check.
-
-    Raises:
-        InvalidProjectIdError: When the project id is not a plain, path-free string.
     """
     bodies = _StoryToolBodies(stores, require_project_id(project_id), as_of or END_OF_STORY, chat_model)
     tools: dict[str, tuple[Callable[..., Answer], type[BaseModel]]] = {
@@ -136,9 +119,7 @@ def build_story_tools(
         "scene_summarize": (bodies.scene_summarize, arguments.SceneSummarizeArguments),
         "continuity_check": (bodies.continuity_check, arguments.ContinuityCheckArguments),
     }
-    return [
-        structured_tool(name, _DESCRIPTIONS[name], body, schema) for name, (body, schema) in tools.items()
-    ]
+    return [structured_tool(name, _DESCRIPTIONS[name], body, schema) for name, (body, schema) in tools.items()]
 
 
 class _StoryToolBodies:
@@ -152,9 +133,7 @@ class _StoryToolBodies:
         self._as_of = as_of
         self._cards = CardSearch(stores, project_id, as_of=as_of)
 
-    def memory_search(
-        self, *, query: str, entity_types: Sequence[CardType] | None = None, **bounds: Any
-    ) -> Answer:
+    def memory_search(self, *, query: str, entity_types: Sequence[CardType] | None = None, **bounds: Any) -> Answer:
         found = self._cards.search(query, card_types=entity_types or CARD_TYPES, **bounds)
         answer: Answer = {"results": [each.model_dump(mode="json") for each in found.results]}
         return answer | ({"issues": found.issues} if found.issues else {})
@@ -168,9 +147,7 @@ class _StoryToolBodies:
         return {"success": True, "character_id": added.entity_id, "name": added.name}
 
     def location_generate(self, *, features: Sequence[str] | None = None, **fields: Any) -> Answer:
-        added = entities.add_location(
-            *self._story, features=features or (), start=self._as_of, **fields
-        ).entity
+        added = entities.add_location(*self._story, features=features or (), start=self._as_of, **fields).entity
         return {"success": True, "location_id": added.entity_id, "name": added.name}
 
     def relationship_create(self, *, character_a: str, character_b: str, **fields: Any) -> Answer:
@@ -183,11 +160,7 @@ class _StoryToolBodies:
         edited = relationships.edit_relationship(
             *self._story, first=character_a, second=character_b, start=self._as_of, **changes
         )
-        return {
-            "success": True,
-            "relationship_id": edited.relationship.relationship_id,
-            "updated": edited.is_changed,
-        }
+        return {"success": True, "relationship_id": edited.relationship.relationship_id, "updated": edited.is_changed}
 
     def relationship_query(self, *, character_id: str, status_filter: str | None = None) -> Answer:
         views = relationships.relationships_of(
@@ -197,10 +170,7 @@ class _StoryToolBodies:
         fields = {"character_id", "relationship_type", "status", "your_view", "intensity"}
         return {
             "relationships": [
-                {
-                    "character_name": names.get(view.character_id, view.character_id),
-                    **view.model_dump(include=fields),
-                }
+                {"character_name": names.get(view.character_id, view.character_id), **view.model_dump(include=fields)}
                 for view in sorted(views, key=lambda view: -view.intensity)
             ]
         }
@@ -208,9 +178,7 @@ class _StoryToolBodies:
     def knowledge_query(
         self, *, character_id: str, about: str | None = None, limit: int = arguments.KNOWN_MEMORIES
     ) -> Answer:
-        found = knowledge.character_knowledge(
-            *self._story, character=character_id, about=about, as_of=self._as_of
-        )
+        found = knowledge.character_knowledge(*self._story, character=character_id, about=about, as_of=self._as_of)
         told = found.model_dump(mode="json", by_alias=True, exclude_none=True)
         return {
             "character_id": found.character_id,
@@ -224,10 +192,7 @@ class _StoryToolBodies:
         fields = {"chapter_index", "scene_index", "story_day", "until_day", "certainty", "since_previous"}
         fields |= {"is_flashback", "lived"}
         scenes = [
-            {
-                "told": each.told.text if each.told is not None else None,
-                **each.model_dump(mode="json", include=fields),
-            }
+            {"told": each.told.text if each.told is not None else None, **each.model_dump(mode="json", include=fields)}
             for each in found.scenes[-limit:]
         ]
         return {"scenes": scenes, "scenes_in_all": len(found.scenes)}
@@ -251,20 +216,11 @@ class _StoryToolBodies:
         return {"success": True, "open_loop_id": thread.loop_id}
 
     def open_loop_resolve(
-        self,
-        *,
-        open_loop_id: str,
-        resolution_summary: str,
-        abandoned: bool = False,
-        scene_id: str | None = None,
+        self, *, open_loop_id: str, resolution_summary: str, abandoned: bool = False, scene_id: str | None = None
     ) -> Answer:
         end = threads.abandon_thread if abandoned else threads.resolve_thread
         thread = end(
-            *self._story,
-            thread_id=open_loop_id,
-            summary=resolution_summary,
-            scene_id=scene_id,
-            start=self._as_of,
+            *self._story, thread_id=open_loop_id, summary=resolution_summary, scene_id=scene_id, start=self._as_of
         )
         return {"success": True, "open_loop_id": thread.loop_id, "status": thread.status}
 
@@ -273,9 +229,7 @@ class _StoryToolBodies:
     ) -> Answer:
         ledger = thread_ledger(*self._story, as_of=self._as_of, on_stage=on_stage or ())
         ledger = ledger.of_category(category) if category else ledger
-        waiting = (
-            ledger.at("due", "overdue") if only_due else [each for each in ledger.entries if each.is_waiting]
-        )
+        waiting = ledger.at("due", "overdue") if only_due else [each for each in ledger.entries if each.is_waiting]
         fields = {"loop_id", "category", "description", "importance", "related_entities", "stage", "pressure"}
         fields |= {"age_scenes", "silent_scenes", "window", "pay_off", "parts"}
         told = [each.model_dump(mode="json", include=fields, exclude_none=True) for each in waiting[:limit]]
@@ -288,10 +242,7 @@ class _StoryToolBodies:
 
     def scene_summarize(self, *, scene_text: str, max_bullets: int) -> Answer:
         summary = summarize_scene(
-            scene_text,
-            chat_model=self._chat_model,
-            max_bullets=max_bullets,
-            settings=self._story[0].settings,
+            scene_text, chat_model=self._chat_model, max_bullets=max_bullets, settings=self._story[0].settings
         )
         issues = [each.message for each in summary.issues]
         return {"summary": summary.bullets} | ({"issues": issues} if issues else {})
@@ -300,13 +251,7 @@ class _StoryToolBodies:
         stores, project_id = self._story
         chapter, scene = scene_of_draft(stores, project_id, as_of=self._as_of)
         check = check_draft(
-            stores,
-            project_id,
-            text=text,
-            chapter_index=chapter,
-            scene_index=scene,
-            pov=pov,
-            model=self._chat_model,
+            stores, project_id, text=text, chapter_index=chapter, scene_index=scene, pov=pov, model=self._chat_model
         )
         fields = {"issue_id", "kind", "severity", "draft_quote", "message", "by", "confidence", "fix"}
         fields_of_evidence = {"source_id", "chapter_index", "scene_index", "text", "quote"}

@@ -12,14 +12,7 @@ from typing import Any
 from urllib.parse import quote
 
 from novelgen.errors import UserInputError
-from novelgen.models.appearances import (
-    METADATA,
-    PAIR_COUNTS,
-    SceneCast,
-    computed_names,
-    entity_counts,
-    pair_counts,
-)
+from novelgen.models.appearances import METADATA, PAIR_COUNTS, SceneCast, computed_names, entity_counts, pair_counts
 from novelgen.models.entity import EntityType
 from novelgen.models.folds import fold_loop_events, fold_relationship_changes, fold_state_changes, in_force
 from novelgen.models.position import END_OF_STORY
@@ -55,11 +48,7 @@ COUNTER_NAMES = {
 
 
 class MemoryDocuments:
-    """Makes the documents of one project.
-
-    Args:
-        contents: The project's contents.
-    """
+    """Makes the documents of one project."""
 
     def __init__(self, contents: ProjectContents) -> None:
         self._contents = contents
@@ -71,9 +60,7 @@ class MemoryDocuments:
         """Return the document of an entity; `current_state` and `relationships` are what `history` amounts to."""
         entity = given.entity
         states = [
-            (order, each)
-            for order, each in enumerate(self._contents.states)
-            if each.entity_id == entity.entity_id
+            (order, each) for order, each in enumerate(self._contents.states) if each.entity_id == entity.entity_id
         ]
         noted: Any = entity.profile.get(METADATA)
         noted = noted if isinstance(noted, dict) else {}
@@ -82,8 +69,7 @@ class MemoryDocuments:
         reserved = {name: value for name, value in profile.items() if name in EntityDocument.model_fields}
         counts = entity_counts(entity.entity_id, entity.entity_type, self._casts)
         places = entity.model_dump(
-            include={"first_chapter", "first_scene", "name_first_chapter", "name_first_scene"},
-            exclude_none=True,
+            include={"first_chapter", "first_scene", "name_first_chapter", "name_first_scene"}, exclude_none=True
         )
         return {
             "id": entity.entity_id,
@@ -108,9 +94,7 @@ class MemoryDocuments:
         scene, record = given.scene, given.scene.record
         told = record.model_dump(mode="json") if record is not None else {}
         memories = [each for each in self._contents.memories if each.scene_label == scene.label]
-        other_fields = {
-            name: value for name, value in scene.other_fields.items() if name not in ("type", "word_count")
-        }
+        other_fields = {name: value for name, value in scene.other_fields.items() if name not in ("type", "word_count")}
         return {
             **other_fields,
             "id": scene.label,
@@ -155,9 +139,7 @@ class MemoryDocuments:
 
     def notes(self) -> dict[str, Any]:
         """Return the document of the memories that go with no scene."""
-        return {
-            "notes": [memory_document(each) for each in self._contents.memories if each.scene_label is None]
-        }
+        return {"notes": [memory_document(each) for each in self._contents.memories if each.scene_label is None]}
 
     def summaries(self) -> dict[str, Any]:
         """Return the document of the author's parts and of the summaries that somebody wrote."""
@@ -170,8 +152,7 @@ class MemoryDocuments:
         """Return the document of the memories that stand for others, with the chunk ids of these."""
         return {
             "consolidations": [
-                chunk_document(each.chunk) | {"sources": each.source_ids}
-                for each in self._contents.consolidations
+                chunk_document(each.chunk) | {"sources": each.source_ids} for each in self._contents.consolidations
             ]
         }
 
@@ -189,8 +170,7 @@ class MemoryDocuments:
         """Return the document of what characters remember by themselves."""
         return {
             "memories": [
-                each.model_dump(mode="json", exclude_defaults=True)
-                for each in self._contents.character_memories
+                each.model_dump(mode="json", exclude_defaults=True) for each in self._contents.character_memories
             ]
         }
 
@@ -201,8 +181,7 @@ class MemoryDocuments:
     def counters(self) -> dict[str, int]:
         """Return the counters by name; as in the scheme of the memory, scenes are numbered from 1."""
         return {
-            COUNTER_NAMES[kind]: number - (1 if kind == "S" else 0)
-            for kind, number in self._contents.counters.items()
+            COUNTER_NAMES[kind]: number - (1 if kind == "S" else 0) for kind, number in self._contents.counters.items()
         }
 
     def _loops_of(self, label: str, *kinds: str) -> list[str]:
@@ -242,27 +221,14 @@ class MemoryDocuments:
         told |= pair.model_dump(include={"character_a", "character_b"})
         history, status = [], ""
         for order, change in numbered:
-            moved = (
-                f"{status} -> {change.status}"
-                if change.status and status and change.status != status
-                else None
-            )
+            moved = f"{status} -> {change.status}" if change.status and status and change.status != status else None
             status = change.status or status
-            view = {
-                "order": order,
-                "scene_id": change.scene_label,
-                "tick": self._tick(change),
-                "status_change": moved,
-            }
-            stored = change.model_dump(
-                mode="json", exclude={"relationship_id", "scene_label"}, exclude_none=True
-            )
+            view = {"order": order, "scene_id": change.scene_label, "tick": self._tick(change), "status_change": moved}
+            stored = change.model_dump(mode="json", exclude={"relationship_id", "scene_label"}, exclude_none=True)
             history.append(view | stored)
         counts = pair_counts(pair.character_a, pair.character_b, self._casts)
         metadata = _metadata(pair.other_fields.get(METADATA, {}), counts, PAIR_COUNTS)
-        return (
-            told | folded_relationship([change for _, change in numbered]) | {"history": history} | metadata
-        )
+        return told | folded_relationship([change for _, change in numbered]) | {"history": history} | metadata
 
     def _views(self, entity_id: str) -> list[dict[str, Any]]:
         views = []
@@ -271,9 +237,7 @@ class MemoryDocuments:
                 continue
             is_first = entity_id == pair.character_a
             changes = [
-                each
-                for each in self._contents.relationship_changes
-                if each.relationship_id == pair.relationship_id
+                each for each in self._contents.relationship_changes if each.relationship_id == pair.relationship_id
             ]
             now = folded_relationship(changes)
             views.append(
@@ -341,24 +305,16 @@ def _aliases(given: ExchangedEntity) -> list[Any]:
     return listed
 
 
-def _state_history(
-    states: Sequence[tuple[int, ExchangedState]], ticks: Mapping[str, int]
-) -> list[dict[str, Any]]:
+def _state_history(states: Sequence[tuple[int, ExchangedState]], ticks: Mapping[str, int]) -> list[dict[str, Any]]:
     """Changes that were stored in one go are one entry."""
     entries: list[dict[str, Any]] = []
     last_order = -2
     last_common: dict[str, Any] = {}
     for order, state in states:
-        common = state.model_dump(
-            mode="json", exclude={"entity_id", "attribute", "value", "scene_label", "detail"}
-        )
+        common = state.model_dump(mode="json", exclude={"entity_id", "attribute", "value", "scene_label", "detail"})
         common |= {"scene_id": state.scene_label} | state.detail
         changes = {} if state.attribute == NO_CHANGE else {state.attribute: state.value}
-        if (
-            order == last_order + 1
-            and common == last_common
-            and state.attribute not in entries[-1]["changes"]
-        ):
+        if order == last_order + 1 and common == last_common and state.attribute not in entries[-1]["changes"]:
             entries[-1]["changes"] |= changes
         else:
             tick = ticks.get(state.scene_label or "", 0)
@@ -383,21 +339,7 @@ LONGEST_FILE_NAME = 200
 
 
 def export_project(stores: MemoryStores, project_id: str, folder: Path) -> list[Path]:
-    """Write everything that a project holds to `memory/` in a folder; `read_memory_folder` reads it back.
-
-    Args:
-        stores: The stores.
-        project_id: The project.
-        folder: Is created when absent; it must not hold a `memory` with anything in it.
-
-    Returns:
-        The files that were written.
-
-    Raises:
-        UnknownProjectError: When no such project is stored.
-        UserInputError: When there is something in `memory` already.
-        ContextWriteError: When a file cannot be written.
-    """
+    """Write everything that a project holds to `memory/` in a folder; `read_memory_folder` reads it back."""
     with stores.database(project_id).read() as unit:
         contents = unit.exchange.contents()
     root = folder / MEMORY_FOLDER
@@ -407,11 +349,7 @@ def export_project(stores: MemoryStores, project_id: str, folder: Path) -> list[
 
 
 def project_documents(stores: MemoryStores, project_id: str) -> dict[str, Any]:
-    """Return what `export_project` would write: file below `memory/` to its document.
-
-    Raises:
-        UnknownProjectError: When no such project is stored.
-    """
+    """Return what `export_project` would write: file below `memory/` to its document."""
     with stores.database(project_id).read() as unit:
         contents = unit.exchange.contents()
     return dict(_documents(contents))
@@ -428,11 +366,7 @@ def write_memory_folder(contents: ProjectContents, root: Path) -> list[Path]:
 
 
 def packed_export(stores: MemoryStores, project_id: str) -> bytes:
-    """Return what `export_project` would write as a zip archive that holds `memory/`.
-
-    Raises:
-        UnknownProjectError: When no such project is stored.
-    """
+    """Return what `export_project` would write as a zip archive that holds `memory/`."""
     packed = BytesIO()
     with zipfile.ZipFile(packed, "w", zipfile.ZIP_DEFLATED) as archive:
         for name, document in project_documents(stores, project_id).items():

@@ -26,20 +26,9 @@ from runtime.transfer.documents import (
     RelationshipDocument,
     RelationshipHistoryEntry,
 )
-from runtime.transfer.exporting import (
-    NO_CHANGE,
-    folded_relationship,
-    folded_state,
-)
+from runtime.transfer.exporting import NO_CHANGE, folded_relationship, folded_state
 
-_DETAIL = (
-    "category",
-    "description",
-    "importance",
-    "related_characters",
-    "related_locations",
-    "related_items",
-)
+_DETAIL = ("category", "description", "importance", "related_characters", "related_locations", "related_items")
 Event = TypeVar("Event", ExchangedLoopEvent, ExchangedRelationshipChange, ExchangedKnowledge)
 _STANDING = (
     "relationship_type",
@@ -62,12 +51,7 @@ class _Numbered(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class EventContext:
-    """What events need to know of the folder.
-
-    Args:
-        places: Scene label to (chapter, scene).
-        now: Moment for what has none of its own.
-    """
+    """What events need to know of the folder."""
 
     places: Mapping[str, tuple[int, int]]
     now: datetime
@@ -107,9 +91,7 @@ def entity_states(documents: Sequence[EntityDocument], context: EventContext) ->
         now = folded_state([each.event for each in own])
         for attribute, value in document.current_state.items():
             if now.get(attribute) != value and value not in (None, "", [], {}):
-                own.append(
-                    _Numbered(math.inf, _state(document, attribute, value, context, context.last_place()))
-                )
+                own.append(_Numbered(math.inf, _state(document, attribute, value, context, context.last_place())))
         numbered += own
     return _in_order(numbered)
 
@@ -164,13 +146,7 @@ def knowledge_events(entries: Sequence[KnowledgeEntry], context: EventContext) -
 def noted_metadata(
     told: Mapping[str, Any], by_author: Mapping[str, Any] | None, computed: Sequence[str]
 ) -> dict[str, Any]:
-    """Return what an author noted of what a document's metadata tell.
-
-    Args:
-        told: The metadata.
-        by_author: The author's own values of what is computed; None means that nothing of it was.
-        computed: Names of what is.
-    """
+    """Return what an author noted of what a document's metadata tell."""
     if by_author is None:
         return dict(told)
     return {**{name: value for name, value in told.items() if name not in computed}, **by_author}

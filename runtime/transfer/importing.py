@@ -37,13 +37,7 @@ from runtime.ingest.scene_input import SceneInput, scenes_of_chapter
 from runtime.storage.memory.consolidations import StoredConsolidation
 from runtime.storage.records import ScenePlace
 from runtime.storage.story.summaries import StoredSummary
-from runtime.storage.transfer.records import (
-    ExchangedEntity,
-    ExchangedScene,
-    ProjectContents,
-    SceneBundle,
-    ToldScene,
-)
+from runtime.storage.transfer.records import ExchangedEntity, ExchangedScene, ProjectContents, SceneBundle, ToldScene
 from runtime.stores import MemoryStores
 from runtime.transfer.novel_gen_folder import is_novel_gen_folder, read_novel_gen_folder
 from runtime.transfer.reading import IncomingStory, is_memory_folder, read_memory_folder
@@ -113,22 +107,6 @@ def import_story(
 
     Each scene is one transaction with all that goes with it, so an import that was interrupted goes on where
     it stopped when it is run again.
-
-    Args:
-        stores: The stores.
-        project_id: The project.
-        incoming: What to import.
-        dry_run: Only tell what would happen; nothing is created or stored.
-        index: False leaves the vector index to a later `drain_outbox`.
-        update: Whether scenes that are to be taken in replace those that stand at their places.
-        progress: Called before the first scene and after each with the characters stored and those in all.
-        index_progress: Called after each step of indexing with the characters done and the characters in all.
-        on_stored: Called when everything is stored and searchable by words, before the index follows.
-
-    Raises:
-        InvalidProjectIdError: When the id is not a plain, path-free string.
-        UserInputError: When ids mean somebody else in the project; nothing is stored then.
-        DatabaseError: When the database fails; what was stored before stays stored.
     """
     stored = _stored_contents(stores, project_id)
     plan = _ImportPlan(stored or ProjectContents(), incoming, update=update)
@@ -179,9 +157,7 @@ class _ImportPlan:
         self.told_beside = self._told_beside(here)
         given = {_place(each): each for each in self.contents.scenes}
         self._other_chapters = {
-            place[0]
-            for place, each in here.items()
-            if place not in given or not _same_scene(each, given[place])
+            place[0] for place, each in here.items() if place not in given or not _same_scene(each, given[place])
         }
         known = {each.entity.entity_id: each for each in stored.entities}
         self.entities = [each for each in self.contents.entities if each.entity.entity_id not in known]
@@ -196,9 +172,7 @@ class _ImportPlan:
             memories=[each for each in self._new_memories() if each.scene_label == label],
             states=[each for each in contents.states if each.scene_label == label],
             loop_events=[each for each in contents.loop_events if each.scene_label == label],
-            relationship_changes=[
-                each for each in contents.relationship_changes if each.scene_label == label
-            ],
+            relationship_changes=[each for each in contents.relationship_changes if each.scene_label == label],
             knowledge=[each for each in contents.knowledge if each.scene_label == label],
         )
 
@@ -219,9 +193,7 @@ class _ImportPlan:
         texts = {_place(each): each.scene.text or "" for each in self.scenes}
         texts |= {(each.chapter_index, each.scene_index): each.text for each in self.told_scenes}
         return StoredText(
-            chapters=len({chapter for chapter, _ in texts}),
-            scenes=len(texts),
-            characters=sum(map(len, texts.values())),
+            chapters=len({chapter for chapter, _ in texts}), scenes=len(texts), characters=sum(map(len, texts.values()))
         )
 
     def _new_memories(self) -> list[Any]:
@@ -236,9 +208,7 @@ class _ImportPlan:
 
         def new(name: str) -> list[Any]:
             events = [each for each in getattr(self.contents, name) if each.scene_label not in bundled]
-            said = [
-                each for each in events if each.origin == "author" or each.scene_label not in stored_scenes
-            ]
+            said = [each for each in events if each.origin == "author" or each.scene_label not in stored_scenes]
             return _beyond(said, getattr(self._stored, name), self._pair_of)
 
         return ProjectContents(
@@ -260,8 +230,7 @@ class _ImportPlan:
         taken = {(each.level, each.number) for each in self._stored.summaries}
         new = [each for each in self.contents.summaries if (each.level, each.number) not in taken]
         return [
-            each.model_copy(update={"is_withheld": each.is_withheld or self._has_other_scenes(each)})
-            for each in new
+            each.model_copy(update={"is_withheld": each.is_withheld or self._has_other_scenes(each)}) for each in new
         ]
 
     def _has_other_scenes(self, summary: StoredSummary) -> bool:
@@ -282,10 +251,7 @@ class _ImportPlan:
         return relationship_id if found is None else f"{found.character_a}\x1f{found.character_b}"
 
     def _preview(
-        self,
-        known: dict[str, ExchangedEntity],
-        here: dict[tuple[int, int], ExchangedScene],
-        incoming: IncomingStory,
+        self, known: dict[str, ExchangedEntity], here: dict[tuple[int, int], ExchangedScene], incoming: IncomingStory
     ) -> ImportPreview:
         preview = ImportPreview(
             new_entities=[each.entity.entity_id for each in self.entities],
@@ -451,16 +417,12 @@ class SourceImport(ImportResult):
     )
     encodings: list[str] = Field(default_factory=list, description="Of the files of a manuscript.")
     unreadable: int = Field(default=0, description="Damaged places in them, marked U+FFFD in the text.")
-    passed_over: list[str] = Field(
-        default_factory=list, description="Files of a folder that are no chapters."
-    )
+    passed_over: list[str] = Field(default_factory=list, description="Files of a folder that are no chapters.")
     changes: ManuscriptChanges | None = Field(
         default=None, description="What differs from the story that is stored; None where none is."
     )
     updated: bool = Field(default=False, description="Whether what differs was taken in.")
-    copied_plans: list[str] = Field(
-        default_factory=list, description="Files in the project's chapters folder."
-    )
+    copied_plans: list[str] = Field(default_factory=list, description="Files in the project's chapters folder.")
 
 
 def import_source(
@@ -477,29 +439,7 @@ def import_source(
     index_progress: Progress | None = None,
     on_stored: Callable[[StoredText], Any] | None = None,
 ) -> SourceImport:
-    """Import a path into a project, which is created when there is none; without `update` nothing stored is changed.
-
-    Args:
-        stores: The stores.
-        source: A folder with a memory, a project folder of novel-gen, or a manuscript: a .txt, .md, .epub or .docx
-            file with a book, or a folder with a file for each chapter; or a .zip archive of one of these.
-        project_id: The project.
-        dry_run: Only tell what would happen.
-        update: Take chapters of a manuscript in again whose text changed, and let those that stand elsewhere now
-            move there with all that came from them.
-        keep_remarks: Whether what an author says to readers stays in the text of a manuscript.
-        every_file: Whether the files of a folder are chapters in the order of their names where no name tells a
-            chapter; those of an archive are.
-        index: False leaves the vector index to a later `drain_outbox`.
-        progress: Called before the first scene and after each with the characters stored and those in all.
-        index_progress: Called after each step of indexing with the characters done and the characters in all.
-        on_stored: Called when everything is stored and searchable by words, before the index follows.
-
-    Raises:
-        InvalidFileError: When the source is none of these, or a file is wrong.
-        UserInputError: When ids mean somebody else in the project.
-        DatabaseError: When the database fails; an import can be repeated.
-    """
+    """Import a path into a project, which is created when there is none; without `update` nothing stored is changed."""
     stores.paths(project_id)
     options: dict[str, Any] = {
         "dry_run": dry_run,
@@ -548,9 +488,7 @@ def _import_manuscript(
     scenes = [scene for chapter in manuscript.chapters for scene in scenes_of_chapter(chapter)]
     followed = _followed(stores, project_id, scenes, is_done=update and not options["dry_run"], update=update)
     contents = ProjectContents(name=manuscript.title, parts=manuscript.parts)
-    result = import_story(
-        stores, project_id, IncomingStory(contents, followed.scenes), update=update, **options
-    )
+    result = import_story(stores, project_id, IncomingStory(contents, followed.scenes), update=update, **options)
     if not options["dry_run"]:
         follow_volumes(stores, project_id, manuscript.parts)
     told = manuscript.model_dump(include={"left_out", "encodings", "unreadable", "passed_over"})
@@ -581,8 +519,7 @@ def _followed(
         return _Followed(scenes, None)
     with database.read() as unit:
         stored = {
-            (each.chapter_index, each.scene_index): each.text or ""
-            for each in unit.scenes.list_as_of(with_text=True)
+            (each.chapter_index, each.scene_index): each.text or "" for each in unit.scenes.list_as_of(with_text=True)
         }
     if not stored:
         return _Followed(scenes, None)
@@ -598,9 +535,7 @@ def _followed(
 def _import_novel_gen(
     stores: MemoryStores, source: Path, project_id: str, options: dict[str, Any], *, update: bool
 ) -> SourceImport:
-    read = read_novel_gen_folder(
-        source, project_id=project_id, stored=_stored(stores, project_id), now=stores.clock()
-    )
+    read = read_novel_gen_folder(source, project_id=project_id, stored=_stored(stores, project_id), now=stores.clock())
     followed = _followed(
         stores, project_id, read.story.scenes, is_done=update and not options["dry_run"], update=update
     )

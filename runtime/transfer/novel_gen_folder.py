@@ -74,13 +74,7 @@ class _ChapterMemoryFile(UserFileModel):
 
 @dataclass(frozen=True, slots=True)
 class NovelGenStory:
-    """What was read.
-
-    Args:
-        story: What is to be imported.
-        plan_files: Plans of chapters, which are no part of the memory.
-        unresolved_names: Names in chapter_memory.json that no character bears.
-    """
+    """What was read."""
 
     story: IncomingStory
     plan_files: list[Path] = field(default_factory=list)
@@ -93,32 +87,19 @@ def is_novel_gen_folder(folder: Path) -> bool:
     return bool(chapter_files(folder / "chapters")) or any((folder / sign).is_file() for sign in signs)
 
 
-def read_novel_gen_folder(
-    folder: Path, *, project_id: str, stored: ProjectContents, now: datetime
-) -> NovelGenStory:
+def read_novel_gen_folder(folder: Path, *, project_id: str, stored: ProjectContents, now: datetime) -> NovelGenStory:
     """Read a project folder of novel-gen.
 
     What a chapter's memory says holds from the end of the chapter: its summary and key events are notes, the
     characters' states state changes, its unresolved threads open loops, each planted where it is first named. Its
     anchor in time is that of its scenes. Who is in a scene and where it plays comes from the scene or its plan;
     places become locations of the story. The characters' relationships hold from the beginning.
-
-    Args:
-        folder: The folder.
-        project_id: Project that it is read for.
-        stored: What the project holds: characters and threads that are known there keep their ids.
-        now: Moment that is stamped on what is new.
-
-    Raises:
-        InvalidFileError: When a file is wrong; names file, field and value.
     """
     settings = load_settings_file(folder / "settings.json")
     characters = load_characters(folder / "characters.json") or CharactersConfig()
     people = _entities(characters, stored)
     entries = _entries(folder / CHAPTER_MEMORY_FILE)
-    staged = _Stage(
-        people, stored, times={each.chapter_number: each.timeline_anchor or "" for each in entries}
-    )
+    staged = _Stage(people, stored, times={each.chapter_number: each.timeline_anchor or "" for each in entries})
     scenes = [
         scene
         for file in chapter_files(folder / "chapters").values()
@@ -138,29 +119,14 @@ def read_novel_gen_folder(
     )
     unresolved = [*remembered.unresolved_names, *staged.unresolved_names, *strangers]
     return NovelGenStory(
-        IncomingStory(contents, scenes),
-        _plan_files(folder / "chapters"),
-        list(dict.fromkeys(unresolved)),
+        IncomingStory(contents, scenes), _plan_files(folder / "chapters"), list(dict.fromkeys(unresolved))
     )
 
 
 def read_chapter_memory(
     folder: Path, *, project_id: str, stored: ProjectContents, now: datetime
 ) -> NovelGenStory | None:
-    """Read what novel-gen remembered of a project's chapters, for a story whose chapters and characters are stored.
-
-    Args:
-        folder: The project's folder.
-        project_id: The project.
-        stored: What it holds.
-        now: Moment that is stamped on what is new.
-
-    Returns:
-        Notes, states, threads and the relationships of characters.json; None where the folder has none of them.
-
-    Raises:
-        InvalidFileError: When a file is wrong; names file, field and value.
-    """
+    """Read what novel-gen remembered of a project's chapters, for a story whose chapters and characters are stored."""
     characters = load_characters(folder / "characters.json") or CharactersConfig()
     entries = _entries(folder / CHAPTER_MEMORY_FILE)
     if not entries and not any(each.relationships for each in characters.everyone()):
@@ -200,13 +166,7 @@ def _plan_of(chapter_file: Path) -> ChapterPlan | None:
 
 
 class _Stage:
-    """Who is in the written scenes, and where they play, by the scenes themselves or by their plans.
-
-    Args:
-        people: The story's characters.
-        stored: What the project holds: places that are known there keep their ids.
-        times: When each chapter plays.
-    """
+    """Who is in the written scenes, and where they play, by the scenes themselves or by their plans."""
 
     def __init__(self, people: Sequence[Entity], stored: ProjectContents, times: Mapping[int, str]) -> None:
         self.places: list[Entity] = []
@@ -359,16 +319,12 @@ def _states(
                 unresolved.append(name)
                 continue
             place = {"chapter_index": entry.chapter_number, "created_at": now}
-            states.append(
-                ExchangedState(entity_id=entity_id, attribute=STATUS_ATTRIBUTE, value=text, **place)
-            )
+            states.append(ExchangedState(entity_id=entity_id, attribute=STATUS_ATTRIBUTE, value=text, **place))
     return states, list(dict.fromkeys(unresolved))
 
 
 def _threads(entries: Sequence[ChapterMemoryEntry], stored: ProjectContents) -> list[ExchangedLoopEvent]:
-    known = {
-        each.detail.get("description"): each.loop_id for each in stored.loop_events if each.kind == "planted"
-    }
+    known = {each.detail.get("description"): each.loop_id for each in stored.loop_events if each.kind == "planted"}
     numbers = count(_first_free(stored, "OL"))
     first: dict[str, int] = {}
     for entry in entries:

@@ -43,12 +43,7 @@ from runtime.transfer.documents import (
     WaiversFile,
     chunk_fields,
 )
-from runtime.transfer.exporting import (
-    COUNTER_NAMES,
-    ENTITY_FOLDERS,
-    MEMORY_FOLDER,
-    SCENES_FOLDER,
-)
+from runtime.transfer.exporting import COUNTER_NAMES, ENTITY_FOLDERS, MEMORY_FOLDER, SCENES_FOLDER
 from runtime.transfer.history import (
     EventContext,
     entity_states,
@@ -66,13 +61,7 @@ Document = TypeVar("Document", bound=BaseModel)
 
 @dataclass(frozen=True, slots=True)
 class IncomingStory:
-    """What is to be imported.
-
-    Args:
-        contents: What is stored as it is.
-        scenes: Scenes that are taken in as new ones are: what they bring is derived from text and record.
-        told: What documents say of these beside, by place.
-    """
+    """What is to be imported."""
 
     contents: ProjectContents
     scenes: list[SceneInput] = field(default_factory=list)
@@ -90,22 +79,12 @@ def read_memory_folder(folder: Path, *, project_id: str, now: datetime) -> Incom
     What a person changed in a `current_state` or in how a relationship stands counts as said by the author
     after the last scene. Scenes of other programs become records: their chapter is 1 where they have none,
     and their text is looked for under `markdown_file`.
-
-    Args:
-        folder: The folder that holds `memory`, or `memory` itself.
-        project_id: Project that it is read for.
-        now: Moment for what has none of its own.
-
-    Raises:
-        InvalidFileError: When there is no memory folder, or a file is wrong; names file, field and value.
     """
     root = _root(folder)
     if root is None:
         raise InvalidFileError(f"{str(folder)!r} holds no memory folder; give the folder that holds 'memory'")
     documents = [each for _, each in _documents(root / SCENES_FOLDER, SceneDocument)]
-    entities = [
-        each for name in ENTITY_FOLDERS.values() for _, each in _documents(root / name, EntityDocument)
-    ]
+    entities = [each for name in ENTITY_FOLDERS.values() for _, each in _documents(root / name, EntityDocument)]
     context = EventContext(places={each.id: _place(each) for each in documents}, now=now)
     project = _document(root / "project.json", ProjectFile)
     relationships = _document(root / "relationships.json", RelationshipsFile).relationships
@@ -117,9 +96,7 @@ def read_memory_folder(folder: Path, *, project_id: str, now: datetime) -> Incom
         name=project.name,
         language=project.language,
         entities=[exchanged_entity(each) for each in entities],
-        scenes=sorted(
-            (_scene(each, project_id, now) for each in stored), key=lambda each: each.scene.position
-        ),
+        scenes=sorted((_scene(each, project_id, now) for each in stored), key=lambda each: each.scene.position),
         memories=[
             *(_memory(memory, project_id, each.id) for each in stored for memory in each.memories),
             *(_memory(each, project_id, None) for each in _document(root / "notes.json", NotesFile).notes),
@@ -138,21 +115,12 @@ def read_memory_folder(folder: Path, *, project_id: str, now: datetime) -> Incom
         counters=_counters(root / "counters.json"),
     )
     others = [each for each in documents if not each.content_hash]
-    told = {
-        _place(each): ToldScene(created_at=each.created_at, other_fields=each.other_fields())
-        for each in others
-    }
+    told = {_place(each): ToldScene(created_at=each.created_at, other_fields=each.other_fields()) for each in others}
     return IncomingStory(contents, [_told_scene(each, root) for each in others], told)
 
 
 def _root(folder: Path) -> Path | None:
-    signs = (
-        *ENTITY_FOLDERS.values(),
-        SCENES_FOLDER,
-        "counters.json",
-        "open_loops.json",
-        "relationships.json",
-    )
+    signs = (*ENTITY_FOLDERS.values(), SCENES_FOLDER, "counters.json", "open_loops.json", "relationships.json")
     for root in (folder / MEMORY_FOLDER, folder):
         if any((root / sign).exists() for sign in signs):
             return root
@@ -271,11 +239,7 @@ def _counters(file: Path) -> dict[str, int]:
 
 
 def exchanged_entity(document: EntityDocument) -> ExchangedEntity:
-    """Return the entity of a document; fields that the document does not know are its profile.
-
-    Raises:
-        InvalidFileError: When an alias is wrong.
-    """
+    """Return the entity of a document; fields that the document does not know are its profile."""
     aliases = [_alias(each, document) for each in document.aliases]
     by_default = document.origin == "author"
     profile: dict[str, Any] = {**(document.model_extra or {}), **document.profile}
@@ -295,9 +259,7 @@ def exchanged_entity(document: EntityDocument) -> ExchangedEntity:
         name_first_chapter=document.name_first_chapter,
         name_first_scene=document.name_first_scene,
     )
-    written = [
-        alias.alias for alias, by_author in aliases if (by_default if by_author is None else by_author)
-    ]
+    written = [alias.alias for alias, by_author in aliases if (by_default if by_author is None else by_author)]
     return ExchangedEntity(
         entity=entity,
         origin=document.origin,

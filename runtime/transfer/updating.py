@@ -30,8 +30,7 @@ class ManuscriptChanges(BaseModel):
     new_chapters: list[int] = Field(default_factory=list)
     gone_chapters: list[int] = Field(default_factory=list, description="Stored, but no more in it.")
     moved_chapters: dict[int, int] = Field(
-        default_factory=dict,
-        description="Stored number to that in the manuscript, the text the same or alike.",
+        default_factory=dict, description="Stored number to that in the manuscript, the text the same or alike."
     )
     gone_scenes: list[str] = Field(
         default_factory=list, description="Places of scenes that a changed chapter has no more."
@@ -49,14 +48,7 @@ class ManuscriptChanges(BaseModel):
 
 @dataclass(frozen=True, slots=True)
 class Rearrangement:
-    """How a story follows a manuscript.
-
-    Args:
-        changes: What differs.
-        moves: Stored places to new ones, for scenes that are somewhere else now.
-        in_place: Places of the manuscript that can be stored once all have moved.
-        untouched: Places of the manuscript that can be stored while nothing moves.
-    """
+    """How a story follows a manuscript."""
 
     changes: ManuscriptChanges
     moves: dict[ScenePlace, ScenePlace]
@@ -65,12 +57,7 @@ class Rearrangement:
 
 
 def rearrangement(stored: Mapping[ScenePlace, str], scenes: Sequence[SceneInput]) -> Rearrangement:
-    """Find out which scenes of a manuscript are those that are stored.
-
-    Args:
-        stored: Text by place.
-        scenes: Those of the manuscript, scrubbed.
-    """
+    """Find out which scenes of a manuscript are those that are stored."""
     given = {(scene.chapter_index, scene.scene_index): scene.text for scene in scenes}
     old, new = _by_chapter(stored), _by_chapter(given)
     pairs = _paired(_joined(old), _joined(new))
@@ -92,9 +79,7 @@ def rearrangement(stored: Mapping[ScenePlace, str], scenes: Sequence[SceneInput]
             moves[before, was] = (after, now)
             if was not in inner:
                 changes.gone_scenes.append(f"{after}:{now}")
-    taken = {
-        place for place, times in Counter(moves.get(place, place) for place in stored).items() if times > 1
-    }
+    taken = {place for place, times in Counter(moves.get(place, place) for place in stored).items() if times > 1}
     if taken:
         waiting = {after for before, after in pairs.items() if before != after}
         waiting |= {number for number in changes.new_chapters if number in old}
@@ -143,9 +128,7 @@ def _paired(old: _Texts, new: _Texts) -> dict[int, int]:
         if kind == "equal":
             pairs |= dict(zip(before[start:end], after[new_start:new_end], strict=True))
         elif kind == "replace":
-            pairs |= _alike(
-                {n: old[n] for n in before[start:end]}, {n: new[n] for n in after[new_start:new_end]}
-            )
+            pairs |= _alike({n: old[n] for n in before[start:end]}, {n: new[n] for n in after[new_start:new_end]})
     return dict(sorted(pairs.items()))
 
 
@@ -156,7 +139,7 @@ def _alike(old: _Texts, new: _Texts) -> dict[int, int]:
             (-_likeness(_lines(text), lines[there]), abs(number - there), number, there)
             for number, text in old.items()
             for there in new
-        ),
+        )
     )
     pairs: dict[int, int] = {}
     for score, _, number, there in scored:

@@ -47,18 +47,12 @@ Answer = TypeVar("Answer")
 
 
 class ChromaIndex:
-    """Does what `VectorStoreManager` asks; the client is opened at its first use.
-
-    Args:
-        location: Folder or server of the index.
-    """
+    """Does what `VectorStoreManager` asks; the client is opened at its first use."""
 
     def __init__(self, location: IndexLocation) -> None:
         self._location = location
         self._marker = (
-            RowsMarker(location.control_folder / "marker.json")
-            if isinstance(location, EmbeddedIndex)
-            else None
+            RowsMarker(location.control_folder / "marker.json") if isinstance(location, EmbeddedIndex) else None
         )
         self._client: ClientAPI | None = None
         self._opened_file: tuple[int, int] | None = None
@@ -77,9 +71,7 @@ class ChromaIndex:
 
     # Operations: on the collection that answers, or on the one that a rebuild is filling beside it
 
-    def _upsert(
-        self, stamp: Stamp, columns: Columns, *, must_exist: bool = False, is_rebuild: bool = False
-    ) -> None:
+    def _upsert(self, stamp: Stamp, columns: Columns, *, must_exist: bool = False, is_rebuild: bool = False) -> None:
         def write(live: ProjectCollection | None) -> None:
             if live is None and must_exist:
                 raise _lost(stamp.project_id)
@@ -159,11 +151,7 @@ class ChromaIndex:
         target.collection.upsert(**columns)
 
     def _with(
-        self,
-        key: ProjectKey,
-        use: Callable[[ProjectCollection | None], Answer],
-        *,
-        is_rebuild: bool = False,
+        self, key: ProjectKey, use: Callable[[ProjectCollection | None], Answer], *, is_rebuild: bool = False
     ) -> Answer:
         """Use a collection; look the live one up once more when another process has swapped it meanwhile."""
         if is_rebuild:
@@ -209,13 +197,7 @@ class ChromaIndex:
     # The client
 
     def _opened(self) -> ClientAPI:
-        """Return the open client; one whose files vanished under it is given up.
-
-        Raises:
-            VectorIndexDamagedError: The folder is a file, its database is none of Chroma's, a file in it is far
-                too long, or it was removed or replaced while open.
-            VectorIndexError: The server cannot be reached, or an earlier process still holds the folder.
-        """
+        """Return the open client; one whose files vanished under it is given up."""
         if self._client is None:
             self._client = (
                 _open_server(self._location)
@@ -234,9 +216,7 @@ class ChromaIndex:
     def _open_folder(self, index: EmbeddedIndex) -> ClientAPI:
         self._wait_for_predecessor(index)
         if index.path.exists() and not index.path.is_dir():
-            raise VectorIndexDamagedError(
-                f"the vector index {str(index)!r} is a file, not a folder; rebuild the index"
-            )
+            raise VectorIndexDamagedError(f"the vector index {str(index)!r} is a file, not a folder; rebuild the index")
         _limit_files(index)
         # Chroma keeps half-opened engines by path: without this a failed opening would be found again.
         SharedSystemClient.clear_system_cache()

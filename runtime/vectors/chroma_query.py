@@ -34,19 +34,7 @@ class _Found(NamedTuple):
 
 
 def search(found: ProjectCollection, vectors: NDArray[np.float32], cut: QueryCut) -> list[list[IndexHit]]:
-    """Find the nearest rows for each question.
-
-    Args:
-        found: Collection of the project.
-        vectors: Questions, shape (questions, dimension).
-        cut: Which rows may be returned.
-
-    Returns:
-        Per question its rows, best first, ties by id.
-
-    Raises:
-        VectorIndexDamagedError: Rows are listed whose vectors are gone.
-    """
+    """Find the nearest rows for each question."""
     merged: list[list[IndexHit]] = [[] for _ in vectors]
     for chunk_ids in _id_parts(cut.chunk_ids):
         for hits, more in zip(merged, _search_part(found, vectors, cut, chunk_ids), strict=True):
@@ -89,9 +77,7 @@ def _search_ids(
     raw = _ask(collection, vectors, wanted=wanted, chunk_ids=chunk_ids, where=None)
     answers = [_admitted(rows, cut) for rows in raw]
     short = [
-        question
-        for question, hits in enumerate(answers)
-        if len(hits) < cut.top_k and len(raw[question]) == wanted
+        question for question, hits in enumerate(answers) if len(hits) < cut.top_k and len(raw[question]) == wanted
     ]
     if short:
         again = _ask(collection, vectors[short], wanted=wanted, chunk_ids=chunk_ids, where=_filter(cut))
@@ -131,17 +117,11 @@ def _ask(
     ]
 
 
-def _contents(
-    collection: Collection, chunk_ids: list[str]
-) -> dict[str, tuple[Mapping[str, Any], str | None]]:
+def _contents(collection: Collection, chunk_ids: list[str]) -> dict[str, tuple[Mapping[str, Any], str | None]]:
     rows: dict[str, tuple[Mapping[str, Any], str | None]] = {}
     for start in range(0, len(chunk_ids), IDS_PER_QUERY):
-        read: Any = collection.get(
-            ids=chunk_ids[start : start + IDS_PER_QUERY], include=["metadatas", "documents"]
-        )
-        for chunk_id, metadata, content in zip(
-            read["ids"], read["metadatas"], read["documents"], strict=True
-        ):
+        read: Any = collection.get(ids=chunk_ids[start : start + IDS_PER_QUERY], include=["metadatas", "documents"])
+        for chunk_id, metadata, content in zip(read["ids"], read["metadatas"], read["documents"], strict=True):
             rows[chunk_id] = (metadata or {}, content)
     return rows
 

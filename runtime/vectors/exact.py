@@ -9,26 +9,9 @@ from numpy.typing import NDArray
 
 
 def exact_search(
-    matrix: NDArray[np.float32],
-    ids: Sequence[str],
-    *,
-    query_vectors: NDArray[np.float32],
-    top_k: int,
+    matrix: NDArray[np.float32], ids: Sequence[str], *, query_vectors: NDArray[np.float32], top_k: int
 ) -> list[list[tuple[str, float]]]:
-    """Find the rows nearest to each question by cosine, without approximation.
-
-    Args:
-        matrix: Stored vectors, shape (rows, dimension); the cosine of a zero vector is taken as 0.
-        ids: Id of each row, as many as the matrix has rows.
-        query_vectors: Questions, shape (questions, dimension).
-        top_k: Most rows to return per question, at least 1.
-
-    Returns:
-        Per question the pairs of id and cosine in [-1, 1], best first, ties by id; empty without rows.
-
-    Raises:
-        ValueError: Shapes do not fit, or top_k is below 1.
-    """
+    """Find the rows nearest to each question by cosine, without approximation."""
     _refuse_misfits(matrix, ids, query_vectors=query_vectors, top_k=top_k)
     if not len(ids):
         return [[] for _ in query_vectors]
@@ -44,9 +27,7 @@ def _refuse_misfits(
     if len(matrix) != len(ids):
         raise ValueError(f"matrix has {len(matrix)} rows but {len(ids)} ids were given")
     if len(ids) and query_vectors.shape[-1] != matrix.shape[-1]:
-        raise ValueError(
-            f"questions have dimension {query_vectors.shape[-1]}, stored vectors {matrix.shape[-1]}"
-        )
+        raise ValueError(f"questions have dimension {query_vectors.shape[-1]}, stored vectors {matrix.shape[-1]}")
 
 
 def _unit_rows(rows: NDArray[np.float32]) -> NDArray[np.float32]:

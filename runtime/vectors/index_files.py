@@ -33,9 +33,6 @@ class IndexOwnership:
     """The exclusive right of this process to open an embedded index.
 
     The lock belongs to the operating system: it ends with the process that holds it, however that ends.
-
-    Args:
-        index: The embedded index to own.
     """
 
     def __init__(self, index: EmbeddedIndex) -> None:
@@ -44,15 +41,7 @@ class IndexOwnership:
         self._owner_file = index.control_folder / "owner.pid"
 
     def acquire(self) -> bool:
-        """Take the right, or refuse without waiting; taking it again is harmless.
-
-        Returns:
-            Whether the owner before left it behind: killed, or still in doubt of the index.
-
-        Raises:
-            VectorIndexOwnedError: Another process owns the index; the message names it and how to share.
-            VectorIndexError: The lock file cannot be created.
-        """
+        """Take the right, or refuse without waiting; taking it again is harmless."""
         if self._lock.is_locked:
             return False
         try:
@@ -73,11 +62,7 @@ class IndexOwnership:
         return was_left_behind
 
     def release(self, *, in_doubt: bool = False) -> None:
-        """Give the right up; harmless when it is not held.
-
-        Args:
-            in_doubt: Let the next owner know that the index was interrupted and not compared with SQL since.
-        """
+        """Give the right up; harmless when it is not held."""
         if self._lock.is_locked:
             if not in_doubt:
                 self._owner_file.unlink(missing_ok=True)
@@ -85,12 +70,7 @@ class IndexOwnership:
 
 
 def require_unowned(index: EmbeddedIndex) -> None:
-    """Refuse an index that a process owns.
-
-    Raises:
-        VectorIndexOwnedError: When it has an owner; the message names it.
-        VectorIndexError: When its lock cannot be looked at.
-    """
+    """Refuse an index that a process owns."""
     if not index.control_folder.is_dir():
         return
     ownership = IndexOwnership(index)
@@ -111,20 +91,13 @@ class RowsMarker:
 
     Chroma creates an empty store in silence where its files are missing: so "opened empty" is told from "never
     written".
-
-    Args:
-        path: File of the marker; its folder must exist when something is written.
     """
 
     def __init__(self, path: Path) -> None:
         self._path = path
 
     def projects(self) -> frozenset[str]:
-        """Read which projects should have rows; empty when nothing was ever written.
-
-        Raises:
-            VectorIndexDamagedError: The file is there but cannot be read as a marker.
-        """
+        """Read which projects should have rows; empty when nothing was ever written."""
         try:
             document = json.loads(self._path.read_text(encoding="utf-8"))
             return frozenset(str(project_id) for project_id in document["projects"])
@@ -167,17 +140,8 @@ def kept_vectors(location: IndexLocation, dimension: int) -> int:
     """Count the vectors in the files of an embedded index, as of Chroma's last write to them.
 
     The graph of a vector index never frees the place of a row that was deleted or changed.
-
-    Args:
-        location: Folder of the index; of a server's files nothing is known.
-        dimension: Length of every vector.
-
-    Returns:
-        Vectors, living and dead; 0 for a server and for an index without files.
     """
-    vectors_bytes = sum(
-        length_bytes for file, length_bytes in _lengths(location).items() if file.name == VECTOR_FILE
-    )
+    vectors_bytes = sum(length_bytes for file, length_bytes in _lengths(location).items() if file.name == VECTOR_FILE)
     return vectors_bytes // (_LINKS_BYTES + dimension * _VALUE_BYTES + _LABEL_BYTES)
 
 
@@ -192,12 +156,6 @@ def swollen_file(location: IndexLocation) -> str | None:
 
     Measured: one damaged length in `link_lists.bin` lets Chroma write gigabytes of nothing (11 GB for 1,500 rows),
     while it goes on answering.
-
-    Args:
-        location: Folder of the index; of a server's files nothing is known.
-
-    Returns:
-        The longest such file and its length in words; None when there is none.
     """
     lengths = _lengths(location)
     if not isinstance(location, EmbeddedIndex) or not lengths:

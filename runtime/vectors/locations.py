@@ -16,11 +16,7 @@ INDEX_SCHEMA_VERSION = 1
 
 @dataclass(frozen=True, slots=True)
 class EmbeddedIndex:
-    """A folder that one process opens for itself.
-
-    Args:
-        path: Folder of the index; made canonical, so that two spellings are one index.
-    """
+    """A folder that one process opens for itself."""
 
     path: Path
 
@@ -38,17 +34,7 @@ class EmbeddedIndex:
 
 @dataclass(frozen=True, slots=True)
 class ChromaServer:
-    """A Chroma server that several processes share, as started by `chroma run`.
-
-    Args:
-        url: Address such as `http://127.0.0.1:8000`; the port is 8000 when it names none.
-        headers: Names and values sent with every request; never shown, as they may hold keys.
-        token: Sent as `Authorization: Bearer …`; never shown.
-
-    Raises:
-        ConfigurationError: The address is not an http or https URL with a host, or a header or the token holds what
-            no header can.
-    """
+    """A Chroma server that several processes share, as started by `chroma run`."""
 
     url: str
     headers: tuple[tuple[str, str], ...] = field(default=(), repr=False)
@@ -57,9 +43,7 @@ class ChromaServer:
     def __post_init__(self) -> None:
         parts = urlsplit(self.url)
         if parts.scheme not in ("http", "https") or not parts.hostname:
-            raise ConfigurationError(
-                f"vector server URL {self.url!r} is not usable; write it as http://127.0.0.1:8000"
-            )
+            raise ConfigurationError(f"vector server URL {self.url!r} is not usable; write it as http://127.0.0.1:8000")
         try:
             _ = parts.port
         except ValueError as error:
@@ -108,12 +92,7 @@ IndexLocation = EmbeddedIndex | ChromaServer
 
 @dataclass(frozen=True, slots=True)
 class ProjectKey:
-    """Which project an index is of, also among those of several databases that have the same id.
-
-    Args:
-        project_id: Id of the project.
-        index_id: Tells the project's index on a server from those of other databases; empty for an embedded one.
-    """
+    """Which project an index is of, also among those of several databases that have the same id."""
 
     project_id: str
     index_id: str = ""
@@ -129,17 +108,7 @@ class ProjectKey:
 
 @dataclass(frozen=True, slots=True)
 class Stamp:
-    """What a collection says about itself.
-
-    Args:
-        project_id: Project whose rows it holds.
-        embedding_model: Name of the model that made the vectors.
-        dimension: Length of every vector.
-        generation: Number of the rebuild that made it; of two live collections the greater counts.
-        state: `building` until a rebuild was verified, then `live`.
-        schema_version: Layout of rows and metadata.
-        index_id: As in `ProjectKey`; stamps written by earlier versions have none.
-    """
+    """What a collection says about itself."""
 
     project_id: str
     embedding_model: str
@@ -155,11 +124,7 @@ class Stamp:
         return ProjectKey(self.project_id, self.index_id)
 
     def require_same_vectors(self, other: Stamp) -> None:
-        """Refuse to mix vectors of two models, dimensions or layouts.
-
-        Raises:
-            EmbeddingMismatchError: They differ; the message names both.
-        """
+        """Refuse to mix vectors of two models, dimensions or layouts."""
         mine = (self.embedding_model, self.dimension, self.schema_version)
         theirs = (other.embedding_model, other.dimension, other.schema_version)
         if mine != theirs:

@@ -39,14 +39,6 @@ class VectorStoreManager:
 
     Every method raises `VectorIndexError` or one of its kinds when the index fails, and `DeadlineExceededError` when
     it does not answer in its time; SQL is unharmed by either.
-
-    Args:
-        location: Folder or server of the index.
-        embedding_model: Name of the model that makes the vectors; another one than before is refused.
-        dimension: Length of every vector.
-        index_id: Tells the projects of one database from those of others on a server; each project has its own,
-            so a manager with one is for one project. Empty for an embedded index, which one program owns.
-        registry: Lends the process of the index; the default shares it within the program.
     """
 
     def __init__(
@@ -87,11 +79,7 @@ class VectorStoreManager:
         return self.process.in_doubt
 
     def start(self) -> None:
-        """Start the process of the index in the background and return at once.
-
-        Raises:
-            VectorIndexOwnedError: Another process owns the index.
-        """
+        """Start the process of the index in the background and return at once."""
         self.process.start()
 
     def wait_started(self, *, timeout_s: float = QUERY_TIMEOUT_S) -> None:
@@ -99,47 +87,19 @@ class VectorStoreManager:
 
         A program that asks one question calls this first, so that the short deadline of the question is not spent on
         the start. The index itself is not touched, so that one that hangs costs nothing here.
-
-        Args:
-            timeout_s: Seconds to wait.
-
-        Raises:
-            DeadlineExceededError: It is not ready in time.
-            VectorIndexOwnedError: Another process owns the index.
         """
         self.process.wait_started(Deadline.after(timeout_s))
 
-    def upsert(
-        self, rows: Iterable[IndexRow], *, must_exist: bool = False, timeout_s: float = WRITE_TIMEOUT_S
-    ) -> None:
-        """Store rows, in place of those with the same project and id; the same call twice changes nothing.
-
-        Args:
-            rows: Rows of one or several projects.
-            must_exist: Refuse a project of which the index holds nothing at all, not even an empty collection.
-            timeout_s: Seconds for each batch of 250 rows.
-
-        Raises:
-            VectorIndexDamagedError: The index lost the project.
-            EmbeddingError: A vector is unusable; rows of later batches are then not stored.
-            EmbeddingMismatchError: The index holds vectors of another model or dimension.
-        """
+    def upsert(self, rows: Iterable[IndexRow], *, must_exist: bool = False, timeout_s: float = WRITE_TIMEOUT_S) -> None:
+        """Store rows, in place of those with the same project and id; the same call twice changes nothing."""
         for batch in _batches(rows):
             for project_id in dict.fromkeys(row.project_id for row in batch):
                 own = [row for row in batch if row.project_id == project_id]
                 with self._write_turn(timeout_s) as deadline:
                     self._write(project_id, own, deadline, must_exist=must_exist)
 
-    def delete(
-        self, project_id: str, chunk_ids: Iterable[str], *, timeout_s: float = WRITE_TIMEOUT_S
-    ) -> None:
-        """Remove rows; ids that are not there are fine.
-
-        Args:
-            project_id: Project of the rows.
-            chunk_ids: Ids of the rows.
-            timeout_s: Seconds for the whole.
-        """
+    def delete(self, project_id: str, chunk_ids: Iterable[str], *, timeout_s: float = WRITE_TIMEOUT_S) -> None:
+        """Remove rows; ids that are not there are fine."""
         key, unique = self._key(project_id), list(dict.fromkeys(chunk_ids))
         with self._write_turn(timeout_s) as deadline:
             self.process.call("delete", deadline, key=key, chunk_ids=unique)
@@ -155,26 +115,7 @@ class VectorStoreManager:
         must_exist: bool = False,
         deadline: Deadline | None = None,
     ) -> list[list[IndexHit]]:
-        """Find the rows nearest to each vector.
-
-        Args:
-            project_id: Project to search; no row of another is ever returned.
-            vectors: Questions, shape (questions, dimension).
-            top_k: Most rows per question, at least 1.
-            as_of: Only rows strictly before this position, and those without a position; None cuts nothing.
-            chunk_ids: Only rows with these ids; unknown ids are fine, an empty sequence finds nothing.
-            must_exist: Refuse a project of which the index holds nothing at all, not even an empty collection.
-            deadline: For the whole, a process that is still starting included: that of the search of which this
-                is a part. None gives it five seconds.
-
-        Returns:
-            Per question its rows, best first, ties by id; empty lists for a project without rows.
-
-        Raises:
-            EmbeddingError: A question is unusable.
-            EmbeddingMismatchError: The index holds vectors of another model or dimension.
-            VectorIndexDamagedError: The index lost the project.
-        """
+        """Find the rows nearest to each vector."""
         if top_k < 1:
             raise ValueError(f"top_k={top_k!r} must be at least 1")
         names = [f"question {index}" for index in range(len(vectors))]
@@ -201,24 +142,9 @@ class VectorStoreManager:
         return len(self.list_ids(project_id, timeout_s=timeout_s))
 
     def verify(
-        self,
-        project_id: str,
-        expected: Expected,
-        *,
-        sample_size: int = SAMPLE_SIZE,
-        timeout_s: float = WRITE_TIMEOUT_S,
+        self, project_id: str, expected: Expected, *, sample_size: int = SAMPLE_SIZE, timeout_s: float = WRITE_TIMEOUT_S
     ) -> IndexVerification:
-        """Compare the index with what should be in it: all ids, and for a sample whether it finds itself.
-
-        Args:
-            project_id: Project to verify.
-            expected: Ids with vectors, as a mapping or an iterable of pairs; a vector may be None.
-            sample_size: Most vectors to ask for.
-            timeout_s: Seconds for each question to the index.
-
-        Returns:
-            What is missing, unexpected or lost; `is_sound` when nothing is.
-        """
+        """Compare the index with what should be in it: all ids, and for a sample whether it finds itself."""
         ids, sample = read_expected(expected, sample_size=sample_size)
         listed = self.list_ids(project_id, timeout_s=timeout_s)
         canaries = [(chunk_id, vector) for chunk_id, vector in sample.kept if chunk_id in listed]
@@ -257,21 +183,6 @@ class VectorStoreManager:
 
         Until the swap, readers get the old index, writers wait. Files that cannot be opened are removed first. A
         rebuild that fails otherwise leaves the old index as it was.
-
-        Args:
-            project_id: Project to rebuild.
-            rows: All its rows, read once.
-            expected_ids: Ids that the new index must hold, exactly; read after the rows.
-            progress: Called after each batch with the number of rows stored so far.
-            timeout_s: Seconds for each step (a batch of 250 rows, the verification, the swap).
-
-        Returns:
-            Number of rows stored.
-
-        Raises:
-            VectorIndexError: The rows are not those expected; the old index stands.
-            VectorIndexDamagedError: The files failed during the rebuild and were removed; rebuild once more.
-            EmbeddingError: A vector is unusable.
         """
         key = self._key(project_id)
         with self._write_turn(timeout_s):
@@ -292,11 +203,7 @@ class VectorStoreManager:
             self.process.call("drop", deadline, key=self._key(project_id))
 
     def close_idle(self) -> bool:
-        """End the process of the index until the next call starts it again; other users feel no more than that.
-
-        Returns:
-            False when the index is at work; nothing has changed then.
-        """
+        """End the process of the index until the next call starts it again; other users feel no more than that."""
         return self.process.close_idle()
 
     def close(self) -> None:
@@ -339,21 +246,14 @@ class VectorStoreManager:
             self.process.call("build_begin", Deadline.after(timeout_s), stamp=stamp)
 
     def _build(
-        self,
-        project_id: str,
-        rows: Iterable[IndexRow],
-        *,
-        progress: Callable[[int], None] | None,
-        timeout_s: float,
+        self, project_id: str, rows: Iterable[IndexRow], *, progress: Callable[[int], None] | None, timeout_s: float
     ) -> tuple[int, VectorSample]:
         sample = VectorSample(SAMPLE_SIZE)
         stored: set[str] = set()
         for batch in _batches(rows):
             for row in batch:
                 if row.project_id != project_id:
-                    raise ValueError(
-                        f"row {row.chunk_id!r} is of project {row.project_id!r}, not {project_id!r}"
-                    )
+                    raise ValueError(f"row {row.chunk_id!r} is of project {row.project_id!r}, not {project_id!r}")
                 sample.offer(row.chunk_id, row.vector)
             self._write(project_id, batch, Deadline.after(timeout_s), is_rebuild=True)
             stored.update(row.chunk_id for row in batch)
@@ -382,9 +282,7 @@ class VectorStoreManager:
         )
         for (chunk_id, _), hits in zip(sample.kept, found, strict=True):
             if not finds_itself(chunk_id, hits):
-                raise VectorIndexDamagedError(
-                    f"row {chunk_id!r} is not found by its own vector after a rebuild"
-                )
+                raise VectorIndexDamagedError(f"row {chunk_id!r} is not found by its own vector after a rebuild")
 
     @contextmanager
     def _undone_on_failure(self, key: ProjectKey, *, timeout_s: float) -> Iterator[None]:
@@ -397,17 +295,14 @@ class VectorStoreManager:
             is_settled = True
             self.process.set_aside_files(Deadline.after(timeout_s))
             raise VectorIndexDamagedError(
-                "the vector index failed during its rebuild and its files were removed; "
-                f"rebuild it again ({error})"
+                f"the vector index failed during its rebuild and its files were removed; rebuild it again ({error})"
             ) from error
         finally:
             if not is_settled:
                 try:
                     self.process.call("build_abort", Deadline.after(timeout_s), key=key)
                 except (VectorIndexError, DeadlineExceededError) as error:
-                    logger.warning(
-                        "an unfinished rebuild of the vector index was left for the next one: %s", error
-                    )
+                    logger.warning("an unfinished rebuild of the vector index was left for the next one: %s", error)
 
 
 def _batches(rows: Iterable[IndexRow]) -> Iterator[list[IndexRow]]:

@@ -53,20 +53,10 @@ _PACKAGE_ROOT = Path(__file__).resolve().parents[2]
 
 
 class CircuitBreaker:
-    """Counts failures in a row and refuses calls while the index is known to be broken.
-
-    Args:
-        failure_limit: Failures in a row after which calls are refused, at least 1.
-        cool_down_s: Seconds for which calls are refused before one of them may probe the index.
-        clock: Monotonic seconds; tests pass their own.
-    """
+    """Counts failures in a row and refuses calls while the index is known to be broken."""
 
     def __init__(
-        self,
-        *,
-        failure_limit: int = 3,
-        cool_down_s: float = 30.0,
-        clock: Callable[[], float] = time.monotonic,
+        self, *, failure_limit: int = 3, cool_down_s: float = 30.0, clock: Callable[[], float] = time.monotonic
     ) -> None:
         self._failure_limit = failure_limit
         self._cool_down_s = cool_down_s
@@ -81,14 +71,7 @@ class CircuitBreaker:
         return self._opened_at is not None
 
     def refuse_if_open(self, *, is_probed: bool = False) -> None:
-        """Refuse the caller at once unless the breaker is closed or a probe is due.
-
-        Args:
-            is_probed: Whether another caller's probe is under way.
-
-        Raises:
-            VectorIndexError: The message names the last failure and how long to wait.
-        """
+        """Refuse the caller at once unless the breaker is closed or a probe is due."""
         opened_at = self._opened_at
         if opened_at is None:
             return
@@ -141,11 +124,6 @@ class IndexProcess:
     """The process that owns one index; safe to use from several threads.
 
     Calls are answered one after another. Nothing is started before `start` or the first call.
-
-    Args:
-        location: Folder or server of the index.
-        breaker: Refuses calls after repeated failures; None takes the defaults.
-        start_timeout_s: Seconds in which the process must have loaded its libraries.
     """
 
     def __init__(
@@ -172,14 +150,6 @@ class IndexProcess:
         """Start a Python that runs `runtime.vectors.worker`.
 
         Tests put a fork of an interpreter in its place that has loaded the libraries already.
-
-        Args:
-            arguments: Command line of the worker.
-            channel: Descriptor that becomes its standard input.
-            log: Descriptor that takes all its output.
-
-        Raises:
-            OSError: No process can be started.
         """
         # It finds the same packages as this one, but none in the working directory.
         folders = [entry for entry in sys.path if entry] + [str(_PACKAGE_ROOT)]
@@ -224,12 +194,7 @@ class IndexProcess:
         self._in_doubt = False
 
     def start(self) -> None:
-        """Start the process in the background and return at once; a start under way is left alone.
-
-        Raises:
-            VectorIndexOwnedError: Another process owns the index.
-            VectorIndexError: The process cannot be started.
-        """
+        """Start the process in the background and return at once; a start under way is left alone."""
         self._refuse_after_fork()
         if self._turn.acquire(blocking=False):
             try:
@@ -238,13 +203,7 @@ class IndexProcess:
                 self._turn.release()
 
     def wait_started(self, deadline: Deadline) -> None:
-        """Start the process and wait until it has loaded its libraries; the index itself is not touched.
-
-        Raises:
-            DeadlineExceededError: It is not ready in time.
-            VectorIndexOwnedError: Another process owns the index.
-            VectorIndexError: The process cannot be started, or the breaker is open.
-        """
+        """Start the process and wait until it has loaded its libraries; the index itself is not touched."""
         with self._admitted(deadline):
             self._started(deadline)
 
@@ -252,20 +211,6 @@ class IndexProcess:
         """Ask the process for one operation, and return by the deadline whatever happens.
 
         Waiting for other calls and for a process that is still starting counts, but is not held against it.
-
-        Args:
-            operation: Name of an operation of `ChromaIndex`.
-            deadline: For everything together.
-            arguments: Of the operation.
-
-        Returns:
-            What the operation returned.
-
-        Raises:
-            DeadlineExceededError: No reply came in time; a process that was at work on it was killed.
-            VectorIndexOwnedError: Another process owns the index.
-            VectorIndexDamagedError: The index files are damaged.
-            VectorIndexError: The index failed, its process ended, or the breaker is open.
         """
         with self._admitted(deadline):
             worker = self._started(deadline)
@@ -277,9 +222,7 @@ class IndexProcess:
                 )
             except DeadlineExceededError as error:
                 self._replaced(worker, reason=f"{operation} did not return in time")
-                raise DeadlineExceededError(
-                    f"{operation} on the vector index did not return in time"
-                ) from error
+                raise DeadlineExceededError(f"{operation} on the vector index did not return in time") from error
             except (EOFError, OSError) as error:
                 reason = f"its process ended during {operation}"
                 raise self._replaced(worker, reason=reason, grace_s=_grace(deadline)) from error
@@ -294,11 +237,7 @@ class IndexProcess:
         return reply
 
     def close_idle(self) -> bool:
-        """End the process and give the index free until the next call starts it again.
-
-        Returns:
-            False when a call, a write or a rebuild is under way; nothing has changed then.
-        """
+        """End the process and give the index free until the next call starts it again."""
         if os.getpid() != self._owner_pid or not self._turn.acquire(blocking=False):
             return False
         try:
@@ -310,12 +249,7 @@ class IndexProcess:
             self._turn.release()
 
     def set_aside_files(self, deadline: Deadline) -> None:
-        """End the process and remove the files of a damaged embedded index; on a server nothing happens.
-
-        Raises:
-            DeadlineExceededError: Other calls took too long.
-            VectorIndexError: The files cannot be removed.
-        """
+        """End the process and remove the files of a damaged embedded index; on a server nothing happens."""
         if not isinstance(self.location, EmbeddedIndex):
             return
         with self._my_turn(deadline):
@@ -407,9 +341,7 @@ class IndexProcess:
             raise DeadlineExceededError("the process of the vector index is still starting")
         self._stop()
         self.breaker.failed(f"its process did not start within {self._start_timeout_s:g} s")
-        raise DeadlineExceededError(
-            f"the process of the vector index did not start within {self._start_timeout_s:g} s"
-        )
+        raise DeadlineExceededError(f"the process of the vector index did not start within {self._start_timeout_s:g} s")
 
     def _replaced(self, worker: _Worker, *, reason: str, grace_s: float = 0.0) -> VectorIndexError:
         """End a process that failed, start the next in the background unless the breaker opened; say how it ended."""
@@ -492,11 +424,7 @@ def _remove(index: EmbeddedIndex) -> None:
 
 
 class IndexProcessRegistry:
-    """Lends out one process per index and program, and ends each when its last user has given it back.
-
-    Args:
-        create: Makes the process of a location; tests pass their own.
-    """
+    """Lends out one process per index and program, and ends each when its last user has given it back."""
 
     def __init__(self, create: Callable[[IndexLocation], IndexProcess] = IndexProcess) -> None:
         self._create = create

@@ -44,21 +44,7 @@ class IndexHit:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class IndexRow:
-    """One memory chunk with its embedding, as the index stores it.
-
-    Args:
-        chunk_id: Id of the memory chunk, unique within its project, not empty.
-        project_id: Project of the chunk.
-        chapter_index: Chapter from which on the chunk counts; None makes it visible everywhere.
-        scene_index: Scene within the chapter; None means that it is known at the end of the chapter only.
-        source_id: Scene record or bullet that the chunk came from, if any.
-        content: Text of the chunk.
-        content_type: Kind of chunk (scene, summary, memory, note and so on).
-        vector: Embedding of the content, shape (dimension,); a list of floats is accepted.
-
-    Raises:
-        ValueError: The chunk id is empty, or a scene was given without its chapter.
-    """
+    """One memory chunk with its embedding, as the index stores it."""
 
     chunk_id: str
     project_id: str
@@ -73,21 +59,12 @@ class IndexRow:
         if not self.chunk_id:
             raise ValueError(f"chunk_id={self.chunk_id!r} is empty; every index row needs an id")
         if self.chapter_index is None and self.scene_index is not None:
-            raise ValueError(
-                f"scene_index={self.scene_index!r} was given without chapter_index for {self.chunk_id!r}"
-            )
+            raise ValueError(f"scene_index={self.scene_index!r} was given without chapter_index for {self.chunk_id!r}")
 
 
 @dataclass(frozen=True, slots=True)
 class QueryCut:
-    """Which rows of a project a question may return.
-
-    Args:
-        project_id: Project that every row must carry.
-        top_k: Most rows to return per question.
-        before_key: Story key that every row must lie below (see `cut_key`); None cuts nothing.
-        chunk_ids: Ids among which to search; None means all.
-    """
+    """Which rows of a project a question may return."""
 
     project_id: str
     top_k: int
@@ -96,11 +73,7 @@ class QueryCut:
 
 
 def encode_rows(rows: Sequence[IndexRow], *, dimension: int) -> dict[str, Any]:
-    """Write rows as the columns that Chroma takes.
-
-    Raises:
-        EmbeddingError: A vector is unusable; the message names its row.
-    """
+    """Write rows as the columns that Chroma takes."""
     names = [repr(row.chunk_id) for row in rows]
     return {
         "ids": [row.chunk_id for row in rows],
@@ -179,19 +152,9 @@ def may_be_shown(metadata: Metadata, *, project_id: str, before_key: int | None)
 def require_vectors(
     vectors: Iterable[Vector | Sequence[float]], *, dimension: int, names: Sequence[str]
 ) -> NDArray[np.float32]:
-    """Stack vectors into a matrix of shape (vectors, dimension), or refuse them all.
-
-    Args:
-        vectors: Embeddings, each of the given dimension.
-        dimension: Length that every vector must have.
-        names: What to call each vector in messages.
-
-    Raises:
-        EmbeddingError: A vector has another length, a value that is not finite, or no direction (all zeros).
-    """
+    """Stack vectors into a matrix of shape (vectors, dimension), or refuse them all."""
     rows = [
-        _require_vector(vector, dimension=dimension, name=name)
-        for vector, name in zip(vectors, names, strict=True)
+        _require_vector(vector, dimension=dimension, name=name) for vector, name in zip(vectors, names, strict=True)
     ]
     return np.stack(rows) if rows else np.empty((0, dimension), dtype=np.float32)
 

@@ -110,9 +110,7 @@ def _open(client: ClientAPI, name: str) -> ProjectCollection | None:
 
 
 def _create(client: ClientAPI, name: str, stamp: Stamp) -> ProjectCollection:
-    client.get_or_create_collection(
-        name, metadata=asdict(stamp), configuration={"hnsw": HNSW}, embedding_function=None
-    )
+    client.get_or_create_collection(name, metadata=asdict(stamp), configuration={"hnsw": HNSW}, embedding_function=None)
     created = _open(client, name)
     if created is None:
         raise NotFoundError(f"collection {name!r} vanished or carries no stamp")

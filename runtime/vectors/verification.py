@@ -28,15 +28,7 @@ Expected = (
 
 @dataclass(frozen=True, slots=True)
 class IndexVerification:
-    """What a comparison of the index with SQL found.
-
-    Args:
-        missing_ids: Expected, but not in the index; sorted.
-        unexpected_ids: In the index, but not expected; sorted.
-        lost_ids: Listed by the index, but not found by their own vector; sorted.
-        rows: Rows that were expected.
-        canaries: Vectors that were asked for.
-    """
+    """What a comparison of the index with SQL found."""
 
     missing_ids: tuple[str, ...]
     unexpected_ids: tuple[str, ...]
@@ -58,11 +50,7 @@ class IndexVerification:
 
 @dataclass(slots=True)
 class VectorSample:
-    """A fair sample of a stream of vectors, the same for the same stream.
-
-    Args:
-        size: Most vectors to keep.
-    """
+    """A fair sample of a stream of vectors, the same for the same stream."""
 
     size: int
     kept: list[tuple[str, NDArray[np.float32] | Sequence[float]]] = field(default_factory=list)
@@ -81,15 +69,7 @@ class VectorSample:
 
 
 def read_expected(expected: Expected, *, sample_size: int) -> tuple[set[str], VectorSample]:
-    """Read what should be in the index, keeping only a sample of the vectors.
-
-    Args:
-        expected: Ids with their vectors; None in place of a vector leaves it out of the sample.
-        sample_size: Most vectors to keep.
-
-    Returns:
-        All ids, and the sample.
-    """
+    """Read what should be in the index, keeping only a sample of the vectors."""
     ids: set[str] = set()
     sample = VectorSample(sample_size)
     for chunk_id, vector in expected.items() if isinstance(expected, Mapping) else expected:
@@ -100,15 +80,7 @@ def read_expected(expected: Expected, *, sample_size: int) -> tuple[set[str], Ve
 
 
 def finds_itself(chunk_id: str, hits: Sequence[IndexHit]) -> bool:
-    """Tell whether the question by a row's own vector found the row.
-
-    Args:
-        chunk_id: Row whose vector was asked for.
-        hits: What was found, best first.
-
-    Returns:
-        True when the row is there at its own vector, or is hidden behind rows with the same vector.
-    """
+    """Tell whether the question by a row's own vector found the row."""
     if any(hit.chunk_id == chunk_id and hit.similarity >= SAME_VECTOR for hit in hits):
         return True
     return bool(hits) and all(hit.similarity >= SAME_VECTOR for hit in hits)

@@ -32,12 +32,7 @@ from runtime.vectors.locations import ChromaServer, IndexLocation
 _WATCHDOG_MARGIN_S = 2.0
 _PARENT_CHECK_S = 1.0
 
-BACKEND_FAILURES: tuple[type[Exception], ...] = (
-    chroma_errors.ChromaError,
-    httpx.HTTPError,
-    OSError,
-    sqlite3.Error,
-)
+BACKEND_FAILURES: tuple[type[Exception], ...] = (chroma_errors.ChromaError, httpx.HTTPError, OSError, sqlite3.Error)
 """What Chroma, its HTTP client, the disk and SQLite raise; anything else is a bug of ours and ends the process."""
 
 _MEANINGS: dict[type[Exception], type[VectorIndexError]] = {
@@ -65,14 +60,7 @@ _DAMAGED_TEXT = re.compile(
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Serve one program until it closes the channel.
-
-    Args:
-        arguments: Command line without the program's name; None takes that of the process.
-
-    Returns:
-        Exit code, always 0.
-    """
+    """Serve one program until it closes the channel."""
     parser = argparse.ArgumentParser(prog="runtime.vectors.worker")
     parser.add_argument("--parent-pid", type=int, required=True)
     parent_pid = parser.parse_args(arguments).parent_pid
@@ -89,14 +77,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def map_failure(error: Exception) -> VectorIndexError:
-    """Translate one of `BACKEND_FAILURES`, the one border at which they become errors of novelgen.
-
-    Args:
-        error: What the backend raised.
-
-    Returns:
-        The error to raise in its place; the caller chains the cause.
-    """
+    """Translate one of `BACKEND_FAILURES`, the one border at which they become errors of novelgen."""
     text = str(error)
     if isinstance(error, _REFUSALS) or status_of(error) in _REFUSED_STATUSES:
         return VectorIndexError(

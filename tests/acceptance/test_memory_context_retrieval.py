@@ -18,11 +18,7 @@ from novelgen.models.state import EntityStateSnapshot
 from novelgen.models.user_file import Settings
 from novelgen.settings import ContextSettings
 from runtime.context_chain import build_context_chain
-from runtime.memory_tools import (
-    get_entity_state_tool,
-    get_recent_timeline_tool,
-    search_story_memory_tool,
-)
+from runtime.memory_tools import get_entity_state_tool, get_recent_timeline_tool, search_story_memory_tool
 from runtime.stores import MemoryStores
 from tests.support.demo_project import demo_request, settings_for
 from tests.support.scripted_chat_model import answering
@@ -59,9 +55,7 @@ class TestIntelligentMemoryRetrievalChain:
     """Requirement: Intelligent Memory Retrieval Chain."""
 
     @BOTH_DEMOS
-    def test_analyze_scene_and_retrieve_relevant_memories(
-        self, demo_stores: MemoryStores, project_id: str
-    ) -> None:
+    def test_analyze_scene_and_retrieve_relevant_memories(self, demo_stores: MemoryStores, project_id: str) -> None:
         """A model's entities and queries are used beside those of the rules, and memories come back."""
         entities = demo_stores.paths(project_id).entities_file.read_text(encoding="utf-8")
         key = next(each["name"] for each in json.loads(entities)["entities"] if each["entity_id"] == "I0")
@@ -142,9 +136,7 @@ class TestGracefulDegradation:
     """Requirement: Graceful Degradation, each with the real store broken."""
 
     @pytest.mark.parametrize("fallback", ["on", "off"])
-    def test_vector_store_unavailable(
-        self, demo_folder: Path, fallback: str, caplog: pytest.LogCaptureFixture
-    ) -> None:
+    def test_vector_store_unavailable(self, demo_folder: Path, fallback: str, caplog: pytest.LogCaptureFixture) -> None:
         """With Chroma damaged the rest is intact: memories by exact search and words, or none when off."""
         damage_index(demo_folder / "demo")
         with (
@@ -165,9 +157,7 @@ class TestGracefulDegradation:
         assert context.entity_states == []
         assert context.relevant_memories
         position = StoryPosition(5, 4)
-        assert all(
-            position.admits(each.chapter_index, each.scene_index) for each in context.relevant_memories
-        )
+        assert all(position.admits(each.chapter_index, each.scene_index) for each in context.relevant_memories)
         assert {"outline", "states"} <= stages(context)
         assert "outline" in caplog.text
 

@@ -92,9 +92,7 @@ def test_a_context_is_that_of_sqlite(stores: MemoryStores, ingested_demos: Path,
     assert [issue for issue in on_server.report.issues if issue.kind != "unresolved"] == []
     assert _told(on_server) == _told(on_file)
     here, there = ({chunk.content for chunk in context.relevant_memories} for context in (on_server, on_file))
-    assert all(
-        request.position.admits(each.chapter_index, each.scene_index) for each in on_server.relevant_memories
-    )
+    assert all(request.position.admits(each.chapter_index, each.scene_index) for each in on_server.relevant_memories)
     assert len(here & there) >= 0.8 * len(there)
 
 

@@ -52,10 +52,7 @@ def record(chapter: int, scene: int, word: str, present: list[str], **more: Any)
             "key_events": [f"Anna hid the letter behind the mill wheel and burned the map, {word}"],
             "emotional_beats": [word],
             "state_changes": [
-                {
-                    "entity_id": "C0",
-                    "changes": {"status": f"thief of the letter {word}", f"trait_{word}": word},
-                },
+                {"entity_id": "C0", "changes": {"status": f"thief of the letter {word}", f"trait_{word}": word}},
                 {"entity_id": "I0", "changes": {"condition": f"behind the wheel {word}", "holder": "C2"}},
             ],
             "relationship_changes": [
@@ -124,9 +121,7 @@ def plain(chapter: int, scene: int, present: list[str], **more: Any) -> SceneInp
         **more,
     }
     text = f"Ben and Clara ground the corn at the mill. It was day {chapter}{scene}. Anna looked on."
-    return SceneInput(
-        chapter_index=chapter, scene_index=scene, text=text, record=SceneRecord.model_validate(given)
-    )
+    return SceneInput(chapter_index=chapter, scene_index=scene, text=text, record=SceneRecord.model_validate(given))
 
 
 def scenes() -> list[SceneInput]:
@@ -144,11 +139,7 @@ def scenes() -> list[SceneInput]:
     return [
         plain(1, 1, ["C0", "C1", "C2"]),
         SceneInput(
-            chapter_index=1,
-            scene_index=2,
-            title=f"Title {APART}",
-            text=apart,
-            record=record(1, 2, APART, ["C0", "C2"]),
+            chapter_index=1, scene_index=2, title=f"Title {APART}", text=apart, record=record(1, 2, APART, ["C0", "C2"])
         ),
         SceneInput(
             chapter_index=2,
@@ -165,12 +156,7 @@ def scenes() -> list[SceneInput]:
 def entities() -> list[Entity]:
     """Anna, who gets another name while Ben is away, Ben, Clara, the mill, the letter, and who comes in then."""
     return [
-        Entity(
-            entity_id="C0",
-            entity_type="character",
-            name="Anna",
-            aliases=[EntityAlias(alias=f"Lady {APART}")],
-        ),
+        Entity(entity_id="C0", entity_type="character", name="Anna", aliases=[EntityAlias(alias=f"Lady {APART}")]),
         Entity(entity_id="C1", entity_type="character", name="Ben"),
         Entity(entity_id="C2", entity_type="character", name="Clara"),
         Entity(entity_id="L0", entity_type="location", name="the mill"),
@@ -253,9 +239,7 @@ def known_by_then(cut: tuple[int, int]) -> set[str]:
 
 
 @pytest.mark.parametrize("cut", NEXT)
-def test_what_ben_does_not_know_is_nowhere_when_it_is_excluded(
-    stores: MemoryStores, cut: tuple[int, int]
-) -> None:
+def test_what_ben_does_not_know_is_nowhere_when_it_is_excluded(stores: MemoryStores, cut: tuple[int, int]) -> None:
     """Memories, passages, states, pairs, threads, names, summaries, queries and receipts keep both secrets."""
     context = built(stores, cut, "Ben", "exclude", model=answering(PLAN))
     assert secrets(everything(context)) <= known_by_then(cut)
@@ -265,9 +249,7 @@ def test_what_ben_does_not_know_is_nowhere_when_it_is_excluded(
     assert report.point_of_view.character_id == "C1"
     assert report.point_of_view.unknown["memories"] > 0
     assert [issue for issue in report.issues if issue.stage == "knowledge"] == []
-    assert any("corn" in item.text for item in report.items), (
-        "what he knows must be found, or nothing is proven"
-    )
+    assert any("corn" in item.text for item in report.items), "what he knows must be found, or nothing is proven"
 
 
 def test_what_ben_is_told_is_there_from_then_on(stores: MemoryStores) -> None:

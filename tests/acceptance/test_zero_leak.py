@@ -20,11 +20,7 @@ from runtime.context_chain import build_context_chain
 from runtime.ingest.entities import store_entities
 from runtime.ingest.ingest import ingest_scenes
 from runtime.ingest.scene_input import SceneInput
-from runtime.memory_tools import (
-    get_entity_state_tool,
-    get_recent_timeline_tool,
-    search_story_memory_tool,
-)
+from runtime.memory_tools import get_entity_state_tool, get_recent_timeline_tool, search_story_memory_tool
 from runtime.stores import MemoryStores
 from tests.acceptance.test_memory_context_retrieval import damage_database, damage_index
 from tests.support.demo_project import settings_for
@@ -189,9 +185,7 @@ def request_at(chapter: int, number: int) -> MemoryContextRequest:
 
 def leaked(text: str, chapter: int, number: int) -> set[str]:
     """Return the marks in a text that belong to the planned scene or to a later one."""
-    return {
-        found.group() for found in MARK.finditer(text) if (int(found[1]), int(found[2])) >= (chapter, number)
-    }
+    return {found.group() for found in MARK.finditer(text) if (int(found[1]), int(found[2])) >= (chapter, number)}
 
 
 def everything(context: Any, prompts: list[list[Any]]) -> str:
@@ -201,9 +195,7 @@ def everything(context: Any, prompts: list[list[Any]]) -> str:
     return "\n".join([context.model_dump_json(), *blocks, *told])
 
 
-PLAN = json.dumps(
-    {"entities": ["C0"], "events": ["the ring"], "queries": [{"query": "Anna and Boris, the ring"}]}
-)
+PLAN = json.dumps({"entities": ["C0"], "events": ["the ring"], "queries": [{"query": "Anna and Boris, the ring"}]})
 
 
 @pytest.mark.parametrize("cut", CUTS)
@@ -223,9 +215,7 @@ def test_no_later_mark_is_in_context_prompt_card_or_name(stores: MemoryStores, c
 def test_every_tool_is_cut(stores: MemoryStores, cut: tuple[int, int]) -> None:
     """Search, states and timeline bring no later mark by themselves."""
     position = StoryPosition(*cut)
-    found = search_story_memory_tool(
-        PROJECT, "Anna, Boris, the ring", top_k=200, as_of=position, stores=stores
-    )
+    found = search_story_memory_tool(PROJECT, "Anna, Boris, the ring", top_k=200, as_of=position, stores=stores)
     states = [get_entity_state_tool(PROJECT, name, *cut, stores=stores) for name in ("C0", "I0", "Boris")]
     timeline = get_recent_timeline_tool(PROJECT, cut[0], context_window=5, as_of=position, stores=stores)
     dumped = [each.model_dump_json() for each in [*found, *states, *timeline] if each is not None]
@@ -269,6 +259,4 @@ def test_the_context_is_the_same_whether_or_not_the_future_exists(
     assert now.report is not None
     assert [item.source_id for item in now.report.items] == [item.source_id for item in then.report.items]
     assert [item.score_parts for item in now.report.items] == [item.score_parts for item in then.report.items]
-    assert [state.state_data for state in now.entity_states] == [
-        state.state_data for state in then.entity_states
-    ]
+    assert [state.state_data for state in now.entity_states] == [state.state_data for state in then.entity_states]

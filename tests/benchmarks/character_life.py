@@ -19,11 +19,7 @@ WARES = (
     "oats barley candles rope nails salt honey wool leather lamp oil dried fish seed corn horseshoes buckets baskets "
     "needles soap charcoal"
 ).split()
-PLACES = (
-    "the market|the well|the mill|the ford|the chapel|the tavern|the smithy|the north gate|my stall".split(
-        "|"
-    )
-)
+PLACES = "the market|the well|the mill|the ford|the chapel|the tavern|the smithy|the north gate|my stall".split("|")
 MOODS = "tired|in good spirits|in a hurry|silent|drenched by the rain|hungry|glad of the sun".split("|")
 
 ROUTINE = (
@@ -179,17 +175,13 @@ def made_up_life(count: int = 3_000) -> Life:
             life.questions.append(LifeQuestion(question.format(thing=thing), event, AGE_NAMES[round_number]))
     for days, ware in ((1.5, "a keg of black powder"), (3.0, "the deed of the mill"), (5.0, "a white goat")):
         owed = LifeEvent(
-            f"The player promised to bring me {ware} before the fair.",
-            "promise_made",
-            END - timedelta(days=days),
+            f"The player promised to bring me {ware} before the fair.", "promise_made", END - timedelta(days=days)
         )
         life.owed.append(owed)
         life.events.append(owed)
     for day, name in ((190, "Theron"), (90, "Marcus"), (20, "Odo")):
         life.events.append(
-            LifeEvent(
-                f"The player's name is {name}.", "player_info", END - timedelta(days=day), "player_name"
-            )
+            LifeEvent(f"The player's name is {name}.", "player_info", END - timedelta(days=day), "player_name")
         )
     life.events += _routine(source, count - len(life.events))
     life.events.sort(key=lambda event: event.happened_at)

@@ -75,9 +75,7 @@ class Compared:
     scale: RelevanceScale
     cosines: dict[str, Any]
 
-    def recalled(
-        self, said: str, settings: CharacterMemorySettings, *, budget: int, is_scaled: bool = True
-    ) -> Recall:
+    def recalled(self, said: str, settings: CharacterMemorySettings, *, budget: int, is_scaled: bool = True) -> Recall:
         """Return what comes back at a remark at the end of the life."""
         cosines = self.cosines[said]
         view = self.mind.view(None, clock_now=END)
@@ -160,10 +158,7 @@ def measured_variant(
         found["first"].append(bool(recalled.items) and recalled.items[0].memory.memory_id == wanted)
     owed = [
         life.ids[event.text]
-        in {
-            item.memory.memory_id
-            for item in life.recalled(said, settings, budget=budget, is_scaled=is_scaled).items
-        }
+        in {item.memory.memory_id for item in life.recalled(said, settings, budget=budget, is_scaled=is_scaled).items}
         for said in GREETINGS
         for event in life.life.owed
     ]
@@ -229,9 +224,7 @@ def print_latency(stores: MemoryStores, gregor: Character, life: Life) -> None:
         return f"{said[number % len(said)]} {number}"
 
     one = milliseconds(lambda number: stores.embeddings.embed_query(asked(number)))
-    document = milliseconds(
-        lambda number: stores.embeddings.embed_documents([f"{life.events[number].text} {number}"])
-    )
+    document = milliseconds(lambda number: stores.embeddings.embed_documents([f"{life.events[number].text} {number}"]))
     recalled = milliseconds(lambda number: gregor.recall(asked(number)))
     remembered = milliseconds(lambda number: gregor.remember(f"{life.events[number].text} {number}"))
 
@@ -259,17 +252,12 @@ def print_latency(stores: MemoryStores, gregor: Character, life: Life) -> None:
 
 def main() -> None:
     """Measure, and print tables."""
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--events", type=int, default=3_000, help="events of the life")
     parser.add_argument("--only", choices=("quality", "latency"), help="measure only this")
     given = parser.parse_args()
     life = made_up_life(given.events)
-    with (
-        tempfile.TemporaryDirectory() as folder,
-        MemoryStores(load_settings(projects_dir=Path(folder))) as stores,
-    ):
+    with tempfile.TemporaryDirectory() as folder, MemoryStores(load_settings(projects_dir=Path(folder))) as stores:
         gregor = stored_life(stores, life)
         if given.only != "latency":
             print_quality(compared(stores, gregor, life))

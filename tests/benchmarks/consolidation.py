@@ -32,9 +32,7 @@ def measure(book: BenchBook, work_dir: Path, limits: Sequence[int]) -> list[dict
     with BenchStores(settings, VectorCache(work_dir / "vectors.sqlite3")) as stores:
         project_id = imported(stores, book, records=True)
         undo_consolidation(stores, project_id)
-        rows: list[dict[str, Any]] = [
-            {"limit": None, **_scores(book, run_chain(stores, project_id, book.plans), {})}
-        ]
+        rows: list[dict[str, Any]] = [{"limit": None, **_scores(book, run_chain(stores, project_id, book.plans), {})}]
         for limit in limits:
             report = consolidate_project(stores, project_id, limit=limit)
             sources = _sources(stores, project_id)
@@ -55,9 +53,7 @@ def measure(book: BenchBook, work_dir: Path, limits: Sequence[int]) -> list[dict
 def _sources(stores: BenchStores, project_id: str) -> Sources:
     with stores.database(project_id).read() as unit:
         found = unit.consolidations.list_all()
-        return {
-            each.chunk.chunk_id: unit.memories.by_ids(each.source_ids, with_sources=True) for each in found
-        }
+        return {each.chunk.chunk_id: unit.memories.by_ids(each.source_ids, with_sources=True) for each in found}
 
 
 def _scores(book: BenchBook, contexts: Sequence[PlannedContext], sources: Sources) -> dict[str, float]:

@@ -143,12 +143,7 @@ def _lines(path: Path) -> Iterator[dict[str, Any]]:
 
 def _finding(draft: str, counts: str, issue: ContinuityIssue) -> Finding:
     return Finding(
-        draft=draft,
-        counts=counts,
-        kind=issue.kind,
-        rule=issue.rule,
-        quote=issue.draft_quote,
-        message=issue.message,
+        draft=draft, counts=counts, kind=issue.kind, rule=issue.rule, quote=issue.draft_quote, message=issue.message
     )
 
 
@@ -158,9 +153,7 @@ def _share(part: int, whole: int) -> float:
 
 def main(arguments: list[str] | None = None) -> None:
     """Print the score of a book."""
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("folder", type=Path, help="a book with records and drafts.jsonl")
     parser.add_argument("--stored", action="store_true", help="also the findings in the book's own scenes")
     parser.add_argument("--list", action="store_true", help="also every finding")

@@ -26,9 +26,7 @@ SENTENCES = 25
 
 def text_of(number: int) -> str:
     """Return a scene of some 2,500 characters in which the same two people and one of its own speak."""
-    sentence = (
-        f"Mara Venn counted {number} lamps while Tobias Reed and Guest {number} of Hythe waited at the gate. "
-    )
+    sentence = f"Mara Venn counted {number} lamps while Tobias Reed and Guest {number} of Hythe waited at the gate. "
     return sentence * SENTENCES
 
 
@@ -42,16 +40,10 @@ def answer(messages: list[BaseMessage]) -> str:
             "characters_present": names,
             "new_entities": [{"name": name, "entity_type": "character"} for name in names],
             "summary": [f"Mara counts {number} lamps."],
-            "state_changes": [
-                {"entity": "Mara Venn", "attribute": "lamps", "value": str(number), "evidence": quote}
-            ],
+            "state_changes": [{"entity": "Mara Venn", "attribute": "lamps", "value": str(number), "evidence": quote}],
             "open_loops_created": [{"description": f"Why does guest {number} wait?", "entities": [names[2]]}],
             "memories": [
-                {
-                    "content": f"Mara Venn counted lamp {number * 10 + each}.",
-                    "entities": names,
-                    "evidence": quote,
-                }
+                {"content": f"Mara Venn counted lamp {number * 10 + each}.", "entities": names, "evidence": quote}
                 for each in range(6)
             ],
         }

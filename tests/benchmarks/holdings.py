@@ -85,9 +85,7 @@ def store(stores: MemoryStores, project_ids: Sequence[str], *, scenes: int, inde
         written = [marked_scene(number, place, 1) for place in range(scenes)]
         ingest_scenes(stores, project_id, written, index=index)
     took_s = time.monotonic() - started_s
-    return _stored(
-        stores, project_ids, memories_per_s=_memories(stores, project_ids[0]) * len(project_ids) / took_s
-    )
+    return _stored(stores, project_ids, memories_per_s=_memories(stores, project_ids[0]) * len(project_ids) / took_s)
 
 
 def store_large(stores: MemoryStores, project_id: str, *, memories: int) -> Stored:
@@ -171,10 +169,7 @@ def measure(folder: Path, *, small: int, indexed: int, large: int, postgres: str
 
 def _store_on_servers(folder: Path, projects: int, *, database_url: str | None) -> Stored:
     """Create small projects on a Chroma server, and on PostgreSQL where it is given."""
-    with (
-        chroma_server(folder / "chroma") as url,
-        MemoryStores(_settings(folder, url, database_url)) as stores,
-    ):
+    with chroma_server(folder / "chroma") as url, MemoryStores(_settings(folder, url, database_url)) as stores:
         # Opened first, so that the empty tables count as nobody's.
         stores.project_ids()
         sizes = [_server_bytes(folder, database_url)]
@@ -227,9 +222,7 @@ def _mean_bytes(stores: MemoryStores, project_ids: Sequence[str], pattern: str) 
     return sum(sizes) / len(project_ids)
 
 
-def _settings(
-    projects_dir: Path, url: str | None = None, database_url: str | None = None
-) -> NovelgenSettings:
+def _settings(projects_dir: Path, url: str | None = None, database_url: str | None = None) -> NovelgenSettings:
     memory = {"embedding_model": "fake:384", "vector_store": {"url": url}}
     return load_settings(projects_dir=projects_dir, database_url=database_url, memory=memory)
 
@@ -258,12 +251,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser = argparse.ArgumentParser(prog="tests.benchmarks.holdings", description=__doc__)
     parser.add_argument("--small", type=int, default=1000, help="small projects, without an index")
     parser.add_argument("--indexed", type=int, default=20, help="small projects with an index")
-    parser.add_argument(
-        "--large",
-        type=int,
-        default=20_000,
-        help="memories of the large project",
-    )
+    parser.add_argument("--large", type=int, default=20_000, help="memories of the large project")
     given = parser.parse_args(arguments)
     with tempfile.TemporaryDirectory(prefix="novelgen-holdings-") as folder:
         report = measure(

@@ -71,9 +71,7 @@ def main() -> int:
         print(json.dumps(_faults_of(options.faults, options.folder)))
         return 0
     options.folder.mkdir(parents=True, exist_ok=True)
-    print(
-        "| Design | Vectors | Build s | Cold start to first answer s | Question p50 ms | Memory MB | Disk MB |"
-    )
+    print("| Design | Vectors | Build s | Cold start to first answer s | Question p50 ms | Memory MB | Disk MB |")
     print("|---|---|---|---|---|---|---|")
     for size in options.sizes:
         folder = options.folder / str(size)
@@ -159,14 +157,10 @@ def _rows(size: int) -> Iterator[IndexRow]:
 
 @contextmanager
 def _process(folder: Path) -> Iterator[Ask]:
-    manager = VectorStoreManager(
-        EmbeddedIndex(folder / "vectors"), embedding_model=MODEL, dimension=DIMENSION
-    )
+    manager = VectorStoreManager(EmbeddedIndex(folder / "vectors"), embedding_model=MODEL, dimension=DIMENSION)
     manager.wait_started(timeout_s=60)
     try:
-        yield lambda asked: manager.query(
-            PROJECT, asked, top_k=TOP_K, deadline=Deadline.after(CALL_TIMEOUT_S)
-        )
+        yield lambda asked: manager.query(PROJECT, asked, top_k=TOP_K, deadline=Deadline.after(CALL_TIMEOUT_S))
     finally:
         manager.close()
 
@@ -214,9 +208,7 @@ def _exact(folder: Path) -> Iterator[Ask]:
             found = exact_search(matrix, ids, query_vectors=asked, top_k=TOP_K)
             named = sorted({chunk_id for hits in found for chunk_id, _ in hits})
             places = ",".join("?" * len(named))
-            return found, database.execute(
-                f"SELECT id, content FROM memories WHERE id IN ({places})", named
-            ).fetchall()
+            return found, database.execute(f"SELECT id, content FROM memories WHERE id IN ({places})", named).fetchall()
 
         yield ask
 
@@ -264,11 +256,7 @@ def _family_memory_mb() -> float:
 
 
 def _children() -> list[int]:
-    return [
-        int(pid)
-        for task in Path("/proc/self/task").iterdir()
-        for pid in (task / "children").read_text().split()
-    ]
+    return [int(pid) for task in Path("/proc/self/task").iterdir() for pid in (task / "children").read_text().split()]
 
 
 def _in_new_interpreter(*arguments: object) -> dict[str, Any]:
@@ -293,15 +281,7 @@ def _faults_of(design: str, folder: Path) -> dict[str, str]:
 
 def _after_the_program(design: str, folder: Path) -> str:
     """Kill a program that has the index open, and tell what of it still runs some seconds later."""
-    command = [
-        sys.executable,
-        "-m",
-        "tests.benchmarks.index_designs",
-        "--hold",
-        design,
-        "--folder",
-        str(folder),
-    ]
+    command = [sys.executable, "-m", "tests.benchmarks.index_designs", "--hold", design, "--folder", str(folder)]
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as program:
         assert program.stdout is not None
         children = json.loads(program.stdout.readline())

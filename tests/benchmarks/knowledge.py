@@ -99,9 +99,7 @@ def _share(right: list[bool]) -> float:
 
 def main(arguments: list[str] | None = None) -> None:
     """Print the score of a book."""
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("folder", type=Path, help="a book with records and knowledge.jsonl")
     parser.add_argument("--wrong", action="store_true", help="also the ids of the lines told wrongly")
     options = parser.parse_args(arguments)

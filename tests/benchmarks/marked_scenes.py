@@ -16,32 +16,9 @@ MEMORIES_PER_SCENE = 5
 MARK = re.compile(r"zq(\d+)x(\d+)x(\d+)q")
 
 _PEOPLE = ("Anna", "Bertram", "Clotilde", "Dorian", "Esther", "Florian", "Greta", "Henrik")
-_PLACES = (
-    "the mill",
-    "the ferry house",
-    "the glass works",
-    "the chapel",
-    "the salt stairs",
-    "the upper quay",
-)
-_THINGS = (
-    "the silver ring",
-    "the ledger",
-    "the oak chest",
-    "the brass lamp",
-    "the sealed letter",
-    "the blue coat",
-)
-_DEEDS = (
-    "hid",
-    "promised to return",
-    "quarrelled about",
-    "found",
-    "sold",
-    "buried",
-    "asked for",
-    "lied about",
-)
+_PLACES = ("the mill", "the ferry house", "the glass works", "the chapel", "the salt stairs", "the upper quay")
+_THINGS = ("the silver ring", "the ledger", "the oak chest", "the brass lamp", "the sealed letter", "the blue coat")
+_DEEDS = ("hid", "promised to return", "quarrelled about", "found", "sold", "buried", "asked for", "lied about")
 _WORDS = (
     "morning rain river stone window candle silence bread stranger road winter answer shoulder kitchen boat market "
     "evening wind harbour garden key voice letter door fire shadow hand bridge field snow"
@@ -112,10 +89,7 @@ def plan_for(place: int, dice: random.Random) -> ScenePlan:
         location=dice.choice(_PLACES),
         characters=cast,
         purpose=f"{cast[0]} wants to know who {dice.choice(_DEEDS)} {dice.choice(_THINGS)}",
-        key_actions=[
-            f"{cast[1]} speaks of {dice.choice(_THINGS)}",
-            f"{cast[0]} leaves {dice.choice(_PLACES)}",
-        ],
+        key_actions=[f"{cast[1]} speaks of {dice.choice(_THINGS)}", f"{cast[0]} leaves {dice.choice(_PLACES)}"],
     )
 
 

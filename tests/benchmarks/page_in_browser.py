@@ -33,11 +33,7 @@ from runtime.server.page.frame import VIEWS
 from runtime.stores import MemoryStores
 from tests.runtime.server.serving import client_of
 from tests.support.browser import chromium, open_server, window_of
-from tests.support.demo_project import (
-    copy_shipped_demos,
-    demo_scenes,
-    settings_for,
-)
+from tests.support.demo_project import copy_shipped_demos, demo_scenes, settings_for
 
 PROJECT = "demo"
 PLACES = [*VIEWS, "card?entity=C0"]
@@ -94,9 +90,7 @@ def _told_again(scene: SceneInput, again: int, chapters: int) -> SceneInput:
     chapter_index = scene.chapter_index + again * chapters
     record = scene.record
     if record is not None:
-        renamed = _ID.sub(
-            lambda found: f'"{found[1]}x{again}"' if again else found[0], record.model_dump_json()
-        )
+        renamed = _ID.sub(lambda found: f'"{found[1]}x{again}"' if again else found[0], record.model_dump_json())
         record = SceneRecord.model_validate_json(renamed).model_copy(update={"chapter_index": chapter_index})
     return scene.model_copy(update={"chapter_index": chapter_index, "record": record, "label": ""})
 

@@ -76,10 +76,7 @@ def _changed(scene: SceneInput) -> SceneInput:
     memory = RecordedMemory(memory_id="M-measured", content="A bell rings thrice.", entities=[entity_id])
     state = RecordedStateChange(entity_id=entity_id, changes={"mood": "measured"})
     changed = record.model_copy(
-        update={
-            "memories": [*record.memories[1:], memory],
-            "state_changes": [*record.state_changes[1:], state],
-        }
+        update={"memories": [*record.memories[1:], memory], "state_changes": [*record.state_changes[1:], state]}
     )
     return scene.model_copy(update={"text": f"{scene.text}\nA bell rings thrice.", "record": changed})
 

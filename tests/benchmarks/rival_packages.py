@@ -55,10 +55,7 @@ def peer_rivals(memories: Corpus, store: Chroma, embeddings: Embeddings, work_di
             {"langchain_classic": "langchain-classic"},
             lambda: _time_weighted(memories, embeddings),
         ),
-        "mem0 infer=False, cut": (
-            {"mem0": "mem0ai"},
-            lambda: mem0_ranking(memories, embeddings, work_dir / "mem0"),
-        ),
+        "mem0 infer=False, cut": ({"mem0": "mem0ai"}, lambda: mem0_ranking(memories, embeddings, work_dir / "mem0")),
     }
     for name, (modules, build) in candidates.items():
         lacking = [package for module, package in modules.items() if not importlib.util.find_spec(module)]
@@ -81,13 +78,9 @@ def _ensemble(memories: Corpus, store: Chroma) -> Ranking:
 
     def rank(plan: BenchPlan) -> Sequence[RankedText]:
         visible = memories.visible(plan.place)
-        words = BM25Retriever.from_documents(
-            documents[:visible], preprocess_func=words_and_bigrams, k=RESULTS
-        )
+        words = BM25Retriever.from_documents(documents[:visible], preprocess_func=words_and_bigrams, k=RESULTS)
         meaning = store.as_retriever(search_kwargs={"k": RESULTS, "filter": {"number": {"$lt": visible}}})
-        both = EnsembleRetriever(
-            retrievers=[words, meaning], weights=[0.5, 0.5], c=FUSION_CONSTANT, id_key="number"
-        )
+        both = EnsembleRetriever(retrievers=[words, meaning], weights=[0.5, 0.5], c=FUSION_CONSTANT, id_key="number")
         return ranked_documents(memories, both.invoke(whole_plan(plan.scene_plan)))
 
     return rank

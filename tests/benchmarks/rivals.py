@@ -78,9 +78,7 @@ def measure_with_rivals(
         work_dir,
         records=records,
         models=models,
-        rivals=lambda book, embeddings: all_rivals(
-            book, embeddings, work_dir, records=records, with_peers=with_peers
-        ),
+        rivals=lambda book, embeddings: all_rivals(book, embeddings, work_dir, records=records, with_peers=with_peers),
         **options,
     )
 
@@ -101,9 +99,7 @@ def memory_rivals(memories: Corpus) -> list[Rival]:
     """Return the plain rankings of memories, each in full and in short form, all cut at the planned scene."""
     rivals: list[Rival] = []
     for form, is_short in (("full", False), ("short", True)):
-        shuffled = tuple(
-            _formed(_shuffled(memories, seed), is_short=is_short) for seed in range(RANDOM_SEEDS)
-        )
+        shuffled = tuple(_formed(_shuffled(memories, seed), is_short=is_short) for seed in range(RANDOM_SEEDS))
         rivals += [
             Rival("memories", f"random order, {form}", shuffled),
             Rival("memories", f"by importance, {form}", (_formed(_weighty(memories), is_short=is_short),)),
@@ -177,9 +173,7 @@ def chroma_store(corpus: Corpus, embeddings: Embeddings, folder: Path, *, name: 
         name: Name of the collection.
     """
     client = chromadb.PersistentClient(str(folder))
-    store = Chroma(
-        name, embedding_function=embeddings, client=client, collection_metadata={"hnsw:space": "cosine"}
-    )
+    store = Chroma(name, embedding_function=embeddings, client=client, collection_metadata={"hnsw:space": "cosine"})
     if len(store.get(limit=len(corpus.texts) + 1, include=[])["ids"]) != len(corpus.texts):
         store.reset_collection()
         documents = corpus_documents(corpus)
@@ -242,9 +236,7 @@ def recorded_model(book: BenchBook) -> BaseChatModel:
         OSError: When there is no such file.
     """
     lines = (book.folder / "plan_answers.jsonl").read_text("utf-8").splitlines()
-    answers = {
-        each["plan_id"]: json.dumps(each["answer"], ensure_ascii=False) for each in map(json.loads, lines)
-    }
+    answers = {each["plan_id"]: json.dumps(each["answer"], ensure_ascii=False) for each in map(json.loads, lines)}
     by_purpose = {
         "".join(plan.scene_plan.purpose.split()): answers[plan.plan_id]
         for plan in book.plans

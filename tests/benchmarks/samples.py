@@ -92,8 +92,7 @@ def growth(samples: Sequence[Sample], name: str, *, warm_up: float) -> dict[str,
         "base": base,
         "end": end,
         "ratio": end / base if base else 1.0,
-        "slope_per_hour": _slope([each.at_s for each in after], [getattr(each, name) for each in after])
-        * 3600,
+        "slope_per_hour": _slope([each.at_s for each in after], [getattr(each, name) for each in after]) * 3600,
     }
 
 

@@ -26,11 +26,7 @@ from runtime.settings import load_settings
 from runtime.stores import MemoryStores
 from tests.support.demo_project import DEMOS, copy_shipped_demos, ingest_demo
 
-PATIENT = {
-    "tool_timeout_s": 60.0,
-    "chain_timeout_s": 120.0,
-    "vector_store": {"write_timeout_s": 60.0},
-}
+PATIENT = {"tool_timeout_s": 60.0, "chain_timeout_s": 120.0, "vector_store": {"write_timeout_s": 60.0}}
 """A loaded machine must not change what is found."""
 
 FIRST_TEN = 10
@@ -82,13 +78,9 @@ def measure(stores: MemoryStores, project_id: str, *, sample: int | None = None)
         over = {each.chunk_id for each in asked_for if each.superseded_by is not None}
         for answer, text in zip(answers, texts, strict=True):
             unmarked += [
-                each.chunk.chunk_id
-                for each in answer.memories
-                if each.chunk.chunk_id in over and not each.is_outdated
+                each.chunk.chunk_id for each in answer.memories if each.chunk.chunk_id in over and not each.is_outdated
             ]
-            outdated_first += [
-                name for name in before_what_holds(answer) if text != short or name != memory.chunk_id
-            ]
+            outdated_first += [name for name in before_what_holds(answer) if text != short or name != memory.chunk_id]
     return SearchOrder(
         project_id=project_id,
         memories=len(chosen),
@@ -160,9 +152,7 @@ def measured_book(book: Path, projects_dir: Path, *, sample: int | None) -> Sear
 
 def main() -> None:
     """Measure what the arguments name and print the figures."""
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("books", nargs="*", type=Path, help="folders of books; none: both demos")
     parser.add_argument("--work-dir", type=Path, help="keeps imported books; default: a temporary folder")
     parser.add_argument("--sample", type=int, help="at most so many memories of a book")
@@ -177,10 +167,7 @@ def main() -> None:
             found = measured_demos(demos)
     headings = ("memories", "first", "in ten", "middle: first", "in ten", "outdated first")
     widths = (9, 8, 8, 15, 8, 16)
-    print(
-        "project".ljust(22)
-        + "".join(f"{word:>{width}}" for word, width in zip(headings, widths, strict=True))
-    )
+    print("project".ljust(22) + "".join(f"{word:>{width}}" for word, width in zip(headings, widths, strict=True)))
     for each in found:
         print(
             f"{each.project_id:22}{each.memories:>9}{each.own_form.first:>8.3f}{each.own_form.first_ten:>8.3f}"

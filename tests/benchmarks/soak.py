@@ -91,9 +91,7 @@ class SoakReport(BaseModel):
     counts: dict[str, int]
     issues: dict[str, int] = Field(description="What contexts reported, by stage and kind.")
     faults: dict[str, int]
-    growth: dict[str, dict[str, float]] = Field(
-        description="Per figure: base after warm-up, end, ratio, slope."
-    )
+    growth: dict[str, dict[str, float]] = Field(description="Per figure: base after warm-up, end, ratio, slope.")
     samples: list[Sample]
     errors: list[str]
     promises: dict[str, bool | None] = Field(description="None: the run was too short to judge.")
@@ -149,10 +147,7 @@ class Soak:
         if self._through == "http":
             # A server has no embeddings of this program, so this program answers for them over HTTP.
             providers = self._ending.enter_context(openai_stub(answering(self._outages)))
-            memory = {
-                "embedding_model": f"openai:hashed-{DIMENSION}",
-                "embedding_base_url": providers.base_url,
-            }
+            memory = {"embedding_model": f"openai:hashed-{DIMENSION}", "embedding_base_url": providers.base_url}
         return load_settings(projects_dir=self._folder, database_url=database_url, memory=memory)
 
     def _begun(self) -> Subject:
@@ -165,9 +160,7 @@ class Soak:
         with MemoryStores(self._settings) as stores:
             self._create_projects(stores)
         return ServerSubject(
-            self._settings,
-            model_url=str(self._settings.memory.embedding_base_url),
-            log=self._folder / "server.log",
+            self._settings, model_url=str(self._settings.memory.embedding_base_url), log=self._folder / "server.log"
         )
 
     def _create_projects(self, stores: MemoryStores) -> None:
@@ -216,9 +209,7 @@ class Soak:
             if owner == project
         }
 
-    def _report(
-        self, passed_s: float, samples: list[Sample], counts: Counter[str], errors: list[str]
-    ) -> SoakReport:
+    def _report(self, passed_s: float, samples: list[Sample], counts: Counter[str], errors: list[str]) -> SoakReport:
         contexts = [taken_s for client in self._clients for taken_s in client.times_s["context"]]
         grown = {
             name: growth(samples, name, warm_up=WARM_UP)
@@ -244,11 +235,7 @@ class Soak:
             samples=samples,
             errors=errors,
             promises=_promises(
-                counts,
-                errors,
-                grown,
-                most=MAX_GROWTH[self._through],
-                is_judged=passed_s >= MIN_JUDGED_S,
+                counts, errors, grown, most=MAX_GROWTH[self._through], is_judged=passed_s >= MIN_JUDGED_S
             ),
         )
 
@@ -283,13 +270,7 @@ def run_soak(
         through: How clients reach the memory.
     """
     soak = Soak(
-        folder,
-        clients=clients,
-        projects=projects,
-        places=places,
-        seed=seed,
-        database_url=database_url,
-        through=through,
+        folder, clients=clients, projects=projects, places=places, seed=seed, database_url=database_url, through=through
     )
     return soak.run(duration_s=duration_s)
 

@@ -16,13 +16,7 @@ from runtime.diagnosis.repair import repair_index
 from runtime.ingest.indexing import verify_index
 from runtime.storage.unit import UnitOfWork
 from runtime.stores import MemoryStores
-from tests.benchmarks.marked_scenes import (
-    marked_contents,
-    marked_scene,
-    misplaced_marks,
-    plan_for,
-    position_of,
-)
+from tests.benchmarks.marked_scenes import marked_contents, marked_scene, misplaced_marks, plan_for, position_of
 from tests.benchmarks.soak_faults import Refused
 from tests.benchmarks.soak_subjects import Door
 
@@ -47,9 +41,7 @@ class Ledger:
 
     def version(self, project: int, place: int) -> Version:
         """Return the newest version that may stand there."""
-        return max(
-            (each for each in self.allowed.get((project, place), ()) if each is not None), default=None
-        )
+        return max((each for each in self.allowed.get((project, place), ()) if each is not None), default=None)
 
     def newest(self) -> int:
         """Return the number of the newest version anywhere; 0 for none."""
@@ -94,9 +86,7 @@ class Client(threading.Thread):
     ) -> None:
         super().__init__(name=f"soak-client-{number}")
         self.ledger = Ledger() if ledger is None else ledger
-        self.times_s: dict[str, array[float]] = {
-            name: array("f") for name in ("ingest", "edit", "delete", "context")
-        }
+        self.times_s: dict[str, array[float]] = {name: array("f") for name in ("ingest", "edit", "delete", "context")}
         self.counts: Counter[str] = Counter()
         self.issues: Counter[str] = Counter()
         self.errors: list[str] = []
@@ -107,11 +97,7 @@ class Client(threading.Thread):
         self._stopped = stop
         self._dice = random.Random(f"{seed}/client/{number}")
         self._versions = self.ledger.newest()
-        self._acts = {
-            "store": self._store_scene,
-            "delete": self._delete_scene,
-            "context": self._build_context,
-        }
+        self._acts = {"store": self._store_scene, "delete": self._delete_scene, "context": self._build_context}
 
     def run(self) -> None:
         """Fill the own places, then act until stopped."""
@@ -159,9 +145,7 @@ class Client(threading.Thread):
             version=None,
         )
 
-    def _write(
-        self, kind: str, write: Callable[[], object], *, at: tuple[int, int], version: Version
-    ) -> None:
+    def _write(self, kind: str, write: Callable[[], object], *, at: tuple[int, int], version: Version) -> None:
         started_s = time.monotonic()
         try:
             write()
@@ -247,6 +231,4 @@ def _check_place(
         if version is not None and stored.text == marked_scene(project, place, version).text
     ]
     found["lost"] += not standing
-    found["half applied"] += bool(standing) and contents != sorted(
-        marked_contents(project, place, standing[0])
-    )
+    found["half applied"] += bool(standing) and contents != sorted(marked_contents(project, place, standing[0]))

@@ -130,9 +130,7 @@ class FlakyStores(MemoryStores):
 
     def __init__(self, settings: NovelgenSettings, outages: Outages) -> None:
         super().__init__(settings)
-        self._flaky = CheckedEmbeddings(
-            FlakyEmbeddings(outages), model_name=f"fake:{DIMENSION}", dimension=DIMENSION
-        )
+        self._flaky = CheckedEmbeddings(FlakyEmbeddings(outages), model_name=f"fake:{DIMENSION}", dimension=DIMENSION)
 
     @property
     def embeddings(self) -> CheckedEmbeddings:
@@ -201,9 +199,7 @@ class Faults(threading.Thread):
     def run(self) -> None:
         """Do harm until stopped."""
         while not self._stopped.wait(self._dice.uniform(*PAUSE_S)):
-            name = self._dice.choices(list(self._kinds), weights=[each[1] for each in self._kinds.values()])[
-                0
-            ]
+            name = self._dice.choices(list(self._kinds), weights=[each[1] for each in self._kinds.values()])[0]
             if self._kinds[name][0]():
                 self.done[name] += 1
 

@@ -42,9 +42,7 @@ def test_found_beside_and_false_are_counted(tmp_path: Path, capsys: pytest.Captu
     (folder / "drafts.jsonl").write_text("\n".join(lines), encoding="utf-8")
     main([str(folder), "--stored", "--list"])
     first, *findings = capsys.readouterr().out.splitlines()
-    result = ContinuityScore.model_validate(
-        {**json.loads(first), "findings": list(map(json.loads, findings))}
-    )
+    result = ContinuityScore.model_validate({**json.loads(first), "findings": list(map(json.loads, findings))})
     assert (result.planted, result.found, result.proven) == (2, 0.5, 0.5)
     assert (result.beside, result.false, result.stored) == (0.5, 0.5, 0.0)
     assert result.by_kind == {"object_holder": (1, 1), "promise": (0, 1)}

@@ -11,14 +11,7 @@ import pytest
 from runtime.bench.book import BenchBook, load_bench_book
 from runtime.bench.quality import QualityReport
 from runtime.providers.embeddings import build_embeddings
-from tests.benchmarks.rival_corpus import (
-    Bm25,
-    Corpus,
-    memory_texts,
-    passage_texts,
-    plan_queries,
-    words_and_bigrams,
-)
+from tests.benchmarks.rival_corpus import Bm25, Corpus, memory_texts, passage_texts, plan_queries, words_and_bigrams
 from tests.benchmarks.rivals import main, measure_with_rivals, memory_rivals, recorded_model
 
 BOOK_FOLDER = Path(__file__).parents[1] / "data" / "bench_book"
@@ -103,9 +96,7 @@ def test_rivals_rank_the_same_memories_in_both_forms(reports: dict[str, QualityR
     """Each plain ranking stands in full and in short form; only the search without a cut leaks."""
     rivals = {each.name: each.scores for each in reports["records"].systems if each.group == "memories"}
     plain = {
-        f"{way}, {form}"
-        for way in ("random order", "by importance", "queries fused")
-        for form in ("full", "short")
+        f"{way}, {form}" for way in ("random order", "by importance", "queries fused") for form in ("full", "short")
     }
     assert plain < rivals.keys()
     leaks = {name for name, scores in rivals.items() if scores["leak"] > 0}
@@ -152,9 +143,7 @@ def test_peers_that_are_not_installed_say_how_to_get_them(
     assert len(report.not_measured) == 3
 
 
-def test_the_command_prints_every_system(
-    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_the_command_prints_every_system(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
     """The table names the rivals beside novelgen."""
     monkeypatch.setenv("NOVELGEN_MEMORY__EMBEDDING_MODEL", "fake:64")
     assert main([str(BOOK_FOLDER), "--no-records", "--budgets", "100", "--limit-plans", "1"]) == 0

@@ -87,9 +87,7 @@ def read_records(folder: Path) -> list[SceneRecord]:
 
 def main() -> None:
     """Print a table for each book."""
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("books", nargs="+", type=Path)
     parser.add_argument("--scenes", type=int, default=5, help="how many next scenes count")
     options = parser.parse_args()

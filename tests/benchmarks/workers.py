@@ -76,9 +76,7 @@ class WorkersResult(BaseModel):
     workers: int
     scenes: int
     scenes_per_s: float
-    busy: int = Field(
-        description="Times that a scene had to be offered again, because another writer held on."
-    )
+    busy: int = Field(description="Times that a scene had to be offered again, because another writer held on.")
     left_to_owner: int = Field(description="Index entries that waited when the workers had ended.")
     problems: dict[str, int] = Field(description="Lost, half applied, doubled or not indexed; empty is good.")
 
@@ -122,10 +120,7 @@ def _jobs(settings: NovelgenSettings, setting: Setting, scenes: int) -> list[Job
             Job(settings, f"workers-{run}", 0, list(places[number :: setting.workers]))
             for number in range(setting.workers)
         ]
-    return [
-        Job(settings, f"workers-{run}-{number}", number, list(range(scenes)))
-        for number in range(setting.workers)
-    ]
+    return [Job(settings, f"workers-{run}-{number}", number, list(range(scenes))) for number in range(setting.workers)]
 
 
 def _worked(jobs: Sequence[Job]) -> list[Done]:

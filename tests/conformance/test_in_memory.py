@@ -10,15 +10,9 @@ from novelgen.testing import MemoryToolsConformance, SampleStory, StoryMemoryCon
 
 def double_of(story: SampleStory) -> InMemoryStoryMemory:
     """The double, filled with a story."""
-    canon = StoryMemoryChunk(
-        chunk_id="note-0", project_id=story.project_id, content=story.canon, content_type="note"
-    )
+    canon = StoryMemoryChunk(chunk_id="note-0", project_id=story.project_id, content=story.canon, content_type="note")
     return InMemoryStoryMemory.of_records(
-        story.project_id,
-        story.records,
-        entities=story.entities,
-        notes=[canon],
-        language=story.language,
+        story.project_id, story.records, entities=story.entities, notes=[canon], language=story.language
     )
 
 

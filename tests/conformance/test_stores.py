@@ -36,9 +36,7 @@ def fill(stores: MemoryStores, story: SampleStory) -> None:
 
 
 @pytest.fixture(scope="module", params=BOTH)
-def filled(
-    request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
-) -> Iterator[StoryMemoryTools]:
+def filled(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[StoryMemoryTools]:
     """Stores that hold both stories; they are only read."""
     folder = tmp_path_factory.mktemp("conformance")
     if request.param == "sqlite":
@@ -50,9 +48,7 @@ def filled(
     server = ServerProcess(folder / "chroma")
     with postgres_database(request.getfixturevalue("postgres_url")) as url:
         server.start()
-        settings = settings_for(
-            folder / "projects", vector_store={"url": server.url, "write_timeout_s": 60.0}
-        )
+        settings = settings_for(folder / "projects", vector_store={"url": server.url, "write_timeout_s": 60.0})
         with MemoryStores(settings.model_copy(update={"database_url": url})) as stores:
             for story in (ENGLISH_STORY, CHINESE_STORY):
                 fill(stores, story)

@@ -122,15 +122,11 @@ def _version_at(unit: object, place: int, *, where: str) -> str | None:
         if change.scene_index == place
     ]
     if stored is None:
-        assert (memories, changes) == ([], []), (
-            f"{where}: place {place} is empty, but {memories!r} {changes!r}"
-        )
+        assert (memories, changes) == ([], []), f"{where}: place {place} is empty, but {memories!r} {changes!r}"
         return None
     (version,) = changes
     assert stored.text == scene_of(place, version).text, f"{where}: place {place} is of two versions"
-    assert sorted(memories) == contents_of(place, version), (
-        f"{where}: place {place} of {version!r}: {memories!r}"
-    )
+    assert sorted(memories) == contents_of(place, version), f"{where}: place {place} of {version!r}: {memories!r}"
     return str(version)
 
 

@@ -155,10 +155,7 @@ def _require_listed(url: str, ledgers: Sequence[Ledger], report: ServedKillRepor
 def _allowed(ledgers: Sequence[Ledger], project: int) -> dict[int, set[Version]]:
     nothing: dict[int, set[Version]] = {place: {None} for place in range(PLACES)}
     return nothing | {
-        place: versions
-        for ledger in ledgers
-        for (owner, place), versions in ledger.allowed.items()
-        if owner == project
+        place: versions for ledger in ledgers for (owner, place), versions in ledger.allowed.items() if owner == project
     }
 
 

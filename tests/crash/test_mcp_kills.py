@@ -29,11 +29,7 @@ HELLO: list[dict[str, Any]] = [
         "jsonrpc": "2.0",
         "id": 0,
         "method": "initialize",
-        "params": {
-            "protocolVersion": "2025-06-18",
-            "capabilities": {},
-            "clientInfo": {"name": "test", "version": "1"},
-        },
+        "params": {"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": {"name": "test", "version": "1"}},
     },
     {"jsonrpc": "2.0", "method": "notifications/initialized"},
 ]
@@ -52,12 +48,7 @@ def ingest_and_kill(projects_dir: Path, scene: int, *, kill_after_s: float) -> b
             for number in range(MEMORIES)
         ],
     }
-    arguments = {
-        "chapter_index": CHAPTER,
-        "scene_index": scene,
-        "text": f"Evening {scene}.",
-        "record": record,
-    }
+    arguments = {"chapter_index": CHAPTER, "scene_index": scene, "text": f"Evening {scene}.", "record": record}
     call = {
         "jsonrpc": "2.0",
         "id": 1,
@@ -84,9 +75,7 @@ def ingest_and_kill(projects_dir: Path, scene: int, *, kill_after_s: float) -> b
         # The index process may hold the pipe a moment longer; what was said is in it.
         os.set_blocking(process.stdout.fileno(), False)
         said = process.stdout.read() or b""
-    return any(
-        json.loads(line).get("id") == 1 for line in said.splitlines(keepends=True) if line.endswith(b"\n")
-    )
+    return any(json.loads(line).get("id") == 1 for line in said.splitlines(keepends=True) if line.endswith(b"\n"))
 
 
 @pytest.mark.parametrize("seed", [14])

@@ -58,9 +58,7 @@ def _run(source: str, name: str, names: dict[str, Any]) -> list[dict[str, Any]]:
         data = {"text/plain": repr(shown).splitlines(keepends=True)}
         if hasattr(shown, "_repr_html_"):
             data = {"text/html": shown._repr_html_().splitlines(keepends=True), "text/plain": [_plain(shown)]}
-        outputs.append(
-            {"output_type": "execute_result", "execution_count": None, "metadata": {}, "data": data}
-        )
+        outputs.append({"output_type": "execute_result", "execution_count": None, "metadata": {}, "data": data})
     return outputs
 
 

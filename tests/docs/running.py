@@ -36,9 +36,7 @@ def run_block(block: Block, folder: Path, *, patch: pytest.MonkeyPatch, service_
     if block.file is not None:
         _save(folder / block.file, text)
     if block.language == "python":
-        exec(
-            compile("\n" * block.line + text, block.page, "exec", dont_inherit=True), {"__name__": "__main__"}
-        )
+        exec(compile("\n" * block.line + text, block.page, "exec", dont_inherit=True), {"__name__": "__main__"})
     elif block.language == "bash":
         _run_shell(block, text, folder, patch)
     elif block.language == "console":

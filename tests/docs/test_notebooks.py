@@ -27,9 +27,7 @@ def test_a_notebook_runs_and_shows_what_it_keeps(path: Path, monkeypatch: pytest
     outputs = run_notebook(notebook, path.name)
     kept = [cell["outputs"] for cell in notebook["cells"] if cell["cell_type"] == "code"]
     assert forms(outputs) == forms(kept), "run `python -m tests.docs.notebooks`"
-    shown = [
-        each["data"]["text/html"] for cell in outputs for each in cell if "text/html" in each.get("data", {})
-    ]
+    shown = [each["data"]["text/html"] for cell in outputs for each in cell if "text/html" in each.get("data", {})]
     assert len(shown) >= 4
     assert all("<table>" in "".join(each) or "<pre" in "".join(each) for each in shown)
 

@@ -33,9 +33,7 @@ def flat_defaults(model: type[BaseModel], prefix: str = "") -> dict[str, Any]:
 
 def test_every_setting_is_in_the_table_with_its_default() -> None:
     """The configuration table names every setting, its variable and its default, and no other."""
-    described = {
-        variable: (name, default.strip()) for name, variable, default in SETTING_ROW.findall(CONFIGURATION)
-    }
+    described = {variable: (name, default.strip()) for name, variable, default in SETTING_ROW.findall(CONFIGURATION)}
     defaults = flat_defaults(NovelgenSettings)
     elsewhere = ("memory.vector_store.provider", "memory.weights.", "memory.character_memory.")
     shown = [name for name in defaults if not name.startswith(elsewhere)]
@@ -59,9 +57,7 @@ def test_every_weight_of_the_choice_is_told_with_its_default() -> None:
         ", ".join(sorted(field.default)) if isinstance(field.default, frozenset) else str(field.default)
         for _, field in fields
     ]
-    told = [
-        (name, default, field.description) for (name, field), default in zip(fields, defaults, strict=True)
-    ]
+    told = [(name, default, field.description) for (name, field), default in zip(fields, defaults, strict=True)]
     assert described[: len(told)] == told
 
 
@@ -110,15 +106,12 @@ def test_the_readme_is_short() -> None:
 def test_ladder_is_told_with_its_reasons() -> None:
     """The architecture page shows the table of shares and, for the default settings, their seconds."""
     told = re.findall(
-        r"^\| `(\w+)` \| `(\w+)` \| ([\d.]+) \| ([\d.]+) \| ([^|]+) \|$",
-        text_of("docs/architecture.md"),
-        re.MULTILINE,
+        r"^\| `(\w+)` \| `(\w+)` \| ([\d.]+) \| ([\d.]+) \| ([^|]+) \|$", text_of("docs/architecture.md"), re.MULTILINE
     )
     settings = ContextSettings()
     seconds = ladder(chain_timeout_s=settings.chain_timeout_s, tool_timeout_s=settings.tool_timeout_s)
     expected = [
-        (name, share.of, f"{share.part:g}", f"{seconds[name]:.1f}", share.reason)
-        for name, share in SHARES.items()
+        (name, share.of, f"{share.part:g}", f"{seconds[name]:.1f}", share.reason) for name, share in SHARES.items()
     ]
     assert told == expected
 

@@ -62,9 +62,7 @@ def awake(stores: MemoryStores, project_id: str) -> int:
     return pid
 
 
-def require_without_index(
-    stores: BothFallbacks, request: MemoryContextRequest, healthy: SceneMemoryContext
-) -> None:
+def require_without_index(stores: BothFallbacks, request: MemoryContextRequest, healthy: SceneMemoryContext) -> None:
     """V: no memories without the fallback, memories with it, an issue in either case, all else as it was."""
     without, fallen_back = context_of(stores.off, request), context_of(stores.on, request)
     assert without.relevant_memories == []

@@ -108,21 +108,13 @@ DEGRADED = {
     "index damaged": (4, Degraded(_damaged(damage_index), "semantic", "novelgen doctor")),
     "index locked": (
         9,
-        Degraded(
-            lambda demo: _held(demo / "data" / "vectors" / "chroma.sqlite3"), "semantic", "novelgen doctor"
-        ),
+        Degraded(lambda demo: _held(demo / "data" / "vectors" / "chroma.sqlite3"), "semantic", "novelgen doctor"),
     ),
     "index owned": (13, Degraded(_owned_index, "semantic", "chroma run")),
     "context file unwritable": (23, Degraded(immutable, "write", "check space and rights")),
     "database damaged": (31, Degraded(_damaged(damage_database), "states", "restore")),
-    "no key": (
-        40,
-        Degraded(stage="plan", said="OPENAI_API_KEY", environment={"NOVELGEN_MODEL": "openai:none"}),
-    ),
-    "model server down": (
-        40,
-        Degraded(stage="plan", said="nobody answers at its address", environment=DEAD_SERVER),
-    ),
+    "no key": (40, Degraded(stage="plan", said="OPENAI_API_KEY", environment={"NOVELGEN_MODEL": "openai:none"})),
+    "model server down": (40, Degraded(stage="plan", said="nobody answers at its address", environment=DEAD_SERVER)),
 }
 
 
@@ -203,16 +195,12 @@ def test_a_chapter_that_cannot_be_stored_is_refused(demo_folder: Path, fault: Fa
 
 @pytest.mark.thorough
 @covers(9, 13)
-@pytest.mark.parametrize(
-    "fault", [_owned_index, lambda demo: _held(demo / "data" / "vectors" / "chroma.sqlite3")]
-)
+@pytest.mark.parametrize("fault", [_owned_index, lambda demo: _held(demo / "data" / "vectors" / "chroma.sqlite3")])
 def test_a_chapter_is_stored_while_the_index_is_somebody_elses(demo_folder: Path, fault: Fault) -> None:
     """Done, for SQL has it; what waits for the index is said with the fix."""
     _new_chapter(demo_folder / "demo")
     with fault(demo_folder / "demo"):
-        finished = novelgen(
-            *INGEST, projects_dir=demo_folder, NOVELGEN_MEMORY__VECTOR_STORE__WRITE_TIMEOUT_S="2"
-        )
+        finished = novelgen(*INGEST, projects_dir=demo_folder, NOVELGEN_MEMORY__VECTOR_STORE__WRITE_TIMEOUT_S="2")
     assert finished.returncode == 0, finished.stderr
     assert "1 new" in finished.stdout
     assert "novelgen reindex demo" in finished.stdout
@@ -233,10 +221,7 @@ def test_a_bad_project_is_refused_and_nothing_created(tmp_path: Path, project_id
 def test_a_model_that_hangs_is_left_after_its_time(demo_folder: Path) -> None:
     """The rules plan; the context is whole and the exit code 0."""
     with openai_stub(lambda call: call.hang()) as stub:
-        environment = DEAD_SERVER | {
-            "NOVELGEN_MODEL_BASE_URL": stub.base_url,
-            "NOVELGEN_MODEL_TIMEOUT_S": "1",
-        }
+        environment = DEAD_SERVER | {"NOVELGEN_MODEL_BASE_URL": stub.base_url, "NOVELGEN_MODEL_TIMEOUT_S": "1"}
         finished = novelgen(*CONTEXT, projects_dir=demo_folder, **environment)
     assert finished.returncode == 0, finished.stderr
     assert set(_issues(finished.stdout)) == {"plan"}

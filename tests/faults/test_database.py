@@ -102,9 +102,7 @@ def _damage(folder: Path) -> None:
     [
         pytest.param(_damage, DatabaseError, False, marks=covers(31), id="garbage"),
         pytest.param(_drop_column, SchemaVersionError, True, marks=covers(32), id="columns gone"),
-        pytest.param(
-            _claim_unknown_version, SchemaVersionError, False, marks=covers(32), id="unknown version"
-        ),
+        pytest.param(_claim_unknown_version, SchemaVersionError, False, marks=covers(32), id="unknown version"),
     ],
 )
 def test_an_unusable_database_costs_states_only_and_is_left_as_it_is(

@@ -53,16 +53,11 @@ def small_disk(tmp_path: Path) -> Iterator[Path]:
 def _scenes() -> list[SceneInput]:
     sentence = "Ines carried the heron key from the salt house to the mill number {} and told nobody of it. "
     texts = ["".join(sentence.format(number * 1000 + line) for line in range(150)) for number in range(12)]
-    return [
-        SceneInput(chapter_index=1, scene_index=number, text=text)
-        for number, text in enumerate(texts, start=1)
-    ]
+    return [SceneInput(chapter_index=1, scene_index=number, text=text) for number, text in enumerate(texts, start=1)]
 
 
 @covers(22)
-def test_a_full_disk_refuses_clearly_and_converges_when_there_is_room(
-    small_disk: Path, tmp_path: Path
-) -> None:
+def test_a_full_disk_refuses_clearly_and_converges_when_there_is_room(small_disk: Path, tmp_path: Path) -> None:
     """What was acknowledged is there, what was refused is not; the same ingest repeated leaves no duplicate."""
     acknowledged: list[int] = []
     with MemoryStores(settings_for(small_disk)) as stores:

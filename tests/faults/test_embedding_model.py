@@ -80,10 +80,7 @@ def test_a_broken_embedding_model_costs_memories_only(
 
 @covers(15)
 def test_a_hanging_embedding_model_costs_memories_only(
-    demo_folder: Path,
-    replace_model: Break,
-    request_in_demo: MemoryContextRequest,
-    healthy_demo: SceneMemoryContext,
+    demo_folder: Path, replace_model: Break, request_in_demo: MemoryContextRequest, healthy_demo: SceneMemoryContext
 ) -> None:
     """The context comes back while the model still hangs."""
     release = threading.Event()
@@ -112,10 +109,7 @@ def test_a_remote_model_that_is_down_leaves_words_and_entities(
 ) -> None:
     """Only such a model knows how long its vectors are: nothing that needs no vectors may ask it."""
     monkeypatch.setenv("OPENAI_API_KEY", "not-a-key")
-    remote = {
-        "embedding_model": "openai:text-embedding-3-small",
-        "embedding_base_url": "http://127.0.0.1:9/v1",
-    }
+    remote = {"embedding_model": "openai:text-embedding-3-small", "embedding_base_url": "http://127.0.0.1:9/v1"}
     with MemoryStores(settings_for(demo_folder, **remote)) as stores:
         context = context_of(stores, request_in_demo)
     assert "semantic" in stages(context)

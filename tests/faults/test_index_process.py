@@ -166,9 +166,7 @@ with MemoryStores(settings_for(Path(sys.argv[1]))) as stores:
 
 
 @covers(13)
-def test_a_second_program_is_refused_the_index_and_told_how_to_share(
-    demo: BothFallbacks, demo_folder: Path
-) -> None:
+def test_a_second_program_is_refused_the_index_and_told_how_to_share(demo: BothFallbacks, demo_folder: Path) -> None:
     """Its scenes are stored and its contexts go on without the index; the owner is unharmed and catches up."""
     pid = awake(demo.on, "demo")
     finished = subprocess.run(

@@ -137,9 +137,7 @@ def _extract(
 
 
 @pytest.mark.parametrize("respond", _parameters(FAILURES))
-def test_a_failing_model_leaves_the_scene_as_it_is(
-    stores: MemoryStores, at: StoryPosition, respond: Responder
-) -> None:
+def test_a_failing_model_leaves_the_scene_as_it_is(stores: MemoryStores, at: StoryPosition, respond: Responder) -> None:
     """The text is kept, the record is not made and the reason is stored; the scene can be tried again."""
     started_s = time.monotonic()
     with openai_stub(respond) as stub:

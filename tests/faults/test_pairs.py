@@ -154,16 +154,13 @@ PAIRS = [
     pytest.param({"index": index_damaged, "database": database_locked}, marks=covers(4, 29)),
     pytest.param({"index": index_damaged, "disk": disk_full}, marks=[covers(4, 22), pytest.mark.thorough]),
     pytest.param(
-        {"database": database_damaged, "model": model_fails("500")},
-        marks=[covers(31, 40), pytest.mark.thorough],
+        {"database": database_damaged, "model": model_fails("500")}, marks=[covers(31, 40), pytest.mark.thorough]
     ),
     pytest.param(
-        {"embeddings": embeddings_fail, "database": database_locked},
-        marks=[covers(15, 29), pytest.mark.thorough],
+        {"embeddings": embeddings_fail, "database": database_locked}, marks=[covers(15, 29), pytest.mark.thorough]
     ),
     pytest.param(
-        {"embeddings": embeddings_fail, "model": model_fails("html")},
-        marks=[covers(15, 40), pytest.mark.thorough],
+        {"embeddings": embeddings_fail, "model": model_fails("html")}, marks=[covers(15, 40), pytest.mark.thorough]
     ),
 ]
 

@@ -54,9 +54,7 @@ def server(projects: Path) -> Iterator[PostgresServer]:
 
 
 @pytest.fixture(scope="module")
-def healthy(
-    server: PostgresServer, projects: Path, request_in_demo: MemoryContextRequest
-) -> SceneMemoryContext:
+def healthy(server: PostgresServer, projects: Path, request_in_demo: MemoryContextRequest) -> SceneMemoryContext:
     """The context while all is well."""
     with _opened(projects, server.url()) as stores:
         context = context_of(stores, request_in_demo)
@@ -116,10 +114,7 @@ def test_a_frozen_server_costs_states_only(
 @covers(36)
 def test_a_lost_commit_reply_makes_no_duplicate(server: PostgresServer, projects: Path) -> None:
     """The caller hears of a failure although the scene is stored; saving it again changes nothing."""
-    with (
-        cutting_proxy(server.port) as proxy,
-        _opened(projects, server.url(proxy.port)) as stores,
-    ):
+    with cutting_proxy(server.port) as proxy, _opened(projects, server.url(proxy.port)) as stores:
         stores.create_project("lost-reply", language="en")
         proxy.cut_after = b"COMMIT"
         with pytest.raises(DatabaseError, match=r".") as caught:

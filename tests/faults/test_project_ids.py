@@ -16,11 +16,7 @@ from runtime.context_chain import build_context_chain
 from runtime.ingest.indexing import drain_outbox, reindex, verify_index
 from runtime.ingest.ingest import ingest_scene
 from runtime.ingest.scene_input import SceneInput
-from runtime.memory_tools import (
-    get_entity_state_tool,
-    get_recent_timeline_tool,
-    search_story_memory_tool,
-)
+from runtime.memory_tools import get_entity_state_tool, get_recent_timeline_tool, search_story_memory_tool
 from runtime.retrieval.search import search_memories
 from runtime.stores import MemoryStores
 from tests.faults.matrix import covers

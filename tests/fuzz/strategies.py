@@ -39,12 +39,7 @@ HOSTILE = [
 ]
 TEXTS = st.text(alphabet=st.characters(codec=None, exclude_categories=())) | st.sampled_from(HOSTILE)
 JSON_VALUES = st.recursive(
-    st.none()
-    | st.booleans()
-    | st.integers()
-    | st.floats()
-    | st.sampled_from(HOSTILE[:12])
-    | st.text(max_size=8),
+    st.none() | st.booleans() | st.integers() | st.floats() | st.sampled_from(HOSTILE[:12]) | st.text(max_size=8),
     lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=5), inner, max_size=3),
     max_leaves=8,
 )

@@ -17,15 +17,7 @@ from tests.support.demo_project import DEMOS, FAKE_MEMORY
 
 KNOWN_CODES = {code.value for code in ExitCode}
 ARGUMENTS = st.sampled_from(
-    [
-        *(text for text in HOSTILE if "\x00" not in text and "\ud800" not in text),
-        "demo",
-        "C0",
-        "1:1",
-        "-1",
-        "1:",
-        ":",
-    ]
+    [*(text for text in HOSTILE if "\x00" not in text and "\ud800" not in text), "demo", "C0", "1:1", "-1", "1:", ":"]
 ) | st.text(alphabet=st.characters(exclude_categories=("Cs",), exclude_characters="\x00"), max_size=12)
 
 

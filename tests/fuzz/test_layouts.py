@@ -73,10 +73,7 @@ def test_no_line_of_the_story_is_lost(lines: list[str]) -> None:
     assert all(part.first_chapter <= part.last_chapter for part in manuscript.parts)
 
 
-@given(
-    content=st.binary(max_size=200)
-    | st.text(max_size=200).map(lambda text: text.encode("gb18030", "replace"))
-)
+@given(content=st.binary(max_size=200) | st.text(max_size=200).map(lambda text: text.encode("gb18030", "replace")))
 @fuzzed
 def test_any_bytes_in_a_folder_of_chapters(tmp_path: Path, content: bytes) -> None:
     """A chapter's file is read, or refused by its name."""
@@ -92,10 +89,7 @@ _TEXTS = st.sampled_from(["A", "B", "C", "D\nE", "D\nF"])
 _PLACES = st.tuples(st.integers(0, 6), st.integers(1, 3))
 
 
-@given(
-    stored=st.dictionaries(_PLACES, _TEXTS, max_size=8),
-    given_scenes=st.dictionaries(_PLACES, _TEXTS, max_size=8),
-)
+@given(stored=st.dictionaries(_PLACES, _TEXTS, max_size=8), given_scenes=st.dictionaries(_PLACES, _TEXTS, max_size=8))
 @fuzzed
 def test_an_update_puts_no_two_scenes_at_one_place(
     stored: dict[tuple[int, int], str], given_scenes: dict[tuple[int, int], str]

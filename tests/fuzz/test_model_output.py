@@ -12,24 +12,7 @@ from novelgen.model_calls.answers import UnusableAnswerError, parse_json_object
 from tests.fuzz.strategies import TEXTS, broken_texts, documented, fuzzed
 
 GOOD = json.dumps({"entities": ["C0"], "queries": [{"query": "the key", "tags": []}]})
-PIECES = (
-    GOOD,
-    "```json\n",
-    "\n```",
-    "<think>",
-    "</think>",
-    "{",
-    "}",
-    '"',
-    "'",
-    ",",
-    ":",
-    "“",
-    "”",
-    "NaN",
-    "//",
-    "/*",
-)
+PIECES = (GOOD, "```json\n", "\n```", "<think>", "</think>", "{", "}", '"', "'", ",", ":", "“", "”", "NaN", "//", "/*")
 HANG_GUARD_S = 60.0
 
 

@@ -82,14 +82,7 @@ def test_deep_files_are_read_or_refused(tmp_path: Path, kind: str, depth: int) -
 
 @given(
     text=broken_texts(
-        "memory:\n",
-        "  memory_budget: 7\n",
-        "database_url: x\n",
-        "- ",
-        ": ",
-        "&a ",
-        "*a",
-        "!!python/name:os.system ",
+        "memory:\n", "  memory_budget: 7\n", "database_url: x\n", "- ", ": ", "&a ", "*a", "!!python/name:os.system "
     )
 )
 @fuzzed
@@ -101,11 +94,7 @@ def test_any_configuration_is_read_or_refused(tmp_path: Path, text: str) -> None
         load_settings(file)
 
 
-@given(
-    memory=st.dictionaries(
-        st.sampled_from(["memory_budget", "vector_store", "embedding_model", "x"]), JSON_VALUES
-    )
-)
+@given(memory=st.dictionaries(st.sampled_from(["memory_budget", "vector_store", "embedding_model", "x"]), JSON_VALUES))
 @fuzzed
 def test_any_setting_is_taken_or_refused(tmp_path: Path, memory: dict[str, Any]) -> None:
     """Values of any type under known and unknown names."""
@@ -115,16 +104,7 @@ def test_any_setting_is_taken_or_refused(tmp_path: Path, memory: dict[str, Any])
         load_settings(file)
 
 
-MANUSCRIPT = (
-    "# Chapter 1\n",
-    "Chapter IX.\n",
-    "第三章 盐\n",
-    "***\n",
-    "Ines came.\n\n",
-    "\n",
-    "1.\n",
-    "\x0c",
-)
+MANUSCRIPT = ("# Chapter 1\n", "Chapter IX.\n", "第三章 盐\n", "***\n", "Ines came.\n\n", "\n", "1.\n", "\x0c")
 
 
 @given(text=broken_texts(*MANUSCRIPT))

@@ -43,8 +43,6 @@ def test_a_restored_backup_gives_the_same_context(demo_folder: Path, tmp_path: P
 def _write_until(stores: MemoryStores, stop: threading.Event) -> None:
     """Store scenes after the planned one, until told to stop."""
     for number in range(1, 10_000):
-        ingest_scene(
-            stores, "demo", SceneInput(chapter_index=60, scene_index=number, text=f"Later {number}.")
-        )
+        ingest_scene(stores, "demo", SceneInput(chapter_index=60, scene_index=number, text=f"Later {number}."))
         if stop.is_set():
             return

@@ -214,9 +214,7 @@ def test_nobody_tells_what_they_do_not_know(story: Story) -> None:
         story.character("Bjorn").tell("Gregor", [secret.memory_id])
 
 
-def test_news_reaches_witnesses_at_once_and_others_after_their_delay(
-    story: Story, calendar: Calendar
-) -> None:
+def test_news_reaches_witnesses_at_once_and_others_after_their_delay(story: Story, calendar: Calendar) -> None:
     """Seed 002.45: an event reaches who sees it at once, others after delay and distance, the far ones never."""
     spread = story.world_event(
         "The bridge fell into the river.",
@@ -254,9 +252,7 @@ def test_a_broken_promise_ends_the_promise_that_it_is_about(story: Story) -> Non
     gregor = story.character("Gregor")
     herbs = gregor.remember("The player promised me herbs from the marsh.", event_type="promise_made").memory
     gregor.remember("The player promised to guard my stall.", event_type="promise_made")
-    broken = gregor.remember(
-        "The player never brought the herbs from the marsh.", event_type="promise_broken"
-    )
+    broken = gregor.remember("The player never brought the herbs from the marsh.", event_type="promise_broken")
 
     recalled = gregor.recall("Did I bring you the herbs from the marsh?")
     by_id = {each.memory.memory_id: each for each in recalled.items}
@@ -328,9 +324,7 @@ def test_consolidation_by_volume_leaves_twenty_and_is_undone(story: Story, calen
     gregor.remember("The player's name is Ines.", slot="player_name")
     for day in range(8):
         for number in range(7):
-            gregor.remember(
-                f"I sold {number} sacks of oats on day {day}.", event_type="trade", location="market"
-            )
+            gregor.remember(f"I sold {number} sacks of oats on day {day}.", event_type="trade", location="market")
         calendar.pass_days(1)
 
     report = gregor.consolidate()
@@ -369,11 +363,7 @@ def test_a_model_may_write_what_stands_for_others(story: Story, answer: str, is_
 
 def test_consolidation_by_itself_is_reported(tmp_path: Path) -> None:
     """Where the settings want it, remembering beyond the limit consolidates, and the result says what."""
-    settings = {
-        "consolidate_automatically": True,
-        "max_memories_before_consolidate": 3,
-        "consolidate_target": 2,
-    }
+    settings = {"consolidate_automatically": True, "max_memories_before_consolidate": 3, "consolidate_target": 2}
     with novelgen.open(tmp_path, embeddings="fake:64", **settings) as memory:
         gregor = memory.create("village").character("Gregor", create=True)
         done = [

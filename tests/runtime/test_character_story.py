@@ -40,10 +40,7 @@ def fact(memory_id: str, content: str, *about: str, **more: Any) -> dict[str, An
 def scene(place: tuple[int, int], text: str, present: str, **record: Any) -> SceneInput:
     given = {"chapter_index": place[0], "scene_index": place[1], "characters_present": present.split()}
     return SceneInput(
-        chapter_index=place[0],
-        scene_index=place[1],
-        text=text,
-        record=SceneRecord.model_validate(given | record),
+        chapter_index=place[0], scene_index=place[1], text=text, record=SceneRecord.model_validate(given | record)
     )
 
 
@@ -82,10 +79,7 @@ ENGLISH = [
 
 CHINESE = [
     scene(
-        (1, 1),
-        "阿达把苍鹭钥匙藏在灯塔的楼梯底下。",
-        "C0",
-        memories=[fact("M1", "阿达把苍鹭钥匙藏在楼梯底下。", "C0")],
+        (1, 1), "阿达把苍鹭钥匙藏在灯塔的楼梯底下。", "C0", memories=[fact("M1", "阿达把苍鹭钥匙藏在楼梯底下。", "C0")]
     ),
     scene((1, 2), "阿达把藏钥匙的事告诉了小本。老康睡着了。", "C0 C1 C2", learned=[heard("C1", "M1", "C0")]),
 ]
@@ -198,11 +192,7 @@ def test_own_memories_and_the_story_compete_by_one_score(story: Story) -> None:
 def test_a_secret_is_held_back_in_the_storys_words_too(story: Story) -> None:
     """Seed 002.39: a locked secret stands in no recall towards its listener, though the story tells it."""
     ada = story.character("Ada")
-    secret = {
-        "secret_id": "key",
-        "text": "I hid the heron key under the stair.",
-        "unlock": {"flag": "storm"},
-    }
+    secret = {"secret_id": "key", "text": "I hid the heron key under the stair.", "unlock": {"flag": "storm"}}
     ada.keep_secret(secret)
     assert "M1" not in came_back(ada, to="player", story_as_of=END)
     assert "M1" not in came_back(ada, story_as_of=END)
@@ -234,9 +224,7 @@ def test_remembering_does_not_let_the_rules_run_again(stores: MemoryStores, stor
     assert (before.story_memories, after.story_memories, after.memories) == (3, 3, 1)
 
 
-def test_notes_are_for_authors_unless_it_is_said_that_somebody_knows_them(
-    stores: MemoryStores, story: Story
-) -> None:
+def test_notes_are_for_authors_unless_it_is_said_that_somebody_knows_them(stores: MemoryStores, story: Story) -> None:
     """What an author notes of somebody's future must not stand in that one's mouth."""
     note = add_note(stores, PROJECT, text="Ada will drown with the heron key.").note.chunk_id
     ada = story.character("Ada")
@@ -282,15 +270,10 @@ def test_a_name_that_comes_to_light_later_is_not_told(stores: MemoryStores) -> N
         name_first_scene=1,
     )
     store_entities(
-        stores,
-        PROJECT,
-        [Entity(entity_id="C0", entity_type="character", name="Ada"), hooded],
-        origin="author",
+        stores, PROJECT, [Entity(entity_id="C0", entity_type="character", name="Ada"), hooded], origin="author"
     )
     scenes = [
-        scene(
-            (1, 1), "The bridge fell.", "C9", memories=[fact("M1", "The bridge fell into the river.", "C9")]
-        ),
+        scene((1, 1), "The bridge fell.", "C9", memories=[fact("M1", "The bridge fell into the river.", "C9")]),
         scene((1, 2), "The hooded man told Ada of the bridge.", "C0 C9", learned=[heard("C0", "M1", "C9")]),
         scene((3, 1), "It was Count Orlan.", "C0 C9"),
     ]

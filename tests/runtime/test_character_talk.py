@@ -104,13 +104,7 @@ def gregor(story: Story, calendar: Calendar) -> Character:
 def test_feelings_begin_at_the_defaults_and_move_by_what_is_remembered(gregor: Character) -> None:
     """Seed 002.26, 002.37: 30/30/30/0/10; a gift is +5 affection and +2 trust, a betrayal -15 and -10."""
     begun = gregor.feelings("player")
-    assert begun.disposition.model_dump() == {
-        "trust": 30,
-        "respect": 30,
-        "affection": 30,
-        "fear": 0,
-        "familiarity": 10,
-    }
+    assert begun.disposition.model_dump() == {"trust": 30, "respect": 30, "affection": 30, "fear": 0, "familiarity": 10}
     assert begun.header == "[Met=no, Days_known=0, Trust=30, Affection=30, Fear=0, Status=stranger]"
     gregor.remember("The player gave me a lamp.", event_type="gift_given", participants=["player"])
     given = gregor.feelings("player").disposition
@@ -145,11 +139,7 @@ def test_feelings_are_read_as_they_were(gregor: Character) -> None:
     """What moved later is not felt before, whichever order it is told in."""
     gregor.feel("player", deltas={"trust": 40}, at=(3, 1))
     gregor.feel("player", deltas={"trust": -10}, at=(1, 1))
-    assert [gregor.feelings("player", as_of=at).disposition.trust for at in [(1, 1), (2, 0), (4, 0)]] == [
-        30,
-        20,
-        60,
-    ]
+    assert [gregor.feelings("player", as_of=at).disposition.trust for at in [(1, 1), (2, 0), (4, 0)]] == [30, 20, 60]
     assert [change.deltas for change in gregor.feelings_history("player")] == [{"trust": -10}, {"trust": 40}]
 
 
@@ -218,9 +208,7 @@ def test_a_secret_unlocks_when_all_its_conditions_hold(story: Story, gregor: Cha
 
 def test_the_keys_of_the_seed_are_understood(gregor: Character) -> None:
     """Seed 002.39: `secret`, `unlock_trust` and `unlock_affection`."""
-    secret = gregor.keep_secret(
-        {"secret_id": "s", "secret": "Saved gold.", "unlock_trust": 65, "unlock_affection": 55}
-    )
+    secret = gregor.keep_secret({"secret_id": "s", "secret": "Saved gold.", "unlock_trust": 65, "unlock_affection": 55})
     assert (secret.text, secret.unlock.trust, secret.unlock.affection) == ("Saved gold.", 65, 55)
 
 
@@ -404,9 +392,7 @@ def test_a_type_that_is_not_valid_is_told_and_not_guessed(gregor: Character, cap
 
 
 @pytest.mark.parametrize("script", [["Good day."], ['Good day.\n```json\n{"trust_change": ']])
-def test_a_model_that_forgets_or_breaks_its_analysis_is_still_remembered(
-    gregor: Character, script: list[str]
-) -> None:
+def test_a_model_that_forgets_or_breaks_its_analysis_is_still_remembered(gregor: Character, script: list[str]) -> None:
     """The talk is kept as plain talk, nothing is taken as learnt, and the issue says so."""
     _, reply = played(gregor, VillageModel(script=script), "Hello.")
     assert reply.spoken == "Good day."
@@ -434,9 +420,7 @@ def test_a_fact_without_a_subject_gets_one(memory: Memory, language: str, fact: 
 
 def test_familiarity_that_a_model_proposes_moves(gregor: Character) -> None:
     """What `deltas` names has moved, in every dimension."""
-    _, reply = played(
-        gregor, saying("Go away.", interaction_type="threat_made", familiarity_change=3), "Your money!"
-    )
+    _, reply = played(gregor, saying("Go away.", interaction_type="threat_made", familiarity_change=3), "Your money!")
     assert reply.feelings is not None
     assert reply.deltas["familiarity"] == 3
     assert reply.feelings.disposition.familiarity == 13

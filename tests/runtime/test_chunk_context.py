@@ -38,10 +38,7 @@ SORROWS = ("落花", "旧帕", "秋雨", "冷月", "父母", "诗稿", "病", "�
 SCENES = {
     (1, 1): ("黛玉进了贾府，与外祖母相见。", [("M1", "黛玉初到贾府，处处小心。", ["C0"], 8)]),
     (1, 2): ("黛玉读书，袭人送茶。", [("M2", "袭人送来一盏茶。", ["C1"], 4)]),
-    (2, 1): (
-        "颦儿又哭了。",
-        [(f"M1{n}", f"黛玉为{what}哭过。", ["C0"], 7) for n, what in enumerate(SORROWS)],
-    ),
+    (2, 1): ("颦儿又哭了。", [(f"M1{n}", f"黛玉为{what}哭过。", ["C0"], 7) for n, what in enumerate(SORROWS)]),
     (3, 1): ("通灵玉不见了。", [("M3", "通灵玉在袭人枕下。", ["T0", "C1"], 9)]),
 }
 HANDS = str.maketrans("0123456789abcdef", "金玉香扇诗画琴棋书酒茶花月雪风云")
@@ -54,9 +51,7 @@ def scene(chapter: int, number: int) -> SceneInput:
     return scene_of((chapter, number), *SCENES[chapter, number])
 
 
-def scene_of(
-    place: tuple[int, int], text: str, memories: list[tuple[str, str, list[str], int]]
-) -> SceneInput:
+def scene_of(place: tuple[int, int], text: str, memories: list[tuple[str, str, list[str], int]]) -> SceneInput:
     """Return a scene with a record of (id, content, entities, importance) per memory."""
     chapter, number = place
     recorded = [
@@ -64,18 +59,11 @@ def scene_of(
         for name, content, entities, weight in memories
     ]
     record = {"chapter_index": chapter, "scene_index": number, "title": "", "memories": recorded}
-    return SceneInput(
-        chapter_index=chapter,
-        scene_index=number,
-        text=text,
-        record=SceneRecord.model_validate(record),
-    )
+    return SceneInput(chapter_index=chapter, scene_index=number, text=text, record=SceneRecord.model_validate(record))
 
 
 @pytest.fixture(scope="module")
-def stores(
-    tmp_path_factory: pytest.TempPathFactory, module_database_url: str | None
-) -> Iterator[MemoryStores]:
+def stores(tmp_path_factory: pytest.TempPathFactory, module_database_url: str | None) -> Iterator[MemoryStores]:
     """Stores with the garden's story, on either database."""
     settings = settings_for(tmp_path_factory.mktemp("garden"))
     entities: list[Entity] = [EntityEntry.model_validate(each).entity() for each in ENTRIES]
@@ -89,14 +77,8 @@ def stores(
 def test_the_whole_book_is_at_hand(stores: MemoryStores) -> None:
     """Names with translations and descriptions, and the memories about them, the protagonist's among others."""
     context = build_chunk_context(PROJECT, TEXT, limit=4, stores=stores)
-    assert [(each.name, each.translation) for each in context.glossary] == [
-        ("林黛玉", "Lin Daiyu"),
-        ("袭人", "Aroma"),
-    ]
-    assert [(each.name, each.translation) for each in context.glossary[0].aliases] == [
-        ("黛玉", "Daiyu"),
-        ("颦儿", ""),
-    ]
+    assert [(each.name, each.translation) for each in context.glossary] == [("林黛玉", "Lin Daiyu"), ("袭人", "Aroma")]
+    assert [(each.name, each.translation) for each in context.glossary[0].aliases] == [("黛玉", "Daiyu"), ("颦儿", "")]
     assert context.glossary[0].description == "寄居贾府的孤女"
     found = [each.chunk.source_id for each in context.memories]
     assert "M2" in found
@@ -189,9 +171,7 @@ def test_a_wrong_project_is_refused(stores: MemoryStores) -> None:
 def test_the_chain_gives_the_same(stores: MemoryStores) -> None:
     """The Runnable over the stores is what the function calls."""
     asked = {"project_id": PROJECT, "text": TEXT, "chapter_index": 3}
-    assert build_chunk_context_chain(stores).invoke(asked) == build_chunk_context(
-        PROJECT, TEXT, 3, stores=stores
-    )
+    assert build_chunk_context_chain(stores).invoke(asked) == build_chunk_context(PROJECT, TEXT, 3, stores=stores)
 
 
 _numbers = itertools.count(1)
@@ -258,12 +238,7 @@ def test_what_was_not_read_for_longest_comes_first_when_asked(stores: MemoryStor
         {
             each.chunk.chunk_id
             for each in build_chunk_context(
-                ferry,
-                "Sparrow rowed on.",
-                limit=8,
-                stores=stores,
-                priority="least_recently_read",
-                touch=True,
+                ferry, "Sparrow rowed on.", limit=8, stores=stores, priority="least_recently_read", touch=True
             ).memories
         }
         for _ in range(3)

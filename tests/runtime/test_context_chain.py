@@ -61,12 +61,8 @@ def test_a_plan_as_mapping_goes_through_a_writing_chain(demo_stores: MemoryStore
     assert chain.invoke(ask("demo")).content == "The door swung open."
 
 
-@pytest.mark.parametrize(
-    ("project_id", "heading"), [("demo", "## Facts that hold"), ("demo-zh", "## 须遵守的事实")]
-)
-def test_the_prompt_is_in_the_language_of_the_story(
-    demo_stores: MemoryStores, project_id: str, heading: str
-) -> None:
+@pytest.mark.parametrize(("project_id", "heading"), [("demo", "## Facts that hold"), ("demo-zh", "## 须遵守的事实")])
+def test_the_prompt_is_in_the_language_of_the_story(demo_stores: MemoryStores, project_id: str, heading: str) -> None:
     """Whatever the language of the plan."""
     context = build_context_chain(demo_stores, write_files=False).invoke(ask(project_id))
     assert heading in context.as_prompt()

@@ -25,9 +25,7 @@ def written(stores: MemoryStores, project_id: str) -> str:
 
 
 @BOTH_DEMOS
-def test_the_file_is_little_more_than_half_of_what_a_full_one_is(
-    demo_stores: MemoryStores, project_id: str
-) -> None:
+def test_the_file_is_little_more_than_half_of_what_a_full_one_is(demo_stores: MemoryStores, project_id: str) -> None:
     """Seed 004: by default a file has at most six tenths of the bytes, lacks no receipt, and reads back as the same."""
     context = build_context_chain(demo_stores).invoke(demo_request(project_id, 5, 4))
     text = written(demo_stores, project_id)
@@ -92,13 +90,9 @@ def test_top_k_bounds_the_memories_beside_their_budget(demo_stores: MemoryStores
         assert f"more than top_k={top_k}" in reasons[0]
 
 
-def test_a_chapters_and_the_books_memory_say_so_in_a_context(
-    demo_stores: MemoryStores, tmp_path: Path
-) -> None:
+def test_a_chapters_and_the_books_memory_say_so_in_a_context(demo_stores: MemoryStores, tmp_path: Path) -> None:
     """Seed 003.2: `attached_to` is told where the entities alone do not say it, and only there."""
-    add_note(
-        demo_stores, "demo", text="Ines counts leaves.", attached_to=["chapter:5", "book"], importance=10
-    )
+    add_note(demo_stores, "demo", text="Ines counts leaves.", attached_to=["chapter:5", "book"], importance=10)
     context = build_context_chain(demo_stores).invoke(demo_request("demo", 5, 4))
     told = json.loads(written(demo_stores, "demo"))["relevant_memories"]
     (note,) = [each for each in told if each["content_type"] == "note"]

@@ -34,11 +34,7 @@ from runtime.story_base import StoryBase
 from tests.support.demo_project import SHIPPED_PROJECTS
 from tests.support.scripted_chat_model import ScriptedChatModel
 
-PLAN: dict[str, Any] = {
-    "location": "the Salt House",
-    "characters": ["Ines"],
-    "purpose": "Open the iron door.",
-}
+PLAN: dict[str, Any] = {"location": "the Salt House", "characters": ["Ines"], "purpose": "Open the iron door."}
 PATIENT: dict[str, Any] = {
     "embedding_model": "fake:64",
     "tool_timeout_s": 60,
@@ -145,9 +141,7 @@ class TestOpen:
 
     def test_keywords_win_over_a_projects_own_settings(self, demo_folder: Path) -> None:
         """config.yaml holds for its project alone, and what the caller says holds everywhere."""
-        (demo_folder / "demo" / "config.yaml").write_text(
-            "memory:\n  memory_budget: 300\n  state_budget: 50\n"
-        )
+        (demo_folder / "demo" / "config.yaml").write_text("memory:\n  memory_budget: 300\n  state_budget: 50\n")
         with novelgen.open(demo_folder, **PATIENT, state_budget=600) as memory:
             small = memory.story("demo").context(5, 4, PLAN).report
             large = memory.story("demo-zh").context(5, 4, PLAN).report
@@ -222,18 +216,12 @@ class TestContext:
         monkeypatch.setenv("NOVELGEN_MEMORY__CHAIN_TIMEOUT_S", "120")
         import novelgen
 
-        with novelgen.open(
-            "projects"
-        ) as memory:  # settings as keywords; embeddings=, chat_model= take objects
+        with novelgen.open("projects") as memory:  # settings as keywords; embeddings=, chat_model= take objects
             story = memory.story("demo")
             context = story.context(
                 chapter_index=5,
                 scene_index=4,
-                scene_plan={
-                    "location": "the Salt House",
-                    "characters": ["Ines"],
-                    "purpose": "Open the iron door.",
-                },
+                scene_plan={"location": "the Salt House", "characters": ["Ines"], "purpose": "Open the iron door."},
             )
             print(context.as_prompt())  # in the story's language
         printed = capsys.readouterr().out
@@ -268,9 +256,7 @@ class TestContext:
 
     def test_a_misspelt_field_names_the_right_one(self, demo: Story) -> None:
         """In the plan, in the chapter's plan and among the characters."""
-        with pytest.raises(
-            UserInputError, match="scene_plan has no field 'charactors'; did you mean 'characters'"
-        ):
+        with pytest.raises(UserInputError, match="scene_plan has no field 'charactors'; did you mean 'characters'"):
             demo.context(5, 4, {"charactors": ["Ines"]})
         with pytest.raises(UserInputError, match="did you mean 'chapter_title'"):
             demo.context(5, 4, PLAN, chapter_plan={"chapter_titel": "x"})
@@ -286,9 +272,7 @@ class TestContext:
         place = {"chapter_index": 7, "scene_index": 1}
         with pytest.raises(UserInputError, match=f"no key '{misspelt}'; did you mean '{meant}'"):
             demo.as_step().invoke({**place, misspelt: PLAN})
-        assert demo.as_step().invoke(
-            {**place, "scene_plan": PLAN, "chapter_plan": None, misspelt: "x", "style": "y"}
-        )
+        assert demo.as_step().invoke({**place, "scene_plan": PLAN, "chapter_plan": None, misspelt: "x", "style": "y"})
 
     def test_a_projects_own_plan_is_taken(self, demo: Story) -> None:
         """Without a plan, the scene of the chapter's plan in the project's folder."""
@@ -302,11 +286,7 @@ class TestContext:
 
     def test_a_chapter_plan_of_novel_gen_is_read(self, demo: Story) -> None:
         """In the shape of its second version, with the scene taken from it."""
-        chapter_plan = {
-            "chapter_id": 5,
-            "title": "The door",
-            "scenes": [{"scene_id": "5_4", **PLAN, "pov": "Ines"}],
-        }
+        chapter_plan = {"chapter_id": 5, "title": "The door", "scenes": [{"scene_id": "5_4", **PLAN, "pov": "Ines"}]}
         report = demo.context(5, 4, chapter_plan=chapter_plan).report
         assert report is not None
         assert report.scene_plan is not None
@@ -379,9 +359,7 @@ class TestLookingUp:
 
     def test_search_is_the_tools_search(self, demo: Story) -> None:
         """The same arguments and results, with positions as pairs."""
-        found = demo.search(
-            "who has the heron key?", entities=["Ines"], content_type="memory", top_k=3, as_of=(3, 1)
-        )
+        found = demo.search("who has the heron key?", entities=["Ines"], content_type="memory", top_k=3, as_of=(3, 1))
         assert 0 < len(found) <= 3
         assert all(chunk.content_type == "memory" and "C0" in chunk.entities_mentioned for chunk in found)
         assert all((chunk.chapter_index or 0) < 3 for chunk in found)
@@ -604,9 +582,7 @@ class TestLangChain:
         """Seed 003.19: notes and edits take attachments, by method and by tool."""
         story = own_memory.create("lamp")
         story.ingest(text="Ada hid the brass key under the stair.", chapter_index=1, scene_index=1)
-        note = story.note(
-            "Told in the past tense.", attached_to=["chapter:1"], importance=3, tags=["style"]
-        ).note
+        note = story.note("Told in the past tense.", attached_to=["chapter:1"], importance=3, tags=["style"]).note
         assert [each.id for each in note.attached_to] == ["chapter:1"]
         assert (note.importance, note.tags) == (3, ["style"])
         changed = story.edit_memory(note.chunk_id, attached_to=["book"]).memory.chunk
@@ -621,9 +597,7 @@ class TestLangChain:
         tools = {tool.name: tool for tool in demo.tools(as_of=(3, 1))}
         assert {"search_story_memory_tool", "get_entity_state_tool", "memory_search"} <= tools.keys()
         assert all("project_id" not in tool.args for tool in tools.values())
-        found = tools["search_story_memory_tool"].invoke(
-            {"query": "the heron key", "as_of": {"chapter_index": 9}}
-        )
+        found = tools["search_story_memory_tool"].invoke({"query": "the heron key", "as_of": {"chapter_index": 9}})
         assert found["memories"]
         assert all(each["chapter_index"] < 3 for each in found["memories"])
         late = demo.state("Ines", chapter_index=3, scene_index=1)
@@ -631,9 +605,7 @@ class TestLangChain:
         assert late is not None
         assert state["state_data"] == json.loads(late.model_dump_json())["state_data"]
         assert tools["get_recent_timeline_tool"].invoke({"chapter_index": 9})["snapshots"] == []
-        assert not tools["search_story_memory_tool"].invoke({"query": "x", "project_id": "demo-zh"})[
-            "success"
-        ]
+        assert not tools["search_story_memory_tool"].invoke({"query": "x", "project_id": "demo-zh"})["success"]
 
     def test_a_step_of_a_writing_chain(self, demo: Story) -> None:
         """It takes the plan as a mapping with other keys beside it, and gives the context or its text."""
@@ -651,9 +623,7 @@ class TestLangChain:
     def test_a_step_refuses_another_project(self, demo: Story) -> None:
         """What was asked of another story is not answered from this one."""
         with pytest.raises(UserInputError, match="project 'demo-zh' was asked of Story"):
-            demo.as_step().invoke(
-                {"project_id": "demo-zh", "chapter_index": 5, "scene_index": 4, "scene_plan": PLAN}
-            )
+            demo.as_step().invoke({"project_id": "demo-zh", "chapter_index": 5, "scene_index": 4, "scene_plan": PLAN})
 
 
 STORY_PARTS = [part for part in Story.__mro__ if part is not object]
@@ -704,9 +674,7 @@ def test_two_threads_share_a_memory(own_memory: Memory) -> None:
     def work(project_id: str) -> list[str]:
         story = own_memory.story(project_id)
         for number in range(1, 4):
-            story.ingest(
-                text=f"The {project_id} key was hidden {number}.", chapter_index=1, scene_index=number
-            )
+            story.ingest(text=f"The {project_id} key was hidden {number}.", chapter_index=1, scene_index=number)
             story.context(1, number + 1, {"purpose": "Find the key."})
         return [chunk.content for chunk in own_memory.story(project_id).search("the key")]
 

@@ -21,9 +21,7 @@ from tests.support.scripted_chat_model import answering
 
 RECORD = {
     "summary": ["Ben finds the lamp."],
-    "memories": [
-        {"memory_id": "M7", "event_type": "discovery", "content": "Ben found the lamp.", "importance": 7}
-    ],
+    "memories": [{"memory_id": "M7", "event_type": "discovery", "content": "Ben found the lamp.", "importance": 7}],
 }
 
 
@@ -107,12 +105,10 @@ def test_what_fails_is_reported_and_stops_nothing(story: Story) -> None:
     )["scene_report"]
     assert (report["is_stored"], report["issues"][0]["stage"]) == (False, "ingest")
     assert "memories" in report["issues"][0]["message"]
-    reading = Story(
-        story._stores, story.project_id, chat_model=answering("no JSON", "no JSON", "no JSON", "no JSON")
-    )
-    report = reading.as_scene_node().invoke(
-        {"chapter_index": 1, "scene_index": 2, "scene_text": "Ben slept."}
-    )["scene_report"]
+    reading = Story(story._stores, story.project_id, chat_model=answering("no JSON", "no JSON", "no JSON", "no JSON"))
+    report = reading.as_scene_node().invoke({"chapter_index": 1, "scene_index": 2, "scene_text": "Ben slept."})[
+        "scene_report"
+    ]
     assert (report["is_stored"], report["is_read"]) == (True, False)
     assert {each["stage"] for each in report["issues"]} == {"extract"}
 

@@ -43,9 +43,7 @@ def test_a_model_asks_all_three_as_of_a_scene(stores: MemoryStores) -> None:
         "Done.",
     )
     state = create_agent(model, build_memory_tools(stores)).invoke({"messages": [("user", "Plan 2:1.")]})
-    found, entity, timeline = [
-        json.loads(each.content) for each in state["messages"] if isinstance(each, ToolMessage)
-    ]
+    found, entity, timeline = [json.loads(each.content) for each in state["messages"] if isinstance(each, ToolMessage)]
     assert found["memories"]
     assert all(each["chapter_index"] == 1 for each in found["memories"])
     assert entity["state"]["state_data"]["emotional_state"] == "anxious"
@@ -62,9 +60,7 @@ def test_a_model_asks_all_three_as_of_a_scene(stores: MemoryStores) -> None:
         (2, {"project_id": "guild"}, "chapter_index: Field required"),
     ],
 )
-def test_what_goes_wrong_is_data(
-    stores: MemoryStores, tool: int, arguments: dict[str, Any], message: str
-) -> None:
+def test_what_goes_wrong_is_data(stores: MemoryStores, tool: int, arguments: dict[str, Any], message: str) -> None:
     """A model reads what to correct instead of breaking the loop."""
     answer = build_memory_tools(stores)[tool].invoke(arguments)
     assert answer["success"] is False

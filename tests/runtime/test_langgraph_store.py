@@ -43,10 +43,7 @@ def memory(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Memory]:
                 text=text,
                 chapter_index=1,
                 scene_index=number,
-                record={
-                    "characters_present": ["C0", "C1"],
-                    "memories": [memory | {"importance": 3 + number}],
-                },
+                record={"characters_present": ["C0", "C1"], "memories": [memory | {"importance": 3 + number}]},
             )
         yield opened
 
@@ -114,9 +111,7 @@ class TestAsAnyStore:
         assert store.get(TOM, "profile") is None
         assert contents([store.get(INES, "profile")]) == ["Ines fears water."]
 
-    @pytest.mark.parametrize(
-        "key", ["a.b/c d", "0c5e4f1e-8a3b-4d0c", "键", "%2E", "user@example.com", "a\x00b"]
-    )
+    @pytest.mark.parametrize("key", ["a.b/c d", "0c5e4f1e-8a3b-4d0c", "键", "%2E", "user@example.com", "a\x00b"])
     def test_any_text_is_a_key(self, store: BaseStore, key: str) -> None:
         """Keys come back as they were put, also by a search."""
         store.put(BOOK, key, {"content": "Nobody here can swim."})
@@ -131,10 +126,7 @@ class TestAsAnyStore:
         assert len(store.search(("isle",))) == 6
         assert contents(store.search(INES, limit=2, offset=1)) == ["Fact 2.", "Fact 3."]
         assert contents(store.search(INES, filter={"importance": 3})) == ["Fact 3."]
-        assert contents(store.search(INES, filter={"importance": {"$gte": 2, "$lt": 4}})) == [
-            "Fact 2.",
-            "Fact 3.",
-        ]
+        assert contents(store.search(INES, filter={"importance": {"$gte": 2, "$lt": 4}})) == ["Fact 2.", "Fact 3."]
         assert contents(store.search(("isle",), filter={"importance": {"$ne": 9}}, limit=1)) == ["Fact 1."]
         assert store.search(("elsewhere",)) == []
         assert store.search(("isle", "C0", "deeper")) == []
@@ -183,9 +175,7 @@ class TestAsAnyStore:
             lambda store: store.get(("isle", ""), "k"),
         ],
     )
-    def test_labels_that_none_can_have_are_refused(
-        self, store: BaseStore, use: Callable[[BaseStore], Any]
-    ) -> None:
+    def test_labels_that_none_can_have_are_refused(self, store: BaseStore, use: Callable[[BaseStore], Any]) -> None:
         """LangGraph's own error says which."""
         with pytest.raises(InvalidNamespaceError):
             use(store)
@@ -260,29 +250,18 @@ class TestOfAStory:
         [
             (lambda store: store.put((store.label, "C0"), "k", {"text": "x"}), "content"),
             (lambda store: store.put((store.label, "C0"), "k", {"content": " "}), "content"),
-            (
-                lambda store: store.put((store.label, "C0"), "k", {"content": "x", "importance": 11}),
-                "importance",
-            ),
+            (lambda store: store.put((store.label, "C0"), "k", {"content": "x", "importance": 11}), "importance"),
             (lambda store: store.put((store.label, "C0"), "k", {"content": "x"}, index=False), "index=False"),
             (lambda store: store.put((store.label, "C0"), "M1", {"content": "x"}), "a scene established"),
             (lambda store: store.delete((store.label, "C0"), "M1"), "a scene established"),
             (lambda store: store.put((store.label,), "k", {"content": "x"}), "TARGET"),
             (lambda store: store.put(("other", "C0"), "k", {"content": "x"}), "TARGET"),
-            (
-                lambda store: store.search((store.label,), filter={"importence": 3}),
-                "did you mean 'importance'",
-            ),
-            (
-                lambda store: store.search((store.label,), filter={"importance": {"$in": [3]}}),
-                "compares nothing",
-            ),
+            (lambda store: store.search((store.label,), filter={"importence": 3}), "did you mean 'importance'"),
+            (lambda store: store.search((store.label,), filter={"importance": {"$in": [3]}}), "compares nothing"),
             (lambda store: store.batch([PutOp((store.label, "C0"), "k", {"content": "x"}, ttl=5)]), "ttl"),
         ],
     )
-    def test_what_it_refuses_it_says(
-        self, story: Story, use: Callable[[StoryStore], Any], reason: str
-    ) -> None:
+    def test_what_it_refuses_it_says(self, story: Story, use: Callable[[StoryStore], Any], reason: str) -> None:
         """An error of the one tree, with the bad value and the fix; nothing is stored."""
         store = story.as_store()
         with pytest.raises(UserInputError, match=reason):

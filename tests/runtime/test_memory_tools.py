@@ -13,11 +13,7 @@ from novelgen.models.position import StoryPosition
 from runtime import memory_tools
 from runtime.ingest.entities import store_entities
 from runtime.ingest.ingest import ingest_scenes
-from runtime.memory_tools import (
-    get_entity_state_tool,
-    get_recent_timeline_tool,
-    search_story_memory_tool,
-)
+from runtime.memory_tools import get_entity_state_tool, get_recent_timeline_tool, search_story_memory_tool
 from runtime.settings import load_settings
 from runtime.stores import MemoryStores
 from tests.runtime.story_tools.guild_story import ENTITIES, scene
@@ -47,9 +43,7 @@ def test_the_tools_answer_over_given_stores(stores: MemoryStores) -> None:
     """Seed 000.45: search, state and timeline, each as of its position, and the stores stay open."""
     found = search_story_memory_tool(PROJECT, "passage over the lake", stores=stores)
     assert "passage over the frozen lake" in found[0].content
-    early = search_story_memory_tool(
-        PROJECT, "passage over the lake", as_of=StoryPosition(2, 1), stores=stores
-    )
+    early = search_story_memory_tool(PROJECT, "passage over the lake", as_of=StoryPosition(2, 1), stores=stores)
     assert not any("frozen lake" in each.content for each in early)
     state = get_entity_state_tool(PROJECT, "Elena Thorne", 2, 1, stores=stores)
     assert state is not None
@@ -59,9 +53,7 @@ def test_the_tools_answer_over_given_stores(stores: MemoryStores) -> None:
     assert search_story_memory_tool(PROJECT, "map", top_k=1, stores=stores)
 
 
-def test_without_stores_those_of_the_settings_are_opened(
-    folder: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_without_stores_those_of_the_settings_are_opened(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Seed 000.45: a call by name alone works, for a script that holds nothing."""
     monkeypatch.setenv("NOVELGEN_PROJECTS_DIR", str(folder))
     monkeypatch.setenv("NOVELGEN_MEMORY__EMBEDDING_MODEL", "fake:32")
@@ -89,13 +81,5 @@ def test_their_names_and_arguments_stay() -> None:
         "search_story_memory_tool",
     }
     arguments = inspect.signature(search_story_memory_tool).parameters
-    assert list(arguments)[:7] == [
-        "project_id",
-        "query",
-        "entities",
-        "content_type",
-        "tags",
-        "top_k",
-        "as_of",
-    ]
+    assert list(arguments)[:7] == ["project_id", "query", "entities", "content_type", "tags", "top_k", "as_of"]
     assert arguments["stores"].kind is inspect.Parameter.KEYWORD_ONLY

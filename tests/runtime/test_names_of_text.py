@@ -32,10 +32,7 @@ def stores(tmp_path_factory: pytest.TempPathFactory) -> Iterator[MemoryStores]:
         ingest_scenes(
             opened,
             "quay",
-            [
-                SceneInput(chapter_index=at, scene_index=1, text=text)
-                for at, text in enumerate(TEXTS, start=1)
-            ],
+            [SceneInput(chapter_index=at, scene_index=1, text=text) for at, text in enumerate(TEXTS, start=1)],
         )
         ben = Entity(entity_id="C0", entity_type="character", name="Ben", first_chapter=1, first_scene=1)
         store_entities(opened, "quay", [ben], origin="author")
@@ -47,11 +44,7 @@ def _context(stores: MemoryStores, chapter: int, *characters: str) -> SceneMemor
         "project_id": "quay",
         "chapter_index": chapter,
         "scene_index": 1,
-        "scene_plan": {
-            "location": "the market",
-            "characters": list(characters),
-            "purpose": "Ask for it back.",
-        },
+        "scene_plan": {"location": "the market", "characters": list(characters), "purpose": "Ask for it back."},
     }
     return build_context_chain(stores, write_files=False).invoke(asked)
 

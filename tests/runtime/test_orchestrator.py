@@ -46,10 +46,7 @@ def test_a_scene_is_remembered_written_and_taken_in(demo_stores: MemoryStores) -
 def test_a_first_scene_creates_its_project(tmp_path: Path) -> None:
     """A new story needs no set-up: its first scene makes the project."""
     request = MemoryContextRequest(
-        project_id="new",
-        chapter_index=1,
-        scene_index=1,
-        scene_plan=ScenePlan(scene_number=1, purpose="Begin."),
+        project_id="new", chapter_index=1, scene_index=1, scene_plan=ScenePlan(scene_number=1, purpose="Begin.")
     )
     with MemoryStores(settings_for(tmp_path)) as stores:
         pipeline = build_scene_pipeline(stores, build_context_chain(stores, write_files=False), write_scene)
@@ -86,9 +83,7 @@ def test_what_the_writer_raises_is_the_callers_own(demo_stores: MemoryStores) ->
 
 def test_it_is_a_step_of_any_chain_and_takes_a_runnable_as_writer(demo_stores: MemoryStores) -> None:
     """The pipeline works with ainvoke, behind another step, and with a Runnable as writer."""
-    pipeline = build_scene_pipeline(
-        demo_stores, build_context_chain(demo_stores), RunnableLambda(write_scene)
-    )
+    pipeline = build_scene_pipeline(demo_stores, build_context_chain(demo_stores), RunnableLambda(write_scene))
     chain = RunnableLambda(lambda scene_index: demo_request("demo", 7, scene_index)) | pipeline
     outcome = asyncio.run(chain.ainvoke(2))
     assert outcome.scene.scene_number == 2
@@ -97,11 +92,7 @@ def test_it_is_a_step_of_any_chain_and_takes_a_runnable_as_writer(demo_stores: M
 
 def read_well(messages: list[BaseMessage]) -> str:
     """Answer as a model that found one fact."""
-    fact = {
-        "content": "Ines knows the number 6-0-2.",
-        "entities": ["Ines"],
-        "evidence": "said the number 6-0-2 aloud",
-    }
+    fact = {"content": "Ines knows the number 6-0-2.", "entities": ["Ines"], "evidence": "said the number 6-0-2 aloud"}
     return json.dumps({"summary": ["Ines counts the steps."], "memories": [fact]})
 
 
@@ -124,9 +115,7 @@ def test_a_writer_s_own_record_is_not_read_again(demo_stores: MemoryStores) -> N
 
     def write_with_record(brief: SceneBrief) -> WrittenScene:
         written = write_scene(brief)
-        return written.model_copy(
-            update={"record": SceneRecord(chapter_index=7, scene_index=1, summary=["Steps."])}
-        )
+        return written.model_copy(update={"record": SceneRecord(chapter_index=7, scene_index=1, summary=["Steps."])})
 
     model = ScriptedChatModel(answer=read_well)
     chain = build_context_chain(demo_stores)
@@ -145,9 +134,7 @@ def test_a_model_that_fails_leaves_the_scene_stored(demo_stores: MemoryStores) -
 
     model = ScriptedChatModel(answer=refuse)
     chain = build_context_chain(demo_stores)
-    outcome = build_scene_pipeline(demo_stores, chain, write_scene, model=model).invoke(
-        demo_request("demo", 7, 1)
-    )
+    outcome = build_scene_pipeline(demo_stores, chain, write_scene, model=model).invoke(demo_request("demo", 7, 1))
     assert outcome.ingest is not None
     assert [issue.stage for issue in outcome.issues] == ["extract"]
     with demo_stores.database("demo").read() as unit:

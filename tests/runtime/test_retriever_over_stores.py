@@ -63,9 +63,7 @@ def test_every_document_lies_before_the_position(
     stores: MemoryStores, project_id: str, position: StoryPosition
 ) -> None:
     """No document comes from the scene that is entered, or a later one."""
-    retriever = StoryMemoryRetriever(
-        memory=StoryMemoryTools(stores), project_id=project_id, as_of=position, k=50
-    )
+    retriever = StoryMemoryRetriever(memory=StoryMemoryTools(stores), project_id=project_id, as_of=position, k=50)
     places = [
         (document.metadata["chapter_index"], document.metadata["scene_index"])
         for document in retriever.invoke(QUERIES[project_id])

@@ -18,12 +18,7 @@ from runtime.retrieval.search import ranked_memories
 from runtime.services.cards import CardSearch
 from runtime.settings import load_settings
 from runtime.stores import MemoryStores
-from tests.benchmarks.search_order import (
-    PATIENT,
-    before_what_holds,
-    measure,
-    memories_with_short_form,
-)
+from tests.benchmarks.search_order import PATIENT, before_what_holds, measure, memories_with_short_form
 from tests.support.demo_project import DEMOS, copy_shipped_demos, ingest_demo
 
 BOTH = pytest.mark.parametrize("project_id", DEMOS)
@@ -100,9 +95,7 @@ def test_what_is_over_later_holds_before_that(stores: MemoryStores, project_id: 
     found = {
         position: {
             each.chunk.source_id: each.chunk.superseded_by
-            for each in ranked_memories(
-                stores, project_id, DOOR[project_id], as_of=position, top_k=50
-            ).memories
+            for each in ranked_memories(stores, project_id, DOOR[project_id], as_of=position, top_k=50).memories
             if each.chunk.source_id in DOOR_VALUES
         }
         for position in (entering, after)
@@ -115,12 +108,10 @@ def test_every_door_gives_the_same_order(stores: MemoryStores, project_id: str) 
     """The tool, the retriever, the tool for function calling and the command rank alike and mark alike."""
     query = DOOR[project_id]
     expected = [
-        (each.chunk.chunk_id, each.chunk.superseded_by)
-        for each in ranked_memories(stores, project_id, query).memories
+        (each.chunk.chunk_id, each.chunk.superseded_by) for each in ranked_memories(stores, project_id, query).memories
     ]
     called = [
-        (each.chunk_id, each.superseded_by)
-        for each in search_story_memory_tool(project_id, query, stores=stores)
+        (each.chunk_id, each.superseded_by) for each in search_story_memory_tool(project_id, query, stores=stores)
     ]
     documents = StoryMemoryRetriever(memory=StoryMemoryTools(stores), project_id=project_id).invoke(query)
     retrieved = [(each.metadata["chunk_id"], each.metadata["superseded_by"]) for each in documents]
@@ -161,9 +152,7 @@ def test_a_bar_for_relevance_keeps_nonsense_out(stores: MemoryStores, project_id
 def test_every_door_has_the_same_bar(stores: MemoryStores, project_id: str) -> None:
     """Seed 000.30: the tool, the retriever, the tool for function calling and cards take `min_relevance` alike."""
     bar, query = FITTING[project_id], DOOR[project_id]
-    expected = [
-        each.chunk.chunk_id for each in ranked_memories(stores, project_id, query, min_relevance=bar).memories
-    ]
+    expected = [each.chunk.chunk_id for each in ranked_memories(stores, project_id, query, min_relevance=bar).memories]
     memory = StoryMemoryTools(stores)
     retriever = StoryMemoryRetriever(memory=memory, project_id=project_id, min_relevance=bar)
     assert [each.id for each in retriever.invoke(query)] == expected
@@ -187,10 +176,7 @@ def test_a_bar_that_is_none_is_refused(stores: MemoryStores) -> None:
 def test_a_longer_answer_begins_with_the_shorter_one(stores: MemoryStores, project_id: str) -> None:
     """How many are asked for changes nothing in the order of the first."""
     ids = [
-        [
-            each.chunk.chunk_id
-            for each in ranked_memories(stores, project_id, KEY[project_id], top_k=top_k).memories
-        ]
+        [each.chunk.chunk_id for each in ranked_memories(stores, project_id, KEY[project_id], top_k=top_k).memories]
         for top_k in (1, 5, 40)
     ]
     assert [len(each) for each in ids] == [1, 5, 40]

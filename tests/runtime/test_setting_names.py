@@ -41,10 +41,7 @@ def test_a_misspelt_keyword_is_told_the_right_one(given: dict[str, Any], told: s
 @pytest.mark.parametrize(
     ("content", "told"),
     [
-        (
-            "databse_url: sqlite://",
-            "config.yaml': there is no setting 'databse_url'; did you mean 'database_url'",
-        ),
+        ("databse_url: sqlite://", "config.yaml': there is no setting 'databse_url'; did you mean 'database_url'"),
         ("Memory:\n  memory_budget: 1", "no setting 'Memory'; did you mean 'memory'"),
         ("memory_budget: 1", "'memory_budget' stands under `memory:`"),
         ("memory:\n  memry_budget: 1", r"did you mean 'memory\.memory_budget'"),
@@ -74,9 +71,7 @@ def test_keys_of_other_programs_are_left_alone(tmp_path: Path) -> None:
         ("novelgen_database_ulr", "did you mean NOVELGEN_DATABASE_URL"),
     ],
 )
-def test_a_misspelt_variable_is_told_the_right_one(
-    variable: str, told: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_misspelt_variable_is_told_the_right_one(variable: str, told: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """A variable that nobody reads would seem to be set; its value, which may be a key, is not told."""
     monkeypatch.setenv(variable, "sk-secret")
     with pytest.raises(ConfigurationError, match=told) as raised:

@@ -142,9 +142,7 @@ def test_a_server_index_cannot_be_told_without_the_database(tmp_path: Path) -> N
     with _stores(tmp_path, memory=memory) as stores:
         stores.create_project("a")
     stores.paths("a").database.write_bytes(b"no database" * 100)
-    with pytest.raises(
-        VectorIndexError, match=r"of project 'a' stands in the database, which cannot be read"
-    ):
+    with pytest.raises(VectorIndexError, match=r"of project 'a' stands in the database, which cannot be read"):
         stores.vectors("a")
 
 

@@ -31,10 +31,7 @@ def a_pair(memory: Memory, project_id: str, names: tuple[str, str]) -> Story:
     for scene_index in (1, 2):
         record = {"characters_present": ["C0", "C1"]}
         story.ingest(
-            text=f"{names[0]} {names[1]} {scene_index}",
-            record=record,
-            chapter_index=1,
-            scene_index=scene_index,
+            text=f"{names[0]} {names[1]} {scene_index}", record=record, chapter_index=1, scene_index=scene_index
         )
     return story
 
@@ -59,18 +56,10 @@ def test_every_field_is_edited_from_a_position_on(memory: Memory) -> None:
     )
     assert edited.relationship_type == "creditor and debtor"
     assert (edited.perspective_a, edited.perspective_b) == ("he owes me", "she haunts me")
-    assert (edited.status, edited.intensity, edited.history[-1].event) == (
-        "strained",
-        9,
-        "She named the sum.",
-    )
+    assert (edited.status, edited.intensity, edited.history[-1].event) == ("strained", 9, "She named the sum.")
     assert (edited.dimensions, edited.dimensions_a, edited.dimensions_b) == ({"trust": 40}, {}, {"fear": 20})
     [before] = story.relationships(as_of=(1, 2))
-    assert (before.relationship_type, before.perspective_a, before.dimensions_b) == (
-        "friends",
-        "he never lies",
-        {},
-    )
+    assert (before.relationship_type, before.perspective_a, before.dimensions_b) == ("friends", "he never lies", {})
 
 
 def test_an_edit_that_says_nothing_is_refused(memory: Memory) -> None:

@@ -33,9 +33,7 @@ def _telling(key: str) -> Callable[[StubCall], None]:
 
 
 @pytest.mark.parametrize("key", KEYS)
-def test_a_failing_chat_model_tells_no_key(
-    demo_folder: Path, caplog: pytest.LogCaptureFixture, key: str
-) -> None:
+def test_a_failing_chat_model_tells_no_key(demo_folder: Path, caplog: pytest.LogCaptureFixture, key: str) -> None:
     """Neither planning nor extraction lets it out, in reports or logs at any level."""
     with openai_stub(_telling(key)) as stub, caplog.at_level(logging.DEBUG, logger="novelgen"):
         settings = load_settings(
@@ -47,19 +45,10 @@ def test_a_failing_chat_model_tells_no_key(
         )
         with MemoryStores(settings) as stores:
             context = build_context_chain(stores).invoke(demo_request("demo", 5, 4))
-            model = build_chat_model(
-                settings.model, base_url=settings.model_base_url, api_key=settings.model_api_key
-            )
+            model = build_chat_model(settings.model, base_url=settings.model_base_url, api_key=settings.model_api_key)
             assert model is not None
             report = extract_scenes(stores, "demo", model, choice=ExtractionChoice(chapter_index=99))
-    told = [
-        context.model_dump_json(),
-        report.model_dump_json(),
-        caplog.text,
-        repr(settings),
-        str(model),
-        repr(model),
-    ]
+    told = [context.model_dump_json(), report.model_dump_json(), caplog.text, repr(settings), str(model), repr(model)]
     assert stub.calls
     assert context.report is not None
     assert any("401" in issue.message for issue in context.report.issues)
@@ -68,10 +57,7 @@ def test_a_failing_chat_model_tells_no_key(
 
 @pytest.mark.parametrize("key", KEYS)
 def test_a_failing_embedding_model_tells_no_key(
-    demo_folder: Path,
-    monkeypatch: pytest.MonkeyPatch,
-    caplog: pytest.LogCaptureFixture,
-    key: str,
+    demo_folder: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture, key: str
 ) -> None:
     """The key comes from the provider's environment variable; errors and their causes do not hold it."""
     monkeypatch.setenv("OPENAI_API_KEY", key)
@@ -89,9 +75,7 @@ def test_a_failing_embedding_model_tells_no_key(
     assert [text for text in told if key in text] == []
 
 
-@pytest.mark.parametrize(
-    "key", [KEYS[0], *(pytest.param(key, marks=pytest.mark.thorough) for key in KEYS[1:])]
-)
+@pytest.mark.parametrize("key", [KEYS[0], *(pytest.param(key, marks=pytest.mark.thorough) for key in KEYS[1:])])
 def test_the_command_line_tells_no_key(demo_folder: Path, key: str) -> None:
     """Not even at debug, where tracebacks are shown."""
     with openai_stub(_telling(key)) as stub:
@@ -129,12 +113,7 @@ def test_the_command_line_tells_no_key(demo_folder: Path, key: str) -> None:
 
 @pytest.mark.parametrize(
     "content",
-    [
-        "model_api_key: [KEY]",
-        "model_api_key: {a: KEY}",
-        "model_api_key: 'KEY",
-        "model_api_key: KEY\n  x: : y",
-    ],
+    ["model_api_key: [KEY]", "model_api_key: {a: KEY}", "model_api_key: 'KEY", "model_api_key: KEY\n  x: : y"],
 )
 def test_a_wrong_setting_tells_no_key(tmp_path: Path, content: str) -> None:
     """A key of a wrong type, or in a file that is not YAML, is not quoted."""

@@ -62,15 +62,11 @@ def test_a_plan_id_that_is_a_path_writes_nothing(
 def test_entities_named_like_paths_are_names_only(tmp_path: Path) -> None:
     """They are stored, planned for and exported; every file stays in its folder."""
     projects = tmp_path / "a" / "b" / "projects"
-    entities = [
-        Entity(entity_id=trap, entity_type="character", name=f"{trap} the Sly", aliases=[]) for trap in TRAPS
-    ]
+    entities = [Entity(entity_id=trap, entity_type="character", name=f"{trap} the Sly", aliases=[]) for trap in TRAPS]
     with MemoryStores(settings_for(projects)) as stores:
         stores.create_project("西游记", language="en")
         store_entities(stores, "西游记", entities)
-        ingest_scene(
-            stores, "西游记", SceneInput(chapter_index=1, scene_index=1, text="The Sly came. 悟空来了。")
-        )
+        ingest_scene(stores, "西游记", SceneInput(chapter_index=1, scene_index=1, text="The Sly came. 悟空来了。"))
         plan = ScenePlan(scene_number=1, location="../../trap", characters=TRAPS, purpose="../trap")
         build_context_chain(stores).invoke(
             MemoryContextRequest(project_id="西游记", chapter_index=2, scene_index=1, scene_plan=plan)
@@ -79,8 +75,6 @@ def test_entities_named_like_paths_are_names_only(tmp_path: Path) -> None:
         exported = export_project(stores, "西游记", out)
     assert all(file.resolve().is_relative_to(out.resolve()) for file in exported)
     outside = {
-        name
-        for name in _everything_below(tmp_path)
-        if not name.startswith(("a/b/projects/西游记/", "a/b/out/"))
+        name for name in _everything_below(tmp_path) if not name.startswith(("a/b/projects/西游记/", "a/b/out/"))
     }
     assert outside == set()

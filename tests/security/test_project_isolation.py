@@ -20,11 +20,7 @@ from runtime.context_chain import build_context_chain
 from runtime.ingest.entities import store_entities
 from runtime.ingest.ingest import ingest_scene
 from runtime.ingest.scene_input import SceneInput
-from runtime.memory_tools import (
-    get_entity_state_tool,
-    get_recent_timeline_tool,
-    search_story_memory_tool,
-)
+from runtime.memory_tools import get_entity_state_tool, get_recent_timeline_tool, search_story_memory_tool
 from runtime.stores import MemoryStores
 from tests.support.demo_project import demo_request, settings_for
 
@@ -97,10 +93,7 @@ def test_look_alike_projects_see_their_own_rows_only(stores: MemoryStores, numbe
         [
             context.model_dump_json(),
             state.model_dump_json(),
-            *(
-                each.model_dump_json()
-                for each in search_story_memory_tool(name, "ring", top_k=200, stores=stores)
-            ),
+            *(each.model_dump_json() for each in search_story_memory_tool(name, "ring", top_k=200, stores=stores)),
             *(each.model_dump_json() for each in get_recent_timeline_tool(name, 1, stores=stores)),
         ]
     )

@@ -77,9 +77,7 @@ def test_templates_of_the_page_are_files_that_escape() -> None:
     assert {name for name, _ in _calls(ast.parse(source))}.isdisjoint({"from_string", "Template", "Markup"})
     for template in TEMPLATES_OF_THE_PAGE.iterdir():
         text = template.read_text(encoding="utf-8")
-        assert not re.search(r"\|\s*(safe|forceescape|xmlattr|tojson|urlize)\b|autoescape|Markup", text), (
-            template.name
-        )
+        assert not re.search(r"\|\s*(safe|forceescape|xmlattr|tojson|urlize)\b|autoescape|Markup", text), template.name
 
 
 def test_prompt_templates_are_made_in_one_place_from_packaged_files() -> None:

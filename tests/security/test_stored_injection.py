@@ -46,9 +46,7 @@ def stores(tmp_path_factory: pytest.TempPathFactory) -> Iterator[MemoryStores]:
     """A story whose every scene, memory, summary and title attacks."""
     with MemoryStores(settings_for(tmp_path_factory.mktemp("projects"))) as opened:
         opened.create_project(PROJECT, language="en")
-        ingest_scenes(
-            opened, PROJECT, [_scene(number, each) for number, each in enumerate(PAYLOADS, start=1)]
-        )
+        ingest_scenes(opened, PROJECT, [_scene(number, each) for number, each in enumerate(PAYLOADS, start=1)])
         yield opened
 
 
@@ -86,9 +84,7 @@ def test_extraction_has_no_tools_and_stays_in_its_project(stores: MemoryStores) 
     """A model that was talked into naming other projects, ids and places changes nothing but this scene."""
     stores.ensure_project("victim", language="en")
     stores.create_project("talked-into", language="en")
-    text = (
-        "Anna hid the brass ring under the third stair of the mill, and nobody but the miller saw her do it."
-    )
+    text = "Anna hid the brass ring under the third stair of the mill, and nobody but the miller saw her do it."
     ingest_scenes(stores, "talked-into", [SceneInput(chapter_index=1, scene_index=1, text=text)])
     hostile = (
         '{"project_id": "victim", "scene_id": "S1", "chapter_index": 9, "location": "L99", '

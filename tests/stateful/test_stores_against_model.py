@@ -15,13 +15,7 @@ from typing import Any
 import pytest
 from hypothesis import HealthCheck, settings
 from hypothesis import strategies as st
-from hypothesis.stateful import (
-    RuleBasedStateMachine,
-    initialize,
-    precondition,
-    rule,
-    run_state_machine_as_test,
-)
+from hypothesis.stateful import RuleBasedStateMachine, initialize, precondition, rule, run_state_machine_as_test
 
 from novelgen.errors import VectorIndexError
 from novelgen.models.context import MemoryContextRequest
@@ -47,9 +41,7 @@ PLACES = st.tuples(st.integers(1, 3), st.integers(1, 4))
 CUTS = st.tuples(st.integers(1, 4), st.integers(1, 5))
 VALUES = st.none() | st.sampled_from(["at the mill", "gone"]) | st.lists(st.sampled_from("abc"), max_size=2)
 CHANGES = st.dictionaries(
-    st.sampled_from(ENTITIES),
-    st.dictionaries(st.sampled_from(["mood", "goals"]), VALUES, min_size=1),
-    max_size=2,
+    st.sampled_from(ENTITIES), st.dictionaries(st.sampled_from(["mood", "goals"]), VALUES, min_size=1), max_size=2
 )
 _projects = itertools.count(1)
 
@@ -177,22 +169,13 @@ class StoryMachine(RuleBasedStateMachine):
         position = StoryPosition(*cut)
         visible = self.model.memories_before(cut)
         with self.stores.database(self.project).read() as unit:
-            states = {
-                each.entity_id: each.state_data for each in unit.states.snapshots(ENTITIES, as_of=position)
-            }
+            states = {each.entity_id: each.state_data for each in unit.states.snapshots(ENTITIES, as_of=position)}
             asked = MemoryFilter(as_of=position, content_types=["memory"])
             listed = [each.chunk.content for each in unit.memories.list_matching(asked)]
-        assert _stated(states) == {
-            name: state for name, state in self.model.states_before(cut).items() if state
-        }
+        assert _stated(states) == {name: state for name, state in self.model.states_before(cut).items() if state}
         assert listed == visible
         found = search_story_memory_tool(
-            self.project,
-            "ring at the mill",
-            content_type="memory",
-            top_k=50,
-            as_of=position,
-            stores=self.stores,
+            self.project, "ring at the mill", content_type="memory", top_k=50, as_of=position, stores=self.stores
         )
         assert sorted(chunk.content for chunk in found) == sorted(visible)
         self._read_context(cut, visible)
@@ -200,9 +183,7 @@ class StoryMachine(RuleBasedStateMachine):
     def _read_context(self, cut: Place, visible: list[str]) -> None:
         plan = ScenePlan(scene_number=cut[1], characters=["Anna"], purpose="Where is the ring?")
         context = build_context_chain(self.stores, write_files=False).invoke(
-            MemoryContextRequest(
-                project_id=self.project, chapter_index=cut[0], scene_index=cut[1], scene_plan=plan
-            )
+            MemoryContextRequest(project_id=self.project, chapter_index=cut[0], scene_index=cut[1], scene_plan=plan)
         )
         told = {chunk.content for chunk in context.relevant_memories if chunk.content_type == "memory"}
         assert told <= set(visible)
@@ -237,11 +218,7 @@ def _input_of(place: Place, scene: PlainScene) -> SceneInput:
                 {"entity_id": entity_id, "changes": changes} for entity_id, changes in scene.changes.items()
             ],
             "memories": [
-                {
-                    "memory_id": f"M{scene.number}",
-                    "content": memory_of(scene.number),
-                    "entities": ["C0", "I0"],
-                }
+                {"memory_id": f"M{scene.number}", "content": memory_of(scene.number), "entities": ["C0", "I0"]}
             ],
         }
     )
@@ -255,9 +232,6 @@ def test_the_stores_say_what_the_model_says(stores: MemoryStores) -> None:
     run_state_machine_as_test(
         lambda: StoryMachine(stores),
         settings=settings(
-            max_examples=EXAMPLES,
-            stateful_step_count=STEPS,
-            deadline=None,
-            suppress_health_check=list(HealthCheck),
+            max_examples=EXAMPLES, stateful_step_count=STEPS, deadline=None, suppress_health_check=list(HealthCheck)
         ),
     )

@@ -56,17 +56,13 @@ def chromium() -> Iterator[Browser]:
 
 
 @contextlib.contextmanager
-def open_server(
-    projects_dir: Path, *, chat_model: BaseChatModel | None = None, **settings: Any
-) -> Iterator[str]:
+def open_server(projects_dir: Path, *, chat_model: BaseChatModel | None = None, **settings: Any) -> Iterator[str]:
     """The address of a server over a folder of projects, in a thread of this process."""
     with socket.create_server(("127.0.0.1", 0)) as listener:
         port = listener.getsockname()[1]
         stores = project_stores(projects_dir, **settings)
         app = build_app(stores, ServerSettings(port=port), chat_model=chat_model)
-        config = uvicorn.Config(
-            app, log_config=None, access_log=False, ws="none", timeout_graceful_shutdown=1
-        )
+        config = uvicorn.Config(app, log_config=None, access_log=False, ws="none", timeout_graceful_shutdown=1)
         server = uvicorn.Server(config)
         thread = threading.Thread(target=server.run, kwargs={"sockets": [listener]})
         thread.start()
@@ -114,9 +110,7 @@ class Window:
         """Return what axe finds on the page that keeps people out (WCAG 2.2 A and AA), with where."""
         # What the row that stays covers for the moment can be scrolled from under it: axe looks from the top.
         self.page.evaluate("scrollTo(0, 0)")
-        found = Axe().run(
-            self.page, options={"runOnly": ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa"]}
-        )
+        found = Axe().run(self.page, options={"runOnly": ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa"]})
         return [
             f"{each['id']}: {each['help']}: {[node['html'][:200] for node in each['nodes']][:5]}"
             for each in found.response["violations"]
@@ -158,9 +152,7 @@ def window_of(
         page = window.page
         page.on(
             "console",
-            lambda message: (
-                window.complaints.append(message.text) if message.type in ("error", "warning") else None
-            ),
+            lambda message: window.complaints.append(message.text) if message.type in ("error", "warning") else None,
         )
         page.on("pageerror", lambda error: window.complaints.append(f"script: {error}"))
         page.on(

@@ -21,9 +21,7 @@ ENGLISH_DRAFT = (
     "Ben Orrick rubbed his hands together, all ten fingers of them. The rain had stopped."
 )
 
-CHINESE_DRAFT = (
-    "阿禾把铜灯放在窗台上。“今早是老秦摇船送我过来的。”她说。柳娘搓着两只手，十个指头都冻红了。雨停了。"
-)
+CHINESE_DRAFT = "阿禾把铜灯放在窗台上。“今早是老秦摇船送我过来的。”她说。柳娘搓着两只手，十个指头都冻红了。雨停了。"
 
 _WORDS: dict[str, dict[str, Any]] = {
     "en": {

@@ -59,9 +59,7 @@ def demo_scenes(paths: ProjectPaths, *, records: bool = True) -> list[SceneInput
     return [
         scene
         for number, file in chapter_files(paths.chapters).items()
-        for scene in scenes_of_chapter(
-            load_chapter(file), load_records(supplied[number]) if number in supplied else []
-        )
+        for scene in scenes_of_chapter(load_chapter(file), load_records(supplied[number]) if number in supplied else [])
     ]
 
 

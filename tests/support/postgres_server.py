@@ -45,12 +45,7 @@ class PostgresServer:
 
     def start(self) -> None:
         """Start the server and wait until it answers, after a crash as well."""
-        options = {
-            "port": self.port,
-            "listen_addresses": "127.0.0.1",
-            "unix_socket_directories": "",
-            "fsync": "off",
-        }
+        options = {"port": self.port, "listen_addresses": "127.0.0.1", "unix_socket_directories": "", "fsync": "off"}
         command = [*_as_its_user(), _program("postgres"), "-D", str(self._data)]
         for name, value in options.items():
             command += ["-c", f"{name}={value}"]

@@ -27,9 +27,7 @@ def is_installed() -> bool:
 @contextlib.contextmanager
 def small_model_server() -> Iterator[str]:
     """Run the server in a process of its own and yield its base URL."""
-    process = subprocess.Popen(
-        [sys.executable, __file__], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True
-    )
+    process = subprocess.Popen([sys.executable, __file__], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
     try:
         assert process.stdout is not None
         yield process.stdout.readline().strip()

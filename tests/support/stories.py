@@ -37,9 +37,7 @@ def memory(
 
 MEMORIES = [
     memory("M1", "Ada hid the brass key under the third stair of the lighthouse.", 1, 1, "C0", "I0", "L0"),
-    memory(
-        "M2", "Ben promised Ada to keep the lamp burning until her return.", 1, 2, "C1", "C0", importance=8
-    ),
+    memory("M2", "Ben promised Ada to keep the lamp burning until her return.", 1, 2, "C1", "C0", importance=8),
     memory("M3", "The keeper's logbook names a wreck called the Marigold.", 2, 1, "I1"),
     memory("M4", "Ben sold the brass key to the harbour master.", 3, 1, "C1", "I0", importance=9),
     memory("N1", "Nobody in this story can swim.", None, None),
@@ -63,21 +61,13 @@ ENTITIES = [
 CHANGES = [
     StateChange(entity_id="C0", attribute="location_id", value="L0", chapter_index=1, scene_index=1),
     StateChange(entity_id="C1", attribute="goals", value=["keep the lamp"], chapter_index=1, scene_index=2),
-    StateChange(
-        entity_id="I0", entity_type="item", attribute="holder", value="C0", chapter_index=1, scene_index=1
-    ),
-    StateChange(
-        entity_id="I0", entity_type="item", attribute="holder", value="C2", chapter_index=3, scene_index=1
-    ),
+    StateChange(entity_id="I0", entity_type="item", attribute="holder", value="C0", chapter_index=1, scene_index=1),
+    StateChange(entity_id="I0", entity_type="item", attribute="holder", value="C2", chapter_index=3, scene_index=1),
 ]
 
 SCENES = [
-    OutlineScene(
-        chapter_index=1, scene_index=1, location_id="L0", participants=["C0"], key_events=["Ada hides it"]
-    ),
-    OutlineScene(
-        chapter_index=1, scene_index=2, location_id="L0", participants=["C0", "C1"], key_events=["A vow"]
-    ),
+    OutlineScene(chapter_index=1, scene_index=1, location_id="L0", participants=["C0"], key_events=["Ada hides it"]),
+    OutlineScene(chapter_index=1, scene_index=2, location_id="L0", participants=["C0", "C1"], key_events=["A vow"]),
     OutlineScene(chapter_index=2, scene_index=1, participants=["C0"], key_events=["The logbook is read"]),
     OutlineScene(chapter_index=3, scene_index=1, participants=["C1", "C2"], key_events=["The key is sold"]),
 ]
@@ -136,7 +126,5 @@ def lighthouse_request(chapter_index: int = 2, scene_index: int = 2) -> MemoryCo
             purpose="Ada returns and looks for the brass key",
             key_actions=["Ada searches the third stair", "She asks Ben about the lamp and his promise"],
         ),
-        characters=CharactersConfig(
-            protagonist=Character(name="Ada"), supporting_characters=[Character(name="Ben")]
-        ),
+        characters=CharactersConfig(protagonist=Character(name="Ada"), supporting_characters=[Character(name="Ben")]),
     )

@@ -36,11 +36,7 @@ Examples:
 )
 @click.option("--budgets", default="300,500,1000,2000", show_default=True, help="Tokens, each scored.")
 @click.option(
-    "--planner",
-    type=click.Choice(["rules", "garbage"]),
-    default="rules",
-    hidden=True,
-    help="Of the repository.",
+    "--planner", type=click.Choice(["rules", "garbage"]), default="rules", hidden=True, help="Of the repository."
 )
 @click.option("--peers", is_flag=True, hidden=True, help="Of the repository.")
 @click.option("--ablation", is_flag=True, help="Also choose with one part of the score changed at a time.")
@@ -52,9 +48,7 @@ Examples:
 )
 @click.option("--limit-plans", type=COUNT, help="Only the first so many plans; with --cost, so many runs.")
 @click.option(
-    "--work-dir",
-    type=FOLDER,
-    help="Keeps imported projects and vectors for the next run.  [default: none kept]",
+    "--work-dir", type=FOLDER, help="Keeps imported projects and vectors for the next run.  [default: none kept]"
 )
 @json_option
 def bench(
@@ -97,13 +91,7 @@ def bench(
     tokens = _budgets(budgets)
     with _working_in(work_dir) as (place, progress):
         report = measure_quality(
-            book,
-            place,
-            records=records,
-            budgets=tokens,
-            ablation=ablation,
-            limit_plans=limit_plans,
-            progress=progress,
+            book, place, records=records, budgets=tokens, ablation=ablation, limit_plans=limit_plans, progress=progress
         )
     if as_json:
         print_json(report)
@@ -130,9 +118,7 @@ def print_quality(report: QualityReport) -> None:
     """Print a quality run: one row per system, then state accuracy and what was not measured."""
     records = "with records" if report.records else "text only"
     print_heading(f"{report.book}, {records}, {report.plans} plans, {report.embedding_model}")
-    print_table(
-        _quality_headings(report.budgets), (_row(each, report.budgets) for each in report.systems), wide=1
-    )
+    print_table(_quality_headings(report.budgets), (_row(each, report.budgets) for each in report.systems), wide=1)
     if report.states is not None:
         print_heading("Entity states")
         print_pairs(report.states.model_dump())
@@ -150,17 +136,7 @@ def _quality_headings(budgets: Sequence[int]) -> list[str]:
 def _print_cost(report: CostReport) -> None:
     """Print a cost run: one row per size, then the profile of the chain at each size."""
     print_heading(f"{report.book}, chain without a model, {report.runs} runs per size")
-    headings = (
-        "stored",
-        "in project",
-        "chain p50",
-        "p95",
-        "query",
-        "search",
-        "queries",
-        "goal p95",
-        "peak MB",
-    )
+    headings = ("stored", "in project", "chain p50", "p95", "query", "search", "queries", "goal p95", "peak MB")
     rows = [
         (
             size.stored,

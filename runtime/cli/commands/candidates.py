@@ -29,16 +29,8 @@ SHOWN_VARIANTS = 8
     "  novelgen entity candidates my-novel --kind character --as-of 4:1"
 )
 @project_argument
-@click.option(
-    "--kind", type=click.Choice((*_ENTITY_KINDS, "unknown")), help="Only of this kind.  [default: all]"
-)
-@click.option(
-    "--min-count",
-    type=COUNT,
-    default=3,
-    show_default=True,
-    help="Only what the text names so many times.",
-)
+@click.option("--kind", type=click.Choice((*_ENTITY_KINDS, "unknown")), help="Only of this kind.  [default: all]")
+@click.option("--min-count", type=COUNT, default=3, show_default=True, help="Only what the text names so many times.")
 @as_of_option
 @json_option
 @click.pass_obj

@@ -151,9 +151,7 @@ def check(
     if drafts_file is not None:
         found = _check_many(session, project, drafts_file, Path(str(out)), options, resume=resume)
     elif stored:
-        found = _check_stored(
-            session, project, chapter, scene, options, with_waived=with_waived, as_json=as_json
-        )
+        found = _check_stored(session, project, chapter, scene, options, with_waived=with_waived, as_json=as_json)
     else:
         text = _draft_text(text_file)
         found = _check_one(
@@ -243,16 +241,12 @@ def _check_one(
     return len(done.issues)
 
 
-def _plan(
-    stores: MemoryStores, project: str, chapter: int, scene: int, plan_file: Path | None
-) -> ScenePlan | None:
+def _plan(stores: MemoryStores, project: str, chapter: int, scene: int, plan_file: Path | None) -> ScenePlan | None:
     from runtime.services.scene_plans import find_planned_scene
 
     if plan_file is None:
         return None
-    return find_planned_scene(
-        stores, project, chapter_index=chapter, scene_index=scene, plan_file=plan_file
-    ).plan
+    return find_planned_scene(stores, project, chapter_index=chapter, scene_index=scene, plan_file=plan_file).plan
 
 
 def _check_stored(
@@ -285,34 +279,20 @@ def _check_stored(
 
 
 def _check_many(
-    session: CliSession,
-    project: str,
-    drafts_file: Path,
-    folder: Path,
-    options: CheckOptions,
-    *,
-    resume: bool,
+    session: CliSession, project: str, drafts_file: Path, folder: Path, options: CheckOptions, *, resume: bool
 ) -> int:
     from runtime.services.draft_batches import check_drafts
 
     with opened_stores(session, project) as stores, progress_bars("drafts") as (progress,):
         report = check_drafts(
-            stores,
-            project,
-            drafts_file=drafts_file,
-            folder=folder,
-            options=options,
-            resume=resume,
-            progress=progress,
+            stores, project, drafts_file=drafts_file, folder=folder, options=options, resume=resume, progress=progress
         )
     for each in report.degraded:
         report_warning(each)
     for failure in report.failures:
         report_line(f"error: {failure}")
     kept = f", {report.kept} were there" if report.kept else ""
-    report_line(
-        f"{report.written} of {report.asked} checks written to {folder}{kept}; {report.findings} findings"
-    )
+    report_line(f"{report.written} of {report.asked} checks written to {folder}{kept}; {report.findings} findings")
     if report.failures:
         raise click.exceptions.Exit(ExitCode.FAILED)
     return report.findings

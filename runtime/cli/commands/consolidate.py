@@ -109,13 +109,7 @@ def _undo(session: CliSession, project: str, chunk_id: str | None, *, as_json: b
 
 
 def _consolidate(
-    session: CliSession,
-    project: str,
-    limit: int | None,
-    *,
-    with_model: bool,
-    dry_run: bool,
-    as_json: bool,
+    session: CliSession, project: str, limit: int | None, *, with_model: bool, dry_run: bool, as_json: bool
 ) -> None:
     from runtime.services.consolidation import consolidate_memories
 
@@ -149,9 +143,7 @@ def _print_report(report: ConsolidationReport, project_id: str, labels: ViewLabe
                 f"{name} {count}" for name, count in report.over_limit.items()
             ),
             labels.value("changed meanwhile"): overtaken,
-            labels.value("index"): None
-            if report.dry_run
-            else index_state(report.indexing, project_id, labels),
+            labels.value("index"): None if report.dry_run else index_state(report.indexing, project_id, labels),
         }
     )
     if report.dry_run:

@@ -10,15 +10,7 @@ import click
 from runtime.cli.error_handling import ExitCode
 from runtime.cli.opening import opened_stores
 from runtime.cli.output import print_json, progress_bars, report_line, report_warning
-from runtime.cli.parameters import (
-    CHAPTER,
-    FILE,
-    FOLDER,
-    TOKENS,
-    CliSession,
-    json_option,
-    project_argument,
-)
+from runtime.cli.parameters import CHAPTER, FILE, FOLDER, TOKENS, CliSession, json_option, project_argument
 
 if TYPE_CHECKING:
     from novelgen.models.context import SceneMemoryContext
@@ -41,9 +33,7 @@ Examples:
 @click.command(epilog=_EXAMPLES)
 @project_argument
 @click.argument("plan_argument", metavar="[PLAN]", required=False, type=FILE)
-@click.option(
-    "--chapter", type=CHAPTER, help="Chapter of the planned scene.  [default: the one after what is stored]"
-)
+@click.option("--chapter", type=CHAPTER, help="Chapter of the planned scene.  [default: the one after what is stored]")
 @click.option(
     "--scene",
     type=CHAPTER,
@@ -60,9 +50,7 @@ Examples:
 @click.option("--with", "characters", multiple=True, metavar="NAME", help="Who appears; repeatable.")
 @click.option("--at", "location", metavar="PLACE", help="Where the scene plays.")
 @click.option(
-    "--pov",
-    metavar="NAME",
-    help="From whose point of view: a name, an alias or an id.  [default: the plan's]",
+    "--pov", metavar="NAME", help="From whose point of view: a name, an alias or an id.  [default: the plan's]"
 )
 @click.option(
     "--knowledge",
@@ -85,26 +73,16 @@ Examples:
     type=FILE,
     help="The characters as JSON.  [default: the project's characters.json, else the stored entities]",
 )
-@click.option(
-    "--budget", "--memory-budget", "memory_budget", type=TOKENS, help="Tokens for memories.  [default: 2000]"
-)
+@click.option("--budget", "--memory-budget", "memory_budget", type=TOKENS, help="Tokens for memories.  [default: 2000]")
 @click.option("--state-budget", type=TOKENS, help="Tokens for entity states.  [default: 600]")
 @click.option("--timeline-budget", type=TOKENS, help="Tokens for the timeline.  [default: 400]")
+@click.option("--model", help="Chat model that plans the retrieval, provider:model.  [default: none, by rules]")
+@click.option("--top-k", type=TOKENS, help="At most so many memories.  [default: as many as the budget holds]")
 @click.option(
-    "--model", help="Chat model that plans the retrieval, provider:model.  [default: none, by rules]"
+    "--explain", is_flag=True, help="Also show queries, scores, what was left out, and timings; with --full-report."
 )
 @click.option(
-    "--top-k", type=TOKENS, help="At most so many memories.  [default: as many as the budget holds]"
-)
-@click.option(
-    "--explain",
-    is_flag=True,
-    help="Also show queries, scores, what was left out, and timings; with --full-report.",
-)
-@click.option(
-    "--full-report",
-    is_flag=True,
-    help="Keep every score and every field in the file and in --json; twice the size.",
+    "--full-report", is_flag=True, help="Keep every score and every field in the file and in --json; twice the size."
 )
 @click.option(
     "--diff",
@@ -189,12 +167,7 @@ def context(
             _build_many(stores, project, options, plans_file, Path(str(out)))
         else:
             planned = find_planned_scene(
-                stores,
-                project,
-                chapter_index=chapter,
-                scene_index=scene,
-                plan_file=plan_file,
-                spoken_plan=spoken,
+                stores, project, chapter_index=chapter, scene_index=scene, plan_file=plan_file, spoken_plan=spoken
             )
             if diff:
                 _show_difference(stores, project, options, planned, as_json=as_json)
@@ -203,13 +176,7 @@ def context(
 
 
 def _show_context(
-    stores: MemoryStores,
-    project: str,
-    options: ContextOptions,
-    planned: PlannedScene,
-    *,
-    explain: bool,
-    as_json: bool,
+    stores: MemoryStores, project: str, options: ContextOptions, planned: PlannedScene, *, explain: bool, as_json: bool
 ) -> None:
     from novelgen.models.context_document import context_document
     from runtime.cli.views import print_context, print_explanation
@@ -245,9 +212,7 @@ def _show_difference(
         print_difference(compared.difference, language=compared.language, file=compared.file)
 
 
-def _build_many(
-    stores: MemoryStores, project: str, options: ContextOptions, plans_file: Path, folder: Path
-) -> None:
+def _build_many(stores: MemoryStores, project: str, options: ContextOptions, plans_file: Path, folder: Path) -> None:
     from runtime.services.contexts import build_contexts
 
     with progress_bars("contexts") as (progress,):
@@ -258,13 +223,7 @@ def _build_many(
 
 
 def _rebuild_stale(
-    stores: MemoryStores,
-    project: str,
-    options: ContextOptions,
-    plans_file: Path | None,
-    *,
-    diff: bool,
-    as_json: bool,
+    stores: MemoryStores, project: str, options: ContextOptions, plans_file: Path | None, *, diff: bool, as_json: bool
 ) -> None:
     from runtime.cli.views import print_difference
     from runtime.services.contexts import rebuild_stale_contexts

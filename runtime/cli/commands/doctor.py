@@ -8,14 +8,7 @@ import click
 
 from runtime.cli.error_handling import ExitCode
 from runtime.cli.opening import opened_project, opened_stores
-from runtime.cli.output import (
-    print_heading,
-    print_json,
-    print_pairs,
-    print_table,
-    progress_bars,
-    report_line,
-)
+from runtime.cli.output import print_heading, print_json, print_pairs, print_table, progress_bars, report_line
 from runtime.cli.parameters import CliSession, json_option, project_argument
 
 if TYPE_CHECKING:
@@ -33,11 +26,7 @@ _MARKS = {"ok": "ok", "hint": "hint", "degraded": "DEGRADED", "broken": "BROKEN"
     is_flag=True,
     help="First bring PROJECT's vector index to what the database says; rebuild it where it must be.",
 )
-@click.option(
-    "--no-network",
-    is_flag=True,
-    help="Do not ask models that are not on this machine whether they answer.",
-)
+@click.option("--no-network", is_flag=True, help="Do not ask models that are not on this machine whether they answer.")
 @json_option
 @click.pass_obj
 def doctor(session: CliSession, project: str | None, repair: bool, no_network: bool, as_json: bool) -> None:
@@ -89,9 +78,7 @@ def reindex(session: CliSession, project: str, as_json: bool) -> None:
             }
         )
     if not result.is_sound:
-        report_line(
-            f"error: the index does not agree with the database ({result.verification}); run it again"
-        )
+        report_line(f"error: the index does not agree with the database ({result.verification}); run it again")
         raise click.exceptions.Exit(ExitCode.FAILED)
 
 

@@ -107,12 +107,7 @@ def _add_show(group: click.Group, entity_type: EntityType | None, example: str) 
     @json_option
     @click.pass_obj
     def show(
-        session: CliSession,
-        project: str,
-        name: str,
-        as_of: StoryPosition | None,
-        memories: int,
-        as_json: bool,
+        session: CliSession, project: str, name: str, as_of: StoryPosition | None, memories: int, as_json: bool
     ) -> None:
         """Show card, profile and state at a point of the story, and what is remembered of it."""
         from novelgen.models.appearances import METADATA
@@ -128,9 +123,7 @@ def _add_show(group: click.Group, entity_type: EntityType | None, example: str) 
             about = memories_about(stores, project, entity=card.entity.entity_id, limit=memories, as_of=as_of)
             language = story_language(stores, project)
         if as_json:
-            print_json(
-                {**card.model_dump(mode="json"), "memories": about.memories, "more_memories": about.more}
-            )
+            print_json({**card.model_dump(mode="json"), "memories": about.memories, "more_memories": about.more})
             return
         found, labels, words = card.entity, view_labels_for(language), labels_for(language)
         print_pairs(
@@ -237,11 +230,7 @@ def _add_delete(group: click.Group, entity_type: EntityType | None, example: str
         print_deletion(deletion, project, as_json=as_json)
 
 
-for _group, _type, _example in (
-    (entity, None, "I0"),
-    (character, "character", "C0"),
-    (location, "location", "L0"),
-):
+for _group, _type, _example in ((entity, None, "I0"), (character, "character", "C0"), (location, "location", "L0")):
     _add_list(_group, _type)  # type: ignore[arg-type]
     _add_show(_group, _type, _example)  # type: ignore[arg-type]
     _add_edit(_group, _type, _example)  # type: ignore[arg-type]
@@ -322,8 +311,7 @@ def merge(session: CliSession, project: str, keep: str, gone: str, is_confirmed:
             return
         kept, other = (get_entity(stores, project, name=name).entity for name in (keep, gone))
         require_confirmation(
-            f"make {other.entity_id} ({other.name}) part of {kept.entity_id} ({kept.name})",
-            is_confirmed=is_confirmed,
+            f"make {other.entity_id} ({other.name}) part of {kept.entity_id} ({kept.name})", is_confirmed=is_confirmed
         )
         merged = merge_entities(stores, project, keep=kept.entity_id, gone=other.entity_id)
     report_indexing(merged.indexing, project)
@@ -335,18 +323,12 @@ def merge(session: CliSession, project: str, keep: str, gone: str, is_confirmed:
     )
 
 
-@entity.command(
-    epilog='\b\nExample:\n  novelgen entity split my-novel C1 --name "the veiled lady" --scene 2:1'
-)
+@entity.command(epilog='\b\nExample:\n  novelgen entity split my-novel C1 --name "the veiled lady" --scene 2:1')
 @project_argument
 @click.argument("name", metavar="ID_OR_NAME")
-@click.option(
-    "--name", "new_name", required=True, help="Display name of the new entity: an alias, or a new name."
-)
+@click.option("--name", "new_name", required=True, help="Display name of the new entity: an alias, or a new name.")
 @click.option("--alias", "aliases", multiple=True, help="One more name of it; may be given repeatedly.")
-@click.option(
-    "--scene", "scenes", type=POSITION, multiple=True, help="A scene that is only about the new one."
-)
+@click.option("--scene", "scenes", type=POSITION, multiple=True, help="A scene that is only about the new one.")
 @json_option
 @click.pass_obj
 def split(
@@ -405,8 +387,7 @@ def changes(session: CliSession, project: str, as_json: bool) -> None:
         print_json(listed)
         return
     rows = [
-        (each.change_id, each.kind, each.entity_id, each.other_id, "yes" if each.undone_at else "")
-        for each in listed
+        (each.change_id, each.kind, each.entity_id, each.other_id, "yes" if each.undone_at else "") for each in listed
     ]
     print_table(("number", "what", "entity", "other", "undone"), rows, wide=3)
 

@@ -19,14 +19,7 @@ from runtime.cli.output import (
     report_line,
     report_warning,
 )
-from runtime.cli.parameters import (
-    CHAPTER,
-    POSITION,
-    CliSession,
-    changes_option,
-    json_option,
-    project_argument,
-)
+from runtime.cli.parameters import CHAPTER, POSITION, CliSession, changes_option, json_option, project_argument
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -132,9 +125,7 @@ def extract(
     learns earlier ones in them, and that is written into the record.
     """
     if knowledge and (retry or reconcile):
-        raise click.UsageError(
-            "--knowledge reads scenes that have a record; leave out --retry and --reconcile"
-        )
+        raise click.UsageError("--knowledge reads scenes that have a record; leave out --retry and --reconcile")
     if reconcile and (scenes or retry or dry_run):
         raise click.UsageError("--reconcile reads no scenes; leave out --scene, --retry and --dry-run")
     if reconcile:
@@ -163,13 +154,7 @@ def extract(
     with opened_project(session, project) as stores:
         chat_model = None if dry_run else build_extraction_model(stores.settings, model)
         estimate = estimate_project(
-            stores,
-            project,
-            scenes=scenes,
-            chapter_index=chapter,
-            retry_failed=retry,
-            again=again,
-            prices=prices,
+            stores, project, scenes=scenes, chapter_index=chapter, retry_failed=retry, again=again, prices=prices
         )
         if dry_run:
             print_result(estimate, _estimate_line(estimate), as_json=as_json)
@@ -207,8 +192,7 @@ def extract(
         _report_ways_out(report, project)
     elif report.failed_before:
         report_line(
-            f"{report.failed_before} scenes failed before; read them again with"
-            f" `novelgen extract {project} --retry`"
+            f"{report.failed_before} scenes failed before; read them again with `novelgen extract {project} --retry`"
         )
     if report.count("failed") or report.stopped is not None:
         raise click.exceptions.Exit(ExitCode.FAILED)
@@ -242,13 +226,7 @@ def _read_knowledge(
         with progress_bars("scenes") as (progress,):
             progress(0, estimate.scenes)
             report = read_knowledge_of_project(
-                stores,
-                project,
-                **chosen,
-                model=chat_model,
-                workers=workers,
-                prices=prices,
-                progress=progress,
+                stores, project, **chosen, model=chat_model, workers=workers, prices=prices, progress=progress
             )
         labels = story_labels(stores, project)
     _report_knowledge(report, project)
@@ -431,7 +409,5 @@ def _unplaced(report: ExtractionReport) -> str | None:
         for scene in report.scenes
         for item in scene.unplaced
     ]
-    more = (
-        f"; … ({len(said) - MAX_UNPLACED_LISTED} more with --json)" if len(said) > MAX_UNPLACED_LISTED else ""
-    )
+    more = f"; … ({len(said) - MAX_UNPLACED_LISTED} more with --json)" if len(said) > MAX_UNPLACED_LISTED else ""
     return "; ".join(said[:MAX_UNPLACED_LISTED]) + more if said else None

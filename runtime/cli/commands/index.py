@@ -36,12 +36,7 @@ def index(session: CliSession, project: str, as_json: bool) -> None:
 
 @contextmanager
 def resuming(project: str, *, command: str = "") -> Iterator[None]:
-    """Say, when the block is interrupted, that what is stored is whole, and what goes on with the rest.
-
-    Args:
-        project: The project.
-        command: What stores the rest of the text where that was broken off, too.
-    """
+    """Say, when the block is interrupted, that what is stored is whole, and what goes on with the rest."""
     try:
         yield
     except KeyboardInterrupt:

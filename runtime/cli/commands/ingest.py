@@ -20,15 +20,7 @@ from runtime.cli.output import (
     report_line,
     report_warning,
 )
-from runtime.cli.parameters import (
-    CHAPTER,
-    FILE,
-    FOLDER,
-    CliSession,
-    changes_option,
-    json_option,
-    project_argument,
-)
+from runtime.cli.parameters import CHAPTER, FILE, FOLDER, CliSession, changes_option, json_option, project_argument
 
 if TYPE_CHECKING:
     from runtime.cli.labels import ViewLabels
@@ -91,9 +83,7 @@ def ingest(
     _show(report, labels, as_json=as_json)
 
 
-@click.command(
-    "import-book", epilog="\b\nExample:\n  novelgen import-book books/moby --project moby --records"
-)
+@click.command("import-book", epilog="\b\nExample:\n  novelgen import-book books/moby --project moby --records")
 @click.argument("folder", metavar="DIR", type=FOLDER)
 @click.option("--project", required=True, help="Project to import into; it is created when there is none.")
 @click.option("--records", is_flag=True, help="Also take entities.jsonl and records.jsonl.")

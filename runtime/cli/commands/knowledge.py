@@ -82,9 +82,7 @@ def knows(
 @as_of_option
 @json_option
 @click.pass_obj
-def knowers(
-    session: CliSession, project: str, memory_id: str, as_of: StoryPosition | None, as_json: bool
-) -> None:
+def knowers(session: CliSession, project: str, memory_id: str, as_of: StoryPosition | None, as_json: bool) -> None:
     """Show who knows a memory, who does not, and who might have been told."""
     from runtime.services.entities import entity_names
     from runtime.services.knowledge import who_knows
@@ -104,10 +102,7 @@ def knowers(
     print_heading(labels.value("Not known to"))
     print_table(
         (labels.entity, labels.why, labels.value("might know from")),
-        [
-            (labels.value(each.name), each.why, _name(each.might_know_from, names))
-            for each in found.not_known_by
-        ],
+        [(labels.value(each.name), each.why, _name(each.might_know_from, names)) for each in found.not_known_by],
         wide=1,
     )
 
@@ -130,17 +125,10 @@ def knowers(
 )
 @click.option("--learned-from", help="Whom they know it from: id, name or alias.")
 @click.option(
-    "--certainty",
-    type=click.FloatRange(0, 1),
-    default=1.0,
-    show_default=True,
-    help="1 is sure; less is a rumour.",
+    "--certainty", type=click.FloatRange(0, 1), default=1.0, show_default=True, help="1 is sure; less is a rumour."
 )
 @click.option(
-    "--from",
-    "start",
-    type=POSITION,
-    help="Holds on entering that scene.  [default: since the memory's scene]",
+    "--from", "start", type=POSITION, help="Holds on entering that scene.  [default: since the memory's scene]"
 )
 @click.option("--undo", is_flag=True, help="Take back all that you said of this character and memory.")
 @json_option
@@ -201,9 +189,7 @@ def knowledge(
             place_text(said.chapter_index, said.scene_index, labels)
         )
     else:
-        since = labels.value("on entering {}").format(
-            place_text(start.chapter_index, start.scene_index, labels)
-        )
+        since = labels.value("on entering {}").format(place_text(start.chapter_index, start.scene_index, labels))
     print_result(said, f"{text}{labels.value(', ')}{since}", as_json=as_json)
 
 
@@ -215,10 +201,7 @@ def _print_knowledge(found: CharacterKnowledge, names: Mapping[str, str], labels
     print_heading(f"{labels.value('Does not know')} ({len(found.not_known)})")
     print_table(
         (labels.entity_id, labels.why, labels.value("might know from"), labels.text),
-        [
-            (each.source_id, each.why, _name(each.might_know_from, names), each.content)
-            for each in found.not_known
-        ],
+        [(each.source_id, each.why, _name(each.might_know_from, names), each.content) for each in found.not_known],
         wide=3,
     )
 

@@ -10,14 +10,7 @@ from novelgen.errors import UserInputError
 from runtime.cli.labels import view_labels_for
 from runtime.cli.opening import opened_project, opened_stores, story_labels, story_language
 from runtime.cli.output import print_json, print_text, report_warning
-from runtime.cli.parameters import (
-    CHAPTER,
-    COUNT,
-    CliSession,
-    as_of_option,
-    json_option,
-    project_argument,
-)
+from runtime.cli.parameters import CHAPTER, COUNT, CliSession, as_of_option, json_option, project_argument
 
 if TYPE_CHECKING:
     from novelgen.models.chunk_context import MemoryPriority
@@ -40,9 +33,7 @@ CONTENT_TYPES = ("scene", "dialogue", "description", "summary", "memory", "note"
     multiple=True,
     help="Only of this entity: id, name or alias; of this chapter: chapter:3; or of the book: book; repeatable.",
 )
-@click.option(
-    "--type", "content_type", type=click.Choice(CONTENT_TYPES), help="Only this kind.  [default: all]"
-)
+@click.option("--type", "content_type", type=click.Choice(CONTENT_TYPES), help="Only this kind.  [default: all]")
 @click.option("--tag", "tags", multiple=True, help="Only memories with this tag; repeatable.")
 @click.option("--top-k", type=COUNT, default=10, show_default=True, help="At most so many.")
 @click.option(
@@ -99,11 +90,7 @@ def search(
     "--chapter", type=CHAPTER, help="How entities stood around this chapter.  [default: when the scenes play]"
 )
 @click.option(
-    "--window",
-    type=click.IntRange(min=0, max=100),
-    default=2,
-    show_default=True,
-    help="Chapters before and after it.",
+    "--window", type=click.IntRange(min=0, max=100), default=2, show_default=True, help="Chapters before and after it."
 )
 @click.option("--lived", "is_lived", is_flag=True, help="Scenes in the order lived, not the order told.")
 @click.option("--character", help="Only scenes with this character: id, name or alias.  [default: all]")
@@ -127,9 +114,7 @@ def timeline(
     --chapter one row per entity and chapter in which it changed, as it stood at the end of that chapter.
     """
     if chapter is None:
-        _show_story_times(
-            session, project, is_lived=is_lived, character=character, as_of=as_of, as_json=as_json
-        )
+        _show_story_times(session, project, is_lived=is_lived, character=character, as_of=as_of, as_json=as_json)
         return
     if is_lived or character is not None:
         raise click.UsageError("--lived and --character are of scenes; leave out --chapter")
@@ -174,9 +159,7 @@ def _show_story_times(
     "  novelgen chunk-context my-novel --text - --limit 5 --json < page.txt",
 )
 @project_argument
-@click.option(
-    "--text", "text_file", type=click.File(encoding="utf-8"), required=True, help="The text; - is stdin."
-)
+@click.option("--text", "text_file", type=click.File(encoding="utf-8"), required=True, help="The text; - is stdin.")
 @click.option(
     "--chapter",
     type=click.IntRange(min=0, max=1_000_000),
@@ -221,13 +204,7 @@ def chunk_context(
     with opened_project(session, project) as stores:
         await_index(stores, project)
         context = build_chunk_context(
-            project,
-            text,
-            chapter,
-            limit,
-            stores=stores,
-            priority=cast("MemoryPriority | None", priority),
-            touch=touch,
+            project, text, chapter, limit, stores=stores, priority=cast("MemoryPriority | None", priority), touch=touch
         )
         labels = story_labels(stores, project)
     if as_json:

@@ -38,6 +38,4 @@ def mcp(session: CliSession, project: str | None, is_read_only: bool) -> None:
 
     settle_imports()
     warn_of_server(session)
-    serve_stdio(
-        ProjectStores({"projects_dir": session.projects_dir}), project_id=project, is_read_only=is_read_only
-    )
+    serve_stdio(ProjectStores({"projects_dir": session.projects_dir}), project_id=project, is_read_only=is_read_only)

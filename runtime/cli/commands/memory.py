@@ -61,12 +61,7 @@ def memory() -> None:
     metavar="TARGET",
     help="Only what is attached to this: an entity's id, name or alias, chapter:3, or book; repeatable.",
 )
-@click.option(
-    "--type",
-    "content_types",
-    multiple=True,
-    help="Only this kind: memory, summary, note, …; repeatable.",
-)
+@click.option("--type", "content_types", multiple=True, help="Only this kind: memory, summary, note, …; repeatable.")
 @click.option(
     "--status",
     type=click.Choice(["active", "banned", "deleted"]),
@@ -155,9 +150,7 @@ def show(session: CliSession, project: str, memory_id: str, as_json: bool) -> No
 @click.option("--text", help="New content.  [default: as it is]")
 @click.option("--short", help="New short form.  [default: as it is; dropped with a new text]")
 @click.option("--importance", type=click.IntRange(1, 10), help="New weight, 1 to 10.  [default: as it is]")
-@click.option(
-    "--tag", "tags", multiple=True, help="New tags, all of them; repeatable.  [default: as they are]"
-)
+@click.option("--tag", "tags", multiple=True, help="New tags, all of them; repeatable.  [default: as they are]")
 @click.option(
     "--attach",
     multiple=True,
@@ -226,9 +219,7 @@ def _add_decision(name: str, what_it_does: str) -> None:
         _print_decision(project, memory_id, change, as_json=as_json)
 
 
-_add_decision(
-    "confirm", "Say that a memory is true as it stands: it is yours then, and no ingest touches it."
-)
+_add_decision("confirm", "Say that a memory is true as it stands: it is yours then, and no ingest touches it.")
 _add_decision("pin", "Pin a memory: it outranks the others.")
 _add_decision("unpin", "Take a pin off.")
 memory.add_command(knowers)
@@ -243,9 +234,7 @@ _add_decision("unban", "Lift a ban, or bring a deleted memory back.")
 @as_of_option
 @json_option
 @click.pass_obj
-def changes(
-    session: CliSession, project: str, limit: int, as_of: StoryPosition | None, as_json: bool
-) -> None:
+def changes(session: CliSession, project: str, limit: int, as_of: StoryPosition | None, as_json: bool) -> None:
     """List what you changed in memories and scenes; `entity changes` lists the others."""
     from runtime.services.author_changes import list_author_changes
 
@@ -254,10 +243,7 @@ def changes(
     if as_json:
         print_json(listed)
         return
-    rows = [
-        (each.change_id, each.kind, each.position, each.what, "yes" if each.undone_at else "")
-        for each in listed
-    ]
+    rows = [(each.change_id, each.kind, each.position, each.what, "yes" if each.undone_at else "") for each in listed]
     print_table(("number", "change", "scene", "of what", "undone"), rows, wide=3)
 
 
@@ -302,9 +288,7 @@ def delete(session: CliSession, project: str, memory_id: str, is_confirmed: bool
 @click.argument("targets", metavar="TARGET...", nargs=-1, required=True)
 @json_option
 @click.pass_obj
-def attach(
-    session: CliSession, project: str, memory_id: str, targets: tuple[str, ...], as_json: bool
-) -> None:
+def attach(session: CliSession, project: str, memory_id: str, targets: tuple[str, ...], as_json: bool) -> None:
     """Attach a memory to what it is about.
 
     TARGET is an entity's id or name, a chapter as chapter:3, or book. An unknown name is refused with the
@@ -323,9 +307,7 @@ def attach(
 @click.argument("targets", metavar="TARGET...", nargs=-1, required=True)
 @json_option
 @click.pass_obj
-def detach(
-    session: CliSession, project: str, memory_id: str, targets: tuple[str, ...], as_json: bool
-) -> None:
+def detach(session: CliSession, project: str, memory_id: str, targets: tuple[str, ...], as_json: bool) -> None:
     """Take a memory off what it is not about; a new ingest does not attach it again.
 
     TARGET is an entity's id or name, a chapter as chapter:3, or book.

@@ -12,23 +12,8 @@ from novelgen.errors import UserInputError
 from runtime.cli.error_handling import ExitCode
 from runtime.cli.labels import ViewLabels
 from runtime.cli.opening import opened_project, opened_stores, story_labels
-from runtime.cli.output import (
-    print_json,
-    print_pairs,
-    print_result,
-    print_table,
-    print_text,
-    report_warning,
-)
-from runtime.cli.parameters import (
-    MOMENT,
-    POSITION,
-    TOKENS,
-    CliSession,
-    CommandGroup,
-    json_option,
-    project_argument,
-)
+from runtime.cli.output import print_json, print_pairs, print_result, print_table, print_text, report_warning
+from runtime.cli.parameters import MOMENT, POSITION, TOKENS, CliSession, CommandGroup, json_option, project_argument
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -72,9 +57,9 @@ def _as_of_moment(command: F) -> F:
 
 
 def _to_option(command: F) -> F:
-    return click.option(
-        "--to", default=PLAYER, show_default=True, help="Towards whom: a character, or any name."
-    )(command)
+    return click.option("--to", default=PLAYER, show_default=True, help="Towards whom: a character, or any name.")(
+        command
+    )
 
 
 @npc.command(
@@ -85,20 +70,14 @@ def _to_option(command: F) -> F:
 @project_argument
 @click.argument("character")
 @click.argument("text")
-@click.option(
-    "--event-type", default="", help="conversation, gift_given, promise_made, betrayal, or one of yours."
-)
+@click.option("--event-type", default="", help="conversation, gift_given, promise_made, betrayal, or one of yours.")
 @click.option("--importance", type=click.IntRange(1, 10), help="1 to 10.  [default: by the type]")
-@click.option(
-    "--with", "participants", multiple=True, help="Who took part, such as player; several, one each."
-)
+@click.option("--with", "participants", multiple=True, help="Who took part, such as player; several, one each.")
 @click.option("--witness", "witnesses", multiple=True, help="A character who saw it and remembers it, too.")
 @click.option("--emotion", default="", help="What the character felt.")
 @click.option("--location", default="", help="Where it was.")
 @click.option("--slot", help="It is the one value that holds: player_name, npc_death_status:Mira, ….")
-@click.option(
-    "--how", type=click.Choice(WAYS), default="own_doing", show_default=True, help="How it was learnt."
-)
+@click.option("--how", type=click.Choice(WAYS), default="own_doing", show_default=True, help="How it was learnt.")
 @click.option("--heard-from", help="Who told it.")
 @click.option("--at", type=MOMENT, help="When it happened: session:turn, or a time.  [default: now]")
 @click.option("--create", is_flag=True, help="Make the character, and the project, where there is none.")
@@ -177,9 +156,7 @@ def recall(
             for each in found.items
         ]
         print_table(headings, rows, wide=2)
-        print_pairs(
-            {labels.tokens: f"{found.tokens} / {found.budget_tokens}", labels.left_out: len(found.left_out)}
-        )
+        print_pairs({labels.tokens: f"{found.tokens} / {found.budget_tokens}", labels.left_out: len(found.left_out)})
     _warn(found.issues)
 
 
@@ -234,9 +211,7 @@ def list_command(
 @_as_of_moment
 @json_option
 @click.pass_obj
-def feelings(
-    session: CliSession, project: str, character: str, to: str, as_of: Moment, as_json: bool
-) -> None:
+def feelings(session: CliSession, project: str, character: str, to: str, as_of: Moment, as_json: bool) -> None:
     """Show what a character feels for somebody, and what moved it."""
     with opened_project(session, project) as stores:
         feeling = _opened(stores, project, character)
@@ -272,9 +247,7 @@ def feelings(
 @click.argument("character")
 @_to_option
 @_as_of_moment
-@click.option(
-    "--reveal", is_flag=True, help="Show the texts of locked secrets, too: for you, not for a player."
-)
+@click.option("--reveal", is_flag=True, help="Show the texts of locked secrets, too: for you, not for a player.")
 @json_option
 @click.pass_obj
 def secrets(
@@ -292,16 +265,11 @@ def secrets(
         print_json(shown)
         return
     headings = (labels.entity_id, labels.status, labels.value("hint"), labels.text)
-    rows = [
-        (each["secret_id"], labels.value(each["standing"]), each["hint"], each.get("text", ""))
-        for each in shown
-    ]
+    rows = [(each["secret_id"], labels.value(each["standing"]), each["hint"], each.get("text", "")) for each in shown]
     print_table(headings, rows, wide=3)
 
 
-@npc.command(
-    epilog='\b\nExample:\n  novelgen npc check village Gregor "I pay the bandits with grain." --to player'
-)
+@npc.command(epilog='\b\nExample:\n  novelgen npc check village Gregor "I pay the bandits with grain." --to player')
 @project_argument
 @click.argument("character")
 @click.argument("reply")
@@ -311,14 +279,7 @@ def secrets(
 @json_option
 @click.pass_obj
 def check(
-    session: CliSession,
-    project: str,
-    character: str,
-    reply: str,
-    to: str,
-    said: str,
-    as_of: Moment,
-    as_json: bool,
+    session: CliSession, project: str, character: str, reply: str, to: str, said: str, as_of: Moment, as_json: bool
 ) -> None:
     """Find leaked secrets and invented people in a reply.
 
@@ -343,9 +304,7 @@ def check(
     "  novelgen npc flags village --set bridge_burnt --set price=12 --at 2:1"
 )
 @project_argument
-@click.option(
-    "--set", "settings", multiple=True, metavar="NAME[=VALUE]", help="Set a flag, to true without a value."
-)
+@click.option("--set", "settings", multiple=True, metavar="NAME[=VALUE]", help="Set a flag, to true without a value.")
 @click.option("--at", type=MOMENT, help="When the flags are set.  [default: now]")
 @_as_of_moment
 @json_option
@@ -365,9 +324,7 @@ def flags(
     with opened_project(session, project) as stores:
         for given in settings:
             name, is_given, value = given.partition("=")
-            set_flag(
-                stores, project, name=name, value=_flag_value(value) if is_given else True, at=as_moment(at)
-            )
+            set_flag(stores, project, name=name, value=_flag_value(value) if is_given else True, at=as_moment(at))
         found = read_flags(stores, project, as_of=as_moment(as_of))
         labels = story_labels(stores, project)
     if as_json:
@@ -388,11 +345,7 @@ def _opened(stores: MemoryStores, project: str, name: str, *, create: bool = Fal
 
 def _secret(state: SecretState, *, reveal: bool) -> dict[str, Any]:
     """Return a secret without what its listener may not hear, unless the author asks for it."""
-    shown: dict[str, Any] = {
-        "secret_id": state.secret.secret_id,
-        "standing": state.standing,
-        "hint": state.hint,
-    }
+    shown: dict[str, Any] = {"secret_id": state.secret.secret_id, "standing": state.standing, "hint": state.hint}
     if reveal or state.standing in ("unlocked", "known"):
         shown["text"] = state.secret.text
     if reveal:

@@ -39,9 +39,7 @@ def new(session: CliSession, name: str, language: str | None, as_json: bool) -> 
     print_result(files, *_made_lines(files), hint, as_json=as_json)
 
 
-@click.command(
-    epilog="\b\nExamples:\n  novelgen init my-novel\n  novelgen --projects-dir ~/novels init 我的小说"
-)
+@click.command(epilog="\b\nExamples:\n  novelgen init my-novel\n  novelgen --projects-dir ~/novels init 我的小说")
 @project_argument
 @_LANGUAGE
 @json_option
@@ -99,9 +97,7 @@ def delete(session: CliSession, project: str, is_confirmed: bool, as_json: bool)
 
     url = running_server(session.projects_dir)
     if url is not None:
-        raise ConfigurationError(
-            f"a server has these projects ({url}); delete {project!r} there, or end it first"
-        )
+        raise ConfigurationError(f"a server has these projects ({url}); delete {project!r} there, or end it first")
     with opened_stores(session, project) as stores:
         folder = stores.paths(project).folder
         require_confirmation(

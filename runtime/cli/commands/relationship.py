@@ -37,9 +37,7 @@ def relationship() -> None:
     """
 
 
-@relationship.command(
-    "list", epilog="\b\nExample:\n  novelgen relationship list my-novel --of Ada --status strained"
-)
+@relationship.command("list", epilog="\b\nExample:\n  novelgen relationship list my-novel --of Ada --status strained")
 @project_argument
 @click.option("--of", "character", help="Only those of this character, from its side.")
 @click.option("--status", help="Only those of this status.")
@@ -151,11 +149,7 @@ def show(
 @json_option
 @click.pass_obj
 def add(
-    session: CliSession,
-    project: str,
-    dimensions: tuple[tuple[str, int], ...],
-    as_json: bool,
-    **fields: Any,
+    session: CliSession, project: str, dimensions: tuple[tuple[str, int], ...], as_json: bool, **fields: Any
 ) -> None:
     """Add the relationship of two characters."""
     from runtime.services.relationships import add_relationship
@@ -187,9 +181,7 @@ def add(
     multiple=True,
     help="The same for both sides alike; repeatable.",
 )
-@click.option(
-    "--scene", "scene_id", help="Scene in which it happened, as S004 or 3:2.  [default: the last one]"
-)
+@click.option("--scene", "scene_id", help="Scene in which it happened, as S004 or 3:2.  [default: the last one]")
 @from_option
 @json_option
 @click.pass_obj
@@ -206,11 +198,7 @@ def edit(
 
     with opened_project(session, project) as stores:
         edited = edit_relationship(
-            stores,
-            project,
-            dimensions=dict(dimensions),
-            mutual_dimensions=dict(mutual_dimensions),
-            **changes,
+            stores, project, dimensions=dict(dimensions), mutual_dimensions=dict(mutual_dimensions), **changes
         )
     verb = "changed" if edited.is_changed else "unchanged"
     print_result(edited, f"{verb} {edited.relationship.relationship_id}", as_json=as_json)
@@ -223,9 +211,7 @@ def edit(
 @yes_option
 @json_option
 @click.pass_obj
-def delete(
-    session: CliSession, project: str, first: str, second: str, is_confirmed: bool, as_json: bool
-) -> None:
+def delete(session: CliSession, project: str, first: str, second: str, is_confirmed: bool, as_json: bool) -> None:
     """Delete how two characters stand, with its history; `entity undo` takes it back."""
     from runtime.services.deletion import delete_relationship
 

@@ -55,15 +55,11 @@ def list_command(session: CliSession, project: str, as_json: bool) -> None:
         listed = list_scenes(stores, project)
         labels = story_labels(stores, project)
     if as_json:
-        told = [
-            (each.scene.model_dump(mode="json", exclude={"text", "record"}), each.part) for each in listed
-        ]
+        told = [(each.scene.model_dump(mode="json", exclude={"text", "record"}), each.part) for each in listed]
         print_json([{**scene, "part": part} for scene, part in told])
         return
     columns: dict[str, list[str]] = {
-        labels.place: [
-            place_text(each.scene.chapter_index, each.scene.scene_index, labels) for each in listed
-        ],
+        labels.place: [place_text(each.scene.chapter_index, each.scene.scene_index, labels) for each in listed],
         labels.status: [labels.value(each.scene.extraction_status) for each in listed],
         labels.value("volume"): [each.part for each in listed],
         labels.title: [each.scene.title for each in listed],
@@ -129,17 +125,13 @@ def insert(
     _remind_of_files(change.moved)
 
 
-@scene.command(
-    epilog="\b\nExamples:\n  novelgen scene move my-novel 3:2 5:1\n  novelgen scene move my-novel 3 5"
-)
+@scene.command(epilog="\b\nExamples:\n  novelgen scene move my-novel 3:2 5:1\n  novelgen scene move my-novel 3 5")
 @project_argument
 @click.argument("source", metavar="FROM", type=POSITION)
 @click.argument("target", metavar="TO", type=POSITION)
 @json_option
 @click.pass_obj
-def move(
-    session: CliSession, project: str, source: StoryPosition, target: StoryPosition, as_json: bool
-) -> None:
+def move(session: CliSession, project: str, source: StoryPosition, target: StoryPosition, as_json: bool) -> None:
     """Move a scene (3:2 5:1) or a whole chapter (3 5); the others close up and make room."""
     from runtime.services.scenes import move_scene
 
@@ -157,9 +149,7 @@ def move(
 @yes_option
 @json_option
 @click.pass_obj
-def delete(
-    session: CliSession, project: str, place: StoryPosition, is_confirmed: bool, as_json: bool
-) -> None:
+def delete(session: CliSession, project: str, place: StoryPosition, is_confirmed: bool, as_json: bool) -> None:
     """Delete a scene with everything that came from it; your notes stay."""
     from runtime.services.scenes import delete_scene, get_scene
 

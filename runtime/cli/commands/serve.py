@@ -21,11 +21,7 @@ _PACKAGES = frozenset({"fastapi", "jinja2", "starlette", "uvicorn"})
     help="Address to listen at; any but this machine's own needs NOVELGEN_SERVER_TOKEN.",
 )
 @click.option(
-    "--port",
-    type=click.IntRange(0, 65_535),
-    default=8000,
-    show_default=True,
-    help="Port; 0 takes a free one.",
+    "--port", type=click.IntRange(0, 65_535), default=8000, show_default=True, help="Port; 0 takes a free one."
 )
 @click.option(
     "--allow-host",
@@ -42,9 +38,7 @@ _PACKAGES = frozenset({"fastapi", "jinja2", "starlette", "uvicorn"})
     "SSH or in CI.",
 )
 @click.pass_obj
-def serve(
-    session: CliSession, host: str, port: int, allowed_hosts: tuple[str, ...], is_opened: bool | None
-) -> None:
+def serve(session: CliSession, host: str, port: int, allowed_hosts: tuple[str, ...], is_opened: bool | None) -> None:
     """Serve all projects: a page for you, HTTP for programs.
 
     Needs `pip install 'novelgen[server]'`. The page at / shows and corrects what the memory believes; what there is to
@@ -75,9 +69,7 @@ def serve(
     )
 
     def tell(url: str) -> None:
-        click.echo(
-            f"{url}/v1 is open; /openapi.json tells what it offers, and {url}/ is the page in the browser"
-        )
+        click.echo(f"{url}/v1 is open; /openapi.json tells what it offers, and {url}/ is the page in the browser")
         if is_opened or (is_opened is None and has_browser_at_hand()):
             show_page(url)
 

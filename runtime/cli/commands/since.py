@@ -20,9 +20,7 @@ if TYPE_CHECKING:
 )
 @project_argument
 @click.option("--scene", "scene", type=POSITION, help="What this scene changed, or this whole chapter.")
-@click.option(
-    "--from", "since", type=POSITION, help="What all scenes from here on changed.  [default: the last scene]"
-)
+@click.option("--from", "since", type=POSITION, help="What all scenes from here on changed.  [default: the last scene]")
 @as_of_option
 @json_option
 @click.pass_obj

@@ -11,23 +11,8 @@ import click
 from runtime.cli.error_handling import ExitCode
 from runtime.cli.labels import ViewLabels
 from runtime.cli.opening import opened_project, story_labels
-from runtime.cli.output import (
-    print_json,
-    print_result,
-    print_table,
-    print_text,
-    progress_bars,
-    report_warning,
-)
-from runtime.cli.parameters import (
-    CHAPTER,
-    COUNT,
-    FILE,
-    CliSession,
-    CommandGroup,
-    json_option,
-    project_argument,
-)
+from runtime.cli.output import print_json, print_result, print_table, print_text, progress_bars, report_warning
+from runtime.cli.parameters import CHAPTER, COUNT, FILE, CliSession, CommandGroup, json_option, project_argument
 
 if TYPE_CHECKING:
     from runtime.services.summaries import ListedSummary, SummaryLevel
@@ -50,9 +35,7 @@ def _chapter_or_part(command: F) -> F:
     return chapter(click.option("--part", type=COUNT, help="The part of this number.")(command))
 
 
-@summary.command(
-    epilog="\b\nExamples:\n  novelgen summary show my-novel\n  novelgen summary show my-novel --part 1"
-)
+@summary.command(epilog="\b\nExamples:\n  novelgen summary show my-novel\n  novelgen summary show my-novel --part 1")
 @project_argument
 @_chapter_or_part
 @json_option
@@ -71,13 +54,8 @@ def show(session: CliSession, project: str, chapter: int | None, part: int | Non
     if as_json:
         print_json(listed)
         return
-    rows = [
-        (_name(each, labels), labels.value(each.origin), _remark(each, labels), _text(each))
-        for each in listed
-    ]
-    print_table(
-        (labels.value("of"), labels.origin, labels.value("remark"), labels.value("summary")), rows, wide=3
-    )
+    rows = [(_name(each, labels), labels.value(each.origin), _remark(each, labels), _text(each)) for each in listed]
+    print_table((labels.value("of"), labels.origin, labels.value("remark"), labels.value("summary")), rows, wide=3)
 
 
 @summary.command(
@@ -90,12 +68,7 @@ def show(session: CliSession, project: str, chapter: int | None, part: int | Non
 @json_option
 @click.pass_obj
 def edit(
-    session: CliSession,
-    project: str,
-    chapter: int | None,
-    part: int | None,
-    text_file: Path | None,
-    as_json: bool,
+    session: CliSession, project: str, chapter: int | None, part: int | None, text_file: Path | None, as_json: bool
 ) -> None:
     """Write a summary yourself, in an editor or a file.
 
@@ -170,10 +143,7 @@ def _name(summary: ListedSummary, labels: ViewLabels) -> str:
     if summary.level == "chapter":
         return labels.value("chapter {}").format(summary.number)
     title = f" {summary.title}" if summary.title else ""
-    return (
-        labels.value("part {}").format(summary.number)
-        + f"{title} ({summary.first_chapter}–{summary.last_chapter})"
-    )
+    return labels.value("part {}").format(summary.number) + f"{title} ({summary.first_chapter}–{summary.last_chapter})"
 
 
 def _remark(summary: ListedSummary, labels: ViewLabels) -> str:
@@ -181,9 +151,7 @@ def _remark(summary: ListedSummary, labels: ViewLabels) -> str:
         return labels.value("not used: scenes went elsewhere")
     if summary.written and summary.state == "outdated":
         return labels.value("not used: older than its scenes")
-    return labels.value(
-        {"outdated": "older than its scenes", "unfinished": "not over yet"}.get(summary.state, "")
-    )
+    return labels.value({"outdated": "older than its scenes", "unfinished": "not over yet"}.get(summary.state, ""))
 
 
 def _text(summary: ListedSummary) -> str:

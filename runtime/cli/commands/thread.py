@@ -82,14 +82,7 @@ def list_command(
         )
         for each in found
     ]
-    headings = (
-        labels.entity_id,
-        labels.status,
-        labels.importance,
-        labels.place,
-        labels.value("age"),
-        labels.text,
-    )
+    headings = (labels.entity_id, labels.status, labels.importance, labels.place, labels.value("age"), labels.text)
     print_table(headings, rows, wide=5)
 
 
@@ -99,9 +92,7 @@ def list_command(
 @as_of_option
 @json_option
 @click.pass_obj
-def show(
-    session: CliSession, project: str, thread_id: str, as_of: StoryPosition | None, as_json: bool
-) -> None:
+def show(session: CliSession, project: str, thread_id: str, as_of: StoryPosition | None, as_json: bool) -> None:
     """Show a thread as it stands."""
     from runtime.services.threads import get_thread
 
@@ -119,9 +110,7 @@ def show(
 )
 @project_argument
 @click.argument("description")
-@click.option(
-    "--category", default="", help="mystery, relationship, goal, threat, promise, …  [default: none]"
-)
+@click.option("--category", default="", help="mystery, relationship, goal, threat, promise, …  [default: none]")
 @click.option(
     "--importance",
     type=click.Choice(["low", "medium", "high", "critical"]),
@@ -132,9 +121,7 @@ def show(
 @click.option("--character", "characters", multiple=True, help="Whom it is about; may be given repeatedly.")
 @click.option("--location", "locations", multiple=True, help="Which place; may be given repeatedly.")
 @click.option("--item", "items", multiple=True, help="Which thing; may be given repeatedly.")
-@click.option(
-    "--notes", default="", help="What you note of it for yourself; no context shows it.  [default: none]"
-)
+@click.option("--notes", default="", help="What you note of it for yourself; no context shows it.  [default: none]")
 @from_option
 @json_option
 @click.pass_obj
@@ -158,9 +145,7 @@ def add(session: CliSession, project: str, as_json: bool, **fields: Any) -> None
 @click.option("--abandon", help="It was dropped: why.")
 @click.option("--description", help="How it is described, from where it was planted.")
 @click.option("--category", help="mystery, relationship, goal, threat, promise, …")
-@click.option(
-    "--importance", type=click.Choice(["low", "medium", "high", "critical"]), help="How much it weighs."
-)
+@click.option("--importance", type=click.Choice(["low", "medium", "high", "critical"]), help="How much it weighs.")
 @click.option("--notes", help="What you note of it for yourself; no context shows it.")
 @click.option("--pay-off", help="What its pay-off needs; `novelgen threads` shows it.")
 @click.option("--due-from", type=POSITION, help="From entering that scene on it is due.")
@@ -210,13 +195,9 @@ def edit(
                 stores, project, thread_id=thread_id, note=advance, pays_part=pays_part, start=start
             )
         if resolve is not None:
-            edited = resolve_thread(
-                stores, project, thread_id=thread_id, summary=resolve, ending=ending, start=start
-            )
+            edited = resolve_thread(stores, project, thread_id=thread_id, summary=resolve, ending=ending, start=start)
         if abandon is not None:
-            edited = abandon_thread(
-                stores, project, thread_id=thread_id, summary=abandon, ending=ending, start=start
-            )
+            edited = abandon_thread(stores, project, thread_id=thread_id, summary=abandon, ending=ending, start=start)
     print_result(edited, f"{thread_id} is {edited.status}", as_json=as_json)
 
 
@@ -226,9 +207,7 @@ def edit(
 @from_option
 @json_option
 @click.pass_obj
-def reopen(
-    session: CliSession, project: str, thread_id: str, start: StoryPosition | None, as_json: bool
-) -> None:
+def reopen(session: CliSession, project: str, thread_id: str, start: StoryPosition | None, as_json: bool) -> None:
     """Take back that a thread ended, where you said so and no scene's record does."""
     from runtime.services.threads import reopen_thread
 
@@ -250,9 +229,7 @@ def delete(session: CliSession, project: str, thread_id: str, is_confirmed: bool
 
     with opened_project(session, project) as stores:
         found = get_thread(stores, project, thread_id=thread_id)
-        require_confirmation(
-            f"delete {thread_id} ({found.description}) with its history", is_confirmed=is_confirmed
-        )
+        require_confirmation(f"delete {thread_id} ({found.description}) with its history", is_confirmed=is_confirmed)
         print_deletion(delete_thread(stores, project, thread_id=thread_id), project, as_json=as_json)
 
 
@@ -271,9 +248,7 @@ def delete(session: CliSession, project: str, thread_id: str, is_confirmed: bool
 )
 @click.option("--on-stage", multiple=True, help="Who or where the next scene is; may be given repeatedly.")
 @click.option("--board", "as_board", is_flag=True, help="A board: overdue, due, moved, planted, over.")
-@click.option(
-    "--report", "as_report", is_flag=True, help="What became of all of them, and what was never paid."
-)
+@click.option("--report", "as_report", is_flag=True, help="What became of all of them, and what was never paid.")
 @json_option
 @click.pass_obj
 def threads(
@@ -337,9 +312,7 @@ def _print_waiting(ledger: ThreadLedger, labels: ViewLabels) -> None:
     ]
     stage, pressure, age, silent, expected = map(labels.value, headings)
     print_table(
-        (labels.entity_id, stage, labels.importance, pressure, age, silent, expected, labels.text),
-        rows,
-        wide=7,
+        (labels.entity_id, stage, labels.importance, pressure, age, silent, expected, labels.text), rows, wide=7
     )
 
 
@@ -351,6 +324,4 @@ def _expected(entry: LedgerEntry) -> str:
     if window.source == "rhythm":
         last = "…" if window.overdue_after_scenes is None else window.overdue_after_scenes
         return f"{window.due_after_scenes}-{last}"
-    return " – ".join(
-        ":".join(map(str, place)) if place else "…" for place in (window.due_from, window.due_by)
-    )
+    return " – ".join(":".join(map(str, place)) if place else "…" for place in (window.due_from, window.due_by))

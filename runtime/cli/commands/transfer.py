@@ -24,14 +24,7 @@ from runtime.cli.output import (
     report_line,
     report_warning,
 )
-from runtime.cli.parameters import (
-    FOLDER,
-    CliSession,
-    json_option,
-    project_argument,
-    require_confirmation,
-    yes_option,
-)
+from runtime.cli.parameters import FOLDER, CliSession, json_option, project_argument, require_confirmation, yes_option
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -71,9 +64,7 @@ def export(session: CliSession, project: str, folder: Path, as_json: bool) -> No
 @click.option("--project", required=True, help="Project to import into; it is created when there is none.")
 @click.option("--dry-run", is_flag=True, help="Only show what would be imported; nothing is created.")
 @click.option(
-    "--update",
-    is_flag=True,
-    help="Take in again what was edited: chapters whose text changed replace the stored ones.",
+    "--update", is_flag=True, help="Take in again what was edited: chapters whose text changed replace the stored ones."
 )
 @click.option(
     "--keep-remarks",
@@ -226,14 +217,11 @@ def _print_changes(result: ProjectImport, project: str, labels: ViewLabels) -> N
     if not updated:
         print_text(word("nothing of this was taken in; run the same command with --update"))
     elif changes.waiting_chapters:
-        print_text(
-            word("they wait until the chapters that are gone are deleted; then run the same command again")
-        )
+        print_text(word("they wait until the chapters that are gone are deleted; then run the same command again"))
     if changes.gone_chapters:
         print_text(
             word("look: {}   delete scene by scene: {}").format(
-                f"novelgen scene list {project}",
-                f"novelgen scene delete {project} {changes.gone_chapters[0]}:1",
+                f"novelgen scene list {project}", f"novelgen scene delete {project} {changes.gone_chapters[0]}:1"
             )
         )
     if updated and changes.gone_scenes:

@@ -84,19 +84,9 @@ def correct_state(visit: Visited, form: Form) -> Response:
     if value == old:
         raise UserInputError(f"{attribute!r} stands like that already; write another value")
     entity_services.edit_entity(
-        stores,
-        project_id,
-        name=card.entity.entity_id,
-        changes={},
-        attributes={attribute: value},
-        start=visit.as_of,
+        stores, project_id, name=card.entity.entity_id, changes={}, attributes={attribute: value}, start=visit.as_of
     )
-    undo = TakingBack(
-        kind="card",
-        entity=card.entity.entity_id,
-        attributes={attribute: old},
-        start=visit.standing,
-    )
+    undo = TakingBack(kind="card", entity=card.entity.entity_id, attributes={attribute: old}, start=visit.standing)
     return led_back(form.get("back", ""), "state", told=card.entity.name, undo=undo.packed())
 
 
@@ -115,9 +105,7 @@ def merge_cards(visit: Visited, form: Form) -> Response:
     keep, gone = form.get("keep", "").strip(), form.get("gone", "").strip()
     if not keep or not gone:
         raise UserInputError("which two are one is not said; name both")
-    merged = entity_services.merge_entities(
-        visit.served.stores, visit.served.project_id, keep=keep, gone=gone
-    )
+    merged = entity_services.merge_entities(visit.served.stores, visit.served.project_id, keep=keep, gone=gone)
     undo = undo_by_number("entity_change", merged.change.change_id)
     told = merged.entity.name if merged.entity else keep
     return led_back(visit.address("card", entity=merged.change.entity_id), "merge", told=told, undo=undo)
@@ -211,9 +199,7 @@ def _edited(
     done: str,
     told: str,
 ) -> Response:
-    entity_services.edit_entity(
-        visit.served.stores, visit.served.project_id, name=whole.entity_id, changes=changes
-    )
+    entity_services.edit_entity(visit.served.stores, visit.served.project_id, name=whole.entity_id, changes=changes)
     undo = TakingBack(kind="card", entity=whole.entity_id, changes=before)
     return led_back(form.get("back", ""), done, told=told, undo=undo.packed())
 

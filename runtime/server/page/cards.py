@@ -14,13 +14,7 @@ from novelgen.models.position import END_OF_STORY
 from novelgen.models.state import PRESENCE_ATTRIBUTE
 from novelgen.rendering.labels import labels_for
 from novelgen.rendering.lines import render_value
-from runtime.server.page.visits import (
-    MAX_SHOWN,
-    Name,
-    PageRoute,
-    Shown,
-    Visited,
-)
+from runtime.server.page.visits import MAX_SHOWN, Name, PageRoute, Shown, Visited
 from runtime.services import attachments as attachment_services
 from runtime.services import entities as entity_services
 from runtime.services import relationships as relationship_services
@@ -65,9 +59,7 @@ def cards_page(
     ordered: Order = order if order in ORDERS else "weight"
     known = visit.kept(list_appearances, order=ordered)
     wanted = find.strip().casefold()
-    matching = [
-        each for each in known if not wanted or any(wanted in name.casefold() for name in each.entity.names())
-    ]
+    matching = [each for each in known if not wanted or any(wanted in name.casefold() for name in each.entity.names())]
     counts = {kind: sum(each.entity.entity_type == kind for each in matching) for kind in KINDS}
     found = [each for each in matching if kind in ("", each.entity.entity_type)]
     return visit.frame("cards").page(
@@ -131,10 +123,7 @@ def _facts(visit: Visited, character: str, narrowing: Narrowing) -> list[tuple[A
         limit=FACTS_AT_ONCE,
     )
     cells = [row.cells[0] for row in table.rows]
-    return [
-        (row, cell if isinstance(cell, KnownMemory) else None)
-        for row, cell in zip(table.rows, cells, strict=True)
-    ]
+    return [(row, cell if isinstance(cell, KnownMemory) else None) for row, cell in zip(table.rows, cells, strict=True)]
 
 
 def _attributes(

@@ -54,9 +54,7 @@ def offer_draft_work(house: House) -> None:
     def repair(order: JobOrder) -> BaseModel:
         asked = order.job.arguments
         project = ServedProject(house, order.job.project_id)
-        step = project.story.check_step(
-            writer=project.speaking_model(), repair=True, use_model=asked["with_model"]
-        )
+        step = project.story.check_step(writer=project.speaking_model(), repair=True, use_model=asked["with_model"])
         text = (order.folder / DRAFT_FILE).read_text(encoding="utf-8")
         return step.invoke({**asked, "draft": text})
 
@@ -165,9 +163,7 @@ def waive_page(visit: Visited, form: Form) -> Response:
 @router.post("/page/projects/{project_id}/check/unwaive")
 def unwaive_page(visit: Visited, form: Form) -> Response:
     """Take a waiver back, and show the draft again."""
-    continuity_services.unwaive_finding(
-        visit.served.stores, visit.served.project_id, issue_id=form.get("issue_id", "")
-    )
+    continuity_services.unwaive_finding(visit.served.stores, visit.served.project_id, issue_id=form.get("issue_id", ""))
     return _back_to_draft(visit, form)
 
 
@@ -188,11 +184,7 @@ def _stored_page(visit: Visit, here: Here, stored: str) -> Response:
     form = {**blank_draft(here), "chapter": told[1], "scene": told[2], "text": read.scene.text or ""}
     visit.served.house.awaken(project_id, stores)
     checks = continuity_services.check_stored(
-        stores,
-        project_id,
-        chapter_index=place[0],
-        scene_index=place[1],
-        options=CheckOptions(uses_model=False),
+        stores, project_id, chapter_index=place[0], scene_index=place[1], options=CheckOptions(uses_model=False)
     ).checks
     return _page(visit, here, form, check=checks[0] if checks else None, stored=place)
 
@@ -285,25 +277,15 @@ def _started(visit: Visit, here: Here, form: dict[str, str], work: DraftWork) ->
 
 
 def _job_of(visit: Visit, job_id: str) -> Job:
-    """Return a job on a draft of this project.
-
-    Raises:
-        Refusal: When there is none of that id.
-    """
+    """Return a job on a draft of this project."""
     job = visit.served.house.jobs.get(job_id)
     if job.project_id != visit.served.project_id or job.kind not in ("check", "repair"):
-        raise Refusal(
-            404, "unknown-job", f"no work on a draft has the id {job_id[:50]!r}; check the draft again"
-        )
+        raise Refusal(404, "unknown-job", f"no work on a draft has the id {job_id[:50]!r}; check the draft again")
     return job
 
 
 def _found_draft(visit: Visit, form: dict[str, str]) -> dict[str, str]:
-    """Return the draft that a form of a finding is about.
-
-    Raises:
-        UserInputError: When it is no longer kept.
-    """
+    """Return the draft that a form of a finding is about."""
     kept = visit.served.house.kept_forms.find(visit.served.project_id, form.get("kept", ""))
     if kept is not None:
         return dict(kept.form)
@@ -335,8 +317,7 @@ def _with_waivers(visit: Visit, check: DraftCheck) -> DraftCheck:
     waivers = continuity_services.list_waivers(visit.served.stores, visit.served.project_id)
     notes = {each.issue_id: each.note for each in waivers}
     told: list[ContinuityIssue] = [
-        each.model_copy(update={"waived_note": notes.get(each.issue_id)})
-        for each in (*check.issues, *check.waived)
+        each.model_copy(update={"waived_note": notes.get(each.issue_id)}) for each in (*check.issues, *check.waived)
     ]
     return check.model_copy(
         update={

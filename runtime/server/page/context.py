@@ -62,13 +62,7 @@ FILE_ENDINGS: dict[ContextFile, str] = {"text": "prompt.txt", "json": "memory.js
 
 @dataclass(frozen=True, slots=True)
 class Group:
-    """Lines of a context that serve one need.
-
-    Args:
-        need: The need.
-        is_hidden: Whether the point of view does not know them.
-        lines: The lines, each with its number on the page.
-    """
+    """Lines of a context that serve one need."""
 
     need: str
     is_hidden: bool
@@ -82,14 +76,7 @@ class Group:
 
 @dataclass(frozen=True, slots=True)
 class Share:
-    """A part of the picture of the tokens.
-
-    Args:
-        need: The need.
-        tokens: What it costs.
-        start: Where it begins in the picture.
-        width: How much of the picture it takes.
-    """
+    """A part of the picture of the tokens."""
 
     need: str
     tokens: int
@@ -99,15 +86,7 @@ class Share:
 
 @dataclass(frozen=True, slots=True)
 class Changed:
-    """One thing that came in, went, or is told otherwise.
-
-    Args:
-        what: The kind: memories, states, or a section of the timeline.
-        was: As it was told; empty where it was not.
-        now: As it is told.
-        chapter_index: Of its scene.
-        scene_index: Of its scene.
-    """
+    """One thing that came in, went, or is told otherwise."""
 
     what: str
     was: str = ""
@@ -280,9 +259,7 @@ def _kept_or_told(visit: Visit, form: dict[str, str], told: dict[str, str]) -> d
 
 
 def _own_plans(visit: Visit, here: Here) -> list[tuple[PlannedScene, str]]:
-    plans = list_own_plans(
-        visit.served.stores, visit.served.project_id, until=here.next_scene, last=PLANS_OFFERED
-    )
+    plans = list_own_plans(visit.served.stores, visit.served.project_id, until=here.next_scene, last=PLANS_OFFERED)
     filled = [(each, plan_in(form_of(each), here)) for each in plans]
     return [(each, _address(visit, form, here)) for each, form in filled][::-1]
 
@@ -370,13 +347,8 @@ def _told_difference(was: SceneMemoryContext, now: SceneMemoryContext, frame: Fr
         "went": [each for each in changes if not each.now],
         "otherwise": [each for each in changes if each.was and each.now],
         "moves": difference.moves,
-        "texts": {
-            each.source_id or each.chunk_id: each.text for each in (now.report or ContextReport()).items
-        },
-        "tokens": [
-            (each, difference.tokens_was.get(each, 0), difference.tokens_now.get(each, 0))
-            for each in sections
-        ],
+        "texts": {each.source_id or each.chunk_id: each.text for each in (now.report or ContextReport()).items},
+        "tokens": [(each, difference.tokens_was.get(each, 0), difference.tokens_now.get(each, 0)) for each in sections],
         "is_same": difference.is_empty,
     }
 
@@ -400,9 +372,7 @@ def _changed_states(difference: ContextDifference, frame: Frame) -> Iterable[Cha
             if attribute.attribute == PRESENCE_ATTRIBUTE:
                 continue
             was, now = (
-                ""
-                if value is None
-                else render_attribute(attribute.attribute, value, difference.names, labels)
+                "" if value is None else render_attribute(attribute.attribute, value, difference.names, labels)
                 for value in (attribute.was, attribute.now)
             )
             yield Changed("states", was=was and f"{name} · {was}", now=now and f"{name} · {now}")
@@ -412,9 +382,7 @@ def _changed_timeline(difference: ContextDifference, frame: Frame) -> Iterable[C
     labels = labels_for(frame.language)
     for each in difference.timeline:
         was, now = (
-            ""
-            if entry is None
-            else render_timeline_entry(each.section, entry, difference.names, labels=labels)
+            "" if entry is None else render_timeline_entry(each.section, entry, difference.names, labels=labels)
             for entry in (each.was, each.now)
         )
         yield Changed(each.section, was=was.removeprefix("- "), now=now.removeprefix("- "))

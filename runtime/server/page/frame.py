@@ -28,17 +28,7 @@ Theme = Literal["system", "light", "dark"]
 LANGUAGE_COOKIE = "novelgen_language"
 THEME_COOKIE = "novelgen_theme"
 
-VIEWS = (
-    "story",
-    "threads",
-    "cards",
-    "relationships",
-    "timeline",
-    "knowledge",
-    "context",
-    "check",
-    "health",
-)
+VIEWS = ("story", "threads", "cards", "relationships", "timeline", "knowledge", "context", "check", "health")
 """The views of a project, in the order of the navigation; each has its route, template and word."""
 
 POLICY = (
@@ -66,12 +56,7 @@ _UNPRINTABLE = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\ud800-\udfff\uf
 
 @dataclass(frozen=True, slots=True)
 class Here:
-    """The point of the story as of which a page tells.
-
-    Args:
-        as_of: Position of the read; None is the end.
-        places: Chapter and scene of every stored scene, in story order.
-    """
+    """The point of the story as of which a page tells."""
 
     as_of: StoryPosition | None
     places: tuple[tuple[int, int], ...]
@@ -100,9 +85,7 @@ class Here:
     def chapter_starts(self) -> list[int]:
         """How many scenes lie before each chapter but the first; of many chapters some, evenly."""
         starts = [
-            index
-            for index, (before, place) in enumerate(pairwise(self.places), start=1)
-            if before[0] != place[0]
+            index for index, (before, place) in enumerate(pairwise(self.places), start=1) if before[0] != place[0]
         ]
         return starts[:: len(starts) // MAX_TICKS + 1]
 
@@ -113,18 +96,9 @@ class Here:
 
 
 class Frame:
-    """What every page of one request has: words, links and colours.
+    """What every page of one request has: words, links and colours."""
 
-    Args:
-        request: The request.
-        project_id: The project; empty where it is about none.
-        here: The position; None where it is about none.
-        view: The view, of `VIEWS`.
-    """
-
-    def __init__(
-        self, request: Request, project_id: str = "", here: Here | None = None, view: str = ""
-    ) -> None:
+    def __init__(self, request: Request, project_id: str = "", here: Here | None = None, view: str = "") -> None:
         cookies = request.cookies
         wished = language_wished(request.headers.get("accept-language", ""))
         chosen = cookies.get(LANGUAGE_COOKIE)
@@ -155,11 +129,7 @@ class Frame:
         return shown if self.project_id in shown else [self.project_id, *shown[: MAX_SWITCHED - 1]]
 
     def word(self, key: str, /, **values: Any) -> str:
-        """Return words of the page in its language.
-
-        Raises:
-            KeyError: When the catalogue lacks them, which a test finds.
-        """
+        """Return words of the page in its language."""
         return CATALOGUES[self.language][key].format(**values)
 
     def word_or(self, key: str, /) -> str:
@@ -199,13 +169,7 @@ class Frame:
         return f"{address}?{urlencode(told, errors='replace')}" if told else address
 
     def page(self, template: str, *, status: int = 200, **values: Any) -> HTMLResponse:
-        """Return a page.
-
-        Args:
-            template: Its name below `templates`, without `.html`.
-            status: HTTP status.
-            **values: What it shows; every text is escaped.
-        """
+        """Return a page."""
         html = (
             templates()
             .get_template(f"{template}.html")

@@ -41,14 +41,7 @@ _KIND: Mapping[RelationshipDimension, int] = {"trust": 1, "affection": 1, "respe
 
 @dataclass(frozen=True, slots=True)
 class Side:
-    """How one of two stands to the other.
-
-    Args:
-        who: Entity id of whose side it is.
-        other: Entity id of the other one.
-        view: How the one sees the other, in words.
-        feelings: Dimension to value.
-    """
+    """How one of two stands to the other."""
 
     who: str
     other: str
@@ -97,18 +90,7 @@ def change_of(side: Side, pair: Relationship, earlier: Relationship | None) -> C
 
 @dataclass(frozen=True, slots=True)
 class DrawnPerson:
-    """Somebody in the picture.
-
-    Args:
-        entity_id: Who.
-        name: As known at the position, as long as there is room.
-        x: Of the dot.
-        y: Of the dot.
-        anchor: On which side of the dot the name stands, as SVG says it.
-        text_x: Of the name.
-        text_y: Of the name.
-        plate: Half the width of the plate under the name, for who stands in the middle; else 0.
-    """
+    """Somebody in the picture."""
 
     entity_id: str
     name: str
@@ -122,21 +104,7 @@ class DrawnPerson:
 
 @dataclass(frozen=True, slots=True)
 class DrawnArrow:
-    """How one side stands to the other, or a line without a head where no side is told.
-
-    Args:
-        pair: What stands between the two.
-        side: Whose side.
-        path: The line, as SVG says it.
-        head: The arrow's head, as points of a polygon; empty for a line.
-        width: The stronger, the thicker.
-        sign_x: Where the sign of its warmth stands.
-        sign_y: Where the sign of its warmth stands.
-        mark_x: Where it is marked when it changed of late.
-        mark_y: Where it is marked when it changed of late.
-        change: What became of it of late.
-        is_beside: Between two of whom neither was chosen.
-    """
+    """How one side stands to the other, or a line without a head where no side is told."""
 
     pair: Relationship
     side: Side
@@ -167,14 +135,7 @@ def relationship_graph(
     earlier: Mapping[str, Relationship] | None = None,
     chosen: str = "",
 ) -> RelationshipGraph:
-    """Return where people and arrows stand.
-
-    Args:
-        pairs: How pairs stand, in the order in which they became known.
-        names: Entity id to name; pairs of whom no name is known are left out.
-        earlier: Relationship id to how the pair stood of late; None marks nothing.
-        chosen: Entity id of the one to stand in the middle, with their neighbours alone around them.
-    """
+    """Return where people and arrows stand."""
     named = [each for each in pairs if each.character_a in names and each.character_b in names]
     near = {each.character_a for each in named} | {each.character_b for each in named}
     if chosen in near:
@@ -248,10 +209,7 @@ def _in_the_middle(entity_id: str, name: str) -> DrawnPerson:
 
 
 def _arrows(
-    pair: Relationship,
-    people: Mapping[str, DrawnPerson],
-    earlier: Mapping[str, Relationship] | None,
-    chosen: str,
+    pair: Relationship, people: Mapping[str, DrawnPerson], earlier: Mapping[str, Relationship] | None, chosen: str
 ) -> list[DrawnArrow]:
     sides = sides_of(pair)
     told = [each for each in sides if each.is_told]
@@ -287,10 +245,7 @@ def _arrow(
     middle_x = (start.x + end.x) / 2 - down / length * bend
     middle_y = (start.y + end.y) / 2 + across / length * bend
     pull = 0.0 if start.plate or end.plate else 0.1 if is_beside else 0.22
-    control = (
-        middle_x + (_CENTRE[0] - middle_x) * pull,
-        middle_y + (_CENTRE[1] - middle_y) * pull,
-    )
+    control = (middle_x + (_CENTRE[0] - middle_x) * pull, middle_y + (_CENTRE[1] - middle_y) * pull)
     begin = _away((start.x, start.y), control, _room(start, control))
     tip = _away((end.x, end.y), control, _room(end, control))
     width = round(1.2 + pair.intensity * 0.38, 1)
@@ -300,9 +255,7 @@ def _arrow(
     return DrawnArrow(
         pair=pair,
         side=side,
-        path=(
-            f"M{begin[0]:.1f} {begin[1]:.1f} Q{control[0]:.1f} {control[1]:.1f} {neck[0]:.1f} {neck[1]:.1f}"
-        ),
+        path=(f"M{begin[0]:.1f} {begin[1]:.1f} Q{control[0]:.1f} {control[1]:.1f} {neck[0]:.1f} {neck[1]:.1f}"),
         head=_head(tip, control, size) if has_head else "",
         width=width,
         sign_x=round(sign[0], 1),
@@ -336,10 +289,7 @@ def _room(person: DrawnPerson, control: _Point) -> float:
 def _along(start: _Point, control: _Point, end: _Point, share: float) -> _Point:
     """Return the point of a curve at a share of its way."""
     rest = 1 - share
-    x, y = (
-        rest * rest * start[axis] + 2 * rest * share * control[axis] + share * share * end[axis]
-        for axis in (0, 1)
-    )
+    x, y = (rest * rest * start[axis] + 2 * rest * share * control[axis] + share * share * end[axis] for axis in (0, 1))
     return x, y
 
 
@@ -357,14 +307,7 @@ _LABEL_HEIGHT = 15.0
 
 @dataclass(frozen=True, slots=True)
 class CourseLine:
-    """One dimension over the scenes.
-
-    Args:
-        name: The dimension.
-        path: Its steps, as SVG says them.
-        value: Its last value.
-        label_y: Where its name stands, to the right of its end.
-    """
+    """One dimension over the scenes."""
 
     name: str
     path: str
@@ -389,14 +332,7 @@ def course_chart(
     *,
     top: int = 100,
 ) -> CourseChart:
-    """Return how values ran over the scenes, as lines with steps.
-
-    Args:
-        steps: The changes, oldest first.
-        values: What held after each.
-        places: The scenes before the position; the chart ends with them.
-        top: The greatest value; the least is the same below nothing where any value lies there, else nothing.
-    """
+    """Return how values ran over the scenes, as lines with steps."""
     bottom = -top if any(value < 0 for each in values for value in each.values()) else 0
     plot = CHART_HEIGHT - _CHART_TOP - _CHART_BOTTOM
     right = CHART_WIDTH - _CHART_RIGHT

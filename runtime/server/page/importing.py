@@ -18,12 +18,7 @@ from runtime.server.page.frame import Frame
 from runtime.server.page.visits import MAX_SHOWN, Form, Name, PageRoute, Shown
 from runtime.server.problems import Refusal
 from runtime.server.uploads import Upload
-from runtime.services.projects import (
-    create_project,
-    list_project_ids,
-    proposed_project_id,
-    require_new_project,
-)
+from runtime.services.projects import create_project, list_project_ids, proposed_project_id, require_new_project
 from runtime.services.transfer import ProjectImport, import_project, is_of_another_story
 
 router = APIRouter(route_class=PageRoute, include_in_schema=False)
@@ -163,11 +158,7 @@ def take_in(house: TheHouse, upload_id: UploadId, form: Form) -> Response:
     job = house.jobs.start(
         "manuscript",
         project_id,
-        {
-            "file": upload.file,
-            "update": bool(form.get("update")),
-            "keep_remarks": bool(form.get("keep_remarks")),
-        },
+        {"file": upload.file, "update": bool(form.get("update")), "keep_remarks": bool(form.get("keep_remarks"))},
         source=(upload.file, house.uploads.path(upload)),
     )
     house.uploads.forget(upload_id)

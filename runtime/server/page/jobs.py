@@ -76,11 +76,7 @@ def reading_page(visit: Visited, chapter: Chapter = "", retry: Tick = "", again:
         trouble = str(error)
     settings = stores.settings
     estimate = estimate_project(
-        stores,
-        project_id,
-        chapter_index=int(chapter) if chapter else None,
-        retry_failed=bool(retry),
-        again=bool(again),
+        stores, project_id, chapter_index=int(chapter) if chapter else None, retry_failed=bool(retry), again=bool(again)
     )
     return visit.frame("health").page(
         "reading",
@@ -100,9 +96,7 @@ def read_scenes(visit: Visited, form: Form) -> Response:
     served = visit.served
     build_extraction_model(served.stores.settings, served.house.chat_model)
     asked = ExtractScenes(
-        chapter_index=number_in(form, "chapter"),
-        retry_failed=bool(form.get("retry")),
-        again=bool(form.get("again")),
+        chapter_index=number_in(form, "chapter"), retry_failed=bool(form.get("retry")), again=bool(form.get("again"))
     )
     return _to(served.house.jobs.start("extract", served.project_id, asked.model_dump(mode="json")).job_id)
 

@@ -10,13 +10,7 @@ from starlette.responses import Response
 
 from novelgen.errors import UserInputError
 from novelgen.knowledge.rules import WHY, WHY_ZH
-from novelgen.models.knowledge import (
-    KNOWLEDGE_KINDS,
-    KNOWLEDGE_SOURCES,
-    READER,
-    KnownMemory,
-    UnknownMemory,
-)
+from novelgen.models.knowledge import KNOWLEDGE_KINDS, KNOWLEDGE_SOURCES, READER, KnownMemory, UnknownMemory
 from runtime.server.page.frame import Frame
 from runtime.server.page.notices import TakingBack
 from runtime.server.page.taking_back import led_back
@@ -114,9 +108,7 @@ def say_who_knows(visit: Visited, form: Form) -> Response:
     stores, project_id = visit.served.stores, visit.served.project_id
     memory_id, character, kind = (form.get(each, "").strip() for each in ("memory", "character", "kind"))
     if not memory_id or not character:
-        raise UserInputError(
-            "whose knowledge of which fact is corrected is not said; choose a cell of the table"
-        )
+        raise UserInputError("whose knowledge of which fact is corrected is not said; choose a cell of the table")
     of_cell = {"character": character, "memory_id": memory_id}
     stood = knowledge_services.author_words(stores, project_id, **of_cell)
     if kind == "as_told":
@@ -167,9 +159,7 @@ def _cell(
     )
 
 
-def _unknown_cell(
-    frame: Frame, name: str, told: UnknownMemory, names: Mapping[str, str], *, is_said: bool
-) -> Cell:
+def _unknown_cell(frame: Frame, name: str, told: UnknownMemory, names: Mapping[str, str], *, is_said: bool) -> Cell:
     reasons: Mapping[Any, str] = WHY_ZH if frame.language == "zh" else WHY
     why = reasons[_REASONS[told.why]] if told.why in _REASONS else told.why
     if told.might_know_from is not None and told.might_know_from in names:
@@ -178,9 +168,7 @@ def _unknown_cell(
         why += frame.comma + frame.word("author")
     plain = "might" if told.might_know else "unknown"
     return Cell(
-        plain if told.kind == "unknown" else told.kind,
-        frame.word("cell_unknown", name=name, why=why),
-        is_said=is_said,
+        plain if told.kind == "unknown" else told.kind, frame.word("cell_unknown", name=name, why=why), is_said=is_said
     )
 
 

@@ -34,16 +34,7 @@ _LETTER = 7.0
 Place = tuple[int, int]
 MarkKind = Literal["died", "returned", "hurt", "learnt", "got", "lost", "moved_away", "other_change"]
 
-BY_WEIGHT: tuple[MarkKind, ...] = (
-    "died",
-    "returned",
-    "got",
-    "lost",
-    "hurt",
-    "learnt",
-    "moved_away",
-    "other_change",
-)
+BY_WEIGHT: tuple[MarkKind, ...] = ("died", "returned", "got", "lost", "hurt", "learnt", "moved_away", "other_change")
 
 _KINDS: Mapping[str, MarkKind] = {
     "physical_state": "hurt",
@@ -55,15 +46,7 @@ _KINDS: Mapping[str, MarkKind] = {
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """Something that became of one of the cast in a scene.
-
-    Args:
-        who: Entity id.
-        place: Chapter and scene.
-        kind: What kind of change.
-        change: What was stated.
-        words: The same in words, once they are found.
-    """
+    """Something that became of one of the cast in a scene."""
 
     who: str
     place: Place
@@ -74,14 +57,7 @@ class Change:
 
 @dataclass(frozen=True, slots=True)
 class Column:
-    """A scene: where it stands, and what is written above it.
-
-    Args:
-        scene: The scene.
-        x: Its middle.
-        opens_chapter: Whether a chapter begins with it, in the order shown.
-        opens_day: Whether another day is told than for the scene to the left.
-    """
+    """A scene: where it stands, and what is written above it."""
 
     scene: SceneTime
     x: float
@@ -91,15 +67,7 @@ class Column:
 
 @dataclass(frozen=True, slots=True)
 class Stay:
-    """One of the cast at one place, over scenes side by side.
-
-    Args:
-        start: Middle of its first scene.
-        end: Middle of its last scene.
-        location_id: Where; None where it is not told.
-        label: As much of the place's name as there is room for.
-        is_move: Whether they were elsewhere before.
-    """
+    """One of the cast at one place, over scenes side by side."""
 
     start: float
     end: float
@@ -132,15 +100,7 @@ class Mark:
 
 @dataclass(frozen=True, slots=True)
 class Lane:
-    """One of the cast: when on stage, where, and what became of them.
-
-    Args:
-        entity_id: Who.
-        name: As much of the name as there is room for.
-        y: The middle of the lane.
-        gaps: From where to where they are away between two stays.
-        died_at: From where on they are dead; None while they live.
-    """
+    """One of the cast: when on stage, where, and what became of them."""
 
     entity_id: str
     name: str
@@ -166,14 +126,7 @@ class LanePicture:
 
 @dataclass(frozen=True, slots=True)
 class HeatColumn:
-    """A chapter, or several side by side in a long book.
-
-    Args:
-        first: Its first chapter.
-        last: Its last chapter.
-        start: Number of its first scene among all, from 0.
-        is_shown: Whether its scenes are those drawn above.
-    """
+    """A chapter, or several side by side in a long book."""
 
     first: int
     last: int
@@ -202,9 +155,7 @@ class HeatMap:
 def windows_of(scenes: Sequence[SceneTime], *, is_told_order: bool) -> list[tuple[int, int]]:
     """Return the stretches in which scenes are drawn, as first and behind the last; as told, chapters stay whole."""
     if not is_told_order:
-        return [
-            (start, min(start + WINDOW_SCENES, len(scenes))) for start in range(0, len(scenes), WINDOW_SCENES)
-        ]
+        return [(start, min(start + WINDOW_SCENES, len(scenes))) for start in range(0, len(scenes), WINDOW_SCENES)]
     windows: list[tuple[int, int]] = []
     start = end = 0
     for _, chapter in groupby(scenes, key=lambda each: each.chapter_index):
@@ -222,12 +173,7 @@ def windows_of(scenes: Sequence[SceneTime], *, is_told_order: bool) -> list[tupl
 
 
 def changes_in(stretch: StatedStretch, scenes: Sequence[SceneTime]) -> list[Change]:
-    """Return what became of whom in some scenes; a thing that changes hands is lost by one and got by another.
-
-    Args:
-        stretch: What was stated around these scenes.
-        scenes: Those that count; what a whole chapter states stands at the last of them in it.
-    """
+    """Return what became of whom in some scenes; a thing that changes hands is lost by one and got by another."""
     places = {scene.place for scene in scenes}
     last_of = {scene.chapter_index: scene.place for scene in sorted(scenes, key=lambda each: each.place)}
     stage = {scene.place: (scene.location_id, scene.participants) for scene in scenes}
@@ -270,24 +216,15 @@ def _kind_of(change: StateChange) -> MarkKind:
     return _KINDS.get(change.attribute, "other_change")
 
 
-def lane_picture(
-    scenes: Sequence[SceneTime], changes: Iterable[Change], names: Mapping[str, str]
-) -> LanePicture:
-    """Return scenes from left to right with the lanes of who is in them or changes in them.
-
-    Args:
-        scenes: Those to be drawn, in the order in which they are.
-        changes: What became of whom in them.
-        names: Entity id to name; who has none is not drawn.
-    """
+def lane_picture(scenes: Sequence[SceneTime], changes: Iterable[Change], names: Mapping[str, str]) -> LanePicture:
+    """Return scenes from left to right with the lanes of who is in them or changes in them."""
     column = min(_GREATEST_COLUMN, max(_LEAST_COLUMN, _GOOD_WIDTH // max(1, len(scenes))))
     columns = [
         Column(
             scene,
             column * (index + 0.5),
             opens_chapter=index == 0 or scenes[index - 1].chapter_index != scene.chapter_index,
-            opens_day=scene.story_day is not None
-            and (index == 0 or scenes[index - 1].story_day != scene.story_day),
+            opens_day=scene.story_day is not None and (index == 0 or scenes[index - 1].story_day != scene.story_day),
         )
         for index, scene in enumerate(scenes)
     ]
@@ -302,30 +239,18 @@ def lane_picture(
         for index, who in enumerate(order[:MAX_LANES])
     ]
     return LanePicture(
-        columns,
-        lanes,
-        order[MAX_LANES:],
-        column=column,
-        width=column * len(columns),
-        height=HEAD + LANE * len(lanes),
+        columns, lanes, order[MAX_LANES:], column=column, width=column * len(columns), height=HEAD + LANE * len(lanes)
     )
 
 
 def _lane(
-    who: str,
-    names: Mapping[str, str],
-    y: float,
-    columns: Sequence[Column],
-    width: float,
-    changes: Sequence[Change],
+    who: str, names: Mapping[str, str], y: float, columns: Sequence[Column], width: float, changes: Sequence[Change]
 ) -> Lane:
     dots = [Dot(each.x, each.scene) for each in columns if who in each.scene.participants]
     runs: list[list[Dot]] = []
     for dot in dots:
         is_next = (
-            runs
-            and dot.x - runs[-1][-1].x < 1.5 * width
-            and runs[-1][-1].scene.location_id == dot.scene.location_id
+            runs and dot.x - runs[-1][-1].x < 1.5 * width and runs[-1][-1].scene.location_id == dot.scene.location_id
         )
         if is_next:
             runs[-1].append(dot)
@@ -337,8 +262,7 @@ def _lane(
         here = run[0].scene.location_id
         is_new = here is not None and (index == 0 or before != here)
         following = next(
-            (later[0].x for later in runs[index + 1 :] if later[0].scene.location_id != here),
-            width * len(columns),
+            (later[0].x for later in runs[index + 1 :] if later[0].scene.location_id != here), width * len(columns)
         )
         letters = int((following - run[0].x - 2) / _LETTER) if is_new else 0
         label = shortened(names.get(here, ""), letters) if here is not None and letters >= 5 else ""
@@ -346,9 +270,7 @@ def _lane(
     x_of = {each.scene.place: each.x for each in columns}
     marks = [
         Mark(x_of[place], place, list(together))
-        for place, together in groupby(
-            sorted(changes, key=lambda each: x_of[each.place]), lambda each: each.place
-        )
+        for place, together in groupby(sorted(changes, key=lambda each: x_of[each.place]), lambda each: each.place)
     ]
     fates = [each for each in changes if each.kind in ("died", "returned")]
     return Lane(
@@ -370,14 +292,7 @@ def heat_map(
     *,
     shown: frozenset[Place] = frozenset(),
 ) -> HeatMap:
-    """Return how many scenes of each chapter name whom, chapters of a long book several together.
-
-    Args:
-        scenes: All of them, in the order told.
-        named: Entity id to the places of the scenes that name them.
-        names: Entity id to name.
-        shown: Places of the scenes that are drawn as lanes.
-    """
+    """Return how many scenes of each chapter name whom, chapters of a long book several together."""
     chapters = list(dict.fromkeys(each.chapter_index for each in scenes))
     together = -(-len(chapters) // MAX_HEAT_COLUMNS) or 1
     starts: dict[int, int] = {}
@@ -387,8 +302,7 @@ def heat_map(
     column_of = {chapter: index for index, group in enumerate(groups) for chapter in group}
     shown_chapters = {chapter for chapter, _ in shown}
     columns = [
-        HeatColumn(each[0], each[-1], starts[each[0]], is_shown=not shown_chapters.isdisjoint(each))
-        for each in groups
+        HeatColumn(each[0], each[-1], starts[each[0]], is_shown=not shown_chapters.isdisjoint(each)) for each in groups
     ]
     most = sorted((who for who in named if who in names), key=lambda who: (-len(named[who]), names[who]))
     rows = []

@@ -83,11 +83,7 @@ def named_by_words(content: str) -> str:
 
 
 def unpacked(packed: str) -> TakingBack:
-    """Return how a change is taken back.
-
-    Raises:
-        UserInputError: When it is not said whole.
-    """
+    """Return how a change is taken back."""
     try:
         unpacker = zlib.decompressobj()
         told = unpacker.decompress(base64.urlsafe_b64decode(packed), MAX_PACKED)

@@ -13,14 +13,7 @@ from novelgen.text.sentences import split_sentences
 
 @dataclass(frozen=True, slots=True)
 class Piece:
-    """A stretch of text within one paragraph.
-
-    Args:
-        text: The stretch.
-        numbers: Of the passages that hold it.
-        begins: Of those that begin with it; a link to a passage leads there.
-        ends: Of those that end with it; their notes stand behind it.
-    """
+    """A stretch of text within one paragraph."""
 
     text: str
     numbers: tuple[int, ...] = ()
@@ -29,12 +22,7 @@ class Piece:
 
 
 def marked_paragraphs(text: str, passages: Mapping[int, tuple[int, int]]) -> list[list[Piece]]:
-    """Return the lines of a text that are not empty, cut where marked passages begin and end.
-
-    Args:
-        text: The text.
-        passages: Number to characters [start, end); what lies outside the text is left out.
-    """
+    """Return the lines of a text that are not empty, cut where marked passages begin and end."""
     within = {
         number: (max(0, start), min(len(text), end))
         for number, (start, end) in passages.items()
@@ -57,12 +45,7 @@ def marked_paragraphs(text: str, passages: Mapping[int, tuple[int, int]]) -> lis
 
 @dataclass(frozen=True, slots=True)
 class ChangedPassage:
-    """A stretch of two versions of a text.
-
-    Args:
-        change: Whether it stands in both, or in one of them.
-        text: The stretch.
-    """
+    """A stretch of two versions of a text."""
 
     change: Literal["same", "out", "in"]
     text: str
@@ -72,9 +55,7 @@ def changed_passages(was: str, now: str) -> list[ChangedPassage]:
     """Return two versions of a text as one: what stands in both, and sentence by sentence what went and came."""
     old, new = _sentences(was), _sentences(now)
     passages: list[ChangedPassage] = []
-    for tag, old_start, old_end, new_start, new_end in SequenceMatcher(
-        None, old, new, autojunk=False
-    ).get_opcodes():
+    for tag, old_start, old_end, new_start, new_end in SequenceMatcher(None, old, new, autojunk=False).get_opcodes():
         if tag == "equal":
             passages.append(ChangedPassage("same", "".join(old[old_start:old_end])))
             continue

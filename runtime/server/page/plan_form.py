@@ -41,11 +41,7 @@ MOST_TOKENS = 1_000_000
 def blank_plan(here: Here) -> dict[str, str]:
     """Return the form for the scene that would be written at the page's position."""
     chapter_index, scene_index = here.next_scene
-    return {
-        **dict.fromkeys(PLAN_FIELDS, ""),
-        "chapter": str(chapter_index),
-        "scene": str(scene_index),
-    }
+    return {**dict.fromkeys(PLAN_FIELDS, ""), "chapter": str(chapter_index), "scene": str(scene_index)}
 
 
 def plan_in(given: Mapping[str, str], here: Here) -> dict[str, str]:
@@ -56,9 +52,7 @@ def plan_in(given: Mapping[str, str], here: Here) -> dict[str, str]:
 def told_fields(form: Mapping[str, str], here: Here) -> dict[str, str]:
     """Return the fields of a form that an address has to tell."""
     blank = blank_plan(here)
-    return {
-        name: form[name] for name in PLAN_FIELDS if form[name] != blank[name] or name in ("chapter", "scene")
-    }
+    return {name: form[name] for name in PLAN_FIELDS if form[name] != blank[name] or name in ("chapter", "scene")}
 
 
 def asked_scene(form: dict[str, str]) -> tuple[int, int] | None:
@@ -68,12 +62,7 @@ def asked_scene(form: dict[str, str]) -> tuple[int, int] | None:
 
 
 def request_of(form: dict[str, str], here: Here, project_id: str) -> MemoryContextRequest:
-    """Return what a form asks for, for a scene that is never later than the page's position.
-
-    Raises:
-        Refusal: When a number is none.
-        UserInputError: When the form says neither who appears, nor where, nor what for.
-    """
+    """Return what a form asks for, for a scene that is never later than the page's position."""
     characters = names_in(form["characters"])
     plan = ScenePlan(
         location=form["location"].strip(),
@@ -96,11 +85,7 @@ def request_of(form: dict[str, str], here: Here, project_id: str) -> MemoryConte
 
 
 def bounds_of(form: dict[str, str]) -> ContextBounds:
-    """Return the budgets that a form asks for; what is left empty stays as the settings say.
-
-    Raises:
-        Refusal: When one is no number, or too great.
-    """
+    """Return the budgets that a form asks for; what is left empty stays as the settings say."""
     names = ("memory_budget", "state_budget", "timeline_budget")
     return ContextBounds(**{name: _tokens_in(form, name, most=MOST_TOKENS) for name in names})
 
@@ -121,15 +106,7 @@ def form_of(planned: PlannedScene) -> dict[str, str]:
 
 
 def planned_scene(plan: ScenePlan | ChapterPlan, place: tuple[int, int]) -> PlannedScene:
-    """Return the scene that a plan file plans: of a chapter's plan the scene of that number, else its first.
-
-    Args:
-        plan: What the file holds.
-        place: Chapter and scene that the form names, which count where the file names none.
-
-    Raises:
-        UserInputError: When a chapter's plan has no scene.
-    """
+    """Return the scene that a plan file plans: of a chapter's plan the scene of that number, else its first."""
     if isinstance(plan, ScenePlan):
         number = place[1] if plan.scene_number is None else plan.scene_number
         return PlannedScene(place[0], number, plan)
@@ -155,8 +132,6 @@ def _tokens_in(form: dict[str, str], name: str, *, most: int) -> int | None:
         return None
     if not (told.isascii() and told.isdecimal() and len(told) <= 7 and int(told) <= most):
         raise Refusal(
-            422,
-            "invalid-request",
-            f"{name} {told[:50]!r} is no number up to {most}; write 2000, or leave it empty",
+            422, "invalid-request", f"{name} {told[:50]!r} is no number up to {most}; write 2000, or leave it empty"
         )
     return int(told)

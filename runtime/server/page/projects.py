@@ -75,18 +75,14 @@ def mend_page(visit: Visited, project: Project, form: Form) -> Response:
 @router.get("/page/projects/{project_id}/export.zip")
 def export_archive(project: Project) -> Response:
     """Give everything that a project holds, as an archive that an import reads back without loss."""
-    return _download(
-        packed_export(project.stores, project.project_id), project.project_id, "zip", "application/zip"
-    )
+    return _download(packed_export(project.stores, project.project_id), project.project_id, "zip", "application/zip")
 
 
 @router.get("/page/projects/{project_id}/story.md")
 def export_text(project: Project) -> Response:
     """Give the story as one text."""
     text = story_text(project.stores, project.project_id)
-    return _download(
-        text.encode("utf-8", "replace"), project.project_id, "md", "text/markdown; charset=utf-8"
-    )
+    return _download(text.encode("utf-8", "replace"), project.project_id, "md", "text/markdown; charset=utf-8")
 
 
 @router.post("/page/projects/{project_id}/delete")
@@ -94,9 +90,7 @@ def delete_page(request: Request, project: Project, form: Form) -> Response:
     """Delete a project whose id was typed."""
     confirm = form.get("confirm", "").strip()
     if confirm != project.project_id:
-        raise Refusal(
-            400, "invalid-request", Frame(request).word("delete_not_confirmed", project=project.project_id)
-        )
+        raise Refusal(400, "invalid-request", Frame(request).word("delete_not_confirmed", project=project.project_id))
     delete_project(project, confirm)
     return RedirectResponse("/", status_code=303)
 

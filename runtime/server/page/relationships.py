@@ -54,13 +54,7 @@ class PairRow:
 
 @dataclass(frozen=True, slots=True)
 class PairView:
-    """A pair that was chosen.
-
-    Args:
-        row: How it stands.
-        charts: What each side felt over the scenes; a side without feelings has none.
-        strength: How strong it was over the scenes.
-    """
+    """A pair that was chosen."""
 
     row: PairRow
     charts: Sequence[tuple[Side, CourseChart]]
@@ -142,25 +136,17 @@ def _row(pair: Relationship, earlier: Mapping[str, Relationship]) -> PairRow:
     return PairRow(pair, first, second, change_of(first, pair, was), change_of(second, pair, was))
 
 
-def _pair_view(
-    visit: Visited, here: Here, pair: Relationship, earlier: Mapping[str, Relationship]
-) -> PairView:
+def _pair_view(visit: Visited, here: Here, pair: Relationship, earlier: Mapping[str, Relationship]) -> PairView:
     row = _row(pair, earlier)
     course = relationship_services.relationship_course(
-        visit.served.stores,
-        visit.served.project_id,
-        first=pair.character_a,
-        second=pair.character_b,
-        as_of=visit.as_of,
+        visit.served.stores, visit.served.project_id, first=pair.character_a, second=pair.character_b, as_of=visit.as_of
     )
     places = here.places[: here.known]
     charts = [
         (
             side,
             course_chart(
-                course.steps,
-                [{str(name): value for name, value in felt.items()} for felt in all_felt],
-                places,
+                course.steps, [{str(name): value for name, value in felt.items()} for felt in all_felt], places
             ),
         )
         for side, all_felt in (
@@ -169,7 +155,5 @@ def _pair_view(
         )
         if any(all_felt)
     ]
-    strength = course_chart(
-        course.steps, [{"strength": each.intensity} for each in course.steps], places, top=10
-    )
+    strength = course_chart(course.steps, [{"strength": each.intensity} for each in course.steps], places, top=10)
     return PairView(row, charts, strength)

@@ -73,9 +73,7 @@ def static_file(name: str) -> Response:
 
 
 @router.get("/page/look")
-def change_look(
-    back: Annotated[str, Query(max_length=8000)] = "/", language: str = "", theme: str = ""
-) -> Response:
+def change_look(back: Annotated[str, Query(max_length=8000)] = "/", language: str = "", theme: str = "") -> Response:
     """Keep the language or the colours that somebody chose, and go back to where they were."""
     # A link of another site must not lead through here to anywhere else.
     answer = RedirectResponse(own_address(back), status_code=303)

@@ -17,13 +17,7 @@ from runtime.server.page.visits import Name, PageRoute, Shown, Visit, Visited
 from runtime.services.author_changes import list_author_changes
 from runtime.services.extraction import build_extraction_model, estimate_project
 from runtime.services.scene_editing import RECORDED_WITH_WORDS
-from runtime.services.scene_reading import (
-    ListedState,
-    ReadScene,
-    list_scene_states,
-    read_scene,
-    reading_state,
-)
+from runtime.services.scene_reading import ListedState, ReadScene, list_scene_states, read_scene, reading_state
 from runtime.services.summaries import list_summaries
 
 router = APIRouter(route_class=PageRoute, include_in_schema=False)
@@ -143,12 +137,7 @@ def text_page(visit: Visited, chapter: int, scene: int) -> Response:
     """Show a scene's text and title in a form."""
     read = _read(visit, chapter, scene)
     return visit.frame("story").page(
-        "scene_text",
-        read=read,
-        text=read.scene.text or "",
-        title=read.scene.title,
-        outcome=None,
-        record="keep",
+        "scene_text", read=read, text=read.scene.text or "", title=read.scene.title, outcome=None, record="keep"
     )
 
 
@@ -188,19 +177,14 @@ def model_page(visit: Visited, chapter: int, scene: int | None = None) -> Respon
 
 def _read(visit: Visit, chapter: int, scene: int) -> ReadScene:
     return read_scene(
-        visit.served.stores,
-        visit.served.project_id,
-        position=StoryPosition(chapter, scene),
-        as_of=visit.as_of,
+        visit.served.stores, visit.served.project_id, position=StoryPosition(chapter, scene), as_of=visit.as_of
     )
 
 
 def _state(scene: Any) -> str:
     has_record = scene.has_record if isinstance(scene, ListedState) else scene.record is not None
     return reading_state(
-        has_record=has_record,
-        record_origin=scene.record_origin,
-        extraction_status=scene.extraction_status,
+        has_record=has_record, record_origin=scene.record_origin, extraction_status=scene.extraction_status
     )
 
 

@@ -17,12 +17,7 @@ from runtime.server.routes.jobs import ExtractScenes
 from runtime.services import memories as memory_services
 from runtime.services import scenes as scene_services
 from runtime.services.extraction import build_extraction_model
-from runtime.services.scene_editing import (
-    RecordedFactKind,
-    amend_recorded_fact,
-    edit_scene,
-    preview_scene_text,
-)
+from runtime.services.scene_editing import RecordedFactKind, amend_recorded_fact, edit_scene, preview_scene_text
 from runtime.services.scene_reading import EstablishedFact, read_scene
 from runtime.services.summaries import write_author_summary
 
@@ -44,9 +39,7 @@ def decide_on_memory(visit: Visited, form: Form) -> Response:
     decide = DECISIONS.get(form.get("decision", ""))
     memory_id = form.get("memory", "")
     if decide is None or not memory_id:
-        raise UserInputError(
-            f"which memory, or what is decided, is not said; decide one of {', '.join(DECISIONS)}"
-        )
+        raise UserInputError(f"which memory, or what is decided, is not said; decide one of {', '.join(DECISIONS)}")
     change = decide(visit.served.stores, visit.served.project_id, memory_id=memory_id)
     return told_of_memory(form, "check" if form["decision"] == "confirm" else form["decision"], change)
 
@@ -59,21 +52,14 @@ def edit_fact(visit: Visited, form: Form) -> Response:
     read = read_scene(stores, project_id, position=place, as_of=visit.as_of)
     memory_id = form.get("memory", "")
     fact = next(
-        (
-            each
-            for each in [*read.facts, *read.rejected]
-            if (each.kind, each.source_id) == ("memory", memory_id)
-        ),
-        None,
+        (each for each in [*read.facts, *read.rejected] if (each.kind, each.source_id) == ("memory", memory_id)), None
     )
     if fact is None:
         raise UserInputError(f"scene {place} holds no fact {memory_id[:100]!r}; look at the scene again")
     changes = _differing(form, fact, read.scene.text or "")
     if not changes:
         return _back(form, "same")
-    change = memory_services.edit_memory(
-        stores, project_id, memory_id=memory_id, as_of=visit.as_of, **changes
-    )
+    change = memory_services.edit_memory(stores, project_id, memory_id=memory_id, as_of=visit.as_of, **changes)
     return told_of_memory(form, "change", change)
 
 
@@ -251,9 +237,7 @@ def told_of_memory(form: dict[str, str], done: str, change: memory_services.Memo
     return _back(form, done, told=told, change_id=change.change_id)
 
 
-def _back(
-    form: dict[str, str], done: str, *, told: str = "", lost: int = 0, change_id: int | None = None
-) -> Response:
+def _back(form: dict[str, str], done: str, *, told: str = "", lost: int = 0, change_id: int | None = None) -> Response:
     """Lead back to where a form stood, telling there what was done; `at` names the element to come back to."""
     undo = undo_by_number("author_change", change_id)
     return led_back(form.get("back", ""), done, told=told, lost=lost, undo=undo, at=form.get("at", ""))

@@ -19,22 +19,8 @@ from runtime.services import threads as thread_services
 router = APIRouter(route_class=PageRoute, include_in_schema=False)
 
 
-def led_back(
-    back: str, done: str, *, told: str = "", lost: int = 0, undo: str = "", at: str = ""
-) -> Response:
-    """Lead to a page of the page's own that says what was changed.
-
-    Args:
-        back: Its address, as a form brought it.
-        done: With `did_` before it a word of the catalogue.
-        told: Whom or what it is of.
-        lost: So many facts of a scene have lost their words.
-        undo: How it is taken back, packed; empty where it cannot be.
-        at: The element to come back to.
-
-    Raises:
-        KeyError: When the catalogue lacks the word, which a test finds.
-    """
+def led_back(back: str, done: str, *, told: str = "", lost: int = 0, undo: str = "", at: str = "") -> Response:
+    """Lead to a page of the page's own that says what was changed."""
     if f"did_{done}" not in ENGLISH:
         raise KeyError(f"did_{done}")
     parts = urlsplit(own_address(back))
@@ -55,9 +41,7 @@ def take_back(visit: Visited, form: Form) -> Response:
     elif undo.kind == "entity_change":
         entity_services.undo_entity_change(stores, project_id, change_id=undo.change_id)
     elif undo.kind == "thread":
-        thread_services.reopen_thread(
-            stores, project_id, thread_id=undo.entity, start=position(undo.start or None)
-        )
+        thread_services.reopen_thread(stores, project_id, thread_id=undo.entity, start=position(undo.start or None))
     elif undo.kind == "card":
         entity_services.edit_entity(
             stores,

@@ -30,17 +30,7 @@ class Step:
 
 @dataclass(frozen=True, slots=True)
 class ThreadLine:
-    """A thread over the book.
-
-    Args:
-        entry: The thread.
-        name: As much of its description as there is room for.
-        y: Its height.
-        start: Where it was planted.
-        end: Where it ended, or where the story stands.
-        steps: How it moved, the planting first.
-        due: From where to where it is due, as far as that lies within the story so far; None where it does not.
-    """
+    """A thread over the book."""
 
     entry: LedgerEntry
     name: str
@@ -62,15 +52,8 @@ class ThreadLines:
 
 
 def thread_lines(entries: Sequence[LedgerEntry], places: Sequence[Place]) -> ThreadLines:
-    """Return the lines of threads, in the order in which they were planted.
-
-    Args:
-        entries: The threads, those that matter most first: of too many only the first are drawn.
-        places: Chapter and scene of the stored scenes before the position.
-    """
-    drawn = sorted(
-        entries[:MAX_LINES], key=lambda each: (each.chapter_index or 0, each.scene_index or 0, each.loop_id)
-    )
+    """Return the lines of threads, in the order in which they were planted."""
+    drawn = sorted(entries[:MAX_LINES], key=lambda each: (each.chapter_index or 0, each.scene_index or 0, each.loop_id))
     lines = [_line(each, places, HEAD + ROW * (index + 0.5)) for index, each in enumerate(drawn)]
     firsts: dict[int, int] = {}
     for index, (chapter, _) in enumerate(places):
@@ -93,10 +76,7 @@ def _index_of(chapter: int | None, scene: int | None, places: Sequence[Place]) -
 
 
 def _line(entry: LedgerEntry, places: Sequence[Place], y: float) -> ThreadLine:
-    steps = [
-        Step(_x(_index_of(each.chapter_index, each.scene_index, places), places), each)
-        for each in entry.moves
-    ]
+    steps = [Step(_x(_index_of(each.chapter_index, each.scene_index, places), places), each) for each in entry.moves]
     planted = _index_of(entry.chapter_index, entry.scene_index, places)
     start = _x(planted, places)
     return ThreadLine(

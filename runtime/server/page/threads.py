@@ -15,17 +15,7 @@ from novelgen.threads.ledger import LedgerEntry, ThreadLedger
 from runtime.server.page.notices import TakingBack
 from runtime.server.page.taking_back import led_back
 from runtime.server.page.thread_lines import HEAD, WIDTH, thread_lines
-from runtime.server.page.visits import (
-    Form,
-    Name,
-    PageRoute,
-    Shown,
-    Visit,
-    Visited,
-    names_in,
-    number_in,
-    place_in,
-)
+from runtime.server.page.visits import Form, Name, PageRoute, Shown, Visit, Visited, names_in, number_in, place_in
 from runtime.services import entities as entity_services
 from runtime.services import threads as thread_services
 from runtime.services.thread_ledger import thread_ledger
@@ -56,9 +46,7 @@ def threads_page(
     names = visit.kept(entity_services.entity_names)
     shown = _filtered(ledger, person, kind)
     over = sorted(
-        shown.at("over"),
-        key=lambda each: (each.last_chapter_index or 0, each.last_scene_index or 0),
-        reverse=True,
+        shown.at("over"), key=lambda each: (each.last_chapter_index or 0, each.last_scene_index or 0), reverse=True
     )
     columns: dict[str, list[LedgerEntry]] = {stage: shown.at(stage) for stage in BOARD}  # type: ignore[arg-type]
     columns["paid"] = [each for each in over if each.ending == "paid"]
@@ -99,9 +87,7 @@ def _filtered(ledger: ThreadLedger, person: str, kind: str) -> ThreadLedger:
     kept = ledger.of_category(kind) if kind else ledger
     if not person:
         return kept
-    return kept.model_copy(
-        update={"entries": [each for each in kept.entries if person in each.related_entities]}
-    )
+    return kept.model_copy(update={"entries": [each for each in kept.entries if person in each.related_entities]})
 
 
 @router.post("/page/projects/{project_id}/threads/end")
@@ -198,9 +184,7 @@ def _weight(form: dict[str, str]) -> LoopImportance:
     return weight
 
 
-def _to_the_board(
-    visit: Visit, form: dict[str, str], done: str, *, told: str = "", undo: str = ""
-) -> Response:
+def _to_the_board(visit: Visit, form: dict[str, str], done: str, *, told: str = "", undo: str = "") -> Response:
     """Lead back to the board as it was filtered, telling there what was done."""
     kept = {name: form.get(name, "")[:400] for name in ("person", "kind")}
     address = visit.address("threads", **kept)

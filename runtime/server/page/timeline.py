@@ -13,13 +13,7 @@ from novelgen.models.position import StoryPosition
 from novelgen.models.story_time import SceneTime
 from novelgen.rendering.labels import Labels, labels_for
 from novelgen.rendering.lines import render_value
-from runtime.server.page.lanes import (
-    Change,
-    changes_in,
-    heat_map,
-    lane_picture,
-    windows_of,
-)
+from runtime.server.page.lanes import Change, changes_in, heat_map, lane_picture, windows_of
 from runtime.server.page.visits import PageRoute, Visited
 from runtime.services import entities as entity_services
 from runtime.services.states import StatedStretch, stated_within
@@ -45,8 +39,7 @@ def timeline_page(visit: Visited, start: Start = None, order: Order = "told") ->
     frame = visit.frame("timeline")
     labels = labels_for(frame.language)
     changes = [
-        replace(each, words=_told(each, names, labels))
-        for each in changes_in(_stated(visit, told, window), window)
+        replace(each, words=_told(each, names, labels)) for each in changes_in(_stated(visit, told, window), window)
     ]
     named = visit.kept(scenes_naming_characters).places
     return frame.page(
@@ -66,10 +59,7 @@ def timeline_page(visit: Visited, start: Start = None, order: Order = "told") ->
 
 def _as_lived(scenes: Sequence[SceneTime]) -> list[SceneTime]:
     """Return scenes in the order lived; those of which nothing says when come last, as they are told."""
-    return sorted(
-        scenes,
-        key=lambda each: (each.lived_order is None, each.lived_order or 0, each.told_order),
-    )
+    return sorted(scenes, key=lambda each: (each.lived_order is None, each.lived_order or 0, each.told_order))
 
 
 def _stated(visit: Visited, told: Sequence[SceneTime], window: Sequence[SceneTime]) -> StatedStretch:

@@ -67,13 +67,7 @@ class PageRoute(APIRoute):
 
 
 class Visit:
-    """A visit to a view of a project.
-
-    Args:
-        request: The request.
-        served: The project.
-        as_of: Position of the read, as the address has it.
-    """
+    """A visit to a view of a project."""
 
     def __init__(self, request: Request, served: ServedProject, as_of: str | None) -> None:
         self.request = request
@@ -84,10 +78,6 @@ class Visit:
         """Return what a use case tells of the project as of the position, kept from an earlier visit if it holds.
 
         It is for use cases that read the database alone; nobody may change what they answer.
-
-        Args:
-            answer: The use case.
-            asked: What else it is given; `as_of` goes before the visit's own.
         """
         stores, project_id = self.served.stores, self.served.project_id
         given = {"as_of": self.as_of, **asked}
@@ -128,9 +118,7 @@ async def _form(request: Request) -> dict[str, str]:
     try:
         sent = parse_qsl(body, keep_blank_values=True, max_num_fields=MAX_FORM_FIELDS)
     except ValueError as error:
-        raise Refusal(
-            400, "invalid-request", f"a form of the page has at most {MAX_FORM_FIELDS} fields"
-        ) from error
+        raise Refusal(400, "invalid-request", f"a form of the page has at most {MAX_FORM_FIELDS} fields") from error
     return {name: value.replace("\r\n", "\n") for name, value in sent}
 
 
@@ -145,28 +133,17 @@ Name = Annotated[str, Query(max_length=400)]
 
 
 def number_in(form: dict[str, str], name: str) -> int | None:
-    """Return a number of a form, or None where it was left empty.
-
-    Raises:
-        Refusal: When it is none, or out of bounds.
-    """
+    """Return a number of a form, or None where it was left empty."""
     told = form.get(name, "").strip()
     if not told:
         return None
     if not (told.isascii() and told.isdecimal() and len(told) <= 7):
-        raise Refusal(
-            422, "invalid-request", f"{name} {told[:50]!r} is no number of a chapter or scene; write 3"
-        )
+        raise Refusal(422, "invalid-request", f"{name} {told[:50]!r} is no number of a chapter or scene; write 3")
     return int(told)
 
 
 def place_in(form: dict[str, str], name: str) -> StoryPosition | None:
-    """Return a place of the story of a form, or None where it was left empty.
-
-    Raises:
-        Refusal: When it is none.
-        InvalidPositionError: When it is out of bounds.
-    """
+    """Return a place of the story of a form, or None where it was left empty."""
     return place_of(form.get(name, "").strip(), name)
 
 
@@ -175,9 +152,7 @@ def place_of(told: str, name: str) -> StoryPosition | None:
     if not told:
         return None
     if not _PLACE.fullmatch(told):
-        raise Refusal(
-            422, "invalid-request", f"{name} {told[:50]!r} is no place of the story; write 3:2, or 3"
-        )
+        raise Refusal(422, "invalid-request", f"{name} {told[:50]!r} is no place of the story; write 3:2, or 3")
     return position(told)
 
 

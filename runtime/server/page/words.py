@@ -29,11 +29,7 @@ _WISH = re.compile(r"\s*([A-Za-z*]{1,8})(?:-[A-Za-z0-9-]{1,20})?\s*(?:;\s*q=([01
 
 
 def language_wished(header: str) -> PageLanguage:
-    """Return the language of the page that a browser wishes for most, English where it has none of ours.
-
-    Args:
-        header: Its `Accept-Language`.
-    """
+    """Return the language of the page that a browser wishes for most, English where it has none of ours."""
     best: PageLanguage = "en"
     best_weight = 0.0
     for wish in header[:500].split(","):

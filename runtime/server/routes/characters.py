@@ -15,17 +15,7 @@ from novelgen.character_memory.recall import Recall
 from novelgen.character_memory.reply_check import ReplyFinding
 from runtime.character import Character
 from runtime.server.answering import AnsweringRouter, told
-from runtime.server.house import (
-    READS,
-    Body,
-    EntityName,
-    MemoryId,
-    MomentText,
-    PositionText,
-    Project,
-    moment,
-    position,
-)
+from runtime.server.house import READS, Body, EntityName, MemoryId, MomentText, PositionText, Project, moment, position
 from runtime.server.routes.writing import wants_prompt
 from runtime.services.character_care import EditedMemory
 from runtime.services.characters import Remembered
@@ -42,16 +32,12 @@ class RememberRequest(Body):
     """What a character shall remember."""
 
     text: Text = Field(description="What happened, as the character would tell it.")
-    event_type: str = Field(
-        default="", max_length=400, description="conversation, gift_received, betrayal, …."
-    )
+    event_type: str = Field(default="", max_length=400, description="conversation, gift_received, betrayal, ….")
     importance: int | None = Field(default=None, ge=1, le=10)
     participants: list[Name] = Field(default_factory=list, max_length=100)
     emotion: str = Field(default="", max_length=400)
     location: str = Field(default="", max_length=400)
-    slot: str | None = Field(
-        default=None, max_length=400, description="It is the one current value of this slot."
-    )
+    slot: str | None = Field(default=None, max_length=400, description="It is the one current value of this slot.")
     at: MomentText | None = None
     short: str | None = Field(default=None, max_length=2000)
     is_milestone: bool = False
@@ -61,9 +47,7 @@ class RememberRequest(Body):
     heard_from: Name | None = None
     witnesses: list[Name] = Field(default_factory=list, max_length=100)
     details: dict[str, Any] = Field(default_factory=dict)
-    create: bool = Field(
-        default=False, description="Make the character, and the project, where there is none."
-    )
+    create: bool = Field(default=False, description="Make the character, and the project, where there is none.")
 
 
 class RecallRequest(Body):
@@ -72,12 +56,8 @@ class RecallRequest(Body):
     said: str = Field(default="", max_length=20_000, description="Empty: what weighs most by itself.")
     budget_tokens: int | None = Field(default=None, ge=0, le=1_000_000)
     as_of: MomentText | None = None
-    to: Name | None = Field(
-        default=None, description="To whom the character will speak; null keeps every secret."
-    )
-    story_as_of: PositionText | None = Field(
-        default=None, description="What of the story may come back, too."
-    )
+    to: Name | None = Field(default=None, description="To whom the character will speak; null keeps every secret.")
+    story_as_of: PositionText | None = Field(default=None, description="What of the story may come back, too.")
 
 
 class ReplyRequest(Body):
@@ -85,9 +65,7 @@ class ReplyRequest(Body):
 
     said: Text
     to: Name = "player"
-    talk: list[tuple[str, str]] = Field(
-        default_factory=list, max_length=200, description="Who and what, before."
-    )
+    talk: list[tuple[str, str]] = Field(default_factory=list, max_length=200, description="Who and what, before.")
     at: MomentText | None = None
     budget_tokens: int | None = Field(default=None, ge=0, le=1_000_000)
     keep: Keeping = "clean"
@@ -138,12 +116,7 @@ class SpokenPiece(BaseModel):
 
 
 class ServedCharacter:
-    """A character that a request names; it is looked up in the thread that uses it.
-
-    Args:
-        project: Its project.
-        name: As it was given.
-    """
+    """A character that a request names; it is looked up in the thread that uses it."""
 
     def __init__(self, project: Project, name: str) -> None:
         self.house = project.house
@@ -152,11 +125,7 @@ class ServedCharacter:
 
     @property
     def character(self) -> Character:
-        """The character.
-
-        Raises:
-            UnknownEntityError: When nobody bears the name.
-        """
+        """The character."""
         return self._project.story.character(self._name)
 
 
@@ -179,9 +148,7 @@ def _speaking_model(project: Project) -> BaseChatModel:
 @router.get("/memories")
 def list_character_memories(
     known: Known,
-    as_of: Annotated[
-        str | None, Query(max_length=40, description="Only what it knew strictly before.")
-    ] = None,
+    as_of: Annotated[str | None, Query(max_length=40, description="Only what it knew strictly before.")] = None,
     with_former: bool = True,
 ) -> CharacterMemories:
     """List what a character knows, in the order of storing."""

@@ -37,17 +37,13 @@ def check_ready(house: TheHouse) -> Alive:
 
 
 @router.get(
-    "/metrics",
-    response_class=Response,
-    responses={200: {"content": {"text/plain": {"schema": {"type": "string"}}}}},
+    "/metrics", response_class=Response, responses={200: {"content": {"text/plain": {"schema": {"type": "string"}}}}}
 )
 async def read_metrics(house: TheHouse) -> Response:
     """Tell Prometheus how much is asked of which route, how long it takes, and how many jobs there are."""
     metrics = house.telemetry.metrics
     if metrics is None:
         raise Refusal(
-            404,
-            "unknown-route",
-            "this server has no metrics; run pip install 'novelgen[telemetry]' and start it again",
+            404, "unknown-route", "this server has no metrics; run pip install 'novelgen[telemetry]' and start it again"
         )
     return Response(metrics.text(), media_type="text/plain; version=0.0.4; charset=utf-8")

@@ -92,8 +92,7 @@ def remove_waiver(project: Project, issue_id: FindingId) -> Waiver:
 def list_changes(
     project: Project,
     since: Annotated[
-        PositionText | None,
-        Query(description="What the scenes from here on changed; without it the last one."),
+        PositionText | None, Query(description="What the scenes from here on changed; without it the last one.")
     ] = None,
     as_of: AsOf = None,
 ) -> StoryDifference:

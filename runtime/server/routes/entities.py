@@ -30,8 +30,7 @@ class EntityChanges(Body):
     """Changes of a card and of a state."""
 
     changes: dict[str, Any] = Field(
-        default_factory=dict,
-        description="Fields of the card and profile, or attributes of the state, to new values.",
+        default_factory=dict, description="Fields of the card and profile, or attributes of the state, to new values."
     )
     state: dict[str, Any] | None = Field(
         default=None, description="Attributes of the state, whatever their names look like; null clears one."
@@ -83,9 +82,7 @@ def list_entities(project: Project, entity_type: OfType = None, as_of: AsOf = No
 @router.get("/appearances")
 def list_appearances(project: Project, order: Order = "weight", as_of: AsOf = None) -> AppearanceList:
     """List entities with how much the story before a position has of them."""
-    found = appearance_services.list_appearances(
-        project.stores, project.project_id, order=order, as_of=position(as_of)
-    )
+    found = appearance_services.list_appearances(project.stores, project.project_id, order=order, as_of=position(as_of))
     return AppearanceList(appearances=found)
 
 
@@ -103,9 +100,7 @@ def preview_merge(
 
 
 @router.get("/entities/{entity}")
-def get_entity(
-    project: Project, entity: EntityName, entity_type: OfType = None, as_of: AsOf = None
-) -> EntityCard:
+def get_entity(project: Project, entity: EntityName, entity_type: OfType = None, as_of: AsOf = None) -> EntityCard:
     """Return an entity with its state, its scenes, and when its card was made and changed."""
     return entity_services.get_entity(
         project.stores, project.project_id, name=entity, entity_type=entity_type, as_of=position(as_of)
@@ -126,9 +121,7 @@ def list_memories_about(
 
 
 @router.patch("/entities/{entity}")
-def edit_entity(
-    project: Project, entity: EntityName, body: EntityChanges, entity_type: OfType = None
-) -> EditedEntity:
+def edit_entity(project: Project, entity: EntityName, body: EntityChanges, entity_type: OfType = None) -> EditedEntity:
     """Change fields of an entity's card and profile, and attributes of its state."""
     return entity_services.edit_entity(
         project.stores,
@@ -144,9 +137,7 @@ def edit_entity(
 @router.delete("/entities/{entity}")
 def delete_entity(project: Project, entity: EntityName, entity_type: OfType = None) -> DeletionResult:
     """Delete an entity with its names, states and relationships; memories stay, and undo brings it back."""
-    return deletion_services.delete_entity(
-        project.stores, project.project_id, name=entity, entity_type=entity_type
-    )
+    return deletion_services.delete_entity(project.stores, project.project_id, name=entity, entity_type=entity_type)
 
 
 @router.post("/entities/merge")

@@ -110,9 +110,7 @@ async def _manuscript(request: Request) -> bytes:
         "requestBody": {
             "required": True,
             "description": "The manuscript itself: text, Markdown, EPUB, DOCX, or a zip of chapters or of an export.",
-            "content": {
-                kind: {"schema": {"type": "string", "format": "binary"}} for kind in MANUSCRIPT_TYPES
-            },
+            "content": {kind: {"schema": {"type": "string", "format": "binary"}} for kind in MANUSCRIPT_TYPES},
         }
     },
 )
@@ -174,9 +172,7 @@ async def _known_job(house: TheHouse, job_id: JobId) -> Job:
 
 
 @router.get("/jobs/{job_id}/events", response_class=EventSourceResponse)
-async def follow_job(
-    house: TheHouse, job: Annotated[Job, Depends(_known_job)]
-) -> AsyncIterator[ServerSentEvent]:
+async def follow_job(house: TheHouse, job: Annotated[Job, Depends(_known_job)]) -> AsyncIterator[ServerSentEvent]:
     """Follow a job: a `job` event whenever it has changed, until it is over."""
     async for each in house.jobs.follow(job.job_id):
         yield ServerSentEvent(event="job", raw_data=each.model_dump_json())

@@ -75,9 +75,7 @@ def get_project(project: Project) -> ServedProjectOverview:
 @router.delete("/{project_id}")
 def delete_project(
     project: Project,
-    confirm: Annotated[
-        str, Query(max_length=400, description="The project's id once more.", examples=["my-novel"])
-    ],
+    confirm: Annotated[str, Query(max_length=400, description="The project's id once more.", examples=["my-novel"])],
 ) -> DeletedProject:
     """Delete a project for good: what is stored of it, its index, its folder with the files in it, and its jobs."""
     stores = project.stores

@@ -37,9 +37,7 @@ class FinishedScene(Body):
     """A finished scene."""
 
     text: str | None = Field(
-        default=None,
-        max_length=LONGEST_SCENE,
-        description="Without it the stored text, for which `record` is.",
+        default=None, max_length=LONGEST_SCENE, description="Without it the stored text, for which `record` is."
     )
     record: dict[str, Any] | None = Field(
         default=None, description="What it established: a scene record, as in docs/records-and-summaries.md."
@@ -59,9 +57,7 @@ class SceneCorrection(Body):
 
     text: str | None = Field(default=None, min_length=1, max_length=LONGEST_SCENE)
     title: str | None = Field(default=None, max_length=500)
-    record: KeptRecord = Field(
-        default="keep", description="What becomes of the record when the text changes."
-    )
+    record: KeptRecord = Field(default="keep", description="What becomes of the record when the text changes.")
 
 
 class SceneText(Body):
@@ -75,9 +71,7 @@ class FactCorrection(Body):
 
     kind: RecordedFactKind
     source_id: str = Field(
-        min_length=1,
-        max_length=400,
-        description="`C3.status`, `C0-C3`, `OL2`, or the number of what was learnt.",
+        min_length=1, max_length=400, description="`C3.status`, `C0-C3`, `OL2`, or the number of what was learnt."
     )
     text: str | None = Field(
         default=None, min_length=1, max_length=20_000, description="Its new words; null takes it out."
@@ -167,9 +161,7 @@ def preview_scene_text(
 ) -> TextConsequences:
     """Tell which facts would lose their words by a new text; nothing is stored."""
     place = StoryPosition(chapter_index, scene_index)
-    return editing_services.preview_scene_text(
-        project.stores, project.project_id, position=place, text=body.text
-    )
+    return editing_services.preview_scene_text(project.stores, project.project_id, position=place, text=body.text)
 
 
 @router.post("/scenes/{chapter_index}/{scene_index}/record/amend")
@@ -186,9 +178,7 @@ def amend_recorded_fact(
 
 
 @router.get("/scenes/{chapter_index}/{scene_index}/record")
-def get_scene_record(
-    project: Project, chapter_index: ChapterNumber, scene_index: SceneNumber
-) -> SceneRecordView:
+def get_scene_record(project: Project, chapter_index: ChapterNumber, scene_index: SceneNumber) -> SceneRecordView:
     """Return what a scene established, with the facts that no quote of it proves."""
     place = StoryPosition(chapter_index, scene_index)
     return scene_services.get_record(project.stores, project.project_id, position=place)
@@ -240,20 +230,14 @@ def write_summary(
 
 @router.get("/author-changes")
 def list_author_changes(
-    project: Project,
-    limit: Annotated[int, Query(ge=1, le=500)] = change_services.DEFAULT_CHANGES,
-    as_of: AsOf = None,
+    project: Project, limit: Annotated[int, Query(ge=1, le=500)] = change_services.DEFAULT_CHANGES, as_of: AsOf = None
 ) -> AuthorChangeList:
     """List what the author changed in memories and scenes; changes of entities and threads have their own numbers."""
-    found = change_services.list_author_changes(
-        project.stores, project.project_id, limit=limit, as_of=position(as_of)
-    )
+    found = change_services.list_author_changes(project.stores, project.project_id, limit=limit, as_of=position(as_of))
     return AuthorChangeList(changes=found)
 
 
 @router.post("/author-changes/{change_id}/undo")
-def undo_author_change(
-    project: Project, change_id: Annotated[int, Path(ge=0, le=2_000_000_000)]
-) -> TakenBack:
+def undo_author_change(project: Project, change_id: Annotated[int, Path(ge=0, le=2_000_000_000)]) -> TakenBack:
     """Take a change of a memory or scene back: what it altered is as it was before."""
     return change_services.undo_author_change(project.stores, project.project_id, change_id=change_id)

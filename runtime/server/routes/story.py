@@ -116,9 +116,7 @@ class ConsolidationsTakenBack(BaseModel):
 @router.get("/relationships")
 def list_relationships(
     project: Project,
-    character: Annotated[
-        str | None, Query(max_length=400, description="Only pairs of this character.")
-    ] = None,
+    character: Annotated[str | None, Query(max_length=400, description="Only pairs of this character.")] = None,
     status: Annotated[str | None, Query(max_length=400)] = None,
     as_of: AsOf = None,
 ) -> RelationshipList:
@@ -197,9 +195,7 @@ def list_knowledge(
 
 
 @router.put("/knowledge/{character}/{memory_id}")
-def set_knowledge(
-    project: Project, character: EntityName, memory_id: MemoryId, body: KnowledgeWord
-) -> StoredKnowledge:
+def set_knowledge(project: Project, character: EntityName, memory_id: MemoryId, body: KnowledgeWord) -> StoredKnowledge:
     """Say whether a character knows a memory; it outranks the record and all rules."""
     given: dict[str, Any] = dict(body) | {"start": position(body.start)}
     return knowledge_services.set_knowledge(
@@ -219,9 +215,7 @@ def forget_knowledge(project: Project, character: EntityName, memory_id: MemoryI
 @router.get("/who-knows/{memory_id}")
 def who_knows(project: Project, memory_id: MemoryId, as_of: AsOf = None) -> MemoryKnowers:
     """Tell who knows a memory, since when and how, and who does not and might have been told."""
-    return knowledge_services.who_knows(
-        project.stores, project.project_id, memory_id=memory_id, as_of=position(as_of)
-    )
+    return knowledge_services.who_knows(project.stores, project.project_id, memory_id=memory_id, as_of=position(as_of))
 
 
 @router.get("/lived-together")
@@ -247,9 +241,7 @@ def list_conflicts(project: Project, with_waived: bool = False) -> ConflictList:
 @router.post("/conflicts/{conflict_id}/waive")
 def waive_conflict(project: Project, conflict_id: MemoryId, body: Waiver) -> Conflict:
     """Mark a contradiction as meant by the author."""
-    return conflict_services.waive_conflict(
-        project.stores, project.project_id, conflict_id=conflict_id, note=body.note
-    )
+    return conflict_services.waive_conflict(project.stores, project.project_id, conflict_id=conflict_id, note=body.note)
 
 
 @router.post("/conflicts/{conflict_id}/settle")
@@ -264,20 +256,14 @@ def settle_conflict(project: Project, conflict_id: MemoryId, body: Settlement) -
 def consolidate_memories(project: Project, body: ConsolidationRequest) -> ConsolidationReport:
     """Let one memory stand for several small ones where an entity has more than a limit."""
     return consolidation_services.consolidate_memories(
-        project.stores,
-        project.project_id,
-        limit=body.limit,
-        with_model=body.with_model,
-        dry_run=body.dry_run,
+        project.stores, project.project_id, limit=body.limit, with_model=body.with_model, dry_run=body.dry_run
     )
 
 
 @router.delete("/consolidate")
 def undo_consolidations(
     project: Project,
-    chunk_id: Annotated[
-        str | None, Query(max_length=400, description="Only this one; without it all.")
-    ] = None,
+    chunk_id: Annotated[str | None, Query(max_length=400, description="Only this one; without it all.")] = None,
 ) -> ConsolidationsTakenBack:
     """Take consolidated memories back; what they stood for stands for itself again."""
     gone = consolidation_services.undo_consolidations(project.stores, project.project_id, chunk_id=chunk_id)

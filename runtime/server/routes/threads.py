@@ -90,10 +90,7 @@ def list_threads(
 ) -> ThreadList:
     """List the threads of these statuses, without any those that wait for an answer."""
     found = thread_services.list_threads(
-        project.stores,
-        project.project_id,
-        statuses=status or thread_services.WAITING,
-        as_of=position(as_of),
+        project.stores, project.project_id, statuses=status or thread_services.WAITING, as_of=position(as_of)
     )
     return ThreadList(threads=found)
 
@@ -123,28 +120,21 @@ def list_reopenable_threads(project: Project, as_of: AsOf = None) -> ReopenableT
 @router.get("/threads/{thread_id}")
 def get_thread(project: Project, thread_id: MemoryId, as_of: AsOf = None) -> ListedThread:
     """Return a thread as it stands at a position."""
-    return thread_services.get_thread(
-        project.stores, project.project_id, thread_id=thread_id, as_of=position(as_of)
-    )
+    return thread_services.get_thread(project.stores, project.project_id, thread_id=thread_id, as_of=position(as_of))
 
 
 @router.patch("/threads/{thread_id}")
 def edit_thread(project: Project, thread_id: MemoryId, body: ThreadEdit) -> ListedThread:
     """Change how a thread is described and what is noted of it."""
     places = {"due_from": position(body.due_from), "due_by": position(body.due_by)}
-    return thread_services.edit_thread(
-        project.stores, project.project_id, thread_id=thread_id, **(dict(body) | places)
-    )
+    return thread_services.edit_thread(project.stores, project.project_id, thread_id=thread_id, **(dict(body) | places))
 
 
 @router.post("/threads/{thread_id}/advance")
 def advance_thread(project: Project, thread_id: MemoryId, body: ThreadMove) -> ListedThread:
     """Say that a thread moved."""
     return thread_services.advance_thread(
-        project.stores,
-        project.project_id,
-        thread_id=thread_id,
-        **(dict(body) | {"start": position(body.start)}),
+        project.stores, project.project_id, thread_id=thread_id, **(dict(body) | {"start": position(body.start)})
     )
 
 

@@ -39,9 +39,7 @@ class ContextRequest(Body):
     settings: dict[str, Any] | None = Field(default=None, description="What the story says of itself.")
     hints: list[str] = Field(default_factory=list, max_length=50, description="What the search should heed.")
     pov: str = Field(default="", max_length=400, description="From whose point of view; over the plan's own.")
-    knowledge: KnowledgeMode | None = Field(
-        default=None, description="What becomes of what that one does not know."
-    )
+    knowledge: KnowledgeMode | None = Field(default=None, description="What becomes of what that one does not know.")
     top_k: int | None = Field(default=None, ge=1, le=1000, description="At most so many memories.")
 
 
@@ -49,9 +47,7 @@ class SearchRequest(Body):
     """What to look for."""
 
     query: str = Field(min_length=1, max_length=20_000, description="In the story's language.")
-    entities: list[str] = Field(
-        default_factory=list, max_length=100, description="Only memories of one of these."
-    )
+    entities: list[str] = Field(default_factory=list, max_length=100, description="Only memories of one of these.")
     content_type: ContentType | None = None
     tags: list[str] = Field(default_factory=list, max_length=100)
     top_k: int = Field(default=10, ge=1, le=200)

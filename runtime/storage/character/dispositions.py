@@ -123,13 +123,7 @@ class PlayRepository(Repository):
 
     def is_told_in_story(self, name: str) -> bool:
         """Tell whether a name stands anywhere in the story: in its scenes, cards, or what somebody remembers."""
-        texts = (
-            CHARACTER_MEMORIES.c.content,
-            SCENES.c.text,
-            CHUNKS.c.content,
-            ENTITIES.c.description,
-            ALIASES.c.alias,
-        )
+        texts = (CHARACTER_MEMORIES.c.content, SCENES.c.text, CHUNKS.c.content, ENTITIES.c.description, ALIASES.c.alias)
         return any(
             self._session.connection.scalar(
                 select(column.table.c.project_id)
@@ -156,9 +150,7 @@ class PlayRepository(Repository):
         table = CHARACTER_SECRETS
         self._session.run(
             table.delete().where(
-                self._session.owns(table),
-                table.c.character_id == character_id,
-                table.c.secret_id == secret_id,
+                self._session.owns(table), table.c.character_id == character_id, table.c.secret_id == secret_id
             )
         )
 
@@ -177,9 +169,7 @@ class PlayRepository(Repository):
         self._session.touch()
         self._insert(DISCLOSURES, [disclosure.model_dump()])
 
-    def disclosures(
-        self, character_id: str, other_id: str, *, as_of: Moment | None = None
-    ) -> list[Disclosure]:
+    def disclosures(self, character_id: str, other_id: str, *, as_of: Moment | None = None) -> list[Disclosure]:
         """Return what was revealed to another, and shown by that one, up to a moment."""
         table = DISCLOSURES
         rows = self._rows(table, as_of, table.c.character_id == character_id, table.c.other_id == other_id)
@@ -193,10 +183,7 @@ class PlayRepository(Repository):
     def flag_changes(self, name: str | None = None, *, as_of: Moment | None = None) -> list[FlagChange]:
         """Return what values flags took up to a moment, in the order in which it happened."""
         named = true() if name is None else STORY_FLAGS.c.name == name
-        return [
-            FlagChange.model_validate(row, from_attributes=True)
-            for row in self._rows(STORY_FLAGS, as_of, named)
-        ]
+        return [FlagChange.model_validate(row, from_attributes=True) for row in self._rows(STORY_FLAGS, as_of, named)]
 
     def contents(self) -> PlayContents:
         """Return everything that the project holds of it."""
@@ -207,9 +194,7 @@ class PlayRepository(Repository):
                 StoredSecret(character_id=row.character_id, secret=Secret.model_validate(row.secret))
                 for row in self._session.rows(secrets.order_by(CHARACTER_SECRETS.c.row_id))
             ],
-            disclosures=[
-                Disclosure.model_validate(row, from_attributes=True) for row in self._rows(DISCLOSURES, None)
-            ],
+            disclosures=[Disclosure.model_validate(row, from_attributes=True) for row in self._rows(DISCLOSURES, None)],
             flags=self.flag_changes(),
         )
 
@@ -255,9 +240,7 @@ class PlayRepository(Repository):
         firsts = [
             self._session.connection.scalar(
                 select(func.min(each.c.happened_at)).where(
-                    self._session.owns(each),
-                    each.c.session.is_not(None),
-                    not_(_is_earlier(each, position)),
+                    self._session.owns(each), each.c.session.is_not(None), not_(_is_earlier(each, position))
                 )
             )
             for each in (CHARACTER_MEMORIES, DISPOSITION_CHANGES, DISCLOSURES, STORY_FLAGS)
@@ -277,9 +260,7 @@ def _is_earlier(table: Table, position: GamePosition) -> ColumnElement[bool]:
 
 def _disposition(row: AnyRow) -> StoredDispositionChange:
     values = {**row._mapping, "values": row.set_to}
-    return StoredDispositionChange.model_validate(
-        {name: values[name] for name in StoredDispositionChange.model_fields}
-    )
+    return StoredDispositionChange.model_validate({name: values[name] for name in StoredDispositionChange.model_fields})
 
 
 def _disposition_row(change: StoredDispositionChange) -> dict[str, Any]:

@@ -9,12 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sqlalchemy import ColumnElement, func, or_, select
 
-from novelgen.character_memory.memory import (
-    CharacterChange,
-    CharacterChangeKind,
-    CharacterMemory,
-    GamePosition,
-)
+from novelgen.character_memory.memory import CharacterChange, CharacterChangeKind, CharacterMemory, GamePosition
 from novelgen.errors import UnknownMemoryError, UserInputError
 from runtime.storage.memory.rows import text_hash
 from runtime.storage.projects import CounterRepository
@@ -70,13 +65,7 @@ class CharacterMemoryRepository(Repository):
         return MindState(int(memories), int(changed))
 
     def read(self, character_id: str, *, model: str | None, changed_after: int = -1) -> StoredMemories:
-        """Return the memories of a character that were written after a mark.
-
-        Args:
-            character_id: The character.
-            model: Embedding model whose vectors are wanted; vectors of a content that changed since are left out.
-            changed_after: The mark; none is below 0.
-        """
+        """Return the memories of a character that were written after a mark."""
         statement = (
             select(CHARACTER_MEMORIES)
             .where(*self._of(character_id), CHARACTER_MEMORIES.c.changed > changed_after)
@@ -91,19 +80,13 @@ class CharacterMemoryRepository(Repository):
         return StoredMemories([_memory(row) for row in rows], vectors)
 
     def require(self, character_id: str, memory_id: str) -> CharacterMemory:
-        """Return one memory of a character.
-
-        Raises:
-            UnknownMemoryError: When the character has none of that id, or it is deleted.
-        """
+        """Return one memory of a character."""
         statement = select(CHARACTER_MEMORIES).where(
             *self._of(character_id), CHARACTER_MEMORIES.c.memory_id == memory_id
         )
         row = self._session.connection.execute(statement).one_or_none()
         if row is None or row.status == "deleted":
-            raise UnknownMemoryError(
-                f"{character_id!r} has no memory {memory_id!r}; list them to find its id"
-            )
+            raise UnknownMemoryError(f"{character_id!r} has no memory {memory_id!r}; list them to find its id")
         return _memory(row)
 
     def active(
@@ -119,26 +102,19 @@ class CharacterMemoryRepository(Repository):
             return []
         statement = (
             select(CHARACTER_MEMORIES)
-            .where(
-                *self._of(character_id),
-                CHARACTER_MEMORIES.c.status == "active",
-                or_(*wanted),
-            )
+            .where(*self._of(character_id), CHARACTER_MEMORIES.c.status == "active", or_(*wanted))
             .order_by(CHARACTER_MEMORIES.c.row_id)
         )
         found = [_memory(row) for row in self._session.rows(statement)]
         gone = self._deleted({each.superseded_by for each in found if each.superseded_by is not None})
         return [
-            each.model_copy(update={"superseded_by": None}) if each.superseded_by in gone else each
-            for each in found
+            each.model_copy(update={"superseded_by": None}) if each.superseded_by in gone else each for each in found
         ]
 
     def knows_event(self, character_id: str, event_id: str) -> str | None:
         """Return the id of a character's memory of an event, or None."""
         statement = select(CHARACTER_MEMORIES.c.memory_id).where(
-            *self._of(character_id),
-            CHARACTER_MEMORIES.c.event_id == event_id,
-            CHARACTER_MEMORIES.c.status != "deleted",
+            *self._of(character_id), CHARACTER_MEMORIES.c.event_id == event_id, CHARACTER_MEMORIES.c.status != "deleted"
         )
         return self._session.connection.scalar(statement.limit(1))
 
@@ -158,12 +134,7 @@ class CharacterMemoryRepository(Repository):
         return CounterRepository(self._session).take("CM")
 
     def ids_by_name(self, names: Sequence[str], keys: Sequence[str]) -> dict[str, str]:
-        """Return the id of each name that exactly one character bears; of an id itself the id.
-
-        Args:
-            names: As they were given.
-            keys: Each folded as names are compared.
-        """
+        """Return the id of each name that exactly one character bears; of an id itself the id."""
         characters = select(ENTITIES.c.entity_id, ENTITIES.c.name_key).where(
             self._session.owns(ENTITIES), ENTITIES.c.entity_type == "character"
         )
@@ -178,13 +149,10 @@ class CharacterMemoryRepository(Repository):
             select(ALIASES.c.entity_id, ALIASES.c.alias_key)
             .join(
                 ENTITIES,
-                (ENTITIES.c.project_id == ALIASES.c.project_id)
-                & (ENTITIES.c.entity_id == ALIASES.c.entity_id),
+                (ENTITIES.c.project_id == ALIASES.c.project_id) & (ENTITIES.c.entity_id == ALIASES.c.entity_id),
             )
             .where(
-                self._session.owns(ALIASES),
-                ENTITIES.c.entity_type == "character",
-                ALIASES.c.alias_key.in_(list(keys)),
+                self._session.owns(ALIASES), ENTITIES.c.entity_type == "character", ALIASES.c.alias_key.in_(list(keys))
             )
         )
         for row in self._session.rows(aliased):
@@ -205,30 +173,16 @@ class CharacterMemoryRepository(Repository):
         )
         return {row.entity_id: row.name for row in self._session.rows(statement)}
 
-    def add(
-        self, memories: Sequence[CharacterMemory], vectors: Mapping[str, MemoryVector] | None = None
-    ) -> None:
-        """Store new memories.
-
-        Args:
-            memories: With ids that are free.
-            vectors: By memory id, as far as there are any.
-        """
+    def add(self, memories: Sequence[CharacterMemory], vectors: Mapping[str, MemoryVector] | None = None) -> None:
+        """Store new memories."""
         changed = self._next_revision()
         self._session.insert(
             CHARACTER_MEMORIES,
-            [
-                self._values(each, changed) | _vector_columns((vectors or {}).get(each.memory_id))
-                for each in memories
-            ],
+            [self._values(each, changed) | _vector_columns((vectors or {}).get(each.memory_id)) for each in memories],
         )
 
     def put_vectors(self, vectors: Mapping[str, tuple[str, MemoryVector]]) -> None:
-        """Store vectors of memories whose content is still the one that was embedded.
-
-        Args:
-            vectors: Content and vector by memory id.
-        """
+        """Store vectors of memories whose content is still the one that was embedded."""
         changed = self._next_revision()
         for memory_id, (content, vector) in vectors.items():
             self._session.run(
@@ -250,15 +204,7 @@ class CharacterMemoryRepository(Repository):
         vectors: Mapping[str, MemoryVector] | None = None,
         changed: Sequence[tuple[CharacterMemory, CharacterMemory]] = (),
     ) -> CharacterChange:
-        """Add and change memories of a character, and write down how to undo it.
-
-        Args:
-            kind: What is done.
-            character_id: The character.
-            added: New memories.
-            vectors: Vectors of new or changed contents by memory id.
-            changed: Memories before and after.
-        """
+        """Add and change memories of a character, and write down how to undo it."""
         given = vectors or {}
         images: list[dict[str, Any]] = [{"memory_id": each.memory_id, "before": None} for each in added]
         self.add(added, given)
@@ -286,16 +232,7 @@ class CharacterMemoryRepository(Repository):
         return [_change(row) for row in self._session.rows(statement)]
 
     def undo(self, character_id: str, change_id: int | None = None) -> CharacterChange:
-        """Put a character's memories back as they were before a change; what it added is deleted.
-
-        Args:
-            character_id: The character.
-            change_id: Its number; None takes the last one that is not undone.
-
-        Raises:
-            UserInputError: When there is none, it is undone already, or something of it changed again since; nothing
-                is undone then.
-        """
+        """Put a character's memories back as they were before a change; what it added is deleted."""
         revision = self._next_revision()
         row = self._standing(character_id, change_id)
         restored: list[tuple[CharacterMemory, CharacterMemory]] = []
@@ -349,9 +286,7 @@ class CharacterMemoryRepository(Repository):
 
     def _counted(self, *conditions: ColumnElement[bool]) -> int:
         table = CHARACTER_MEMORIES
-        statement = select(func.count()).where(
-            self._session.owns(table), table.c.status != "deleted", *conditions
-        )
+        statement = select(func.count()).where(self._session.owns(table), table.c.status != "deleted", *conditions)
         return int(self._session.connection.execute(statement).scalar_one())
 
     def _of(self, character_id: str) -> tuple[ColumnElement[bool], ColumnElement[bool]]:
@@ -381,10 +316,7 @@ class CharacterMemoryRepository(Repository):
         return _memory(row)
 
     def _standing(self, character_id: str, change_id: int | None) -> AnyRow:
-        conditions = [
-            self._session.owns(CHARACTER_CHANGES),
-            CHARACTER_CHANGES.c.character_id == character_id,
-        ]
+        conditions = [self._session.owns(CHARACTER_CHANGES), CHARACTER_CHANGES.c.character_id == character_id]
         if change_id is None:
             conditions.append(CHARACTER_CHANGES.c.undone_at.is_(None))
         else:
@@ -398,9 +330,7 @@ class CharacterMemoryRepository(Repository):
                 else f"nothing of {character_id!r} is left to undo"
             )
         if row.undone_at is not None:
-            raise UserInputError(
-                f"change {change_id!r} is undone already; list the changes to find another one"
-            )
+            raise UserInputError(f"change {change_id!r} is undone already; list the changes to find another one")
         return row
 
     def _require_unchanged(self, now: CharacterMemory, image: Mapping[str, Any]) -> None:
@@ -437,10 +367,7 @@ class CharacterMemoryRepository(Repository):
 def _vector_columns(vector: MemoryVector | None) -> dict[str, Any]:
     if vector is None:
         return {"embedding_model": None, "vector": None}
-    return {
-        "embedding_model": vector.model,
-        "vector": np.asarray(vector.vector, dtype=_STORED_TYPE).tobytes(),
-    }
+    return {"embedding_model": vector.model, "vector": np.asarray(vector.vector, dtype=_STORED_TYPE).tobytes()}
 
 
 def _memory(row: AnyRow) -> CharacterMemory:

@@ -35,14 +35,7 @@ class MindCache:
         self._kept: OrderedDict[tuple[str, str], _Kept] = OrderedDict()
 
     def mind(self, unit: UnitOfWork, project_id: str, character_id: str, *, model: str | None) -> Mind:
-        """Return the memories of a character as the transaction sees them.
-
-        Args:
-            unit: A reading unit of work of the project.
-            project_id: The project.
-            character_id: The character.
-            model: Embedding model whose vectors are compared; None: none are.
-        """
+        """Return the memories of a character as the transaction sees them."""
         key = (project_id, character_id)
         state = unit.characters.state(character_id)
         with self._lock:
@@ -64,12 +57,7 @@ class MindCache:
             self._kept.clear()
 
     def _followed(
-        self,
-        unit: UnitOfWork,
-        character_id: str,
-        kept: _Kept | None,
-        state: MindState,
-        model: str | None,
+        self, unit: UnitOfWork, character_id: str, kept: _Kept | None, state: MindState, model: str | None
     ) -> Mind:
         if kept is not None and kept.model == model:
             new = unit.characters.read(character_id, model=model, changed_after=kept.state.changed)

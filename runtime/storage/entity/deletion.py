@@ -55,29 +55,19 @@ class Deletion(BaseModel):
     changed_entities: list[str] = Field(
         default_factory=list, description="Ids of others whose card or state lost a reference."
     )
-    removed_character_memories: list[str] = Field(
-        default_factory=list, description="Ids of what it remembered itself."
-    )
+    removed_character_memories: list[str] = Field(default_factory=list, description="Ids of what it remembered itself.")
     changed_character_memories: list[str] = Field(
         default_factory=list, description="Ids of what others remember of it, which lost a reference."
     )
 
 
 class DeletionRepository(EntityChangeJournal):
-    """Deletes entities, relationships and threads; `EntityChangeJournal.undo` takes it back.
-
-    Args:
-        session: The transaction to work in.
-    """
+    """Deletes entities, relationships and threads; `EntityChangeJournal.undo` takes it back."""
 
     def delete_entity(self, entity_id: str) -> Deletion:
         """Delete an entity with its names, states and relationships, and what it knows, remembers, feels and hides.
 
         All else that refers to it stays, and so do others' memories of what they lived through with it.
-
-        Raises:
-            UnknownProjectError: When no project of that id is stored.
-            UnknownEntityError: When it is not stored.
         """
         self._session.touch()
         stored = EntityRepository(self._session).get(entity_id)
@@ -99,11 +89,7 @@ class DeletionRepository(EntityChangeJournal):
         return self._deletion(entity_id, stored.entity.name, changes)
 
     def delete_relationship(self, relationship_id: str) -> Deletion:
-        """Delete how two characters stand, with its history; both stay.
-
-        Raises:
-            UserInputError: When there is none of that id.
-        """
+        """Delete how two characters stand, with its history; both stay."""
         self._session.touch()
         this = and_(self._session.owns(RELATIONSHIPS), RELATIONSHIPS.c.relationship_id == relationship_id)
         pair = self._session.connection.execute(select(RELATIONSHIPS).where(this)).one_or_none()
@@ -116,11 +102,7 @@ class DeletionRepository(EntityChangeJournal):
         return self._deletion(relationship_id, f"{pair.character_a} {pair.character_b}", changes)
 
     def delete_thread(self, loop_id: str) -> Deletion:
-        """Delete a thread with its history.
-
-        Raises:
-            UserInputError: When there is none of that id.
-        """
+        """Delete a thread with its history."""
         self._session.touch()
         this = and_(self._session.owns(LOOP_EVENTS), LOOP_EVENTS.c.loop_id == loop_id)
         details = list(self._session.connection.scalars(select(LOOP_EVENTS.c.detail).where(this)))
@@ -154,9 +136,7 @@ class DeletionRepository(EntityChangeJournal):
         statement = select(SCENES.c.label).where(
             self._session.owns(SCENES), self._session.among(SCENES.c.scene_id, scene_ids)
         )
-        return list(
-            self._session.connection.scalars(statement.order_by(SCENES.c.chapter_index, SCENES.c.scene_index))
-        )
+        return list(self._session.connection.scalars(statement.order_by(SCENES.c.chapter_index, SCENES.c.scene_index)))
 
     def _forget_in_scenes(self, forget: Callable[[Any], Any]) -> None:
         names = ("participants", "location_id", "pov", "record")
@@ -219,17 +199,7 @@ class DeletionRepository(EntityChangeJournal):
 
 
 def without_id(value: Any, gone_id: str) -> Any:
-    """Return a value that refers to something no more.
-
-    Args:
-        value: Texts, lists and mappings in any depth. Only a whole text that is the id counts, and one that names a
-            slot of it; longer texts stay as they are.
-        gone_id: Its id.
-
-    Returns:
-        A new value: None in place of the id, a list without it and without entries that are about it, a mapping
-        without entries under it.
-    """
+    """Return a value that refers to something no more."""
     left = _left(value, gone_id)
     return None if left is _GONE else left
 

@@ -56,12 +56,6 @@ def entity_as_of(
     Role, description and profile are shown when an author wrote them; how a shown name is translated
     always is. After the end of the story everything is told. Who has turned out to be somebody else by then is
     shown as that one alone, who has the names of both.
-
-    Args:
-        stored: The entity whole.
-        mentions: First mentions of its names in all stored text.
-        author_aliases: Those of its aliases that an author wrote; they count although no text has them.
-        as_of: Position of the read.
     """
     entity = stored.entity
     first = first_appearance(entity, mentions)
@@ -122,11 +116,7 @@ def _introduction_of_name(entity: Entity, first: Introduction, mentions: FirstMe
 
 
 def _introduced_aliases(
-    entity: Entity,
-    first: Introduction,
-    mentions: FirstMentions,
-    author_aliases: frozenset[str],
-    as_of: StoryPosition,
+    entity: Entity, first: Introduction, mentions: FirstMentions, author_aliases: frozenset[str], as_of: StoryPosition
 ) -> list[EntityAlias]:
     placed: list[tuple[Introduction, EntityAlias]] = []
     for alias in entity.aliases:
@@ -162,14 +152,7 @@ class CharacterFileRepository(Repository):
         return {(row.entity_id, row.alias) for row in self._session.rows(statement)}
 
     def withdraw(self, *, said: Iterable[AliasPair]) -> list[AliasPair]:
-        """Take back what only an earlier characters.json had.
-
-        Args:
-            said: The aliases that it has now.
-
-        Returns:
-            The aliases that are gone, in order of id and alias.
-        """
+        """Take back what only an earlier characters.json had."""
         gone = sorted(self.aliases() - set(said))
         if gone:
             self._session.touch()
@@ -212,13 +195,6 @@ class EntityRepository(Repository):
 
         What an author wrote outranks the rest: over an author's entity, another origin only adds aliases.
         An author's aliases stay when another origin does not list them.
-
-        Args:
-            entity: The entity; counters go on after its id.
-            origin: Who says so.
-
-        Raises:
-            UnknownProjectError: When no project of that id is stored.
         """
         self._session.touch()
         stored = self.get(entity.entity_id)
@@ -229,9 +205,7 @@ class EntityRepository(Repository):
         elif stored.origin != "author" or origin == "author":
             changed = {} if stored.entity == entity else {"updated_at": now}
             self._session.run(
-                ENTITIES.update()
-                .where(*_is(self._session.project_id, entity.entity_id))
-                .values(**values, **changed)
+                ENTITIES.update().where(*_is(self._session.project_id, entity.entity_id)).values(**values, **changed)
             )
         adds_only = stored is not None and stored.origin == "author" and origin != "author"
         self._write_aliases(entity, by_author=origin == "author", adds_only=adds_only)
@@ -240,9 +214,7 @@ class EntityRepository(Repository):
     def mark_updated(self, entity_id: str) -> None:
         """Note that something was said of an entity now that its card does not hold."""
         self._session.run(
-            ENTITIES.update()
-            .where(*_is(self._session.project_id, entity_id))
-            .values(updated_at=self._session.now())
+            ENTITIES.update().where(*_is(self._session.project_id, entity_id)).values(updated_at=self._session.now())
         )
 
     def remove(self, entity_id: str) -> None:
@@ -260,11 +232,7 @@ class EntityRepository(Repository):
         """Let some of an entity's names be the author's: they stay whatever a later reading lists."""
         self._session.run(
             ALIASES.update()
-            .where(
-                self._session.owns(ALIASES),
-                ALIASES.c.entity_id == entity_id,
-                ALIASES.c.alias.in_(list(aliases)),
-            )
+            .where(self._session.owns(ALIASES), ALIASES.c.entity_id == entity_id, ALIASES.c.alias.in_(list(aliases)))
             .values(by_author=True)
         )
 
@@ -277,8 +245,7 @@ class EntityRepository(Repository):
                 self._session.owns(CHUNK_ENTITIES), CHUNK_ENTITIES.c.entity_id == entity_id
             ),
             select(pairs.relationship_id).where(
-                self._session.owns(RELATIONSHIPS),
-                or_(pairs.character_a == entity_id, pairs.character_b == entity_id),
+                self._session.owns(RELATIONSHIPS), or_(pairs.character_a == entity_id, pairs.character_b == entity_id)
             ),
         )
         return any(self._session.connection.scalar(each.limit(1)) is not None for each in found)
@@ -308,9 +275,7 @@ class EntityRepository(Repository):
         """Write down who an entity turns out to be; who made the entity does not count."""
         stored = self.get(entity_id)
         profile = {**(stored.entity.profile if stored else {}), SAME_AS: identity.model_dump()}
-        self._session.run(
-            ENTITIES.update().where(*_is(self._session.project_id, entity_id)).values(profile=profile)
-        )
+        self._session.run(ENTITIES.update().where(*_is(self._session.project_id, entity_id)).values(profile=profile))
 
     def all_names(self) -> list[tuple[str, str]]:
         """Return (entity_id, name) of every name and alias, for scanning texts."""
@@ -338,9 +303,7 @@ class EntityRepository(Repository):
 
     def author_aliases(self) -> dict[str, set[str]]:
         """Return for each entity that has any the aliases that an author wrote."""
-        statement = select(ALIASES.c.entity_id, ALIASES.c.alias).where(
-            self._session.owns(ALIASES), ALIASES.c.by_author
-        )
+        statement = select(ALIASES.c.entity_id, ALIASES.c.alias).where(self._session.owns(ALIASES), ALIASES.c.by_author)
         found: dict[str, set[str]] = defaultdict(set)
         for row in self._session.rows(statement):
             found[row.entity_id].add(row.alias)
@@ -402,9 +365,7 @@ def with_masks(session: StorageSession, memory_filter: MemoryFilter) -> MemoryFi
         return memory_filter
     said = cast(ENTITIES.c.profile, Text).contains(f'"{SAME_AS}"')
     rows = session.own(session.rows(select(ENTITIES).where(session.owns(ENTITIES), said)))
-    unmasked = [
-        entity for row in rows if is_unmasked(entity := _stored_entity(row, []).entity, memory_filter.as_of)
-    ]
+    unmasked = [entity for row in rows if is_unmasked(entity := _stored_entity(row, []).entity, memory_filter.as_of)]
     wanted = list(memory_filter.entities)
     for shown in wanted:
         wanted += [
@@ -431,6 +392,4 @@ def _stored_entity(row: AnyRow, aliases: list[EntityAlias]) -> StoredEntity:
     entity = Entity.model_validate(
         {name: getattr(row, name) for name in Entity.model_fields if name != "aliases"} | {"aliases": aliases}
     )
-    return StoredEntity(
-        entity=entity, origin=row.origin, created_at=row.created_at, updated_at=row.updated_at
-    )
+    return StoredEntity(entity=entity, origin=row.origin, created_at=row.created_at, updated_at=row.updated_at)

@@ -51,9 +51,7 @@ class EntityChange(BaseModel):
 
     change_id: int
     kind: EntityChangeKind
-    entity_id: str = Field(
-        description="Entity that stayed or came; a candidate's name of a join; empty of a drop."
-    )
+    entity_id: str = Field(description="Entity that stayed or came; a candidate's name of a join; empty of a drop.")
     other_id: str = Field(description="The other entity; of a decision on a candidate, its name.")
     created_at: datetime
     undone_at: datetime | None = None
@@ -63,13 +61,7 @@ class EntityChange(BaseModel):
 class EntityChangeJournal(Repository):
     """Keeps changes with the rows that they changed, and undoes them."""
 
-    def keep(
-        self,
-        kind: EntityChangeKind,
-        entity_id: str,
-        other_id: str,
-        changes: Sequence[RowChange],
-    ) -> EntityChange:
+    def keep(self, kind: EntityChangeKind, entity_id: str, other_id: str, changes: Sequence[RowChange]) -> EntityChange:
         """Write a change down and return it with its number."""
         values = {
             "project_id": self._session.project_id,
@@ -85,17 +77,11 @@ class EntityChangeJournal(Repository):
 
     def list_all(self) -> list[EntityChange]:
         """Return all changes, the oldest first, undone ones included."""
-        statement = (
-            select(ENTITY_CHANGES).where(self._session.owns(ENTITY_CHANGES)).order_by(ENTITY_CHANGES.c.row_id)
-        )
+        statement = select(ENTITY_CHANGES).where(self._session.owns(ENTITY_CHANGES)).order_by(ENTITY_CHANGES.c.row_id)
         return [_change(row) for row in self._session.rows(statement)]
 
     def require(self, change_id: int) -> EntityChange:
-        """Return a change.
-
-        Raises:
-            UserInputError: When there is none of that number.
-        """
+        """Return a change."""
         return _change(self._row(change_id))
 
     def is_refused(self, entity_id: str, other_id: str) -> bool:
@@ -104,11 +90,7 @@ class EntityChangeJournal(Repository):
         return any(row.undone_at and {row.entity_id, row.other_id} == pair for row in self._merges())
 
     def names_brought(self, change_id: int) -> list[str]:
-        """Return the names that an entity got when another became part of it.
-
-        Raises:
-            UserInputError: When there is no change of that number.
-        """
+        """Return the names that an entity got when another became part of it."""
         row = self._row(change_id)
         changes = [RowChange.model_validate(each) for each in row.changed_rows]
         return [
@@ -123,9 +105,7 @@ class EntityChangeJournal(Repository):
     def survivors(self) -> dict[str, str]:
         """Return for each entity that became part of another whose part it is now."""
         merged = {row.other_id: row.entity_id for row in self._merges() if row.undone_at is None}
-        stored = set(
-            self._session.connection.scalars(select(ENTITIES.c.entity_id).where(self._session.owns(ENTITIES)))
-        )
+        stored = set(self._session.connection.scalars(select(ENTITIES.c.entity_id).where(self._session.owns(ENTITIES))))
         gone = [entity_id for entity_id in merged if entity_id not in stored]
         found = {}
         for entity_id in gone:
@@ -145,12 +125,7 @@ class EntityChangeJournal(Repository):
         return list(self._session.rows(statement))
 
     def undo(self, change_id: int) -> EntityChange:
-        """Put everything back as it was before a change; what came since and has no part in it stays.
-
-        Raises:
-            UserInputError: When there is none of that number, it is undone already, or something that it
-                changed was changed again since; nothing is undone then.
-        """
+        """Put everything back as it was before a change; what came since and has no part in it stays."""
         self._session.touch()
         row = self._standing_row(change_id)
         ConsolidationRepository(self._session).withdraw_linked([row.entity_id, row.other_id])
@@ -159,21 +134,13 @@ class EntityChangeJournal(Repository):
         self._queue_memories(changes)
         return self._marked_undone(change_id)
 
-    def keep_names(
-        self, kind: EntityChangeKind, entity_id: str, other_id: str, names: Sequence[str]
-    ) -> EntityChange:
+    def keep_names(self, kind: EntityChangeKind, entity_id: str, other_id: str, names: Sequence[str]) -> EntityChange:
         """Write down that names of a candidate became an entity's, and return the change with its number."""
-        changes = [
-            RowChange(table=ALIASES.name, after={"entity_id": entity_id, "alias": name}) for name in names
-        ]
+        changes = [RowChange(table=ALIASES.name, after={"entity_id": entity_id, "alias": name}) for name in names]
         return self.keep(kind, entity_id, other_id, changes)
 
     def withdraw_names(self, change_id: int) -> tuple[EntityChange, list[str]]:
-        """Mark a change of `keep_names` as undone, and return it with the names that it gave.
-
-        Raises:
-            UserInputError: When there is none of that number, or it is undone already.
-        """
+        """Mark a change of `keep_names` as undone, and return it with the names that it gave."""
         row = self._standing_row(change_id)
         names = [RowChange.model_validate(each).image["alias"] for each in row.changed_rows]
         return self._marked_undone(change_id), names
@@ -194,9 +161,7 @@ class EntityChangeJournal(Repository):
 
     def _marked_undone(self, change_id: int) -> EntityChange:
         self._session.run(
-            ENTITY_CHANGES.update()
-            .where(ENTITY_CHANGES.c.row_id == change_id)
-            .values(undone_at=self._session.now())
+            ENTITY_CHANGES.update().where(ENTITY_CHANGES.c.row_id == change_id).values(undone_at=self._session.now())
         )
         return self.require(change_id)
 
@@ -208,9 +173,7 @@ class EntityChangeJournal(Repository):
         ]
         for batch in batches(touched):
             active = select(CHUNKS.c.chunk_id).where(
-                self._session.owns(CHUNKS),
-                CHUNKS.c.chunk_id.in_(batch),
-                CHUNKS.c.status == "active",
+                self._session.owns(CHUNKS), CHUNKS.c.chunk_id.in_(batch), CHUNKS.c.status == "active"
             )
             chunk_ids = list(self._session.connection.scalars(active))
             OutboxRepository(self._session).queue(chunk_ids, "upsert")
@@ -248,14 +211,7 @@ class SplitScenes:
 def split_scenes(
     session: StorageSession, entity_id: str, moved: Collection[str], listed: Collection[str]
 ) -> SplitScenes:
-    """Judge the scenes that name an entity by which of its names they hold.
-
-    Args:
-        session: A session.
-        entity_id: Who is split.
-        moved: Names that go.
-        listed: Ids of scenes that move whole in any case.
-    """
+    """Judge the scenes that name an entity by which of its names they hold."""
     statement = select(MENTIONS.c.scene_id, MENTIONS.c.name).where(
         session.owns(MENTIONS), MENTIONS.c.entity_id == entity_id
     )
@@ -276,22 +232,9 @@ def relink_mixed_scenes(
     moved: Sequence[str],
     staying: Sequence[str],
 ) -> None:
-    """Link scenes that name both to both, and their memories to whom their text names.
-
-    Args:
-        session: A writing session.
-        old_id: Who was split.
-        new_id: Who came out of it.
-        scene_ids: Scenes that name both.
-        moved: Names of the new one.
-        staying: Names that the old one keeps.
-    """
+    """Link scenes that name both to both, and their memories to whom their text names."""
     _add_participant(session, scene_ids, old_id, new_id)
-    named = and_(
-        session.owns(MENTIONS),
-        MENTIONS.c.entity_id == old_id,
-        MENTIONS.c.name.in_(list(moved)),
-    )
+    named = and_(session.owns(MENTIONS), MENTIONS.c.entity_id == old_id, MENTIONS.c.name.in_(list(moved)))
     session.run(MENTIONS.update().where(named).values(entity_id=new_id))
     linked = select(CHUNK_ENTITIES.c.chunk_row_id).where(
         session.owns(CHUNK_ENTITIES), CHUNK_ENTITIES.c.entity_id == old_id
@@ -299,9 +242,7 @@ def relink_mixed_scenes(
     statement = select(CHUNKS).where(CHUNKS.c.row_id.in_(linked), CHUNKS.c.scene_id.in_(list(scene_ids)))
     touched = []
     for row in session.rows(statement):
-        new_ids = _named_in(
-            searchable_text(row.content, row.short), old_id, new_id, moved=moved, staying=staying
-        )
+        new_ids = _named_in(searchable_text(row.content, row.short), old_id, new_id, moved=moved, staying=staying)
         if new_ids != [old_id]:
             relink_memory(session, row.row_id, old_id, new_ids)
             values = {
@@ -341,9 +282,7 @@ def _with_replaced(ids: Sequence[str], old_id: str, new_ids: Sequence[str]) -> l
     return list(dict.fromkeys(replaced))
 
 
-def _named_in(
-    text: str, old_id: str, new_id: str, *, moved: Sequence[str], staying: Sequence[str]
-) -> list[str]:
+def _named_in(text: str, old_id: str, new_id: str, *, moved: Sequence[str], staying: Sequence[str]) -> list[str]:
     """Whom a text names; where it names neither, it stays with the old one."""
     found = {match.name for match in NameFinder([*moved, *staying]).find(text)}
     names_new, names_old = bool(found & set(moved)), bool(found & set(staying))
@@ -364,26 +303,13 @@ def _add_participant(session: StorageSession, scene_ids: Collection[str], old_id
 
 
 class EntityMergeRepository(EntityChangeJournal):
-    """Merges and splits entities, re-links everything, and undoes it.
-
-    Args:
-        session: The transaction to work in.
-    """
+    """Merges and splits entities, re-links everything, and undoes it."""
 
     def merge(self, keep_id: str, gone_id: str) -> EntityChange:
         """Make one entity part of another: all that is linked to it is linked to the other from now on.
 
         Its names become aliases. Card fields that the other lacks are taken over; an author's card wins over
         one that nobody wrote. Relationships between the two are dropped.
-
-        Args:
-            keep_id: Who stays.
-            gone_id: Who becomes part of it; must be of the same type.
-
-        Raises:
-            UnknownProjectError: When no project of that id is stored.
-            UnknownEntityError: When one of them is not stored.
-            UserInputError: When both are one, or of different types.
         """
         self._session.touch()
         keep, gone = self._stored(keep_id), self._stored(gone_id)
@@ -406,26 +332,13 @@ class EntityMergeRepository(EntityChangeJournal):
 
         Nothing is linked anew. On entering the next scene the mask is listed no more, and its names are those of
         the one who was behind it; before that, neither tells of the other.
-
-        Args:
-            shown_id: Who it is.
-            mask_id: As whom the story knew them, too; must be of the same type.
-            at: The scene that shows it.
-
-        Raises:
-            UnknownEntityError: When one of them is not stored.
-            UserInputError: When both are one, of different types, or the mask is known to be somebody else.
         """
         self._session.touch()
         shown, mask = self._stored(shown_id), self._stored(mask_id)
         require_mergeable(shown.entity, mask.entity)
         if revealed_identity(mask.entity) or revealed_identity(shown.entity):
-            raise UserInputError(
-                f"{mask_id!r} or {shown_id!r} is known to be somebody else already; undo that first"
-            )
-        identity = RevealedIdentity(
-            entity_id=shown_id, chapter_index=at.chapter_index, scene_index=at.scene_index
-        )
+            raise UserInputError(f"{mask_id!r} or {shown_id!r} is known to be somebody else already; undo that first")
+        identity = RevealedIdentity(entity_id=shown_id, chapter_index=at.chapter_index, scene_index=at.scene_index)
         taken = shown.entity.names()
         rows = [
             {
@@ -446,29 +359,13 @@ class EntityMergeRepository(EntityChangeJournal):
         return self.keep("merge", shown_id, mask_id, changes)
 
     def split(
-        self,
-        entity_id: str,
-        *,
-        name: str,
-        aliases: Sequence[str] = (),
-        scenes: Sequence[Place] = (),
+        self, entity_id: str, *, name: str, aliases: Sequence[str] = (), scenes: Sequence[Place] = ()
     ) -> EntityChange:
         """Take a new entity out of one: names that are its own, and what happened under them.
 
         Everything moves in the scenes that are listed, and in those that name the entity only by the moved
         names. In scenes that name both, the new one is added, and a memory goes to whom its text names.
         What has no scene stays.
-
-        Args:
-            entity_id: Whom to split.
-            name: Display name of the new entity.
-            aliases: More names of the new entity.
-            scenes: (chapter, scene) of scenes that are only about the new one.
-
-        Raises:
-            UnknownProjectError: When no project of that id is stored.
-            UnknownEntityError: When the entity is not stored.
-            UserInputError: When neither a known name nor a scene is to move, or the display name would.
         """
         self._session.touch()
         stored = self._stored(entity_id)
@@ -488,20 +385,12 @@ class EntityMergeRepository(EntityChangeJournal):
 
     def _relink_split(self, entity: Entity, new_id: str, moved: Sequence[str], parts: SplitScenes) -> None:
         EntityRelinking(
-            self._session,
-            entity.entity_id,
-            new_id,
-            new_type=entity.entity_type,
-            scene_ids=parts.whole,
+            self._session, entity.entity_id, new_id, new_type=entity.entity_type, scene_ids=parts.whole
         ).run()
         staying = [each for each in entity.names() if each not in moved]
-        relink_mixed_scenes(
-            self._session, entity.entity_id, new_id, parts.mixed, moved=moved, staying=staying
-        )
+        relink_mixed_scenes(self._session, entity.entity_id, new_id, parts.mixed, moved=moved, staying=staying)
 
-    def _insert_split_off(
-        self, stored: StoredEntity, new_id: str, names: Sequence[str], moved: Sequence[str]
-    ) -> None:
+    def _insert_split_off(self, stored: StoredEntity, new_id: str, names: Sequence[str], moved: Sequence[str]) -> None:
         entity = stored.entity
         known = {alias.alias: alias for alias in entity.aliases}
         first = known.get(names[0])
@@ -509,11 +398,7 @@ class EntityMergeRepository(EntityChangeJournal):
             entity_id=new_id,
             entity_type=entity.entity_type,
             name=names[0],
-            aliases=[
-                known.get(each, EntityAlias(alias=each))
-                for each in dict.fromkeys(names[1:])
-                if each != names[0]
-            ],
+            aliases=[known.get(each, EntityAlias(alias=each)) for each in dict.fromkeys(names[1:]) if each != names[0]],
             name_first_chapter=first.first_chapter if first else None,
             name_first_scene=first.first_scene if first else None,
         )
@@ -546,9 +431,7 @@ class EntityMergeRepository(EntityChangeJournal):
             profile = replaced_id(row.profile, old_id, new_id)
             if profile != row.profile:
                 self._session.run(
-                    ENTITIES.update()
-                    .where(*_is(self._session.project_id, row.entity_id))
-                    .values(profile=profile)
+                    ENTITIES.update().where(*_is(self._session.project_id, row.entity_id)).values(profile=profile)
                 )
 
     def _stored(self, entity_id: str) -> StoredEntity:
@@ -559,11 +442,7 @@ class EntityMergeRepository(EntityChangeJournal):
 
 
 def require_mergeable(keep: Entity, gone: Entity) -> None:
-    """Refuse to make an entity part of itself, or of one of another type.
-
-    Raises:
-        UserInputError: When they cannot be one.
-    """
+    """Refuse to make an entity part of itself, or of one of another type."""
     if keep.entity_id == gone.entity_id:
         raise UserInputError(f"{keep.entity_id!r} cannot be merged with itself; give two entities")
     if keep.entity_type != gone.entity_type:
@@ -589,8 +468,7 @@ def _merged(keep: StoredEntity, gone: StoredEntity) -> dict[str, Any]:
     values: dict[str, Any] = {"origin": first.origin, "created_at": min(made, default=None)}
     if (first.origin == "author") == (second.origin == "author"):
         values |= {
-            name: getattr(first.entity, name) or getattr(second.entity, name)
-            for name in ("role", "description")
+            name: getattr(first.entity, name) or getattr(second.entity, name) for name in ("role", "description")
         }
         values["profile"] = {**second.entity.profile, **first.entity.profile}
     else:

@@ -33,17 +33,7 @@ from runtime.storage.tables import (
 
 
 def replaced_id(value: Any, old_id: str, new_id: str) -> Any:
-    """Return a value with one id in place of another.
-
-    Args:
-        value: Texts, lists and mappings in any depth. Only a whole text that is the id counts, and one that
-            begins with it and a dot (a slot such as C2.identity); longer texts stay as they are.
-        old_id: Id to replace.
-        new_id: Id in its place.
-
-    Returns:
-        A new value; a list of texts that would hold the new id twice holds it once.
-    """
+    """Return a value with one id in place of another."""
     if isinstance(value, str):
         if value == old_id:
             return new_id
@@ -73,26 +63,14 @@ def record_with_replaced_id(record: dict[str, Any] | None, old_id: str, new_id: 
     if record is None:
         return None
     replaced: dict[str, Any] = replaced_id(record, old_id, new_id)
-    changes = [
-        each
-        for each in replaced.get("relationship_changes", ())
-        if each["character_a"] != each["character_b"]
-    ]
+    changes = [each for each in replaced.get("relationship_changes", ()) if each["character_a"] != each["character_b"]]
     return {**replaced, **({"relationship_changes": changes} if "relationship_changes" in replaced else {})}
 
 
-def relink_relationships(
-    session: StorageSession, old_id: str, new_id: str, scene_ids: Collection[str] | None
-) -> None:
+def relink_relationships(session: StorageSession, old_id: str, new_id: str, scene_ids: Collection[str] | None) -> None:
     """Move the changes of all of one's relationships to the other's, and drop those between the two.
 
     Perspectives turn where the pair's order does. A pair that has no change left is dropped.
-
-    Args:
-        session: A writing session.
-        old_id: Whose relationships they were.
-        new_id: Whose they become.
-        scene_ids: Only changes in these scenes; None means all.
     """
     involved = or_(RELATIONSHIPS.c.character_a == old_id, RELATIONSHIPS.c.character_b == old_id)
     pairs = session.rows(select(RELATIONSHIPS).where(session.owns(RELATIONSHIPS), involved))
@@ -102,9 +80,7 @@ def relink_relationships(
             _move_pair(session, pair, changes, old_id, new_id)
 
 
-def _move_pair(
-    session: StorageSession, pair: AnyRow, changes: list[AnyRow], old_id: str, new_id: str
-) -> None:
+def _move_pair(session: StorageSession, pair: AnyRow, changes: list[AnyRow], old_id: str, new_id: str) -> None:
     other = pair.character_b if pair.character_a == old_id else pair.character_a
     rows = [row.row_id for row in changes]
     if other == new_id:
@@ -124,12 +100,9 @@ def _move_pair(
     _drop_when_empty(session, pair)
 
 
-def _changes_within(
-    session: StorageSession, relationship_id: str, scene_ids: Collection[str] | None
-) -> list[AnyRow]:
+def _changes_within(session: StorageSession, relationship_id: str, scene_ids: Collection[str] | None) -> list[AnyRow]:
     statement = select(RELATIONSHIP_CHANGES).where(
-        session.owns(RELATIONSHIP_CHANGES),
-        RELATIONSHIP_CHANGES.c.relationship_id == relationship_id,
+        session.owns(RELATIONSHIP_CHANGES), RELATIONSHIP_CHANGES.c.relationship_id == relationship_id
     )
     if scene_ids is not None:
         statement = statement.where(RELATIONSHIP_CHANGES.c.scene_id.in_(list(scene_ids)))
@@ -139,9 +112,7 @@ def _changes_within(
 def _pair_id(session: StorageSession, first: str, second: str) -> str:
     known = session.connection.scalar(
         select(RELATIONSHIPS.c.relationship_id).where(
-            session.owns(RELATIONSHIPS),
-            RELATIONSHIPS.c.character_a == first,
-            RELATIONSHIPS.c.character_b == second,
+            session.owns(RELATIONSHIPS), RELATIONSHIPS.c.character_a == first, RELATIONSHIPS.c.character_b == second
         )
     )
     if known is not None:
@@ -165,15 +136,7 @@ def _drop_when_empty(session: StorageSession, pair: AnyRow) -> None:
 
 
 class EntityRelinking:
-    """Moves links from one entity to another.
-
-    Args:
-        session: A writing session.
-        old_id: Who had the links.
-        new_id: Who gets them.
-        new_type: Type of the new one.
-        scene_ids: Only what came from, or was said of, these scenes; None means everything.
-    """
+    """Moves links from one entity to another."""
 
     def __init__(
         self,
@@ -221,9 +184,7 @@ class EntityRelinking:
         }
         for row in self._session.rows(select(MENTIONS).where(mine)):
             this = and_(
-                MENTIONS.c.scene_id == row.scene_id,
-                MENTIONS.c.entity_id == self._old,
-                MENTIONS.c.name == row.name,
+                MENTIONS.c.scene_id == row.scene_id, MENTIONS.c.entity_id == self._old, MENTIONS.c.name == row.name
             )
             if (row.scene_id, row.name) in theirs:
                 self._session.run(MENTIONS.delete().where(this))
@@ -243,9 +204,7 @@ class EntityRelinking:
         OutboxRepository(self._session).queue(touched, "upsert")
 
     def _relink_states(self) -> None:
-        for row in self._rows(
-            STATES, STATES.c.row_id, STATES.c.entity_id, STATES.c.entity_type, STATES.c.value
-        ):
+        for row in self._rows(STATES, STATES.c.row_id, STATES.c.entity_id, STATES.c.entity_type, STATES.c.value):
             values: dict[str, Any] = {"value": self._replaced(row.value)}
             if row.entity_id == self._old:
                 values |= {"entity_id": self._new, "entity_type": self._new_type}
@@ -256,9 +215,7 @@ class EntityRelinking:
         for row in self._rows(LOOP_EVENTS, LOOP_EVENTS.c.row_id, LOOP_EVENTS.c.detail):
             detail = self._replaced(row.detail)
             if detail != row.detail:
-                self._session.run(
-                    LOOP_EVENTS.update().where(LOOP_EVENTS.c.row_id == row.row_id).values(detail=detail)
-                )
+                self._session.run(LOOP_EVENTS.update().where(LOOP_EVENTS.c.row_id == row.row_id).values(detail=detail))
 
     def _relink_knowledge(self) -> None:
         table = KNOWLEDGE_EVENTS
@@ -328,8 +285,7 @@ class EntityRelinking:
                 mine = and_(self._session.owns(table), table.c[name] == self._old)
                 self._session.run(table.update().where(mine).values({name: self._new}))
         owned = select(CHARACTER_SECRETS).where(
-            self._session.owns(CHARACTER_SECRETS),
-            CHARACTER_SECRETS.c.character_id.in_((self._old, self._new)),
+            self._session.owns(CHARACTER_SECRETS), CHARACTER_SECRETS.c.character_id.in_((self._old, self._new))
         )
         rows = self._session.rows(owned)
         taken = {row.secret_id for row in rows if row.character_id == self._new}
@@ -364,12 +320,7 @@ def relink_memory(session: StorageSession, chunk_row_id: int, old_id: str, new_i
     if old_id not in new_ids:
         session.run(CHUNK_ENTITIES.delete().where(this))
     added = [
-        {
-            "chunk_row_id": chunk_row_id,
-            "entity_id": each,
-            "project_id": session.project_id,
-            "kind": kinds[old_id],
-        }
+        {"chunk_row_id": chunk_row_id, "entity_id": each, "project_id": session.project_id, "kind": kinds[old_id]}
         for each in new_ids
         if each not in kinds
     ]

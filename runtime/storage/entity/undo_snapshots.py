@@ -80,9 +80,7 @@ _IMAGED = (
     _whole(ALIASES, "entity_id", "alias"),
     _whole(CHARACTER_FILE_ALIASES, "entity_id", "alias"),
     _whole(MENTIONS, "scene_id", "entity_id", "name"),
-    _Imaged(
-        SCENES, ("scene_id",), ("scene_id", "participants", "location_id", "pov", "record", "content_hash")
-    ),
+    _Imaged(SCENES, ("scene_id",), ("scene_id", "participants", "location_id", "pov", "record", "content_hash")),
     _Imaged(CHUNKS, ("chunk_id",), ("chunk_id", "entities_mentioned", "attached", "detached", "slot_type")),
     _whole(CHUNK_ENTITIES, "chunk_row_id", "entity_id"),
     _whole(STATES, "row_id"),
@@ -98,11 +96,7 @@ _IMAGED = (
     _whole(CHARACTER_SECRETS, "row_id"),
     _whole(RELATIONSHIPS, "relationship_id"),
     _whole(RELATIONSHIP_CHANGES, "row_id"),
-    _Imaged(
-        KNOWLEDGE_EVENTS,
-        ("row_id",),
-        ("row_id", "scene_id", "source_id", "kind", "character_id", "learned_from"),
-    ),
+    _Imaged(KNOWLEDGE_EVENTS, ("row_id",), ("row_id", "scene_id", "source_id", "kind", "character_id", "learned_from")),
 )
 
 _BY_NAME = {imaged.table.name: imaged for imaged in _IMAGED}
@@ -137,12 +131,7 @@ those that say nothing without it. What another felt for somebody, or told to so
 
 
 def undo_snapshots(session: StorageSession, *, deleted_id: str | None = None) -> Images:
-    """Return the images of all rows of a project that a merge, split or deletion can touch.
-
-    Args:
-        session: A session.
-        deleted_id: Entity that is deleted: the rows that go with it are pictured whole.
-    """
+    """Return the images of all rows of a project that a merge, split or deletion can touch."""
     return {imaged.table.name: _images(session, imaged, deleted_id) for imaged in _IMAGED}
 
 
@@ -159,15 +148,7 @@ def row_changes(before: Images, after: Images) -> list[RowChange]:
 
 
 def restore_rows(session: StorageSession, changes: Sequence[RowChange]) -> None:
-    """Put rows back as they were before a change.
-
-    Args:
-        session: A writing session.
-        changes: What the change did.
-
-    Raises:
-        UserInputError: When one of the rows is no longer as the change left it; nothing is restored then.
-    """
+    """Put rows back as they were before a change."""
     _require_unchanged(undo_snapshots(session), changes)
     order = list(_BY_NAME)
     forward = sorted(changes, key=lambda each: order.index(each.table))
@@ -225,10 +206,7 @@ def _at_its_scene(session: StorageSession, table: Table, row: Image) -> Image:
 def _with_free_row_id(session: StorageSession, table: Table, row: Image) -> Image:
     """Keep a row's number, which orders rows, unless somebody has it by now."""
     number = row.get("row_id")
-    if (
-        number is None
-        or session.connection.scalar(select(table.c.row_id).where(table.c.row_id == number)) is None
-    ):
+    if number is None or session.connection.scalar(select(table.c.row_id).where(table.c.row_id == number)) is None:
         return row
     return {name: value for name, value in row.items() if name != "row_id"}
 

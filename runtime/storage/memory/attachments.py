@@ -28,20 +28,7 @@ _MIN_LIKENESS = 0.3
 
 
 def resolved_targets(session: StorageSession, targets: Sequence[str]) -> list[str]:
-    """Return the targets that are meant, without repeats, in the order given.
-
-    Args:
-        session: A session.
-        targets: Each `book`, `chapter:3`, or an entity's id, name or alias; titles do not
-            count.
-
-    Returns:
-        `book`, `chapter:3` and entity ids.
-
-    Raises:
-        UnknownEntityError: When nobody or several bear a name; says whose names are nearest.
-        UnknownSceneError: When no scene of a chapter is stored.
-    """
+    """Return the targets that are meant, without repeats, in the order given."""
     entities = [stored.entity for stored in EntityRepository(session).list_all()]
     index = NameIndex(entities)
     return list(dict.fromkeys(_resolved(session, each.strip(), entities, index) for each in targets))
@@ -118,9 +105,7 @@ class _ByHand:
         return _ByHand(rest.attached, (*rest.detached, target) if is_derived else rest.detached)
 
     def _without(self, target: str) -> _ByHand:
-        attached, detached = (
-            tuple(each for each in side if each != target) for side in (self.attached, self.detached)
-        )
+        attached, detached = (tuple(each for each in side if each != target) for side in (self.attached, self.detached))
         return _ByHand(attached, detached)
 
 
@@ -136,21 +121,7 @@ class AttachmentRepository(Repository):
     """
 
     def attach(self, memory_ids: Sequence[str], targets: Sequence[str]) -> list[str]:
-        """Attach memories to targets by hand.
-
-        Args:
-            memory_ids: Memories; each is attached to every target.
-            targets: Targets.
-
-        Returns:
-            Chunk ids of the memories that changed, in the order given.
-
-        Raises:
-            UnknownMemoryError: When a memory is not stored; nothing is changed.
-            UnknownEntityError: When an entity is not stored, with the nearest names; nothing is changed.
-            UnknownSceneError: When no scene of a chapter is stored; nothing is changed.
-            UserInputError: When a memory is consolidated; its sources are what can be attached.
-        """
+        """Attach memories to targets by hand."""
 
         return self._change(memory_ids, targets, _ByHand.attach)
 
@@ -163,19 +134,11 @@ class AttachmentRepository(Repository):
         return self._change(memory_ids, targets, _ByHand.detach)
 
     def beyond_entities(self, target: str) -> str | None:
-        """Return `book` or `chapter:3` where a target means the book or a chapter; None where it means an entity.
-
-        Raises:
-            UnknownSceneError: When no scene of the chapter is stored.
-        """
+        """Return `book` or `chapter:3` where a target means the book or a chapter; None where it means an entity."""
         return _beyond_entities(self._session, target.strip())
 
     def attachments_of(self, memory_id: str) -> list[Attachment]:
-        """Return what a memory is attached to: entities in order of id, then chapters, then the book.
-
-        Raises:
-            UnknownMemoryError: When there is none of that id.
-        """
+        """Return what a memory is attached to: entities in order of id, then chapters, then the book."""
         (row,) = self._rows([memory_id])
         links = self._session.rows(
             select(CHUNK_ENTITIES.c.entity_id, CHUNK_ENTITIES.c.kind)
@@ -193,9 +156,7 @@ class AttachmentRepository(Repository):
             name = "" if entity is None else entity.name
             if kind is not None:
                 found.append(
-                    Attachment.model_validate(
-                        {"kind": kind, "target": target, "name": name, "origin": origin}
-                    )
+                    Attachment.model_validate({"kind": kind, "target": target, "name": name, "origin": origin})
                 )
         return sorted(found, key=lambda each: (each.kind == BOOK, each.kind == "chapter"))
 
@@ -204,15 +165,6 @@ class AttachmentRepository(Repository):
 
         What an author took off the entity by hand is not among them. A name that may mean somebody else in
         the same text does not count.
-
-        Args:
-            entity: Its id, name or alias.
-
-        Returns:
-            Memories in story order.
-
-        Raises:
-            UnknownEntityError: When the entity is not stored.
         """
         (entity_id,) = resolved_targets(self._session, [entity])
         entities = [one.entity for one in EntityRepository(self._session).list_all()]
@@ -261,8 +213,7 @@ class AttachmentRepository(Repository):
     def _rows(self, memory_ids: Sequence[str]) -> list[AnyRow]:
         """Rows by chunk_id, else by source_id, each once, in the order given."""
         wanted = or_(
-            self._session.among(CHUNKS.c.chunk_id, memory_ids),
-            self._session.among(CHUNKS.c.source_id, memory_ids),
+            self._session.among(CHUNKS.c.chunk_id, memory_ids), self._session.among(CHUNKS.c.source_id, memory_ids)
         )
         statement = select(*_ROW).where(self._session.owns(CHUNKS), wanted).order_by(CHUNKS.c.row_id)
         rows = self._session.rows(statement)

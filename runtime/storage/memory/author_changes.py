@@ -65,24 +65,12 @@ class AuthorChangeJournal(Repository):
     """Keeps what an author changed, and puts memories back."""
 
     def memory_image(self, chunk_id: str) -> Image:
-        """Return what an author may change of a stored memory, to be given to `keep_memory` after the change.
-
-        Raises:
-            UserInputError: When no such memory is stored.
-        """
+        """Return what an author may change of a stored memory, to be given to `keep_memory` after the change."""
         row = self._memory_row(chunk_id)
         return {name: row[name] for name in _MEMORY_COLUMNS}
 
-    def keep_memory(
-        self, kind: AuthorChangeKind, chunk_id: str, before: Mapping[str, Any]
-    ) -> AuthorChange | None:
-        """Write down how a memory was changed; None where it is as it was.
-
-        Args:
-            kind: What was done.
-            chunk_id: The memory, already changed.
-            before: Its image before.
-        """
+    def keep_memory(self, kind: AuthorChangeKind, chunk_id: str, before: Mapping[str, Any]) -> AuthorChange | None:
+        """Write down how a memory was changed; None where it is as it was."""
         after = self.memory_image(chunk_id)
         changed = [name for name, value in after.items() if before[name] != value]
         if not changed:
@@ -94,17 +82,8 @@ class AuthorChangeJournal(Repository):
         """Write down that a memory was added."""
         return self._keep("add", _NOT_ADDED, {"status": "active"}, chunk_id=chunk_id)
 
-    def keep_scene(
-        self, kind: AuthorChangeKind, scene_id: str, before: Image, after: Image
-    ) -> AuthorChange | None:
-        """Write down how a scene was changed; None where it is as it was.
-
-        Args:
-            kind: What was done.
-            scene_id: The scene.
-            before: Its fields before, as JSON holds them.
-            after: The same fields now.
-        """
+    def keep_scene(self, kind: AuthorChangeKind, scene_id: str, before: Image, after: Image) -> AuthorChange | None:
+        """Write down how a scene was changed; None where it is as it was."""
         changed = [name for name, value in after.items() if before[name] != value]
         if not changed:
             return None
@@ -122,11 +101,7 @@ class AuthorChangeJournal(Repository):
         return [_change(row) for row in rows]
 
     def require(self, change_id: int) -> AuthorChange:
-        """Return a change that can still be taken back.
-
-        Raises:
-            UserInputError: When there is none of that number, or it was taken back already.
-        """
+        """Return a change that can still be taken back."""
         statement = select(AUTHOR_CHANGES).where(
             self._session.owns(AUTHOR_CHANGES), AUTHOR_CHANGES.c.row_id == change_id
         )
@@ -139,11 +114,7 @@ class AuthorChangeJournal(Repository):
         return change
 
     def restore_memory(self, change: AuthorChange) -> None:
-        """Put a memory back as it was before a change.
-
-        Raises:
-            UserInputError: When the memory is gone, or what the change altered was altered again since.
-        """
+        """Put a memory back as it was before a change."""
         row = self._memory_row(change.chunk_id or "")
         require_as_left(change, row)
         values = dict(change.before)
@@ -164,9 +135,7 @@ class AuthorChangeJournal(Repository):
         statement = select(CHUNKS).where(self._session.owns(CHUNKS), CHUNKS.c.chunk_id == chunk_id)
         row = self._session.connection.execute(statement).mappings().one_or_none()
         if row is None:
-            raise UserInputError(
-                f"memory {chunk_id!r} is gone; its scene was deleted, or does not say it any more"
-            )
+            raise UserInputError(f"memory {chunk_id!r} is gone; its scene was deleted, or does not say it any more")
         return dict(row)
 
     def _keep(
@@ -195,18 +164,12 @@ class AuthorChangeJournal(Repository):
     def _forget_old(self) -> None:
         own = self._session.owns(AUTHOR_CHANGES)
         numbers = select(AUTHOR_CHANGES.c.row_id).where(own).order_by(AUTHOR_CHANGES.c.row_id.desc())
-        last = self._session.connection.scalar(
-            select(func.min(numbers.limit(MAX_KEPT_CHANGES).subquery().c.row_id))
-        )
+        last = self._session.connection.scalar(select(func.min(numbers.limit(MAX_KEPT_CHANGES).subquery().c.row_id)))
         self._session.run(AUTHOR_CHANGES.delete().where(own, AUTHOR_CHANGES.c.row_id < last))
 
 
 def require_as_left(change: AuthorChange, now: Mapping[str, Any]) -> None:
-    """Refuse to take a change back when what it altered was altered again since.
-
-    Raises:
-        UserInputError: When a field of `now` is not as the change left it.
-    """
+    """Refuse to take a change back when what it altered was altered again since."""
     other = [name for name, value in change.after.items() if now[name] != value]
     if other:
         raise UserInputError(

@@ -47,26 +47,12 @@ class ConsolidationRepository(Repository):
         rows = self._session.own(self._session.rows(ordered))
         replaced = superseded_by(self._session, rows, END_OF_STORY)
         return [
-            LiveMemory(
-                chunk=chunk_of(row, replaced.get(row.chunk_id)), is_authors=_is_authors(dict(row._mapping))
-            )
+            LiveMemory(chunk=chunk_of(row, replaced.get(row.chunk_id)), is_authors=_is_authors(dict(row._mapping)))
             for row in rows
         ]
 
     def add(self, chunk: StoryMemoryChunk, sources: Sequence[StoryMemoryChunk]) -> bool:
-        """Store a consolidated memory at the position of its last source.
-
-        Args:
-            chunk: The memory; its position and event type are set here.
-            sources: What it stands for, as it was read.
-
-        Returns:
-            Whether it was stored; not when a source is gone, was changed, or is an author's or consolidated by
-            now.
-
-        Raises:
-            UnknownProjectError: When no project of that id is stored.
-        """
+        """Store a consolidated memory at the position of its last source."""
         self._session.touch()
         rows = self._unchanged(sources)
         if rows is None or self._is_stored(chunk.chunk_id):
@@ -106,11 +92,7 @@ class ConsolidationRepository(Repository):
         return {each: [names[source] for source in chunk_ids] for each, chunk_ids in sources.items()}
 
     def undo(self, chunk_id: str) -> None:
-        """Take a consolidated memory back; its sources are seen again.
-
-        Raises:
-            UnknownMemoryError: When no consolidated memory has that id.
-        """
+        """Take a consolidated memory back; its sources are seen again."""
         self._session.touch()
         if not self._take_back(CHUNKS.c.chunk_id == chunk_id):
             raise UnknownMemoryError(
@@ -129,9 +111,7 @@ class ConsolidationRepository(Repository):
 
     def _take_back(self, condition: Any) -> list[str]:
         statement = select(CHUNKS).where(
-            self._session.owns(CHUNKS),
-            CHUNKS.c.chunk_id.in_(_consolidated_ids(self._session.project_id)),
-            condition,
+            self._session.owns(CHUNKS), CHUNKS.c.chunk_id.in_(_consolidated_ids(self._session.project_id)), condition
         )
         rows = self._session.connection.execute(statement.order_by(CHUNKS.c.row_id)).mappings().all()
         ChunkWriter(self._session).remove([dict(row) for row in rows])
@@ -156,9 +136,7 @@ class ConsolidationRepository(Repository):
         fitting = [
             row
             for row in rows
-            if row["content_hash"] == read[row["chunk_id"]]
-            and not row["is_consolidated"]
-            and not _is_authors(row)
+            if row["content_hash"] == read[row["chunk_id"]] and not row["is_consolidated"] and not _is_authors(row)
         ]
         return fitting if fitting and len(fitting) == len(read) else None
 
@@ -171,11 +149,7 @@ class ConsolidationRepository(Repository):
             select(CHUNKS.c.row_id).where(self._session.owns(CHUNKS), CHUNKS.c.chunk_id == chunk_id)
         )
         links = [
-            {
-                "source_row_id": row["row_id"],
-                "consolidated_row_id": number,
-                "project_id": self._session.project_id,
-            }
+            {"source_row_id": row["row_id"], "consolidated_row_id": number, "project_id": self._session.project_id}
             for row in rows
         ]
         self._session.insert(CONSOLIDATION_SOURCES, links)
@@ -198,9 +172,7 @@ class ConsolidationRepository(Repository):
 
 
 def _source_rows(project_id: str) -> Select[tuple[int]]:
-    return select(CONSOLIDATION_SOURCES.c.source_row_id).where(
-        CONSOLIDATION_SOURCES.c.project_id == project_id
-    )
+    return select(CONSOLIDATION_SOURCES.c.source_row_id).where(CONSOLIDATION_SOURCES.c.project_id == project_id)
 
 
 def _consolidated_ids(project_id: str) -> Select[tuple[str]]:

@@ -23,18 +23,7 @@ class EmbeddingRepository(Repository):
     """Stores and reads vectors."""
 
     def put(self, model: str, vectors: Mapping[str, Sequence[float] | FloatMatrix]) -> int:
-        """Store vectors by chunk id, over what was stored for the model before.
-
-        Args:
-            model: Name of the embedding model.
-            vectors: Chunk id to vector; all of one length. Ids that are not stored (any more) are passed over.
-
-        Returns:
-            How many were stored.
-
-        Raises:
-            EmbeddingError: When the vectors differ in length, are empty or not finite.
-        """
+        """Store vectors by chunk id, over what was stored for the model before."""
         arrays = {chunk_id: np.asarray(vector, dtype=_STORED_TYPE) for chunk_id, vector in vectors.items()}
         dimension = _common_dimension(arrays)
         rows = [
@@ -64,29 +53,13 @@ class EmbeddingRepository(Repository):
         ids: Sequence[str] | None = None,
         with_sources: bool = False,
     ) -> tuple[list[str], FloatMatrix]:
-        """Return the vectors of active memories before a position, in one array.
-
-        Args:
-            model: Name of the embedding model.
-            as_of: Position of the read.
-            ids: Only these chunks; None means all.
-            with_sources: Also those that a consolidated memory stands for: the index holds all.
-
-        Returns:
-            Chunk ids and an array of shape (ids, dimension) whose rows are theirs; ([], array of shape
-            (0, 0)) when nothing is stored.
-        """
+        """Return the vectors of active memories before a position, in one array."""
         joined = CHUNKS.join(EMBEDDINGS, EMBEDDINGS.c.chunk_row_id == CHUNKS.c.row_id)
         cut = before(as_of, CHUNKS) if with_sources else visible(self._session.project_id, as_of)
         statement = (
             select(CHUNKS.c.chunk_id, EMBEDDINGS.c.vector)
             .select_from(joined)
-            .where(
-                self._session.owns(CHUNKS),
-                CHUNKS.c.status == "active",
-                cut,
-                EMBEDDINGS.c.model == model,
-            )
+            .where(self._session.owns(CHUNKS), CHUNKS.c.status == "active", cut, EMBEDDINGS.c.model == model)
         )
         if ids is not None:
             statement = statement.where(self._session.among(CHUNKS.c.chunk_id, ids))

@@ -42,26 +42,12 @@ def index_tokens(text: str) -> list[str]:
 
     A Chinese word of any length is then a phrase of neighbouring tokens, so that no segmentation has to
     guess and words of one or two characters are found.
-
-    Args:
-        text: Any text.
-
-    Returns:
-        Tokens without case, width and accents; empty for a text without words.
     """
     return _TOKEN.findall(_folded(text))
 
 
 def lexical_terms(text: str) -> list[str]:
-    """Return the terms to search for a query text.
-
-    Args:
-        text: A question, a plan or a name, in English or Chinese, whatever marks it holds.
-
-    Returns:
-        Distinct terms in order: each English word but the most common ones; each run of Chinese characters
-        of at most `LONGEST_CHINESE_TERM`, and every two neighbouring characters of a run.
-    """
+    """Return the terms to search for a query text."""
     terms: dict[str, None] = {}
     for run in _RUN.findall(_folded(text)):
         for term in _chinese_terms(run) if is_cjk(run[0]) else [run]:
@@ -104,12 +90,7 @@ _POSTGRES_REMOVE = text("DELETE FROM memory_terms WHERE chunk_row_id = :row_id")
 
 
 class LexicalIndex:
-    """Adds and removes chunks of one project.
-
-    Args:
-        session: A writing session.
-        project_number: The project's number; its token keeps projects apart inside the index.
-    """
+    """Adds and removes chunks of one project."""
 
     def __init__(self, session: StorageSession, project_number: int) -> None:
         self._session = session
@@ -125,8 +106,7 @@ class LexicalIndex:
 
     def _run(self, statement: TextClause, rows: Sequence[tuple[int, str]]) -> None:
         parameters = [
-            {"row_id": row_id, "scope": self._scope, "terms": " ".join(index_tokens(body))}
-            for row_id, body in rows
+            {"row_id": row_id, "scope": self._scope, "terms": " ".join(index_tokens(body))} for row_id, body in rows
         ]
         if parameters:
             self._session.run(statement, parameters)
@@ -157,14 +137,7 @@ LENGTH_SHARE = 0.75
 
 @dataclass(frozen=True, eq=False)
 class LexicalMatches:
-    """Scores of all memories before a position, for several queries.
-
-    Args:
-        row_ids: The memories, ascending.
-        kinds: The number of the kind of each, in the same order.
-        scores: Queries by memories; 0 where no term matches.
-        counted: Which of them may be found.
-    """
+    """Scores of all memories before a position, for several queries."""
 
     row_ids: RowIds
     kinds: Kinds
@@ -185,15 +158,7 @@ class LexicalMatches:
         return replace(self, counted=self.counted & np.isin(self.row_ids, row_ids))
 
     def best(self, limit: int) -> list[list[tuple[int, float]]]:
-        """Return the best matches of each query as (row id, score).
-
-        Args:
-            limit: So many per query, and all that equal the last of them: what is the same to the score, the
-                caller decides.
-
-        Returns:
-            In any order.
-        """
+        """Return the best matches of each query as (row id, score)."""
         return [self._best_of(row, limit) for row in self.scores]
 
     def _best_of(self, scores: NDArray[np.float64], limit: int) -> list[tuple[int, float]]:
@@ -213,15 +178,7 @@ def score_matches(
     kinds: Kinds,
     lengths: NDArray[np.int64],
 ) -> LexicalMatches:
-    """Score memories by BM25, a term counting once per memory.
-
-    Args:
-        queries: Terms of each query.
-        found: Row ids that hold a term; those that are not among `row_ids` are left out.
-        row_ids: The memories that count, in any order.
-        kinds: The numbers of their kinds.
-        lengths: Their lengths in terms.
-    """
+    """Score memories by BM25, a term counting once per memory."""
     order = np.argsort(row_ids)
     rows = row_ids[order]
     places = {term: _places(matched, rows) for term, matched in found.items()}
@@ -278,57 +235,30 @@ class LexicalRepository(Repository):
     """
 
     def search(
-        self,
-        query: str | Sequence[str],
-        *,
-        memory_filter: MemoryFilter | None = None,
-        limit: int = 50,
+        self, query: str | Sequence[str], *, memory_filter: MemoryFilter | None = None, limit: int = 50
     ) -> list[LexicalHit]:
         """Search for one query with one filter; see `match` and `best`."""
         wanted = memory_filter or MemoryFilter()
         return self.best(self.match([query], wanted), wanted, limit=limit)[0]
 
     def match(self, queries: Sequence[str | Sequence[str]], memory_filter: MemoryFilter) -> LexicalMatches:
-        """Score all memories before a position for several queries at once, which shares most of the work.
-
-        Args:
-            queries: Texts of any kind, or lists of terms as `lexical_terms` gives them. Of each, the first
-                `TERMS_PER_QUERY` distinct terms count.
-            memory_filter: Its position and statuses count; the rest narrows `best`.
-
-        Returns:
-            The scores, from which `best` takes what each filter admits.
-        """
+        """Score all memories before a position for several queries at once, which shares most of the work."""
         wanted = [_terms(query) for query in queries]
         terms = list(dict.fromkeys(term for query in wanted for term in query))
         found = self._matches(terms) if terms else {}
         cut_only = MemoryFilter(as_of=memory_filter.as_of, statuses=memory_filter.statuses)
         row_ids, kinds, lengths = self._session.integers(
-            (CHUNKS.c.row_id, _KIND, CHUNKS.c.term_count),
-            *filter_conditions(self._session.project_id, cut_only),
+            (CHUNKS.c.row_id, _KIND, CHUNKS.c.term_count), *filter_conditions(self._session.project_id, cut_only)
         )
         return score_matches(wanted, found, row_ids=row_ids, kinds=kinds, lengths=lengths)
 
-    def best(
-        self, matches: LexicalMatches, memory_filter: MemoryFilter, *, limit: int = 50
-    ) -> list[list[LexicalHit]]:
-        """Return for each query the best of its matches that a filter admits.
-
-        Args:
-            matches: What `match` found at the same position.
-            memory_filter: Which memories may be found.
-            limit: At most so many per query.
-
-        Returns:
-            Hits per query, best first, equal scores in order of chunk id; none for a query without words
-            that are stored.
-        """
+    def best(self, matches: LexicalMatches, memory_filter: MemoryFilter, *, limit: int = 50) -> list[list[LexicalHit]]:
+        """Return for each query the best of its matches that a filter admits."""
         best = self._admitted(matches, memory_filter).best(limit)
         chunk_ids = self._chunk_ids({row_id for hits in best for row_id, _ in hits})
         ranked = (sorted((-score, chunk_ids[row_id]) for row_id, score in hits) for hits in best)
         return [
-            [LexicalHit(chunk_id=chunk_id, score=-negative) for negative, chunk_id in hits[:limit]]
-            for hits in ranked
+            [LexicalHit(chunk_id=chunk_id, score=-negative) for negative, chunk_id in hits[:limit]] for hits in ranked
         ]
 
     def _admitted(self, matches: LexicalMatches, memory_filter: MemoryFilter) -> LexicalMatches:
@@ -363,9 +293,7 @@ class LexicalRepository(Repository):
     def _scope(self) -> str | None:
         """Return the project's word in the index; None where it is the only project, which saves half the work."""
         others = self._session.connection.scalar(
-            select(func.count())
-            .select_from(PROJECTS)
-            .where(PROJECTS.c.project_id != self._session.project_id)
+            select(func.count()).select_from(PROJECTS).where(PROJECTS.c.project_id != self._session.project_id)
         )
         statement = select(PROJECTS.c.project_number).where(self._session.owns(PROJECTS))
         return scope_token(self._session.connection.execute(statement).scalar_one()) if others else None

@@ -51,9 +51,7 @@ class AuthorMemories(Repository):
 
     def get(self, chunk_id: str) -> StoredMemory | None:
         """Return a memory whatever its status, or None when there is none of that id."""
-        rows = self._session.rows(
-            STORED_SELECT.where(self._session.owns(CHUNKS), CHUNKS.c.chunk_id == chunk_id)
-        )
+        rows = self._session.rows(STORED_SELECT.where(self._session.owns(CHUNKS), CHUNKS.c.chunk_id == chunk_id))
         return next(iter(stored_memories_of(self._session, rows)), None)
 
     def find(self, memory_id: str) -> StoredMemory | None:
@@ -73,11 +71,7 @@ class AuthorMemories(Repository):
         return next(iter(stored_memories_of(self._session, rows)), None)
 
     def queue_up(self) -> None:
-        """Count a write before anything is read: until the end of the transaction no other writer changes the project.
-
-        Raises:
-            UnknownProjectError: When no project of that id is stored.
-        """
+        """Count a write before anything is read: until the transaction ends no other writer changes the project."""
         self._session.touch()
 
     def notes_in_slot(self, slot_type: str, *, as_of: StoryPosition = END_OF_STORY) -> list[StoredMemory]:
@@ -97,18 +91,12 @@ class AuthorMemories(Repository):
         if not source_ids:
             return []
         statement = select(CHUNKS.c.source_id).where(
-            self._session.owns(CHUNKS),
-            self._session.among(CHUNKS.c.source_id, source_ids),
-            before(as_of, CHUNKS),
+            self._session.owns(CHUNKS), self._session.among(CHUNKS.c.source_id, source_ids), before(as_of, CHUNKS)
         )
         return sorted(set(source_ids) - set(self._session.connection.scalars(statement)))
 
     def require(self, chunk_id: str) -> StoredMemory:
-        """Return a memory whatever its status.
-
-        Raises:
-            UnknownMemoryError: When there is none of that id.
-        """
+        """Return a memory whatever its status."""
         memory = self.get(chunk_id)
         if memory is None:
             raise _unknown(self._session.project_id, chunk_id)
@@ -128,27 +116,7 @@ class AuthorMemories(Repository):
         source_span: tuple[int, int] | None = None,
         slot_type: str | None = None,
     ) -> StoryMemoryChunk:
-        """Add a note of the author.
-
-        Args:
-            content: What holds.
-            at: The scene or chapter that establishes it; it is read from the next one on. The default, no
-                position, makes it canon that is read everywhere.
-            short: Short form.
-            importance: From 1 to 10; None takes that of notes.
-            entities: Ids of the entities that the author says it is about.
-            mentioned: Ids of those that its text names; they are linked to it as well.
-            tags: Tags.
-            event_type: What kind of event it tells.
-            source_span: Characters of the scene at `at` that prove it.
-            slot_type: Slot whose value it is from there on.
-
-        Returns:
-            The note; its chunk_id and source_id are the same.
-
-        Raises:
-            UnknownProjectError: When no project of that id is stored.
-        """
+        """Add a note of the author."""
         self._session.touch()
         chunk_id = f"note-{CounterRepository(self._session).take('N')}"
         note = StoryMemoryChunk(
@@ -178,10 +146,6 @@ class AuthorMemories(Repository):
         """Change a memory; from then on it is the author's and no re-ingest touches it.
 
         A new content without a new short form drops the old short form, which told of the old content.
-
-        Raises:
-            UnknownMemoryError: When there is none of that id.
-            UserInputError: When it is a consolidated memory, as for all that follows.
         """
         self._session.touch()
         old = self._changeable(chunk_id)
@@ -277,17 +241,9 @@ class MemoryRepository(AuthorMemories):
     """
 
     def list_matching(
-        self,
-        memory_filter: MemoryFilter | None = None,
-        *,
-        limit: int | None = None,
+        self, memory_filter: MemoryFilter | None = None, *, limit: int | None = None
     ) -> list[StoredMemory]:
-        """Return memories in story order with what the author decided about them.
-
-        Args:
-            memory_filter: Which; None means all active ones.
-            limit: At most so many; None means all.
-        """
+        """Return memories in story order with what the author decided about them."""
         statement = (
             STORED_SELECT.where(*self._conditions(memory_filter))
             .order_by(*story_order(CHUNKS), CHUNKS.c.row_id)
@@ -303,19 +259,9 @@ class MemoryRepository(AuthorMemories):
         ).scalar_one()
 
     def by_ids(
-        self,
-        chunk_ids: Sequence[str],
-        *,
-        as_of: StoryPosition = END_OF_STORY,
-        with_sources: bool = False,
+        self, chunk_ids: Sequence[str], *, as_of: StoryPosition = END_OF_STORY, with_sources: bool = False
     ) -> list[StoryMemoryChunk]:
-        """Return the active memories before a position in the order asked; the others are left out.
-
-        Args:
-            chunk_ids: Which.
-            as_of: Position of the read.
-            with_sources: Also those that a consolidated memory stands for: the index holds all.
-        """
+        """Return the active memories before a position in the order asked; the others are left out."""
         cut = before(as_of, CHUNKS) if with_sources else visible(self._session.project_id, as_of)
         wanted = self._session.among(CHUNKS.c.chunk_id, chunk_ids)
         found = self._session.rows(self._active().where(cut, wanted))
@@ -326,16 +272,7 @@ class MemoryRepository(AuthorMemories):
     def holding(
         self, chunks: Sequence[StoryMemoryChunk], *, as_of: StoryPosition = END_OF_STORY
     ) -> dict[str, StoryMemoryChunk]:
-        """Return what holds at a position in the place of memories that something replaced.
-
-        Args:
-            chunks: Memories as they were read at the position.
-            as_of: Position of the read.
-
-        Returns:
-            Chunk id of each replaced memory to the last of the chain that replaced it; those are left out of which
-            nothing that holds can be read.
-        """
+        """Return what holds at a position in the place of memories that something replaced."""
         pending = {chunk.chunk_id: chunk for chunk in chunks if chunk.superseded_by is not None}
         holding: dict[str, StoryMemoryChunk] = {}
         for _ in range(MAX_REPLACEMENTS):
@@ -343,17 +280,13 @@ class MemoryRepository(AuthorMemories):
                 break
             successors = self._successors(list(pending.values()), as_of)
             followed = {
-                name: successors[chunk.chunk_id]
-                for name, chunk in pending.items()
-                if chunk.chunk_id in successors
+                name: successors[chunk.chunk_id] for name, chunk in pending.items() if chunk.chunk_id in successors
             }
             holding |= {name: chunk for name, chunk in followed.items() if chunk.superseded_by is None}
             pending = {name: chunk for name, chunk in followed.items() if chunk.superseded_by is not None}
         return holding
 
-    def filtered_ids(
-        self, memory_filter: MemoryFilter | None = None, *, limit: int | None = None
-    ) -> list[str]:
+    def filtered_ids(self, memory_filter: MemoryFilter | None = None, *, limit: int | None = None) -> list[str]:
         """Return the chunk ids that fit a filter, newest in the story first."""
         chapter, scene = CHUNKS.c.chapter_index, CHUNKS.c.scene_index
         statement = (
@@ -380,10 +313,7 @@ class MemoryRepository(AuthorMemories):
         return self._weighty(statement, as_of, content_types, limit)
 
     def recent_high_signal(
-        self,
-        *,
-        as_of: StoryPosition = END_OF_STORY,
-        min_importance: int = 7,
+        self, *, as_of: StoryPosition = END_OF_STORY, min_importance: int = 7
     ) -> list[StoryMemoryChunk]:
         """Return important memories and notes, the newest in the story first."""
         chapter, scene = CHUNKS.c.chapter_index, CHUNKS.c.scene_index
@@ -392,10 +322,7 @@ class MemoryRepository(AuthorMemories):
             # + 0 keeps SQLite from reading all that is important by its index: the newest few are wanted.
             .where(CHUNKS.c.importance + 0 >= min_importance, CHUNKS.c.content_type.in_(("memory", "note")))
             .order_by(
-                chapter.desc().nulls_last(),
-                scene.desc().nulls_last(),
-                CHUNKS.c.importance.desc(),
-                CHUNKS.c.row_id,
+                chapter.desc().nulls_last(), scene.desc().nulls_last(), CHUNKS.c.importance.desc(), CHUNKS.c.row_id
             )
             .limit(MAX_RECENT)
         )
@@ -410,15 +337,7 @@ class MemoryRepository(AuthorMemories):
         statuses: Sequence[MemoryStatus] = ("active",),
         as_brought: bool = False,
     ) -> list[StoryMemoryChunk]:
-        """Return the memories of scenes in story order.
-
-        Args:
-            places: Scenes as (chapter_index, scene_index).
-            as_of: Position of the read.
-            content_types: Only of these kinds; none means all.
-            statuses: What the author decided about them.
-            as_brought: What scenes and authors brought, as if nothing were consolidated.
-        """
+        """Return the memories of scenes in story order."""
         cut = unconsolidated if as_brought else visible
         rows: list[AnyRow] = []
         for batch in batches(sorted(set(places))):
@@ -470,10 +389,7 @@ class MemoryRepository(AuthorMemories):
         """Note that memories were read now; the story does not count as changed."""
         self._session.run(
             CHUNKS.update()
-            .where(
-                self._session.owns(CHUNKS),
-                self._session.among(CHUNKS.c.chunk_id, chunk_ids),
-            )
+            .where(self._session.owns(CHUNKS), self._session.among(CHUNKS.c.chunk_id, chunk_ids))
             .values(last_accessed_at=self._session.now())
         )
 
@@ -486,9 +402,7 @@ class MemoryRepository(AuthorMemories):
         )
         return {row.chunk_id: row.last_accessed_at for row in self._session.rows(statement)}
 
-    def _successors(
-        self, replaced: Sequence[StoryMemoryChunk], as_of: StoryPosition
-    ) -> dict[str, StoryMemoryChunk]:
+    def _successors(self, replaced: Sequence[StoryMemoryChunk], as_of: StoryPosition) -> dict[str, StoryMemoryChunk]:
         """Return what replaced each memory: where that has the same slot, the last of the slot."""
         among = self._session.among
         names = {chunk.superseded_by for chunk in replaced if chunk.superseded_by}
@@ -519,20 +433,13 @@ class MemoryRepository(AuthorMemories):
         return filter_conditions(self._session.project_id, wanted)
 
     def _weighty(
-        self,
-        statement: Select[Any],
-        as_of: StoryPosition,
-        content_types: Sequence[ContentType],
-        limit: int,
+        self, statement: Select[Any], as_of: StoryPosition, content_types: Sequence[ContentType], limit: int
     ) -> list[StoryMemoryChunk]:
         if content_types:
             statement = statement.where(CHUNKS.c.content_type.in_(content_types))
         chapter, scene = CHUNKS.c.chapter_index, CHUNKS.c.scene_index
         ordered = statement.order_by(
-            CHUNKS.c.importance.desc(),
-            chapter.desc().nulls_last(),
-            scene.desc().nulls_last(),
-            CHUNKS.c.row_id,
+            CHUNKS.c.importance.desc(), chapter.desc().nulls_last(), scene.desc().nulls_last(), CHUNKS.c.row_id
         )
         return self._chunks(self._session.rows(ordered.limit(limit)), as_of)
 

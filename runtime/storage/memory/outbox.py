@@ -68,9 +68,6 @@ class OutboxRepository(Repository):
 
         Claiming takes nothing away: an entry stays until it is marked, so that a worker that dies loses
         nothing, and doing one twice is harmless.
-
-        Args:
-            limit: At most so many.
         """
         statement = (
             select(OUTBOX)
@@ -98,11 +95,7 @@ class OutboxRepository(Repository):
             self._session.run(statement, [_key(entry) for entry in entries])
 
     def awaited(self, *, limit: int | None = None) -> AwaitedMeaning:
-        """Count what waits for the index and is found by words alone until then.
-
-        Args:
-            limit: Only among so many entries, those that are claimed next; None means all.
-        """
+        """Count what waits for the index and is found by words alone until then."""
         entries = (
             select(OUTBOX.c.chunk_id)
             .where(self._session.owns(OUTBOX), OUTBOX.c.state.in_(_TO_DO))
@@ -120,23 +113,13 @@ class OutboxRepository(Repository):
 
     def counts(self) -> dict[OutboxState, int]:
         """Return the number of entries per state; a state without any is 0."""
-        statement = (
-            select(OUTBOX.c.state, func.count()).where(self._session.owns(OUTBOX)).group_by(OUTBOX.c.state)
-        )
+        statement = select(OUTBOX.c.state, func.count()).where(self._session.owns(OUTBOX)).group_by(OUTBOX.c.state)
         found = {row[0]: row[1] for row in self._session.rows(statement)}
-        return {
-            "pending": found.get("pending", 0),
-            "done": found.get("done", 0),
-            "failed": found.get("failed", 0),
-        }
+        return {"pending": found.get("pending", 0), "done": found.get("done", 0), "failed": found.get("failed", 0)}
 
 
 def _key(entry: OutboxEntry) -> dict[str, object]:
-    return {
-        "claimed_project": entry.project_id,
-        "claimed_chunk": entry.chunk_id,
-        "claimed_revision": entry.revision,
-    }
+    return {"claimed_project": entry.project_id, "claimed_chunk": entry.chunk_id, "claimed_revision": entry.revision}
 
 
 WITHOUT_RECORD = "rules"

@@ -70,12 +70,7 @@ def text_hash(*parts: str | None) -> str:
 
 
 def chunk_values(chunk: StoryMemoryChunk, entity_ids: Sequence[str]) -> dict[str, Any]:
-    """Return the columns that the chunk itself decides; position, scene and the author's marks are not among them.
-
-    Args:
-        chunk: A validated memory.
-        entity_ids: What it is linked to.
-    """
+    """Return the columns that the chunk itself decides; position, scene and the author's marks are not among them."""
     start, end = chunk.source_span or (None, None)
     copied = chunk.model_dump(include=set(_SHARED_COLUMNS))
     return copied | {
@@ -163,14 +158,6 @@ def superseded_by(session: StorageSession, rows: Sequence[AnyRow], as_of: StoryP
     A memory is replaced by an active one that names its source_id in `supersedes`, or, where it holds a slot,
     by the next memory of the same slot at a strictly later position. A consolidated memory is replaced when all
     of its sources are, by what replaced the last of them.
-
-    Args:
-        session: A session.
-        rows: Rows of memories with chunk_id, source_id, slot_type, event_type and position.
-        as_of: Position of the read: what replaces must lie before it, too.
-
-    Returns:
-        Chunk id to the source_id (or chunk id, where it has none) of what replaced it.
     """
     result: dict[str, str] = {}
     holders = _slot_holders(session, {row.slot_type for row in rows if row.slot_type}, as_of)
@@ -185,19 +172,14 @@ def superseded_by(session: StorageSession, rows: Sequence[AnyRow], as_of: StoryP
     return result | (_of_consolidated(session, consolidated, as_of) if consolidated else {})
 
 
-def _of_consolidated(
-    session: StorageSession, chunk_ids: Sequence[str], as_of: StoryPosition
-) -> dict[str, str]:
+def _of_consolidated(session: StorageSession, chunk_ids: Sequence[str], as_of: StoryPosition) -> dict[str, str]:
     sources: dict[str, list[AnyRow]] = defaultdict(list)
     statement = (
         select(_CONSOLIDATED.c.chunk_id.label("consolidated_id"), *_COLUMNS, CHUNKS.c.is_consolidated)
         .select_from(CONSOLIDATION_SOURCES)
         .join(_CONSOLIDATED, _CONSOLIDATED.c.row_id == CONSOLIDATION_SOURCES.c.consolidated_row_id)
         .join(CHUNKS, CHUNKS.c.row_id == CONSOLIDATION_SOURCES.c.source_row_id)
-        .where(
-            session.owns(CONSOLIDATION_SOURCES),
-            session.among(_CONSOLIDATED.c.chunk_id, chunk_ids),
-        )
+        .where(session.owns(CONSOLIDATION_SOURCES), session.among(_CONSOLIDATED.c.chunk_id, chunk_ids))
     )
     rows = session.rows(statement)
     for row in sorted(rows, key=story_place):
@@ -210,9 +192,7 @@ def _of_consolidated(
     }
 
 
-def _slot_holders(
-    session: StorageSession, slots: Set[str], as_of: StoryPosition
-) -> dict[str, list[SlotHolder]]:
+def _slot_holders(session: StorageSession, slots: Set[str], as_of: StoryPosition) -> dict[str, list[SlotHolder]]:
     holders: dict[str, list[SlotHolder]] = defaultdict(list)
     in_slots = session.among(CHUNKS.c.slot_type, slots)
     for row in session.rows(_visible(session.project_id, as_of).where(in_slots)) if slots else ():

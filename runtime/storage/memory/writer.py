@@ -46,11 +46,7 @@ def standing_for_source_ids(session: StorageSession, source_ids: Iterable[str]) 
 
 
 def require_not_consolidated(session: StorageSession, row_id: int, chunk_id: str) -> None:
-    """Refuse a change by hand of a consolidated memory.
-
-    Raises:
-        UserInputError: When the memory is consolidated; it is derived, its sources are what counts.
-    """
+    """Refuse a change by hand of a consolidated memory."""
     links = CONSOLIDATION_SOURCES
     found = select(links.c.source_row_id).where(links.c.consolidated_row_id == row_id).limit(1)
     if session.connection.scalar(found) is not None:
@@ -63,9 +59,7 @@ def require_not_consolidated(session: StorageSession, row_id: int, chunk_id: str
 def _standing_for(session: StorageSession, condition: ColumnElement[bool]) -> dict[int, dict[str, Any]]:
     links = CONSOLIDATION_SOURCES
     wanted = (
-        select(links.c.consolidated_row_id)
-        .join(_SOURCE, _SOURCE.c.row_id == links.c.source_row_id)
-        .where(condition)
+        select(links.c.consolidated_row_id).join(_SOURCE, _SOURCE.c.row_id == links.c.source_row_id).where(condition)
     )
     statement = select(CHUNKS).where(CHUNKS.c.row_id.in_(wanted)).order_by(CHUNKS.c.row_id)
     return {row["row_id"]: dict(row) for row in session.connection.execute(statement).mappings()}
@@ -79,12 +73,6 @@ class ChunkWriter:
 
     A consolidated memory is withdrawn, so that its sources are read again, when one of them is changed, removed,
     moved or superseded.
-
-    Args:
-        session: A writing session.
-
-    Raises:
-        UnknownProjectError: When no project of that id is stored.
     """
 
     def __init__(self, session: StorageSession) -> None:
@@ -107,12 +95,7 @@ class ChunkWriter:
         self._withdraw_superseded(rows)
 
     def update(self, old: Mapping[str, Any], new: dict[str, Any]) -> None:
-        """Change a chunk; its vector goes only when its text changed.
-
-        Args:
-            old: The whole row as it is stored.
-            new: The columns to set.
-        """
+        """Change a chunk; its vector goes only when its text changed."""
         row_id = old["row_id"]
         whole = {**old, **new}
         self.withdraw_consolidations([row_id])
@@ -173,11 +156,7 @@ class ChunkWriter:
         return {row[0]: row[1] for row in self._session.rows(statement)}
 
     def _link(self, row_ids: Mapping[str, int], rows: Sequence[Mapping[str, Any]]) -> None:
-        links = [
-            link
-            for row in rows
-            for link in link_rows(self._session.project_id, row_ids[row["chunk_id"]], row)
-        ]
+        links = [link for row in rows for link in link_rows(self._session.project_id, row_ids[row["chunk_id"]], row)]
         tags = [
             {"chunk_row_id": row_ids[row["chunk_id"]], "tag": tag, "project_id": self._session.project_id}
             for row in rows

@@ -24,21 +24,8 @@ _LEXICAL_TABLE = "memory_terms"
 """The lexical index: on SQLite a virtual table with shadow tables that nobody may touch."""
 
 
-def migrate_to_head(
-    url: URL, *, busy_timeout_s: float, target: str = HEAD, scripts: Path = MIGRATIONS
-) -> None:
-    """Bring a database to a revision, in one transaction; a database that is there already is only read.
-
-    Args:
-        url: The database.
-        busy_timeout_s: Seconds to wait for another process.
-        target: A revision; the newest by default.
-        scripts: Folder of Alembic's environment and the revisions.
-
-    Raises:
-        SchemaVersionError: When the database was written by a newer version, or by another program.
-        sqlalchemy.exc.DBAPIError: When the database fails.
-    """
+def migrate_to_head(url: URL, *, busy_timeout_s: float, target: str = HEAD, scripts: Path = MIGRATIONS) -> None:
+    """Bring a database to a revision, in one transaction; a database that is there already is only read."""
     engine = _engine(url, busy_timeout_s)
     try:
         script = ScriptDirectory(str(scripts))
@@ -62,9 +49,7 @@ def is_ours(name: str | None, kind: str, _parents: Any) -> bool:
 def _engine(url: URL, busy_timeout_s: float) -> Engine:
     if url.get_backend_name() == "sqlite":
         # Foreign keys off: altering a table copies and drops it, and a drop would cascade.
-        return sqlite_engine(
-            url, busy_timeout_s=busy_timeout_s, pool_size=1, foreign_keys=False, write_ahead_log=True
-        )
+        return sqlite_engine(url, busy_timeout_s=busy_timeout_s, pool_size=1, foreign_keys=False, write_ahead_log=True)
     return postgres_engine(url, busy_timeout_s=busy_timeout_s, statement_timeout_s=0, pool_size=1)
 
 
@@ -89,7 +74,5 @@ def _current_revision(connection: Connection, script: ScriptDirectory) -> str | 
             " update novelgen"
         )
     if current is None and set(inspect(connection).get_table_names()) & set(METADATA.tables):
-        raise SchemaVersionError(
-            "the database holds tables of another program; choose another file or database"
-        )
+        raise SchemaVersionError("the database holds tables of another program; choose another file or database")
     return current

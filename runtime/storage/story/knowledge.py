@@ -32,11 +32,7 @@ class KnowledgeRepository(Repository):
     """Keeps what is said of who knows what; the rest follows from the story."""
 
     def say(self, said: StoredKnowledge) -> None:
-        """Store the author's word, in place of an earlier one on the same person, memory and position.
-
-        Raises:
-            UnknownProjectError: When no project of that id is stored.
-        """
+        """Store the author's word, in place of an earlier one on the same person, memory and position."""
         self._session.touch()
         table = KNOWLEDGE_EVENTS
         self._session.run(
@@ -55,11 +51,7 @@ class KnowledgeRepository(Repository):
         self._session.insert(table, [row])
 
     def forget(self, character_id: str, source_id: str) -> list[StoredKnowledge]:
-        """Take back all that the author said of one person and one memory, and return it in story order.
-
-        Raises:
-            UnknownProjectError: When no project of that id is stored.
-        """
+        """Take back all that the author said of one person and one memory, and return it in story order."""
         self._session.touch()
         about = self._by_author(character_id, source_id)
         said = self._said(*about)
@@ -135,9 +127,7 @@ def read_knowledge_story(session: StorageSession, as_of: StoryPosition) -> Knowl
     memories = _memories(session, as_of, said, {row[0]: row[3] for row in scenes}, unmasked)
     positions = {each.source_id: each.position for each in memories}
     # A supplied record that says who learnt what says all of it; what a model told beside other things may be a part.
-    telling = {
-        _place_of(each) for each in said if each.origin == "record" and not _is_of_own(each, positions)
-    }
+    telling = {_place_of(each) for each in said if each.origin == "record" and not _is_of_own(each, positions)}
     learnt = _learnt(session, as_of, unmasked)
     language = session.connection.scalar(select(PROJECTS.c.language).where(session.owns(PROJECTS)))
     return KnowledgeStory(
@@ -155,17 +145,14 @@ def read_knowledge_story(session: StorageSession, as_of: StoryPosition) -> Knowl
         memories=memories,
         names=_names_shown(stored, entities.list_as_of(as_of=as_of), memories),
         character_ids=frozenset(
-            each.entity_id
-            for each in stored
-            if each.entity_type == "character" and each.entity_id not in unmasked
+            each.entity_id for each in stored if each.entity_type == "character" and each.entity_id not in unmasked
         ),
         events=[
             each.event()
             for each in said
             if each.source_id == ALL_LIVED
             or (
-                each.source_id in positions
-                and ((told := positions[each.source_id]) is None or told <= _place_of(each))
+                each.source_id in positions and ((told := positions[each.source_id]) is None or told <= _place_of(each))
             )
         ],
         language=language or "",
@@ -184,8 +171,7 @@ def _memories(
     more = ("span_start", "span_end", "from_scene")
     rows = session.rows(
         select(
-            *(CHUNKS.c[name] for name in (*columns, *more)),
-            *(cast(CHUNKS.c[name], Text).label(name) for name in lists),
+            *(CHUNKS.c[name] for name in (*columns, *more)), *(cast(CHUNKS.c[name], Text).label(name) for name in lists)
         )
         .where(
             session.owns(CHUNKS),
@@ -205,9 +191,7 @@ def _memories(
             position=StoryPosition(row.chapter_index, row.scene_index) if row.from_scene else None,
             entities=_about(linked[0], linked[1], linked[2], unmasked),
             event_type=row.event_type,
-            quote=(texts.get(row.scene_id) or "")[row.span_start : row.span_end]
-            if row.span_start is not None
-            else "",
+            quote=(texts.get(row.scene_id) or "")[row.span_start : row.span_end] if row.span_start is not None else "",
         )
         for row, linked in zip(rows, targets, strict=True)
     ]
@@ -220,9 +204,7 @@ def _memories(
         for each in said
         if each.origin == "record" and each.kind == "knows" and _is_of_own(each, positions)
     }
-    return [
-        replace(each, tells_knowers=True) if each.source_id in known_by else each for each in by_id.values()
-    ]
+    return [replace(each, tells_knowers=True) if each.source_id in known_by else each for each in by_id.values()]
 
 
 def _learnt(
@@ -267,9 +249,7 @@ def _is_of_own(said: StoredKnowledge, positions: Mapping[str, StoryPosition | No
     return is_plain and not said.quote and positions.get(said.source_id) == _place_of(said)
 
 
-def _about(
-    derived: list[str], attached: list[str], detached: list[str], unmasked: Mapping[str, str]
-) -> list[str]:
+def _about(derived: list[str], attached: list[str], detached: list[str], unmasked: Mapping[str, str]) -> list[str]:
     linked = linked_targets(derived, attached, detached) if attached or detached else derived
     return list(dict.fromkeys(unmasked.get(each, each) for each in linked if is_entity_target(each)))
 

@@ -45,14 +45,6 @@ def story_version(session: StorageSession, as_of: StoryPosition, *, entities: Se
     It covers the scenes by their content hashes, what authors noted, edited, attached, pinned, banned and
     deleted, which memories are consolidated, and the entities as of the position. Row ids and moments of writing
     do not count: the same story stored twice has the same mark.
-
-    Args:
-        session: A session.
-        as_of: Position of the read.
-        entities: The entities as of the position.
-
-    Returns:
-        32 hexadecimal digits.
     """
     digest = sha256(_scenes_as_json(session, as_of).encode())
     digest.update(b"\x00")
@@ -64,9 +56,7 @@ def story_version(session: StorageSession, as_of: StoryPosition, *, entities: Se
         # Nothing where nothing is consolidated, so that marks of before stay true.
         *_consolidated(session, as_of),
     ):
-        digest.update(
-            json.dumps(section, sort_keys=True, ensure_ascii=False).encode("utf-8", "surrogatepass")
-        )
+        digest.update(json.dumps(section, sort_keys=True, ensure_ascii=False).encode("utf-8", "surrogatepass"))
         digest.update(b"\x00")
     return digest.hexdigest()[:32]
 
@@ -150,10 +140,7 @@ RECENT_RECORDS = 3
 
 
 def read_outline(
-    session: StorageSession,
-    as_of: StoryPosition,
-    *,
-    chapters_per_part: int = CHAPTERS_PER_PART,
+    session: StorageSession, as_of: StoryPosition, *, chapters_per_part: int = CHAPTERS_PER_PART
 ) -> StoryOutline:
     """Return entities, scenes, threads, relationships, summaries and holders strictly before a position."""
     summaries = read_summaries(session, as_of, chapters_per_part=chapters_per_part)
@@ -180,9 +167,7 @@ def _scenes(session: StorageSession, as_of: StoryPosition) -> list[OutlineScene]
     latest = (columns[0].desc(), columns[1].desc())
     told = {
         (row[0], row[1]): row[2]
-        for row in session.rows(
-            select(*columns, SCENES.c.record).where(*here).order_by(*latest).limit(RECENT_RECORDS)
-        )
+        for row in session.rows(select(*columns, SCENES.c.record).where(*here).order_by(*latest).limit(RECENT_RECORDS))
     }
     # Thousands of scenes are read for every context: their participants are decoded all at once.
     rows = session.rows(
@@ -220,10 +205,7 @@ def read_recap(session: StorageSession, as_of: StoryPosition, *, last_scenes: in
     """Return the last scenes before a position in a few words, and the kinds and tags of what is stored there."""
     latest = (SCENES.c.chapter_index.desc(), SCENES.c.scene_index.desc())
     rows = session.rows(
-        select(SCENES)
-        .where(session.owns(SCENES), before(as_of, SCENES))
-        .order_by(*latest)
-        .limit(max(0, last_scenes))
+        select(SCENES).where(session.owns(SCENES), before(as_of, SCENES)).order_by(*latest).limit(max(0, last_scenes))
     )
     kinds = session.rows(
         select(CHUNKS.c.content_type)

@@ -36,19 +36,7 @@ class RelationshipRepository(Repository):
     """Appends and folds the changes of relationships."""
 
     def append(self, change: RecordedRelationshipChange, *, at: StoryPosition) -> str:
-        """Append what the author says of a pair at a position; it survives re-ingest of the scene there.
-
-        Args:
-            change: The pair in either order; fields that were not set leave the earlier value.
-            at: The scene in which it happens; the end of the story means without a position.
-
-        Returns:
-            The relationship's id.
-
-        Raises:
-            UnknownProjectError: When no project of that id is stored.
-            UserInputError: When both sides are one character.
-        """
+        """Append what the author says of a pair at a position; it survives re-ingest of the scene there."""
         self._session.touch()
         place = (at.chapter_index, at.scene_index)
         position = {
@@ -59,9 +47,7 @@ class RelationshipRepository(Repository):
         }
         return self.insert_changes([change], position)[0]
 
-    def insert_changes(
-        self, changes: Sequence[RecordedRelationshipChange], position: dict[str, Any]
-    ) -> list[str]:
+    def insert_changes(self, changes: Sequence[RecordedRelationshipChange], position: dict[str, Any]) -> list[str]:
         """Insert changes of one scene, whose position, id and origin are given as columns; return the ids."""
         relationship_ids = [self._id_of(change) for change in changes]
         rows = [
@@ -71,26 +57,16 @@ class RelationshipRepository(Repository):
             for change, relationship_id in zip(changes, relationship_ids, strict=True)
         ]
         self._session.insert(RELATIONSHIP_CHANGES, rows)
-        changed = (
-            RELATIONSHIPS.c.project_id == self._session.project_id
-        ) & RELATIONSHIPS.c.relationship_id.in_(set(relationship_ids))
+        changed = (RELATIONSHIPS.c.project_id == self._session.project_id) & RELATIONSHIPS.c.relationship_id.in_(
+            set(relationship_ids)
+        )
         self._session.run(RELATIONSHIPS.update().where(changed).values(updated_at=self._session.now()))
         return relationship_ids
 
     def list_as_of(
-        self,
-        *,
-        as_of: StoryPosition = END_OF_STORY,
-        character_id: str | None = None,
-        status: str | None = None,
+        self, *, as_of: StoryPosition = END_OF_STORY, character_id: str | None = None, status: str | None = None
     ) -> list[Relationship]:
-        """Return how pairs stand at a position, in order of relationship id.
-
-        Args:
-            as_of: Position of the read.
-            character_id: Only pairs of this character.
-            status: Only pairs of this status at the position.
-        """
+        """Return how pairs stand at a position, in order of relationship id."""
         condition = None if character_id is None else _involves(character_id)
         found = self._folded(as_of, condition)
         return [relation for relation in found if status is None or relation.status == status]
@@ -99,20 +75,15 @@ class RelationshipRepository(Repository):
         self, character_ids: Sequence[str], *, as_of: StoryPosition = END_OF_STORY
     ) -> dict[str, list[PairChange]]:
         """Return the single changes of the pairs among some characters, by relationship id, as they count."""
-        among = RELATIONSHIPS.c.character_a.in_(character_ids) & RELATIONSHIPS.c.character_b.in_(
-            character_ids
-        )
+        among = RELATIONSHIPS.c.character_a.in_(character_ids) & RELATIONSHIPS.c.character_b.in_(character_ids)
         return {
             relationship_id: [
-                PairChange(**{each.name: getattr(row, each.name) for each in fields(PairChange)})
-                for row in rows
+                PairChange(**{each.name: getattr(row, each.name) for each in fields(PairChange)}) for row in rows
             ]
             for relationship_id, rows in self._rows_by_pair(as_of, among).items()
         }
 
-    def between(
-        self, character: str, other: str, *, as_of: StoryPosition = END_OF_STORY
-    ) -> Relationship | None:
+    def between(self, character: str, other: str, *, as_of: StoryPosition = END_OF_STORY) -> Relationship | None:
         """Return how two characters stand at a position, asked in either order, or None when nothing is known."""
         first, second = sorted((character, other))
         pair = (RELATIONSHIPS.c.character_a == first) & (RELATIONSHIPS.c.character_b == second)
@@ -120,9 +91,9 @@ class RelationshipRepository(Repository):
 
     def about_pair(self, relationship_id: str) -> PairNotes:
         """Return when a pair was stored and last changed, and what is noted of it beside, empty where it is none."""
-        statement = select(
-            RELATIONSHIPS.c.created_at, RELATIONSHIPS.c.updated_at, RELATIONSHIPS.c.other_fields
-        ).where(self._session.owns(RELATIONSHIPS), RELATIONSHIPS.c.relationship_id == relationship_id)
+        statement = select(RELATIONSHIPS.c.created_at, RELATIONSHIPS.c.updated_at, RELATIONSHIPS.c.other_fields).where(
+            self._session.owns(RELATIONSHIPS), RELATIONSHIPS.c.relationship_id == relationship_id
+        )
         row = self._session.connection.execute(statement).one_or_none()
         return PairNotes() if row is None else PairNotes(*row)
 
@@ -196,9 +167,7 @@ class RelationshipRepository(Repository):
             )
             for relationship_id, rows in self._rows_by_pair(as_of, condition).items()
         ]
-        return sorted(
-            relations, key=lambda relation: (len(relation.relationship_id), relation.relationship_id)
-        )
+        return sorted(relations, key=lambda relation: (len(relation.relationship_id), relation.relationship_id))
 
 
 def _involves(character_id: str) -> Any:

@@ -22,15 +22,7 @@ from runtime.storage.session import StorageSession
 from runtime.storage.story.relationships import RelationshipRepository
 from runtime.storage.story.states import state_values, with_span_columns
 from runtime.storage.story.threads import loop_event_values
-from runtime.storage.tables import (
-    CHUNKS,
-    KNOWLEDGE_EVENTS,
-    LOOP_EVENTS,
-    MENTIONS,
-    RELATIONSHIP_CHANGES,
-    SCENES,
-    STATES,
-)
+from runtime.storage.tables import CHUNKS, KNOWLEDGE_EVENTS, LOOP_EVENTS, MENTIONS, RELATIONSHIP_CHANGES, SCENES, STATES
 
 _Attachments = Mapping[str, list[str]]
 
@@ -40,14 +32,7 @@ EVENT_TABLES: tuple[Table, ...] = (STATES, LOOP_EVENTS, RELATIONSHIP_CHANGES, KN
 
 
 class SceneWriter:
-    """Replaces and withdraws what one scene established.
-
-    Args:
-        session: A writing session.
-
-    Raises:
-        UnknownProjectError: When no project of that id is stored.
-    """
+    """Replaces and withdraws what one scene established."""
 
     def __init__(self, session: StorageSession) -> None:
         session.touch()
@@ -86,10 +71,7 @@ class SceneWriter:
         values = _scene_values(write) | {"updated_at": self._session.now()}
         if not is_new:
             self._session.run(SCENES.update().where(SCENES.c.scene_id == scene_id).values(**values))
-            return (
-                self._session.connection.scalar(select(SCENES.c.label).where(SCENES.c.scene_id == scene_id))
-                or ""
-            )
+            return self._session.connection.scalar(select(SCENES.c.label).where(SCENES.c.scene_id == scene_id)) or ""
         label = free_label(self._session, write.label)
         key = {"scene_id": scene_id, "project_id": self._session.project_id, "label": label}
         place = {"chapter_index": write.chapter_index, "scene_index": write.scene_index}
@@ -161,10 +143,7 @@ class SceneWriter:
         now = self._session.now()
         self._session.insert(
             STATES,
-            [
-                state_values(self._session.project_id, change, "record", now) | position
-                for change in write.states
-            ],
+            [state_values(self._session.project_id, change, "record", now) | position for change in write.states],
         )
         if write.record is not None:
             events = recorded_loop_events(write.record)
@@ -175,10 +154,7 @@ class SceneWriter:
             relationships.insert_changes(write.record.relationship_changes, position)
         self._session.insert(
             KNOWLEDGE_EVENTS,
-            [
-                with_span_columns(each) | position | {"project_id": self._session.project_id}
-                for each in write.knowledge
-            ],
+            [with_span_columns(each) | position | {"project_id": self._session.project_id} for each in write.knowledge],
         )
         self._session.insert(MENTIONS, _mention_rows(write, scene_id))
 
@@ -216,12 +192,7 @@ def spans_by_hand(session: StorageSession, scene_id: str) -> Select[Any]:
             session.owns(CHUNKS),
             CHUNKS.c.scene_id == scene_id,
             CHUNKS.c.content_type.in_(DISTILLED_TYPES),
-            or_(
-                ~CHUNKS.c.from_scene,
-                CHUNKS.c.origin == "author",
-                CHUNKS.c.pinned,
-                CHUNKS.c.status != "active",
-            ),
+            or_(~CHUNKS.c.from_scene, CHUNKS.c.origin == "author", CHUNKS.c.pinned, CHUNKS.c.status != "active"),
         )
         .order_by(CHUNKS.c.row_id)
     )
@@ -258,9 +229,7 @@ def _check(write: SceneWrite, project_id: str) -> None:
         raise UserInputError(
             f"memory {foreign.chunk_id!r} carries project_id {foreign.project_id!r}, not {write.project_id!r}"
         )
-    repeated = [
-        chunk_id for chunk_id, count in Counter(one.chunk_id for one in write.chunks).items() if count > 1
-    ]
+    repeated = [chunk_id for chunk_id, count in Counter(one.chunk_id for one in write.chunks).items() if count > 1]
     if repeated:
         raise UserInputError(f"memory id {repeated[0]!r} comes twice in one scene; ids must differ")
 

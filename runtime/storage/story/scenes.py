@@ -7,20 +7,7 @@ from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from hashlib import sha256
 from typing import Any, NamedTuple
 
-from sqlalchemy import (
-    Column,
-    ColumnElement,
-    Select,
-    Table,
-    and_,
-    bindparam,
-    case,
-    distinct,
-    func,
-    literal,
-    or_,
-    select,
-)
+from sqlalchemy import Column, ColumnElement, Select, Table, and_, bindparam, case, distinct, func, literal, or_, select
 
 from novelgen.errors import InvalidPositionError, UnknownSceneError
 from novelgen.models.appearances import SceneCast
@@ -97,16 +84,10 @@ def chapter_gap(places: Iterable[ScenePlace], at: int) -> Relocation:
 
 
 def scene_move(places: Iterable[ScenePlace], source: ScenePlace, target: ScenePlace) -> Relocation:
-    """Move a scene so that it stands at the target: the ranks close behind it and open before it.
-
-    Raises:
-        UnknownSceneError: When no scene stands at the source.
-    """
+    """Move a scene so that it stands at the target: the ranks close behind it and open before it."""
     listed = list(places)
     if source not in listed:
-        raise UnknownSceneError(
-            f"no scene stands at {source[0]}:{source[1]}; list them with `novelgen scene list`"
-        )
+        raise UnknownSceneError(f"no scene stands at {source[0]}:{source[1]}; list them with `novelgen scene list`")
     closed = {place: _closed(place, source) for place in listed if place != source}
     opens = target in closed.values()
     final = {
@@ -117,11 +98,7 @@ def scene_move(places: Iterable[ScenePlace], source: ScenePlace, target: ScenePl
 
 
 def chapter_move(places: Iterable[ScenePlace], source: int, target: int) -> Relocation:
-    """Move a chapter so that it becomes the target; the chapters between move by one.
-
-    Raises:
-        UnknownSceneError: When the source chapter has no scene.
-    """
+    """Move a chapter so that it becomes the target; the chapters between move by one."""
     listed = list(places)
     if all(chapter != source for chapter, _ in listed):
         raise UnknownSceneError(f"chapter {source!r} has no scene; list them with `novelgen scene list`")
@@ -139,11 +116,7 @@ def chapter_move(places: Iterable[ScenePlace], source: int, target: int) -> Relo
 def rearranged(
     places: Iterable[ScenePlace], moves: Mapping[ScenePlace, ScenePlace], chapters: Mapping[int, int]
 ) -> Relocation:
-    """Move scenes to where they stand in a new arrangement; what has no scene of its own goes with its chapter.
-
-    Raises:
-        InvalidPositionError: When two scenes would stand at one place.
-    """
+    """Move scenes to where they stand in a new arrangement; what has no scene of its own goes with its chapter."""
     final = {place: moves.get(place, place) for place in places}
     if len(set(final.values())) < len(final):
         raise InvalidPositionError("two scenes cannot stand at one place; delete or move one of them first")
@@ -151,11 +124,7 @@ def rearranged(
 
 
 def require_place(place: ScenePlace) -> ScenePlace:
-    """Return a place that a scene can have.
-
-    Raises:
-        InvalidPositionError: When chapter or scene are negative.
-    """
+    """Return a place that a scene can have."""
     if min(place) < 0:
         raise InvalidPositionError(f"a scene cannot stand at {place[0]}:{place[1]}; count from 0 up")
     return place
@@ -196,9 +165,7 @@ _BULLET = re.compile(r"(\d+):(\d+):(summary|key_events):(\d+)")
 
 def scene_places(session: StorageSession) -> dict[ScenePlace, str]:
     """Return the places of all scenes with their ids."""
-    statement = select(SCENES.c.chapter_index, SCENES.c.scene_index, SCENES.c.scene_id).where(
-        session.owns(SCENES)
-    )
+    statement = select(SCENES.c.chapter_index, SCENES.c.scene_index, SCENES.c.scene_id).where(session.owns(SCENES))
     return {(row[0], row[1]): row[2] for row in session.rows(statement)}
 
 
@@ -207,13 +174,6 @@ def relocate(session: StorageSession, relocation: Relocation) -> int:
 
     The source_ids of summary bullets name their scene's position, so they are renamed with it, and so are
     `supersedes` that refer to them; all other source_ids stay.
-
-    Args:
-        session: A writing session.
-        relocation: Old places to new ones; the new ones are distinct and free once all have moved.
-
-    Returns:
-        How many scenes moved.
     """
     scene_ids = scene_places(session)
     _move_free_places(session, relocation)
@@ -229,18 +189,13 @@ def relocate(session: StorageSession, relocation: Relocation) -> int:
     return len(moves)
 
 
-def _move_rows(
-    session: StorageSession, table: Table, moves: Sequence[tuple[str, ScenePlace]], *, aside: int
-) -> None:
+def _move_rows(session: StorageSession, table: Table, moves: Sequence[tuple[str, ScenePlace]], *, aside: int) -> None:
     statement = (
         table.update()
         .where(table.c.scene_id == bindparam("moved_scene"))
         .values(chapter_index=bindparam("new_chapter"), scene_index=bindparam("new_scene"))
     )
-    rows = [
-        {"moved_scene": scene_id, "new_chapter": new[0] + aside, "new_scene": new[1]}
-        for scene_id, new in moves
-    ]
+    rows = [{"moved_scene": scene_id, "new_chapter": new[0] + aside, "new_scene": new[1]} for scene_id, new in moves]
     session.run(statement, rows)
 
 
@@ -269,8 +224,7 @@ def _place_update(table: Table, chapter: Column[Any], scene: Column[Any]) -> Any
 
 def _rename_bullets(session: StorageSession, places: Mapping[ScenePlace, ScenePlace]) -> None:
     named = select(CHUNKS.c.row_id, CHUNKS.c.source_id, CHUNKS.c.supersedes).where(
-        session.owns(CHUNKS),
-        or_(CHUNKS.c.source_id.contains(":"), CHUNKS.c.supersedes.contains(":")),
+        session.owns(CHUNKS), or_(CHUNKS.c.source_id.contains(":"), CHUNKS.c.supersedes.contains(":"))
     )
     renamed = [
         {"moved_row": row_id, "new_source": new[0], "new_supersedes": new[1]}
@@ -303,25 +257,11 @@ class SceneRepository(Repository):
         Withdrawn are the scene's memories, states, loop events, relationship changes, what its record said of who
         knows what, mentions and links, and nothing else. A memory with a known id and the same content keeps its
         vector and is not queued for the index. What an author edited, pinned, banned, deleted or noted stays as it is.
-
-        Returns:
-            The scene's id and what happened to its memories.
-
-        Raises:
-            UnknownProjectError: When no project of that id is stored.
-            UserInputError: When a memory's id is taken by another scene or comes twice.
         """
         return SceneWriter(self._session).replace(write)
 
     def delete_scene(self, at: StoryPosition) -> list[str]:
-        """Delete a scene with everything that came from it; notes of an author at its position stay.
-
-        Returns:
-            The ids of the memories that went with it, in order.
-
-        Raises:
-            UnknownSceneError: When no scene stands there.
-        """
+        """Delete a scene with everything that came from it; notes of an author at its position stay."""
         scene = self.require(at)
         writer = SceneWriter(self._session)
         removed = writer.withdraw_chunks(scene.scene_id)
@@ -341,18 +281,12 @@ class SceneRepository(Repository):
 
     def by_id(self, scene_id: str) -> StoredScene | None:
         """Return the scene of an id with its text, wherever it stands now, or None when there is none."""
-        statement = self._select(with_text=True).where(
-            self._session.owns(SCENES), SCENES.c.scene_id == scene_id
-        )
+        statement = self._select(with_text=True).where(self._session.owns(SCENES), SCENES.c.scene_id == scene_id)
         row = self._session.connection.execute(statement).one_or_none()
         return None if row is None else _scene(row)
 
     def spans_by_hand(self, scene_id: str) -> dict[str, list[Any]]:
-        """Return where the words of the author's own facts stand in a scene, and whether they count as proved.
-
-        Returns:
-            Chunk id to first character, character after the last, and `verified`, as JSON holds them.
-        """
+        """Return where the words of the author's own facts stand in a scene, and whether they count as proved."""
         return {
             row.chunk_id: [row.span_start, row.span_end, row.verified]
             for row in self._session.rows(spans_by_hand(self._session, scene_id))
@@ -363,9 +297,7 @@ class SceneRepository(Repository):
         for chunk_id, (start, end, is_verified) in spans.items():
             self._session.run(
                 CHUNKS.update()
-                .where(
-                    self._session.owns(CHUNKS), CHUNKS.c.scene_id == scene_id, CHUNKS.c.chunk_id == chunk_id
-                )
+                .where(self._session.owns(CHUNKS), CHUNKS.c.scene_id == scene_id, CHUNKS.c.chunk_id == chunk_id)
                 .values(span_start=start, span_end=end, verified=is_verified)
             )
 
@@ -375,11 +307,7 @@ class SceneRepository(Repository):
         return self._session.connection.scalar(found) is not None
 
     def require(self, at: StoryPosition) -> StoredScene:
-        """Return the scene at a position with its text.
-
-        Raises:
-            UnknownSceneError: When none stands there.
-        """
+        """Return the scene at a position with its text."""
         scene = self.get(at)
         if scene is None:
             raise UnknownSceneError(
@@ -397,15 +325,7 @@ class SceneRepository(Repository):
         statuses: Sequence[ExtractionStatus] = (),
         last: int | None = None,
     ) -> list[StoredScene]:
-        """Return the scenes before a position in story order.
-
-        Args:
-            as_of: Position of the read.
-            since: Only from this position on; None means from the beginning.
-            with_text: Whether to read the texts, too.
-            statuses: Only scenes of these extraction statuses; none means all.
-            last: Only so many, the last ones.
-        """
+        """Return the scenes before a position in story order."""
         statement = (
             self._select(with_text=with_text)
             .where(self._session.owns(SCENES), before(as_of, SCENES))
@@ -420,22 +340,9 @@ class SceneRepository(Repository):
         return [_scene(row) for row in reversed(rows)]
 
     def casts(self, *, as_of: StoryPosition, naming: str | None = None) -> list[SceneCast]:
-        """Return who is in the scenes before a position, in story order, without their texts and records.
-
-        Args:
-            as_of: Position of the read.
-            naming: Tell of this entity alone which scenes' texts name it; None tells of nobody.
-        """
-        columns = (
-            SCENES.c.scene_id,
-            SCENES.c.label,
-            SCENES.c.pov,
-            SCENES.c.participants,
-            SCENES.c.location_id,
-        )
-        named = select(MENTIONS.c.scene_id).where(
-            self._session.owns(MENTIONS), MENTIONS.c.entity_id == (naming or "")
-        )
+        """Return who is in the scenes before a position, in story order, without their texts and records."""
+        columns = (SCENES.c.scene_id, SCENES.c.label, SCENES.c.pov, SCENES.c.participants, SCENES.c.location_id)
+        named = select(MENTIONS.c.scene_id).where(self._session.owns(MENTIONS), MENTIONS.c.entity_id == (naming or ""))
         naming_scenes = set(self._session.connection.scalars(named)) if naming else set()
         return [
             SceneCast(
@@ -450,12 +357,7 @@ class SceneRepository(Repository):
 
     def stagings(self, *, as_of: StoryPosition) -> list[tuple[ScenePlace, frozenset[str]]]:
         """Return who is in each scene before a position, its location among them, in story order."""
-        columns = (
-            SCENES.c.chapter_index,
-            SCENES.c.scene_index,
-            SCENES.c.participants,
-            SCENES.c.location_id,
-        )
+        columns = (SCENES.c.chapter_index, SCENES.c.scene_index, SCENES.c.participants, SCENES.c.location_id)
         return [
             ((row[0], row[1]), frozenset([*row[2], *([] if row[3] is None else [row[3]])]))
             for row in self._session.rows(self._before(as_of, *columns))
@@ -483,12 +385,7 @@ class SceneRepository(Repository):
         ]
 
     def namings(self, names: Mapping[str, Collection[str]], *, as_of: StoryPosition) -> list[SceneNaming]:
-        """Return which scenes before a position have texts that name entities, each scene and entity once.
-
-        Args:
-            names: Entity id to the names that count; others, such as one that is revealed later, do not.
-            as_of: Position of the read.
-        """
+        """Return which scenes before a position have texts that name entities, each scene and entity once."""
         found: set[SceneNaming] = set()
         for batch in batches(sorted(names), 500):
             statement = select(
@@ -516,17 +413,10 @@ class SceneRepository(Repository):
             func.coalesce(func.sum(case((has_record, 1), else_=0)), 0).label("with_record"),
             func.coalesce(func.sum(case((failed, 1), else_=0)), 0).label("failed"),
         ).where(self._session.owns(SCENES))
-        return SceneCensus.model_validate(
-            self._session.connection.execute(statement).one(), from_attributes=True
-        )
+        return SceneCensus.model_validate(self._session.connection.execute(statement).one(), from_attributes=True)
 
     def states(self, *, as_of: StoryPosition, with_lengths: bool = True) -> list[SceneState]:
-        """Return how far the scenes before a position were read, in story order, without reading them.
-
-        Args:
-            as_of: Position of the read.
-            with_lengths: Whether to count the characters of their texts, for which the database reads them all.
-        """
+        """Return how far the scenes before a position were read, in story order, without reading them."""
         characters = func.length(SCENES.c.text) if with_lengths else literal(0)
         statement = self._before(
             as_of,
@@ -556,10 +446,7 @@ class SceneRepository(Repository):
             )
             .group_by(CHUNKS.c.chapter_index, CHUNKS.c.scene_index)
         )
-        return {
-            (row[0], row[1]): FactCount(facts=row[2], unverified=row[3])
-            for row in self._session.rows(statement)
-        }
+        return {(row[0], row[1]): FactCount(facts=row[2], unverified=row[3]) for row in self._session.rows(statement)}
 
     def texts_as_of(self, *, as_of: StoryPosition) -> list[tuple[int, int, str]]:
         """Return (chapter, scene, text) of the scenes before a position in story order, without their records."""
@@ -584,41 +471,16 @@ class SceneRepository(Repository):
         return self._relocate(scene_gap(places, _place(at)))
 
     def move_scene(self, source: StoryPosition, target: StoryPosition) -> int:
-        """Move a scene so that it stands at the target; the others close up and make room.
-
-        Returns:
-            How many scenes have another position than before.
-
-        Raises:
-            UnknownSceneError: When no scene stands at the source.
-        """
+        """Move a scene so that it stands at the target; the others close up and make room."""
         return self._relocate(scene_move(self._places(), _place(source), _place(target)))
 
     def move_chapter(self, source: int, target: int) -> int:
-        """Move a chapter so that it becomes the target; the chapters between move by one.
-
-        Returns:
-            How many scenes have another position than before.
-
-        Raises:
-            UnknownSceneError: When the source chapter has no scene.
-        """
+        """Move a chapter so that it becomes the target; the chapters between move by one."""
         require_place((target, 0))
         return self._relocate(chapter_move(self._places(), source, target))
 
     def rearrange(self, moves: Mapping[ScenePlace, ScenePlace], chapters: Mapping[int, int]) -> int:
-        """Move scenes with all that came from them to the places that a new arrangement gives them.
-
-        Args:
-            moves: Old places to new ones; the other scenes stay.
-            chapters: Old chapters to new ones, for what an author wrote down at a chapter.
-
-        Returns:
-            How many scenes have another position than before.
-
-        Raises:
-            InvalidPositionError: When two scenes would stand at one place; nothing is moved then.
-        """
+        """Move scenes with all that came from them to the places that a new arrangement gives them."""
         return self._relocate(rearranged(self._places(), moves, chapters))
 
     def _places(self) -> list[ScenePlace]:

@@ -9,13 +9,7 @@ from typing import Any, NamedTuple
 
 from sqlalchemy import ColumnElement, and_, or_, select
 
-from novelgen.models.folds import (
-    HOLDER_ATTRIBUTE,
-    chapters_of_change,
-    fold_holders,
-    snapshot_of,
-    timeline_order,
-)
+from novelgen.models.folds import HOLDER_ATTRIBUTE, chapters_of_change, fold_holders, snapshot_of, timeline_order
 from novelgen.models.position import END_OF_STORY, StoryPosition
 from novelgen.models.state import EntityStateSnapshot, StateChange
 from runtime.storage.cuts import before, order_in_force, scene_ids_at, story_order, within
@@ -33,14 +27,7 @@ class StateRepository(Repository):
     """Appends and folds state changes."""
 
     def append(self, changes: Sequence[StateChange]) -> None:
-        """Append changes that no scene brings: they survive the re-ingest of the scene at their position.
-
-        Args:
-            changes: In order; at one position later ones win, and the author's win over a record's.
-
-        Raises:
-            UnknownProjectError: When no project of that id is stored.
-        """
+        """Append changes that no scene brings: they survive the re-ingest of the scene at their position."""
         self._session.touch()
         places = {(change.chapter_index, change.scene_index) for change in changes}
         scene_ids = scene_ids_at(self._session, places)
@@ -76,19 +63,9 @@ class StateRepository(Repository):
         )
 
     def standing_before(
-        self,
-        as_of: StoryPosition,
-        *,
-        attributes: Collection[str],
-        entity_ids: Collection[str] | None = None,
+        self, as_of: StoryPosition, *, attributes: Collection[str], entity_ids: Collection[str] | None = None
     ) -> list[StateChange]:
-        """Return the last statement of each attribute of each entity before a position; the others are not read.
-
-        Args:
-            as_of: Position of the read.
-            attributes: Only these.
-            entity_ids: Only of these entities; None means of any.
-        """
+        """Return the last statement of each attribute of each entity before a position; the others are not read."""
         wanted: ColumnElement[bool] = STATES.c.attribute.in_(sorted(attributes))
         if entity_ids is not None:
             wanted = and_(wanted, STATES.c.entity_id.in_(sorted(entity_ids)))
@@ -127,9 +104,7 @@ class StateRepository(Repository):
         rows = self._session.rows(statement.order_by(*story_order(STATES), STATES.c.row_id))
         return [_change(row) for row in self._session.own(rows)]
 
-    def snapshots(
-        self, entity_ids: Sequence[str], *, as_of: StoryPosition = END_OF_STORY
-    ) -> list[EntityStateSnapshot]:
+    def snapshots(self, entity_ids: Sequence[str], *, as_of: StoryPosition = END_OF_STORY) -> list[EntityStateSnapshot]:
         """Return the states at a position in the order asked; entities without one are left out.
 
         A snapshot's timestamp is that of the last write that went into it; `holds` is derived from the holders.
@@ -147,22 +122,9 @@ class StateRepository(Repository):
         ]
 
     def timeline(
-        self,
-        from_chapter: int,
-        to_chapter: int,
-        *,
-        as_of: StoryPosition = END_OF_STORY,
+        self, from_chapter: int, to_chapter: int, *, as_of: StoryPosition = END_OF_STORY
     ) -> list[EntityStateSnapshot]:
-        """Return how entities stood at the end of each chapter in which they changed.
-
-        Args:
-            from_chapter: First chapter.
-            to_chapter: Last chapter, included.
-            as_of: Position of the read; a chapter that it cuts is folded up to it.
-
-        Returns:
-            One snapshot per entity and chapter, in story order, then by entity id.
-        """
+        """Return how entities stood at the end of each chapter in which they changed."""
         in_range = (
             select(STATES.c.entity_id)
             .distinct()
@@ -177,12 +139,8 @@ class StateRepository(Repository):
         snapshots = [
             snapshot
             for dated in by_entity.values()
-            for chapter in chapters_of_change(
-                [one.change for one in dated], first=from_chapter, last=to_chapter
-            )
-            if (
-                snapshot := _snapshot(self._session.project_id, dated, min(StoryPosition(chapter + 1), as_of))
-            )
+            for chapter in chapters_of_change([one.change for one in dated], first=from_chapter, last=to_chapter)
+            if (snapshot := _snapshot(self._session.project_id, dated, min(StoryPosition(chapter + 1), as_of)))
             is not None
         ]
         return sorted(snapshots, key=timeline_order)
@@ -194,9 +152,7 @@ class StateRepository(Repository):
 
     def _dated(self, entity_ids: Sequence[str] | None, as_of: StoryPosition) -> list[_Dated]:
         statement = (
-            select(STATES)
-            .where(self._session.owns(STATES), before(as_of, STATES))
-            .order_by(*order_in_force(STATES))
+            select(STATES).where(self._session.owns(STATES), before(as_of, STATES)).order_by(*order_in_force(STATES))
         )
         if entity_ids is not None:
             statement = statement.where(STATES.c.entity_id.in_(entity_ids))

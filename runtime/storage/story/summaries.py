@@ -66,33 +66,15 @@ class SummaryRepository(Repository):
     """Writes and reads summaries."""
 
     def write(
-        self,
-        level: SummaryLevel,
-        number: int,
-        text: str,
-        *,
-        chapters: tuple[int, int],
-        origin: SummaryWriter,
+        self, level: SummaryLevel, number: int, text: str, *, chapters: tuple[int, int], origin: SummaryWriter
     ) -> None:
         """Store a summary in place of those of the same chapter or part; an empty text only takes them away.
 
         A model's takes the place of a model's only: a person's stays, and is told while it is not withheld.
-
-        Args:
-            level: chapter or part.
-            number: The chapter, or the number of the part.
-            text: The summary.
-            chapters: First and last chapter that it sums up.
-            origin: Who wrote it.
-
-        Raises:
-            UnknownProjectError: When no project of that id is stored.
         """
         self._session.touch()
         replaced = SUMMARIES.delete().where(
-            self._session.owns(SUMMARIES),
-            SUMMARIES.c.level == level,
-            SUMMARIES.c.number == number,
+            self._session.owns(SUMMARIES), SUMMARIES.c.level == level, SUMMARIES.c.number == number
         )
         self._session.run(replaced if origin == "author" else replaced.where(SUMMARIES.c.origin == origin))
         if text.strip():
@@ -122,10 +104,7 @@ class SummaryRepository(Repository):
         """Return what the records of chapters tell, in story order: key events, else the summary's bullets."""
         statement = (
             select(SCENES.c.record)
-            .where(
-                self._session.owns(SCENES),
-                SCENES.c.chapter_index.between(first_chapter, last_chapter),
-            )
+            .where(self._session.owns(SCENES), SCENES.c.chapter_index.between(first_chapter, last_chapter))
             .order_by(*story_order(SCENES))
         )
         records = [row[0] or {} for row in self._session.rows(statement)]
@@ -202,10 +181,6 @@ def move_summaries(session: StorageSession, places: Mapping[ScenePlace, ScenePla
     That of a chapter goes with the chapter when it moves as one. Where scenes leave what was summed up, the
     summary tells what may now lie ahead, and where it is gone and others take its place, what never was: it is
     withheld until it is written again.
-
-    Args:
-        session: A writing session.
-        places: Old places to new ones, of the scenes that move.
     """
     all_places = {place: places.get(place, place) for place in scene_hashes(session)}
     statement = select(SUMMARIES).where(session.owns(SUMMARIES), ~SUMMARIES.c.is_withheld)
@@ -241,9 +216,7 @@ def _moved_columns(*values: int) -> dict[str, int]:
     return {f"new_{name}": value for name, value in zip(_MOVED_COLUMNS, values, strict=True)}
 
 
-def _standing(
-    summary: StoredSummary, hashes: Mapping[ScenePlace, str]
-) -> Literal["current", "outdated", "withheld"]:
+def _standing(summary: StoredSummary, hashes: Mapping[ScenePlace, str]) -> Literal["current", "outdated", "withheld"]:
     if summary.is_withheld:
         return "withheld"
     now = source_hash(hashes, summary.first_chapter, summary.last_chapter)
@@ -271,14 +244,7 @@ def read_summaries(
     chapters_per_part: int = CHAPTERS_PER_PART,
     is_whole_story: bool = False,
 ) -> StorySummaries:
-    """Sum up what is over at a position.
-
-    Args:
-        session: A session.
-        as_of: Position of the read.
-        chapters_per_part: Length of a part where the author has said none.
-        is_whole_story: All chapters and parts, instead of the last ones, which a context has room for.
-    """
+    """Sum up what is over at a position."""
     known = _chapters_with_scenes(session, as_of)
     last_chapter = max(known, default=-1)
     parts = read_parts(session, last_chapter=last_chapter, chapters_per_part=chapters_per_part)
@@ -290,16 +256,10 @@ def read_summaries(
     written = SummaryRepository(session).used(parts, as_of=as_of)
     return StorySummaries(
         chapters=chapter_summaries(
-            [scene for scene in scenes if scene.chapter_index in told_chapters],
-            as_of=as_of,
-            written=written["chapter"],
+            [scene for scene in scenes if scene.chapter_index in told_chapters], as_of=as_of, written=written["chapter"]
         ),
         parts=part_summaries(
-            told_parts,
-            scenes,
-            as_of=as_of,
-            written=written["part"],
-            weights=_weights(session, in_parts),
+            told_parts, scenes, as_of=as_of, written=written["part"], weights=_weights(session, in_parts)
         ),
     )
 
@@ -317,10 +277,7 @@ def _chapters_with_scenes(session: StorageSession, as_of: StoryPosition) -> list
     """The chapters that are over and have a scene, in order."""
     over = before(StoryPosition(as_of.chapter_index), SCENES)
     statement = (
-        select(SCENES.c.chapter_index)
-        .distinct()
-        .where(session.owns(SCENES), over)
-        .order_by(SCENES.c.chapter_index)
+        select(SCENES.c.chapter_index).distinct().where(session.owns(SCENES), over).order_by(SCENES.c.chapter_index)
     )
     return [row[0] for row in session.rows(statement)]
 

@@ -36,14 +36,11 @@ class ThreadNotes(BaseModel):
     due_by: tuple[int, int] | None = Field(
         default=None, exclude_if=is_unsaid, description="Open on entering this scene, it is overdue."
     )
-    parts: int | None = Field(
-        default=None, exclude_if=is_unsaid, description="In how many parts it is to be paid."
-    )
+    parts: int | None = Field(default=None, exclude_if=is_unsaid, description="In how many parts it is to be paid.")
 
 
 _MOVE_COLUMNS = tuple(
-    LOOP_EVENTS.c[name]
-    for name in ("project_id", "loop_id", "kind", "chapter_index", "scene_index", "origin")
+    LOOP_EVENTS.c[name] for name in ("project_id", "loop_id", "kind", "chapter_index", "scene_index", "origin")
 )
 """What tells how a thread stands, without the words about it."""
 
@@ -59,16 +56,7 @@ class ThreadRepository(Repository):
         return CounterRepository(self._session).take("OL")
 
     def append(self, event: RecordedLoopEvent, *, at: StoryPosition) -> None:
-        """Append what the author says of a loop at a position; it survives re-ingest of the scene there.
-
-        Args:
-            event: A `RecordedLoop` plants it, the others advance, resolve or abandon it.
-            at: The scene in which it happens; the end of the story means without a position.
-
-        Raises:
-            UnknownProjectError: When no project of that id is stored.
-            UserInputError: When a loop is to be moved that nobody planted.
-        """
+        """Append what the author says of a loop at a position; it survives re-ingest of the scene there."""
         self._session.touch()
         if not isinstance(event, RecordedLoop) and self.get(event.id) is None:
             raise UserInputError(f"no open loop {event.id!r} is stored; plant it first")
@@ -84,27 +72,14 @@ class ThreadRepository(Repository):
         CounterRepository(self._session).jump_over([event.id])
 
     def endings(self, *, as_of: StoryPosition = END_OF_STORY, loop_id: str | None = None) -> dict[str, str]:
-        """Return the threads that are over at a position, with who said how they ended: author or record.
-
-        Args:
-            as_of: Position of the read.
-            loop_id: Only this thread.
-        """
+        """Return the threads that are over at a position, with who said how they ended: author or record."""
         loop_ids = None if loop_id is None else [loop_id]
         rows_by_thread = self._rows_by_thread(as_of, loop_ids, columns=_MOVE_COLUMNS)
         folds = {each: fold_loop_events(rows) for each, rows in rows_by_thread.items()}
         return {each: fold.last.origin for each, fold in folds.items() if fold.is_over}
 
     def take_back_ending(self, loop_id: str, *, as_of: StoryPosition = END_OF_STORY) -> None:
-        """Delete what the author said last of a thread that is over at a position: that it ended.
-
-        Args:
-            loop_id: The thread.
-            as_of: Position of the read.
-
-        Raises:
-            UserInputError: When it is not over by then, or a scene's record says so.
-        """
+        """Delete what the author said last of a thread that is over at a position: that it ended."""
         self._session.touch()
         rows = self._rows_by_thread(as_of, [loop_id]).get(loop_id, [])
         fold = fold_loop_events(rows) if rows else None
@@ -118,24 +93,14 @@ class ThreadRepository(Repository):
         self._session.run(LOOP_EVENTS.delete().where(LOOP_EVENTS.c.row_id == fold.last.row_id))
 
     def describe(self, loop_id: str, changes: Mapping[str, Any]) -> None:
-        """Change how a thread is described, where it was planted; this survives the re-ingest of that scene.
-
-        Args:
-            loop_id: The thread.
-            changes: Fields of its description to their new values: category, description, importance, notes, ….
-
-        Raises:
-            UserInputError: When nobody planted it.
-        """
+        """Change how a thread is described, where it was planted; this survives the re-ingest of that scene."""
         self._session.touch()
         planted = self._planted(END_OF_STORY).get(loop_id)
         if planted is None:
             raise UserInputError(f"no open loop {loop_id!r} is stored; plant it first")
         detail = {**planted.detail, **changes}
         if planted.origin == "author":
-            self._session.run(
-                LOOP_EVENTS.update().where(LOOP_EVENTS.c.row_id == planted.row_id).values(detail=detail)
-            )
+            self._session.run(LOOP_EVENTS.update().where(LOOP_EVENTS.c.row_id == planted.row_id).values(detail=detail))
             return
         row = {
             name: getattr(planted, name)
@@ -158,11 +123,7 @@ class ThreadRepository(Repository):
         statement = (
             select(LOOP_EVENTS, SCENES.c.created_at.label("stored_at"))
             .select_from(LOOP_EVENTS.outerjoin(SCENES, SCENES.c.scene_id == LOOP_EVENTS.c.scene_id))
-            .where(
-                self._session.owns(LOOP_EVENTS),
-                LOOP_EVENTS.c.kind == "planted",
-                before(as_of, LOOP_EVENTS),
-            )
+            .where(self._session.owns(LOOP_EVENTS), LOOP_EVENTS.c.kind == "planted", before(as_of, LOOP_EVENTS))
             .order_by(*order_in_force(LOOP_EVENTS))
         )
         by_loop: dict[str, list[AnyRow]] = defaultdict(list)
@@ -182,13 +143,7 @@ class ThreadRepository(Repository):
         statuses: Sequence[LoopStatus] = UNRESOLVED_STATUSES,
         loop_ids: Collection[str] | None = None,
     ) -> list[OpenLoop]:
-        """Return the loops of these statuses at a position, in the order in which they were planted.
-
-        Args:
-            as_of: Position of the read.
-            statuses: Only those of these statuses.
-            loop_ids: Only these; None means all.
-        """
+        """Return the loops of these statuses at a position, in the order in which they were planted."""
         return [loop for loop in self._folded(as_of, loop_ids) if loop.status in statuses]
 
     def count_waiting(self, *, as_of: StoryPosition = END_OF_STORY) -> int:
@@ -246,9 +201,7 @@ class ThreadRepository(Repository):
     def _scene_places(self, as_of: StoryPosition) -> Integers:
         """Return a number per stored scene before a position, ascending as the story goes."""
         chapters, scenes = self._session.integers(
-            (SCENES.c.chapter_index, SCENES.c.scene_index),
-            self._session.owns(SCENES),
-            before(as_of, SCENES),
+            (SCENES.c.chapter_index, SCENES.c.scene_index), self._session.owns(SCENES), before(as_of, SCENES)
         )
         return np.sort(packed_place(chapters, scenes))
 

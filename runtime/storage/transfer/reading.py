@@ -46,16 +46,11 @@ from runtime.storage.transfer.records import (
 
 
 def read_contents(session: StorageSession) -> ProjectContents:
-    """Return everything that a project holds, but for vectors and the journal of merges.
-
-    Raises:
-        UnknownProjectError: When no project of that id is stored.
-    """
+    """Return everything that a project holds, but for vectors and the journal of merges."""
     projects = ProjectRepository(session)
     project = projects.require()
     labels = {
-        row[0]: row[1]
-        for row in session.rows(select(SCENES.c.scene_id, SCENES.c.label).where(session.owns(SCENES)))
+        row[0]: row[1] for row in session.rows(select(SCENES.c.scene_id, SCENES.c.label).where(session.owns(SCENES)))
     }
     events = _EventReader(session, labels)
     consolidations = ConsolidationRepository(session).list_all()
@@ -67,14 +62,10 @@ def read_contents(session: StorageSession) -> ProjectContents:
         scenes=_scenes(session),
         memories=[_memory(row, labels) for row in events.rows(CHUNKS) if row.chunk_id not in derived],
         states=[
-            ExchangedState(
-                **events.values(row, ExchangedState, derived=("source_span",)), source_span=span_of(row)
-            )
+            ExchangedState(**events.values(row, ExchangedState, derived=("source_span",)), source_span=span_of(row))
             for row in events.rows(STATES)
         ],
-        loop_events=[
-            ExchangedLoopEvent(**events.values(row, ExchangedLoopEvent)) for row in events.rows(LOOP_EVENTS)
-        ],
+        loop_events=[ExchangedLoopEvent(**events.values(row, ExchangedLoopEvent)) for row in events.rows(LOOP_EVENTS)],
         pairs=read_pairs(session),
         relationship_changes=[
             ExchangedRelationshipChange(**events.values(row, ExchangedRelationshipChange))
@@ -104,9 +95,7 @@ class _EventReader:
         self._labels = labels
 
     def rows(self, table: Table) -> list[AnyRow]:
-        statement = (
-            select(table).where(self._session.owns(table)).order_by(*story_order(table), table.c.row_id)
-        )
+        statement = select(table).where(self._session.owns(table)).order_by(*story_order(table), table.c.row_id)
         return list(self._session.own(self._session.rows(statement)))
 
     def values(self, row: AnyRow, model: type[Any], *, derived: Collection[str] = ()) -> dict[str, Any]:

@@ -83,21 +83,12 @@ class ExchangeRepository(Repository):
         EntityRepository(self._session).upsert(bare, origin=given.origin)
         told = given.model_dump(include={"created_at", "updated_at"}, exclude_none=True)
         if told:
-            mine = (
-                ENTITIES.c.project_id == self._session.project_id,
-                ENTITIES.c.entity_id == entity.entity_id,
-            )
+            mine = (ENTITIES.c.project_id == self._session.project_id, ENTITIES.c.entity_id == entity.entity_id)
             self._session.run(ENTITIES.update().where(*mine).values(**told))
-        self._session.insert(
-            ALIASES, _alias_rows(self._session.project_id, entity, set(given.author_aliases))
-        )
+        self._session.insert(ALIASES, _alias_rows(self._session.project_id, entity, set(given.author_aliases)))
 
     def add_pairs(self, pairs: Sequence[ExchangedPair]) -> dict[str, str]:
-        """Give pairs of characters their ids where these are free.
-
-        Returns:
-            The id in the contents to the id in the project, for every pair.
-        """
+        """Give pairs of characters their ids where these are free."""
         known = {(pair.character_a, pair.character_b): pair for pair in read_pairs(self._session)}
         taken = {pair.relationship_id for pair in known.values()}
         ids: dict[str, str] = {}
@@ -124,12 +115,7 @@ class ExchangeRepository(Repository):
         return ids
 
     def add_scene(self, bundle: SceneBundle, relationship_ids: dict[str, str]) -> None:
-        """Add a scene with all that goes with it, at a place where none stands.
-
-        Args:
-            bundle: The scene; its id and label are kept where they are free.
-            relationship_ids: As `add_pairs` returned them.
-        """
+        """Add a scene with all that goes with it, at a place where none stands."""
         self._session.touch()
         scene = bundle.scene.scene
         scene_id = scene.scene_id if self._is_free(SCENES, SCENES.c.scene_id, scene.scene_id) else uuid4().hex
@@ -168,9 +154,7 @@ class ExchangeRepository(Repository):
         by_place = scene_ids_at(self._session, places)
         rows = [
             _chunk_row(
-                self._session.project_id,
-                memory,
-                by_place.get((memory.chunk.chapter_index, memory.chunk.scene_index)),
+                self._session.project_id, memory, by_place.get((memory.chunk.chapter_index, memory.chunk.scene_index))
             )
             for memory in contents.memories
         ]
@@ -195,19 +179,9 @@ class ExchangeRepository(Repository):
             projects.set_waived("findings", {**waivers.findings, **projects.waived("findings")})
 
     def add_consolidations(
-        self,
-        consolidations: Sequence[StoredConsolidation],
-        memories: Sequence[ExchangedMemory],
+        self, consolidations: Sequence[StoredConsolidation], memories: Sequence[ExchangedMemory]
     ) -> list[str]:
-        """Add memories that stand for others, where these are stored just as they are in the contents.
-
-        Args:
-            consolidations: What stands for others.
-            memories: The contents' memories, their sources among them.
-
-        Returns:
-            The ids of those that were left out, because a source is another one here or is gone.
-        """
+        """Add memories that stand for others, where these are stored just as they are in the contents."""
         given = {memory.chunk.chunk_id: memory.chunk for memory in memories}
         repository = ConsolidationRepository(self._session)
         left_out = []
@@ -236,10 +210,7 @@ class ExchangeRepository(Repository):
         CounterRepository(self._session).jump_over([f"{kind}{number - 1}" for kind, number in kinds.items()])
 
     def _insert_events(
-        self,
-        source: SceneBundle | ProjectContents,
-        relationship_ids: dict[str, str],
-        scene_ids: dict[Place, str],
+        self, source: SceneBundle | ProjectContents, relationship_ids: dict[str, str], scene_ids: dict[Place, str]
     ) -> None:
         tables: tuple[tuple[Table, Sequence[Any]], ...] = (
             (STATES, source.states),
@@ -248,17 +219,14 @@ class ExchangeRepository(Repository):
             (KNOWLEDGE_EVENTS, source.knowledge),
         )
         for table, events in tables:
-            rows = [
-                _event_row(self._session.project_id, event, relationship_ids, scene_ids) for event in events
-            ]
+            rows = [_event_row(self._session.project_id, event, relationship_ids, scene_ids) for event in events]
             self._session.insert(table, rows)
         loops = {event.loop_id for event in source.loop_events}
         CounterRepository(self._session).jump_over(loops)
 
     def _add_memories(self, memories: Sequence[ExchangedMemory], scene_ids: dict[str, str]) -> None:
         rows = [
-            _chunk_row(self._session.project_id, memory, scene_ids.get(memory.scene_label or ""))
-            for memory in memories
+            _chunk_row(self._session.project_id, memory, scene_ids.get(memory.scene_label or "")) for memory in memories
         ]
         ChunkWriter(self._session).insert(rows)
 
@@ -308,9 +276,4 @@ def _event_row(
 
 
 def _positioned(contents: ProjectContents) -> list[Any]:
-    return [
-        *contents.states,
-        *contents.loop_events,
-        *contents.relationship_changes,
-        *contents.knowledge,
-    ]
+    return [*contents.states, *contents.loop_events, *contents.relationship_changes, *contents.knowledge]

@@ -8,14 +8,7 @@ import pytest
 
 from novelgen.assembly.context_difference import compare_contexts
 from novelgen.chains.memory_context_chain import MemoryContextChain
-from novelgen.models.context import (
-    ContextItem,
-    ContextReport,
-    Form,
-    PlannerReport,
-    ReportIssue,
-    SceneMemoryContext,
-)
+from novelgen.models.context import ContextItem, ContextReport, Form, PlannerReport, ReportIssue, SceneMemoryContext
 from novelgen.models.state import EntityStateSnapshot
 from novelgen.rendering.lines import SECTION_ORDER
 from tests.support.stories import NOW, PROJECT, lighthouse_memory, lighthouse_request, memory
@@ -27,11 +20,7 @@ PROMISE = memory("M2", "Ben promised to keep the lamp burning.", 1, 2, "C1")
 def state(entity_id: str, **attributes: Any) -> EntityStateSnapshot:
     """Return a character's state."""
     return EntityStateSnapshot(
-        project_id=PROJECT,
-        entity_type="character",
-        entity_id=entity_id,
-        timestamp=NOW,
-        state_data=attributes,
+        project_id=PROJECT, entity_type="character", entity_id=entity_id, timestamp=NOW, state_data=attributes
     )
 
 
@@ -192,12 +181,7 @@ def test_versions_planners_names_and_issues_are_told() -> None:
     """What failed in the later context is passed on, since it may be why something is gone."""
     issue = ReportIssue(stage="semantic", kind="unavailable", message="the index is down")
     was = context(story_version="aa", names={"C0": "Ada", "C1": "a stranger"})
-    now = context(
-        story_version="bb",
-        planner=PlannerReport(used="llm"),
-        names={"C1": "Ben"},
-        issues=[issue],
-    )
+    now = context(story_version="bb", planner=PlannerReport(used="llm"), names={"C1": "Ben"}, issues=[issue])
     difference = compare_contexts(was, now)
     assert (difference.story_version_was, difference.story_version_now) == ("aa", "bb")
     assert (difference.planner_was.used, difference.planner_now.used) == ("rules", "llm")
@@ -220,16 +204,12 @@ def test_what_moved_among_the_best_is_told_beside() -> None:
     new = memory("M3", "The lamp went out.", 1, 3, "C0")
     was = context(memories=[(KEY, "full", "key"), (PROMISE, "full", "promise")], tokens={"memories": 2})
     pushed = context(
-        memories=[(new, "full", "lamp"), (KEY, "full", "key"), (PROMISE, "full", "promise")],
-        tokens={"memories": 3},
+        memories=[(new, "full", "lamp"), (KEY, "full", "key"), (PROMISE, "full", "promise")], tokens={"memories": 3}
     )
     assert compare_contexts(was, pushed).moves == []
     turned = context(memories=[(PROMISE, "full", "promise"), (KEY, "full", "key")])
     difference = compare_contexts(was, turned)
-    assert [(each.memory_id, each.rank_was, each.rank_now) for each in difference.moves] == [
-        ("M2", 2, 1),
-        ("M1", 1, 2),
-    ]
+    assert [(each.memory_id, each.rank_was, each.rank_now) for each in difference.moves] == [("M2", 2, 1), ("M1", 1, 2)]
     assert difference.is_empty
 
 

@@ -72,11 +72,7 @@ def test_recent_events_stand_in_story_order() -> None:
     """The oldest of the recent events comes first."""
     timeline = assembled().timeline
     assert timeline is not None
-    assert [entry["event"] for entry in timeline["recent_events"]] == [
-        "Ada hides it",
-        "A vow",
-        "The logbook is read",
-    ]
+    assert [entry["event"] for entry in timeline["recent_events"]] == ["Ada hides it", "A vow", "The logbook is read"]
 
 
 def test_relationships_need_both_sides_on_the_plan() -> None:
@@ -129,9 +125,7 @@ def test_threads_stand_best_first_and_no_more_than_eight_of_them() -> None:
     assert timeline.timeline is not None
     listed = [each["loop_id"] for each in timeline.timeline["open_loops"]]
     assert (listed[0], len(listed)) == ("OL9", MAX_LISTED_THREADS)
-    assert [(each.id, each.reason) for each in timeline.left_out] == [
-        ("open_loops:OL7", "more than 8 threads")
-    ]
+    assert [(each.id, each.reason) for each in timeline.left_out] == [("open_loops:OL7", "more than 8 threads")]
 
 
 def test_a_change_that_no_quote_proves_says_so() -> None:

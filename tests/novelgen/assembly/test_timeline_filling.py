@@ -21,18 +21,9 @@ def lines(section: str, *tokens: int, **entry: Any) -> list[TimelineLine]:
 def filled(budget: int, *sections: list[TimelineLine], **quotas: float) -> FilledTimeline:
     """Fill a timeline."""
     by_section = {each[0].section: each for each in sections}
-    every = (
-        "open_loops",
-        "recent_events",
-        "relationships",
-        "chapter_summaries",
-        "part_summaries",
-        "snapshots",
-    )
+    every = ("open_loops", "recent_events", "relationships", "chapter_summaries", "part_summaries", "snapshots")
     return fill_timeline(
-        {section: by_section.get(section, []) for section in every},
-        budget_tokens=budget,
-        quotas=NeedQuotas(**quotas),
+        {section: by_section.get(section, []) for section in every}, budget_tokens=budget, quotas=NeedQuotas(**quotas)
     )
 
 

@@ -113,9 +113,7 @@ def test_a_repair_whose_check_failed_is_not_kept() -> None:
     def failing(written: WrittenDraft) -> DraftCheck:
         check = find_tobin(written)
         failed = ReportIssue(stage="judge", kind="timeout", message="too late")
-        return (
-            check if check.issues else check.model_copy(update={"report": ContinuityReport(issues=[failed])})
-        )
+        return check if check.issues else check.model_copy(update={"report": ContinuityReport(issues=[failed])})
 
     model = answering(json.dumps(REPAIR))
     writing = check_after_writing(failing, writer=model, repair=True).invoke(GIVEN)

@@ -45,9 +45,7 @@ def context(memory: Any = None, **asked: Any) -> ChunkContext:
     return chain.invoke({"project_id": PROJECT, "text": TEXT, **asked})
 
 
-def note(
-    number: int, content: str, *entities: str, importance: int = 5, chapter: int | None = 1
-) -> StoryMemoryChunk:
+def note(number: int, content: str, *entities: str, importance: int = 5, chapter: int | None = 1) -> StoryMemoryChunk:
     """Return a memory of a story that is made for one test."""
     return StoryMemoryChunk(
         chunk_id=f"k{number:03}",
@@ -97,10 +95,7 @@ def test_who_is_new_in_the_chapter_is_named_as_the_text_names_it() -> None:
     """A translation is needed at the first mention; what else is known of the new one is not told."""
     found = context(garden(), text="颦儿看见了通灵宝玉。", chapter_index=3)
     assert found.glossary[1] == GlossaryEntry(
-        entity_id="T0",
-        entity_type="term",
-        name="通灵宝玉",
-        translation="the Jade of Spiritual Understanding",
+        entity_id="T0", entity_type="term", name="通灵宝玉", translation="the Jade of Spiritual Understanding"
     )
     assert context(garden(), text="通灵宝玉", chapter_index=2).glossary == []
 
@@ -138,10 +133,7 @@ def test_text_of_the_story_cannot_close_its_fence() -> None:
 def test_the_protagonist_does_not_fill_all_places() -> None:
     """Whoever has few memories is heard beside somebody with many weightier ones."""
     many = [note(each, f"黛玉写下第{each}首诗，众人传看。", "C0", importance=9) for each in range(1, 40)]
-    few = [
-        note(50, "通灵宝玉会自己发光。", "T0", importance=3),
-        note(51, "宝玉不可离身。", "T0", importance=3),
-    ]
+    few = [note(50, "通灵宝玉会自己发光。", "T0", importance=3), note(51, "宝玉不可离身。", "T0", importance=3)]
     found = context(garden(*many, *few), text="颦儿看见了通灵宝玉发光，写下一首诗。", limit=6)
     chosen = [each.chunk.chunk_id for each in found.memories]
     assert {"k050", "k051"} <= set(chosen)

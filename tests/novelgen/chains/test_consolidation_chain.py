@@ -23,15 +23,9 @@ from tests.support.scripted_chat_model import ScriptedChatModel, answering, fini
 
 ENGLISH = ConsolidationRequest(
     sources=[
-        chunk(
-            "M1", content="Ada bought a rope at the market of Dunholm.", short="Ada has a rope from Dunholm"
-        ),
+        chunk("M1", content="Ada bought a rope at the market of Dunholm.", short="Ada has a rope from Dunholm"),
         chunk("M2", content="Ada tied the rope to the bridge before the storm.", short="She tied the rope"),
-        chunk(
-            "M3",
-            content="The bridge held through the storm, to Ben's surprise.",
-            short="Ben saw the bridge hold",
-        ),
+        chunk("M3", content="The bridge held through the storm, to Ben's surprise.", short="Ben saw the bridge hold"),
     ],
     names=["Ada", "Ben", "Cornelius", "Dunholm", "行者"],
 )
@@ -143,12 +137,9 @@ def test_it_is_a_runnable() -> None:
 
 @pytest.mark.parametrize("language", ["en", "zh"])
 @pytest.mark.parametrize(
-    ("name", "variables"),
-    [("consolidate_memories", PROMPT_VARIABLES), ("repair_consolidation", REPAIR_VARIABLES)],
+    ("name", "variables"), [("consolidate_memories", PROMPT_VARIABLES), ("repair_consolidation", REPAIR_VARIABLES)]
 )
-def test_its_prompts_are_in_both_languages(
-    name: str, variables: frozenset[str], language: StoryLanguage
-) -> None:
+def test_its_prompts_are_in_both_languages(name: str, variables: frozenset[str], language: StoryLanguage) -> None:
     """Each declares just the variables that the chain gives, and is in its language."""
     prompt = load_chat_prompt(name, language, variables=variables)
     assert story_language(prompt.format(**dict.fromkeys(variables, ""))) == language

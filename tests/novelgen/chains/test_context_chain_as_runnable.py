@@ -82,9 +82,7 @@ def test_async_runs_are_traced_alike() -> None:
     """ainvoke shows the same runs as invoke."""
     handler = RecordingHandler()
     asyncio.run(chain().ainvoke(lighthouse_request(), {"callbacks": [handler]}))
-    assert [(run.name, run.parent) for run in handler.runs] == [
-        (run.name, run.parent) for run in traced().runs
-    ]
+    assert [(run.name, run.parent) for run in handler.runs] == [(run.name, run.parent) for run in traced().runs]
 
 
 def test_a_refused_request_is_an_error_in_the_trace() -> None:
@@ -126,9 +124,7 @@ def test_an_async_batch_gives_the_same_contexts() -> None:
     """abatch and batch choose the same memories."""
     requests = [lighthouse_request(2, 1), lighthouse_request(2, 2)]
     chosen = asyncio.run(chain().abatch(requests))
-    assert [each.relevant_memories for each in chosen] == [
-        each.relevant_memories for each in chain().batch(requests)
-    ]
+    assert [each.relevant_memories for each in chosen] == [each.relevant_memories for each in chain().batch(requests)]
 
 
 def test_a_retry_around_a_longer_chain_runs_the_chain_again() -> None:

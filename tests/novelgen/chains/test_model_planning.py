@@ -188,9 +188,7 @@ def test_a_second_round_is_bounded() -> None:
     assert len(asked_by_model(report_of(model))) == 1 + 6
 
 
-@pytest.mark.parametrize(
-    "bad", ["no plan", '{"entities": "C1"}', answer("the weather in Bangkok", entities=())]
-)
+@pytest.mark.parametrize("bad", ["no plan", '{"entities": "C1"}', answer("the weather in Bangkok", entities=())])
 def test_a_bad_second_round_leaves_the_first(bad: str) -> None:
     """After one repair call the first round's plan is used whole, and one issue and the reason say why."""
     model = answering(FIRST, bad, bad)

@@ -16,12 +16,7 @@ from novelgen.extraction.knowledge_lists import (
     SceneKnowledgeRequest,
     earlier_memories,
 )
-from novelgen.extraction.knowledge_reading import (
-    ModelSceneKnowledge,
-    SceneKnowledge,
-    with_knowledge,
-    without_learnings,
-)
+from novelgen.extraction.knowledge_reading import ModelSceneKnowledge, SceneKnowledge, with_knowledge, without_learnings
 from novelgen.knowledge.story import KnowledgeMemory, KnowledgeScene, KnowledgeStory
 from novelgen.models.entity import Entity
 from novelgen.models.position import StoryPosition
@@ -44,19 +39,13 @@ def request(**changes: Any) -> SceneKnowledgeRequest:
             "text": TEXT,
             "language": "en",
             "cast": [
-                CastMember(
-                    entity=Entity(entity_id=each, entity_type="character", name=name), is_present=present
-                )
+                CastMember(entity=Entity(entity_id=each, entity_type="character", name=name), is_present=present)
                 for each, name, present in CAST
             ],
             "memories": [JudgedMemory(memory_id="K2", says="Ada hid the silver key.", about=["C0"])],
             "earlier": [
                 EarlierMemory(
-                    memory_id="K1",
-                    says="The mill burnt.",
-                    chapter_index=1,
-                    scene_index=1,
-                    known_by=["C0", "C1"],
+                    memory_id="K1", says="The mill burnt.", chapter_index=1, scene_index=1, known_by=["C0", "C1"]
                 )
             ],
             **changes,
@@ -148,9 +137,7 @@ def test_a_part_that_fails_fails_the_scene() -> None:
 
 def test_what_has_no_room_is_reported() -> None:
     """Earlier memories beyond the budget stay out in whole lines, the likeliest are kept, and it is told."""
-    earlier = [
-        EarlierMemory(memory_id=f"E{at}", says=f"Fact {at} of the mill.", known_by=[]) for at in range(40)
-    ]
+    earlier = [EarlierMemory(memory_id=f"E{at}", says=f"Fact {at} of the mill.", known_by=[]) for at in range(40)]
     model = answering(json.dumps({"memories": [{"id": "N1", "known_by": ["C0"]}]}))
     result = SceneKnowledgeChain(model, earlier_tokens=100).invoke(request(earlier=earlier))
     assert "Fact 0 of the mill." in model.prompts[0][1].text
@@ -170,9 +157,7 @@ def test_story_text_cannot_forge_the_prompts_lines() -> None:
 @pytest.mark.parametrize("language", ["en", "zh"])
 def test_the_worked_example_fits_the_shape(language: StoryLanguage) -> None:
     """The example of either language is an answer that would be taken."""
-    example = ModelSceneKnowledge.model_validate_json(
-        read_prompt_file(f"scene_knowledge_example.{language}.json")
-    )
+    example = ModelSceneKnowledge.model_validate_json(read_prompt_file(f"scene_knowledge_example.{language}.json"))
     assert [each.id for each in example.memories] == ["N1", "N2", "N3", "N4"]
     assert [each.kind for each in example.learned] == ["knows", "deceived"]
 

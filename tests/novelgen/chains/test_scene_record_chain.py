@@ -23,14 +23,7 @@ from novelgen.prompting import read_prompt_file
 from novelgen.text.language import StoryLanguage
 from novelgen.text.scrub import SCENE_CHARACTER_LIMIT
 from tests.faults.matrix import covers
-from tests.novelgen.extraction.keeper_scene import (
-    ANSWER,
-    TEXT,
-    TEXT_ZH,
-    answer,
-    answer_with_memory,
-    request,
-)
+from tests.novelgen.extraction.keeper_scene import ANSWER, TEXT, TEXT_ZH, answer, answer_with_memory, request
 from tests.support.scripted_chat_model import ScriptedChatModel, answering, finished
 
 
@@ -58,10 +51,7 @@ def test_a_good_answer_becomes_a_record() -> None:
     ]
     assert record.relationship_changes[0].dimensions == {"trust": 15}
     assert [loop.id for loop in record.open_loops_resolved] == ["OL0"]
-    assert [(each.event_type, each.importance) for each in record.memories] == [
-        ("promise_broken", 6),
-        ("transfer", 7),
-    ]
+    assert [(each.event_type, each.importance) for each in record.memories] == [("promise_broken", 6), ("transfer", 7)]
     assert [each.name for each in result.proposed_entities] == ["Mr. Thorne"]
     assert record.memories[1].entities == ["C0", "C1", "I0", "new-1"]
     assert record.memories[1].slot_type == "I0.holder"
@@ -81,18 +71,12 @@ def test_evidence_is_located_in_the_scene() -> None:
 
 def test_what_cannot_be_located_is_kept_and_listed() -> None:
     """A fact whose quote is not in the scene stays in the record, unverified and said aloud."""
-    memories = [
-        {**ANSWER["memories"][0], "evidence": "Ben swore on his mother's grave"},
-        ANSWER["memories"][1],
-    ]
+    memories = [{**ANSWER["memories"][0], "evidence": "Ben swore on his mother's grave"}, ANSWER["memories"][1]]
     result = extracted(answer(memories=memories, state_changes=[]))
     assert result.status == "done"
     assert result.record is not None
     [unverified] = result.unverified
-    assert (unverified.id, unverified.quote) == (
-        result.record.memories[0].memory_id,
-        "Ben swore on his mother's grave",
-    )
+    assert (unverified.id, unverified.quote) == (result.record.memories[0].memory_id, "Ben swore on his mother's grave")
     assert "quotes of 1 facts are not in the scene" in messages_of(result)
 
 
@@ -235,9 +219,7 @@ USELESS: list[tuple[str, str | AIMessage, str]] = [
 ]
 
 
-@pytest.mark.parametrize(
-    ("useless", "fault"), [case[1:] for case in USELESS], ids=[case[0] for case in USELESS]
-)
+@pytest.mark.parametrize(("useless", "fault"), [case[1:] for case in USELESS], ids=[case[0] for case in USELESS])
 def test_a_useless_answer_is_repaired_once_and_then_fails(useless: str | AIMessage, fault: str) -> None:
     """After two useless answers the result is failed with fault, reason and issue, and without a record."""
     result = extracted(useless, useless)
@@ -339,9 +321,7 @@ def long_scene() -> str:
     return f"{filler}\n\n{TEXT}"
 
 
-def windowed(
-    respond: Callable[[str], str], text: str, **settings: Any
-) -> tuple[SceneRecordResult, ScriptedChatModel]:
+def windowed(respond: Callable[[str], str], text: str, **settings: Any) -> tuple[SceneRecordResult, ScriptedChatModel]:
     """Extract a long scene; `respond` gives the answer to a prompt."""
     model = ScriptedChatModel(answer=lambda messages: respond(messages[1].text))
     chain = SceneRecordChain(model, settings=SceneRecordSettings(window_characters=900, **settings))
@@ -383,9 +363,7 @@ def test_later_windows_know_what_earlier_ones_brought() -> None:
 
 def test_each_window_is_told_which_part_it_is_and_what_the_others_gave() -> None:
     """Later parts see what was told and remembered so far, and the last sentences before them; none sees a title."""
-    model = ScriptedChatModel(
-        answer=lambda messages: GOOD if "Ben took the key" in messages[1].text else EMPTY
-    )
+    model = ScriptedChatModel(answer=lambda messages: GOOD if "Ben took the key" in messages[1].text else EMPTY)
     chain = SceneRecordChain(model, settings=SceneRecordSettings(window_characters=900))
     chain.invoke(request(f"{TEXT}\n\n{long_scene()}", title="The lamp dies"))
     prompts = [prompt[1].text for prompt in model.prompts if len(prompt) == 2]
@@ -393,10 +371,7 @@ def test_each_window_is_told_which_part_it_is_and_what_the_others_gave() -> None
     assert not any("The lamp dies" in shown for shown in prompts)
     assert "the parts before told:" not in prompts[0]
     assert "the parts before told: Ben admits that the lamp went out." in prompts[1]
-    assert (
-        "already remembered of them: Ben broke his promise to Ada; the lamp went out on Tuesday."
-        in prompts[1]
-    )
+    assert "already remembered of them: Ben broke his promise to Ada; the lamp went out on Tuesday." in prompts[1]
     for earlier, later in pairwise(prompts):
         assert section(later, "just before the text") in section(earlier, "the text")
         assert section(later, "just before the text") not in section(later, "the text")
@@ -429,9 +404,7 @@ def test_what_only_the_part_before_proves_is_not_stored_twice() -> None:
         return answer(state_changes=[], new_entities=[], memories=[memory] if holds else [])
 
     model = ScriptedChatModel(answer=lambda messages: respond(messages[1].text))
-    result = SceneRecordChain(model, settings=SceneRecordSettings(window_characters=520)).invoke(
-        request(text)
-    )
+    result = SceneRecordChain(model, settings=SceneRecordSettings(window_characters=520)).invoke(request(text))
     assert result.record is not None
     assert "Ben took the key" in section(model.prompts[1][1].text, "just before the text")
     assert [memory.content for memory in result.record.memories] == ["Ben has the key."]
@@ -439,20 +412,14 @@ def test_what_only_the_part_before_proves_is_not_stored_twice() -> None:
 
 
 KNOWN = [
-    KnownMemory(
-        memory_id="x-1", says="Ben promised Ada to keep the lamp burning.", chapter_index=1, scene_index=1
-    ),
-    KnownMemory(
-        memory_id="x-2", says="Ada holds the brass key.", chapter_index=2, scene_index=1, entities=["I0"]
-    ),
+    KnownMemory(memory_id="x-1", says="Ben promised Ada to keep the lamp burning.", chapter_index=1, scene_index=1),
+    KnownMemory(memory_id="x-2", says="Ada holds the brass key.", chapter_index=2, scene_index=1, entities=["I0"]),
 ]
 
 
 def answer_about(**links: str) -> SceneRecordResult:
     """Extract the scene with a first memory that speaks of known ones by number."""
-    return extracted(
-        answer(memories=[{**ANSWER["memories"][0], **links}, ANSWER["memories"][1]]), memories=KNOWN
-    )
+    return extracted(answer(memories=[{**ANSWER["memories"][0], **links}, ANSWER["memories"][1]]), memories=KNOWN)
 
 
 def test_a_repetition_becomes_a_link() -> None:
@@ -513,16 +480,12 @@ def test_the_frame_of_the_prompt(language: StoryLanguage) -> None:
 def test_the_report_says_what_the_prompt_had_no_room_for() -> None:
     """A budget that binds is told with counts; one that does not is not."""
     loops = [
-        OpenLoop(
-            loop_id=f"OL{number}", description=f"What became of lantern number {number} of the lighthouse?"
-        )
+        OpenLoop(loop_id=f"OL{number}", description=f"What became of lantern number {number} of the lighthouse?")
         for number in range(40)
     ]
     chain = SceneRecordChain(answering(answer()), settings=SceneRecordSettings(prompt_list_tokens=300))
     bound = chain.invoke(request(open_loops=loops))
-    assert [issue.kind for issue in bound.issues if "open loops within 300 tokens" in issue.message] == [
-        "over_limit"
-    ]
+    assert [issue.kind for issue in bound.issues if "open loops within 300 tokens" in issue.message] == ["over_limit"]
     assert "no room" not in messages_of(extracted(answer(), open_loops=loops))
 
 
@@ -556,10 +519,7 @@ INJECTIONS = [
 @pytest.mark.parametrize("payload", INJECTIONS)
 def test_text_is_data(payload: str) -> None:
     """Whatever a scene, a title, a name or a thread holds, the prompt keeps its messages and dividing lines."""
-    entities = [
-        *request().entities,
-        request().entities[0].model_copy(update={"entity_id": "C7", "name": payload}),
-    ]
+    entities = [*request().entities, request().entities[0].model_copy(update={"entity_id": "C7", "name": payload})]
     loops = [request().open_loops[0].model_copy(update={"description": payload})]
     memories = [KnownMemory(memory_id="x-1", says=f"Ben took the key. {payload}", entities=["C1"])]
     told = [SceneBefore(chapter_index=3, scene_index=1, story_time=payload, summary=[payload])]
@@ -582,9 +542,7 @@ def test_text_is_data(payload: str) -> None:
 @pytest.mark.parametrize("payload", [payload for payload in INJECTIONS if "<|" not in payload])
 def test_hostile_answers_stay_text(payload: str) -> None:
     """What a model was talked into enters the record as text or not at all."""
-    hostile = answer_with_memory(
-        content=f"Ben let the lamp go out. {payload}".replace("\ud800", ""), slot=payload[:20]
-    )
+    hostile = answer_with_memory(content=f"Ben let the lamp go out. {payload}".replace("\ud800", ""), slot=payload[:20])
     result = extracted(hostile.encode("utf-8", "replace").decode())
     assert result.record is not None
     assert result.record.memories[0].content.startswith("Ben let the lamp go out.")
@@ -618,9 +576,7 @@ def test_batch_keeps_the_order() -> None:
         ({"chapter_index": -1}, ValidationError, "chapter_index"),
     ],
 )
-def test_what_the_caller_got_wrong_is_raised(
-    changes: dict[str, Any], error: type[Exception], message: str
-) -> None:
+def test_what_the_caller_got_wrong_is_raised(changes: dict[str, Any], error: type[Exception], message: str) -> None:
     """An unsafe project, an endless scene or an impossible position is the caller's to mend."""
     given = {**request().model_dump(), **changes}
     with pytest.raises(error, match=message):
@@ -637,9 +593,7 @@ def test_a_memory_of_somebody_who_occurs_nowhere_is_not_raised_and_is_marked() -
     assert "Zorblax" in messages_of(result)
 
 
-@pytest.mark.parametrize(
-    ("evidence", "importance"), [("and I let it go out", 6), ("He wants to be free.", 4)]
-)
+@pytest.mark.parametrize(("evidence", "importance"), [("and I let it go out", 6), ("He wants to be free.", 4)])
 def test_a_change_of_goals_lifts_no_memory_that_no_quote_proves(evidence: str, importance: int) -> None:
     """Seed 002.42: the boost is for what stands in the scene; what may be made up weighs what the model said."""
     result = extracted(answer_with_memory(event_type="goal_change", evidence=evidence))
@@ -675,13 +629,7 @@ def test_who_learns_a_known_memory_is_told_with_its_quote() -> None:
     """One entry for each who learnt it; without its words in the scene it is at most half sure."""
     learned = [
         {"who": ["C0"], "memories": ["M1"], "from_whom": "Ben", "quote": "came past at two in the morning"},
-        {
-            "who": "C1",
-            "memories": "M2",
-            "how": "witnessed",
-            "quote": "the cat sat on the mat",
-            "certainty": 0.9,
-        },
+        {"who": "C1", "memories": "M2", "how": "witnessed", "quote": "the cat sat on the mat", "certainty": 0.9},
         {"who": ["C0"], "memories": ["M9"], "quote": "Ben took the key"},
         {"who": ["nobody at all"], "memories": ["M1"]},
     ]

@@ -23,11 +23,7 @@ SCENE = (
     "She gave him the brass key. He swore to keep the lamp burning."
 )
 SCENE_ZH = "阿黛爬上灯室。阿本承认灯灭过。她把铜钥匙交给他。他发誓守着灯。"
-GOOD = [
-    "Ada climbed to the lamp room.",
-    "Ben confessed that the lamp went out.",
-    "She gave him the brass key.",
-]
+GOOD = ["Ada climbed to the lamp room.", "Ben confessed that the lamp went out.", "She gave him the brass key."]
 
 
 def said(bullets: object) -> str:
@@ -63,10 +59,7 @@ def test_a_chinese_scene_is_asked_in_chinese() -> None:
     [
         (said(GOOD[:2]), "has 2 bullets and needs 3"),
         (
-            said(
-                ["Dragons conquered seven mountain kingdoms overnight."] * 2
-                + ["Whole empires burned.", "So what."]
-            ),
+            said(["Dragons conquered seven mountain kingdoms overnight."] * 2 + ["Whole empires burned.", "So what."]),
             "",
         ),
         (said([*GOOD[:2], "She gave him the"]), "whole sentence"),
@@ -95,8 +88,7 @@ def test_a_short_scene_need_not_have_three() -> None:
 
 @pytest.mark.parametrize("language", ["en", "zh"])
 @pytest.mark.parametrize(
-    ("name", "variables"),
-    [("summarise_scene", PROMPT_VARIABLES), ("repair_scene_summary", REPAIR_VARIABLES)],
+    ("name", "variables"), [("summarise_scene", PROMPT_VARIABLES), ("repair_scene_summary", REPAIR_VARIABLES)]
 )
 def test_prompts_have_their_variables(name: str, variables: frozenset[str], language: StoryLanguage) -> None:
     """Both languages have both prompts with the same variables."""

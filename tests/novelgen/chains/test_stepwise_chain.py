@@ -20,8 +20,7 @@ class Fourfold(StepwiseChain[int, int]):
 
     def __init__(self) -> None:
         super().__init__(
-            RunnableLambda(twice).with_config(run_name="first")
-            | RunnableLambda(twice).with_config(run_name="second")
+            RunnableLambda(twice).with_config(run_name="first") | RunnableLambda(twice).with_config(run_name="second")
         )
 
 

@@ -122,12 +122,9 @@ def test_a_request_without_events_is_refused() -> None:
 
 @pytest.mark.parametrize("language", ["en", "zh"])
 @pytest.mark.parametrize(
-    ("name", "variables"),
-    [("summarise_chapter", PROMPT_VARIABLES), ("repair_summary", REPAIR_VARIABLES)],
+    ("name", "variables"), [("summarise_chapter", PROMPT_VARIABLES), ("repair_summary", REPAIR_VARIABLES)]
 )
-def test_its_prompts_are_in_both_languages(
-    name: str, variables: frozenset[str], language: StoryLanguage
-) -> None:
+def test_its_prompts_are_in_both_languages(name: str, variables: frozenset[str], language: StoryLanguage) -> None:
     """Each declares just the variables that the chain gives, and is in its language."""
     prompt = load_chat_prompt(name, language, variables=variables)
     assert story_language(prompt.format(**dict.fromkeys(variables, ""))) == language

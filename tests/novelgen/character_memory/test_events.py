@@ -98,9 +98,7 @@ def test_the_tier_goes_by_the_first_of_seven_rules(
         ("", "casual_conversation", True),
     ],
 )
-def test_a_free_interaction_type_is_mapped_by_closeness_and_told(
-    given: str, expected: str, is_told: bool
-) -> None:
+def test_a_free_interaction_type_is_mapped_by_closeness_and_told(given: str, expected: str, is_told: bool) -> None:
     """Seed 002.21: what is near a valid type is taken for it, all else for small talk, and never silently."""
     found = typed_interaction(given, SETTINGS)
     assert found.interaction_type == expected

@@ -79,9 +79,7 @@ def test_the_score_is_the_product_of_its_four_factors(
 def test_what_is_over_counts_a_tenth() -> None:
     """Seed 002.30: a superseded memory keeps a tenth of its score."""
     parts = [
-        score_parts(
-            remembered("m"), age_days=1, relevance=0.5, settings=DEFAULT_CHARACTER_MEMORY, is_superseded=over
-        )
+        score_parts(remembered("m"), age_days=1, relevance=0.5, settings=DEFAULT_CHARACTER_MEMORY, is_superseded=over)
         for over in (False, True)
     ]
     assert parts[1].score == pytest.approx(parts[0].score / 10)
@@ -97,10 +95,7 @@ def test_an_old_pinned_memory_gives_way_to_what_is_talked_about() -> None:
 def test_candidates_are_bounded() -> None:
     """Of many memories, the nearest and the weighty ones of the last days alone are weighed."""
     memories = [remembered(f"m{number}", days=30) for number in range(100)]
-    memories += [
-        remembered("fresh", days=2, event_type="betrayal"),
-        remembered("stale", days=9, event_type="betrayal"),
-    ]
+    memories += [remembered("fresh", days=2, event_type="betrayal"), remembered("stale", days=9, event_type="betrayal")]
     found = recalled(memories, [*np.linspace(1, 0.5, 100), 0.0, 0.0], budget=100_000)
 
     assert len(found.items) == DEFAULT_CHARACTER_MEMORY.semantic_top_k + 1
@@ -130,9 +125,7 @@ def test_the_form_goes_by_relevance_and_not_by_room() -> None:
 def test_the_block_never_costs_more_than_the_budget() -> None:
     """Heading, marks and protected lines count, in both languages; what finds no room is named."""
     texts = ["我在集市上看见玩家买了三盏灯笼。", "The player bought three lanterns at the market."] * 10
-    memories = [
-        remembered(f"m{place}", text, how="told", heard_from="C1") for place, text in enumerate(texts)
-    ]
+    memories = [remembered(f"m{place}", text, how="told", heard_from="C1") for place, text in enumerate(texts)]
     line = ProtectedLine(text="[Met=yes, Trust=45]", slot_type="relationship_header")
     for budget in range(0, 400, 7):
         found = recalled(memories, [0.5] * 20, budget=budget, protected=[line])
@@ -161,9 +154,7 @@ def test_protected_lines_stand_above_and_are_at_most_three() -> None:
 def test_a_former_value_comes_after_the_one_that_holds_and_never_first() -> None:
     """Seed 002.27: history of a slot brings the value that holds with it, which stands before it."""
     memories = [
-        remembered(
-            "old", "The player serves the duke.", days=1, slot="player_allegiance", superseded_by="new"
-        ),
+        remembered("old", "The player serves the duke.", days=1, slot="player_allegiance", superseded_by="new"),
         remembered("new", "The player serves nobody.", slot="player_allegiance", importance=1, days=300),
         *(remembered(f"m{number}") for number in range(20)),
     ]

@@ -4,13 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from novelgen.character_memory.reply_check import (
-    KnownSlot,
-    ReplyGround,
-    check_reply,
-    known_slots,
-    slot_value,
-)
+from novelgen.character_memory.reply_check import KnownSlot, ReplyGround, check_reply, known_slots, slot_value
 from novelgen.character_memory.secrets import Secret
 
 ENGLISH = ReplyGround(
@@ -59,9 +53,7 @@ CHINESE = ReplyGround(
         ("Osmund is waiting for you at the inn.", "contradicted_slot", "Osmund is waiting", "dead"),
     ],
 )
-def test_what_is_wrong_with_an_english_reply_is_found(
-    text: str, kind: str, quote: str, evidence: str
-) -> None:
+def test_what_is_wrong_with_an_english_reply_is_found(text: str, kind: str, quote: str, evidence: str) -> None:
     """Seed 002.40, 002.42: leaks, invented people with who may be meant, slots turned round; each with its place."""
     [found] = check_reply(text, ENGLISH)
     assert found.kind == kind

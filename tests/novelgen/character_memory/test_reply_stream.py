@@ -12,12 +12,7 @@ from langchain_core.language_models import BaseChatModel
 from langchain_core.messages import AIMessageChunk, BaseMessage, HumanMessage
 from langchain_core.outputs import ChatGenerationChunk, ChatResult
 
-from novelgen.character_memory.reply_stream import (
-    MAX_REPLY_CHARACTERS,
-    ReplySplitter,
-    read_analysis,
-    stream_text,
-)
+from novelgen.character_memory.reply_stream import MAX_REPLY_CHARACTERS, ReplySplitter, read_analysis, stream_text
 from novelgen.deadlines import Deadline
 from novelgen.errors import DeadlineExceededError, ModelUnavailableError
 from novelgen.model_calls.answers import UnusableAnswerError
@@ -58,9 +53,7 @@ def test_the_speech_is_heard_and_the_analysis_read_however_the_answer_is_cut_int
 
 
 @pytest.mark.parametrize("size", [1, 4, 1000])
-@pytest.mark.parametrize(
-    "answer", ["Good day.", "天黑了。先回去吧。", "A `lone` mark, a < sign = and {no object}."]
-)
+@pytest.mark.parametrize("answer", ["Good day.", "天黑了。先回去吧。", "A `lone` mark, a < sign = and {no object}."])
 def test_a_model_that_forgets_the_analysis_is_heard_whole(answer: str, size: int) -> None:
     """Without an analysis everything is speech, and that there is none is told, not guessed."""
     heard, splitter = split(answer, size)

@@ -23,8 +23,7 @@ LEDGER = Secret(
     "smuggled powder.",
 )
 LEDGER_ZH = Secret(
-    secret_id="账本",
-    text="我在城南当铺的地窖里藏了第二本账，赵铁山每月给我四十两银子，让我替他瞒下私盐。",
+    secret_id="账本", text="我在城南当铺的地窖里藏了第二本账，赵铁山每月给我四十两银子，让我替他瞒下私盐。"
 )
 CODE = Secret(secret_id="code", text="The gate opens at the word.", key_words=["nightshade"])
 

@@ -20,9 +20,7 @@ def chunk(chunk_id: str, chapter: int | None = 1, scene: int | None = 1, **field
         "source_id": chunk_id,
     }
     given = defaults | fields
-    return StoryMemoryChunk(
-        chunk_id=chunk_id, project_id="demo", chapter_index=chapter, scene_index=scene, **given
-    )
+    return StoryMemoryChunk(chunk_id=chunk_id, project_id="demo", chapter_index=chapter, scene_index=scene, **given)
 
 
 def live(chunk_id: str, chapter: int | None = 1, scene: int | None = 1, **fields: Any) -> LiveMemory:

@@ -25,12 +25,8 @@ def test_short_forms_are_joined_in_story_order_as_sentences() -> None:
     """Each gets its full stop, equal ones stand once, and there is no short form that tells one alone."""
     sources = [
         chunk("M1", content="Ada walked the long road to the mill and back.", short="Ada walked to the mill"),
-        chunk(
-            "M2", content="Ben mended the bridge beside the mill with rope.", short="Ben mended the bridge."
-        ),
-        chunk(
-            "M3", content="Ben mended it again, with more rope, and swore.", short="Ben mended the bridge."
-        ),
+        chunk("M2", content="Ben mended the bridge beside the mill with rope.", short="Ben mended the bridge."),
+        chunk("M3", content="Ben mended it again, with more rope, and swore.", short="Ben mended the bridge."),
     ]
     text = extractive_text(sources)
     assert text == ConsolidatedText(content="Ada walked to the mill. Ben mended the bridge.", short=None)
@@ -39,9 +35,7 @@ def test_short_forms_are_joined_in_story_order_as_sentences() -> None:
 def test_chinese_sentences_are_joined_without_spaces() -> None:
     """The full stop is Chinese, too."""
     sources = [
-        chunk(
-            "M1", content="行者在山门外等了八戒整整一个时辰，八戒才挑着担子来。", short="行者在山门外等八戒"
-        ),
+        chunk("M1", content="行者在山门外等了八戒整整一个时辰，八戒才挑着担子来。", short="行者在山门外等八戒"),
         chunk("M2", content="八戒说路上遇着一个卖瓜的老汉，因此来迟了。", short="八戒因买瓜来迟。"),
     ]
     assert extractive_text(sources).content == "行者在山门外等八戒。八戒因买瓜来迟。"
@@ -50,30 +44,20 @@ def test_chinese_sentences_are_joined_without_spaces() -> None:
 def test_a_label_or_a_cut_short_form_gives_way_to_the_first_sentence() -> None:
     """What says nothing, is broken off or missing is replaced by a whole sentence of the full form."""
     sources = [
-        chunk(
-            "M1",
-            content="Ada learned that Dr. Roe owned the mill. She told nobody of it.",
-            short="The mill...",
-        ),
+        chunk("M1", content="Ada learned that Dr. Roe owned the mill. She told nobody of it.", short="The mill..."),
         chunk("M2", content="Ben left. He went north by the coast road with all that he had.", short=None),
-        chunk(
-            "M3",
-            content="妖王把自己的来历与平日的习性一件件说给翠兰听，说到天亮才罢。",
-            short="妖婿来历与习性",
-        ),
+        chunk("M3", content="妖王把自己的来历与平日的习性一件件说给翠兰听，说到天亮才罢。", short="妖婿来历与习性"),
     ]
     text = extractive_text(sources).content
     assert text == (
-        "Ada learned that Dr. Roe owned the mill. Ben left."
-        "妖王把自己的来历与平日的习性一件件说给翠兰听，说到天亮才罢。"
+        "Ada learned that Dr. Roe owned the mill. Ben left.妖王把自己的来历与平日的习性一件件说给翠兰听，说到天亮才罢。"
     )
 
 
 def test_what_does_not_fit_is_left_out_lowest_first_and_never_cut() -> None:
     """The highest-scoring stays even where it alone is too long."""
     sources = [
-        chunk(f"M{number}", content=f"Sentence number {number} is here.", importance=number)
-        for number in (1, 7, 3)
+        chunk(f"M{number}", content=f"Sentence number {number} is here.", importance=number) for number in (1, 7, 3)
     ]
     text = extractive_text(sources, ConsolidationRules(max_tokens=20)).content
     assert text == "Sentence number 7 is here. Sentence number 3 is here."

@@ -57,11 +57,7 @@ def state(entity_id: str, attribute: str, value: object, *, chapter: int = 3) ->
 
 
 def memory(
-    content: str,
-    *entities: str,
-    event_type: str = "other",
-    slot: str | None = None,
-    chapter: int = 3,
+    content: str, *entities: str, event_type: str = "other", slot: str | None = None, chapter: int = 3
 ) -> StoryMemoryChunk:
     """A memory of the second scene of a chapter."""
     return StoryMemoryChunk(
@@ -89,8 +85,7 @@ def told(
 ) -> StoryBefore:
     """The story before chapter 5, each scene with the same text; `on_stage` says who was there in which chapter's."""
     scenes = [
-        KnowledgeScene(StoryPosition(chapter, 2), frozenset(present.split()), text)
-        for chapter, present in on_stage
+        KnowledgeScene(StoryPosition(chapter, 2), frozenset(present.split()), text) for chapter, present in on_stage
     ]
     names = {each.entity_id: each.names() for each in entities}
     people = frozenset(each for each in names if each.startswith("C"))

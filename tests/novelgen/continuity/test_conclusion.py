@@ -53,9 +53,7 @@ def test_evidence_of_the_scene_itself_or_later_is_none() -> None:
 def test_one_place_of_the_draft_is_told_of_once() -> None:
     """The surest finding stays, with the evidence of all that overlap with it; other words are another finding."""
     model = [
-        finding(
-            "Ben waved", 0, by="model", kind="invented", confidence=0.9, evidence=[told(1, text="Ben sank.")]
-        ),
+        finding("Ben waved", 0, by="model", kind="invented", confidence=0.9, evidence=[told(1, text="Ben sank.")]),
         finding("the lamp", 40, by="model"),
     ]
     rule = finding("Ben waved and", 0, confidence=0.8)

@@ -44,16 +44,13 @@ def _memory(source_id: str, content: str, *entities: str, scene: int = 2, **more
     )
 
 
-def _story(
-    *memories: StoryMemoryChunk, texts: tuple[str, ...] = (HARBOUR, KITCHEN), quote: str = ""
-) -> StoryBefore:
+def _story(*memories: StoryMemoryChunk, texts: tuple[str, ...] = (HARBOUR, KITCHEN), quote: str = "") -> StoryBefore:
     scenes = [
         KnowledgeScene(StoryPosition(2, number), frozenset({"C0", "C1"}), text)
         for number, text in enumerate(texts, start=1)
     ]
     proved = [
-        KnowledgeMemory(each.source_id or "", each.content, StoryPosition(3, 2), quote=quote)
-        for each in memories
+        KnowledgeMemory(each.source_id or "", each.content, StoryPosition(3, 2), quote=quote) for each in memories
     ]
     names = {each.entity_id: each.names() for each in ENGLISH}
     rules = KnowledgeRules(KnowledgeStory(AS_OF, scenes, proved, names, frozenset({"C0", "C1", "C2", "C3"})))
@@ -84,8 +81,7 @@ def test_chinese_is_found_by_its_characters() -> None:
         told(CHINESE, memories=[_memory("M1", "青铜罗盘沉在井底。", "I0")]),
         knowledge=KnowledgeRules(
             KnowledgeStory(
-                AS_OF,
-                [KnowledgeScene(StoryPosition(2, 1), frozenset({"C0"}), "院里有口枯井。井栏刻着七只仙鹤。")],
+                AS_OF, [KnowledgeScene(StoryPosition(2, 1), frozenset({"C0"}), "院里有口枯井。井栏刻着七只仙鹤。")]
             )
         ),
     )
@@ -96,9 +92,7 @@ def test_chinese_is_found_by_its_characters() -> None:
 
 def test_meaning_finds_what_shares_no_word() -> None:
     """A memory whose meaning is nearest to a sentence has a place among the first."""
-    others = [
-        _memory(f"M{number}", f"Varley counts barrels, {number} of them.", "C2") for number in range(1, 9)
-    ]
+    others = [_memory(f"M{number}", f"Varley counts barrels, {number} of them.", "C2") for number in range(1, 9)]
     near = _memory("M9", "The physician forbade all spirits.")
     story = _story(*others, near, texts=())
     cosines = {f"M{number}": 0.1 for number in range(1, 9)} | {"M9": 0.9}
@@ -110,9 +104,7 @@ def test_meaning_finds_what_shares_no_word() -> None:
 
 def test_the_last_change_of_everybody_named_has_a_place_of_its_own() -> None:
     """What became of somebody last is gathered although nothing in the draft sounds like it."""
-    taken = _memory(
-        "M1", "The watch took Sergeant Pym to the tower.", "C3", event_type="departure", importance=1
-    )
+    taken = _memory("M1", "The watch took Sergeant Pym to the tower.", "C3", event_type="departure", importance=1)
     noise = [
         _memory(f"N{number}", f"Pym likes tea, lemon {number} and talk of weather.", "C3", importance=9)
         for number in range(30)
@@ -125,9 +117,7 @@ def test_the_last_change_of_everybody_named_has_a_place_of_its_own() -> None:
 def test_the_place_of_the_last_scene_is_told_of() -> None:
     """What is known of where everybody was last is gathered, though the draft does not name the place."""
     walls = _memory("M1", "Greyfen Hall is girt with a moat.", "L0", importance=1)
-    noise = [
-        _memory(f"N{number}", f"Rook mends clock {number} by candlelight.", "C0") for number in range(20)
-    ]
+    noise = [_memory(f"N{number}", f"Rook mends clock {number} by candlelight.", "C0") for number in range(20)]
     seen = StateChange(
         entity_id="C0",
         attribute="presence",
@@ -155,12 +145,8 @@ def test_numbers_and_limbs_find_what_is_said_of_them_in_other_words() -> None:
 
 def test_neighbouring_passages_become_one_piece_and_bounds_hold() -> None:
     """Passages of a scene that stand side by side are one piece; neither pieces nor tokens pass their bounds."""
-    long = " ".join(
-        f"The lamplighter of street {number} owns {number} brass ladders." for number in range(40)
-    )
-    story = _story(
-        *(_memory(f"M{number}", f"Ladder {number} is brass.") for number in range(20)), texts=(long,)
-    )
+    long = " ".join(f"The lamplighter of street {number} owns {number} brass ladders." for number in range(40))
+    story = _story(*(_memory(f"M{number}", f"Ladder {number} is brass.") for number in range(20)), texts=(long,))
     found = _gathered("The lamplighter owns brass ladders.", story, limit=6, max_tokens=300)
     assert len(found) <= 6
     assert sum(estimate_tokens(each.text) for each in found) <= 300
@@ -173,9 +159,7 @@ def test_questions_are_asked_in_place_of_the_sentences() -> None:
     story = _story(_memory("M1", "The winch caught Ottoline's wrist.", "C1"))
     draft = read_draft("Rain fell on the roof.", story)
     assert asked_texts(draft, ["Which wrist aches?"]) == ["Which wrist aches?"]
-    found = gather_evidence(
-        draft, story, questions=["Which wrist of Ottoline was hurt by the winch?"], limit=2
-    )
+    found = gather_evidence(draft, story, questions=["Which wrist of Ottoline was hurt by the winch?"], limit=2)
     assert "M1" in [each.source_id for each in found]
 
 

@@ -21,17 +21,11 @@ _PLAIN = (
     "Rain fell on the roofs. The bread was stale. A dog barked twice. Nobody answered the bell. The lamp smoked. "
     "Carts rolled by. The kettle sang. A shutter banged. Gulls cried over the harbour. The tide went out. "
 )
-_PLAIN_ZH = (
-    "雨打在瓦上。狗叫了两声。灯花爆了。院门虚掩。茶已凉透。鸟雀归巢。炊烟升起。河水东流。马儿吃草。月色如霜。"
-)
+_PLAIN_ZH = "雨打在瓦上。狗叫了两声。灯花爆了。院门虚掩。茶已凉透。鸟雀归巢。炊烟升起。河水东流。马儿吃草。月色如霜。"
 
 
 def story_of(
-    texts: Sequence[str] = (),
-    memories: Sequence[StoryMemoryChunk] = (),
-    *,
-    language: str = "en",
-    present: str = "",
+    texts: Sequence[str] = (), memories: Sequence[StoryMemoryChunk] = (), *, language: str = "en", present: str = ""
 ) -> StoryBefore:
     """A story of scenes with text, each long enough that a word may be rare, and of memories."""
     entities = CHINESE if language == "zh" else ENGLISH
@@ -150,9 +144,7 @@ def test_days_ago_are_told_from_another_day() -> None:
 def test_what_the_plan_means_to_change_is_no_contradiction() -> None:
     """A plan that speaks of the figure's thing means it so."""
     draft = "The siege of Castle Morrow lasted for three weeks before the garrison surrendered."
-    plan = ScenePlan(
-        key_actions=["Pym lies about the siege of Castle Morrow and how the garrison surrendered."]
-    )
+    plan = ScenePlan(key_actions=["Pym lies about the siege of Castle Morrow and how the garrison surrendered."])
     assert found(draft, story_of([SIEGE])) != []
     assert found(draft, replace(story_of([SIEGE]), plan=plan)) == []
 
@@ -166,13 +158,7 @@ BALD = memory("Captain Varley is bald.", "C2")
 @pytest.mark.parametrize(
     ("fact", "language", "draft", "quote", "rule"),
     [
-        (
-            LEG,
-            "en",
-            "“With my left leg gone, I cannot climb,” said Varley.",
-            "With my left leg gone",
-            "body_side",
-        ),
+        (LEG, "en", "“With my left leg gone, I cannot climb,” said Varley.", "With my left leg gone", "body_side"),
         (LEG_ZH, "zh", "韩铁山叹道：“我断了左腿，走不得山路。”", "我断了左腿", "body_side"),
         (
             LEG,
@@ -224,9 +210,7 @@ def test_a_body_that_is_otherwise_is_found(
         (LEG_ZH, "zh", "韩铁山把左手按在桌上。"),
     ],
 )
-def test_a_body_as_it_was_or_somebody_else_s_is_none(
-    fact: StoryMemoryChunk, language: str, draft: str
-) -> None:
+def test_a_body_as_it_was_or_somebody_else_s_is_none(fact: StoryMemoryChunk, language: str, draft: str) -> None:
     """The same side, another person, another wound, a wish and a wig are no contradiction."""
     assert found(draft, story_of(memories=[fact], language=language)) == []
 
@@ -239,13 +223,7 @@ FRIENDS = memory("Captain Varley and Sergeant Pym were the best of friends.", "C
 @pytest.mark.parametrize(
     ("fact", "language", "draft", "quote", "rule"),
     [
-        (
-            KINLESS,
-            "en",
-            "“Varley is my only brother,” said Ottoline.",
-            "Varley is my only brother",
-            "telling_kin",
-        ),
+        (KINLESS, "en", "“Varley is my only brother,” said Ottoline.", "Varley is my only brother", "telling_kin"),
         (KINLESS_ZH, "zh", "苏晚棠笑道：“他是我表哥。”", "他是我表哥", "telling_kin"),
         (
             FRIENDS,
@@ -277,9 +255,7 @@ def test_kin_of_the_kinless_and_enemies_who_are_friends_are_found(
         ),
     ],
 )
-def test_other_people_and_a_quarrel_since_are_no_contradiction(
-    facts: list[StoryMemoryChunk], draft: str
-) -> None:
+def test_other_people_and_a_quarrel_since_are_no_contradiction(facts: list[StoryMemoryChunk], draft: str) -> None:
     """What is said of somebody else, or has changed since, stays silent."""
     assert found(draft, story_of(memories=facts)) == []
 
@@ -293,12 +269,7 @@ def test_other_people_and_a_quarrel_since_are_no_contradiction(
             "The youngest daughter Clemence sat by the door.",
             "The youngest daughter Clemence sat by the door",
         ),
-        (
-            "大女儿名采薇，次女名采苓，俱未许人。",
-            "zh",
-            "老者道：“我大女儿采苓会绣花。”",
-            "我大女儿采苓会绣花",
-        ),
+        ("大女儿名采薇，次女名采苓，俱未许人。", "zh", "老者道：“我大女儿采苓会绣花。”", "我大女儿采苓会绣花"),
     ],
 )
 def test_a_child_in_another_order_is_found(text: str, language: str, draft: str, quote: str) -> None:
@@ -320,18 +291,12 @@ def test_the_child_of_another_parent_is_found() -> None:
     story = story_of([text], language="zh")
     draft = "他本是北海龙王的亲生太子，因打碎琉璃盏，被贬下凡间牧羊。"
     (issue,) = found(draft, story)
-    assert (issue.kind, issue.rule, issue.draft_quote) == (
-        "identity",
-        "telling_parent",
-        "他本是北海龙王的亲生太子",
-    )
+    assert (issue.kind, issue.rule, issue.draft_quote) == ("identity", "telling_parent", "他本是北海龙王的亲生太子")
     assert found("他本是南海龙王的亲生太子，因打碎琉璃盏，被贬下凡间牧羊。", story) == []
 
 
 SECRET = memory(
-    "Pym buried the poisoned chalice beneath the chapel flagstones and swore the sexton to silence.",
-    "C3",
-    chapter=2,
+    "Pym buried the poisoned chalice beneath the chapel flagstones and swore the sexton to silence.", "C3", chapter=2
 )
 
 
@@ -360,6 +325,4 @@ def test_the_enmity_of_one_pair_is_told_once() -> None:
     """Two words of one enmity are one finding."""
     sworn = memory("韩铁山与顾捕头是结义兄弟。", "C2", "C3")
     draft = "韩铁山与顾捕头素来不和，势不两立，人人知道。"
-    assert [each.rule for each in found(draft, story_of(memories=[sworn], language="zh"))] == [
-        "telling_friends"
-    ]
+    assert [each.rule for each in found(draft, story_of(memories=[sworn], language="zh"))] == ["telling_friends"]

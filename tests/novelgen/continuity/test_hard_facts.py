@@ -35,9 +35,7 @@ from tests.support.continuity_stories import draft_of, story_before_draft
         ),
     ],
 )
-def test_facts_are_told_in_the_storys_language(
-    language: str, dead: str, stage: str, holder: str, thread: str
-) -> None:
+def test_facts_are_told_in_the_storys_language(language: str, dead: str, stage: str, holder: str, thread: str) -> None:
     """Deaths come first; who was there last, who holds what and what is open have the place that proves them."""
     story = story_before_draft(language)
     facts = hard_facts(draft_of(story), story)
@@ -60,9 +58,7 @@ def test_a_place_that_was_left_since_is_no_fact() -> None:
     """A stated place says nothing once its bearer was seen later; a mood never does."""
     left = StateChange(entity_id="C0", attribute="place", value="the weir", chapter_index=1, scene_index=1)
     mood = left.model_copy(update={"attribute": "emotional_state", "value": "merry"})
-    seen = StateChange(
-        entity_id="C0", attribute="presence", value={}, kind="presence", chapter_index=1, scene_index=2
-    )
+    seen = StateChange(entity_id="C0", attribute="presence", value={}, kind="presence", chapter_index=1, scene_index=2)
     story = story_before_draft(changes=[left, mood, seen])
     texts = [each.text for each in hard_facts(draft_of(story), story)]
     assert not [each for each in texts if "the weir" in each or "merry" in each]
@@ -78,10 +74,7 @@ def test_what_nobody_says_the_end_of_fades() -> None:
         for each, value in said.items()
     ]
     for scenes, is_told in ((FADES_AFTER_SCENES - 1, True), (FADES_AFTER_SCENES, False)):
-        seen = [
-            KnowledgeScene(StoryPosition(1, number), frozenset({"C0", "C1"}))
-            for number in range(1, scenes + 2)
-        ]
+        seen = [KnowledgeScene(StoryPosition(1, number), frozenset({"C0", "C1"})) for number in range(1, scenes + 2)]
         base = story_before_draft(changes=changes)
         rules = KnowledgeRules(replace(base.knowledge.story, scenes=seen))
         story = replace(base, knowledge=rules)

@@ -15,10 +15,7 @@ def test_who_is_on_stage_and_never_named_says_i() -> None:
     draft = "I lit the stove. “Sit down,” said I, and I sat myself."
     read = read_draft(draft, told(ENGLISH, on_stage=STAGE, text=I_TELL))
     assert (read.narrator_id, read.speeches[0].speaker_id) == ("C1", "C1")
-    assert (
-        read_draft("我点上炉子，我坐下了。", told(CHINESE, on_stage=STAGE, text=I_TELL_ZH)).narrator_id
-        == "C1"
-    )
+    assert read_draft("我点上炉子，我坐下了。", told(CHINESE, on_stage=STAGE, text=I_TELL_ZH)).narrator_id == "C1"
 
 
 def test_a_draft_in_the_third_person_has_no_narrator() -> None:

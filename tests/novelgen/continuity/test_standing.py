@@ -218,10 +218,7 @@ def test_who_was_freed_since_may_act() -> None:
 
 def test_a_name_that_others_share_is_not_certain() -> None:
     """A surname that another one bears as well, or a mere description, names nobody for certain."""
-    people = [
-        *ENGLISH,
-        ENGLISH[2].model_copy(update={"entity_id": "C9", "name": "Edith Varley", "aliases": []}),
-    ]
+    people = [*ENGLISH, ENGLISH[2].model_copy(update={"entity_id": "C9", "name": "Edith Varley", "aliases": []})]
     story = told(people, changes=[DEAD])
     assert found("Varley sat down beside the stove.", story) == []
     assert len(found("Captain Varley sat down beside the stove.", story)) == 1

@@ -19,15 +19,12 @@ AS_OF = StoryPosition(2, 1)
 def issues(text: str, *story_times: str, language: str = "en") -> list[ContinuityIssue]:
     """Return what a draft contradicts after scenes of one chapter with these story times."""
     scenes = [
-        TellingScene(1, number, story_time=each, participants=["C0"])
-        for number, each in enumerate(story_times, 1)
+        TellingScene(1, number, story_time=each, participants=["C0"]) for number, each in enumerate(story_times, 1)
     ]
     story = StoryBefore(
         as_of=AS_OF,
         language=language,
-        entities=[
-            Entity(entity_id="C0", entity_type="character", name="Wren" if language == "en" else "阿芦")
-        ],
+        entities=[Entity(entity_id="C0", entity_type="character", name="Wren" if language == "en" else "阿芦")],
         changes=[],
         memories=[],
         relationships=[],

@@ -34,8 +34,7 @@ def test_other_words_for_a_kind_are_understood(said: object, kind: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("said", "confidence"),
-    [(0.9, 0.9), ("0.9", 0.9), ("90%", 0.9), (90, 0.9), ("High", 0.9), (-1, 0.0), (None, 0.7)],
+    ("said", "confidence"), [(0.9, 0.9), ("0.9", 0.9), ("90%", 0.9), (90, 0.9), ("High", 0.9), (-1, 0.0), (None, 0.7)]
 )
 def test_how_sure_a_model_is_may_be_said_in_many_ways(said: object, confidence: float) -> None:
     """Shares, percents and words mean the same."""
@@ -61,10 +60,7 @@ def issue(start: int, end: int, severity: str = "medium", confidence: float = 0.
 def test_findings_that_share_half_of_the_shorter_are_one() -> None:
     """Neighbours that only touch stay two; the worst comes first."""
     merged = merge_issues([issue(0, 40, "low"), issue(35, 45, "high"), issue(41, 80)])
-    assert [(each.draft_span, len(each.evidence)) for each in merged] == [
-        ((35, 45), 2),
-        ((41, 80), 1),
-    ]
+    assert [(each.draft_span, len(each.evidence)) for each in merged] == [((35, 45), 2), ((41, 80), 1)]
 
 
 def evidence(source_id: str, text: str) -> ContinuityEvidence:

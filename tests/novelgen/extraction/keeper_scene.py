@@ -50,12 +50,7 @@ ANSWER: dict[str, Any] = {
     "emotional_beats": ["Ben: shame"],
     "state_changes": [
         {"entity": "I0", "attribute": "holder", "value": "Ben", "evidence": "Ben took the key"},
-        {
-            "entity": "C1",
-            "attribute": "physical state",
-            "value": "right arm in a sling",
-            "evidence": "in a sling",
-        },
+        {"entity": "C1", "attribute": "physical state", "value": "right arm in a sling", "evidence": "in a sling"},
     ],
     "relationship_changes": [
         {
@@ -69,11 +64,7 @@ ANSWER: dict[str, Any] = {
         }
     ],
     "open_loops_created": [
-        {
-            "description": "Why does Thorne want the key?",
-            "importance": "high",
-            "entities": ["Mr. Thorne", "I0"],
-        }
+        {"description": "Why does Thorne want the key?", "importance": "high", "entities": ["Mr. Thorne", "I0"]}
     ],
     "open_loops_moved": [{"id": "OL0", "note": "the lamp went out", "outcome": "resolved"}],
     "memories": [

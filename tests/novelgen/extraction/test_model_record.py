@@ -41,20 +41,14 @@ def test_importance_is_clamped(given: Any, kept: int) -> None:
 
 def test_nulls_stand_for_nothing() -> None:
     """Null in place of a text, a list or a number is what was not said."""
-    answer = filled(
-        title=None, state_changes=None, memories=[{"content": "A.", "importance": None, "slot": None}]
-    )
+    answer = filled(title=None, state_changes=None, memories=[{"content": "A.", "importance": None, "slot": None}])
     assert (answer.title, answer.state_changes, answer.memories[0].importance) == ("", [], 5)
 
 
-@pytest.mark.parametrize(
-    ("word", "entity_type"), [("Person", "character"), ("地点", "location"), ("item", "item")]
-)
+@pytest.mark.parametrize(("word", "entity_type"), [("Person", "character"), ("地点", "location"), ("item", "item")])
 def test_entity_types_in_other_words(word: str, entity_type: str) -> None:
     """Common words for the types are understood."""
-    assert (
-        filled(new_entities=[{"name": "X", "entity_type": word}]).new_entities[0].entity_type == entity_type
-    )
+    assert filled(new_entities=[{"name": "X", "entity_type": word}]).new_entities[0].entity_type == entity_type
 
 
 @pytest.mark.parametrize(

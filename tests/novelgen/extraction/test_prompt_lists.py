@@ -38,19 +38,12 @@ def long_story() -> SceneSoFar:
         )
         for number in range(296)
     ]
-    orme = Entity(
-        entity_id="C900", entity_type="character", name="Captain Orme", description="Keeps the port."
-    )
+    orme = Entity(entity_id="C900", entity_type="character", name="Captain Orme", description="Keeps the port.")
     worms = Entity(
-        entity_id="C901",
-        entity_type="character",
-        name="Professor de Worms",
-        description="Aged member of the council.",
+        entity_id="C901", entity_type="character", name="Professor de Worms", description="Aged member of the council."
     )
     ledger = Entity(entity_id="I902", entity_type="item", name="the grey ledger")
-    cloak = Entity(
-        entity_id="I903", entity_type="item", name="cloak", description="Left on a bench long ago."
-    )
+    cloak = Entity(entity_id="I903", entity_type="item", name="cloak", description="Left on a bench long ago.")
     entities = [*people, orme, worms, ledger, cloak]
     seen = {entity.entity_id: place_of(number) for number, entity in enumerate(people)}
     seen |= {"C900": (50, 1), "C901": (20, 1), "I902": (49, 2), "I903": (2, 1)}
@@ -91,9 +84,7 @@ def long_story() -> SceneSoFar:
         for number in range(60)
     ]
     pairs.append(
-        Relationship(
-            relationship_id="R900", character_a="C900", character_b="C901", relationship_type="old enemies"
-        )
+        Relationship(relationship_id="R900", character_a="C900", character_b="C901", relationship_type="old enemies")
     )
     memories = [
         KnownMemory(
@@ -173,9 +164,7 @@ def test_a_common_word_pulls_nobody_up(lists: PromptLists) -> None:
 
 def test_of_the_untouched_the_last_seen_come_first(lists: PromptLists) -> None:
     """Who walked on once and long ago is not listed; those listed were seen lately, the newest first."""
-    walkers = [
-        int(each[1:]) for each in ids_in(lists.texts["entities"]) if each[1:] < "900" and each[0] == "C"
-    ]
+    walkers = [int(each[1:]) for each in ids_in(lists.texts["entities"]) if each[1:] < "900" and each[0] == "C"]
     assert walkers
     assert min(walkers) > 250
     places = [place_of(number) for number in walkers]
@@ -226,11 +215,7 @@ def test_the_dead_of_long_ago_are_listed_only_when_named() -> None:
     """A dead man keeps no line after a few scenes, however much he mattered; his name brings him back."""
     dead = Entity(entity_id="C1", entity_type="character", name="Isidore Vane")
     state = EntityStateSnapshot(
-        project_id=PROJECT,
-        entity_type="character",
-        entity_id="C1",
-        timestamp=NOW,
-        state_data={"status": "dead"},
+        project_id=PROJECT, entity_type="character", entity_id="C1", timestamp=NOW, state_data={"status": "dead"}
     )
     story = SceneSoFar.on_entering(
         request(
@@ -257,13 +242,9 @@ def test_whole_attributes_are_shown_and_the_others_named() -> None:
         project_id=PROJECT, entity_type="character", entity_id="C1", timestamp=NOW, state_data=data
     )
     ada = Entity(entity_id="C1", entity_type="character", name="Orme")
-    story = SceneSoFar.on_entering(
-        request(TEXT, entities=[ada], states=[state], relationships=[], open_loops=[])
-    )
+    story = SceneSoFar.on_entering(request(TEXT, entities=[ada], states=[state], relationships=[], open_loops=[]))
     [line] = chosen_lists(TEXT, story, language="en").texts["states"].splitlines()
-    assert line.startswith(
-        "C1 | secret: keeps the ledger behind the stove of the customs house; goals: [goal number 0"
-    )
+    assert line.startswith("C1 | secret: keeps the ledger behind the stove of the customs house; goals: [goal number 0")
     assert line.endswith("goal number 11 of a long list]; … (knowledge)")
 
 
@@ -273,9 +254,7 @@ def test_those_who_are_not_listed_are_spoken_of_by_name() -> None:
     lists = chosen_lists(TEXT, story, language="en", max_tokens=2000)
     unlisted = [line for line in lists.texts["threads"].splitlines() if "| Walker" in line]
     assert unlisted
-    shown = {
-        each for line in lists.texts["threads"].splitlines() for each in line.split(" | ")[4].split(", ")
-    }
+    shown = {each for line in lists.texts["threads"].splitlines() for each in line.split(" | ")[4].split(", ")}
     assert all(each in lists.shown_ids or each.startswith("Walker") for each in shown)
 
 
@@ -299,16 +278,7 @@ def test_a_description_is_given_in_a_few_words(description: str, kept: str) -> N
 
 def test_a_line_shows_the_names_that_the_text_uses() -> None:
     """Of many names those of the text come first after the display name, then proper ones before descriptions."""
-    aliases = [
-        "the fellow",
-        "the old man",
-        "the lodger",
-        "the stranger",
-        "the clerk",
-        "the guest",
-        "Osric",
-        "Maud",
-    ]
+    aliases = ["the fellow", "the old man", "the lodger", "the stranger", "the clerk", "the guest", "Osric", "Maud"]
     entity = Entity(
         entity_id="C9",
         entity_type="character",

@@ -25,12 +25,7 @@ class Counters:
 
 def test_temporary_ids_are_replaced_everywhere() -> None:
     """Entities, loops, memories, states and slots speak of the given ids; texts stay as they are."""
-    holder = {
-        "entity": "the Marigold",
-        "attribute": "holder",
-        "value": "Mr. Thorne",
-        "evidence": "The Marigold came",
-    }
+    holder = {"entity": "the Marigold", "attribute": "holder", "value": "Mr. Thorne", "evidence": "The Marigold came"}
     ship = {"name": "the Marigold", "entity_type": "item"}
     memory = {
         "content": "Mr. Thorne owns new-1.",

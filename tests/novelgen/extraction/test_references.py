@@ -10,12 +10,7 @@ from novelgen.models.entity import Entity, EntityAlias
 from tests.novelgen.extraction.keeper_scene import ENTITIES, TEXT
 
 STRANGERS = [
-    Entity(
-        entity_id=f"C{number}",
-        entity_type="character",
-        name=name,
-        aliases=[EntityAlias(alias="the stranger")],
-    )
+    Entity(entity_id=f"C{number}", entity_type="character", name=name, aliases=[EntityAlias(alias="the stranger")])
     for number, name in ((5, "Osric"), (6, "Maud"))
 ]
 SHOWN = [entity.entity_id for entity in ENTITIES if entity.entity_id != "L0"]
@@ -134,10 +129,7 @@ def test_a_name_that_belongs_to_a_known_one_is_its_name() -> None:
         first_number=1,
     )
     assert proposals.entities == []
-    assert [(each.entity_id, each.name) for each in proposals.names] == [
-        ("C1", "Captain Storm"),
-        ("C1", "Storm"),
-    ]
+    assert [(each.entity_id, each.name) for each in proposals.names] == [("C1", "Captain Storm"), ("C1", "Storm")]
     assert references().with_proposals(proposals).entity_id("Captain Storm") == "C1"
 
 
@@ -151,9 +143,7 @@ def test_aliases_given_with_a_known_name_are_kept() -> None:
 
 def test_an_unknown_same_as_leaves_the_name_new() -> None:
     """A same_as that nobody bears does not cost the person."""
-    proposals = references().propose(
-        [new("Mr. Thorne", same_as="C99")], text="Mr. Thorne came.", first_number=1
-    )
+    proposals = references().propose([new("Mr. Thorne", same_as="C99")], text="Mr. Thorne came.", first_number=1)
     assert [each.name for each in proposals.entities] == ["Mr. Thorne"]
 
 

@@ -91,11 +91,7 @@ def test_a_feeling_of_one_side_is_not_the_others() -> None:
     change = read({"dimensions": moves(fear={"a": 3}, trust={"b": -5})})
     assert (change.dimensions, change.dimensions_a, change.dimensions_b) == ({}, {"fear": 3}, {"trust": 25})
     both = read({"dimensions": moves(fear={"both": 4}, trust={"both": -5})})
-    assert (both.dimensions, both.dimensions_a, both.dimensions_b) == (
-        {"trust": 25},
-        {"fear": 4},
-        {"fear": 9},
-    )
+    assert (both.dimensions, both.dimensions_a, both.dimensions_b) == ({"trust": 25}, {"fear": 4}, {"fear": 9})
 
 
 def test_what_is_not_said_stays_as_it_was() -> None:
@@ -125,28 +121,16 @@ def test_windows_of_one_scene_add_up() -> None:
     window = SceneRecord(chapter_index=3, scene_index=2, relationship_changes=[first])
     so_far = SceneSoFar.on_entering(request(relationships=[FRIENDS])).after(window, [])
     [pair] = so_far.relationships
-    assert (pair.dimensions, pair.dimensions_a, pair.dimensions_b) == (
-        {"trust": 36},
-        {"fear": 2},
-        {"fear": 5},
-    )
+    assert (pair.dimensions, pair.dimensions_a, pair.dimensions_b) == ({"trust": 36}, {"fear": 2}, {"fear": 5})
     assert so_far.relationships_on_entering == (FRIENDS,)
     second = RecordedRelationshipChange(
-        character_a="C1",
-        character_b="C0",
-        perspective_a="kind",
-        event="He swears.",
-        dimensions_a={"respect": 4},
+        character_a="C1", character_b="C0", perspective_a="kind", event="He swears.", dimensions_a={"respect": 4}
     )
     later = SceneRecord(chapter_index=3, scene_index=2, relationship_changes=[second])
     [merged] = merge_records([window, later], max_bullets=3).relationship_changes
     assert (merged.character_a, merged.relationship_type) == ("C0", "lender and borrower")
     assert (merged.perspective_b, merged.event) == ("kind", "She lends. He swears.")
-    assert (merged.dimensions, merged.dimensions_a, merged.dimensions_b) == (
-        {"trust": 36},
-        {"fear": 2},
-        {"respect": 4},
-    )
+    assert (merged.dimensions, merged.dimensions_a, merged.dimensions_b) == ({"trust": 36}, {"fear": 2}, {"respect": 4})
 
 
 def test_what_is_said_of_both_replaces_what_a_side_had() -> None:
@@ -158,11 +142,7 @@ def test_what_is_said_of_both_replaces_what_a_side_had() -> None:
     ]
     placed = [_Placed(change) for change in changes]
     folded = fold_relationship_changes(placed)
-    assert (folded["dimensions"], folded["dimensions_a"], folded["dimensions_b"]) == (
-        {"fear": 20},
-        {},
-        {"fear": 1},
-    )
+    assert (folded["dimensions"], folded["dimensions_a"], folded["dimensions_b"]) == ({"fear": 20}, {}, {"fear": 1})
 
 
 def test_each_side_sees_its_own_feelings() -> None:
@@ -174,9 +154,7 @@ def test_each_side_sees_its_own_feelings() -> None:
 
 def test_a_feeling_of_one_side_weighs_as_one_of_both() -> None:
     """A shift is a shift, whoever feels it."""
-    change = RecordedRelationshipChange(
-        character_a="C1", character_b="C0", intensity=8, dimensions_a={"fear": 15}
-    )
+    change = RecordedRelationshipChange(character_a="C1", character_b="C0", intensity=8, dimensions_a={"fear": 15})
     assert relationship_shift(change, FRIENDS) == 10
 
 

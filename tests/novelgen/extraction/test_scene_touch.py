@@ -11,9 +11,7 @@ from novelgen.models.entity import Entity, EntityAlias, EntityType
 CLOCK = StoryClock([(1, number) for number in range(1, 101)])
 
 
-def entity(
-    entity_id: str, name: str, *aliases: str, kind: EntityType = "character", told: str = ""
-) -> Entity:
+def entity(entity_id: str, name: str, *aliases: str, kind: EntityType = "character", told: str = "") -> Entity:
     """Return an entity with its names."""
     return Entity(
         entity_id=entity_id,
@@ -33,28 +31,14 @@ def touched(text: str, *entities: Entity, seen: int = 99) -> dict[str, float]:
 @pytest.mark.parametrize(
     ("surer", "less_sure"),
     [
-        (
-            ("Isidore Vane came in.", entity("C1", "Isidore Vane")),
-            ("Vane came in.", entity("C1", "Isidore Vane")),
-        ),
-        (
-            ("the brass key", entity("I1", "the brass key", kind="item")),
-            ("a key", entity("I1", "key", kind="item")),
-        ),
-        (
-            ("Vane came in.", entity("C1", "Isidore Vane")),
-            ("The doctor came.", entity("C1", "Doctor Isidore Vane")),
-        ),
+        (("Isidore Vane came in.", entity("C1", "Isidore Vane")), ("Vane came in.", entity("C1", "Isidore Vane"))),
+        (("the brass key", entity("I1", "the brass key", kind="item")), ("a key", entity("I1", "key", kind="item"))),
+        (("Vane came in.", entity("C1", "Isidore Vane")), ("The doctor came.", entity("C1", "Doctor Isidore Vane"))),
         (("那李守真来了", entity("C1", "李守真")), ("那店小二来了", entity("C1", "店小二"))),
-        (
-            ("那道士来了", entity("C1", "青袍道士")),
-            ("那道士来了", entity("C1", "李守真", told="城外的道士。")),
-        ),
+        (("那道士来了", entity("C1", "青袍道士")), ("那道士来了", entity("C1", "李守真", told="城外的道士。"))),
     ],
 )
-def test_a_name_that_tells_more_touches_more(
-    surer: tuple[str, Entity], less_sure: tuple[str, Entity]
-) -> None:
+def test_a_name_that_tells_more_touches_more(surer: tuple[str, Entity], less_sure: tuple[str, Entity]) -> None:
     """A name of its own outweighs a part of it, a description, a title, a common noun; all of them touch."""
     [much], [little] = touched(*surer).values(), touched(*less_sure).values()
     assert much > little > 0
@@ -62,9 +46,7 @@ def test_a_name_that_tells_more_touches_more(
 
 def test_a_title_alone_finds_its_bearer() -> None:
     """ "The Professor" touches the one who bears the title, and nobody else."""
-    found = touched(
-        "The Professor sat down.", entity("C1", "Professor de Worms"), entity("C2", "Captain Orme")
-    )
+    found = touched("The Professor sat down.", entity("C1", "Professor de Worms"), entity("C2", "Captain Orme"))
     assert set(found) == {"C1"}
 
 

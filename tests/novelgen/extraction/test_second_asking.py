@@ -54,9 +54,7 @@ def test_a_corrected_item_enters_the_record() -> None:
 def test_what_is_not_corrected_is_listed() -> None:
     """With nothing to correct it by, the item stays out of the record and in the result; nobody asks a third time."""
     result, model = extracted(answer(state_changes=[LOST]), correction())
-    assert [(item.field, item.text) for item in result.unplaced] == [
-        ("state_changes[0].entity", "a pedlar from Hythe")
-    ]
+    assert [(item.field, item.text) for item in result.unplaced] == [("state_changes[0].entity", "a pedlar from Hythe")]
     assert len(model.prompts) == 2
 
 
@@ -72,9 +70,7 @@ def test_only_what_was_asked_about_is_taken() -> None:
     assert result.record is not None
     assert first.record is not None
     assert result.record.summary == first.record.summary
-    assert [each.content for each in result.record.memories] == [
-        each.content for each in first.record.memories
-    ]
+    assert [each.content for each in result.record.memories] == [each.content for each in first.record.memories]
     assert result.record.relationship_changes == first.record.relationship_changes
 
 

@@ -52,28 +52,12 @@ def stated(result: SceneRecordResult) -> dict[str, Any]:
 @pytest.mark.parametrize(
     ("before", "said", "after"),
     [
-        (
-            {"I0": {"location_id": "L0"}},
-            change("I0", "holder", "Ben"),
-            {"I0.holder": "C1", "I0.location_id": None},
-        ),
-        (
-            {"I0": {"holder": "C0"}},
-            change("I0", "location_id", "L1"),
-            {"I0.location_id": "L1", "I0.holder": None},
-        ),
+        ({"I0": {"location_id": "L0"}}, change("I0", "holder", "Ben"), {"I0.holder": "C1", "I0.location_id": None}),
+        ({"I0": {"holder": "C0"}}, change("I0", "location_id", "L1"), {"I0.location_id": "L1", "I0.holder": None}),
         ({"I0": {"holder": "C0"}}, change("I0", "holder", "L1"), {"I0.location_id": "L1", "I0.holder": None}),
         ({"I0": {"location_id": "L0"}}, change("I0", "position", "L1"), {"I0.location_id": "L1"}),
-        (
-            {"I0": {"holder": "C0"}},
-            change("I0", "holder", "the tin box"),
-            {"I0.holder": "I1"},
-        ),
-        (
-            {"I0": {"holder": "C0"}},
-            change("I0", "location_id", "I1"),
-            {"I0.holder": "I1"},
-        ),
+        ({"I0": {"holder": "C0"}}, change("I0", "holder", "the tin box"), {"I0.holder": "I1"}),
+        ({"I0": {"holder": "C0"}}, change("I0", "location_id", "I1"), {"I0.holder": "I1"}),
         ({"I0": {"holder": "C0"}}, change("C1", "inventory", ["I0"], op="add"), {"I0.holder": "C1"}),
         ({"I0": {"holder": "C1"}}, change("C1", "inventory", ["铜钥匙"], op="remove"), {"I0.holder": None}),
         (
@@ -91,11 +75,7 @@ def stated(result: SceneRecordResult) -> dict[str, Any]:
             change("C1", "location_id", "灯室"),
             {"C1.location_id": "L1", "C1.place": None},
         ),
-        (
-            {"C1": {"location_id": "L0"}},
-            change("C1", "location_id", "I1"),
-            {"C1.place": "I1", "C1.location_id": None},
-        ),
+        ({"C1": {"location_id": "L0"}}, change("C1", "location_id", "I1"), {"C1.place": "I1", "C1.location_id": None}),
     ],
 )
 def test_where_a_thing_is_has_one_truth(
@@ -141,9 +121,7 @@ def test_lists_grow_and_shrink_by_entries(held: Any, said: dict[str, Any], after
 
 def test_additions_of_one_scene_build_on_each_other() -> None:
     """Two entries with quotes of their own end in one list."""
-    changes = [
-        change("C1", "knowledge", each, op="add") for each in ("the ship passed", "Thorne wants the key")
-    ]
+    changes = [change("C1", "knowledge", each, op="add") for each in ("the ship passed", "Thorne wants the key")]
     result = read(*changes, before={"C1": {"knowledge": ["the lamp is out"]}})
     assert stated(result) == {"C1.knowledge": ["the lamp is out", "the ship passed", "Thorne wants the key"]}
 

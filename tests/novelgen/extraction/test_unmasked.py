@@ -30,12 +30,7 @@ def state(entity_id: str, scene: int, **data: object) -> EntityStateSnapshot:
 def pair(one: str, other: str, scene: int, **said: str) -> Relationship:
     """Return how two stand since a scene of chapter 1."""
     return Relationship(
-        relationship_id=f"R{scene}",
-        character_a=one,
-        character_b=other,
-        chapter_index=1,
-        scene_index=scene,
-        **said,
+        relationship_id=f"R{scene}", character_a=one, character_b=other, chapter_index=1, scene_index=scene, **said
     )
 
 
@@ -86,10 +81,7 @@ def test_of_two_states_the_later_holds_and_lists_are_joined() -> None:
 def test_a_list_that_changed_since_stands_alone() -> None:
     """A goal that was met after the mask fell does not come back with the goals of the mask."""
     [joined] = masked(
-        states=[
-            state(MASK, 2, goals=["cross at night", "hide"], disguise="a ferryman"),
-            state("C1", 5, goals=["hide"]),
-        ]
+        states=[state(MASK, 2, goals=["cross at night", "hide"], disguise="a ferryman"), state("C1", 5, goals=["hide"])]
     ).states
     assert joined.state_data == {"goals": ["hide"], "disguise": "a ferryman"}
 

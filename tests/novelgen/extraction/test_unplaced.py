@@ -33,11 +33,7 @@ def test_a_good_answer_leaves_nothing_over() -> None:
             "state_changes[0].entity",
             "C77",
         ),
-        (
-            {"relationship_changes": [{"character_a": "C0", "character_b": "Ada"}]},
-            "relationship_changes[0]",
-            "Ada",
-        ),
+        ({"relationship_changes": [{"character_a": "C0", "character_b": "Ada"}]}, "relationship_changes[0]", "Ada"),
         ({"open_loops_moved": [{"id": "OL9", "note": "n"}]}, "open_loops_moved[0].id", "OL9"),
         (
             {"open_loops_created": [{"description": "Who is Zed?", "entities": ["Zed"]}]},
@@ -63,8 +59,7 @@ def test_the_reason_tells_a_wrong_type_from_an_unknown_name() -> None:
 
 
 @pytest.mark.parametrize(
-    "words",
-    ["in a cab on the Strand", "the rooms of Ben", "Ada's", "Mr. Thorne’s", "the brass key", "I0", "舟中"],
+    "words", ["in a cab on the Strand", "the rooms of Ben", "Ada's", "Mr. Thorne’s", "the brass key", "I0", "舟中"]
 )
 def test_a_scene_may_play_in_words(words: str) -> None:
     """A place without an id, a vehicle and a place called by whose it is are no question, and no entity's id."""

@@ -30,10 +30,7 @@ QUARRY = _scene(1, "C2 C3", "At the quarry Lady Osric counted the price of the o
 
 
 def _shown(
-    later: KnowledgeScene,
-    memory: KnowledgeMemory,
-    who: str,
-    events: Sequence[KnowledgeEvent] = (),
+    later: KnowledgeScene, memory: KnowledgeMemory, who: str, events: Sequence[KnowledgeEvent] = ()
 ) -> tuple[bool, bool]:
     """Return whether the rules hold it for known, and whether that can be shown."""
     story = KnowledgeStory(StoryPosition(9, 1), [QUARRY, later], [memory], NAMES, frozenset(NAMES), events)
@@ -72,15 +69,11 @@ def test_what_a_record_says_is_shown_whatever_the_rules_think() -> None:
 SUPPER = KnowledgeMemory(
     "M2", "Pell Harrow told Mira that there was no news; a lie.", StoryPosition(1, 2), ("C3", "C1"), "other"
 )
-PLATE = KnowledgeMemory(
-    "M3", "Mira picked up the shards of the plate.", StoryPosition(1, 2), ("C1",), "event"
-)
+PLATE = KnowledgeMemory("M3", "Mira picked up the shards of the plate.", StoryPosition(1, 2), ("C1",), "event")
 
 
 def _kept(source_id: str, number: int) -> KnowledgeEvent:
-    return KnowledgeEvent(
-        character_id="C1", source_id=source_id, kind="hidden", chapter_index=1, scene_index=number
-    )
+    return KnowledgeEvent(character_id="C1", source_id=source_id, kind="hidden", chapter_index=1, scene_index=number)
 
 
 @pytest.mark.parametrize(
@@ -97,9 +90,7 @@ def test_of_a_scene_with_a_secret_only_what_is_known_of_it_is_told(text: str, is
     """
     scenes = [QUARRY, _scene(2, "C1 C3", "They ate."), _scene(3, "C1", "Mira slept.")]
     events = [_kept("M1", 1), _kept("M2", 2)]
-    story = KnowledgeStory(
-        StoryPosition(9, 1), scenes, [BARGAIN, SUPPER, PLATE], NAMES, frozenset(NAMES), events
-    )
+    story = KnowledgeStory(StoryPosition(9, 1), scenes, [BARGAIN, SUPPER, PLATE], NAMES, frozenset(NAMES), events)
     view = StoryKnowledge(KnowledgeRules(story)).of("C1", is_shown=True)
     assert view.knows_source("M3")
     assert view.saw_told(text, 1, 2) == is_told

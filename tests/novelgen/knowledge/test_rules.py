@@ -33,14 +33,10 @@ def scene(chapter: int, number: int, present: str, text: str = "", **more: Any) 
 
 
 def memory(content: str, entities: str, event_type: str = "event", **more: object) -> KnowledgeMemory:
-    return KnowledgeMemory(
-        "M1", content, more.pop("position", at(1, 1)), entities.split(), event_type, **more
-    )  # type: ignore[arg-type]
+    return KnowledgeMemory("M1", content, more.pop("position", at(1, 1)), entities.split(), event_type, **more)  # type: ignore[arg-type]
 
 
-def rules(
-    *scenes: KnowledgeScene, about: KnowledgeMemory, events: object = (), end: object = None
-) -> KnowledgeRules:
+def rules(*scenes: KnowledgeScene, about: KnowledgeMemory, events: object = (), end: object = None) -> KnowledgeRules:
     return KnowledgeRules(
         KnowledgeStory(end or at(9, 1), scenes, [about], NAMES, PEOPLE, events)  # type: ignore[arg-type]
     )
@@ -90,8 +86,7 @@ def test_absent_people_do_not_know_what_others_settle() -> None:
 
 
 @pytest.mark.parametrize(
-    ("content", "whose", "others"),
-    [("Ben secretly loves Ada.", "C2", "C3"), ("沈舟心中爱慕周岚。", "C6", "C5")],
+    ("content", "whose", "others"), [("Ben secretly loves Ada.", "C2", "C3"), ("沈舟心中爱慕周岚。", "C6", "C5")]
 )
 def test_feelings_are_known_to_whose_they_are(content: str, whose: str, others: str) -> None:
     """What goes on in a mind is known to its owner, not to whom it is about, though they were there."""
@@ -145,9 +140,7 @@ def test_a_scene_that_tells_of_something_else_teaches_nothing() -> None:
 
 def test_who_had_part_in_it_off_stage_knows_what_is_found_out() -> None:
     """What comes to light about somebody who has not appeared yet is known to them, less surely."""
-    named = KnowledgeMemory(
-        "M0", "The note names Gregor and the heron key.", at(1, 1), ["C4", "I1"], "discovery"
-    )
+    named = KnowledgeMemory("M0", "The note names Gregor and the heron key.", at(1, 1), ["C4", "I1"], "discovery")
     found = KnowledgeMemory("M1", "The heron key was stolen at night.", at(1, 2), ["I1"], "discovery")
     story = KnowledgeRules(
         KnowledgeStory(at(2, 1), [scene(1, 1, "C1"), scene(1, 2, "C1")], [named, found], NAMES, PEOPLE)
@@ -177,20 +170,14 @@ def test_a_record_s_word_outranks_the_rules() -> None:
 
 def test_an_author_s_word_outranks_a_record_s() -> None:
     """The author's word holds against a record's later one, from its position on."""
-    events = [
-        event("C2", "hidden", 2, by_author=True),
-        event("C2", "knows", 3, how="told", learned_from="C1"),
-    ]
+    events = [event("C2", "hidden", 2, by_author=True), event("C2", "knows", 3, how="told", learned_from="C1")]
     assert not rules(scene(1, 1, "C1"), about=HID, events=events).knows("C2", HID).knows
 
 
 def test_who_believes_the_contrary_until_told() -> None:
     """Somebody deceived does not know it until a later scene says that they do."""
     deceived = event("C2", "deceived", 1)
-    assert (
-        rules(scene(1, 1, "C1 C2"), about=HID, events=[deceived]).of_character("C2").not_known[0].kind
-        == "deceived"
-    )
+    assert rules(scene(1, 1, "C1 C2"), about=HID, events=[deceived]).of_character("C2").not_known[0].kind == "deceived"
     undeceived = event("C2", "knows", 3, how="told", learned_from="C1", quote="So it was you.")
     knowing = rules(scene(1, 1, "C1 C2"), about=HID, events=[deceived, undeceived]).knows("C2", HID)
     assert (knowing.knows, knowing.since, knowing.quote) == (True, at(3, 1), "So it was you.")
@@ -239,9 +226,7 @@ def test_notes_are_known_to_whom_they_concern(entities: str, knows: bool) -> Non
 
 def test_every_memory_stands_in_exactly_one_list() -> None:
     """Known and unknown together are all memories, each once."""
-    memories = [
-        KnowledgeMemory(f"M{n}", "Ines waits.", at(1, 1), ["C1"] if n % 2 else ["C3"]) for n in range(6)
-    ]
+    memories = [KnowledgeMemory(f"M{n}", "Ines waits.", at(1, 1), ["C1"] if n % 2 else ["C3"]) for n in range(6)]
     story = KnowledgeStory(at(2, 1), [scene(1, 1, "C1")], memories, NAMES, PEOPLE)
     found = KnowledgeRules(story).of_character("C1")
     assert sorted(each.source_id for each in [*found.known, *found.not_known]) == [f"M{n}" for n in range(6)]
@@ -275,12 +260,7 @@ def test_what_a_record_says_becomes_events_at_its_scene() -> None:
                 }
             ],
             "learned": [
-                {
-                    "character_id": "C2",
-                    "memory_ids": ["M1", "M2"],
-                    "how": "overheard",
-                    "evidence": "behind the door",
-                },
+                {"character_id": "C2", "memory_ids": ["M1", "M2"], "how": "overheard", "evidence": "behind the door"},
                 {"character_id": "C3", "from_id": "C1"},
             ],
         }
@@ -306,15 +286,11 @@ def test_a_scene_that_says_who_learnt_what_is_not_guessed_at_by_states() -> None
 
 
 KEPT = memory("Ines is the heir of Gregor's mill.", "C1 C4", "secret_revealed")
-MEETING = scene(
-    2, 1, "C1 C4", "Ines and Gregor, each the heir of nobody, walked to the mill and spoke of rain."
-)
+MEETING = scene(2, 1, "C1 C4", "Ines and Gregor, each the heir of nobody, walked to the mill and spoke of rain.")
 
 
 def kept(chapter: int, number: int) -> KnowledgeEvent:
-    return KnowledgeEvent(
-        character_id="C1", source_id="M1", kind="hidden", chapter_index=chapter, scene_index=number
-    )
+    return KnowledgeEvent(character_id="C1", source_id="M1", kind="hidden", chapter_index=chapter, scene_index=number)
 
 
 def test_no_words_of_a_later_scene_open_what_is_said_to_be_kept() -> None:
@@ -333,17 +309,12 @@ def test_who_is_not_among_the_knowers_a_record_names_learns_nothing_by_words_alo
 
 
 @pytest.mark.parametrize(
-    ("now_known", "knows"),
-    [("she is the heir of Gregor's mill", True), ("Gregor sells flour", False)],
+    ("now_known", "knows"), [("she is the heir of Gregor's mill", True), ("Gregor sells flour", False)]
 )
-def test_their_own_knowledge_opens_what_was_kept_where_it_says_most_of_it(
-    now_known: str, knows: bool
-) -> None:
+def test_their_own_knowledge_opens_what_was_kept_where_it_says_most_of_it(now_known: str, knows: bool) -> None:
     """A later record's `knowledge` that holds most of a kept memory opens it; one that shares a name does not."""
     later = scene(2, 1, "C1", learnt={"C1": now_known})
-    assert (
-        rules(scene(1, 1, "C1 C4"), later, about=KEPT, events=[kept(1, 1)]).knows("C1", KEPT).knows == knows
-    )
+    assert rules(scene(1, 1, "C1 C4"), later, about=KEPT, events=[kept(1, 1)]).knows("C1", KEPT).knows == knows
 
 
 @pytest.mark.parametrize(("kept_at", "knows"), [((1, 1), True), ((2, 1), False), ((2, 2), False)])
@@ -362,10 +333,7 @@ def test_where_it_is_said_who_learnt_it_nobody_else_did() -> None:
     told = KnowledgeEvent(
         character_id="C2", source_id="M1", how="told", learned_from="C1", chapter_index=1, scene_index=2
     )
-    scenes = [
-        scene(1, 1, "C1"),
-        scene(1, 2, "C1 C2 C3", "Ines told Ben how she hides the heron key. Ada slept."),
-    ]
+    scenes = [scene(1, 1, "C1"), scene(1, 2, "C1 C2 C3", "Ines told Ben how she hides the heron key. Ada slept.")]
     assert rules(*scenes, about=HID).knows("C3", HID).knows
     assert not rules(*scenes, about=HID, events=[told]).knows("C3", HID).knows
 
@@ -374,13 +342,7 @@ def test_a_tale_that_the_author_speaks_of_holds_the_scene_before_it() -> None:
     """The author's "on entering 2:1 she was told all" stands at 1:2, and what happened there was told, too."""
     last = memory("Gregor burned the mill.", "C4", position=at(1, 2))
     tale = KnowledgeEvent(
-        character_id="C1",
-        source_id="*",
-        how="told",
-        learned_from="C4",
-        chapter_index=1,
-        scene_index=2,
-        by_author=True,
+        character_id="C1", source_id="*", how="told", learned_from="C4", chapter_index=1, scene_index=2, by_author=True
     )
     scenes = [scene(1, 1, "C1"), scene(1, 2, "C4"), scene(2, 1, "C1")]
     assert rules(*scenes, about=last, events=[tale]).knows("C1", last).knows

@@ -79,12 +79,7 @@ def test_the_timeline_stays_in_its_window_and_before_the_cut() -> None:
     double = lighthouse_memory()
     whole = double.get_recent_timeline(PROJECT, 2, context_window=1)
     cut = double.get_recent_timeline(PROJECT, 2, context_window=1, as_of=StoryPosition(2, 2))
-    assert [(each.entity_id, each.chapter_index) for each in whole] == [
-        ("C0", 1),
-        ("I0", 1),
-        ("C1", 1),
-        ("I0", 3),
-    ]
+    assert [(each.entity_id, each.chapter_index) for each in whole] == [("C0", 1), ("I0", 1), ("C1", 1), ("I0", 3)]
     assert [(each.entity_id, each.chapter_index) for each in cut] == [("C0", 1), ("I0", 1), ("C1", 1)]
 
 
@@ -121,9 +116,7 @@ def test_a_search_alone_becomes_a_story_memory_that_cuts_what_it_gets() -> None:
     """The adapter drops what lies in the future even when the tools do not."""
     adapter = as_story_memory(SearchAlone())  # type: ignore[arg-type]
     assert isinstance(adapter, PartialStoryMemory)
-    request = SearchRequest(
-        project_id=PROJECT, queries=[SearchQuery(text="the brass key")], as_of=StoryPosition(2, 2)
-    )
+    request = SearchRequest(project_id=PROJECT, queries=[SearchQuery(text="the brass key")], as_of=StoryPosition(2, 2))
     found = {each.chunk.source_id for each in adapter.search(request).candidates}
     assert "M1" in found
     assert "M4" not in found

@@ -4,13 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from novelgen.model_calls.model_answer import (
-    NO_SUCH_MODEL,
-    NOBODY_THERE,
-    NOTHING_LEFT,
-    WRONG_KEY,
-    refusal_of,
-)
+from novelgen.model_calls.model_answer import NO_SUCH_MODEL, NOBODY_THERE, NOTHING_LEFT, WRONG_KEY, refusal_of
 
 
 class StatusError(Exception):

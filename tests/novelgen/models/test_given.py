@@ -79,10 +79,7 @@ def test_the_callers_plan_is_left_as_it_was() -> None:
 @pytest.mark.parametrize(
     ("given", "told"),
     [
-        (
-            {"scene_plan": {"charactors": ["Ines"]}},
-            "scene_plan has no field 'charactors'; did you mean 'characters'",
-        ),
+        ({"scene_plan": {"charactors": ["Ines"]}}, "scene_plan has no field 'charactors'; did you mean 'characters'"),
         ({"scene_plan": {"Location": "x"}}, "did you mean 'location'"),
         (
             {"chapter_plan": {"scenes": [{"purpos": "x"}]}},
@@ -101,13 +98,7 @@ def test_a_misspelt_field_is_an_error_that_names_the_right_one(given: dict[str, 
 
 def test_fields_of_novel_gen_are_kept() -> None:
     """Fields that a plan of another program has are no mistakes."""
-    plan = PLAN | {
-        "scene_id": "5_4",
-        "pov": "Ines",
-        "goal": "the door",
-        "must_avoid": ["light"],
-        "scene_title": "x",
-    }
+    plan = PLAN | {"scene_id": "5_4", "pov": "Ines", "goal": "the door", "must_avoid": ["light"], "scene_title": "x"}
     assert request(scene_plan=plan).scene_plan.pov == "Ines"
 
 
@@ -130,9 +121,7 @@ def test_a_chapter_plan_with_some_numbers_is_refused() -> None:
 
 def test_a_list_of_characters_is_enough() -> None:
     """Characters may be a plain list, of models or mappings."""
-    read = request(
-        characters=[Character(name="Ines"), {"name": "Brannoc", "aliases": ["the harbour master"]}]
-    )
+    read = request(characters=[Character(name="Ines"), {"name": "Brannoc", "aliases": ["the harbour master"]}])
     assert [each.name for each in read.characters.everyone()] == ["Ines", "Brannoc"]
 
 

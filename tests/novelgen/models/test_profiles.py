@@ -8,13 +8,7 @@ import pytest
 from pydantic import ValidationError
 
 from novelgen.models.entity import EntityType
-from novelgen.models.profiles import (
-    PROFILE_MODELS,
-    STATE_MODELS,
-    CharacterProfile,
-    LocationProfile,
-    profile_of,
-)
+from novelgen.models.profiles import PROFILE_MODELS, STATE_MODELS, CharacterProfile, LocationProfile, profile_of
 
 CHARACTER: dict[str, Any] = {
     "physical_traits": {"age": 32, "appearance": "tall", "distinctive_features": ["a scar"]},

@@ -20,11 +20,7 @@ def test_each_side_has_its_own_view() -> None:
         dimensions={"trust": -20},
     )
     elena, marcus = relation.seen_by("C0"), relation.seen_by("C1")
-    assert (elena.character_id, elena.your_view, elena.their_view) == (
-        "C1",
-        "he hides something",
-        "she asks too much",
-    )
+    assert (elena.character_id, elena.your_view, elena.their_view) == ("C1", "he hides something", "she asks too much")
     assert (marcus.character_id, marcus.your_view, marcus.their_view) == (
         "C0",
         "she asks too much",
@@ -33,9 +29,7 @@ def test_each_side_has_its_own_view() -> None:
     assert marcus.dimensions == {"trust": -20}
 
 
-@pytest.mark.parametrize(
-    ("name", "value"), [("trust", 101), ("fear", -101), ("familiarity", -1), ("familiarity", 101)]
-)
+@pytest.mark.parametrize(("name", "value"), [("trust", 101), ("fear", -101), ("familiarity", -1), ("familiarity", 101)])
 def test_dimensions_have_bounds(name: str, value: int) -> None:
     """Nobody trusts by more than a hundred, and nobody is less than a stranger."""
     with pytest.raises(ValidationError, match=f"{name}={value} is not from"):

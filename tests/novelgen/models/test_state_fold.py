@@ -15,9 +15,7 @@ from novelgen.models.state import EntityStateSnapshot, StateChange
 NOW = datetime(2026, 1, 1, tzinfo=UTC)
 
 
-def change(
-    attribute: str, value: Any, chapter: int | None, scene: int | None = 1, **more: Any
-) -> StateChange:
+def change(attribute: str, value: Any, chapter: int | None, scene: int | None = 1, **more: Any) -> StateChange:
     """Return a change of C0."""
     return StateChange(
         entity_id="C0", attribute=attribute, value=value, chapter_index=chapter, scene_index=scene, **more
@@ -50,10 +48,7 @@ def test_null_clears_the_key() -> None:
 
 def test_presence_is_kept_apart_from_the_explicit_place() -> None:
     """Presence never overwrites location_id, and never moves the snapshot's position past it."""
-    changes = [
-        change("location_id", "L0", 1),
-        change("presence", {"location_id": "L9"}, 5, kind="presence"),
-    ]
+    changes = [change("location_id", "L0", 1), change("presence", {"location_id": "L9"}, 5, kind="presence")]
     state, chapter, scene = fold_state_changes(changes, END_OF_STORY)
     assert state == {"location_id": "L0", "presence": {"location_id": "L9"}}
     assert (chapter, scene) == (1, 1)

@@ -41,9 +41,7 @@ def test_an_alias_has_a_translation_of_its_own() -> None:
 
 def test_names_to_come_are_not_told_by_their_translations() -> None:
     """A profile shown as of a position translates the names shown there, and no others."""
-    known = entity(
-        translation="Daiyu", alias_translations={"颦儿": "Frowner", "潇湘妃子": "the Bamboo Lady"}, age=13
-    )
+    known = entity(translation="Daiyu", alias_translations={"颦儿": "Frowner", "潇湘妃子": "the Bamboo Lady"}, age=13)
     assert profile_with_names(known, ["颦儿"], is_told=False) == {"alias_translations": {"颦儿": "Frowner"}}
     assert profile_with_names(known, ["黛玉"], is_told=True) == {"translation": "Daiyu", "age": 13}
     assert profile_with_names(known, known.names(), is_told=True) == known.profile

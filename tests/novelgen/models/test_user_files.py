@@ -53,9 +53,7 @@ def test_unknown_scene_type_and_intensity_are_kept_with_a_warning(caplog: pytest
 
 
 @pytest.mark.parametrize("scene_type", ["日常", "战斗", "daily", "ending"])
-def test_known_scene_types_of_both_languages_pass_silently(
-    scene_type: str, caplog: pytest.LogCaptureFixture
-) -> None:
+def test_known_scene_types_of_both_languages_pass_silently(scene_type: str, caplog: pytest.LogCaptureFixture) -> None:
     """Known scene types of both languages cause no warning."""
     with caplog.at_level(logging.WARNING):
         ScenePlan(scene_number=1, scene_type=scene_type)

@@ -4,13 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from novelgen.names.candidates import (
-    NameCandidate,
-    SceneText,
-    candidate_of,
-    find_name_candidates,
-    without_known,
-)
+from novelgen.names.candidates import NameCandidate, SceneText, candidate_of, find_name_candidates, without_known
 
 HARBOUR: list[SceneText] = [
     (
@@ -69,14 +63,7 @@ def test_english_names_come_with_variants_places_and_lines() -> None:
     found = find_name_candidates(HARBOUR)
     ada = _named(found, "Ada")
     assert set(ada.names()) == {"Captain Ada Morris", "Ada Morris", "Captain Morris", "Ada"}
-    assert (ada.kind, ada.first, ada.last, ada.scenes, ada.count, ada.speaks) == (
-        "character",
-        "1:1",
-        "2:1",
-        3,
-        5,
-        2,
-    )
+    assert (ada.kind, ada.first, ada.last, ada.scenes, ada.count, ada.speaks) == ("character", "1:1", "2:1", 3, 5, 2)
     assert set(_named(found, "Ben").names()) == {"Ben Tully", "Ben", "Mr. Tully"}
     assert _named(found, "Gull Harbour").kind == "location"
     assert _named(found, "Miss Holt").speaks == 2
@@ -153,10 +140,7 @@ def test_names_in_other_writing_are_found_in_chinese_text() -> None:
 def test_scenes_of_two_languages_share_a_name() -> None:
     """A name that stands in scenes of both languages is counted in both."""
     found = find_name_candidates(
-        [
-            (1, 1, "“Go,” said Alice. Then Alice went, and Bob with Alice."),
-            (2, 1, "陈默问Alice：“去吗？”Alice说好。"),
-        ],
+        [(1, 1, "“Go,” said Alice. Then Alice went, and Bob with Alice."), (2, 1, "陈默问Alice：“去吗？”Alice说好。")],
         min_count=1,
     )
     alice = _named(found, "Alice")

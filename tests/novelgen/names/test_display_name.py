@@ -6,14 +6,7 @@ import pytest
 
 from novelgen.names.display_name import better_display_name
 
-CHINESE = [
-    "山脚下有人叫喊。",
-    "行者道：师父。",
-    "行者笑了，老孙也笑。",
-    "行者与长老同行。",
-    "长老道。",
-    "长老问。",
-]
+CHINESE = ["山脚下有人叫喊。", "行者道：师父。", "行者笑了，老孙也笑。", "行者与长老同行。", "长老道。", "长老问。"]
 ENGLISH = [
     "A voice cried under the hill.",
     "Tom Hale rose.",
@@ -36,9 +29,7 @@ ENGLISH = [
         ("the voice under the hill", ["Tom Hale"], [], None),
     ],
 )
-def test_a_makeshift_name_gives_way(
-    name: str, others: list[str], texts: list[str], better: str | None
-) -> None:
+def test_a_makeshift_name_gives_way(name: str, others: list[str], texts: list[str], better: str | None) -> None:
     """The name of most scenes is taken, never a description, a part of a fuller name, or one of few scenes."""
     assert better_display_name(name, others, texts) == better
 

@@ -6,14 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from novelgen.names.normalise import (
-    fold_width,
-    is_any_place,
-    is_possessive,
-    name_key,
-    title_free_key,
-    title_gender,
-)
+from novelgen.names.normalise import fold_width, is_any_place, is_possessive, name_key, title_free_key, title_gender
 
 
 @pytest.mark.parametrize(
@@ -68,13 +61,7 @@ def test_a_mere_title_is_a_name_of_its_own(title: str) -> None:
 
 @pytest.mark.parametrize(
     ("name", "gender"),
-    [
-        ("Mrs. Smith", "female"),
-        ("old Mr. Smith", "male"),
-        ("Dr. Smith", None),
-        ("Mary", None),
-        ("Lady", None),
-    ],
+    [("Mrs. Smith", "female"), ("old Mr. Smith", "male"), ("Dr. Smith", None), ("Mary", None), ("Lady", None)],
 )
 def test_a_title_may_tell_the_gender(name: str, gender: str | None) -> None:
     """Only a title before a name tells it."""
@@ -107,9 +94,7 @@ def test_a_place_of_every_story_tells_none_from_the_others(name: str, fits_any: 
     assert is_any_place(name) is fits_any
 
 
-@pytest.mark.parametrize(
-    ("name", "is_of_somebody"), [("Mrs. Gray's", True), ("the Grays’", True), ("Ada", False)]
-)
+@pytest.mark.parametrize(("name", "is_of_somebody"), [("Mrs. Gray's", True), ("the Grays’", True), ("Ada", False)])
 def test_whose_place_it_is(name: str, is_of_somebody: bool) -> None:
     """An ending apostrophe, of either kind, makes a name that of a place of theirs."""
     assert is_possessive(name) is is_of_somebody

@@ -70,9 +70,7 @@ def test_an_unknown_name_has_no_candidates(name: str) -> None:
         (journey(), "老儿", ["C5", "C8"]),
     ],
 )
-def test_an_ambiguous_name_lists_its_candidates(
-    story: list[Entity], name: str, candidates: list[str]
-) -> None:
+def test_an_ambiguous_name_lists_its_candidates(story: list[Entity], name: str, candidates: list[str]) -> None:
     """Without anyone present, a name of several stays open and says whom it may mean."""
     resolution = NameResolver(story).resolve(name)
     assert (resolution.entity_id, resolution.candidate_ids) == (None, candidates)
@@ -119,9 +117,7 @@ def test_composite_strings_name_several(story: list[Entity], text: str, entity_i
         (journey(), "行者在黄风洞口", "L0"),
     ],
 )
-def test_places_resolve_by_what_is_proper_to_their_name(
-    story: list[Entity], place: str, entity_id: str
-) -> None:
+def test_places_resolve_by_what_is_proper_to_their_name(story: list[Entity], place: str, entity_id: str) -> None:
     """Where a location is wanted, a phrase finds it by part of its name."""
     assert NameResolver(story).resolve(place, entity_types=("location",)).entity_id == entity_id
 

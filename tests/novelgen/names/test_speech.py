@@ -8,12 +8,7 @@ from novelgen.names.resolver import NameResolver
 from novelgen.names.speech import find_speeches, speech_at
 from tests.novelgen.names.story_entities import entity
 
-PEOPLE = [
-    entity("C1", "Ada Voss", "Ada"),
-    entity("C2", "Ben"),
-    entity("C3", "陆青崖", "青崖"),
-    entity("C4", "苏晚棠"),
-]
+PEOPLE = [entity("C1", "Ada Voss", "Ada"), entity("C2", "Ben"), entity("C3", "陆青崖", "青崖"), entity("C4", "苏晚棠")]
 
 
 def speakers(text: str, narrator_id: str | None = None) -> list[tuple[str, str | None]]:

@@ -27,18 +27,13 @@ class SampleScene:
     @property
     def request(self) -> MemoryContextRequest:
         """The request for the scene."""
-        return MemoryContextRequest(
-            project_id="samples", chapter_index=3, scene_index=2, scene_plan=self.scene_plan
-        )
+        return MemoryContextRequest(project_id="samples", chapter_index=3, scene_index=2, scene_plan=self.scene_plan)
 
 
 def known(entity_id: str, entity_type: EntityType, name: str, *aliases: str) -> Entity:
     """Return an entity with these names."""
     return Entity(
-        entity_id=entity_id,
-        entity_type=entity_type,
-        name=name,
-        aliases=[EntityAlias(alias=alias) for alias in aliases],
+        entity_id=entity_id, entity_type=entity_type, name=name, aliases=[EntityAlias(alias=alias) for alias in aliases]
     )
 
 

@@ -18,8 +18,7 @@ from tests.support.scripted_chat_model import ScriptedChatModel, finished
 SAMPLES = {
     sample["id"]: sample
     for sample in map(
-        json.loads,
-        (Path(__file__).parents[2] / "data" / "llm_samples.jsonl").read_text(encoding="utf-8").splitlines(),
+        json.loads, (Path(__file__).parents[2] / "data" / "llm_samples.jsonl").read_text(encoding="utf-8").splitlines()
     )
 }
 

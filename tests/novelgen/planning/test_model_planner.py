@@ -146,9 +146,7 @@ def test_duplicates_and_excess_are_dropped() -> None:
 
 def test_events_become_queries() -> None:
     """Events that no query asks for are searched too."""
-    plan = planned(
-        answering(answer(["C1"], [{"query": "Mara's oath"}], events=["Edric drowned", "mara's oath"]))
-    )
+    plan = planned(answering(answer(["C1"], [{"query": "Mara's oath"}], events=["Edric drowned", "mara's oath"])))
     assert [(query.text, query.purpose) for query in plan.queries] == [
         ("Mara's oath", "model"),
         ("Edric drowned", "event"),
@@ -175,16 +173,8 @@ BAD_ANSWERS = [
     ("I'd rather not.", "no readable JSON object", "malformed"),
     ('{"entities": ["C1"', "ends within its JSON object", "over_limit"),
     (finished(GOOD, "length"), "cut at its token limit", "over_limit"),
-    (
-        AIMessage(GOOD, response_metadata={"stop_reason": "max_tokens"}),
-        "cut at its token limit",
-        "over_limit",
-    ),
-    (
-        AIMessage(GOOD, response_metadata={"finish_reason": "MAX_TOKENS"}),
-        "cut at its token limit",
-        "over_limit",
-    ),
+    (AIMessage(GOOD, response_metadata={"stop_reason": "max_tokens"}), "cut at its token limit", "over_limit"),
+    (AIMessage(GOOD, response_metadata={"finish_reason": "MAX_TOKENS"}), "cut at its token limit", "over_limit"),
     ('{"entities": "C1", "queries": []}', "does not fit the schema: entities", "malformed"),
     (answer(["C1"], ["just text"]), "does not fit the schema: queries.0", "malformed"),
     (answer([3]), "does not fit the schema: entities.0", "malformed"),
@@ -280,9 +270,7 @@ def test_repair_call_shares_the_deadline() -> None:
 
 def test_blank_plan_is_still_a_question() -> None:
     """A scene plan without text gives a prompt that says so, and no failure of its own."""
-    request = MemoryContextRequest(
-        project_id="p", chapter_index=1, scene_index=1, scene_plan=ScenePlan(scene_number=1)
-    )
+    request = MemoryContextRequest(project_id="p", chapter_index=1, scene_index=1, scene_plan=ScenePlan(scene_number=1))
     model = answering(answer(["C1"]))
     plan = (
         ModelPlanner(model, timeout_s=HANG_GUARD_S)

@@ -21,9 +21,7 @@ GOOD = json.dumps(
     {
         "entities": ["C1", "F1"],
         "events": [],
-        "queries": [
-            {"query": "how Mara swore her oath", "entities": ["C1"], "content_type": None, "tags": []}
-        ],
+        "queries": [{"query": "how Mara swore her oath", "entities": ["C1"], "content_type": None, "tags": []}],
     }
 )
 REFUSED_FORMAT = "'response_format' of type '{}' is not supported with this model."
@@ -37,9 +35,7 @@ def planner_for(stub: OpenAiStub, *, timeout_s: float = HANG_GUARD_S, **options:
 
 def planned(planner: ModelPlanner) -> RetrievalPlan:
     """Plan the sample scene."""
-    return planner.plan(
-        SALT_GATE.request, entities=SALT_GATE.entities, names=SALT_GATE.names, language="en"
-    ).plan
+    return planner.plan(SALT_GATE.request, entities=SALT_GATE.entities, names=SALT_GATE.names, language="en").plan
 
 
 def formats(stub: OpenAiStub) -> list[str | None]:
@@ -109,12 +105,7 @@ def test_cut_plan_is_refused_after_one_repair() -> None:
     assert "cut at its token limit" in plan.planner.reason
     assert [issue.kind for issue in plan.issues] == ["over_limit"]
     assert len(stub.calls) == 2
-    assert [message["role"] for message in stub.calls[1]["messages"]] == [
-        "system",
-        "user",
-        "assistant",
-        "user",
-    ]
+    assert [message["role"] for message in stub.calls[1]["messages"]] == ["system", "user", "assistant", "user"]
 
 
 def test_cut_plan_can_be_repaired() -> None:
@@ -132,10 +123,7 @@ def test_cut_plan_can_be_repaired() -> None:
         (lambda call: call.drip(GOOD, seconds_per_byte=0.2), {"timeout"}),
         (lambda call: call.refuse(503, "starting", headers={"Retry-After": "55"}), {"timeout"}),
         # Some versions of the client wait an hour, others give up at once.
-        (
-            lambda call: call.refuse(429, "slow down", headers={"Retry-After": "3600"}),
-            {"timeout", "unavailable"},
-        ),
+        (lambda call: call.refuse(429, "slow down", headers={"Retry-After": "3600"}), {"timeout", "unavailable"}),
     ],
     ids=["hang", "drip", "retry-after-55", "retry-after-3600"],
 )
@@ -158,10 +146,7 @@ def test_deadline_holds_whatever_the_server_does(respond: Responder, kinds: set[
         (lambda call: call.refuse(429, "slow down", headers={"Retry-After": "3600"}), "Error code: 429"),
         (lambda call: call.refuse(500, "broken"), "Error code: 500"),
         (lambda call: call.refuse(401, f"Incorrect API key provided: {KEY}"), "Error code: 401"),
-        (
-            lambda call: call.send("<html>Bad gateway</html>", content_type="text/html"),
-            "the model gave no answer",
-        ),
+        (lambda call: call.send("<html>Bad gateway</html>", content_type="text/html"), "the model gave no answer"),
         (lambda call: call.send("<html>Bad gateway</html>"), "the model gave no answer"),
         (lambda call: call.send('{"id": "x", "choices": []}'), "the model gave no answer"),
         (lambda call: call.send('{"id": "x", "object": "chat.completion"}'), "the model gave no answer"),

@@ -57,9 +57,7 @@ def outline(**fields: Any) -> StoryOutline:
 
 def test_an_entity_has_a_line_with_what_tells_it_apart() -> None:
     """Id, kind, names, then description, status, holder and where it was last seen, in the story's language."""
-    compass = Entity(
-        entity_id="I1", entity_type="item", name="the brass compass", description="cracked glass"
-    )
+    compass = Entity(entity_id="I1", entity_type="item", name="the brass compass", description="cracked glass")
     mara = known("C1", "character", "Mara Venn", "Mara")
     gate = known("L2", "location", "the Salt Gate")
     state = EntityStateSnapshot(
@@ -70,9 +68,7 @@ def test_an_entity_has_a_line_with_what_tells_it_apart() -> None:
         state_data={"status": "broken", "holder": "C1"},
     )
     story = StorySoFar(
-        outline(scenes=[scene(4, "C1", place="L2")], holders={"C1": ["I1"]}),
-        states=[state],
-        touched_ids=["I1"],
+        outline(scenes=[scene(4, "C1", place="L2")], holders={"C1": ["I1"]}), states=[state], touched_ids=["I1"]
     )
     english = sections_of(story, entities=[mara, compass, gate])
     assert english.texts["known_entities"].splitlines() == [
@@ -130,9 +126,7 @@ def test_a_long_scene_is_told_by_its_end() -> None:
     """What comes next begins where the last bullets end; a scene never takes more than its lines."""
     long = OutlineScene(1, 5, summary=["at first " * 80, "then the bell rang", "and Mara ran."])
     for language, budget in (("en", 280), ("zh", 110)):
-        texts = sections_of(
-            StorySoFar(outline(scenes=[long]), StoryRecap(scenes=[long])), language=language
-        ).texts
+        texts = sections_of(StorySoFar(outline(scenes=[long]), StoryRecap(scenes=[long])), language=language).texts
         assert texts["last_scenes"].endswith("and Mara ran.")
         assert len(texts["last_scenes"]) <= 2 * budget + 20
 
@@ -232,9 +226,7 @@ def test_plan_is_labelled_in_its_language() -> None:
 
 def test_kind_intensity_and_length_of_the_scene_are_told() -> None:
     """Seeds 001.2 and 004.3: in the plan's language, after what happens; whose point of view it is, too."""
-    plan = ScenePlan(
-        scene_number=1, purpose="Rest", scene_type="battle", intensity="high", estimated_words=1200
-    )
+    plan = ScenePlan(scene_number=1, purpose="Rest", scene_type="battle", intensity="high", estimated_words=1200)
     assert scene_plan_text(plan, "en").splitlines() == [
         "Purpose: Rest",
         "Kind of scene: battle",
@@ -250,9 +242,7 @@ def test_kind_intensity_and_length_of_the_scene_are_told() -> None:
 def test_cards_of_the_plans_characters_are_told() -> None:
     """Seed 001.3: those whom the plan names by name or alias, one line each and bounded; others are not."""
     cast = CharactersConfig(
-        protagonist=Character(
-            name="Mara Venn", role="protagonist", aliases=["the pilot"], motivation="x" * 900
-        ),
+        protagonist=Character(name="Mara Venn", role="protagonist", aliases=["the pilot"], motivation="x" * 900),
         antagonist=Character(name="Lord Kerrin", role="antagonist"),
         supporting_characters=[Character(name="Tobias\nCrake", personality="wary")],
     )

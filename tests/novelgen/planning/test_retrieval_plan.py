@@ -40,12 +40,7 @@ def test_repeats_blanks_and_excess_are_dropped() -> None:
 def test_threads_are_optional_and_spoil_no_answer() -> None:
     """Only texts count, each once, at most as many as fit; an answer without them, or with nonsense, is still one."""
     assert filled().threads == []
-    assert (
-        filled(threads=None).threads
-        == filled(threads="OL1").threads
-        == filled(threads=[{"id": 1}]).threads
-        == []
-    )
+    assert filled(threads=None).threads == filled(threads="OL1").threads == filled(threads=[{"id": 1}]).threads == []
     said = filled(threads=[" OL2 ", "OL2", 7, *(f"OL{number}" for number in range(40))]).threads
     assert said[:2] == ["OL2", "OL0"]
     assert len(said) == MAX_THREADS
@@ -125,8 +120,7 @@ def test_failed_model_takes_nothing_away() -> None:
     """Beside an empty plan the rules stand as they were, with the model's reason and issue."""
     rules = RetrievalPlan(entity_ids=["C1"], queries=[query("the oath")])
     failed = RetrievalPlan(
-        planner=PlannerReport(reason="cut"),
-        issues=[ReportIssue(stage="plan", kind="over_limit", message="cut")],
+        planner=PlannerReport(reason="cut"), issues=[ReportIssue(stage="plan", kind="over_limit", message="cut")]
     )
     merged = merge_plans(rules, failed)
     assert (merged.entity_ids, merged.queries) == (rules.entity_ids, rules.queries)

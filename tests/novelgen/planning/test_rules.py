@@ -69,10 +69,7 @@ def test_ids_in_plans_become_names_in_queries() -> None:
 
 def test_ambiguous_name_is_said_and_not_guessed() -> None:
     """Of two who bear a name neither is taken."""
-    entities = [
-        known("C1", "character", "Ada Holm", "the Captain"),
-        known("C2", "character", "Bo Falk", "the Captain"),
-    ]
+    entities = [known("C1", "character", "Ada Holm", "the Captain"), known("C2", "character", "Bo Falk", "the Captain")]
     scene_plan = ScenePlan(scene_number=1, characters=["the Captain"])
     plan = plan_by_rules(scene_plan, entities=entities, names=NameResolver(entities))
     assert plan.entity_ids == []
@@ -81,10 +78,7 @@ def test_ambiguous_name_is_said_and_not_guessed() -> None:
 
 def test_cast_decides_between_bearers_and_tells_nothing_else() -> None:
     """The author's cast picks among known bearers; an alias that only its cards know resolves nobody."""
-    entities = [
-        known("C1", "character", "Ada Holm", "the Captain"),
-        known("C2", "character", "Bo Falk", "the Captain"),
-    ]
+    entities = [known("C1", "character", "Ada Holm", "the Captain"), known("C2", "character", "Bo Falk", "the Captain")]
     cast = CharactersConfig(protagonist=Character(name="Bo Falk", aliases=["the masked man"]))
     scene_plan = ScenePlan(scene_number=1, characters=["the Captain", "the masked man"])
     plan = plan_by_rules(scene_plan, entities=entities, names=NameResolver(entities), characters=cast)

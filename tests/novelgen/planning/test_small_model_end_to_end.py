@@ -21,9 +21,7 @@ pytestmark = [
 ]
 
 
-@pytest.mark.parametrize(
-    ("scene", "way"), [(SALT_GATE, "json_schema"), (FERRY, "json_schema"), (SALT_GATE, "prompt")]
-)
+@pytest.mark.parametrize(("scene", "way"), [(SALT_GATE, "json_schema"), (FERRY, "json_schema"), (SALT_GATE, "prompt")])
 def test_plan_is_grounded_or_refused_aloud(chat_model: ChatOpenAI, scene: SampleScene, way: str) -> None:
     """Whatever the model writes, the plan holds only what is known and never loses what the rules found."""
     model = chat_model if way == "json_schema" else ScriptedChatModel(answer=chat_model.invoke)

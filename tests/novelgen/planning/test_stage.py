@@ -70,7 +70,5 @@ def test_the_limit_holds_and_nobody_comes_twice() -> None:
 
 def test_what_only_a_model_picked_takes_few_places() -> None:
     """Of the entities that the rules did not find, at most three are asked for, after all that they found."""
-    plan = RetrievalPlan(
-        entity_ids=["C1", "C5", "C6", "C7", "C8", "C2"], inferred_ids=["C5", "C6", "C7", "C8"]
-    )
+    plan = RetrievalPlan(entity_ids=["C1", "C5", "C6", "C7", "C8", "C2"], inferred_ids=["C5", "C6", "C7", "C8"])
     assert state_candidates(plan) == ["C1", "C2", "C5", "C6", "C7"]

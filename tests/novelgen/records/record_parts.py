@@ -28,12 +28,7 @@ def record(**fields: Any) -> SceneRecord:
 
 
 def stored(
-    source_id: str,
-    event_type: str,
-    *entities: str,
-    content: str = "",
-    at: tuple[int, int] = (1, 1),
-    **fields: Any,
+    source_id: str, event_type: str, *entities: str, content: str = "", at: tuple[int, int] = (1, 1), **fields: Any
 ) -> StoryMemoryChunk:
     """Return a stored memory."""
     return StoryMemoryChunk(
@@ -64,10 +59,5 @@ def scene(chapter: int, index: int, *participants: str, time: str | None = None)
 def stated(entity_id: str, attribute: str, value: Any, at: tuple[int, int], **fields: Any) -> StateChange:
     """Return a stated change of one attribute."""
     return StateChange(
-        entity_id=entity_id,
-        attribute=attribute,
-        value=value,
-        chapter_index=at[0],
-        scene_index=at[1],
-        **fields,
+        entity_id=entity_id, attribute=attribute, value=value, chapter_index=at[0], scene_index=at[1], **fields
     )

@@ -7,12 +7,7 @@ import pytest
 from novelgen.models.entity import Entity, EntityAlias
 from novelgen.models.state import StateChange
 from novelgen.records.conflict import Conflict, SceneFacts
-from novelgen.records.conflicts import (
-    dead_who_act,
-    find_conflicts,
-    slot_conflicts,
-    things_held_twice,
-)
+from novelgen.records.conflicts import dead_who_act, find_conflicts, slot_conflicts, things_held_twice
 from tests.novelgen.records.record_parts import scene, stated, stored
 
 KEY = Entity(entity_id="I0", entity_type="item", name="the brass key", aliases=[EntityAlias(alias="铜钥匙")])
@@ -63,8 +58,7 @@ def test_the_dead_neither_want_nor_learn(attribute: str, value: object, acts: bo
 
 
 @pytest.mark.parametrize(
-    "time",
-    ["told that evening; events of 1877", "three years earlier", "in a dream", "回忆当年", "地府，三更"],
+    "time", ["told that evening; events of 1877", "three years earlier", "in a dream", "回忆当年", "地府，三更"]
 )
 def test_the_past_and_dreams_bring_back_the_dead(time: str) -> None:
     """A scene whose time says flashback, dream or beyond is no conflict."""
@@ -98,10 +92,7 @@ def test_what_does_not_change_conflicts_with_another_value() -> None:
     ]
     found = slot_conflicts([scene(1, 1), scene(2, 1), scene(3, 1)], changes)
     assert places(found) == [("C1.identity", (2, 1), (3, 1))]
-    assert (found[0].first.says, found[0].second.says) == (
-        "identity: a knife-grinder",
-        "identity: the auditor",
-    )
+    assert (found[0].first.says, found[0].second.says) == ("identity: a knife-grinder", "identity: the auditor")
 
 
 @pytest.mark.parametrize(
@@ -203,11 +194,7 @@ def test_an_old_inventory_is_only_out_of_date() -> None:
 
 STORY: tuple[list[SceneFacts], list[StateChange]] = (
     [scene(1, 1), scene(2, 1, "C1"), scene(3, 1)],
-    [
-        DEAD_AT_1_1,
-        stated("C0", "inventory", ["brass key"], (1, 1)),
-        stated("C2", "inventory", ["brass key"], (3, 1)),
-    ],
+    [DEAD_AT_1_1, stated("C0", "inventory", ["brass key"], (1, 1)), stated("C2", "inventory", ["brass key"], (3, 1))],
 )
 
 
@@ -264,14 +251,6 @@ def test_one_dated_hour_in_other_words_is_one_time() -> None:
     changes = [stated("C0", "location_id", "L0", (1, 1)), stated("C0", "location_id", "L1", (2, 1))]
     first = scene(1, 1, "C0", time="July 7th, 9:30 in the evening")
     assert (
-        len(
-            slot_conflicts(
-                [first, scene(2, 1, "C0", time="the 7th of July, evening, half past nine")], changes
-            )
-        )
-        == 1
+        len(slot_conflicts([first, scene(2, 1, "C0", time="the 7th of July, evening, half past nine")], changes)) == 1
     )
-    assert (
-        slot_conflicts([first, scene(2, 1, "C0", time="the 7th of July, evening, ten o'clock")], changes)
-        == []
-    )
+    assert slot_conflicts([first, scene(2, 1, "C0", time="the 7th of July, evening, ten o'clock")], changes) == []

@@ -75,6 +75,4 @@ def test_a_thread_that_is_opened_again_is_moved(known: str, created: str, is_sam
     record = SceneRecord(chapter_index=2, scene_index=1, open_loops_created=given)
     moved = with_loops_said_again(record, {"OL4"})
     assert [loop.id for loop in moved.open_loops_created] == ([] if is_same else ["OL5"])
-    assert [(loop.id, loop.note) for loop in moved.open_loops_advanced] == (
-        [("OL4", created)] if is_same else []
-    )
+    assert [(loop.id, loop.note) for loop in moved.open_loops_advanced] == ([("OL4", created)] if is_same else [])

@@ -58,10 +58,7 @@ def test_within_a_window_likeness_is_no_repeat() -> None:
             memory("a", "Ada hid the brass lantern below deck.", entities=["C0"]),
             memory("b", "Ben hid the brass lantern below deck.", entities=["C1"]),
         ),
-        (
-            memory("a", "Ada trusts Ben.", entities=["C0"]),
-            memory("b", "Ada trusts Cornelius.", entities=["C0"]),
-        ),
+        (memory("a", "Ada trusts Ben.", entities=["C0"]), memory("b", "Ada trusts Cornelius.", entities=["C0"])),
         (memory("a", "阿黛把钥匙交给阿本。"), memory("b", "阿本把灯卖给了索恩。")),
     ],
 )
@@ -74,9 +71,7 @@ def test_other_facts_stay(one, other) -> None:  # type: ignore[no-untyped-def]
 def test_the_later_windows_state_wins() -> None:
     """Each attribute has its last value, once, with its own evidence."""
     first = record(state_changes=[changed("C0", status="hidden", goals=["flee"])])
-    second = record(
-        state_changes=[{"entity_id": "C0", "changes": {"status": "caught"}, "evidence": "caught"}]
-    )
+    second = record(state_changes=[{"entity_id": "C0", "changes": {"status": "caught"}, "evidence": "caught"}])
     merged = merge_records([first, second], max_bullets=5)
     assert [(each.changes, each.evidence) for each in merged.state_changes] == [
         ({"status": "caught"}, "caught"),
@@ -89,12 +84,8 @@ def test_a_pair_of_characters_changes_once() -> None:
     first = RecordedRelationshipChange(
         character_a="C0", character_b="C1", status="tense", dimensions={"trust": 5, "fear": 3}
     )
-    second = RecordedRelationshipChange(
-        character_a="C1", character_b="C0", status="broken", dimensions={"trust": -10}
-    )
-    merged = merge_records(
-        [record(relationship_changes=[first]), record(relationship_changes=[second])], max_bullets=5
-    )
+    second = RecordedRelationshipChange(character_a="C1", character_b="C0", status="broken", dimensions={"trust": -10})
+    merged = merge_records([record(relationship_changes=[first]), record(relationship_changes=[second])], max_bullets=5)
     [change] = merged.relationship_changes
     assert (change.status, change.dimensions) == ("broken", {"trust": -10, "fear": 3})
 
@@ -117,17 +108,14 @@ def test_loops_are_counted_once_and_an_end_outweighs_a_move() -> None:
 
 def test_the_summary_is_bounded_and_covers_the_whole_course() -> None:
     """Bullets are cut to the setting, evenly, with the first and the last kept and repeats dropped."""
-    windows = [
-        record(summary=[f"bullet {number}", "again"], key_events=["e" * number]) for number in range(1, 13)
-    ]
+    windows = [record(summary=[f"bullet {number}", "again"], key_events=["e" * number]) for number in range(1, 13)]
     merged = merge_records(windows, max_bullets=4)
     assert merged.summary == ["bullet 1", "bullet 4", "bullet 8", "bullet 12"]
     assert len(merged.key_events) == MAX_KEY_EVENTS
 
 
 @pytest.mark.parametrize(
-    ("limit", "kept"),
-    [(0, []), (1, ["a"]), (2, ["a", "e"]), (3, ["a", "c", "e"]), (9, ["a", "b", "c", "d", "e"])],
+    ("limit", "kept"), [(0, []), (1, ["a"]), (2, ["a", "e"]), (3, ["a", "c", "e"]), (9, ["a", "b", "c", "d", "e"])]
 )
 def test_spread_keeps_both_ends(limit: int, kept: list[str]) -> None:
     """Whatever the limit, order holds and what is kept is spread over the whole."""

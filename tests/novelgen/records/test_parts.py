@@ -10,13 +10,7 @@ from pydantic import ValidationError
 from novelgen.memory.outline import OutlineScene
 from novelgen.models.position import END_OF_STORY, StoryPosition
 from novelgen.models.user_file import Settings, StoryPart
-from novelgen.records.summaries import (
-    PART_TOKENS,
-    WrittenSummary,
-    finished_parts,
-    part_summaries,
-    story_parts,
-)
+from novelgen.records.summaries import PART_TOKENS, WrittenSummary, finished_parts, part_summaries, story_parts
 from novelgen.text.language import estimate_tokens
 
 
@@ -27,13 +21,7 @@ def bounds(stated: list[StoryPart], last_chapter: int, length: int = 10) -> list
 
 
 @pytest.mark.parametrize(
-    ("last_chapter", "parts"),
-    [
-        (-1, []),
-        (0, [(1, 0, 10)]),
-        (10, [(1, 0, 10)]),
-        (11, [(1, 0, 10), (2, 11, 20)]),
-    ],
+    ("last_chapter", "parts"), [(-1, []), (0, [(1, 0, 10)]), (10, [(1, 0, 10)]), (11, [(1, 0, 10), (2, 11, 20)])]
 )
 def test_parts_of_a_fixed_length_begin_with_the_first_chapter(
     last_chapter: int, parts: list[tuple[int, int, int]]
@@ -64,10 +52,7 @@ def test_a_part_is_over_after_its_last_chapter(as_of: StoryPosition, numbers: li
     [
         ([{"first_chapter": 4, "last_chapter": 2}], "last_chapter 2 lies before first_chapter 4"),
         ([{"first_chapter": 5, "last_chapter": 6}, {"first_chapter": 1, "last_chapter": 2}], "in order"),
-        (
-            [{"first_chapter": 1, "last_chapter": 4}, {"first_chapter": 4, "last_chapter": 6}],
-            "in two of them",
-        ),
+        ([{"first_chapter": 1, "last_chapter": 4}, {"first_chapter": 4, "last_chapter": 6}], "in two of them"),
         ([{"first_chapter": -1, "last_chapter": 4}], "greater than or equal to 0"),
         ([{"title": "卷一"}], "first_chapter"),
     ],
@@ -84,8 +69,7 @@ def told(chapter: int, *events: str) -> OutlineScene:
 
 
 @pytest.mark.parametrize(
-    "event",
-    ["阿黛在第{n}天把铜钥匙藏在灯塔的楼梯下面", "On day {n} Ada hides the brass key under the third stair"],
+    "event", ["阿黛在第{n}天把铜钥匙藏在灯塔的楼梯下面", "On day {n} Ada hides the brass key under the third stair"]
 )
 def test_a_part_is_told_shortly_in_whole_bullets_of_its_whole_course(event: str) -> None:
     """In either language it costs no more than its bound, and first, middle and last chapters speak."""
@@ -121,8 +105,6 @@ def test_a_part_without_records_has_no_summary() -> None:
 def test_a_bullet_that_is_too_long_does_not_silence_its_part(event: str) -> None:
     """The weightiest scene cannot be told in so little room; the others are."""
     scenes = [told(1, event), told(2, "长" * 200), told(3, f"{event}!")]
-    [part] = part_summaries(
-        story_parts([], last_chapter=3, chapters_per_part=3), scenes, weights={(2, 1): 9.0}
-    )
+    [part] = part_summaries(story_parts([], last_chapter=3, chapters_per_part=3), scenes, weights={(2, 1): 9.0})
     assert "长" not in part.summary
     assert part.summary.count(event) == 2

@@ -22,13 +22,7 @@ def test_every_dimension_is_bounded() -> None:
 
 @pytest.mark.parametrize(
     ("dimension", "proposed", "kept"),
-    [
-        ("trust", 40, 15),
-        ("trust", -15, -15),
-        ("affection", 11, 10),
-        ("fear", -99, -10),
-        ("familiarity", 3, 3),
-    ],
+    [("trust", 40, 15), ("trust", -15, -15), ("affection", 11, 10), ("fear", -99, -10), ("familiarity", 3, 3)],
 )
 def test_proposals_are_clamped(dimension: RelationshipDimension, proposed: int, kept: int) -> None:
     """A model cannot move a dimension farther than a scene may."""
@@ -43,9 +37,7 @@ def test_the_model_is_told_the_bounds(dimension: RelationshipDimension) -> None:
 
 
 @given(st.sampled_from(DIMENSIONS), st.integers(-100, 100), st.lists(st.integers(), max_size=4))
-def test_results_stay_in_range_and_near(
-    dimension: RelationshipDimension, before: int, deltas: list[int]
-) -> None:
+def test_results_stay_in_range_and_near(dimension: RelationshipDimension, before: int, deltas: list[int]) -> None:
     """Whatever is proposed, in however many steps, a value stays in its range and near where it was."""
     lowest, highest = DIMENSION_RANGES[dimension]
     entered = max(lowest, before)

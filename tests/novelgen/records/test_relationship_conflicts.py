@@ -147,13 +147,5 @@ def test_enemies_are_not_wed_for_nothing(kind: str, wed: str) -> None:
 
 def test_a_word_of_no_kin_says_nothing() -> None:
     """Types without a word of blood are none."""
-    for said_type in (
-        "",
-        "friends",
-        "father figure",
-        "godfather and godson",
-        "师徒",
-        "干爹与干女儿",
-        "family",
-    ):
+    for said_type in ("", "friends", "father figure", "godfather and godson", "师徒", "干爹与干女儿", "family"):
         assert kinship_in(said_type) is None

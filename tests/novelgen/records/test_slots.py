@@ -6,12 +6,7 @@ import pytest
 
 from novelgen.records.supersession import SlotHolder, closed_by, slot_of, split_slot
 
-HOLDERS = [
-    SlotHolder((1, 2), "M1"),
-    SlotHolder((2, 1), "M2"),
-    SlotHolder((2, 1), "M3"),
-    SlotHolder((4, 1), "M4"),
-]
+HOLDERS = [SlotHolder((1, 2), "M1"), SlotHolder((2, 1), "M2"), SlotHolder((2, 1), "M3"), SlotHolder((4, 1), "M4")]
 
 
 @pytest.mark.parametrize(

@@ -53,9 +53,7 @@ AGES = [
 
 
 @pytest.mark.parametrize(("story_times", "was", "now", "count"), AGES)
-def test_ages_are_held_against_the_days_between(
-    story_times: list[str], was: object, now: object, count: int
-) -> None:
+def test_ages_are_held_against_the_days_between(story_times: list[str], was: object, now: object, count: int) -> None:
     """Nobody grows younger, or older than time goes by; what is vague, or another time, is left alone."""
     changes = [stated("C0", "age", was, (1, 1)), stated("C0", "age", now, (1, 2))]
     conflicts = story_time_conflicts(scene_times(times(*story_times)), changes)

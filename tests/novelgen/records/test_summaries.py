@@ -11,9 +11,7 @@ from novelgen.records.summaries import WrittenSummary, chapter_summaries
 
 def told(chapter: int, index: int, *events: str, summary: tuple[str, ...] = ()) -> OutlineScene:
     """Return a stored scene with key events."""
-    return OutlineScene(
-        chapter_index=chapter, scene_index=index, key_events=list(events), summary=list(summary)
-    )
+    return OutlineScene(chapter_index=chapter, scene_index=index, key_events=list(events), summary=list(summary))
 
 
 SCENES = [
@@ -53,9 +51,7 @@ def test_a_summary_is_seen_only_after_its_chapter(position: StoryPosition, chapt
 def test_written_summaries_stand_and_are_cut_alike() -> None:
     """What a person or model wrote replaces the made summary, at the same position."""
     summaries = chapter_summaries(
-        SCENES,
-        as_of=StoryPosition(2),
-        written={1: WrittenSummary(text="A vow."), 2: WrittenSummary(text="A sale.")},
+        SCENES, as_of=StoryPosition(2), written={1: WrittenSummary(text="A vow."), 2: WrittenSummary(text="A sale.")}
     )
     assert [each.summary for each in summaries] == ["A vow."]
 

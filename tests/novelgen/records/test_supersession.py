@@ -29,10 +29,7 @@ def test_an_end_supersedes_its_beginning(ends: str, began: str) -> None:
 def test_who_and_what_decide_which_promise_was_broken() -> None:
     """Of several promises the one of the same people and the same matter is broken."""
     new = memory(
-        "new",
-        "Ben let the lamp go out and broke his promise.",
-        event_type="promise_broken",
-        entities=["C0", "C1"],
+        "new", "Ben let the lamp go out and broke his promise.", event_type="promise_broken", entities=["C0", "C1"]
     )
     promises = [
         stored("M1", "promise_made", "C0", "C1", content="Ben promised Ada to keep the lamp burning."),

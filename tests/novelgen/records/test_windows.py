@@ -24,9 +24,7 @@ def test_windows_are_bounded_and_tell_everything_once(text: str) -> None:
     assert (windows[0].start, windows[-1].end) == (0, len(text))
 
 
-@pytest.mark.parametrize(
-    ("text", "of_last"), [(LONG, " tells of the sea. "), (LONG_ZH, "句说的是海上的风浪。")]
-)
+@pytest.mark.parametrize(("text", "of_last"), [(LONG, " tells of the sea. "), (LONG_ZH, "句说的是海上的风浪。")])
 def test_a_window_is_shown_the_sentences_before_it(text: str, of_last: str) -> None:
     """The context of a window is the last sentences of the one before, as many as were asked for."""
     first, *later = reading_windows(text, window_characters=600, overlap_sentences=2)

@@ -60,21 +60,13 @@ def chunk(text: str, **given: Any) -> StoryMemoryChunk:
 def state(value: str) -> EntityStateSnapshot:
     """Return a state of C0."""
     data = {"status": value, "holder": "C1"}
-    return EntityStateSnapshot(
-        project_id="p", entity_type="character", entity_id="C0", timestamp=NOW, state_data=data
-    )
+    return EntityStateSnapshot(project_id="p", entity_type="character", entity_id="C0", timestamp=NOW, state_data=data)
 
 
 def context(text: str, *, language: str = "en") -> SceneMemoryContext:
     """Return a context in which everything says one thing."""
     item = ContextItem(
-        chunk_id="k",
-        text=text,
-        tokens=3,
-        prompt_index=0,
-        chapter_index=1,
-        scene_index=2,
-        reasons=["open_loops"],
+        chunk_id="k", text=text, tokens=3, prompt_index=0, chapter_index=1, scene_index=2, reasons=["open_loops"]
     )
     report = ContextReport(
         items=[item],
@@ -98,9 +90,7 @@ def context(text: str, *, language: str = "en") -> SceneMemoryContext:
 def issue(text: str) -> ContinuityIssue:
     """Return a finding."""
     evidence = [ContinuityEvidence(chapter_index=1, scene_index=2, text=text, quote=text)]
-    return ContinuityIssue(
-        kind="canon_rule", draft_quote=text, draft_span=(0, 1), message=text, evidence=evidence
-    )
+    return ContinuityIssue(kind="canon_rule", draft_quote=text, draft_span=(0, 1), message=text, evidence=evidence)
 
 
 def kinds(text: str) -> list[Shown]:
@@ -110,11 +100,7 @@ def kinds(text: str) -> list[Shown]:
         relationship_id="R0", character_a="C0", character_b="C1", relationship_type=text, perspective_a=text
     )
     entity = Entity(
-        entity_id="C0",
-        entity_type="character",
-        name=text,
-        aliases=[EntityAlias(alias=text)],
-        description=text,
+        entity_id="C0", entity_type="character", name=text, aliases=[EntityAlias(alias=text)], description=text
     )
     ranked = RankedMemory(chunk=chunk(text, superseded_by="M2"), score=0.5)
     return [

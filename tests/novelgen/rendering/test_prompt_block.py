@@ -33,12 +33,7 @@ TIMELINE = {
 def item(source_id: str, chapter: int | None, scene: int | None, text: str) -> ContextItem:
     """Return a receipt."""
     return ContextItem(
-        chunk_id=f"k-{source_id}",
-        chapter_index=chapter,
-        scene_index=scene,
-        text=text,
-        tokens=3,
-        prompt_index=0,
+        chunk_id=f"k-{source_id}", chapter_index=chapter, scene_index=scene, text=text, tokens=3, prompt_index=0
     )
 
 

@@ -27,9 +27,7 @@ BEN = snapshot("C1", status="asleep", knowledge=["where the boat is"])
 @pytest.mark.parametrize("budget", [0, 5, 10, 20, 40, 400])
 def test_lines_never_exceed_the_budget(budget: int) -> None:
     """Whatever the budget, the lines together stay within it."""
-    rendered = render_states(
-        [ADA, BEN], {}, labels=ENGLISH, budget_tokens=budget, count_tokens=estimate_tokens
-    )
+    rendered = render_states([ADA, BEN], {}, labels=ENGLISH, budget_tokens=budget, count_tokens=estimate_tokens)
     assert rendered.tokens <= budget
     assert sum(estimate_tokens(line) for line in rendered.lines.values()) == rendered.tokens
 
@@ -69,10 +67,7 @@ def test_chinese_lists_are_joined_the_chinese_way() -> None:
 
 @pytest.mark.parametrize(
     ("labels", "line"),
-    [
-        (ENGLISH, "- C0: mood: calm; status: alive (unverified)"),
-        (CHINESE, "- C0：情绪：calm；状况：alive（未证实）"),
-    ],
+    [(ENGLISH, "- C0: mood: calm; status: alive (unverified)"), (CHINESE, "- C0：情绪：calm；状况：alive（未证实）")],
 )
 def test_what_no_quote_proves_comes_last_and_says_so(labels: Labels, line: str) -> None:
     """An unverified attribute gives way to the proven ones of its entity, and is marked."""

@@ -14,9 +14,7 @@ AXES = np.eye(8, dtype=np.float32)
 def chunk(chunk_id: str, scene_index: int = 1, **fields) -> StoryMemoryChunk:
     """A memory of chapter 1 with a content of its own."""
     values = {"content": f"Fact number {chunk_id} stands alone here.", "content_type": "memory"} | fields
-    return StoryMemoryChunk(
-        chunk_id=chunk_id, project_id="demo", chapter_index=1, scene_index=scene_index, **values
-    )
+    return StoryMemoryChunk(chunk_id=chunk_id, project_id="demo", chapter_index=1, scene_index=scene_index, **values)
 
 
 def candidate(chunk_id: str, scene_index: int = 1, axis: int | None = None, hits=(), **fields) -> Candidate:

@@ -58,12 +58,7 @@ def test_what_is_no_room_for_lifts_nothing() -> None:
 def test_a_left_out_passage_names_its_quota() -> None:
     """The receipt says which quota was full."""
     texts = [
-        candidate(
-            "passage",
-            3,
-            content="Ada walked down to the harbour in the rain and waited.",
-            content_type="scene",
-        )
+        candidate("passage", 3, content="Ada walked down to the harbour in the rain and waited.", content_type="scene")
     ]
     selection = select_memories(
         [*crowd(), *texts],
@@ -80,8 +75,7 @@ def test_a_left_out_passage_names_its_quota() -> None:
 def test_without_distilled_memories_passages_know_no_quota() -> None:
     """A story without records is told by its passages alone."""
     passages = [
-        candidate(f"p{n}", n, content=f"第{n}天，阿黛走到码头去等船。", content_type="scene")
-        for n in (1, 2, 3)
+        candidate(f"p{n}", n, content=f"第{n}天，阿黛走到码头去等船。", content_type="scene") for n in (1, 2, 3)
     ]
     free = select_memories(passages, plan_scene(), quotas=NeedQuotas(passages=0), budget_tokens=30)
     assert [item.chunk.chunk_id for item in free.items] == [

@@ -34,22 +34,13 @@ def test_relevance_lies_between_zero_and_one(score):
 @pytest.mark.parametrize(
     ("short", "full"),
     [
-        (
-            "妖婿来历与习性",
-            "妖婿自称福陵山姓猪，初来勤谨耕种，后变长嘴大耳猪样，一顿吃三五斗，吃斋，会弄风走石。",
-        ),
-        (
-            "人参果延寿规则",
-            "五庄观人参果三千年开花结果熟，近万年结三十，闻活三百六十岁，吃一个活四万七千年。",
-        ),
+        ("妖婿来历与习性", "妖婿自称福陵山姓猪，初来勤谨耕种，后变长嘴大耳猪样，一顿吃三五斗，吃斋，会弄风走石。"),
+        ("人参果延寿规则", "五庄观人参果三千年开花结果熟，近万年结三十，闻活三百六十岁，吃一个活四万七千年。"),
         (
             "The sign and its four names",
             "The paper bears four crosses in a line and the words: Jonathan Small, Mahomet Singh, Abdullah Khan.",
         ),
-        (
-            "The oath",
-            "Small swore to the Sikhs to raise no hand against them, for a quarter of the treasure.",
-        ),
+        ("The oath", "Small swore to the Sikhs to raise no hand against them, for a quarter of the treasure."),
     ],
 )
 def test_labels_are_found_in_both_languages(short, full):
@@ -65,10 +56,7 @@ def test_labels_are_found_in_both_languages(short, full):
         ("金池长老撞墙自尽", "金池长老寻不见袈裟，羞愧难当，撞墙而死。"),
         ("行者代师受鞭", "行者两次请代师受鞭，把腿变熟铁受鞭。"),
         (SHORT, FULL),
-        (
-            "Mary hands over six pearls",
-            "Mary Morstan hands over the six pearls that she was sent in the last years.",
-        ),
+        ("Mary hands over six pearls", "Mary Morstan hands over the six pearls that she was sent in the last years."),
     ],
 )
 def test_telling_short_forms_stand(short, full):
@@ -88,8 +76,7 @@ def test_short_form_is_never_a_broken_sentence():
 
 
 @pytest.mark.parametrize(
-    ("short", "defect"),
-    [(None, "no short form"), ("  ", "no short form"), (FULL, "short form is no shorter")],
+    ("short", "defect"), [(None, "no short form"), ("  ", "no short form"), (FULL, "short form is no shorter")]
 )
 def test_missing_or_equal_short_form_gives_the_full_one(short, defect):
     """Without a shorter form the full one is given, and the receipt says why."""
@@ -101,10 +88,7 @@ def test_form_does_not_depend_on_the_budget():
     """The same memory has the same form at every budget that holds it."""
     candidates = [
         *crowd(40, importance=3),
-        *(
-            candidate(f"m{i}", i, axis=0, content=f"{FULL} {i}", short=SHORT, importance=i)
-            for i in range(1, 11)
-        ),
+        *(candidate(f"m{i}", i, axis=0, content=f"{FULL} {i}", short=SHORT, importance=i) for i in range(1, 11)),
     ]
     forms: dict[str, set[str]] = {}
     for budget in (30, 100, 300, 1000, 5000):

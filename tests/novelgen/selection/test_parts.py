@@ -8,13 +8,7 @@ import pytest
 from novelgen.memory.search import Candidate
 from novelgen.selection.budget import ChosenForm, Priced, fill, gain_per_token
 from novelgen.selection.duplicates import content_words
-from novelgen.selection.neighbours import (
-    SceneTies,
-    scenes_of_one_thread,
-    similar_scenes,
-    spread_evidence,
-    surroundings,
-)
+from novelgen.selection.neighbours import SceneTies, scenes_of_one_thread, similar_scenes, spread_evidence, surroundings
 from novelgen.selection.query_scores import (
     CLIP,
     RANK_CONSTANT,
@@ -59,10 +53,7 @@ def test_pool_best_averages_the_best_queries():
 
 def test_truncated_answers_bound_what_they_leave_out():
     """A candidate missing from the semantic answer gets its least score, from the lexical one nothing."""
-    rows = [
-        candidate("a", hits=(semantic(1, 0.9), lexical(1, 4.0))),
-        candidate("b", hits=(semantic(2, 0.7),)),
-    ]
+    rows = [candidate("a", hits=(semantic(1, 0.9), lexical(1, 4.0))), candidate("b", hits=(semantic(2, 0.7),))]
     queries = [(0, plan_scene().queries[0])]
     missing = candidate("c")
     assert retriever_scores("semantic", queries, [*rows, missing]).tolist() == [[0.9, 0.7, 0.7]]
@@ -193,9 +184,7 @@ def vectors(count: int) -> np.ndarray:
 def test_what_all_vectors_share_counts_less():
     """The strongest direction loses against the others, the more the greater the damping, and never grows."""
     rows = vectors(64)
-    placed = [
-        np.abs(damped_space(rows, SelectionWeights(damping=d)).placed(rows)[:, 0]).mean() for d in (0, 0.7, 1)
-    ]
+    placed = [np.abs(damped_space(rows, SelectionWeights(damping=d)).placed(rows)[:, 0]).mean() for d in (0, 0.7, 1)]
     assert placed[0] > placed[1] > placed[2] > 0
 
 
@@ -238,10 +227,7 @@ def test_content_words_of_both_languages():
 def test_of_very_many_scenes_those_with_most_evidence_lend_it():
     """Beyond the bound a scene gives nothing and gets what the least of the others gets; within it, all count."""
     count = MAX_SCENES + 5
-    rows = [
-        candidate("near", 1, axis=0),
-        *(candidate(f"c{at:04d}", at, axis=1) for at in range(2, count + 1)),
-    ]
+    rows = [candidate("near", 1, axis=0), *(candidate(f"c{at:04d}", at, axis=1) for at in range(2, count + 1))]
     scene = plan_scene(ordinal=2 * count, axis=0, scenes=count)
     table = lay_out(rows, scene)
     spreading = score_candidates(table, scene, SelectionWeights()).parts["spreading"]

@@ -48,11 +48,7 @@ def test_nothing_to_score_has_no_scores():
 
 def test_the_whole_plan_speaks_beside_its_names():
     """Other queries are parts of the plan; they stand for it only where it was not asked as a whole."""
-    rows = [
-        passage("key", content="The key."),
-        passage("name", content="Ada."),
-        passage("none", content="Rain."),
-    ]
+    rows = [passage("key", content="The key."), passage("name", content="Ada."), passage("none", content="Rain.")]
     queries = (SceneQuery("the key", "plan"), SceneQuery("rain", "action"), SceneQuery("Ada", "character"))
     scene = plan_scene(queries=queries)
     key, name, none = shared_words(lay_out(rows, scene), scene, names_share=0.5)
@@ -97,9 +93,7 @@ def test_a_passage_brings_the_one_beside_it_where_only_passages_are_stored(conte
     rows = [
         *crowd(16, content_type=content_type),
         candidate("key", 17, content="Ada hid the brass key.", content_type=content_type, **spans[0]),
-        candidate(
-            "next", 17, content="It lay there in the dry for years.", content_type=content_type, **spans[1]
-        ),
+        candidate("next", 17, content="It lay there in the dry for years.", content_type=content_type, **spans[1]),
     ]
     scene = plan_scene(queries=(SceneQuery("the brass key", "plan"),))
     alone, brought = (

@@ -30,22 +30,14 @@ def outdated(chunk_id: str, by: str, *hits: RetrieverHit, **fields: str) -> Cand
 def test_words_and_meaning_count_alike() -> None:
     """Each retriever's best is worth 1: what is near the top of both leads, what one alone lists last is worth 0."""
     ranked = search_order(ENOUGH, "what is asked")
-    assert [(each.chunk.chunk_id, round(each.score, 3)) for each in ranked] == [
-        ("b", 0.9),
-        ("a", 0.833),
-        ("c", 0.0),
-    ]
+    assert [(each.chunk.chunk_id, round(each.score, 3)) for each in ranked] == [("b", 0.9), ("a", 0.833), ("c", 0.0)]
     assert ranked[0].found_by == {"lexical": 1, "semantic": 2}
 
 
 def test_what_no_query_brought_has_no_say() -> None:
     """Lists of a story's threads and latest memories neither add a memory nor move one."""
     listed = RetrieverHit("loop", 1, None, 1.0)
-    crowd = [
-        replace(ENOUGH[0], hits=ENOUGH[0].hits),
-        ENOUGH[1],
-        replace(ENOUGH[2], hits=(*ENOUGH[2].hits, listed)),
-    ]
+    crowd = [replace(ENOUGH[0], hits=ENOUGH[0].hits), ENOUGH[1], replace(ENOUGH[2], hits=(*ENOUGH[2].hits, listed))]
     assert order(*crowd, candidate("d", hits=(listed,))) == ["b", "a", "c"]
 
 

@@ -58,9 +58,7 @@ def test_what_does_not_fit_makes_room_for_what_does():
     selection = select_memories([long, *crowd(15)], plan_scene(), budget_tokens=50)
     assert "long" not in ids(selection)
     assert selection.items
-    assert "no room in the budget" in {
-        left.reason for left in selection.left_out if left.chunk.chunk_id == "long"
-    }
+    assert "no room in the budget" in {left.reason for left in selection.left_out if left.chunk.chunk_id == "long"}
 
 
 def test_relevant_memory_comes_first():
@@ -86,9 +84,7 @@ def test_one_query_by_meaning_and_words_beats_two_by_one_each():
     both = candidate("both", 21, hits=hits(0, 0))
     either = candidate("either", 22, hits=hits(1, 2))
     scene = plan_scene(queries=tuple(SceneQuery(text, "action") for text in ("one", "two", "three")))
-    selection = select_memories(
-        [both, either, *crowd(20)], scene, weights=SelectionWeights(closest_queries=1)
-    )
+    selection = select_memories([both, either, *crowd(20)], scene, weights=SelectionWeights(closest_queries=1))
     assert ids(selection)[:2] == ["both", "either"]
 
 
@@ -172,9 +168,7 @@ def test_pinned_memory_is_raised():
 
 def test_open_loop_raises_the_memories_of_its_scene():
     """Memories of the scene that planted an open loop lead; a resolved loop raises nothing."""
-    loop = OpenLoop(
-        loop_id="L", description="Who took it?", importance="high", chapter_index=1, scene_index=15
-    )
+    loop = OpenLoop(loop_id="L", description="Who took it?", importance="high", chapter_index=1, scene_index=15)
     resolved = loop.model_copy(update={"status": "resolved"})
     assert ids(select_memories(crowd(20), plan_scene(open_loops=(loop,))))[0] == "c15"
     assert ids(select_memories(crowd(20), plan_scene(open_loops=(resolved,))))[0] == "c01"
@@ -192,9 +186,7 @@ def test_scenes_like_the_neighbours_of_a_sure_scene_are_raised():
 
 def test_who_took_part_is_evidence():
     """Memories of scenes next to one that the plan's characters shared lead those next to others."""
-    facts = tuple(
-        SceneCast(1, i, i, frozenset({"ann", "bo"}) if i == 11 else frozenset({"cy"})) for i in range(1, 21)
-    )
+    facts = tuple(SceneCast(1, i, i, frozenset({"ann", "bo"}) if i == 11 else frozenset({"cy"})) for i in range(1, 21))
     scene = dataclasses.replace(plan_scene(), scenes=facts, character_ids=frozenset({"ann", "bo"}))
     assert ids(select_memories(crowd(20), scene))[0] in {"c10", "c12", "c11"}
 
@@ -218,9 +210,7 @@ def test_memory_stands_for_its_bullet_and_passage():
         candidate("b", 25, content=text + " at night", content_type="summary", importance=10),
         candidate("p", 25, content="So it was that " + text + ", and nobody saw.", content_type="scene"),
     ]
-    selection = select_memories(
-        [*crowd(20), *same], plan_scene(), weights=SelectionWeights(left_out_receipts=50)
-    )
+    selection = select_memories([*crowd(20), *same], plan_scene(), weights=SelectionWeights(left_out_receipts=50))
     assert "m" in ids(selection)
     assert {"b", "p"}.isdisjoint(ids(selection))
     reasons = {left.chunk.chunk_id: left.reason for left in selection.left_out}
@@ -229,10 +219,7 @@ def test_memory_stands_for_its_bullet_and_passage():
 
 def test_equal_texts_of_two_scenes_count_once():
     """The same sentence stored twice is taken once, whatever its case and punctuation."""
-    twins = [
-        candidate("x1", 3, content="The gate is shut!"),
-        candidate("x2", 9, content="the gate is shut"),
-    ]
+    twins = [candidate("x1", 3, content="The gate is shut!"), candidate("x2", 9, content="the gate is shut")]
     order = ids(select_memories([*crowd(15), *twins], plan_scene()))
     assert len({"x1", "x2"} & set(order)) == 1
 
@@ -285,10 +272,7 @@ def test_left_out_says_what_lowered_it():
     """A left-out memory that was lowered says by what, and the list is as long as it was set."""
     weights = SelectionWeights(left_out_receipts=2)
     selection = select_memories(
-        [candidate(f"o{i}", i, superseded_by="n") for i in range(1, 6)],
-        plan_scene(),
-        weights=weights,
-        budget_tokens=0,
+        [candidate(f"o{i}", i, superseded_by="n") for i in range(1, 6)], plan_scene(), weights=weights, budget_tokens=0
     )
     assert len(selection.left_out) == 2
     assert {left.reason for left in selection.left_out} == {"no room in the budget; lowered as superseded"}

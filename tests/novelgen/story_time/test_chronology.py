@@ -77,9 +77,7 @@ def test_a_flashback_does_not_move_the_days() -> None:
 
 def test_dated_flashbacks_are_lived_in_the_order_of_their_years() -> None:
     """They come before the story, whose year is told, and in their own order."""
-    times = told(
-        "summer, 1905", "that night; told of 1890", "that night; told of 1870 to 1875", "the next day"
-    )
+    times = told("summer, 1905", "that night; told of 1890", "that night; told of 1870 to 1875", "the next day")
     assert [each.lived_order for each in times] == [3, 2, 1, 4]
     assert times[1].story_day == 1
 

@@ -10,10 +10,7 @@ from novelgen.story_time.contradictions import contradictions
 
 def found(*story_times: str | None, cast: tuple[str, ...] = ("C0",)) -> list[tuple[str, int, int]]:
     """Return rule and the two scenes of each contradiction between scenes with these story times."""
-    scenes = [
-        TellingScene(1, number, story_time=each, participants=cast)
-        for number, each in enumerate(story_times, 1)
-    ]
+    scenes = [TellingScene(1, number, story_time=each, participants=cast) for number, each in enumerate(story_times, 1)]
     return [(each.rule, each.first + 1, each.second + 1) for each in contradictions(scene_times(scenes))]
 
 

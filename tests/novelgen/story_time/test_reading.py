@@ -118,10 +118,7 @@ def test_a_time_that_goes_on_has_its_end() -> None:
     assert (night.minutes, night.until.part) == ((1260, 1380), "dawn")
     days = read_story_time("that night, next day and night")
     assert days.until is not None
-    assert (days.shift, days.until.shift) == (
-        DaySpan(min_days=0, max_days=0),
-        DaySpan(min_days=1, max_days=1),
-    )
+    assert (days.shift, days.until.shift) == (DaySpan(min_days=0, max_days=0), DaySpan(min_days=1, max_days=1))
 
 
 def test_what_is_told_now_of_the_past_has_both_times() -> None:
@@ -139,17 +136,14 @@ def test_what_is_told_now_of_the_past_has_both_times() -> None:
     assert bare.past.shift.max_days < -900
 
 
-@pytest.mark.parametrize(
-    "words", ["five years ago", "a flashback", "the day before", "当年", "三年前", "回忆"]
-)
+@pytest.mark.parametrize("words", ["five years ago", "a flashback", "the day before", "当年", "三年前", "回忆"])
 def test_words_of_the_past_are_known(words: str) -> None:
     """They say that a scene does not play now."""
     assert tells_of_past(words)
 
 
 @pytest.mark.parametrize(
-    "words",
-    ["half past six", "evening, past seven", "before midnight", "earlier that day", "天亮之前", "次日"],
+    "words", ["half past six", "evening, past seven", "before midnight", "earlier that day", "天亮之前", "次日"]
 )
 def test_hours_are_no_past(words: str) -> None:
     """An hour before or past another is an hour of now."""
@@ -197,9 +191,7 @@ def test_only_the_first_words_of_a_scene_are_its_time(text: str, expected: str |
 
 def test_numbers_in_words() -> None:
     """Both languages' numerals as stories write them."""
-    assert [
-        english_number(each) for each in ("12", "1,200", "twenty-two", "a hundred and ten", "a dozen")
-    ] == [
+    assert [english_number(each) for each in ("12", "1,200", "twenty-two", "a hundred and ten", "a dozen")] == [
         12,
         1200,
         22,
@@ -213,9 +205,7 @@ def test_numbers_in_words() -> None:
 def test_any_words_are_read_without_error(words: str) -> None:
     """Records come from models and authors: whatever they say is read, and counts in bounded days."""
     told = read_story_time(words)
-    times = scene_times(
-        [TellingScene(1, 1, story_time=words), TellingScene(1, 2, story_time=words, text=words)]
-    )
+    times = scene_times([TellingScene(1, 1, story_time=words), TellingScene(1, 2, story_time=words, text=words)])
     assert told.text == words
     assert [each.told_order for each in times] == [1, 2]
     assert all(each.first <= each.second for each in contradictions(times))

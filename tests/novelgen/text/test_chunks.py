@@ -29,9 +29,7 @@ PROSE = st.lists(
 @given(PROSE, st.integers(1, 80), st.integers(0, 80), st.integers(0, 3))
 def test_chunks_hold_the_whole_text(text: str, target: int, slack: int, overlap: int) -> None:
     """Every character but white space is in a chunk, chunks move on, and none exceeds the maximum."""
-    spans = chunk_text(
-        text, target_characters=target, maximum_characters=target + slack, overlap_sentences=overlap
-    )
+    spans = chunk_text(text, target_characters=target, maximum_characters=target + slack, overlap_sentences=overlap)
     covered = {index for start, end in spans for index in range(start, end)}
     assert {index for index, character in enumerate(text) if not character.isspace()} <= covered
     assert all(0 < end - start <= target + slack for start, end in spans)
@@ -78,9 +76,7 @@ def test_nothing_yields_no_chunks() -> None:
     assert chunk_text(" \n\n ") == []
 
 
-@pytest.mark.parametrize(
-    "sizes", [{"target_characters": 0}, {"maximum_characters": 10}, {"overlap_sentences": -1}]
-)
+@pytest.mark.parametrize("sizes", [{"target_characters": 0}, {"maximum_characters": 10}, {"overlap_sentences": -1}])
 def test_sizes_that_do_not_fit_are_refused(sizes: dict[str, int]) -> None:
     """A target below 1, a maximum below the target and a negative overlap are errors that say so."""
     with pytest.raises(UserInputError, match="use 1 <= target <= maximum"):

@@ -37,8 +37,7 @@ def test_the_language_is_that_of_most_of_the_text(text: str, language: str) -> N
 
 
 @pytest.mark.parametrize(
-    ("text", "number"),
-    [("", 0), ("Ada left.", 0), ("行者道：“走！”", 4), ("Ada met 行者 and 八戒", 4), ("café", 0)],
+    ("text", "number"), [("", 0), ("Ada left.", 0), ("行者道：“走！”", 4), ("Ada met 行者 and 八戒", 4), ("café", 0)]
 )
 def test_chinese_characters_are_counted_one_by_one(text: str, number: int) -> None:
     """Runs of them, too; punctuation does not count."""

@@ -65,9 +65,7 @@ def test_without_a_fitting_sentence_there_is_no_short_form(text: str) -> None:
     assert short_form(text, []) is None
 
 
-@pytest.mark.parametrize(
-    ("sentences", "count"), [(1, 1), (2, 2), (3, 3), (12, 3), (24, 4), (60, 5), (500, 5)]
-)
+@pytest.mark.parametrize(("sentences", "count"), [(1, 1), (2, 2), (3, 3), (12, 3), (24, 4), (60, 5), (500, 5)])
 def test_a_scene_has_three_to_five_bullets(sentences: int, count: int) -> None:
     """Seed 000.36: more for a longer scene, never more than it has sentences."""
     assert len(bullets(" ".join(f"They went to hill {number}." for number in range(sentences)))) == count
@@ -79,17 +77,9 @@ def test_bullets_are_the_weightiest_of_each_stretch_in_order() -> None:
         "It rained. I swear to return the key. They ate. She sang. He was murdered in\n the hall. They slept. "
         "It dawned. The secret was out. They left."
     )
-    assert bullets(text) == [
-        "I swear to return the key.",
-        "He was murdered in the hall.",
-        "The secret was out.",
-    ]
+    assert bullets(text) == ["I swear to return the key.", "He was murdered in the hall.", "The secret was out."]
     assert len(bullets(text, max_bullets=1)) == 1
-    assert bullets("我答应你，明年必来。天黑了。众人吃饭。") == [
-        "我答应你，明年必来。",
-        "天黑了。",
-        "众人吃饭。",
-    ]
+    assert bullets("我答应你，明年必来。天黑了。众人吃饭。") == ["我答应你，明年必来。", "天黑了。", "众人吃饭。"]
     [clipped] = bullets(f"{'word ' * 90}.")
     assert (len(clipped), clipped[-1]) == (BULLET_CHARACTERS, "…")
     assert bullets(" \n ") == []

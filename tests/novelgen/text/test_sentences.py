@@ -96,10 +96,7 @@ def test_a_sentence_gets_the_full_stop_of_its_language(text: str, sentence: str)
     ("sentences", "text"),
     [
         (["Ada left.", "“Good,” said Ben."], "Ada left. “Good,” said Ben."),
-        (
-            ["行者说：“好。”", "“走吧。”八戒道。", "《心经》在此。"],
-            "行者说：“好。”“走吧。”八戒道。《心经》在此。",
-        ),
+        (["行者说：“好。”", "“走吧。”八戒道。", "《心经》在此。"], "行者说：“好。”“走吧。”八戒道。《心经》在此。"),
         (["Ada left.", "行者走了……", "Ben left."], "Ada left.行者走了……Ben left."),
         (["Ada left."], "Ada left."),
         ([], ""),

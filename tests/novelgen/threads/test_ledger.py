@@ -50,20 +50,13 @@ def ledger(
     """Return the ledger of a story of twenty scenes with these threads, OL0 first."""
     events = {
         f"OL{number}": [
-            ThreadEvent(
-                f"OL{number}", each.kind, each.note, each.detail, each.chapter_index, each.scene_index
-            )
+            ThreadEvent(f"OL{number}", each.kind, each.note, each.detail, each.chapter_index, each.scene_index)
             for each in thread
         ]
         for number, thread in enumerate(threads)
     }
     story = LedgerStory(
-        project_id="p",
-        language=language,
-        scenes=scenes,
-        events=events,
-        deaths=deaths or {},
-        on_stage=on_stage,
+        project_id="p", language=language, scenes=scenes, events=events, deaths=deaths or {}, on_stage=on_stage
     )
     return make_ledger(story, as_of=as_of)
 
@@ -101,9 +94,7 @@ def test_threads_that_still_wait_count_in_the_rhythm() -> None:
     assert most == RhythmWindow()
 
 
-@pytest.mark.parametrize(
-    ("scene", "stage"), [(19, "planted"), (16, "due"), (11, "due"), (10, "due"), (9, "overdue")]
-)
+@pytest.mark.parametrize(("scene", "stage"), [(19, "planted"), (16, "due"), (11, "due"), (10, "due"), (9, "overdue")])
 def test_by_the_rhythm_a_thread_becomes_due_and_overdue(scene: int, stage: str) -> None:
     """Due from the age by which half are paid, overdue beyond that of four fifths."""
     assert only(ledger(*PAID, [planted(scene)]), "OL5").stage == stage
@@ -112,12 +103,7 @@ def test_by_the_rhythm_a_thread_becomes_due_and_overdue(scene: int, stage: str) 
 def test_without_rhythm_and_window_nothing_is_due() -> None:
     """A book that has paid too little only tells how long threads wait and are silent."""
     waiting = only(ledger([planted(1), moved("advanced", 8, "a hint")]))
-    assert (waiting.stage, waiting.age_scenes, waiting.silent_scenes, waiting.window) == (
-        "moved",
-        19,
-        12,
-        None,
-    )
+    assert (waiting.stage, waiting.age_scenes, waiting.silent_scenes, waiting.window) == ("moved", 19, 12, None)
     assert [each.note for each in waiting.moves] == ["", "a hint"]
 
 
@@ -197,12 +183,7 @@ def test_a_thread_of_the_dead_waits_without_pressure() -> None:
 @pytest.mark.parametrize(
     ("language", "overdue", "silent", "moot"),
     [
-        (
-            "en",
-            "critical threads are overdue: OL5",
-            "scene 1:20 ended a thread without saying how",
-            "are dead",
-        ),
+        ("en", "critical threads are overdue: OL5", "scene 1:20 ended a thread without saying how", "are dead"),
         ("zh", "要紧的未了之事已逾期：OL5", "第 1:20 场了结了一条未了之事", "都已死去"),
     ],
 )
@@ -226,8 +207,7 @@ def test_by_the_rhythm_an_overdue_thread_is_named_once() -> None:
     def is_told(**deadline: Any) -> list[bool]:
         threads = [*PAID, [planted(8, importance="critical", **deadline)]]
         now, before, long_before = (
-            ledger(*threads, scenes=SCENES[:count], as_of=StoryPosition(1, count + 1))
-            for count in (20, 19, 10)
+            ledger(*threads, scenes=SCENES[:count], as_of=StoryPosition(1, count + 1)) for count in (20, 19, 10)
         )
         return [bool(ledger_warnings(now, {(1, 20)}, before=each)) for each in (before, long_before, None)]
 
@@ -238,16 +218,8 @@ def test_by_the_rhythm_an_overdue_thread_is_named_once() -> None:
 @pytest.mark.parametrize(
     ("language", "headings", "silent"),
     [
-        (
-            "en",
-            ["Overdue (1)", "Due (0)", "Moved (0)", "Planted (0)", "Over (5)"],
-            "nobody touched it for 19 scenes",
-        ),
-        (
-            "zh",
-            ["已逾期（1）", "该兑现（0）", "有进展（0）", "已埋下（0）", "已了结（5）"],
-            "已有 19 场无人触及",
-        ),
+        ("en", ["Overdue (1)", "Due (0)", "Moved (0)", "Planted (0)", "Over (5)"], "nobody touched it for 19 scenes"),
+        ("zh", ["已逾期（1）", "该兑现（0）", "有进展（0）", "已埋下（0）", "已了结（5）"], "已有 19 场无人触及"),
     ],
 )
 def test_the_board_says_where_each_stands_and_who_was_forgotten(
@@ -265,9 +237,7 @@ def test_a_book_report_tells_what_was_never_paid() -> None:
     critical = [planted(9, importance="critical", description="the throne")]
     told = unpaid_report(ledger(*PAID, broken, [planted(2)], critical))
     assert told[0] == "8 threads: 5 paid, 1 broken, 0 dropped, 0 moot by death, 2 never paid"
-    assert (
-        told[1] == "this book's rhythm: half of its threads are paid within 5 scenes, four fifths never yet"
-    )
+    assert told[1] == "this book's rhythm: half of its threads are paid within 5 scenes, four fifths never yet"
     assert [line.split()[1] for line in told[3:]] == ["OL7", "OL6"]
     assert unpaid_report(ledger([planted(1), moved("resolved", 2, "so")]))[1:] == [
         "too few threads were paid yet (1) to tell this book's rhythm"
@@ -291,8 +261,7 @@ def test_a_record_may_say_when_a_thread_is_due_and_its_author_has_the_last_word(
 
 
 @pytest.mark.parametrize(
-    ("language", "some", "whole"),
-    [("en", "2 of 3 paid", "parts paid: 2"), ("zh", "3 份中已兑现 2 份", "已兑现 2 份")],
+    ("language", "some", "whole"), [("en", "2 of 3 paid", "parts paid: 2"), ("zh", "3 份中已兑现 2 份", "已兑现 2 份")]
 )
 def test_a_thread_may_be_paid_in_parts(language: StoryLanguage, some: str, whole: str) -> None:
     """Moves that pay a part are counted, against how many there are where that was said; a hint pays nothing."""

@@ -7,9 +7,7 @@ from novelgen.models.entity import Entity
 from novelgen.models.state import OpenLoop
 from novelgen.threads.pay_off import MANY_THREADS, SceneAhead, threads_by_pay_off
 
-SCENES = [
-    OutlineScene(1, number, participants=("C0", *(["C1"] if number == 2 else []))) for number in range(1, 9)
-]
+SCENES = [OutlineScene(1, number, participants=("C0", *(["C1"] if number == 2 else []))) for number in range(1, 9)]
 
 
 def thread(number: int, description: str = "who knows", *, last: int = 1, **fields: object) -> OpenLoop:
@@ -29,10 +27,7 @@ def thread(number: int, description: str = "who knows", *, last: int = 1, **fiel
 
 def first_of(*threads: OpenLoop, ahead: SceneAhead, names: tuple[str, ...] = ()) -> str:
     """Return the id of the thread that the scene could most likely pay off."""
-    entities = [
-        Entity(entity_id=f"C{number}", entity_type="character", name=name)
-        for number, name in enumerate(names)
-    ]
+    entities = [Entity(entity_id=f"C{number}", entity_type="character", name=name) for number, name in enumerate(names)]
     outline = StoryOutline(project_id="p", scenes=SCENES, open_loops=list(threads), entities=entities)
     return threads_by_pay_off(outline, ahead)[0].loop_id
 

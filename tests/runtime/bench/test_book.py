@@ -29,9 +29,7 @@ def test_a_book_without_covers_is_judged_by_its_text_alone(folder: Path) -> None
     assert (read.covers, read.shorts) == ({}, {})
 
 
-@pytest.mark.parametrize(
-    "name", ["scenes.jsonl", "entities.jsonl", "records.jsonl", "plans.jsonl", "meta.json"]
-)
+@pytest.mark.parametrize("name", ["scenes.jsonl", "entities.jsonl", "records.jsonl", "plans.jsonl", "meta.json"])
 def test_a_missing_file_is_named(folder: Path, name: str) -> None:
     """Without one of its files the book is refused by that file's name."""
     (folder / name).unlink()

@@ -109,17 +109,13 @@ def test_a_search_takes_a_chapter_and_the_book(run: Run, ingested: Path) -> None
     found = json.loads(run("search", PROJECT, "the key", "--entity", "chapter:2", "--json").stdout)
     assert "M003" in {each["source_id"] for each in found}
     assert {each["chapter_index"] for each in found} == {2}
-    of_book = json.loads(
-        run("search", PROJECT, "the key", "--entity", "book", "--type", "note", "--json").stdout
-    )
+    of_book = json.loads(run("search", PROJECT, "the key", "--entity", "book", "--type", "note", "--json").stdout)
     assert of_book[0]["attached_to"][-1] == {"type": "book", "id": "book"}
 
 
 def test_an_edit_attaches_and_takes_off(run: Run, ingested: Path) -> None:
     """Seed 003.19: `memory edit --attach --detach`; the text alone decides whether ingest still brings it."""
-    shown = run(
-        "memory", "edit", PROJECT, "M001", "--attach", "Ben", "--attach", "chapter:2", "--detach", "Ada"
-    )
+    shown = run("memory", "edit", PROJECT, "M001", "--attach", "Ben", "--attach", "chapter:2", "--detach", "Ada")
     assert shown.stdout == "M001: Ben (C1), the brass key (I0), chapter:2, chapter:1\n"
     assert json.loads(run("memory", "show", PROJECT, "M001", "--json").stdout)["chunk"]["origin"] == "record"
     both = run("memory", "edit", PROJECT, "M001", "--importance", "9", "--attach", "book").stdout

@@ -13,9 +13,7 @@ BOOK = str(Path(__file__).parents[2] / "data" / "bench_book")
 def test_json_holds_every_system_and_stderr_the_progress(run: Run, tmp_path: Path) -> None:
     """With --json stdout is the report alone; what was imported stays in the work folder."""
     work_dir = tmp_path / "work"
-    result = run(
-        "bench", BOOK, "--budgets", "200,50", "--limit-plans", "1", "--work-dir", str(work_dir), "--json"
-    )
+    result = run("bench", BOOK, "--budgets", "200,50", "--limit-plans", "1", "--work-dir", str(work_dir), "--json")
     assert result.exit_code == 0, result.stderr
     report = json.loads(result.stdout)
     assert (report["plans"], report["budgets"], report["records"]) == (1, [50, 200], True)

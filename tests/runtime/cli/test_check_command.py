@@ -53,9 +53,7 @@ def draft(tmp_path: Path, text: str = DEAD_ACT) -> str:
 def drafts_file(tmp_path: Path, *lines: dict[str, Any] | str) -> str:
     """Write a file of drafts and return it."""
     file = tmp_path / "drafts.jsonl"
-    file.write_text(
-        "\n".join(line if isinstance(line, str) else json.dumps(line) for line in lines), encoding="utf-8"
-    )
+    file.write_text("\n".join(line if isinstance(line, str) else json.dumps(line) for line in lines), encoding="utf-8")
     return str(file)
 
 
@@ -193,9 +191,7 @@ def test_what_is_stored_is_checked(run: Run, drowned: Path) -> None:
         ("--text", "-", "--chapter", "3", "--scene", "1", "--model", "a:b", "--no-model"),
     ],
 )
-def test_options_that_do_not_go_together_are_refused(
-    run: Run, drowned: Path, arguments: tuple[str, ...]
-) -> None:
+def test_options_that_do_not_go_together_are_refused(run: Run, drowned: Path, arguments: tuple[str, ...]) -> None:
     """The way to use it is said, and nothing is written."""
     result = run("check", PROJECT, *arguments, answer="text")
     assert result.exit_code == 2

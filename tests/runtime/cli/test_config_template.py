@@ -11,9 +11,7 @@ from runtime.services.projects import config_template
 from runtime.settings import load_settings
 
 
-def test_the_template_changes_nothing_and_holds_every_default(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_the_template_changes_nothing_and_holds_every_default(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """As it is it sets nothing; with its lines uncommented it sets every default."""
     monkeypatch.delenv("NOVELGEN_MEMORY__EMBEDDING_MODEL")
     monkeypatch.delenv("NOVELGEN_PROJECTS_DIR")

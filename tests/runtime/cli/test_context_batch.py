@@ -21,19 +21,12 @@ def steady(file: Path) -> str:
     return json.dumps(context, ensure_ascii=False)
 
 
-def test_every_plan_gets_its_file_and_sees_only_what_lies_before_it(
-    run: Run, ingested: Path, tmp_path: Path
-) -> None:
+def test_every_plan_gets_its_file_and_sees_only_what_lies_before_it(run: Run, ingested: Path, tmp_path: Path) -> None:
     """Each context stands under its plan's id and in its canonical file, cut at its own position."""
     early = line(plan_id="early", chapter_index=1, scene_index=2, scene_plan=PLAN | {"scene_number": 2})
     out = tmp_path / "out"
     result = run(
-        "context",
-        PROJECT,
-        "--plans",
-        str(plans_file(tmp_path, line(plan_id="late"), early)),
-        "--out",
-        str(out),
+        "context", PROJECT, "--plans", str(plans_file(tmp_path, line(plan_id="late"), early)), "--out", str(out)
     )
     assert (result.exit_code, result.stdout) == (0, "")
     assert "2 of 2 contexts written" in result.stderr

@@ -88,9 +88,7 @@ def test_budgets_of_the_command_line_hold(run: Run, ingested: Path) -> None:
     assert context["report"]["tokens"]["timeline"] == 0
 
 
-def test_an_unknown_project_ends_with_2_and_creates_nothing(
-    run: Run, projects_dir: Path, ingested: Path
-) -> None:
+def test_an_unknown_project_ends_with_2_and_creates_nothing(run: Run, projects_dir: Path, ingested: Path) -> None:
     """A typing error in the project's name leaves no folder behind."""
     result = run("context", "lighthose", "--chapter", "3", "--scene", "1")
     assert result.exit_code == 2
@@ -230,9 +228,7 @@ def test_a_bad_config_file_is_bad_input(run: Run, ingested: Path, content: bytes
 
 def test_settings_of_the_project_hold(run: Run, ingested: Path) -> None:
     """config.yaml sets the budgets that the command line leaves open."""
-    (ingested / "config.yaml").write_text(
-        "memory:\n  memory_budget: 20\n  state_budget: 0\n", encoding="utf-8"
-    )
+    (ingested / "config.yaml").write_text("memory:\n  memory_budget: 20\n  state_budget: 0\n", encoding="utf-8")
     tokens = shown_context(run("context", *SCENE, "--state-budget", "500", "--json"))["report"]["tokens"]
     assert tokens["memories"] <= 20
     assert tokens["states"] > 0
@@ -282,9 +278,7 @@ def test_a_plan_needs_no_json(run: Run, ingested: Path) -> None:
     assert "Memory for scene 3:1" in result.stdout
     assert "not known to the story  Zebedee" in result.stdout
     assert "nothing is missing" not in result.stdout
-    plan = json.loads((ingested / "scene_3_1_memory.json").read_text(encoding="utf-8"))["report"][
-        "scene_plan"
-    ]
+    plan = json.loads((ingested / "scene_3_1_memory.json").read_text(encoding="utf-8"))["report"]["scene_plan"]
     assert (plan["location"], plan["characters"]) == ("the lighthouse", ["Ada", "Zebedee"])
 
 

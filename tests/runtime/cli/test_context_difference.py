@@ -68,12 +68,7 @@ def test_without_a_file_there_is_nothing_to_compare_with(run: Run, ingested: Pat
 
 
 @pytest.mark.parametrize(
-    ("content", "told"),
-    [
-        (b"{", "is not JSON"),
-        (b"[]", "the whole cannot be []"),
-        (b"\xff\xfe", "is not UTF-8"),
-    ],
+    ("content", "told"), [(b"{", "is not JSON"), (b"[]", "the whole cannot be []"), (b"\xff\xfe", "is not UTF-8")]
 )
 def test_a_file_that_cannot_be_read_is_named(run: Run, ingested: Path, content: bytes, told: str) -> None:
     """A damaged file is bad input with its fix, and is left as it is."""
@@ -93,9 +88,7 @@ def test_an_unknown_project_creates_nothing(run: Run, projects_dir: Path) -> Non
 
 
 @pytest.mark.usefixtures("index_kept_open")
-def test_a_context_needs_no_plan_but_the_one_it_was_built_for(
-    run: Run, ingested: Path, tmp_path: Path
-) -> None:
+def test_a_context_needs_no_plan_but_the_one_it_was_built_for(run: Run, ingested: Path, tmp_path: Path) -> None:
     """What --plan gave once is kept in the file, so that comparing and rebuilding need nothing else."""
     plan = tmp_path / "plan.json"
     plan.write_text(json.dumps(PLAN | {"scene_number": 2}), encoding="utf-8")
@@ -143,10 +136,7 @@ DIFFERENCE = ContextDifference(
             entity_type="character",
             change="changed",
             attributes=[
-                AttributeChange(
-                    attribute="presence",
-                    was={"location_id": "L0", "chapter_index": 1, "scene_index": 2},
-                ),
+                AttributeChange(attribute="presence", was={"location_id": "L0", "chapter_index": 1, "scene_index": 2}),
                 AttributeChange(attribute="holder", was="C9", now=["C0"]),
             ],
         ),
@@ -159,9 +149,7 @@ DIFFERENCE = ContextDifference(
             now=MemoryWording(form="short", text="林冲到庙"),
         )
     ],
-    timeline=[
-        TimelineDifference(section="recent_events", change="in", now={"event": "放火", "chapter_index": 1})
-    ],
+    timeline=[TimelineDifference(section="recent_events", change="in", now={"event": "放火", "chapter_index": 1})],
     names={"C0": "林冲", "L0": "山神庙"},
     issues=[ReportIssue(stage="states", kind="timeout", message="慢")],
 )

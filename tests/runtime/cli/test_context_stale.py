@@ -24,9 +24,7 @@ def _stale_once(_ingested_once: Path, tmp_path_factory: pytest.TempPathFactory) 
     folder = Path(shutil.copytree(_ingested_once, projects / PROJECT))
     disable_index(folder)
     plans = plans_file(
-        projects,
-        line(plan_id="A", chapter_index=1, scene_index=2),
-        line(plan_id="B", chapter_index=4, scene_index=2),
+        projects, line(plan_id="A", chapter_index=1, scene_index=2), line(plan_id="B", chapter_index=4, scene_index=2)
     )
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("NOVELGEN_MEMORY__EMBEDDING_MODEL", "fake:32")

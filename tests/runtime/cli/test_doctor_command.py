@@ -54,9 +54,7 @@ def test_a_lost_index_is_degraded_until_it_is_rebuilt(run: Run, ingested: Path) 
     assert findings(run, PROJECT)["vector index"]["level"] == "ok"
 
 
-def test_another_embedding_model_asks_for_a_reindex(
-    run: Run, ingested: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_another_embedding_model_asks_for_a_reindex(run: Run, ingested: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Vectors of another model are not compared; reindex makes new ones."""
     monkeypatch.setenv("NOVELGEN_MEMORY__EMBEDDING_MODEL", "fake:64")
     changed = findings(run, PROJECT)["vector index"]

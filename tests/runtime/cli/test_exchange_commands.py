@@ -32,9 +32,7 @@ def test_a_path_is_no_name(run: Run, tmp_path: Path) -> None:
     assert not (tmp_path / "elsewhere").exists()
 
 
-def test_an_export_comes_back_as_another_project(
-    run: Run, ingested: Path, tmp_path: Path, projects_dir: Path
-) -> None:
+def test_an_export_comes_back_as_another_project(run: Run, ingested: Path, tmp_path: Path, projects_dir: Path) -> None:
     """A dry run makes nothing, the import the same story."""
     out = tmp_path / "out"
     exported = run("export", PROJECT, str(out))

@@ -43,9 +43,7 @@ def model(monkeypatch: pytest.MonkeyPatch) -> pytest.MonkeyPatch:
 
 def statuses(run: Run) -> list[str]:
     """Return the extraction status of every stored scene."""
-    return [
-        scene["extraction_status"] for scene in json.loads(run("scene", "list", PROJECT, "--json").stdout)
-    ]
+    return [scene["extraction_status"] for scene in json.loads(run("scene", "list", PROJECT, "--json").stdout)]
 
 
 def test_scenes_without_records_are_extracted(run: Run, unrecorded: Path, model: pytest.MonkeyPatch) -> None:
@@ -98,9 +96,7 @@ def test_failures_are_told_and_taken_up_again(run: Run, unrecorded: Path, model:
         result = run("extract", PROJECT)
         second = run("extract", PROJECT)
     assert second.exit_code == 0
-    assert (
-        f"1 scenes failed before; read them again with `novelgen extract {PROJECT} --retry`" in second.stderr
-    )
+    assert f"1 scenes failed before; read them again with `novelgen extract {PROJECT} --retry`" in second.stderr
     assert result.exit_code == 1
     assert "scene 2:2: no readable JSON object" in result.stderr
     assert f"novelgen extract {PROJECT} --retry" in result.stderr
@@ -135,9 +131,7 @@ def test_a_scene_is_read_anew(run: Run, unrecorded: Path, model: pytest.MonkeyPa
 
 
 @pytest.mark.parametrize("option", [("--again",), ("--retry",), ("--chapter", "1")])
-def test_scenes_that_are_named_need_no_other_choice(
-    run: Run, ingested: Path, option: tuple[str, ...]
-) -> None:
+def test_scenes_that_are_named_need_no_other_choice(run: Run, ingested: Path, option: tuple[str, ...]) -> None:
     """`--scene` with another way of choosing is refused."""
     result = run("extract", PROJECT, "--scene", "1:1", *option)
     assert result.exit_code == 2
@@ -161,13 +155,9 @@ def test_an_option_names_another_model(run: Run, unrecorded: Path) -> None:
 def test_an_estimate_asks_nobody(run: Run, unrecorded: Path) -> None:
     """`--estimate`, also called `--dry-run`, needs no model: scenes, calls, tokens, and the price where it is told."""
     plain = run("extract", PROJECT, "--dry-run")
-    priced = json.loads(
-        run("extract", PROJECT, "--estimate", "--price-in", "1", "--price-out", "2", "--json").stdout
-    )
+    priced = json.loads(run("extract", PROJECT, "--estimate", "--price-in", "1", "--price-out", "2", "--json").stdout)
     assert plain.exit_code == 0
-    assert "4 scenes to read: 6 calls" in plain.stdout, (
-        "one for each scene, and one at the end of each chapter"
-    )
+    assert "4 scenes to read: 6 calls" in plain.stdout, "one for each scene, and one at the end of each chapter"
     assert (priced["scenes"], priced["calls"]) == (4, 6)
     assert priced["price"] == pytest.approx((priced["input_tokens"] + 2 * priced["output_tokens"]) / 1e6)
     assert statuses(run) == ["none"] * 4
@@ -200,9 +190,7 @@ def test_a_refused_key_ends_the_run(run: Run, unrecorded: Path, model: pytest.Mo
     assert statuses(run) == ["none"] * 4
 
 
-def test_passes_at_the_end_of_chapters_are_counted(
-    run: Run, unrecorded: Path, model: pytest.MonkeyPatch
-) -> None:
+def test_passes_at_the_end_of_chapters_are_counted(run: Run, unrecorded: Path, model: pytest.MonkeyPatch) -> None:
     """Their calls are among those of the model; chapters that were reconciled before are told apart."""
 
     def answer(call: StubCall) -> None:
@@ -224,11 +212,7 @@ def test_passes_at_the_end_of_chapters_are_counted(
 def tell_who_knows(call: StubCall) -> None:
     """Say of the scene that Ada alone knows it, but for the last, in which Ben learns where the key was."""
     scene = call.payload["messages"][1]["content"]
-    said = {
-        "memories": [
-            {"id": f"N{number}", "known_by": ["Ada"]} for number in (1, 2) if f"N{number} |" in scene
-        ]
-    }
+    said = {"memories": [{"id": f"N{number}", "known_by": ["Ada"]} for number in (1, 2) if f"N{number} |" in scene]}
     if "Ben sold" in scene:
         said |= {"learned": [{"who": ["Ben"], "memories": ["M1"], "quote": "Ben sold the brass key"}]}
     call.say(json.dumps(said))
@@ -261,11 +245,7 @@ def test_knowledge_of_supplied_records_is_read(run: Run, model: pytest.MonkeyPat
         assert run("extract", PROJECT, "--knowledge").exit_code == 0
         assert len(stub.calls) == 3
     learnt = known_to(run, "Ben")["M001"]
-    assert (learnt["since_chapter"], learnt["since_scene"], learnt["quote"]) == (
-        2,
-        2,
-        "Ben sold the brass key",
-    )
+    assert (learnt["since_chapter"], learnt["since_scene"], learnt["quote"]) == (2, 2, "Ben sold the brass key")
     assert "M001" in known_to(run, "Ada")
     assert "M001" not in known_to(run, "Cornelius")
 
@@ -284,11 +264,7 @@ def test_a_scene_not_read_for_knowledge_is_told_of(run: Run, model: pytest.Monke
         model.setenv("NOVELGEN_MODEL_BASE_URL", stub.base_url)
         result = run("extract", PROJECT, "--knowledge", "--json")
     assert result.exit_code == 1
-    assert [scene["outcome"] for scene in json.loads(result.stdout)["scenes"]] == [
-        "done",
-        "done",
-        "failed",
-    ]
+    assert [scene["outcome"] for scene in json.loads(result.stdout)["scenes"]] == ["done", "done", "failed"]
     assert "scene 2:2: no readable JSON object" in result.stderr
     assert "1 scenes wait to be read for who knows what" in result.stderr
     with openai_stub(tell_who_knows) as stub:

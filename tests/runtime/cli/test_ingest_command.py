@@ -31,12 +31,7 @@ def test_init_makes_a_skeleton_that_can_be_ingested(run: Run, projects_dir: Path
     result = run("init", "我的小说")
     folder = projects_dir / "我的小说"
     assert result.exit_code == 0
-    assert {each.name for each in folder.iterdir()} == {
-        "settings.json",
-        "characters.json",
-        "config.yaml",
-        "chapters",
-    }
+    assert {each.name for each in folder.iterdir()} == {"settings.json", "characters.json", "config.yaml", "chapters"}
     assert json.loads((folder / "settings.json").read_text(encoding="utf-8"))["language"] == "zh"
     taken_in = run("ingest", "我的小说")
     assert taken_in.exit_code == 0
@@ -229,9 +224,7 @@ def test_import_book_creates_a_project_and_keeps_ids(run: Run, tmp_path: Path) -
     assert "4 unchanged" in again.stdout
 
 
-def test_import_book_says_what_was_not_consolidated(
-    run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_import_book_says_what_was_not_consolidated(run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """The book is stored, and the failure is told on the error stream."""
 
     def fail(*_: object, **__: object) -> None:

@@ -49,9 +49,7 @@ def test_the_reader_knows_all_that_was_told(run: Run, ingested: Path) -> None:
 
 def test_it_is_filtered(run: Run, ingested: Path) -> None:
     """A name keeps what is about its bearer, other words what holds them."""
-    assert [
-        each["source_id"] for each in knows(run, "Ada", "--about", "the harbour master")["not_known"]
-    ] == ["M003"]
+    assert [each["source_id"] for each in knows(run, "Ada", "--about", "the harbour master")["not_known"]] == ["M003"]
     assert [each["source_id"] for each in knows(run, "Ada", "--about", "lamp")["known"]] == ["M002"]
 
 
@@ -95,9 +93,7 @@ def test_a_memory_names_its_knowers(run: Run, ingested: Path) -> None:
 
 def test_the_authors_word_is_said_and_taken_back(run: Run, ingested: Path) -> None:
     """It outranks what follows from the story, survives an ingest, and can be undone."""
-    said = run(
-        "memory", "knowledge", PROJECT, "M003", "Ada", "knows", "--how", "told", "--learned-from", "Ben"
-    )
+    said = run("memory", "knowledge", PROJECT, "M003", "Ada", "knows", "--how", "told", "--learned-from", "Ben")
     assert (said.exit_code, said.stdout) == (0, "Ada knows M003, from its own scene on, 2:2\n")
     run("ingest", PROJECT)
     (known,) = [each for each in knows(run, "Ada")["known"] if each["source_id"] == "M003"]

@@ -145,9 +145,7 @@ def test_no_projects_say_how_to_begin(run: Run, projects_dir: Path) -> None:
         ["doctor", "nobody"],
     ],
 )
-def test_an_unknown_project_ends_with_2_and_creates_nothing(
-    run: Run, projects_dir: Path, command: list[str]
-) -> None:
+def test_an_unknown_project_ends_with_2_and_creates_nothing(run: Run, projects_dir: Path, command: list[str]) -> None:
     """No command creates a project that it was asked to read or change."""
     result = run(*command)
     assert result.exit_code == 2

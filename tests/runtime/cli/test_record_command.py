@@ -70,9 +70,7 @@ def test_an_authors_record_takes_the_place_and_stays(run: Run, ingested: Path, t
     assert "M001" not in memories
 
 
-def test_the_editor_starts_from_what_is_stored(
-    run: Run, ingested: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_the_editor_starts_from_what_is_stored(run: Run, ingested: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Without a file the record opens in an editor, and what is saved there is stored."""
 
     def edit(text: str, extension: str) -> str:
@@ -105,9 +103,7 @@ def test_an_editor_that_saves_nothing_changes_nothing(
         ),
     ],
 )
-def test_what_is_no_record_changes_nothing(
-    run: Run, ingested: Path, tmp_path: Path, text: str, message: str
-) -> None:
+def test_what_is_no_record_changes_nothing(run: Run, ingested: Path, tmp_path: Path, text: str, message: str) -> None:
     """A wrong file is refused with the field that is wrong."""
     before = shown(run)
     file = tmp_path / "record.json"

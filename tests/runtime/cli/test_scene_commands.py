@@ -27,12 +27,7 @@ def place_of_memory(run: Run, memory_id: str) -> tuple[int, int]:
 
 def test_scenes_are_listed_and_shown(run: Run, ingested: Path) -> None:
     """The list has who was on stage, the single scene its text; one without a title has its chapter's."""
-    assert titles(run) == {
-        "1:1": "The third stair",
-        "1:2": "A promise",
-        "2:1": "Chapter 2",
-        "2:2": "Two loaves",
-    }
+    assert titles(run) == {"1:1": "The third stair", "1:2": "A promise", "2:1": "Chapter 2", "2:2": "Two loaves"}
     assert "Ada, Ben" in run("scene", "list", PROJECT).stdout
     shown = run("scene", "show", PROJECT, "1:1")
     assert CHAPTERS[1][0] in shown.stdout

@@ -45,9 +45,7 @@ def test_since_tells_a_scene_or_a_stretch(run: Run, ingested: Path) -> None:
         (("--from", "second"), "is no position"),
     ],
 )
-def test_what_cannot_be_told_of_is_refused(
-    run: Run, ingested: Path, arguments: tuple[str, ...], reason: str
-) -> None:
+def test_what_cannot_be_told_of_is_refused(run: Run, ingested: Path, arguments: tuple[str, ...], reason: str) -> None:
     """With exit code 2 and what to do."""
     result = run("since", PROJECT, *arguments)
     assert result.exit_code == 2
@@ -89,9 +87,7 @@ def test_extract_ends_with_what_the_scenes_changed(
 ) -> None:
     """Of the scenes that were read, in the report too; `--no-changes` leaves it out."""
     write_project(projects_dir, records=False)
-    assert (
-        "  stored as text alone, so that nobody said what they changed: 2:2" in run("ingest", PROJECT).stdout
-    )
+    assert "  stored as text alone, so that nobody said what they changed: 2:2" in run("ingest", PROJECT).stdout
     monkeypatch.setenv("NOVELGEN_MODEL", "openai:stub")
     monkeypatch.setenv("NOVELGEN_MEMORY__SUMMARIZATION__RECONCILE_CHAPTERS", "false")
 

@@ -27,17 +27,7 @@ def _done(run: Run, *arguments: str) -> str:
 def test_a_character_is_added_shown_and_edited(run: Run, ingested: Path) -> None:
     """The id is printed; fields go to card, profile or state, and hold from where they were said."""
     added = _done(
-        run,
-        "character",
-        "add",
-        PROJECT,
-        "Ines Holt",
-        "--role",
-        "minor",
-        "--trait",
-        "patient",
-        "--goal",
-        "rest",
+        run, "character", "add", PROJECT, "Ines Holt", "--role", "minor", "--trait", "patient", "--goal", "rest"
     )
     assert added.startswith("added C3 Ines Holt known after scene 2:2")
     assert "--from 1:1" in added
@@ -69,18 +59,7 @@ def test_relationships_are_added_edited_and_shown_from_a_side(run: Run, ingested
     """Names work, either order works, and history tells what happened."""
     views = ("--type", "friends", "--view-a", "he never lies", "--view-b", "she is wise")
     assert _done(run, "relationship", "add", PROJECT, "Ada", "Ben", *views).startswith("added R")
-    _done(
-        run,
-        "relationship",
-        "edit",
-        PROJECT,
-        "Ben",
-        "Ada",
-        "--status",
-        "strained",
-        "--event",
-        "he sold the key",
-    )
+    _done(run, "relationship", "edit", PROJECT, "Ben", "Ada", "--status", "strained", "--event", "he sold the key")
     (view,) = _json(run, "relationship", "list", PROJECT, "--of", "Ben", "--status", "strained")
     assert (view["character_id"], view["your_view"]) == ("C0", "she is wise")
     shown = _done(run, "relationship", "show", PROJECT, "Ben", "Ada")
@@ -129,9 +108,7 @@ def test_every_field_of_a_relationship_can_be_edited(run: Run, ingested: Path) -
     views = ("--view-a", "he never lies", "--view-b", "she is wise", "--status", "close", "--intensity", "8")
     _done(run, "relationship", "add", PROJECT, "Ada", "Ben", "--type", "friends", *views)
     pair = ("relationship", "edit", PROJECT, "Ben", "Ada")
-    assert _done(run, *pair, "--type", "debtor and creditor", "--view-a", "she haunts me").startswith(
-        "changed"
-    )
+    assert _done(run, *pair, "--type", "debtor and creditor", "--view-a", "she haunts me").startswith("changed")
     assert _done(run, *pair, "--type", "debtor and creditor", "--view-a", "she haunts me").startswith("unch")
     shown = _json(run, "relationship", "show", PROJECT, "Ada", "Ben")
     assert shown["relationship_type"] == "creditor and debtor"
@@ -176,14 +153,9 @@ def test_threads_are_planted_moved_and_ended(run: Run, ingested: Path) -> None:
     )
     thread_id = added.removeprefix("added ")
     assert _json(run, "thread", "list", PROJECT, "--due", "1")[0]["loop_id"] == thread_id
-    assert (
-        _done(run, "thread", "edit", PROJECT, thread_id, "--advance", "a second light")
-        == f"{thread_id} is advanced"
-    )
+    assert _done(run, "thread", "edit", PROJECT, thread_id, "--advance", "a second light") == f"{thread_id} is advanced"
     assert "Who lit the lamp?" in _done(run, "thread", "list", PROJECT)
-    assert (
-        _done(run, "thread", "edit", PROJECT, thread_id, "--resolve", "Ada did") == f"{thread_id} is resolved"
-    )
+    assert _done(run, "thread", "edit", PROJECT, thread_id, "--resolve", "Ada did") == f"{thread_id} is resolved"
     shown = _json(run, "thread", "show", PROJECT, thread_id)
     assert (shown["status"], shown["resolution_summary"]) == ("resolved", "Ada did")
     assert thread_id not in str(_json(run, "thread", "list", PROJECT))
@@ -198,9 +170,9 @@ def test_the_ledger_of_threads_is_shown_in_three_views(run: Run, ingested: Path)
     thread_id = _done(run, "thread", "add", PROJECT, "Who lit the lamp?", *options).removeprefix("added ")
     edit = ("thread", "edit", PROJECT, thread_id)
     _done(run, *edit, "--pay-off", "the keeper speaks", "--due-from", "1:1", "--due-by", "1:2")
-    assert [
-        (each["loop_id"], each["stage"]) for each in _json(run, "threads", PROJECT, "--due")["entries"]
-    ] == [(thread_id, "overdue")]
+    assert [(each["loop_id"], each["stage"]) for each in _json(run, "threads", PROJECT, "--due")["entries"]] == [
+        (thread_id, "overdue")
+    ]
     assert _json(run, "threads", PROJECT, "--as-of", "1:1")["entries"] == []
     assert "overdue" in _done(run, "threads", PROJECT)
     assert "Overdue (1)" in _done(run, "threads", PROJECT, "--board")
@@ -225,9 +197,7 @@ def test_the_former_name_of_threads_works(run: Run, ingested: Path) -> None:
 def test_fields_of_a_card_make_no_facts(run: Run, ingested: Path) -> None:
     """Where the story first shows somebody can be corrected, and the state says nothing of it."""
     _done(run, "character", "add", PROJECT, "Ines Holt")
-    told = _done(
-        run, "character", "edit", PROJECT, "Ines Holt", "first_chapter=1", "alias=Nes", "translation=伊内斯"
-    )
+    told = _done(run, "character", "edit", PROJECT, "Ines Holt", "first_chapter=1", "alias=Nes", "translation=伊内斯")
     assert told == "changed C3: first_chapter, alias, translation"
     shown = _json(run, "character", "show", PROJECT, "Nes", "--as-of", "2")
     assert (shown["entity"]["first_chapter"], shown["state"]) == (1, None)
@@ -280,9 +250,7 @@ def test_what_writes_tells_programs_what_it_did(run: Run, ingested: Path, comman
     assert isinstance(_json(run, *command), dict)
 
 
-def test_entities_are_merged_and_split_and_it_is_undone(
-    run: Run, ingested: Path, index_kept_open: None
-) -> None:
+def test_entities_are_merged_and_split_and_it_is_undone(run: Run, ingested: Path, index_kept_open: None) -> None:
     """The command says how to undo it; the journal keeps both."""
     before = _json(run, "entity", "list", PROJECT)
     assert "undo: novelgen entity undo lighthouse 1" in _done(
@@ -318,10 +286,7 @@ def test_entities_are_merged_and_split_and_it_is_undone(
         (("threads", PROJECT, "--on-stage", "Nobody"), "Nobody"),
         (("thread", "show", PROJECT, "OL77"), "no thread 'OL77' is planted"),
         (("entity", "undo", PROJECT, "9"), "no change 9 is kept"),
-        (
-            ("entity", "split", PROJECT, "Ada", "--name", "x", "--scene", "3"),
-            "--scene needs chapter and scene",
-        ),
+        (("entity", "split", PROJECT, "Ada", "--name", "x", "--scene", "3"), "--scene needs chapter and scene"),
     ],
 )
 def test_wrong_input_is_one_line(run: Run, ingested: Path, arguments: tuple[str, ...], message: str) -> None:
@@ -381,9 +346,7 @@ def test_relationships_and_threads_are_deleted(run: Run, ingested: Path) -> None
 def test_a_thread_is_noted_and_described(run: Run, ingested: Path) -> None:
     """Seed 000.10: `thread edit` sets notes and description beside a move or alone, `thread list` tells them."""
     thread = _json(run, "thread", "add", PROJECT, "Who lit the lamp?")["loop_id"]
-    edited = _json(
-        run, "thread", "edit", PROJECT, thread, "--notes", "Ben did", "--advance", "a second light"
-    )
+    edited = _json(run, "thread", "edit", PROJECT, thread, "--notes", "Ben did", "--advance", "a second light")
     assert (edited["notes"], edited["status"]) == ("Ben did", "advanced")
     (listed,) = [each for each in _json(run, "thread", "list", PROJECT) if each["loop_id"] == thread]
     assert listed["notes"] == "Ben did"

@@ -57,9 +57,7 @@ def test_a_persons_summary_from_a_file_stands(run: Run, ingested: Path, tmp_path
     assert sum(context["report"]["tokens_per_need"].values()) == sum(context["report"]["tokens"].values())
 
 
-def test_the_editor_starts_from_what_is_told(
-    run: Run, ingested: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_the_editor_starts_from_what_is_told(run: Run, ingested: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """What is saved is stored; an empty text gives the made summary back; leaving without saving changes nothing."""
     monkeypatch.setattr(click, "edit", lambda text: text.replace("hides", "buries"))
     assert run("summary", "edit", PROJECT, "--chapter", "1").exit_code == 0

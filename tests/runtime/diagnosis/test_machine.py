@@ -5,14 +5,7 @@ from __future__ import annotations
 import pytest
 from pydantic import SecretStr
 
-from runtime.diagnosis.checks import (
-    Diagnosis,
-    Finding,
-    check_chat_model,
-    check_embeddings,
-    check_sqlite,
-    versions,
-)
+from runtime.diagnosis.checks import Diagnosis, Finding, check_chat_model, check_embeddings, check_sqlite, versions
 from runtime.settings import MemorySettings, NovelgenSettings
 from runtime.stores import MemoryStores
 from tests.support.openai_stub import openai_stub

@@ -69,10 +69,7 @@ def test_memories_of_nobody_are_named(stores: MemoryStores) -> None:
     with stores.database(PROJECT).write() as unit:
         unit.play.keep_secret("C8", Secret(secret_id="name", text="Born elsewhere."))
         felt = StoredDispositionChange(
-            character_id="C9",
-            other_id="C0",
-            event_type="gift_given",
-            happened_at=datetime(2031, 3, 1, tzinfo=UTC),
+            character_id="C9", other_id="C0", event_type="gift_given", happened_at=datetime(2031, 3, 1, tzinfo=UTC)
         )
         unit.play.add_disposition(felt)
     (finding,) = check_minds(stores, PROJECT)

@@ -96,9 +96,7 @@ def test_a_dead_embedding_model_is_what_is_to_be_mended(stores: MemoryStores, tm
     """Where the index cannot be opened for want of its embedding model, no rebuild is advised: it would fail, too."""
     stores.close()
     nobody = "http://127.0.0.1:9/v1"
-    with MemoryStores(
-        settings_for(tmp_path, embedding_model="openai:x", embedding_base_url=nobody)
-    ) as without_model:
+    with MemoryStores(settings_for(tmp_path, embedding_model="openai:x", embedding_base_url=nobody)) as without_model:
         findings = [check_index(without_model, PROJECT, waiting=0), check_breaker(without_model, PROJECT)]
     assert [(each.level, each.fix) for each in findings] == [
         ("degraded", "put the embedding model right first; the index waits for it, and nothing is lost")

@@ -20,16 +20,12 @@ ROOM = Path(checks.__file__).parent
 def test_every_kind_has_its_words() -> None:
     """Whatever a check finds is told in Chinese, and no words are kept for what nobody finds."""
     files = [*ROOM.glob("*.py"), ROOM.parent / "services" / "diagnosis.py"]
-    named = {
-        kind for file in files for found in KIND.findall(file.read_text("utf-8")) for kind in found if kind
-    }
+    named = {kind for file in files for found in KIND.findall(file.read_text("utf-8")) for kind in found if kind}
     assert named == set(CHINESE)
 
 
 @pytest.mark.parametrize("language", ["en", "zh"])
-def test_a_diagnosis_is_told_in_the_language_that_is_asked_for(
-    demo_stores: MemoryStores, language: str
-) -> None:
+def test_a_diagnosis_is_told_in_the_language_that_is_asked_for(demo_stores: MemoryStores, language: str) -> None:
     """All findings on a demo are in one language; levels and kinds are the same."""
     diagnosis = diagnose(demo_stores, "demo", repair=True, ask_network=False, language=language)  # type: ignore[arg-type]
     for finding in (*diagnosis.findings, *diagnosis.repairs):

@@ -109,9 +109,7 @@ def test_a_damaged_file_in_an_archive_is_refused(tmp_path: Path, packing: int) -
     """An archive whose list is whole but whose text is damaged is named, whichever way it is packed."""
     archive = tmp_path / "book.zip"
     with zipfile.ZipFile(archive, "w", packing) as opened:
-        opened.writestr(
-            "book.txt", "".join(f"Chapter {number}\n\nThe lamp went out.\n" for number in range(500))
-        )
+        opened.writestr("book.txt", "".join(f"Chapter {number}\n\nThe lamp went out.\n" for number in range(500)))
     content = bytearray(archive.read_bytes())
     content[60:90] = bytes(range(200, 230))
     archive.write_bytes(content)

@@ -13,9 +13,7 @@ from runtime.files.bench_folder import load_book
 
 
 def _lines(file: Path, documents: list[Any]) -> None:
-    file.write_text(
-        "".join(json.dumps(each, ensure_ascii=False) + "\n" for each in documents), encoding="utf-8"
-    )
+    file.write_text("".join(json.dumps(each, ensure_ascii=False) + "\n" for each in documents), encoding="utf-8")
 
 
 @pytest.fixture
@@ -30,15 +28,7 @@ def folder(tmp_path: Path) -> Path:
     )
     _lines(
         tmp_path / "entities.jsonl",
-        [
-            {
-                "entity_id": "C7",
-                "entity_type": "character",
-                "name": "阿青",
-                "aliases": ["青儿"],
-                "first_chapter": 1,
-            }
-        ],
+        [{"entity_id": "C7", "entity_type": "character", "name": "阿青", "aliases": ["青儿"], "first_chapter": 1}],
     )
     _lines(tmp_path / "records.jsonl", [{"chapter_index": 1, "scene_index": 1, "summary": ["阿青有灯"]}])
     (tmp_path / "meta.json").write_text('{"title": "灯", "language": "zh"}', encoding="utf-8")
@@ -74,27 +64,15 @@ def test_a_folder_without_meta_is_named_by_itself(folder: Path) -> None:
     ("name", "line", "message"),
     [
         ("scenes.jsonl", '{"chapter_index": 1', r"scenes\.jsonl' line 3 is not JSON"),
-        (
-            "scenes.jsonl",
-            '{"chapter_index": 1, "scene_index": 2, "text": null}',
-            r"line 3: text cannot be None",
-        ),
-        (
-            "scenes.jsonl",
-            '{"chapter_index": 1, "scene_index": 1, "text": ""}',
-            r"has \[1, 1\] more than once",
-        ),
+        ("scenes.jsonl", '{"chapter_index": 1, "scene_index": 2, "text": null}', r"line 3: text cannot be None"),
+        ("scenes.jsonl", '{"chapter_index": 1, "scene_index": 1, "text": ""}', r"has \[1, 1\] more than once"),
         ("scenes.jsonl", "[]", r"line 3: the whole cannot be \[\]"),
         (
             "entities.jsonl",
             '{"entity_id": "C8", "entity_type": "x", "name": "y"}',
             r"line 2: entity_type cannot be 'x'",
         ),
-        (
-            "entities.jsonl",
-            '{"entity_id": "C7", "entity_type": "item", "name": "y"}',
-            r'has "C7" more than once',
-        ),
+        ("entities.jsonl", '{"entity_id": "C7", "entity_type": "item", "name": "y"}', r'has "C7" more than once'),
         ("records.jsonl", '{"chapter_index": 9, "scene_index": 9}', r"record of \(9, 9\)"),
         ("records.jsonl", '{"chapter_index": 1, "scene_index": "x"}', r"line 2: scene_index cannot be 'x'"),
     ],
@@ -113,9 +91,7 @@ def test_a_folder_without_scenes_is_refused(tmp_path: Path) -> None:
         load_book(tmp_path)
 
 
-@pytest.mark.parametrize(
-    ("meta", "message"), [("[]", "must hold an object"), ('{"title": 3}', "title cannot be 3")]
-)
+@pytest.mark.parametrize(("meta", "message"), [("[]", "must hold an object"), ('{"title": 3}', "title cannot be 3")])
 def test_wrong_meta_is_refused(folder: Path, meta: str, message: str) -> None:
     """meta.json of the wrong shape is an error of that file."""
     (folder / "meta.json").write_text(meta, encoding="utf-8")

@@ -46,8 +46,7 @@ def test_other_lines_are_text(line: str) -> None:
 def test_chinese_chapter_and_scene_headings() -> None:
     """第N回 before all text is the title, 第N场 begins a scene."""
     chapter = chapter_from_text(
-        "第十三回　陷虎穴金星解厄\n\n第一场 出长安\n却说三藏。\n\n第二场：双叉岭\n那日行者。\n",
-        chapter_number=13,
+        "第十三回　陷虎穴金星解厄\n\n第一场 出长安\n却说三藏。\n\n第二场：双叉岭\n那日行者。\n", chapter_number=13
     )
     assert chapter.chapter_title == "第十三回　陷虎穴金星解厄"
     assert _scenes(chapter) == [(1, "第一场 出长安", "却说三藏。"), (2, "第二场：双叉岭", "那日行者。")]
@@ -61,9 +60,7 @@ def test_a_sentence_about_a_scene_is_no_heading() -> None:
 
 def test_english_plain_text_headings() -> None:
     """`Chapter N` before all text is the title and `Scene N` begins a scene."""
-    chapter = chapter_from_text(
-        "CHAPTER IV. The Bald Man\n\nScene 1\nA.\nScene 2: The door\nB.", chapter_number=4
-    )
+    chapter = chapter_from_text("CHAPTER IV. The Bald Man\n\nScene 1\nA.\nScene 2: The door\nB.", chapter_number=4)
     assert chapter.chapter_title == "CHAPTER IV. The Bald Man"
     assert _scenes(chapter) == [(1, "Scene 1", "A."), (2, "Scene 2: The door", "B.")]
 

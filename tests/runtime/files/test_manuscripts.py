@@ -67,26 +67,18 @@ def test_markdown_headings_and_scene_breaks() -> None:
     """The highest level that occurs more than once makes chapters, the level below scenes."""
     text = "# The Book\n\n## Arrival\n\nShe came.\n\n### Night\n\nShe slept.\n\n## Departure\n\nShe left."
     manuscript = split_manuscript(text)
-    assert _shape(manuscript) == [
-        (1, "Arrival", ["She came.", "She slept."]),
-        (2, "Departure", ["She left."]),
-    ]
+    assert _shape(manuscript) == [(1, "Arrival", ["She came.", "She slept."]), (2, "Departure", ["She left."])]
     assert manuscript.left_out == "# The Book"
 
 
 def test_bare_numerals_that_count_up() -> None:
     """I, II and III alone on a line begin chapters; a stray numeral does not."""
     text = "I\n\nA.\n\nII\n\nB saw\n\n7\n\ncrows.\n\nIII.\n\nC."
-    assert [(number, title) for number, title, _ in _shape(split_manuscript(text))] == [
-        (1, "I"),
-        (2, "II"),
-        (3, "III"),
-    ]
+    assert [(number, title) for number, title, _ in _shape(split_manuscript(text))] == [(1, "I"), (2, "II"), (3, "III")]
 
 
 @pytest.mark.parametrize(
-    "text",
-    ["Chapter one of my life was over, and he knew it.\n\nI\n\nwas there.", "他说第一章写完了。\n\n她笑。"],
+    "text", ["Chapter one of my life was over, and he knew it.\n\nI\n\nwas there.", "他说第一章写完了。\n\n她笑。"]
 )
 def test_sentences_are_no_headings(text: str) -> None:
     """A text without headings is one chapter, with all its text."""
@@ -143,7 +135,9 @@ def test_numbers_of_headings(title: str, number: int | None) -> None:
 def _epub(file: Path, pages: dict[str, str], *, order: list[str] | None = None) -> Path:
     items = "".join(f'<item id="{name}" href="text/{name}.xhtml"/>' for name in pages)
     spine = "".join(f'<itemref idref="{name}"/>' for name in order or list(pages))
-    package = f'<package xmlns="http://www.idpf.org/2007/opf"><manifest>{items}</manifest><spine>{spine}</spine></package>'
+    package = (
+        f'<package xmlns="http://www.idpf.org/2007/opf"><manifest>{items}</manifest><spine>{spine}</spine></package>'
+    )
     container = '<container xmlns="x"><rootfiles><rootfile full-path="OPS/book.opf"/></rootfiles></container>'
     with zipfile.ZipFile(file, "w") as book:
         book.writestr("META-INF/container.xml", container)
@@ -177,10 +171,7 @@ def test_a_word_document_is_read_by_its_styles(tmp_path: Path) -> None:
         document.add_paragraph(f"Text of {title}.")
     document.save(str(tmp_path / "book.docx"))
     manuscript = read_manuscript(tmp_path / "book.docx")
-    assert _shape(manuscript) == [
-        (1, "Arrival", ["Text of Arrival."]),
-        (2, "Departure", ["Text of Departure."]),
-    ]
+    assert _shape(manuscript) == [(1, "Arrival", ["Text of Arrival."]), (2, "Departure", ["Text of Departure."])]
 
 
 def test_without_the_extra_a_word_document_says_what_to_install(

@@ -44,29 +44,21 @@ def test_missing_files_are_none_or_empty(tmp_path: Path) -> None:
 def test_characters_settings_and_plans_are_read(tmp_path: Path) -> None:
     """Well-formed files become models, in Chinese as well."""
     characters = load_characters(
-        _write(
-            tmp_path / "characters.json", {"protagonist": {"name": "孙悟空", "aliases": ["行者"], "age": 500}}
-        )
+        _write(tmp_path / "characters.json", {"protagonist": {"name": "孙悟空", "aliases": ["行者"], "age": 500}})
     )
     assert characters is not None
     assert [each.name for each in characters.everyone()] == ["孙悟空"]
-    settings = load_settings_file(
-        _write(tmp_path / "settings.json", {"project_name": "西游", "language": "zh"})
-    )
+    settings = load_settings_file(_write(tmp_path / "settings.json", {"project_name": "西游", "language": "zh"}))
     assert settings is not None
     assert settings.language == "zh"
     plan = load_chapter_plan(
-        _write(
-            tmp_path / "plan.json", {"chapter_number": 2, "scenes": [{"scene_number": 1, "location": "山"}]}
-        )
+        _write(tmp_path / "plan.json", {"chapter_number": 2, "scenes": [{"scene_number": 1, "location": "山"}]})
     )
     assert plan is not None
     assert plan.scenes[0].location == "山"
 
 
-def test_unknown_fields_are_kept_and_named_in_one_warning(
-    tmp_path: Path, caplog: pytest.LogCaptureFixture
-) -> None:
+def test_unknown_fields_are_kept_and_named_in_one_warning(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
     """All unknown fields of a file are one warning, and stay readable."""
     data = {"chapter_number": 1, "mood": "x", "scenes": [{"scene_number": 1, "content": "a", "title": "T"}]}
     with caplog.at_level(logging.WARNING):
@@ -81,23 +73,14 @@ def test_unknown_fields_are_kept_and_named_in_one_warning(
 @pytest.mark.parametrize(
     ("data", "message"),
     [
-        (
-            {"chapter_number": 1, "scenes": [{"scene_number": 1, "content": 7}]},
-            r"scenes\[0\]\.content cannot be 7",
-        ),
-        (
-            {"chapter_number": 1, "scenes": [{"scene_number": 1}]},
-            r"scenes\[0\]\.content is missing in {'scene_n",
-        ),
+        ({"chapter_number": 1, "scenes": [{"scene_number": 1, "content": 7}]}, r"scenes\[0\]\.content cannot be 7"),
+        ({"chapter_number": 1, "scenes": [{"scene_number": 1}]}, r"scenes\[0\]\.content is missing in {'scene_n"),
         ({"chapter_number": -1}, "chapter_number cannot be -1"),
         ({"chapter_number": 1, "scenes": {}}, "scenes cannot be {}"),
         ([], "the whole cannot be \\[\\]"),
         ({"chapter_number": 2}, "chapter_number is 2 but the file's name says 1"),
         (
-            {
-                "chapter_number": 1,
-                "scenes": [{"scene_number": 3, "content": "a"}, {"scene_number": 3, "content": "b"}],
-            },
+            {"chapter_number": 1, "scenes": [{"scene_number": 3, "content": "a"}, {"scene_number": 3, "content": "b"}]},
             "scenes.scene_number 3 stands more than once",
         ),
     ],
@@ -134,9 +117,7 @@ def test_two_files_of_one_chapter_are_refused(tmp_path: Path) -> None:
 def test_records_are_a_list_or_an_object(tmp_path: Path, bare: bool) -> None:
     """Both shapes of a records file are read."""
     records = [{"chapter_index": 4, "scene_index": 1, "summary": ["甲"]}]
-    _write(
-        tmp_path / "chapter_004_records.json", records if bare else {"chapter_number": 4, "records": records}
-    )
+    _write(tmp_path / "chapter_004_records.json", records if bare else {"chapter_number": 4, "records": records})
     file = record_files(tmp_path)[4]
     assert [each.summary for each in load_records(file)] == [["甲"]]
 
@@ -178,9 +159,7 @@ def test_a_name_without_a_chapter_says_how_to_name_the_file(
 ) -> None:
     """The example is a name of the kind of file that was read."""
     file = _write(tmp_path / "fourth.json", data)
-    with pytest.raises(
-        InvalidFileError, match=rf"fourth\.json' tells no chapter; name it such as '{example}'"
-    ):
+    with pytest.raises(InvalidFileError, match=rf"fourth\.json' tells no chapter; name it such as '{example}'"):
         load(file)
 
 
@@ -192,10 +171,7 @@ def test_entities_take_plain_and_detailed_aliases(tmp_path: Path) -> None:
                 "entity_id": "C0",
                 "entity_type": "character",
                 "name": "Mary",
-                "aliases": [
-                    "Miss M.",
-                    {"alias": "玛丽", "language": "zh", "first_chapter": 2, "first_scene": 1},
-                ],
+                "aliases": ["Miss M.", {"alias": "玛丽", "language": "zh", "first_chapter": 2, "first_scene": 1}],
                 "fears": ["water"],
             }
         ]
@@ -211,19 +187,13 @@ def test_entities_take_plain_and_detailed_aliases(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("entities", "message"),
     [
-        (
-            [{"entity_id": "C0", "entity_type": "hero", "name": "A"}],
-            r"entities\[0\]\.entity_type cannot be 'hero'",
-        ),
+        ([{"entity_id": "C0", "entity_type": "hero", "name": "A"}], r"entities\[0\]\.entity_type cannot be 'hero'"),
         (
             [{"entity_id": "C0", "entity_type": "item", "name": "A"}] * 2,
             "entities.entity_id 'C0' stands more than once",
         ),
         ([{"entity_id": "C0", "entity_type": "item", "name": "A", "aliases": "B"}], "aliases cannot be 'B'"),
-        (
-            [{"entity_id": "C0", "entity_type": "item", "name": "A", "aliases": [1]}],
-            r"aliases\[0\] cannot be 1",
-        ),
+        ([{"entity_id": "C0", "entity_type": "item", "name": "A", "aliases": [1]}], r"aliases\[0\] cannot be 1"),
     ],
 )
 def test_wrong_entities_are_refused(tmp_path: Path, entities: Any, message: str) -> None:
@@ -273,18 +243,12 @@ def test_chapters_of_both_shapes_are_the_same_scenes(tmp_path: Path) -> None:
     text = "林冲走进山神庙。"
     (tmp_path / "1").mkdir()
     (tmp_path / "2").mkdir()
-    one = write(
-        tmp_path / "1", "chapter_010.json", first | {"scenes": [{"scene_number": 1, "content": text}]}
-    )
-    two = write(
-        tmp_path / "2", "chapter_010.json", second | {"scenes": [{"scene_id": "10_1", "content": text}]}
-    )
+    one = write(tmp_path / "1", "chapter_010.json", first | {"scenes": [{"scene_number": 1, "content": text}]})
+    two = write(tmp_path / "2", "chapter_010.json", second | {"scenes": [{"scene_id": "10_1", "content": text}]})
     assert load_chapter(one) == load_chapter(two)
 
 
-@pytest.mark.parametrize(
-    "data", [FIRST_PLAN, [], "text", None, {"scenes": []}, FIRST_PLAN | {"chapter_id": 3}]
-)
+@pytest.mark.parametrize("data", [FIRST_PLAN, [], "text", None, {"scenes": []}, FIRST_PLAN | {"chapter_id": 3}])
 def test_other_data_stays_as_it_is(data: Any) -> None:
     """What is of the first shape, or of none, is left to the validation."""
     assert in_first_shape(data) is data

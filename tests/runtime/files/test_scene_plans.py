@@ -69,10 +69,7 @@ def test_places_are_in_story_order_and_only_of_context_files(paths: ProjectPaths
             {"timeline_context": {"open_loops": [{"loop_id": "OL0"}]}},
             r"timeline_context\.open_loops\[0\]\.description is missing",
         ),
-        (
-            {"timeline_context": {"recent_events": "none"}},
-            r"timeline_context\.recent_events cannot be 'none'",
-        ),
+        ({"timeline_context": {"recent_events": "none"}}, r"timeline_context\.recent_events cannot be 'none'"),
     ],
 )
 def test_a_file_that_holds_something_else_is_refused(
@@ -85,9 +82,7 @@ def test_a_file_that_holds_something_else_is_refused(
         load_context(paths, 2, 2)
 
 
-def test_the_plan_of_the_chapter_goes_before_the_kept_one(
-    paths: ProjectPaths, context: SceneMemoryContext
-) -> None:
+def test_the_plan_of_the_chapter_goes_before_the_kept_one(paths: ProjectPaths, context: SceneMemoryContext) -> None:
     """What the author plans now counts; the plan of before serves where the chapter has none of the scene."""
     paths.context_file(2, 2).write_text(context_json(context), encoding="utf-8")
     kept, chapter = own_scene_plan(paths, chapter_index=2, scene_index=2)
@@ -112,9 +107,7 @@ def test_without_a_chapter_plan_and_a_readable_context_there_is_no_plan(
     assert own_scene_plan(paths, chapter_index=2, scene_index=2) == (None, None)
 
 
-def test_a_context_written_before_plans_were_kept_has_none(
-    paths: ProjectPaths, context: SceneMemoryContext
-) -> None:
+def test_a_context_written_before_plans_were_kept_has_none(paths: ProjectPaths, context: SceneMemoryContext) -> None:
     """Files of earlier versions are read; they have no plan to give."""
     data = context.model_dump(mode="json")
     del data["report"]["scene_plan"]

@@ -14,9 +14,7 @@ _numbers = itertools.count(1)
 
 
 @pytest.fixture(scope="module")
-def stores(
-    tmp_path_factory: pytest.TempPathFactory, module_database_url: str | None
-) -> Iterator[MemoryStores]:
+def stores(tmp_path_factory: pytest.TempPathFactory, module_database_url: str | None) -> Iterator[MemoryStores]:
     """Stores without any project, on either database."""
     folder = tmp_path_factory.mktemp("projects")
     settings = load_settings(

@@ -26,9 +26,7 @@ TEXTS = {
 
 def scene(chapter: int, number: int, text: str | None = None, **fields: Any) -> SceneInput:
     """Return a scene of the story, or another text at its place."""
-    return SceneInput(
-        chapter_index=chapter, scene_index=number, text=text or TEXTS[chapter, number], **fields
-    )
+    return SceneInput(chapter_index=chapter, scene_index=number, text=text or TEXTS[chapter, number], **fields)
 
 
 def record(chapter: int, number: int, **changes: Any) -> SceneRecord:

@@ -74,11 +74,7 @@ def read_story(stores: MemoryStores, project: str, *places: tuple[int, int]) -> 
             }
         )
         scene = SceneInput(
-            chapter_index=place[0],
-            scene_index=place[1],
-            text=TEXTS[place],
-            record=record,
-            record_origin="extracted",
+            chapter_index=place[0], scene_index=place[1], text=TEXTS[place], record=record, record_origin="extracted"
         )
         ingest_scene(stores, project, scene)
 
@@ -125,10 +121,7 @@ def test_two_entries_of_one_person_become_one(stores: MemoryStores, project: str
     read_story(stores, project)
     before = names_as_of(stores, project)
     done = run(stores, project, same_entities=[SAME])
-    assert (done.outcome, [(each.entity_id, each.other_id) for each in done.changes]) == (
-        "done",
-        [("C2", "C3")],
-    )
+    assert (done.outcome, [(each.entity_id, each.other_id) for each in done.changes]) == ("done", [("C2", "C3")])
     assert names_as_of(stores, project)["C2"] == {"man in a hood", "the hooded rider"}
     assert of_entity(stores, project, "C2") == {"x-b", "x-d"}
     with stores.database(project).write() as unit:
@@ -175,9 +168,7 @@ def test_a_merge_that_was_wrong_is_undone(stores: MemoryStores, project: str) ->
     before = names_as_of(stores, project)
     run(stores, project, same_entities=[SAME])
     done = run(stores, project, chapter=2, not_same=[NOT_SAME])
-    assert [(each.kind, each.other_id, each.undone_at is not None) for each in done.parted] == [
-        ("merge", "C3", True)
-    ]
+    assert [(each.kind, each.other_id, each.undone_at is not None) for each in done.parted] == [("merge", "C3", True)]
     assert names_as_of(stores, project) == before
     assert of_entity(stores, project, "C3") == {"x-b", "x-d"}
     again = reconcile_chapter(stores, project, 1, model=saying(same_entities=[SAME]), again=True)
@@ -252,10 +243,7 @@ def test_who_is_first_seen_where_the_mask_falls_is_merged(stores: MemoryStores, 
     """Where one of the two was never on stage before, nothing earlier can tell, so that they become one whole."""
     read_story(stores, project)
     store_entities(
-        stores,
-        project,
-        [PEOPLE[4].model_copy(update={"first_chapter": 2, "first_scene": 1})],
-        origin="extracted",
+        stores, project, [PEOPLE[4].model_copy(update={"first_chapter": 2, "first_scene": 1})], origin="extracted"
     )
     run(stores, project, chapter=2, same_entities=[UNMASKED])
     assert names_as_of(stores, project, 2, 1)["C4"] == {"the hooded rider"}
@@ -408,11 +396,7 @@ def test_an_unusable_answer_is_told_and_tried_again(stores: MemoryStores, projec
     read_story(stores, project)
     model = ScriptedChatModel(answer=lambda _: said)
     failed = reconcile_chapter(stores, project, 1, model=model)
-    assert (failed.outcome, failed.model_calls, [each.kind for each in failed.issues]) == (
-        "failed",
-        2,
-        ["malformed"],
-    )
+    assert (failed.outcome, failed.model_calls, [each.kind for each in failed.issues]) == ("failed", 2, ["malformed"])
     assert run(stores, project, same_entities=[SAME]).outcome == "done"
 
 
@@ -443,12 +427,7 @@ def test_equal_names_become_one_without_a_model(stores: MemoryStores, project: s
         project,
         [
             Entity(
-                entity_id=entity_id,
-                entity_type="character",
-                name=name,
-                profile=profile,
-                first_chapter=1,
-                first_scene=2,
+                entity_id=entity_id, entity_type="character", name=name, profile=profile, first_chapter=1, first_scene=2
             )
             for entity_id, name, profile in others
         ],
@@ -459,9 +438,7 @@ def test_equal_names_become_one_without_a_model(stores: MemoryStores, project: s
     assert {"C6", "C7", "C8"} <= set(names_as_of(stores, project))
 
 
-def test_somebody_met_without_a_name_is_listed_under_the_one_that_came(
-    stores: MemoryStores, project: str
-) -> None:
+def test_somebody_met_without_a_name_is_listed_under_the_one_that_came(stores: MemoryStores, project: str) -> None:
     """The name that the story uses becomes the display name, and before the scene that gives it nobody reads it."""
     store_entities(
         stores,
@@ -478,16 +455,12 @@ def test_somebody_met_without_a_name_is_listed_under_the_one_that_came(
         ],
         origin="extracted",
     )
-    for number, text in enumerate(
-        ("A voice cried.", "Ned Fox rose.", "Ned Fox sat.", "Ned Fox left."), start=1
-    ):
+    for number, text in enumerate(("A voice cried.", "Ned Fox rose.", "Ned Fox sat.", "Ned Fox left."), start=1):
         record = SceneRecord(chapter_index=1, scene_index=number, characters_present=["C9"])
         ingest_scene(
             stores,
             project,
-            SceneInput(
-                chapter_index=1, scene_index=number, text=text, record=record, record_origin="extracted"
-            ),
+            SceneInput(chapter_index=1, scene_index=number, text=text, record=record, record_origin="extracted"),
         )
     assert reconcile_chapter(stores, project, 1).display_names == {"C9": "Ned Fox"}
 
@@ -527,11 +500,7 @@ def test_trifles_fade_and_weighty_threads_do_not(stores: MemoryStores, project: 
             }
         )
         scene = SceneInput(
-            chapter_index=chapter,
-            scene_index=number,
-            text="They rode on.",
-            record=record,
-            record_origin="extracted",
+            chapter_index=chapter, scene_index=number, text="They rode on.", record=record, record_origin="extracted"
         )
         ingest_scene(stores, project, scene)
     done = reconcile_chapter(stores, project, 4)
@@ -548,8 +517,7 @@ def test_the_prompt_shows_descriptions_places_and_first_sentences(stores: Memory
     told = model.prompts[0][1].text
     line = next(line for line in told.splitlines() if line.startswith("C2 |"))
     assert line == (
-        "C2 | character | man in a hood | He watches the gate. | 1:1 | "
-        "“A man in a hood watched them from the gate.”"
+        "C2 | character | man in a hood | He watches the gate. | 1:1 | “A man in a hood watched them from the gate.”"
     )
     assert "took off the hood" not in told
     assert "M3 | 1:2 | 9 | Tom Hale gave the lamp back." in told
@@ -574,9 +542,7 @@ def test_all_chapters_are_reconciled_in_order(stores: MemoryStores, project: str
 def test_aliases_of_a_mask_stay_its_own_before_it_falls(stores: MemoryStores, project: str) -> None:
     """No name of either stands with the other before the scene, whoever has aliases."""
     read_story(stores, project)
-    mask = PEOPLE[3].model_copy(
-        update={"aliases": [EntityAlias(alias="rider", first_chapter=1, first_scene=2)]}
-    )
+    mask = PEOPLE[3].model_copy(update={"aliases": [EntityAlias(alias="rider", first_chapter=1, first_scene=2)]})
     store_entities(stores, project, [mask], origin="extracted")
     run(stores, project, chapter=2, same_entities=[UNMASKED])
     early = names_as_of(stores, project, 2, 1)

@@ -43,21 +43,15 @@ def told_scene(number: int, *, language: str = "en", text: str = "") -> SceneInp
         fact, name = f"行者在北路上走了第{number}里，手里提着灯笼。", "行者"
     if number == MARKED:
         fact = fact[:-1] + f" {MARK}{fact[-1]}"
-    memory = RecordedMemory(
-        memory_id=f"M{number}", content=text or fact, importance=4, entities=["C0"], tags=["road"]
-    )
-    record = SceneRecord(
-        chapter_index=1, scene_index=number, characters_present=["C0"], memories=[memory], title=name
-    )
+    memory = RecordedMemory(memory_id=f"M{number}", content=text or fact, importance=4, entities=["C0"], tags=["road"])
+    record = SceneRecord(chapter_index=1, scene_index=number, characters_present=["C0"], memories=[memory], title=name)
     return SceneInput(chapter_index=1, scene_index=number, text=text or fact, record=record)
 
 
 def fill(stores: MemoryStores, project_id: str, *, language: str = "en") -> None:
     """Store Ada and her nine scenes."""
     name = "行者" if language == "zh" else "Ada"
-    store_entities(
-        stores, project_id, [Entity(entity_id="C0", entity_type="character", name=name)], origin="author"
-    )
+    store_entities(stores, project_id, [Entity(entity_id="C0", entity_type="character", name=name)], origin="author")
     scenes = [told_scene(number, language=language) for number in range(1, SCENES + 1)]
     ingest_scenes(stores, project_id, scenes)
 

@@ -50,9 +50,7 @@ def test_nothing_is_otherwise_under_the_same_settings(stores: MemoryStores, stor
     assert embedded(stores, story) == ALWAYS
 
 
-def test_a_changed_setting_is_applied_and_taken_back(
-    stores: MemoryStores, changed: MemoryStores, story: str
-) -> None:
+def test_a_changed_setting_is_applied_and_taken_back(stores: MemoryStores, changed: MemoryStores, story: str) -> None:
     """An unchanged scene is noticed, the index follows, and vectors that are not wanted any more go."""
     ingest_scenes(changed, story, [scene(1, 1, record=record(1, 1))])
     assert stored_otherwise(changed, story) == 1

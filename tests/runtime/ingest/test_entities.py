@@ -17,8 +17,7 @@ MARY = Character(name="Mary Grey", role="heir", aliases=["Miss Grey"], backgroun
 def _stored(stores: MemoryStores, project: str) -> dict[str, tuple[str, list[str], str]]:
     with stores.database(project).read() as unit:
         return {
-            one.entity.entity_id: (one.origin, one.entity.names(), one.entity.role)
-            for one in unit.entities.list_all()
+            one.entity.entity_id: (one.origin, one.entity.names(), one.entity.role) for one in unit.entities.list_all()
         }
 
 
@@ -52,9 +51,7 @@ def test_a_character_is_the_entity_of_that_name(stores: MemoryStores, project: s
         first_scene=1,
     )
     other = Entity(entity_id="L0", entity_type="location", name="Mary Grey")
-    written = store_entities(
-        stores, project, [other, supplied], characters=CharactersConfig(protagonist=MARY)
-    ).written
+    written = store_entities(stores, project, [other, supplied], characters=CharactersConfig(protagonist=MARY)).written
     assert set(written) == {"C9", "L0"}
     origin, names, role = _stored(stores, project)["C9"]
     assert (origin, names[0], set(names), role) == (
@@ -119,9 +116,7 @@ def test_an_alias_of_a_character_that_left_the_file_is_withdrawn(stores: MemoryS
 
 
 @pytest.mark.parametrize("is_first", [True, False])
-def test_an_alias_that_somebody_else_brought_stays(
-    stores: MemoryStores, project: str, is_first: bool
-) -> None:
+def test_an_alias_that_somebody_else_brought_stays(stores: MemoryStores, project: str, is_first: bool) -> None:
     """What a record or entities.json says of her outlives the file, whichever of the two came first."""
     supplied = Entity(
         entity_id="C0", entity_type="character", name="Mary Grey", aliases=[EntityAlias(alias="Miss Grey")]
@@ -172,8 +167,7 @@ def test_without_a_file_nothing_is_withdrawn(stores: MemoryStores, project: str)
 def test_undoing_a_merge_lets_the_file_take_its_alias_back_again(stores: MemoryStores, project: str) -> None:
     """Whose an alias is survives a merge and its undo."""
     both = CharactersConfig(
-        protagonist=MARY.model_copy(update={"aliases": ["Miss Grey"]}),
-        supporting_characters=[Character(name="Tom")],
+        protagonist=MARY.model_copy(update={"aliases": ["Miss Grey"]}), supporting_characters=[Character(name="Tom")]
     )
     store_entities(stores, project, characters=both)
     with stores.database(project).write() as unit:

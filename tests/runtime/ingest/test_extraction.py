@@ -38,9 +38,7 @@ def answers(**changes: dict[str, Any]) -> Callable[[list[BaseMessage]], str]:
         "characters_present": ["C0", "C1"],
         "new_entities": [{"name": "Sexton Pike", "entity_type": "character", "aliases": ["Pike"]}],
         "summary": ["Tom takes the lamp.", "He promises to return it.", "Pike sees it."],
-        "state_changes": [
-            {"entity": "I0", "attribute": "holder", "value": "C1", "evidence": "Tom Hale took the lamp"}
-        ],
+        "state_changes": [{"entity": "I0", "attribute": "holder", "value": "C1", "evidence": "Tom Hale took the lamp"}],
         "relationship_changes": [
             {"character_a": "C0", "character_b": "C1", "status": "trusting", "event": "the lamp is lent"}
         ],
@@ -53,11 +51,7 @@ def answers(**changes: dict[str, Any]) -> Callable[[list[BaseMessage]], str]:
                 "entities": ["C0", "C1", "Sexton Pike"],
                 "evidence": "promised to return it on Friday",
             },
-            {
-                "content": "Sexton Pike keeps a secret.",
-                "entities": ["Pike"],
-                "evidence": "he never spoke of it",
-            },
+            {"content": "Sexton Pike keeps a secret.", "entities": ["Pike"], "evidence": "he never spoke of it"},
         ],
         **changes.get("promise", {}),
     }
@@ -78,9 +72,7 @@ def answers(**changes: dict[str, Any]) -> Callable[[list[BaseMessage]], str]:
     return lambda messages: json.dumps(promise if "promised to return it" in messages[1].text else broken)
 
 
-def extracted(
-    stores: MemoryStores, project: str, answer: Callable[..., str], **options: Any
-) -> ExtractionReport:
+def extracted(stores: MemoryStores, project: str, answer: Callable[..., str], **options: Any) -> ExtractionReport:
     """Extract what waits with a model that answers so."""
     return extract_scenes(stores, project, ScriptedChatModel(answer=answer), **options)
 
@@ -107,11 +99,7 @@ def test_scenes_get_records_people_and_threads(stores: MemoryStores, story: str)
         ("done", 1, 1),
     ]
     first = stored_scene(stores, story, 1, 1)
-    assert (first.extraction_status, first.record_origin, first.participants) == (
-        "done",
-        "extracted",
-        ["C0", "C1"],
-    )
+    assert (first.extraction_status, first.record_origin, first.participants) == ("done", "extracted", ["C0", "C1"])
     with stores.database(story).read() as unit:
         pike = unit.entities.get("C2")
         loop = unit.threads.get("OL0")
@@ -267,9 +255,7 @@ def test_a_known_person_gets_a_name_and_two_entries_become_one(stores: MemorySto
     for place, text in TEXTS.items():
         ingest_scene(stores, project, scene(*place, text=text))
     told = {
-        "new_entities": [
-            {"name": "the spade man", "entity_type": "character", "quote": "Pike went by with his spade"}
-        ],
+        "new_entities": [{"name": "the spade man", "entity_type": "character", "quote": "Pike went by with his spade"}],
         "known_names": [
             {"entity": "C1", "name": "pedlar's friend", "quote": "Tom Hale had sold the lamp to a pedlar"},
             {"entity": "C0", "name": "Napoleon", "quote": "stands nowhere"},
@@ -280,9 +266,7 @@ def test_a_known_person_gets_a_name_and_two_entries_become_one(stores: MemorySto
     report = extract_scenes(stores, project, ScriptedChatModel(answer=answers(broken=told)))
     assert [each.outcome for each in report.scenes] == ["done", "done"]
     with stores.database(project).read() as unit:
-        early = {
-            each.entity_id: set(each.names()) for each in unit.entities.list_as_of(as_of=StoryPosition(1, 2))
-        }
+        early = {each.entity_id: set(each.names()) for each in unit.entities.list_as_of(as_of=StoryPosition(1, 2))}
         late = {each.entity_id: set(each.names()) for each in unit.entities.list_as_of(as_of=END_OF_STORY)}
         changes = unit.merges.list_all()
         stored = unit.scenes.require(StoryPosition(1, 2))

@@ -19,9 +19,7 @@ from tests.support.scripted_chat_model import ScriptedChatModel
 FIRST = ExtractionChoice(scenes=(StoryPosition(1, 1),))
 AGAIN = ExtractionChoice(again=True)
 BETTER = {
-    "state_changes": [
-        {"entity": "C1", "attribute": "inventory", "value": ["lamp"], "evidence": "took the lamp"}
-    ],
+    "state_changes": [{"entity": "C1", "attribute": "inventory", "value": ["lamp"], "evidence": "took the lamp"}],
     "relationship_changes": [],
     "open_loops_created": [{"description": "Tom must return the lamp by Friday.", "entities": ["C1"]}],
     "memories": [
@@ -54,9 +52,7 @@ def test_one_scene_is_read_anew(stores: MemoryStores, story: str) -> None:
     """What the old extraction brought is gone everywhere, the new one stands, the other scene is untouched."""
     other = stored_scene(stores, story, 1, 2)
     report = extracted(stores, story, answers(promise=BETTER), choice=FIRST)
-    assert [(each.outcome, each.had_record, each.model_calls) for each in report.scenes] == [
-        ("done", True, 1)
-    ]
+    assert [(each.outcome, each.had_record, each.model_calls) for each in report.scenes] == [("done", True, 1)]
     assert list(memories(stores, story)) == [
         "Tom Hale has Mary Grey's lamp until Friday.",
         "Tom Hale broke his promise to Mary Grey: he sold the lamp to a pedlar.",
@@ -83,9 +79,7 @@ def test_what_an_author_changed_survives(stores: MemoryStores, story: str) -> No
     """An edited and a pinned memory of the old extraction stay beside the new ones."""
     old = memories(stores, story)
     pinned = old["Sexton Pike keeps a secret."].chunk.chunk_id
-    edited = next(
-        each.chunk.chunk_id for text, each in old.items() if "Pike" in text and each.chunk.chunk_id != pinned
-    )
+    edited = next(each.chunk.chunk_id for text, each in old.items() if "Pike" in text and each.chunk.chunk_id != pinned)
     with stores.database(story).write() as unit:
         unit.memories.edit(edited, MemoryEdit(content="Pike saw it all."))
         unit.memories.pin(pinned)
@@ -97,9 +91,7 @@ def test_a_failure_keeps_the_record(stores: MemoryStores, story: str) -> None:
     """What was stored stays whole, the scene is not marked failed, and the report says why."""
     before, kept = stored_scene(stores, story, 1, 1), memories(stores, story)
     report = extracted(stores, story, lambda _: "I cannot.", choice=FIRST)
-    assert [(each.outcome, each.fault, each.had_record) for each in report.scenes] == [
-        ("failed", "not_json", True)
-    ]
+    assert [(each.outcome, each.fault, each.had_record) for each in report.scenes] == [("failed", "not_json", True)]
     assert stored_scene(stores, story, 1, 1) == before
     assert memories(stores, story) == kept
 

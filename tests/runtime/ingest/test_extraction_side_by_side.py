@@ -99,9 +99,7 @@ def test_four_workers_leave_what_one_leaves(stores: MemoryStores, story: str) ->
     extract_scenes(stores, story, ScriptedChatModel(answer=answer))
     by_one = stored(stores, story)
     stores.create_project("side-by-side", language="en")
-    ingest_scenes(
-        stores, "side-by-side", [scene(*place, text_of(number)) for number, place in enumerate(PLACES)]
-    )
+    ingest_scenes(stores, "side-by-side", [scene(*place, text_of(number)) for number, place in enumerate(PLACES)])
     together = threading.Barrier(4)
 
     def at_once(messages: list[BaseMessage]) -> str:
@@ -165,9 +163,7 @@ class QuotaError(Exception):
 
 
 @pytest.mark.parametrize("workers", [1, 4])
-def test_a_refusal_that_every_scene_would_meet_ends_the_run(
-    stores: MemoryStores, story: str, workers: int
-) -> None:
+def test_a_refusal_that_every_scene_would_meet_ends_the_run(stores: MemoryStores, story: str, workers: int) -> None:
     """No scene is marked failed, few requests are sent, the reason is told, and the next run reads them all."""
 
     def refuse(_: list[BaseMessage]) -> str:

@@ -18,9 +18,7 @@ from runtime.stores import MemoryStores
 
 
 def _lines(file: Path, documents: list[dict[str, Any]]) -> None:
-    file.write_text(
-        "".join(json.dumps(each, ensure_ascii=False) + "\n" for each in documents), encoding="utf-8"
-    )
+    file.write_text("".join(json.dumps(each, ensure_ascii=False) + "\n" for each in documents), encoding="utf-8")
 
 
 @pytest.fixture
@@ -97,12 +95,7 @@ def test_entities_and_records_come_with_the_flag(stores: MemoryStores, folder: P
         memories = [each.chunk.source_id for each in unit.memories.list_matching() if each.chunk.source_id]
         (state,) = unit.states.snapshots(["C7"], as_of=StoryPosition(2, 1))
         assert unit.entities.next_id("character") == "C8"
-    assert (entity.entity.entity_id, entity.origin, loop.loop_id, memories) == (
-        "C7",
-        "supplied",
-        "OL4",
-        ["M001"],
-    )
+    assert (entity.entity.entity_id, entity.origin, loop.loop_id, memories) == ("C7", "supplied", "OL4", ["M001"])
     assert state.state_data["presence"]["scene_index"] == 1
     again = import_book(stores, folder, project_id="lamp", records=True)
     assert [each.outcome for each in again.scenes] == ["unchanged"] * 2

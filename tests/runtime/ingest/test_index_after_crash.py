@@ -76,9 +76,7 @@ def test_a_sound_index_is_not_built_anew(tmp_path: Path, monkeypatch: pytest.Mon
         assert not stores.vectors(PROJECT).in_doubt
 
 
-def test_a_proof_that_fails_is_said_and_the_scene_stands(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_proof_that_fails_is_said_and_the_scene_stands(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """The scene is stored and indexed; the issue names the repair, and the doubt stays."""
 
     def failing(*_: object) -> None:

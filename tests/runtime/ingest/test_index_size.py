@@ -35,10 +35,7 @@ def _scene(version: int, memories: int) -> SceneInput:
             "chapter_index": 1,
             "scene_index": 1,
             "memories": [
-                {
-                    "memory_id": f"M{version}-{number}",
-                    "content": f"Anna hid ring {number} of night {version}.",
-                }
+                {"memory_id": f"M{version}-{number}", "content": f"Anna hid ring {number} of night {version}."}
                 for number in range(memories)
             ],
         }
@@ -51,9 +48,7 @@ def _kept(stores: MemoryStores) -> int:
     return kept_vectors(index.location, index.dimension)
 
 
-def test_an_index_of_mostly_dead_vectors_is_built_anew(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_an_index_of_mostly_dead_vectors_is_built_anew(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Once the files hold far more than what stands, they are replaced by ones that do not, and the index is sound."""
     monkeypatch.setattr(index_upkeep, "SPARE_VECTORS", 100)
     rebuilds: list[int] = []
@@ -84,15 +79,11 @@ def test_a_failing_rebuild_is_said_and_harms_nothing(tmp_path: Path, monkeypatch
         monkeypatch.setattr(index_upkeep, "MAX_KEPT_PER_MEMORY", 0)
         monkeypatch.setattr(VectorStoreManager, "rebuild", failing)
         result = ingest_scene(stores, PROJECT, _scene(99, 1))
-        assert [
-            issue.message for issue in result.indexing.issues if "not made smaller: no room" in issue.message
-        ]
+        assert [issue.message for issue in result.indexing.issues if "not made smaller: no room" in issue.message]
         assert verify_index(stores, PROJECT).is_sound
 
 
-def test_what_others_store_during_a_rebuild_is_not_lost(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_what_others_store_during_a_rebuild_is_not_lost(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A scene that is stored after a rebuild was asked for, and before it begins to write, is in the new index."""
     rebuild = VectorStoreManager.rebuild
 

@@ -114,9 +114,7 @@ def test_what_was_committed_before_a_kill_is_indexed_later(stores: MemoryStores,
         assert drain_outbox(later, project).indexed == 0
 
 
-def test_a_kill_between_index_and_mark_is_harmless(
-    stores: MemoryStores, project: str, counting: _Counting
-) -> None:
+def test_a_kill_between_index_and_mark_is_harmless(stores: MemoryStores, project: str, counting: _Counting) -> None:
     """Entries that were done but not marked are done again with the same outcome, without embedding again."""
     ingest_scenes(stores, project, recorded_scenes())
     counting.texts.clear()
@@ -170,9 +168,7 @@ def test_an_interruption_is_taken_up_where_it_came(
     assert verify_index(stores, project).is_sound
 
 
-def test_a_failing_model_leaves_entries_waiting(
-    stores: MemoryStores, project: str, counting: _Counting
-) -> None:
+def test_a_failing_model_leaves_entries_waiting(stores: MemoryStores, project: str, counting: _Counting) -> None:
     """Ingest succeeds without the embedding model, says so, and the index is repaired when it is back."""
     counting.is_failing = True
     result = ingest_scenes(stores, project, recorded_scenes())
@@ -249,9 +245,7 @@ def test_reindex_uses_the_stored_vectors(stores: MemoryStores, project: str, cou
     assert verify_index(stores, project).is_sound
 
 
-def test_reindex_embeds_only_what_lacks_a_vector(
-    stores: MemoryStores, project: str, counting: _Counting
-) -> None:
+def test_reindex_embeds_only_what_lacks_a_vector(stores: MemoryStores, project: str, counting: _Counting) -> None:
     """What was never indexed is embedded by reindex, and the outbox is settled with it."""
     ingest_scenes(stores, project, recorded_scenes()[:2])
     ingest_scenes(stores, project, recorded_scenes()[2:], index=False)

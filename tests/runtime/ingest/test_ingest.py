@@ -83,9 +83,7 @@ def test_the_same_scenes_again_change_nothing(stores: MemoryStores, story: str) 
     ],
     ids=["text", "record", "title"],
 )
-def test_a_changed_scene_replaces_only_what_came_from_it(
-    stores: MemoryStores, story: str, changed: SceneInput
-) -> None:
+def test_a_changed_scene_replaces_only_what_came_from_it(stores: MemoryStores, story: str, changed: SceneInput) -> None:
     """A change in the middle leaves the scenes around it as they were, to the letter."""
     around = [stored_at(stores, story, *place) for place in [(1, 1), (2, 1)]]
     old = stored_at(stores, story, 1, 2)
@@ -207,9 +205,7 @@ def test_names_that_come_later_are_looked_for_in_stored_scenes(stores: MemorySto
 def test_unknown_entities_of_a_record_are_said(stores: MemoryStores, project: str) -> None:
     """A record may name entities that nobody described; the result lists them."""
     (result,) = _ingest(stores, project, scene(1, 1, record=record(1, 1))).scenes
-    assert [(issue.kind, "['C0', 'C1', 'L0']" in issue.message) for issue in result.issues] == [
-        ("unresolved", True)
-    ]
+    assert [(issue.kind, "['C0', 'C1', 'L0']" in issue.message) for issue in result.issues] == [("unresolved", True)]
 
 
 def test_unclean_text_is_scrubbed(stores: MemoryStores, project: str) -> None:
@@ -253,9 +249,7 @@ def test_ids_are_the_same_in_another_database(stores: MemoryStores, new_project:
     _ingest(stores, project, scene(1, 1))
     after = stored_at(stores, project, 1, 1)
     assert after["scene"]["scene_id"] == before["scene"]["scene_id"]
-    assert [each["chunk_id"] for each in after["memories"]] == [
-        each["chunk_id"] for each in before["memories"]
-    ]
+    assert [each["chunk_id"] for each in after["memories"]] == [each["chunk_id"] for each in before["memories"]]
 
 
 def test_a_scene_may_be_taken_in_where_another_moved_away(stores: MemoryStores, project: str) -> None:
@@ -279,11 +273,7 @@ def test_progress_counts_scenes(stores: MemoryStores, project: str) -> None:
     """Progress is told after every scene."""
     told: list[tuple[int, int]] = []
     ingest_scenes(
-        stores,
-        project,
-        recorded_scenes(),
-        index=False,
-        progress=lambda done, total: told.append((done, total)),
+        stores, project, recorded_scenes(), index=False, progress=lambda done, total: told.append((done, total))
     )
     assert told == [(1, 3), (2, 3), (3, 3)]
 
@@ -297,12 +287,7 @@ def test_only_scenes_of_the_given_chapters_count(stores: MemoryStores, project: 
 
 
 def _pact(chapter: int, number: int, memory_id: str, event_type: str, *entities: str) -> SceneInput:
-    memory = {
-        "memory_id": memory_id,
-        "event_type": event_type,
-        "content": f"{memory_id}.",
-        "entities": entities,
-    }
+    memory = {"memory_id": memory_id, "event_type": event_type, "content": f"{memory_id}.", "entities": entities}
     text = TEXTS.get((chapter, number), "Nothing happened.")
     return scene(chapter, number, text, record=record(chapter, number, memories=[memory]))
 

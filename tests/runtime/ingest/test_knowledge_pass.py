@@ -40,12 +40,7 @@ ANSWERS: dict[tuple[int, int], dict[str, Any]] = {
     (1, 2): {
         "memories": [{"id": "N1", "known_by": ["C0", "C2"]}],
         "learned": [
-            {
-                "who": ["C2"],
-                "memories": ["M1"],
-                "from_whom": "C0",
-                "quote": "The silver key is behind the brick",
-            }
+            {"who": ["C2"], "memories": ["M1"], "from_whom": "C0", "quote": "The silver key is behind the brick"}
         ],
     },
     (2, 1): {"memories": [{"id": "N1", "known_by": ["C1", "C2"]}]},
@@ -84,9 +79,7 @@ def supply(stores: MemoryStores, project: str, place: tuple[int, int], **more: A
 
 def place_of(messages: list[BaseMessage]) -> tuple[int, int]:
     """Tell which scene a prompt shows."""
-    return next(
-        place for place, text in TEXTS.items() if text in messages[-1].text or text in messages[1].text
-    )
+    return next(place for place, text in TEXTS.items() if text in messages[-1].text or text in messages[1].text)
 
 
 def model_that_reads(**changed: Any) -> ScriptedChatModel:
@@ -102,9 +95,7 @@ def model_that_reads(**changed: Any) -> ScriptedChatModel:
     return ScriptedChatModel(answer=answer)
 
 
-def read(
-    stores: MemoryStores, project: str, model: ScriptedChatModel | None = None, **more: Any
-) -> KnowledgeReport:
+def read(stores: MemoryStores, project: str, model: ScriptedChatModel | None = None, **more: Any) -> KnowledgeReport:
     """Read the story for who knows what."""
     return read_knowledge(stores, project, SceneKnowledgeChain(model or model_that_reads()), **more)
 
@@ -200,18 +191,14 @@ def test_what_somebody_knows_they_do_not_learn_again(stores: MemoryStores, story
     """A learning of what its character knows by then is dropped, so that they know it since the first time."""
     again = {
         "memories": [{"id": "N1", "known_by": ["C1", "C2"]}],
-        "learned": [
-            {"who": ["C2", "C1"], "memories": ["M1"], "from_whom": "C2", "quote": "spoke of nothing but"}
-        ],
+        "learned": [{"who": ["C2", "C1"], "memories": ["M1"], "from_whom": "C2", "quote": "spoke of nothing but"}],
     }
     read(stores, story, model_that_reads(at_2_1=again))
     assert knowing(stores, story, "C2", "K1").since == StoryPosition(1, 2)
     assert knowing(stores, story, "C1", "K1").since == StoryPosition(2, 1)
 
 
-def test_several_workers_store_the_same(
-    stores: MemoryStores, new_project: Callable[[], str], story: str
-) -> None:
+def test_several_workers_store_the_same(stores: MemoryStores, new_project: Callable[[], str], story: str) -> None:
     """Scenes read side by side are stored in story order, each once."""
     report = read(stores, story, workers=3)
     assert [(scene.chapter_index, scene.scene_index) for scene in report.scenes] == list(TEXTS)
@@ -269,10 +256,7 @@ def test_a_scene_that_changed_meanwhile_is_overtaken(stores: MemoryStores, story
         return json.dumps(ANSWERS[1, 1])
 
     report = read(
-        stores,
-        story,
-        ScriptedChatModel(answer=answer),
-        choice=KnowledgeChoice(scenes=(StoryPosition(1, 1),)),
+        stores, story, ScriptedChatModel(answer=answer), choice=KnowledgeChoice(scenes=(StoryPosition(1, 1),))
     )
     assert report.scenes[0].outcome == "overtaken"
     assert not record_of(stores, story, 1, 1).knowledge_read
@@ -282,9 +266,7 @@ def test_an_unproved_learning_is_less_sure(stores: MemoryStores, story: str) -> 
     """A quote that is not in the scene is dropped and reported, and the learning is at most half sure."""
     said = {
         "memories": [{"id": "N1", "known_by": ["C0", "C2"]}],
-        "learned": [
-            {"who": ["C2"], "memories": ["M1", "M7"], "from_whom": "C0", "quote": "the cat sat on it"}
-        ],
+        "learned": [{"who": ["C2"], "memories": ["M1", "M7"], "from_whom": "C0", "quote": "the cat sat on it"}],
     }
     report = read(stores, story, model_that_reads(at_1_2=said))
     learned = record_of(stores, story, 1, 2).learned
@@ -294,9 +276,7 @@ def test_an_unproved_learning_is_less_sure(stores: MemoryStores, story: str) -> 
     assert "no list holds were dropped: 'M7'" in messages
 
 
-def test_scenes_without_a_record_are_refused_by_name_and_counted_else(
-    stores: MemoryStores, story: str
-) -> None:
+def test_scenes_without_a_record_are_refused_by_name_and_counted_else(stores: MemoryStores, story: str) -> None:
     """The pass reads no scene that has no record: one that is named is an error, the others are counted."""
     ingest_scene(stores, story, SceneInput(chapter_index=3, scene_index=1, text="Ben slept."))
     assert read(stores, story).without_record == 1

@@ -10,13 +10,7 @@ from novelgen.models.entity import Entity
 from novelgen.models.memory import StoryMemoryChunk
 from novelgen.models.record import SceneRecord
 from novelgen.names.resolver import NameResolver
-from runtime.ingest.scene_facts import (
-    ChunkScope,
-    passage_chunks,
-    presence_states,
-    record_chunks,
-    recorded_states,
-)
+from runtime.ingest.scene_facts import ChunkScope, passage_chunks, presence_states, record_chunks, recorded_states
 from runtime.ingest.scene_input import RecordOrigin, SceneInput
 
 SCOPE = ChunkScope(project_id="p", scene_id="s1", created_at=datetime(2026, 1, 1, tzinfo=UTC))
@@ -52,18 +46,14 @@ RECORD = SceneRecord.model_validate(
 
 
 def _scene(text: str = "Mary Grey came.", record: SceneRecord | None = None, **changes: object) -> SceneInput:
-    return SceneInput.model_validate(
-        {"chapter_index": 2, "scene_index": 3, "text": text, "record": record, **changes}
-    )
+    return SceneInput.model_validate({"chapter_index": 2, "scene_index": 3, "text": text, "record": record, **changes})
 
 
 def _passages(scene: SceneInput, scope: ChunkScope = SCOPE) -> list[StoryMemoryChunk]:
     return passage_chunks(scene, scope, mentions_in=RESOLVER.find_mentions)
 
 
-def _from_record(
-    scene: SceneInput, record: SceneRecord = RECORD, scope: ChunkScope = SCOPE
-) -> list[StoryMemoryChunk]:
+def _from_record(scene: SceneInput, record: SceneRecord = RECORD, scope: ChunkScope = SCOPE) -> list[StoryMemoryChunk]:
     return record_chunks(scene, record, scope, mentions_in=RESOLVER.find_mentions)
 
 
@@ -91,10 +81,7 @@ def test_what_is_embedded_beside_a_record_is_a_setting() -> None:
     """Memories and bullets are always embedded, passages and key events only when asked for."""
     scene = _scene(record=RECORD)
     chunks = _from_record(scene) + _passages(scene)
-    assert [each.content for each in chunks if not each.is_indexed] == [
-        "the lamp is lit",
-        "Mary Grey came.",
-    ]
+    assert [each.content for each in chunks if not each.is_indexed] == ["the lamp is lit", "Mary Grey came."]
     everything = SCOPE.model_copy(update={"embed_passages": True, "embed_key_events": True})
     chunks = _from_record(scene, scope=everything) + _passages(scene, everything)
     assert all(each.embedding_id == each.chunk_id for each in chunks)
@@ -104,11 +91,7 @@ def test_passages_without_a_record_are_embedded_and_shortened() -> None:
     """Without a record a passage speaks for itself: embedded, with its weightiest sentence as short form."""
     text = "阿青答应守住灯火。" + "风吹过山谷，落叶满地，远处有人在唱一支很老的歌。" * 30
     first, *rest = _passages(_scene(text))
-    assert (first.embedding_id, first.short, first.entities_mentioned) == (
-        first.chunk_id,
-        "阿青答应守住灯火。",
-        ["C1"],
-    )
+    assert (first.embedding_id, first.short, first.entities_mentioned) == (first.chunk_id, "阿青答应守住灯火。", ["C1"])
     assert first.origin == "text"
     assert [text[slice(*each.source_span)] for each in [first, *rest] if each.source_span] == [
         each.content for each in [first, *rest]
@@ -177,9 +160,7 @@ def test_every_recorded_attribute_is_an_explicit_change() -> None:
 
 def test_presence_says_where_and_when() -> None:
     """Everybody on stage gets one presence with the place and the position."""
-    changes = presence_states(
-        ["C1", "hero", "C1"], location_id="L2", chapter_index=1, scene_index=5, entity_types={}
-    )
+    changes = presence_states(["C1", "hero", "C1"], location_id="L2", chapter_index=1, scene_index=5, entity_types={})
     assert [(each.entity_id, each.entity_type, each.kind) for each in changes] == [
         ("C1", "character", "presence"),
         ("hero", "character", "presence"),

@@ -6,20 +6,12 @@ from typing import Any
 
 from novelgen.models.entity import Entity
 from novelgen.models.record import SceneRecord
-from runtime.ingest.scene_input import (
-    SceneInput,
-    SceneReading,
-    SceneSurroundings,
-    known_in_scene,
-    name_mentions,
-)
+from runtime.ingest.scene_input import SceneInput, SceneReading, SceneSurroundings, known_in_scene, name_mentions
 
 
 def _entity(entity_id: str, name: str, **fields: Any) -> Entity:
     types = {"C": "character", "L": "location"}
-    return Entity.model_validate(
-        {"entity_id": entity_id, "entity_type": types[entity_id[0]], "name": name, **fields}
-    )
+    return Entity.model_validate({"entity_id": entity_id, "entity_type": types[entity_id[0]], "name": name, **fields})
 
 
 ENTITIES = [
@@ -43,9 +35,7 @@ def test_presence_comes_from_the_text_without_a_record() -> None:
 
 def test_the_previous_place_holds_where_the_text_names_none() -> None:
     """Stories tend to stay where they were."""
-    reading = SceneReading(
-        _scene("Mary Grey said no."), SceneSurroundings(ENTITIES, previous_location_id="L0")
-    )
+    reading = SceneReading(_scene("Mary Grey said no."), SceneSurroundings(ENTITIES, previous_location_id="L0"))
     assert reading.location_id == "L0"
 
 

@@ -83,26 +83,14 @@ def reading(messages: list[BaseMessage]) -> str:
     """Introduce the sexton in the first scene; in the second tell the fact again, and another against it."""
     is_first = "said nothing of it" in messages[1].text
     content = "Sexton Pike saw Tom Hale go by with the lamp."
-    seen = {
-        "content": content,
-        "entities": ["Sexton Pike", "C1"],
-        "evidence": "saw Tom Hale go by with the lamp",
-    }
+    seen = {"content": content, "entities": ["Sexton Pike", "C1"], "evidence": "saw Tom Hale go by with the lamp"}
     told = {**seen, "entities": ["C1"], "evidence": "Tom Hale had gone by with the lamp"}
     number = next((line.split(" | ")[0] for line in messages[1].text.splitlines() if content in line), "")
-    spoke = {
-        "content": "The sexton told Mary Grey of it.",
-        "entities": ["C0"],
-        "evidence": "told Mary Grey what",
-    }
+    spoke = {"content": "The sexton told Mary Grey of it.", "entities": ["C0"], "evidence": "told Mary Grey what"}
     answer = {
         "summary": ["Pike sees Tom." if is_first else "Mary hears of it."],
         "new_entities": [
-            {
-                "name": "Sexton Pike",
-                "entity_type": "character",
-                "description": "Digs the graves; saw the lamp.",
-            }
+            {"name": "Sexton Pike", "entity_type": "character", "description": "Digs the graves; saw the lamp."}
         ],
         "memories": [seen] if is_first else [{**told, "repeats": number}, {**spoke, "contradicts": number}],
     }
@@ -121,9 +109,7 @@ def test_a_description_that_a_model_gave_is_shown_to_the_next_scene(stores: Memo
     assert again["C2"] == ""
 
 
-def test_a_repetition_is_stored_as_a_link_and_a_contradiction_listed(
-    stores: MemoryStores, story: str
-) -> None:
+def test_a_repetition_is_stored_as_a_link_and_a_contradiction_listed(stores: MemoryStores, story: str) -> None:
     """The told-again fact stays one memory that the record names; what cannot stand beside it is a conflict."""
     ingest_scenes(stores, story, [scene(3, 2, AGAIN)], index=False)
     extract_scenes(stores, story, ScriptedChatModel(answer=reading))

@@ -35,11 +35,7 @@ async def look_in(session: Any, here: dict[str, str]) -> dict[str, Any]:
         structured = (message.artifact or {}).get("structured_content")
         return {"status": message.status, "text": message.text, "structured": structured}
 
-    plan = {
-        "location": "the Three Herons",
-        "characters": ["Ines", "Sparrow"],
-        "purpose": "Ines hides the key",
-    }
+    plan = {"location": "the Three Herons", "characters": ["Ines", "Sparrow"], "purpose": "Ines hides the key"}
     [card] = await load_mcp_resources(session, uris="novelgen://projects/demo/entities/Ines")
     given = {**here, "chapter": "3", "scene": "1", "purpose": "Ines hides the key"}
     [prompt] = await load_mcp_prompt(session, "write_next_scene", arguments=given)

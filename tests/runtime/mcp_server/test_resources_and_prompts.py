@@ -123,13 +123,9 @@ def test_addresses_and_prompts_are_completed(demo_folder: Path) -> None:
         of_prompt = PromptReference(name="write_next_scene")
         answers = [
             await client.complete(card, {"name": "project", "value": "demo-"}),
-            await client.complete(
-                card, {"name": "name", "value": "spar"}, context_arguments={"project": "demo"}
-            ),
+            await client.complete(card, {"name": "name", "value": "spar"}, context_arguments={"project": "demo"}),
             await client.complete(card, {"name": "name", "value": "spar"}),
-            await client.complete(
-                of_prompt, {"name": "pov", "value": "ines"}, context_arguments={"project": "demo"}
-            ),
+            await client.complete(of_prompt, {"name": "pov", "value": "ines"}, context_arguments={"project": "demo"}),
             await client.complete(of_prompt, {"name": "purpose", "value": "x"}),
         ]
         return [each.completion.values for each in answers]

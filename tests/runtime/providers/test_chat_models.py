@@ -59,10 +59,7 @@ def test_key_is_in_no_representation() -> None:
         ("deepseek-chat", r"'deepseek:deepseek-chat', needs .* 'langchain-deepseek'; .* DEEPSEEK_API_KEY"),
         ("claude-sonnet-4", r"'anthropic:claude-.*pip install 'langchain-anthropic'.*ANTHROPIC_API_KEY"),
         ("gemini-2.5-pro", r"'google_genai:gemini-.*pip install 'langchain-google-genai'.*GOOGLE_API_KEY"),
-        (
-            "deepseek-chat",
-            r"or write 'openai:deepseek-chat' with model_base_url https://api\.deepseek\.com/v1",
-        ),
+        ("deepseek-chat", r"or write 'openai:deepseek-chat' with model_base_url https://api\.deepseek\.com/v1"),
         ("ollama:qwen3", r"needs a package: pip install 'langchain-ollama' [(]"),
         ("qwen-plus", r"write 'openai:qwen-plus' with model_base_url .*dashscope.*NOVELGEN_MODEL_API_KEY"),
         ("qwen3:8b", r"write 'openai:qwen3:8b' with model_base_url .*'ollama:qwen3:8b'"),

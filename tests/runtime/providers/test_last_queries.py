@@ -50,9 +50,7 @@ def test_several_who_hear_one_remark_cost_one_embedding() -> None:
     embeddings = CheckedEmbeddings(model, model_name="counting")
     model.may_answer.clear()
     heard: list[list[float]] = []
-    threads = [
-        threading.Thread(target=lambda: heard.append(last.vector(embeddings, "Fire!"))) for _ in range(8)
-    ]
+    threads = [threading.Thread(target=lambda: heard.append(last.vector(embeddings, "Fire!"))) for _ in range(8)]
     for thread in threads:
         thread.start()
     model.may_answer.set()

@@ -99,9 +99,7 @@ def test_a_damaged_cache_of_tiktoken_is_left_alone(
     assert file.read_bytes() == b"cut"
 
 
-def test_what_tiktoken_has_at_hand_counts(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, no_network: None
-) -> None:
+def test_what_tiktoken_has_at_hand_counts(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, no_network: None) -> None:
     """A file whose hash is right is given to tiktoken, and its encoding counts without special tokens."""
     content = b"IQ== 0\nIg== 1\n"
     digest = hashlib.sha256(content).hexdigest()

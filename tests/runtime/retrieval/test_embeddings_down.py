@@ -19,9 +19,7 @@ REMOTE = {
 
 
 @pytest.mark.parametrize("key", ["sk-nobody-listens", None], ids=["dead address", "no key"])
-def test_words_and_entities_still_answer(
-    demo_folder: Path, monkeypatch: pytest.MonkeyPatch, key: str | None
-) -> None:
+def test_words_and_entities_still_answer(demo_folder: Path, monkeypatch: pytest.MonkeyPatch, key: str | None) -> None:
     """The semantic retriever alone is missing, which is said."""
     monkeypatch.delenv("OPENAI_API_KEY", raising=False)
     if key is not None:
@@ -31,10 +29,7 @@ def test_words_and_entities_still_answer(
         planned = search_memories(
             stores,
             SearchRequest(
-                project_id="demo",
-                queries=[SearchQuery(text="the heron key")],
-                entity_ids=["C0"],
-                timeout_s=20.0,
+                project_id="demo", queries=[SearchQuery(text="the heron key")], entity_ids=["C0"], timeout_s=20.0
             ),
         )
     assert found.memories

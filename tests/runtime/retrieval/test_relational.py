@@ -29,10 +29,7 @@ def places_of(loops: list[OpenLoop]) -> set[tuple[int | None, int | None]]:
     return {
         place
         for loop in loops
-        for place in (
-            (loop.chapter_index, loop.scene_index),
-            (loop.last_chapter_index, loop.last_scene_index),
-        )
+        for place in ((loop.chapter_index, loop.scene_index), (loop.last_chapter_index, loop.last_scene_index))
     }
 
 

@@ -102,13 +102,7 @@ class Walker:
         return set(self._routes)
 
     def call(
-        self,
-        operation: str,
-        body: Any = None,
-        *,
-        content: bytes | None = None,
-        kind: str = "",
-        **parameters: Any,
+        self, operation: str, body: Any = None, *, content: bytes | None = None, kind: str = "", **parameters: Any
     ) -> Response:
         """Call a route by its operation id; what its path does not take goes into the query."""
         method, path = self._routes[operation]
@@ -156,22 +150,10 @@ def walk(client: TestClient) -> dict[str, Exchange]:
     call("export_project", **here)
     call("check_health", **here)
     call("repair_project", **here)
-    plan = {
-        "location": "the Three Herons",
-        "characters": ["Ines", "Sparrow"],
-        "purpose": "Ines hides the key",
-    }
-    call(
-        "build_context",
-        {"chapter_index": 3, "scene_index": 1, "scene_plan": plan, "pov": "Ines", "top_k": 2},
-        **here,
-    )
+    plan = {"location": "the Three Herons", "characters": ["Ines", "Sparrow"], "purpose": "Ines hides the key"}
+    call("build_context", {"chapter_index": 3, "scene_index": 1, "scene_plan": plan, "pov": "Ines", "top_k": 2}, **here)
     call("search_story_memory", {"query": "who holds the heron key", "top_k": 2, "as_of": "3:1"}, **here)
-    call(
-        "build_chunk_context",
-        {"text": "Sparrow rang the bell for Nell.", "chapter_index": 2, "limit": 2},
-        **here,
-    )
+    call("build_chunk_context", {"text": "Sparrow rang the bell for Nell.", "chapter_index": 2, "limit": 2}, **here)
     call("summarize_scene", {"text": "Ines locked the shop. Rain fell. Sparrow waited at the gate."}, **here)
     call("get_entity_state", **here, entity="Ines", as_of="2:1")
     call("get_recent_timeline", **here, chapter_index=2, context_window=1, as_of="3:1")
@@ -225,9 +207,7 @@ def _walk_entities(walker: Walker, here: dict[str, str]) -> None:
     walker.call("preview_merge", **here, keep="Tobias Reed", gone="Agatha Quill", as_of="5:1")
     merged = walker.call("merge_entities", {"keep": "Tobias Reed", "gone": "Agatha Quill"}, **here).json()
     walker.call("undo_change", **here, change_id=merged["change"]["change_id"])
-    split = walker.call(
-        "split_entity", {"new_name": "Toby", "aliases": ["Toby"]}, **here, entity="Tobias Reed"
-    )
+    split = walker.call("split_entity", {"new_name": "Toby", "aliases": ["Toby"]}, **here, entity="Tobias Reed")
     walker.call("undo_change", **here, change_id=split.json()["change"]["change_id"])
     gone = walker.call("delete_entity", **here, entity="Agatha Quill").json()
     walker.call("undo_change", **here, change_id=gone["change"]["change_id"])
@@ -235,24 +215,12 @@ def _walk_entities(walker: Walker, here: dict[str, str]) -> None:
 
 
 def _walk_memories(walker: Walker, here: dict[str, str]) -> None:
-    note = {
-        "text": "Ines never lends her father's watch.",
-        "entities": ["Ines"],
-        "importance": 7,
-        "start": "2:1",
-    }
+    note = {"text": "Ines never lends her father's watch.", "entities": ["Ines"], "importance": 7, "start": "2:1"}
     memory = {"memory_id": walker.call("add_note", note, **here).json()["note"]["chunk_id"]}
     walker.call("list_memories", **here, attached_to=["Ines"], content_type=["note"], limit=2)
     walker.call("get_memory", **here, **memory)
     walker.call("edit_memory", {"importance": 8, "tags": ["watch"]}, **here, **memory)
-    for operation in (
-        "confirm_memory",
-        "pin_memory",
-        "unpin_memory",
-        "ban_memory",
-        "unban_memory",
-        "delete_memory",
-    ):
+    for operation in ("confirm_memory", "pin_memory", "unpin_memory", "ban_memory", "unban_memory", "delete_memory"):
         walker.call(operation, **here, **memory)
 
 
@@ -282,9 +250,7 @@ def _walk_story(walker: Walker, here: dict[str, str]) -> None:
     walker.call("delete_thread", **here, thread_id=other)
     pair = {"first": "Tobias Reed", "second": "Agatha Quill"}
     walker.call("add_relationship", {**pair, "relationship_type": "neighbours", "start": "2:1"}, **here)
-    walker.call(
-        "edit_relationship", {**pair, "status": "strained", "event": "She asked for the rent."}, **here
-    )
+    walker.call("edit_relationship", {**pair, "status": "strained", "event": "She asked for the rent."}, **here)
     walker.call("list_relationships", **here, character="Agatha Quill")
     walker.call("get_relationship_course", **here, **pair)
     walker.call("get_knowledge_table", **here, narrowing="known", of="Sparrow", limit=2, as_of="2:1")
@@ -305,18 +271,11 @@ def _walk_story(walker: Walker, here: dict[str, str]) -> None:
 
 def _walk_characters(walker: Walker, here: dict[str, str]) -> None:
     who = {**here, "character": "Agatha Quill"}
-    event = {
-        "text": "The player mended my stove.",
-        "event_type": "help_given",
-        "participants": ["player"],
-        "at": "1:1",
-    }
+    event = {"text": "The player mended my stove.", "event_type": "help_given", "participants": ["player"], "at": "1:1"}
     memory = walker.call("remember_event", event, **who).json()["memory"]["memory_id"]
     walker.call("list_character_memories", **who)
     walker.call("edit_character_memory", {"changes": {"importance": 9}}, **who, memory_id=memory)
-    walker.call(
-        "recall_memories", {"said": "Is the stove still warm?", "to": "player", "budget_tokens": 200}, **who
-    )
+    walker.call("recall_memories", {"said": "Is the stove still warm?", "to": "player", "budget_tokens": 200}, **who)
     walker.call("get_feelings", **who, other="player")
     walker.call("change_feelings", {"other": "player", "deltas": {"trust": 5}}, **who)
     walker.call("check_reply", {"text": "Sit by the stove.", "to": "player"}, **who)

@@ -46,9 +46,7 @@ def test_an_open_door_is_refused(given: dict[str, object], told: str) -> None:
 
 def test_loopback_needs_no_token() -> None:
     """This machine's own addresses are open by default."""
-    assert all(
-        ServerSettings(host=each).is_loopback for each in ("127.0.0.1", "localhost", "::1", "127.3.2.1")
-    )
+    assert all(ServerSettings(host=each).is_loopback for each in ("127.0.0.1", "localhost", "::1", "127.3.2.1"))
 
 
 @pytest.mark.parametrize("host", ["evil.example", "localhost.evil.example", "", "127.0.0.1.evil.example"])
@@ -126,9 +124,7 @@ def test_the_read_token_opens_what_changes_nothing(guarded: TestClient) -> None:
         for method, operation in operations.items():
             if method == "get" or operation.get("x-novelgen-reads"):
                 continue
-            answer = guarded.request(
-                method.upper(), path.replace("{project_id}", "demo"), headers=READ, json={}
-            )
+            answer = guarded.request(method.upper(), path.replace("{project_id}", "demo"), headers=READ, json={})
             assert answer.status_code in (403, 422), (path, answer.text)
             refused += answer.status_code == 403
     assert refused > 0
@@ -147,9 +143,7 @@ def test_a_long_body_is_refused(tmp_path: Path) -> None:
 def test_the_log_tells_no_story(client: TestClient, caplog: pytest.LogCaptureFixture) -> None:
     """The access log has method, route, status and id, and neither queries, nor names, nor texts."""
     with caplog.at_level(logging.INFO, logger="runtime.server.access"):
-        client.get(
-            "/v1/projects/demo/knowledge/Sparrow", params={"about": "heron"}, headers={"X-Request-Id": "r-1"}
-        )
+        client.get("/v1/projects/demo/knowledge/Sparrow", params={"about": "heron"}, headers={"X-Request-Id": "r-1"})
         client.post("/v1/projects/demo/search", json={"query": "heron"})
     lines = [record.getMessage() for record in caplog.records if record.name == "runtime.server.access"]
     assert lines[0].startswith("GET /v1/projects/{project_id}/knowledge/{character} 200 ")

@@ -22,9 +22,7 @@ from runtime.server.settings import Limits
 from runtime.services.project_stores import ProjectStores
 from tests.runtime.server.serving import PATIENT, await_job, client_of
 
-BOOK = "\n\n".join(
-    f"Chapter {n}\n\nThe weir was low on day {n}. Ada Penrose counted the stones." for n in range(1, 5)
-)
+BOOK = "\n\n".join(f"Chapter {n}\n\nThe weir was low on day {n}. Ada Penrose counted the stones." for n in range(1, 5))
 WEIR = "/v1/projects/the-weir"
 
 
@@ -80,9 +78,7 @@ def test_a_manuscript_comes_in_as_a_job(empty: TestClient) -> None:
     assert found
 
 
-@pytest.mark.parametrize(
-    ("content", "kind"), [(b"PK\x03\x04 no book", "application/epub+zip"), (b"", "text/plain")]
-)
+@pytest.mark.parametrize(("content", "kind"), [(b"PK\x03\x04 no book", "application/epub+zip"), (b"", "text/plain")])
 def test_a_manuscript_that_cannot_be_read_fails_its_job(empty: TestClient, content: bytes, kind: str) -> None:
     """A broken manuscript ends as a failed job with a problem, which names no path of the machine."""
     sent = empty.post(f"{WEIR}/manuscript", content=content, headers={"Content-Type": kind}).json()
@@ -115,9 +111,7 @@ class SlowEmbeddings(HashedNgramEmbeddings):
         return super().embed_documents(texts)
 
 
-def test_a_manuscript_is_cancelled_while_it_is_indexed(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_manuscript_is_cancelled_while_it_is_indexed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A job that is cancelled while it indexes ends after its step: its scenes are stored, the rest of the index
     waits, and resumed it stores nothing twice and indexes what waits."""
     monkeypatch.setattr(indexing, "ENTRIES_PER_STEP", 2)
@@ -143,19 +137,13 @@ def test_a_manuscript_is_cancelled_while_it_is_indexed(
 def index_problems(client: TestClient) -> list[str]:
     """Return what is wrong with the index of the book."""
     found = client.get(f"{WEIR}/doctor").json()["findings"]
-    return [
-        each["message"]
-        for each in found
-        if each["what"] == "vector index" and each["level"] not in ("ok", "hint")
-    ]
+    return [each["message"] for each in found if each["what"] == "vector index" and each["level"] not in ("ok", "hint")]
 
 
 def test_a_name_that_leads_elsewhere_is_refused(empty: TestClient, tmp_path: Path) -> None:
     """No project id of a manuscript makes a folder outside of the projects."""
     for name in ("..", "..%5Cx", "a%00b", "nul"):
-        answer = empty.post(
-            f"/v1/projects/{name}/manuscript", content=b"x", headers={"Content-Type": "text/plain"}
-        )
+        answer = empty.post(f"/v1/projects/{name}/manuscript", content=b"x", headers={"Content-Type": "text/plain"})
         assert answer.status_code in (400, 404), name
     assert {each.name for each in tmp_path.iterdir()} == {"projects"}
 

@@ -15,9 +15,7 @@ from tests.support.databases import postgres_database
 pytestmark = pytest.mark.postgres
 
 WEIR = "/v1/projects/the-weir"
-BOOK = "\n\n".join(
-    f"Chapter {n}\n\nThe weir was low on day {n}. Ada Penrose counted the stones." for n in (1, 2)
-)
+BOOK = "\n\n".join(f"Chapter {n}\n\nThe weir was low on day {n}. Ada Penrose counted the stones." for n in (1, 2))
 
 
 @pytest.fixture

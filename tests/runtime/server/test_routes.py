@@ -69,18 +69,14 @@ def test_a_prompt_is_given_to_who_accepts_text(client: TestClient) -> None:
     answer = client.post(f"{HERE}/context", json=asked, headers={"Accept": "text/plain"})
     assert answer.headers["content-type"] == "text/plain; charset=utf-8"
     assert answer.text.startswith("# What the story has established")
-    recall = client.post(
-        f"{HERE}/characters/Ines/recall", json={"said": "the key"}, headers={"Accept": "text/plain"}
-    )
+    recall = client.post(f"{HERE}/characters/Ines/recall", json={"said": "the key"}, headers={"Accept": "text/plain"})
     assert recall.headers["content-type"] == "text/plain; charset=utf-8"
 
 
 def test_a_read_at_a_position_never_shows_what_comes_later(client: TestClient) -> None:
     """What is read as of a position holds nothing of the scenes from there on."""
     listed = client.get(f"{HERE}/memories", params={"as_of": "2:1", "limit": 500}).json()["memories"]
-    found = client.post(f"{HERE}/search", json={"query": "the key", "as_of": "2:1", "top_k": 50}).json()[
-        "memories"
-    ]
+    found = client.post(f"{HERE}/search", json={"query": "the key", "as_of": "2:1", "top_k": 50}).json()["memories"]
     chunks = [each["chunk"] for each in listed] + found
     assert chunks
     assert {each["chapter_index"] for each in chunks if each["chapter_index"] is not None} <= {0, 1}

@@ -61,9 +61,7 @@ def test_a_killed_server_does_not_count(server: ServedProcess, tmp_path: Path) -
         assert running_server(tmp_path) == "http://127.0.0.1:1"
 
 
-def test_commands_work_beside_a_server(
-    server: ServedProcess, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_commands_work_beside_a_server(server: ServedProcess, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Beside a server that holds the index a command searches and stores; what needs the index names the server."""
     monkeypatch.setenv("NOVELGEN_PROJECTS_DIR", str(tmp_path))
     monkeypatch.setenv("NOVELGEN_MEMORY__EMBEDDING_MODEL", "fake:64")
@@ -128,9 +126,7 @@ def test_a_port_that_is_taken_is_refused(run: Run) -> None:
 def test_without_the_extra_its_name_is_told(run: Run, monkeypatch: pytest.MonkeyPatch, package: str) -> None:
     """Where a package of the extra is not installed the command names what to install."""
     monkeypatch.setitem(sys.modules, package, None)
-    for name in [
-        each for each in sys.modules if each.startswith("runtime.server.") and "presence" not in each
-    ]:
+    for name in [each for each in sys.modules if each.startswith("runtime.server.") and "presence" not in each]:
         monkeypatch.delitem(sys.modules, name)
     result = run("serve")
     assert result.exit_code == 2

@@ -133,9 +133,7 @@ def test_spans_are_sent_where_opentelemetrys_variables_say(monkeypatch: pytest.M
         exporting_provider()
 
 
-def test_the_access_log_tells_nothing_of_a_story(
-    watched: TestClient, caplog: pytest.LogCaptureFixture
-) -> None:
+def test_the_access_log_tells_nothing_of_a_story(watched: TestClient, caplog: pytest.LogCaptureFixture) -> None:
     """Each request has its line, and no line an id, a name, a query or a text."""
     with caplog.at_level(logging.INFO, logger="runtime.server.access"):
         _ask_much(watched)

@@ -34,9 +34,7 @@ class HeldWork:
             await self.go.wait()
         finally:
             self.at_work -= 1
-        await send(
-            {"type": "http.response.start", "status": 200, "headers": [(b"content-type", b"text/plain")]}
-        )
+        await send({"type": "http.response.start", "status": 200, "headers": [(b"content-type", b"text/plain")]})
         await send({"type": "http.response.body", "body": str(self.calls).encode()})
 
 
@@ -54,10 +52,7 @@ async def ask(
     async def send(message: Message) -> None:
         sent.append(message)
 
-    told = [
-        (b"host", b"localhost"),
-        *((n.replace("_", "-").encode(), v.encode()) for n, v in headers.items()),
-    ]
+    told = [(b"host", b"localhost"), *((n.replace("_", "-").encode(), v.encode()) for n, v in headers.items())]
     scope = {
         "type": "http",
         "method": method,
@@ -198,9 +193,7 @@ def test_a_write_that_failed_is_tried_again() -> None:
 
         async def failing(scope: Scope, receive: Receive, send: Send) -> None:
             calls.append(scope["path"])
-            await send(
-                {"type": "http.response.start", "status": 503 if len(calls) == 1 else 201, "headers": []}
-            )
+            await send({"type": "http.response.start", "status": 503 if len(calls) == 1 else 201, "headers": []})
             await send({"type": "http.response.body", "body": b""})
 
         app = behind_gate(failing)

@@ -25,9 +25,7 @@ def test_who_is_most_in_the_story_comes_first(demo_stores: MemoryStores, project
     assert by_weight[0].entity.entity_id == "C0"
     assert [each.scenes for each in by_weight] == sorted((each.scenes for each in by_weight), reverse=True)
     by_name = list_appearances(demo_stores, project_id, order="name")
-    assert [each.entity.name.casefold() for each in by_name] == sorted(
-        each.entity.name.casefold() for each in by_name
-    )
+    assert [each.entity.name.casefold() for each in by_name] == sorted(each.entity.name.casefold() for each in by_name)
     last = [each.last_place for each in list_appearances(demo_stores, project_id, order="last")]
     assert last == sorted(last, reverse=True)
     assert {each.entity.entity_id for each in by_weight} == {each.entity.entity_id for each in by_name}
@@ -59,9 +57,7 @@ def test_a_history_begins_with_what_holds(demo_stores: MemoryStores, as_of: Stor
         assert all(not each.quote for each in history.steps[1:])
         for place in places:
             assert (as_of or END_OF_STORY).admits(*place)
-    assert sum(len(each.steps) for each in told) <= len(
-        state_history(demo_stores, "demo", entity="C0", as_of=as_of)
-    )
+    assert sum(len(each.steps) for each in told) <= len(state_history(demo_stores, "demo", entity="C0", as_of=as_of))
 
 
 def test_what_was_corrected_at_one_place_is_one_step(demo_stores: MemoryStores) -> None:
@@ -144,8 +140,4 @@ def test_a_role_makes_a_card_the_authors(supplied: MemoryStores) -> None:
     """What an author writes is shown from the first scene of the card on."""
     edit_entity(supplied, "demo", name="C40", changes={"role": "herb woman", "description": "Sells herbs."})
     early = get_entity(supplied, "demo", name="C40", as_of=StoryPosition(2, 1))
-    assert (early.entity.role, early.entity.description, early.is_by_author) == (
-        "herb woman",
-        "Sells herbs.",
-        True,
-    )
+    assert (early.entity.role, early.entity.description, early.is_by_author) == ("herb woman", "Sells herbs.", True)

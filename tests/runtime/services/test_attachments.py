@@ -91,9 +91,7 @@ def test_what_is_attached_to_the_book_is_listed(stores: MemoryStores, project: s
     add_note(stores, project, text="Marcus Vale limps.", attached_to=["book"])
     add_note(stores, project, text="Odile Brandt has a dog.")
     assert noted(stores, project, "book") == ["note-N0", "note-N1"]
-    found = search_memories(
-        stores, project, query="rain, a limp and a dog", entities=["book"], content_type="note"
-    )
+    found = search_memories(stores, project, query="rain, a limp and a dog", entities=["book"], content_type="note")
     assert {each.chunk_id for each in found} == {"note-N0", "note-N1"}
     nothing = search_memories(stores, project, query="rain", entities=["chapter:9"])
     assert nothing == []
@@ -113,9 +111,7 @@ def test_a_note_is_attached_to_whom_it_names(stores: MemoryStores, project: str)
     card = find_memory(stores, project, memory_id=note.chunk_id)
     assert {each.target: each.origin for each in card.attachments} == {"C0": "mention", "L0": "mention"}
     edit_memory(stores, project, memory_id=note.chunk_id, detach=["C0"])
-    edit_memory(
-        stores, project, memory_id=note.chunk_id, content="The Cartographer and Marcus Vale never sleep."
-    )
+    edit_memory(stores, project, memory_id=note.chunk_id, content="The Cartographer and Marcus Vale never sleep.")
     card = find_memory(stores, project, memory_id=note.chunk_id)
     assert {each.target: each.origin for each in card.attachments} == {"C1": "mention"}
 

@@ -33,12 +33,7 @@ def lamp(demo_stores: MemoryStores) -> MemoryStores:
         "characters_present": ["C0"],
         "summary": ["The lamp goes out."],
         "memories": [
-            {
-                "memory_id": "MX1",
-                "content": "The lamp is out.",
-                "entities": ["C0"],
-                "evidence": "The lamp went out",
-            },
+            {"memory_id": "MX1", "content": "The lamp is out.", "entities": ["C0"], "evidence": "The lamp went out"},
             {"memory_id": "MX2", "content": "It rained.", "evidence": "a quote that nobody wrote"},
         ],
         "state_changes": [{"entity_id": "C0", "changes": {"mood": "weary", "status": "wet"}}],
@@ -46,16 +41,10 @@ def lamp(demo_stores: MemoryStores) -> MemoryStores:
         "open_loops_created": [{"id": "OLX1", "description": "Who put it out?"}],
         "open_loops_advanced": [{"id": "OL1", "note": "The key is warm."}],
         "memories_repeated": [{"memory_id": "M003", "evidence": "nobody lit it again"}],
-        "learned": [
-            {"character_id": "C5", "memory_ids": ["M001"], "from_id": "C0", "evidence": "nobody lit it again"}
-        ],
+        "learned": [{"character_id": "C5", "memory_ids": ["M001"], "from_id": "C0", "evidence": "nobody lit it again"}],
     }
     scene = SceneInput(
-        chapter_index=90,
-        scene_index=1,
-        text=TEXT,
-        record=SceneRecord.model_validate(record),
-        record_origin="extracted",
+        chapter_index=90, scene_index=1, text=TEXT, record=SceneRecord.model_validate(record), record_origin="extracted"
     )
     ingest_scene(demo_stores, "demo", scene)
     return demo_stores
@@ -214,9 +203,7 @@ NEW_TEXT = "It was late. Ines came in from the rain. The lamp went out at one, a
 def test_a_new_text_keeps_the_record_and_says_what_lost_its_words(lamp: MemoryStores) -> None:
     """Facts follow their words, the author's own among them; without them they are unproved; undo brings all back."""
     memories.edit_memory(lamp, "demo", memory_id="MX2", content="It rained on.", evidence="from the rain")
-    added = memories.add_note(
-        lamp, "demo", text="Noon.", start=StoryPosition(90, 2), evidence="at noon"
-    ).note.chunk_id
+    added = memories.add_note(lamp, "demo", text="Noon.", start=StoryPosition(90, 2), evidence="at noon").note.chunk_id
     before = _read(lamp)
     told = preview_scene_text(lamp, "demo", position=PLACE, text=NEW_TEXT)
     assert (told.quotes, told.lost) == (3, ["Noon."])
@@ -224,10 +211,7 @@ def test_a_new_text_keeps_the_record_and_says_what_lost_its_words(lamp: MemorySt
     edited = edit_scene(lamp, "demo", position=PLACE, text=NEW_TEXT)
     assert edited.lost == ["Noon."]
     spans = {each: _fact(lamp, each).span for each in ("MX1", "MX2")}
-    assert [NEW_TEXT[slice(*span)] for span in spans.values() if span] == [
-        "The lamp went out",
-        "from the rain",
-    ]
+    assert [NEW_TEXT[slice(*span)] for span in spans.values() if span] == ["The lamp went out", "from the rain"]
     assert (_fact(lamp, added).span, _fact(lamp, added).is_verified) == (None, False)
     _undone(lamp, edited.change_id)
     after = _read(lamp)

@@ -67,9 +67,7 @@ def test_chinese_cards_are_found_by_part_of_a_name(stores: MemoryStores) -> None
     stores.create_project("west", language="zh")
     monkey = Entity(entity_id="C0", entity_type="character", name="孙悟空", description="花果山水帘洞的石猴")
     store_entities(stores, "west", [monkey], origin="author")
-    ingest_scenes(
-        stores, "west", [SceneInput(chapter_index=1, scene_index=1, text="孙悟空大闹天宫。")], index=False
-    )
+    ingest_scenes(stores, "west", [SceneInput(chapter_index=1, scene_index=1, text="孙悟空大闹天宫。")], index=False)
     search = CardSearch(stores, "west")
     assert _ids(search.search("水帘洞"))[:1] == ["C0"]
     assert _ids(search.search("大闹天宫", card_types=["scene"])) == ["S001"]

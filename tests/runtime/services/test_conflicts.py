@@ -32,20 +32,13 @@ def scene(chapter: int, states: dict[str, dict[str, Any]], *present: str) -> Sce
     """Return the first scene of a chapter with a record of these states."""
     changes = [{"entity_id": entity_id, "changes": values} for entity_id, values in states.items()]
     record = SceneRecord.model_validate(
-        {
-            "chapter_index": chapter,
-            "scene_index": 1,
-            "characters_present": list(present),
-            "state_changes": changes,
-        }
+        {"chapter_index": chapter, "scene_index": 1, "characters_present": list(present), "state_changes": changes}
     )
     return SceneInput(chapter_index=chapter, scene_index=1, text=f"Chapter {chapter}.", record=record)
 
 
 @pytest.fixture(scope="module")
-def stores(
-    tmp_path_factory: pytest.TempPathFactory, module_database_url: str | None
-) -> Iterator[MemoryStores]:
+def stores(tmp_path_factory: pytest.TempPathFactory, module_database_url: str | None) -> Iterator[MemoryStores]:
     """Stores without any project, on either database."""
     folder = tmp_path_factory.mktemp("projects")
     settings = load_settings(
@@ -78,9 +71,7 @@ def subjects(stores: MemoryStores, project: str) -> list[tuple[str, str]]:
 
 def conflict_id(stores: MemoryStores, project: str, kind: str) -> str:
     """Return the id of the conflict of a kind."""
-    return next(
-        each.conflict.conflict_id for each in list_conflicts(stores, project) if each.conflict.kind == kind
-    )
+    return next(each.conflict.conflict_id for each in list_conflicts(stores, project) if each.conflict.kind == kind)
 
 
 ALL = [("slot_value", "C1.identity"), ("two_holders", "I0"), ("dead_acts", "C1")]
@@ -119,8 +110,7 @@ def test_one_side_can_be_made_true(stores: MemoryStores, project: str, keep: Any
     assert subjects(stores, project) == ALL[1:]
     with stores.database(project).read() as unit:
         states = [
-            unit.states.snapshots(["C1"], as_of=StoryPosition(chapter))[0].state_data["identity"]
-            for chapter in (2, 3)
+            unit.states.snapshots(["C1"], as_of=StoryPosition(chapter))[0].state_data["identity"] for chapter in (2, 3)
         ]
     assert states == [identity, identity]
 
@@ -135,9 +125,7 @@ def test_the_authors_word_survives_new_ingest(stores: MemoryStores, project: str
 
 def test_the_dead_can_turn_out_to_live(stores: MemoryStores, project: str) -> None:
     """Keeping the act states life in the scene of the death, as the author's, before and after a new ingest."""
-    settled = settle_conflict(
-        stores, project, conflict_id=conflict_id(stores, project, "dead_acts"), keep="second"
-    )
+    settled = settle_conflict(stores, project, conflict_id=conflict_id(stores, project, "dead_acts"), keep="second")
     assert settled.done.startswith("C1 lives after scene 3:1")
     ingest_scenes(stores, project, [scene(3, {"C1": {"status": "dead", "mood": "calm"}}, "C1")], index=False)
     assert subjects(stores, project) == ALL[:2]
@@ -150,9 +138,7 @@ def test_a_death_can_hold(stores: MemoryStores, project: str) -> None:
     """Keeping the death takes the dead out of the later scene, whose record is the author's from then on."""
     goals = {"C1": {"goals": ["flee"], "location_id": "L0"}, "C0": {"goals": ["mourn"]}}
     ingest_scenes(stores, project, [scene(4, goals, "C0", "C1")], index=False)
-    settled = settle_conflict(
-        stores, project, conflict_id=conflict_id(stores, project, "dead_acts"), keep="first"
-    )
+    settled = settle_conflict(stores, project, conflict_id=conflict_id(stores, project, "dead_acts"), keep="first")
     assert settled.done.startswith("C1 is out of scene 4:1")
     assert subjects(stores, project) == ALL[:2]
     with stores.database(project).read() as unit:
@@ -187,18 +173,14 @@ def test_a_scene_without_a_record_keeps_its_dead_on_stage(stores: MemoryStores, 
     ingest_scenes(stores, project, [bare], index=False)
     listed = [each.conflict for each in list_conflicts(stores, project)]
     [found] = [each for each in listed if each.kind == "dead_acts" and each.second.chapter_index == 5]
-    with pytest.raises(
-        UserInputError, match=f"5:1 has no record.*conflicts waive {project} {found.conflict_id}"
-    ):
+    with pytest.raises(UserInputError, match=f"5:1 has no record.*conflicts waive {project} {found.conflict_id}"):
         settle_conflict(stores, project, conflict_id=found.conflict_id, keep="first")
 
 
 def test_what_neither_side_settles_is_refused(stores: MemoryStores, project: str) -> None:
     """Choosing a pocket does not empty the other; the message names the commands that help."""
     held_twice = conflict_id(stores, project, "two_holders")
-    with pytest.raises(
-        UserInputError, match=f"record edit {project} 2:1`.*conflicts waive {project} {held_twice}"
-    ):
+    with pytest.raises(UserInputError, match=f"record edit {project} 2:1`.*conflicts waive {project} {held_twice}"):
         settle_conflict(stores, project, conflict_id=held_twice, keep="second")
 
 

@@ -43,9 +43,7 @@ def test_a_look_that_is_kept_is_the_projects_file(stores: MemoryStores, project:
     look = look_at_context(stores, project, request=request(project), write_file=True)
     assert look.context.report is not None
     assert [each for each in look.context.report.issues if each.stage == "write"] == []
-    assert "They meet again in the Archive." in stores.paths(project).context_file(2, 2).read_text(
-        encoding="utf-8"
-    )
+    assert "They meet again in the Archive." in stores.paths(project).context_file(2, 2).read_text(encoding="utf-8")
 
 
 def test_a_project_that_is_not_there_is_not_made(stores: MemoryStores) -> None:

@@ -162,9 +162,7 @@ def test_without_a_model_rules_check_and_say_so(stores: MemoryStores, project: s
 
 def test_a_model_that_cannot_be_built(tmp_path: Path) -> None:
     """Of the settings it costs its part; one that the caller names is the caller's error."""
-    settings = load_settings(
-        projects_dir=tmp_path, model="nobody:nothing", memory={"embedding_model": "fake:8"}
-    )
+    settings = load_settings(projects_dir=tmp_path, model="nobody:nothing", memory={"embedding_model": "fake:8"})
     with MemoryStores(settings) as stores:
         tell_drowned_story(stores, "drowned")
         check = check_draft(stores, "drowned", text=DEAD_ACT, chapter_index=3, scene_index=1)
@@ -180,9 +178,7 @@ def failing(messages: Any) -> str:
 
 
 @pytest.mark.parametrize("answer", [failing, lambda _: "no JSON at all", lambda _: '{"claims": 7}'])
-def test_a_model_that_fails_or_talks_nonsense_costs_its_part(
-    stores: MemoryStores, project: str, answer: Any
-) -> None:
+def test_a_model_that_fails_or_talks_nonsense_costs_its_part(stores: MemoryStores, project: str, answer: Any) -> None:
     """The rules' finding and the evidence stand, and the report says what was not judged."""
     check = checked(stores, project, model=ScriptedChatModel(answer=answer))
     assert [each.by for each in check.issues] == ["rule"]
@@ -191,9 +187,7 @@ def test_a_model_that_fails_or_talks_nonsense_costs_its_part(
     assert all(each.stage and each.kind and each.message for each in check.report.issues)
 
 
-@pytest.fixture(
-    params=[{"continuity": {"model_timeout_s": 0.5}}, {"summarization": {"timeout_s": 0.5}}], ids=str
-)
+@pytest.fixture(params=[{"continuity": {"model_timeout_s": 0.5}}, {"summarization": {"timeout_s": 0.5}}], ids=str)
 def hurried(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[MemoryStores]:
     """Stores whose model has half a second, of its own or, without that, as for the reading of a scene."""
     memory = {"embedding_model": "fake:8", **request.param}
@@ -268,15 +262,11 @@ def judged_by(*, stands: bool) -> ScriptedChatModel:
             return json.dumps({"verdicts": [verdict]})
         if "contradictions" in asked:
             shown = next(
-                line.split(" |")[0].strip()
-                for line in asked.splitlines()
-                if "locked the Tide Mill at dusk" in line
+                line.split(" |")[0].strip() for line in asked.splitlines() if "locked the Tide Mill at dusk" in line
             )
             found = {
                 "quote": "Ilse Moor had locked the Tide Mill alone",
-                "evidence": [
-                    {"id": shown, "quote": "Ilse Moor and Tobias Fenn locked the Tide Mill at dusk"}
-                ],
+                "evidence": [{"id": shown, "quote": "Ilse Moor and Tobias Fenn locked the Tide Mill at dusk"}],
                 "kind": "invented",
                 "why": "Both locked it (1:1).",
                 "severity": "medium",
@@ -320,9 +310,7 @@ def test_a_waived_finding_is_silent_until_it_is_told_again(stores: MemoryStores,
     waive_finding(stores, project, issue_id=found.issue_id, note="a ghost")
     check = checked(stores, project, f"The wind dropped. {DEAD_ACT}")
     assert (check.issues, [each.waived_note for each in check.waived]) == ([], ["a ghost"])
-    assert [(each.issue_id, each.note) for each in list_waivers(stores, project)] == [
-        (found.issue_id, "a ghost")
-    ]
+    assert [(each.issue_id, each.note) for each in list_waivers(stores, project)] == [(found.issue_id, "a ghost")]
     assert unwaive_finding(stores, project, issue_id=found.issue_id).note == "a ghost"
     assert [each.issue_id for each in checked(stores, project).issues] == [found.issue_id]
 
@@ -342,11 +330,7 @@ def test_stored_scenes_are_checked_against_what_came_before_each(stores: MemoryS
     """The book holds; a scene in which the dead act does not, and it alone."""
     seen: list[tuple[int, int]] = []
     book = check_stored(stores, project, options=RULES_ALONE, progress=lambda *done: seen.append(done))
-    assert [(each.chapter_index, each.checked.scenes_before) for each in book.checks] == [
-        (1, 0),
-        (2, 1),
-        (3, 2),
-    ]
+    assert [(each.chapter_index, each.checked.scenes_before) for each in book.checks] == [(1, 0), (2, 1), (3, 2)]
     assert [each.issues for each in book.checks] == [[], [], []]
     assert seen == [(1, 3), (2, 3), (3, 3)]
     [one] = check_stored(stores, project, chapter_index=2, scene_index=1, options=RULES_ALONE).checks
@@ -371,9 +355,7 @@ def test_a_draft_goes_where_the_story_is_read(stores: MemoryStores, project: str
 def test_a_check_without_a_word_of_a_model_asks_none(stores: MemoryStores, project: str) -> None:
     """Rules alone: a model that is at hand is not called."""
     model = answering()
-    check = check_draft(
-        stores, project, text=DEAD_ACT, chapter_index=3, scene_index=1, model=model, uses_model=False
-    )
+    check = check_draft(stores, project, text=DEAD_ACT, chapter_index=3, scene_index=1, model=model, uses_model=False)
     assert (model.prompts, check.checked.model_calls) == ([], 0)
 
 

@@ -10,12 +10,7 @@ from runtime.ingest.ingest import ingest_scenes
 from runtime.ingest.scene_input import SceneInput
 from runtime.services.characters import open_character
 from runtime.services.deletion import delete_entity, delete_relationship, delete_thread
-from runtime.services.entities import (
-    get_entity,
-    list_entities,
-    list_entity_changes,
-    undo_entity_change,
-)
+from runtime.services.entities import get_entity, list_entities, list_entity_changes, undo_entity_change
 from runtime.services.memories import add_note
 from runtime.services.relationships import get_relationship
 from runtime.services.threads import get_thread
@@ -54,9 +49,7 @@ def test_places_and_things_go_and_come_back(stores: MemoryStores, project: str, 
     assert before.entity.entity_type == kind
 
 
-def test_what_a_deleted_character_remembered_comes_back_to_recalls(
-    stores: MemoryStores, project: str
-) -> None:
+def test_what_a_deleted_character_remembered_comes_back_to_recalls(stores: MemoryStores, project: str) -> None:
     """Others recall what they lived through with her, without her id; her own memories are back after the undo."""
     elena, odile = (
         Character(stores, project, open_character(stores, project, name=name))
@@ -70,10 +63,7 @@ def test_what_a_deleted_character_remembered_comes_back_to_recalls(
     elena.remember("Odile gave Elena a lamp.", participants=["Odile Brandt"])
     before = [odile.memories(), elena.memories(), told_of_the_lamp()]
     done = delete_entity(stores, project, name="Odile Brandt")
-    assert [each.content for each in elena.memories()] == [
-        "Odile took the fragment.",
-        "Odile gave Elena a lamp.",
-    ]
+    assert [each.content for each in elena.memories()] == ["Odile took the fragment.", "Odile gave Elena a lamp."]
     assert "Odile gave Elena a lamp." in told_of_the_lamp()
     assert all("C2" not in each.participants for each in elena.memories())
     assert (len(done.removed_character_memories), len(done.changed_character_memories)) == (1, 1)

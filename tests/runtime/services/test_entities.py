@@ -13,9 +13,7 @@ from runtime.services.entities import add_character, edit_entity, get_entity, li
 from runtime.stores import MemoryStores
 
 
-def _state(
-    stores: MemoryStores, project: str, name: str, as_of: StoryPosition | None = None
-) -> dict[str, Any]:
+def _state(stores: MemoryStores, project: str, name: str, as_of: StoryPosition | None = None) -> dict[str, Any]:
     state = get_entity(stores, project, name=name, as_of=as_of).state
     return {} if state is None else state.state_data
 
@@ -26,22 +24,16 @@ def _facts(stores: MemoryStores, project: str) -> set[str]:
 
 
 @pytest.mark.parametrize("given", ["wounded", ["wounded"]])
-def test_a_state_that_is_no_object_says_how_to_write_it(
-    stores: MemoryStores, project: str, given: Any
-) -> None:
+def test_a_state_that_is_no_object_says_how_to_write_it(stores: MemoryStores, project: str, given: Any) -> None:
     """The state of a card has fields; whoever gives a plain text is told them, and what sets a fact."""
-    with pytest.raises(
-        UserInputError, match=r"current_state cannot be .*write an object.*physical_state.*--state"
-    ):
+    with pytest.raises(UserInputError, match=r"current_state cannot be .*write an object.*physical_state.*--state"):
         edit_entity(stores, project, name="C0", changes={"current_state": given})
 
 
 def test_a_part_of_a_field_is_no_fact_of_its_own(stores: MemoryStores, project: str) -> None:
     """What a dot leads to is written as an object; nothing is stored under the name with the dot."""
     before = _facts(stores, project)
-    with pytest.raises(
-        UserInputError, match=r"'current_state\.mood' is .*; write current_state=\{\"mood\": …\}"
-    ):
+    with pytest.raises(UserInputError, match=r"'current_state\.mood' is .*; write current_state=\{\"mood\": …\}"):
         edit_entity(stores, project, name="C0", changes={"current_state.mood": "calm"})
     assert _facts(stores, project) == before
 
@@ -71,11 +63,7 @@ def test_an_edit_changes_card_profile_and_state(stores: MemoryStores, project: s
 def test_fields_of_the_card_never_become_facts(stores: MemoryStores, project: str) -> None:
     """Names, translation and first appearance are the card's, whatever the story does."""
     before = _facts(stores, project)
-    changes = {
-        "alias": "Elle",
-        "translation": "埃莱娜",
-        "first_chapter": 2,
-    }
+    changes = {"alias": "Elle", "translation": "埃莱娜", "first_chapter": 2}
     edited = edit_entity(stores, project, name="Elena Thorne", changes=changes)
     assert edited.attributes == []
     entity = get_entity(stores, project, name="Elle").entity
@@ -108,9 +96,7 @@ def test_a_nested_state_before_the_first_scene_is_the_cards(stores: MemoryStores
     """Seed 000.19: what holds from the start is also how the card says that the story finds them."""
     stores.create_project("unwritten", language="en")
     add_character(stores, "unwritten", name="Ines Holt", goals=["rest"])
-    edit_entity(
-        stores, "unwritten", name="Ines Holt", changes={"current_state": {"goals": ["find the lake"]}}
-    )
+    edit_entity(stores, "unwritten", name="Ines Holt", changes={"current_state": {"goals": ["find the lake"]}})
     card = get_entity(stores, "unwritten", name="Ines Holt")
     assert card.entity.profile["current_state"] == {"goals": ["find the lake"]}
     assert _state(stores, "unwritten", "Ines Holt")["goals"] == ["find the lake"]
@@ -164,12 +150,7 @@ def test_a_form_of_address_shows_who_uses_it(stores: MemoryStores, project: str)
     assert (alias.speaker, alias.language) == ("C0", "en")
     context = build_chunk_context(project, "The Old Owl opened the door.", stores=stores)
     ((name,),) = [each.aliases for each in context.glossary]
-    assert (name.name, name.translation, name.speaker, name.language) == (
-        "Old Owl",
-        "老猫头鹰",
-        "Elena Thorne",
-        "en",
-    )
+    assert (name.name, name.translation, name.speaker, name.language) == ("Old Owl", "老猫头鹰", "Elena Thorne", "en")
     assert "Old Owl → 老猫头鹰 (used by Elena Thorne)" in context.text
     edit_entity(stores, project, name="C1", changes={"alias": {"alias": "Old Owl", "speaker": "the guards"}})
     (alias,) = get_entity(stores, project, name="C1").entity.aliases
@@ -179,9 +160,7 @@ def test_a_form_of_address_shows_who_uses_it(stores: MemoryStores, project: str)
 def test_a_speaker_who_is_not_known_yet_is_not_told(stores: MemoryStores, project: str) -> None:
     """Seed 003: a chapter's glossary names nobody whom the story shows only later."""
     edit_entity(stores, project, name="C2", changes={"first_chapter": 2})
-    edit_entity(
-        stores, project, name="C1", changes={"alias": {"alias": "Old Owl", "speaker": "Odile Brandt"}}
-    )
+    edit_entity(stores, project, name="C1", changes={"alias": {"alias": "Old Owl", "speaker": "Odile Brandt"}})
     early = build_chunk_context(project, "The Old Owl opened the door.", 2, stores=stores)
     assert [each.speaker for entry in early.glossary for each in entry.aliases] == [""]
     late = build_chunk_context(project, "The Old Owl opened the door.", 3, stores=stores)
@@ -216,9 +195,7 @@ def test_a_wrong_alias_is_refused(stores: MemoryStores, project: str, alias: Any
 
 def test_a_misspelt_field_makes_no_fact(stores: MemoryStores, project: str) -> None:
     """What looks like a field is refused with those that there are, unless it is said to be an attribute."""
-    with pytest.raises(
-        UserInputError, match=r"'goal' is no field of a character; did you mean 'goals'.*--state"
-    ):
+    with pytest.raises(UserInputError, match=r"'goal' is no field of a character; did you mean 'goals'.*--state"):
         edit_entity(stores, project, name="C0", changes={"goal": "x"})
     edited = edit_entity(stores, project, name="C0", changes={}, attributes={"goal": "the lake"})
     assert edited.attributes == ["goal"]

@@ -20,13 +20,7 @@ from runtime.ingest.entities import store_entities
 from runtime.ingest.ingest import IngestResult, ingest_scenes
 from runtime.ingest.scene_input import SceneInput
 from runtime.retrieval.knowledge import knowledge_rules
-from runtime.services.knowledge import (
-    character_knowledge,
-    forget_knowledge,
-    lived_together,
-    set_knowledge,
-    who_knows,
-)
+from runtime.services.knowledge import character_knowledge, forget_knowledge, lived_together, set_knowledge, who_knows
 from runtime.services.memories import add_note, ban_memory, delete_memory, unban_memory
 from runtime.services.scenes import move_scene
 from runtime.stores import MemoryStores
@@ -43,21 +37,13 @@ def at(chapter: int, scene: int) -> StoryPosition:
 
 
 def _fact(memory_id: str, content: str, *about: str, **more: Any) -> dict[str, Any]:
-    return {
-        "memory_id": memory_id,
-        "content": content,
-        "entities": list(about),
-        "event_type": "event",
-        **more,
-    }
+    return {"memory_id": memory_id, "content": content, "entities": list(about), "event_type": "event", **more}
 
 
 def _scene(place: tuple[int, int], text: str, present: str, **record: Any) -> SceneInput:
     chapter, number = place
     given = {"chapter_index": chapter, "scene_index": number, "characters_present": present.split(), **record}
-    return SceneInput(
-        chapter_index=chapter, scene_index=number, text=text, record=SceneRecord.model_validate(given)
-    )
+    return SceneInput(chapter_index=chapter, scene_index=number, text=text, record=SceneRecord.model_validate(given))
 
 
 HIDES = _scene((1, 1), "Ada hid the heron key.", "C0", memories=[_fact("M1", "Ada hid the heron key.", "C0")])
@@ -140,9 +126,7 @@ def test_why_is_told_in_the_storys_language(stores: MemoryStores) -> None:
 
 
 @pytest.mark.parametrize(("about", "found"), [("Ben", ["M2"]), ("heron", ["M1"]), ("the whale", [])])
-def test_it_is_filtered_by_entity_or_words(
-    stores: MemoryStores, story: str, about: str, found: list[str]
-) -> None:
+def test_it_is_filtered_by_entity_or_words(stores: MemoryStores, story: str, about: str, found: list[str]) -> None:
     """A name means what is about its bearer; other words, what holds them; nothing found is no error."""
     asked = character_knowledge(stores, story, character="Ada", about=about)
     assert [each.source_id for each in [*asked.known, *asked.not_known]] == found
@@ -156,10 +140,7 @@ def test_who_knows_a_memory(stores: MemoryStores, story: str) -> None:
         ("C0", "own_doing"),
         ("C1", "told"),
     ]
-    assert [(each.name, each.might_know_from) for each in found.not_known_by] == [
-        ("Cornelius", "C0"),
-        ("Dora", None),
-    ]
+    assert [(each.name, each.might_know_from) for each in found.not_known_by] == [("Cornelius", "C0"), ("Dora", None)]
     with pytest.raises(UnknownMemoryError, match="'M1' is there by then"):
         who_knows(stores, story, memory_id="M1", as_of=at(1, 1))
 
@@ -167,9 +148,7 @@ def test_who_knows_a_memory(stores: MemoryStores, story: str) -> None:
 def test_a_passage_is_no_fact(stores: MemoryStores, story: str) -> None:
     """Only memories and notes can be known; another kind is named."""
     with stores.database(story).read() as unit:
-        passage = next(
-            each.chunk for each in unit.memories.list_matching() if each.chunk.content_type == "scene"
-        )
+        passage = next(each.chunk for each in unit.memories.list_matching() if each.chunk.content_type == "scene")
     with pytest.raises(UserInputError, match="is a scene; only memories and notes"):
         who_knows(stores, story, memory_id=passage.chunk_id)
 
@@ -337,12 +316,8 @@ def test_what_was_read_is_kept_until_the_story_changes(stores: MemoryStores, sto
 def test_what_stands_for_others_is_known_to_who_knows_them_all(stores: MemoryStores, story: str) -> None:
     """The single memories stay in the lists; the author says something of each of them, not of what stands for them."""
     with stores.database(story).write() as unit:
-        sources = [
-            each.chunk for each in unit.memories.list_matching() if each.chunk.content_type == "memory"
-        ]
-        standing = consolidated_memory(
-            ConsolidatedText(content="The key and the oath."), sources, created_at=utc_now()
-        )
+        sources = [each.chunk for each in unit.memories.list_matching() if each.chunk.content_type == "memory"]
+        standing = consolidated_memory(ConsolidatedText(content="The key and the oath."), sources, created_at=utc_now())
         assert unit.consolidations.add(standing, sources)
     found = who_knows(stores, story, memory_id=standing.chunk_id)
     assert {each.character_id for each in found.known_by} == {"reader", "C0", "C1"}

@@ -10,13 +10,7 @@ from novelgen.errors import NovelgenError, UnknownEntityError, UnknownProjectErr
 from novelgen.models.knowledge import READER, KnownMemory
 from novelgen.models.position import StoryPosition
 from runtime.retrieval.knowledge import knowledge_rules
-from runtime.services.knowledge import (
-    author_words,
-    character_knowledge,
-    restore_author_words,
-    set_knowledge,
-    who_knows,
-)
+from runtime.services.knowledge import author_words, character_knowledge, restore_author_words, set_knowledge, who_knows
 from runtime.services.knowledge_table import knowledge_table
 from runtime.stores import MemoryStores
 
@@ -108,9 +102,7 @@ def test_what_the_reader_knows_and_somebody_it_is_about_does_not(demo_stores: Me
 def test_what_is_kept_from_somebody(demo_stores: MemoryStores) -> None:
     """A secret is what is said to be kept from one while another knows it, and only from where that is said."""
     assert knowledge_table(demo_stores, "demo", narrowing="secret").rows == []
-    set_knowledge(
-        demo_stores, "demo", character="Finch", memory_id="M001", kind="hidden", start=StoryPosition(2, 1)
-    )
+    set_knowledge(demo_stores, "demo", character="Finch", memory_id="M001", kind="hidden", start=StoryPosition(2, 1))
     (row,) = knowledge_table(demo_stores, "demo", narrowing="secret", of="Finch").rows
     assert (row.source_id, row.said_of) == ("M001", ["C3"])
     assert knowledge_table(demo_stores, "demo", narrowing="secret", of="Ines").rows == []
@@ -150,9 +142,7 @@ def test_words_are_of_whom_and_what_is_named(demo_stores: MemoryStores) -> None:
         ({"narrowing": "known", "of": "Nobody At All"}, UnknownEntityError),
     ],
 )
-def test_a_table_that_cannot_be(
-    demo_stores: MemoryStores, asked: dict[str, Any], error: type[Exception]
-) -> None:
+def test_a_table_that_cannot_be(demo_stores: MemoryStores, asked: dict[str, Any], error: type[Exception]) -> None:
     """An unknown narrowing, one without the person that it needs, and an unknown person are refused."""
     with pytest.raises(error):
         knowledge_table(demo_stores, "demo", **asked)

@@ -20,17 +20,14 @@ from runtime.stores import MemoryStores
 
 
 @pytest.mark.parametrize(
-    "start",
-    [StoryPosition(3, 2), StoryPosition(3, 1), StoryPosition(3, 0), StoryPosition(3), StoryPosition(1)],
+    "start", [StoryPosition(3, 2), StoryPosition(3, 1), StoryPosition(3, 0), StoryPosition(3), StoryPosition(1)]
 )
 def test_a_note_stands_right_before_its_place(start: StoryPosition) -> None:
     """It is admitted on entering its place, and not one scene or chapter earlier."""
     place = place_before(start)
     assert start.admits(place.chapter_index, place.scene_index)
     chapter = start.chapter_index or 0
-    earlier = (
-        StoryPosition(chapter, start.scene_index - 1) if start.scene_index else StoryPosition(chapter - 1, 99)
-    )
+    earlier = StoryPosition(chapter, start.scene_index - 1) if start.scene_index else StoryPosition(chapter - 1, 99)
     assert not earlier.admits(place.chapter_index, place.scene_index)
 
 

@@ -51,9 +51,7 @@ _numbers = itertools.count(1)
 
 
 @pytest.fixture(scope="module", params=["sqlite", pytest.param("postgres", marks=pytest.mark.postgres)])
-def stores(
-    request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
-) -> Iterator[MemoryStores]:
+def stores(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[MemoryStores]:
     """Stores on either database, without any project."""
     folder = tmp_path_factory.mktemp("projects")
     settings = load_settings(projects_dir=folder, memory={"embedding_model": "fake:32"})
@@ -123,9 +121,7 @@ def test_candidates_are_told_by_kind_and_count(stores: MemoryStores, project: st
 def test_a_text_that_changes_changes_its_candidates(stores: MemoryStores, project: str) -> None:
     """Candidates follow the stored text: nothing of the old one stays."""
     assert "Miss Holt" in _offered(stores, project)
-    ingest_scenes(
-        stores, project, [SCENES[1].model_copy(update={"text": "Ben slept. Ben woke."})], index=False
-    )
+    ingest_scenes(stores, project, [SCENES[1].model_copy(update={"text": "Ben slept. Ben woke."})], index=False)
     assert "Miss Holt" not in _offered(stores, project)
 
 

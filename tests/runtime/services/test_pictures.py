@@ -26,19 +26,12 @@ def test_a_course_has_every_step_as_it_stood_then(stores: MemoryStores, project:
         start=StoryPosition(2, 1),
     )
     edit_relationship(
-        stores,
-        project,
-        first="C1",
-        second="C0",
-        status="hurt",
-        intensity=9,
-        dimensions={"trust": -40, "fear": 10},
+        stores, project, first="C1", second="C0", status="hurt", intensity=9, dimensions={"trust": -40, "fear": 10}
     )
     course = relationship_course(stores, project, first="C1", second="C0")
     assert (course.character_a, course.character_b) == ("C0", "C1")
     assert [
-        (each.chapter_index, each.status, each.intensity, each.dimensions_a, each.dimensions_b)
-        for each in course.steps
+        (each.chapter_index, each.status, each.intensity, each.dimensions_a, each.dimensions_b) for each in course.steps
     ] == [
         (1, "strained", 7, {}, {}),
         (1, "strained", 3, {"trust": 20}, {"trust": 20}),
@@ -64,11 +57,7 @@ def test_a_stretch_states_what_lies_in_it_alone(stores: MemoryStores, project: s
 
     def change(entity_id: str, attribute: str, value: str, chapter: int, scene: int) -> StateChange:
         return StateChange(
-            entity_id=entity_id,
-            attribute=attribute,
-            value=value,
-            chapter_index=chapter,
-            scene_index=scene,
+            entity_id=entity_id, attribute=attribute, value=value, chapter_index=chapter, scene_index=scene
         )
 
     with stores.database(project).write() as unit:
@@ -88,9 +77,7 @@ def test_a_stretch_states_what_lies_in_it_alone(stores: MemoryStores, project: s
     assert stretch.holders["I9"] == "C0"
     assert all(each.kind == "explicit" for each in stretch.changes)
     to_the_end = stated_within(stores, project, since=StoryPosition(1, 2))
-    assert ("C0", "mood", "sad") in [
-        (each.entity_id, each.attribute, each.value) for each in to_the_end.changes
-    ]
+    assert ("C0", "mood", "sad") in [(each.entity_id, each.attribute, each.value) for each in to_the_end.changes]
 
 
 def test_scenes_name_characters_by_names_known_by_then(stores: MemoryStores, project: str) -> None:

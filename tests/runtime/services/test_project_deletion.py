@@ -10,13 +10,7 @@ from typing import Any
 import pytest
 from sqlalchemy import create_engine, inspect, text
 
-from novelgen.errors import (
-    ContextWriteError,
-    DatabaseError,
-    UnknownProjectError,
-    UserInputError,
-    VectorIndexOwnedError,
-)
+from novelgen.errors import ContextWriteError, DatabaseError, UnknownProjectError, UserInputError, VectorIndexOwnedError
 from runtime.ingest.entities import store_entities
 from runtime.ingest.ingest import ingest_scenes
 from runtime.services.knowledge_table import knowledge_table
@@ -89,8 +83,7 @@ def _rows(url: str, project_id: str) -> dict[str, int]:
         ]
         counted = {
             table: connection.execute(
-                text(f"SELECT count(*) FROM {table} WHERE project_id = :project_id"),
-                {"project_id": project_id},
+                text(f"SELECT count(*) FROM {table} WHERE project_id = :project_id"), {"project_id": project_id}
             ).scalar_one()
             for table in tables
         }

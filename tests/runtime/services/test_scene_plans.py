@@ -63,11 +63,7 @@ def test_a_chapter_plan_of_novel_gen_has_it(stores: MemoryStores, is_given: bool
     file.write_text(json.dumps(plan), encoding="utf-8")
     place = {"plan_file": file} if is_given else {"chapter_index": 5}
     found = find_planned_scene(stores, PROJECT, scene_index=2, **place)
-    assert (found.chapter_index, found.plan.purpose, found.plan.characters) == (
-        5,
-        PLAN["purpose"],
-        ["Ada", "Ben"],
-    )
+    assert (found.chapter_index, found.plan.purpose, found.plan.characters) == (5, PLAN["purpose"], ["Ada", "Ben"])
     assert found.chapter_plan is not None
     assert found.chapter_plan.extra == {"goal": "the key"}
 
@@ -133,9 +129,10 @@ def test_only_four_keys_of_a_line_are_read(tmp_path: Path) -> None:
 
 def test_empty_lines_are_passed_over_but_counted(tmp_path: Path) -> None:
     """The number of a plan is that of its line in the file."""
-    assert [
-        each.number for each in read_plan_lines(plans_file(tmp_path, "", line(), "  ", line(plan_id="P2")))
-    ] == [2, 4]
+    assert [each.number for each in read_plan_lines(plans_file(tmp_path, "", line(), "  ", line(plan_id="P2")))] == [
+        2,
+        4,
+    ]
 
 
 @pytest.mark.parametrize(
@@ -152,9 +149,7 @@ def test_empty_lines_are_passed_over_but_counted(tmp_path: Path) -> None:
         (line(plan_id="p0"), "'p0' stands on line 1, too"),
     ],
 )
-def test_a_bad_line_names_its_number_and_does_not_hide_the_others(
-    tmp_path: Path, bad: str, told: str
-) -> None:
+def test_a_bad_line_names_its_number_and_does_not_hide_the_others(tmp_path: Path, bad: str, told: str) -> None:
     """What is wrong with a line is told with the file, the line and the value; the next line is read."""
     first, second, third = read_plan_lines(plans_file(tmp_path, line(plan_id="P0"), bad, line(plan_id="P9")))
     assert second.plan is None
@@ -174,9 +169,7 @@ def test_a_file_without_plans_is_refused(tmp_path: Path, content: str) -> None:
 def test_own_plans_end_where_the_story_is_read(stores: MemoryStores) -> None:
     """Plans of later scenes are not listed, nor a file that cannot be read; the latest come last."""
     paths = stores.paths(PROJECT)
-    places = [
-        (each.chapter_index, each.scene_index) for each in list_own_plans(stores, PROJECT, until=(9, 1))
-    ]
+    places = [(each.chapter_index, each.scene_index) for each in list_own_plans(stores, PROJECT, until=(9, 1))]
     assert (3, 1) in places
     assert places == sorted(places)
     assert list_own_plans(stores, PROJECT, until=(9, 1), last=1)[0].plan.purpose
@@ -186,9 +179,7 @@ def test_own_plans_end_where_the_story_is_read(stores: MemoryStores) -> None:
     assert [(each.chapter_index, each.scene_index) for each in after] == places
 
 
-@pytest.mark.parametrize(
-    "text", ["", "[]", "{broken", '{"purpose": 5}', '{"chapter_number": "x", "scenes": []}']
-)
+@pytest.mark.parametrize("text", ["", "[]", "{broken", '{"purpose": 5}', '{"chapter_number": "x", "scenes": []}'])
 def test_a_text_that_is_no_plan_is_refused(text: str) -> None:
     """Whatever is pasted or dropped, the error says that it is no plan."""
     with pytest.raises(InvalidFileError, match="the plan"):

@@ -21,11 +21,7 @@ SECOND = "Bo lit the lamp. It burned all night."
 def lamp(demo_stores: MemoryStores) -> MemoryStores:
     """Two more scenes at the end of a demo: a fact with its quote, replaced in the scene after it."""
     told = (
-        (
-            1,
-            FIRST,
-            {"memory_id": "MX1", "content": "The lamp is out.", "evidence": "The lamp went out at noon"},
-        ),
+        (1, FIRST, {"memory_id": "MX1", "content": "The lamp is out.", "evidence": "The lamp went out at noon"}),
         (
             2,
             SECOND,
@@ -52,9 +48,7 @@ def lamp(demo_stores: MemoryStores) -> MemoryStores:
             ],
             "open_loops_created": [{"id": f"OLX{number}", "description": "Who put it out?"}],
         }
-        scene = SceneInput(
-            chapter_index=90, scene_index=number, text=text, record=SceneRecord.model_validate(record)
-        )
+        scene = SceneInput(chapter_index=90, scene_index=number, text=text, record=SceneRecord.model_validate(record))
         ingest_scene(demo_stores, "demo", scene)
     return demo_stores
 
@@ -64,9 +58,7 @@ def test_facts_come_in_the_order_of_their_words(lamp: MemoryStores) -> None:
     read = read_scene(lamp, "demo", position=StoryPosition(90, 1))
     quoted = [(each.kind, FIRST[slice(*each.span)]) for each in read.facts if each.span]
     assert ("memory", "The lamp went out at noon") in quoted
-    assert [each.span for each in read.facts if each.span] == sorted(
-        each.span for each in read.facts if each.span
-    )
+    assert [each.span for each in read.facts if each.span] == sorted(each.span for each in read.facts if each.span)
     assert [each.kind for each in read.facts][-1] == "thread_planted"
     assert read.on_stage == ["Ines Marrow"]
 

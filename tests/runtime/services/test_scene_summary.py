@@ -73,9 +73,7 @@ def test_the_command_reads_a_file_or_stdin(tmp_path: Path) -> None:
     file.write_text(SCENE, encoding="utf-8")
     result = CliRunner().invoke(program, ["summarize", str(file), "--max-bullets", "2"])
     assert (result.exit_code, result.stdout) == (0, f"- {OWN[0]}\n- {OWN[2]}\n")
-    result = CliRunner().invoke(
-        program, ["summarize", "-", "--json"], input="我答应你，明年必来。天黑了。众人吃饭。"
-    )
+    result = CliRunner().invoke(program, ["summarize", "-", "--json"], input="我答应你，明年必来。天黑了。众人吃饭。")
     assert json.loads(result.stdout) == {
         "bullets": ["我答应你，明年必来。", "天黑了。", "众人吃饭。"],
         "made_by": "rules",

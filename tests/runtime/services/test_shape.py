@@ -33,9 +33,7 @@ def test_a_service_takes_stores_and_project_and_all_else_by_keyword() -> None:
     for name, function in over_stores():
         signature = inspect.signature(function)
         positional = [
-            each.name
-            for each in signature.parameters.values()
-            if each.kind is not inspect.Parameter.KEYWORD_ONLY
+            each.name for each in signature.parameters.values() if each.kind is not inspect.Parameter.KEYWORD_ONLY
         ]
         is_typed = signature.return_annotation is not inspect.Signature.empty
         if positional not in (["stores"], ["stores", "project_id"]) or not is_typed or not function.__doc__:

@@ -91,9 +91,7 @@ def _records(words: dict[str, str]) -> dict[tuple[int, int], dict[str, Any]]:
             }
         ],
         "open_loops_created": [{"id": "OL0", "description": words["rope"], "importance": "high"}],
-        "memories": [
-            {"memory_id": "M1", "content": words["hidden"], "importance": 6, "entities": ["C1", "I0"]}
-        ],
+        "memories": [{"memory_id": "M1", "content": words["hidden"], "importance": 6, "entities": ["C1", "I0"]}],
     }
     second = {
         "location_id": "L1",
@@ -113,9 +111,7 @@ def _records(words: dict[str, str]) -> dict[tuple[int, int], dict[str, Any]]:
         ],
         "open_loops_created": [{"id": "OL1", "description": words["debt"]}],
         "open_loops_advanced": [{"id": "OL0", "note": words["trace"]}],
-        "memories": [
-            {"memory_id": "M2", "content": words["given"], "importance": 8, "entities": ["C0", "C1", "I0"]}
-        ],
+        "memories": [{"memory_id": "M2", "content": words["given"], "importance": 8, "entities": ["C0", "C1", "I0"]}],
         "learned": [{"character_id": "C0", "memory_ids": ["M1"], "from_id": "C1"}],
     }
     third = {
@@ -276,8 +272,7 @@ def test_facts_are_bounded_best_first(stores: MemoryStores) -> None:
     words = _WORDS["en"]
     project_id = _story(stores, "en", (1, 1))
     memories = [
-        {"memory_id": f"M{number}", "content": f"Stone {number} fell.", "importance": number}
-        for number in range(2, 11)
+        {"memory_id": f"M{number}", "content": f"Stone {number} fell.", "importance": number} for number in range(2, 11)
     ]
     memories[-1]["supersedes"] = "M1"
     ingest_scenes(stores, project_id, [_scene(words, 1, 2, memories=memories)], index=False)
@@ -308,12 +303,7 @@ def test_what_somebody_is_kept_from_is_told(stores: MemoryStores) -> None:
     """Who was there and knows it is no news; who does not know it is, and so is a whole tale."""
     words = _WORDS["en"]
     project_id = _story(stores, "en", (1, 1))
-    secret = {
-        "memory_id": "M2",
-        "content": "The bin is empty.",
-        "known_by": ["C0"],
-        "hidden_from": ["C1", "C2"],
-    }
+    secret = {"memory_id": "M2", "content": "The bin is empty.", "known_by": ["C0"], "hidden_from": ["C1", "C2"]}
     tale = {"character_id": "C2", "from_id": "C0"}
     ingest_scenes(stores, project_id, [_scene(words, 1, 2, memories=[secret], learned=[tale])], index=False)
     lines = _told(stores, project_id, 1, 2)
@@ -326,19 +316,12 @@ def test_what_somebody_is_kept_from_is_told(stores: MemoryStores) -> None:
 
 @pytest.mark.parametrize(
     ("carried", "told"),
-    [
-        (["the brass key"], None),
-        (["I0"], None),
-        (["the brass key", "a lamp"], "Mira: carries: the brass key, a lamp"),
-    ],
+    [(["the brass key"], None), (["I0"], None), (["the brass key", "a lamp"], "Mira: carries: the brass key, a lamp")],
 )
 def test_what_changed_hands_is_told_once(stores: MemoryStores, carried: list[str], told: str | None) -> None:
     """A list of what somebody carries is a state of its own only where it tells more."""
     project_id = _story(stores, "en", (1, 1))
-    changes = [
-        {"entity_id": "I0", "changes": {"holder": "C0"}},
-        {"entity_id": "C0", "changes": {"inventory": carried}},
-    ]
+    changes = [{"entity_id": "I0", "changes": {"holder": "C0"}}, {"entity_id": "C0", "changes": {"inventory": carried}}]
     ingest_scenes(stores, project_id, [_scene(_WORDS["en"], 1, 2, state_changes=changes)], index=False)
     lines = _told(stores, project_id, 1, 2)
     assert "Mira now holds the brass key (was: Tomas)" in lines
@@ -351,9 +334,7 @@ def test_what_somebody_knows_loses_nothing(stores: MemoryStores) -> None:
     known = {2: ["the bin is full", "rain is near"], 3: ["rain is near", "Bela lied"], 4: ["Bela lied"]}
     for number, entries in known.items():
         changes = [{"entity_id": "C0", "changes": {"knowledge": entries}}]
-        record = SceneRecord.model_validate(
-            {"chapter_index": 1, "scene_index": number, "state_changes": changes}
-        )
+        record = SceneRecord.model_validate({"chapter_index": 1, "scene_index": number, "state_changes": changes})
         rain = SceneInput(chapter_index=1, scene_index=number, text="Rain.", record=record)
         ingest_scenes(stores, project_id, [rain], index=False)
     assert "Mira: knows: now also Bela lied" in _told(stores, project_id, 1, 3)
@@ -370,12 +351,9 @@ def test_nobody_is_shown_by_an_id(stores: MemoryStores) -> None:
 
 
 @pytest.mark.parametrize(
-    ("language", "remark"),
-    [("en", "stored as text alone, so that nobody said what they changed: 1:2"), ("zh", "1:2")],
+    ("language", "remark"), [("en", "stored as text alone, so that nobody said what they changed: 1:2"), ("zh", "1:2")]
 )
-def test_a_scene_without_a_record_says_so(
-    stores: MemoryStores, language: Literal["en", "zh"], remark: str
-) -> None:
+def test_a_scene_without_a_record_says_so(stores: MemoryStores, language: Literal["en", "zh"], remark: str) -> None:
     """It tells nothing, and that is not to be read as nothing having changed."""
     project_id = _story(stores, language, (1, 1))
     plain = SceneInput(chapter_index=1, scene_index=2, text="……")
@@ -389,20 +367,11 @@ def test_a_scene_without_a_record_says_so(
 def test_a_scene_that_changes_nothing(stores: MemoryStores) -> None:
     """It is told as such, and no report has a block for it."""
     project_id = _story(stores, "en", (1, 1))
-    empty = SceneInput(
-        chapter_index=1, scene_index=2, text="Rain.", record=SceneRecord(chapter_index=1, scene_index=2)
-    )
+    empty = SceneInput(chapter_index=1, scene_index=2, text="Rain.", record=SceneRecord(chapter_index=1, scene_index=2))
     ingest_scenes(stores, project_id, [empty], index=False)
     difference = what_changed(stores, project_id)
     assert difference_lines(difference) == ["What scene 1:2 changed:", "nothing that is known"]
-    assert difference.model_dump(mode="json").keys() == {
-        "project_id",
-        "language",
-        "first",
-        "last",
-        "scenes",
-        "names",
-    }
+    assert difference.model_dump(mode="json").keys() == {"project_id", "language", "first", "last", "scenes", "names"}
     assert what_taken_changed(stores, project_id, taken=[(1, 2)]) is None
     assert what_taken_changed(stores, project_id, taken=[]) is None
 

@@ -30,9 +30,7 @@ ENTITIES = [
 
 
 @pytest.fixture(scope="module")
-def stores(
-    tmp_path_factory: pytest.TempPathFactory, module_database_url: str | None
-) -> Iterator[MemoryStores]:
+def stores(tmp_path_factory: pytest.TempPathFactory, module_database_url: str | None) -> Iterator[MemoryStores]:
     """Stores without any project, on either database."""
     settings = load_settings(
         projects_dir=tmp_path_factory.mktemp("projects"),
@@ -43,9 +41,7 @@ def stores(
         yield opened
 
 
-def scene(
-    chapter: int, story_time: str | None, *present: str, text: str = "", flashback: bool = False
-) -> SceneInput:
+def scene(chapter: int, story_time: str | None, *present: str, text: str = "", flashback: bool = False) -> SceneInput:
     """Return the first scene of a chapter that plays at a time."""
     record = SceneRecord(
         chapter_index=chapter,
@@ -95,9 +91,7 @@ def test_only_what_lies_before_the_position_is_told(stores: MemoryStores, projec
     assert story_timeline(stores, project, as_of=StoryPosition(1, 1)).scenes == []
 
 
-def test_scenes_of_one_character_count_from_the_last_one_with_them(
-    stores: MemoryStores, project: str
-) -> None:
+def test_scenes_of_one_character_count_from_the_last_one_with_them(stores: MemoryStores, project: str) -> None:
     """Days are those of the whole story; the time between is since the character was there last."""
     found = story_timeline(stores, project, character="Wren", as_of=StoryPosition(5, 1))
     assert [(each.chapter_index, each.story_day) for each in found.scenes] == [(1, 1), (4, 4)]

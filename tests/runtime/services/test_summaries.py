@@ -15,12 +15,7 @@ from runtime.ingest.entities import store_entities
 from runtime.ingest.ingest import ingest_scenes
 from runtime.ingest.scene_input import SceneInput
 from runtime.memory_tools import StoryMemoryTools
-from runtime.services.summaries import (
-    get_summary,
-    list_summaries,
-    write_author_summary,
-    write_model_summaries,
-)
+from runtime.services.summaries import get_summary, list_summaries, write_author_summary, write_model_summaries
 from runtime.settings import load_settings
 from runtime.stores import MemoryStores
 from tests.runtime.ingest.made_up_story import ENTITIES, record, recorded_scenes, scene
@@ -71,9 +66,7 @@ def test_every_chapter_and_part_is_listed(stores: MemoryStores) -> None:
 def test_a_chapter_of_which_only_the_text_is_known_is_not_written(stores: MemoryStores) -> None:
     """The model is not asked, and the error names the command that makes records."""
     ingest_scenes(stores, PROJECT, [SceneInput(chapter_index=3, scene_index=1, text="Fog.")], index=False)
-    with pytest.raises(
-        UserInputError, match=r"no record tells what happens in 'chapter 3'.*novelgen extract demo"
-    ):
+    with pytest.raises(UserInputError, match=r"no record tells what happens in 'chapter 3'.*novelgen extract demo"):
         write_model_summaries(stores, PROJECT, model=answering(), only=("chapter", 3))
 
 
@@ -104,11 +97,7 @@ def test_a_model_writes_what_is_missing_and_leaves_the_persons_alone(stores: Mem
     write_author_summary(stores, PROJECT, level="chapter", number=2, text="Mine.")
     model = ScriptedChatModel(answer=repeating)
     result = write_model_summaries(stores, PROJECT, model=model)
-    assert [(each.level, each.number) for each in result.written] == [
-        ("chapter", 1),
-        ("part", 1),
-        ("part", 2),
-    ]
+    assert [(each.level, each.number) for each in result.written] == [("chapter", 1), ("part", 1), ("part", 2)]
     assert told(stores, 3) == {1: "In short, event 11. In short, event 12.", 2: "Mine."}
     assert write_model_summaries(stores, PROJECT, model=answering()).written == []
     ingest_scenes(stores, PROJECT, [scene(1, 1, text="Another.", record=record(1, 1))], index=False)
@@ -137,9 +126,7 @@ def test_scenes_that_change_meanwhile_make_the_answer_void(stores: MemoryStores)
         ingest_scenes(stores, PROJECT, [scene(1, 1, text="Another.", record=record(1, 1))], index=False)
         return repeating(messages)
 
-    result = write_model_summaries(
-        stores, PROJECT, model=ScriptedChatModel(answer=answer), only=("chapter", 1)
-    )
+    result = write_model_summaries(stores, PROJECT, model=ScriptedChatModel(answer=answer), only=("chapter", 1))
     assert result.written == []
     assert [(issue.kind, issue.message) for issue in result.issues] == [
         ("stale", "chapter 1 changed meanwhile; what the model wrote was dropped")

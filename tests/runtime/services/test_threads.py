@@ -34,11 +34,7 @@ from tests.runtime.story_tools.guild_story import scene
 def test_a_thread_is_planted_moved_and_ended(stores: MemoryStores, project: str) -> None:
     """Each step returns the thread as it stands then, and holds from its place on."""
     planted = add_thread(
-        stores,
-        project,
-        description="Who lit the lamp?",
-        characters=["Elena Thorne"],
-        start=StoryPosition(2, 1),
+        stores, project, description="Who lit the lamp?", characters=["Elena Thorne"], start=StoryPosition(2, 1)
     )
     assert (planted.status, planted.related_entities, planted.scene_index) == ("open", ["C0"], 2)
     moved = advance_thread(stores, project, thread_id=planted.loop_id, note="a second light")
@@ -82,9 +78,7 @@ def test_notes_are_the_authors_and_in_no_context(stores: MemoryStores, project: 
     assert not any("notes" in each.model_dump() for each in outline.open_loops)
 
 
-def test_what_an_author_says_of_a_recorded_thread_survives_its_scene(
-    stores: MemoryStores, project: str
-) -> None:
+def test_what_an_author_says_of_a_recorded_thread_survives_its_scene(stores: MemoryStores, project: str) -> None:
     """Seed 000.10: a record that plants the thread again does not take notes, weight and description back."""
     stored = get_thread(stores, project, thread_id="OL0")
     edited = edit_thread(
@@ -101,8 +95,7 @@ def test_what_an_author_says_of_a_recorded_thread_survives_its_scene(
 
 
 @pytest.mark.parametrize(
-    ("changes", "message"),
-    [({}, "nothing to change"), ({"description": " "}, "the description is empty")],
+    ("changes", "message"), [({}, "nothing to change"), ({"description": " "}, "the description is empty")]
 )
 def test_a_thread_is_not_described_by_nothing(
     stores: MemoryStores, project: str, changes: dict[str, str], message: str
@@ -145,9 +138,7 @@ def test_who_comes_back_to_life_keeps_their_threads(stores: MemoryStores, projec
     with stores.database(project).write() as unit:
         unit.states.append(
             [
-                StateChange(
-                    entity_id="C1", attribute="status", value=value, chapter_index=1, scene_index=scene
-                )
+                StateChange(entity_id="C1", attribute="status", value=value, chapter_index=1, scene_index=scene)
                 for scene, value in ((1, "dead"), (2, "alive, he had feigned his death"))
             ]
         )
@@ -175,9 +166,7 @@ def test_an_author_says_when_a_thread_is_due_and_what_it_needs(stores: MemorySto
         edit_thread(stores, project, thread_id="OL0", due_from=StoryPosition(3, 1))
 
 
-def test_how_a_thread_ended_is_kept_over_an_export(
-    stores: MemoryStores, project: str, tmp_path: Path
-) -> None:
+def test_how_a_thread_ended_is_kept_over_an_export(stores: MemoryStores, project: str, tmp_path: Path) -> None:
     """A broken promise comes back broken, with its window."""
     edit_thread(stores, project, thread_id="OL0", due_by=StoryPosition(9))
     resolve_thread(stores, project, thread_id="OL0", summary="it was burnt", ending="broken")
@@ -187,13 +176,9 @@ def test_how_a_thread_ended_is_kept_over_an_export(
     assert (entry.ending, entry.window and entry.window.due_by) == ("broken", (9, 0))
 
 
-def test_taking_a_scene_in_warns_of_a_thread_that_it_ends_without_a_word(
-    stores: MemoryStores, project: str
-) -> None:
+def test_taking_a_scene_in_warns_of_a_thread_that_it_ends_without_a_word(stores: MemoryStores, project: str) -> None:
     """The warning comes with the scene that did it, not with every later one."""
-    ending = SceneRecord.model_validate(
-        {"chapter_index": 3, "scene_index": 1, "open_loops_resolved": [{"id": "OL0"}]}
-    )
+    ending = SceneRecord.model_validate({"chapter_index": 3, "scene_index": 1, "open_loops_resolved": [{"id": "OL0"}]})
     place = StoryPosition(3, 1)
     text = "Elena Thorne crossed the frozen lake."
     report = ingest_finished_scene(stores, project, position=place, text=text, record=ending)
@@ -239,11 +224,7 @@ def test_a_record_says_when_a_thread_is_due_and_what_pays_a_part(
     for name in (project, f"{project}-copy"):
         entry = told(name)
         assert entry.window is not None
-        assert (entry.window.source, entry.window.due_by, entry.pay_off) == (
-            "record",
-            (4, 0),
-            "by the spring fair",
-        )
+        assert (entry.window.source, entry.window.due_by, entry.pay_off) == ("record", (4, 0), "by the spring fair")
         assert (entry.parts, entry.parts_paid, entry.stage) == (2, 1, "moved")
         assert told(name, StoryPosition(3, 2)).parts_paid == 0
         assert told(name, StoryPosition(4, 1)).stage == "overdue"

@@ -123,10 +123,7 @@ ROWS: dict[str, tuple[Given, ...]] = {
         ("entity_aliases", {"project_id": "demo", "entity_id": "C4", "alias": "颦儿", "alias_key": "颦儿"}),
         _memory("M1", "黛玉藏起了剑。", entities_mentioned=["C4"], tags=["剑"]),
         ("chunk_tags", {"project_id": "demo", "chunk_row_id": RowOf("M1"), "tag": "剑"}),
-        (
-            "chunk_entities",
-            {"project_id": "demo", "chunk_row_id": RowOf("M1"), "entity_id": "C4", "kind": "record"},
-        ),
+        ("chunk_entities", {"project_id": "demo", "chunk_row_id": RowOf("M1"), "entity_id": "C4", "kind": "record"}),
         (
             "embeddings",
             {
@@ -177,10 +174,7 @@ ROWS: dict[str, tuple[Given, ...]] = {
                 "origin": "record",
             },
         ),
-        (
-            "relationships",
-            {"project_id": "demo", "relationship_id": "R2", "character_a": "C4", "character_b": "C5"},
-        ),
+        ("relationships", {"project_id": "demo", "relationship_id": "R2", "character_a": "C4", "character_b": "C5"}),
         (
             "relationship_changes",
             {
@@ -222,10 +216,7 @@ ROWS: dict[str, tuple[Given, ...]] = {
             },
         ),
         _memory("M4", "雨下了一夜。", "abc", attached=["C4"]),
-        (
-            "chunk_entities",
-            {"project_id": "demo", "chunk_row_id": RowOf("M4"), "entity_id": "C4", "kind": "manual"},
-        ),
+        ("chunk_entities", {"project_id": "demo", "chunk_row_id": RowOf("M4"), "entity_id": "C4", "kind": "manual"}),
         _memory("M5", "灯一直亮着。", "abc", last_accessed_at=MOMENT),
         _state("def", "location", "园中", verified=False),
         _memory("M6", "她在窗下读书。"),
@@ -234,11 +225,7 @@ ROWS: dict[str, tuple[Given, ...]] = {
         *(
             (
                 "consolidation_sources",
-                {
-                    "project_id": "demo",
-                    "source_row_id": RowOf(source),
-                    "consolidated_row_id": RowOf("M8"),
-                },
+                {"project_id": "demo", "source_row_id": RowOf(source), "consolidated_row_id": RowOf("M8")},
             )
             for source in ("M6", "M7")
         ),
@@ -276,15 +263,7 @@ ROWS: dict[str, tuple[Given, ...]] = {
         ),
     ),
     "0007": (
-        (
-            "entities",
-            {
-                **_entity("T1", "风月")[1],
-                "entity_type": "term",
-                "created_at": MOMENT,
-                "updated_at": MOMENT,
-            },
-        ),
+        ("entities", {**_entity("T1", "风月")[1], "entity_type": "term", "created_at": MOMENT, "updated_at": MOMENT}),
         _scene("ghi", "S001", 9, "夜。", other_fields={"markdown_file": "scene_009.md"}),
         _state("def", "no_change", None, detail={"summary": "她什么也没说。"}),
         (

@@ -59,8 +59,7 @@ def everything(database: DatabaseManager, project_id: str = "demo") -> dict[str,
         memories = unit.memories.list_matching()
         return {
             "scenes": [
-                one.model_dump(exclude={"updated_at", "created_at"})
-                for one in unit.scenes.list_as_of(with_text=True)
+                one.model_dump(exclude={"updated_at", "created_at"}) for one in unit.scenes.list_as_of(with_text=True)
             ],
             "memories": [one.model_dump(exclude={"chunk": {"created_at"}}) for one in memories],
             "states": [one.model_dump() for one in unit.states.changes_of()],

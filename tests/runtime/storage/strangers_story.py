@@ -86,9 +86,7 @@ def fill(database: DatabaseManager) -> None:
         scene(
             1,
             1,
-            memory(
-                "M1", "The veiled lady hid the key.", entities_mentioned=["C1", "I0"], slot_type="C1.secret"
-            ),
+            memory("M1", "The veiled lady hid the key.", entities_mentioned=["C1", "I0"], slot_type="C1.secret"),
             knowledge=[StoredKnowledge(character_id="C1", source_id="M1", how="own_doing")],
             participants=["C1", "C2"],
             pov="C1",
@@ -106,9 +104,7 @@ def fill(database: DatabaseManager) -> None:
                         "perspective_b": "he doubts",
                     }
                 ],
-                open_loops_created=[
-                    {"id": "OL0", "description": "Who is she?", "related_characters": ["C1"]}
-                ],
+                open_loops_created=[{"id": "OL0", "description": "Who is she?", "related_characters": ["C1"]}],
             ),
         ),
         scene(
@@ -135,12 +131,7 @@ def fill(database: DatabaseManager) -> None:
                 2,
                 relationship_changes=[
                     {"character_a": "C0", "character_b": "C1", "status": "wary"},
-                    {
-                        "character_a": "C2",
-                        "character_b": "C0",
-                        "status": "close",
-                        "perspective_a": "he likes her",
-                    },
+                    {"character_a": "C2", "character_b": "C0", "status": "close", "perspective_a": "he likes her"},
                 ],
             ),
         ),

@@ -204,9 +204,7 @@ def test_attachments_change_the_mark_of_what_is_stored(story: DatabaseManager) -
         ("Elena's aunt", "Elena Thorne"),
     ],
 )
-def test_an_unknown_entity_is_refused_with_the_nearest_names(
-    story: DatabaseManager, target: str, near: str
-) -> None:
+def test_an_unknown_entity_is_refused_with_the_nearest_names(story: DatabaseManager, target: str, near: str) -> None:
     """Nothing is attached, not even to the known targets of the same call."""
     with pytest.raises(UnknownEntityError, match=near):
         attach(story, "M2", "C0", target)

@@ -42,13 +42,7 @@ def remembered(number: int, participants: list[str], **fields: Any) -> Character
         character_id="C0",
         participants=participants,
         event_id=f"CM{number}",
-        **{
-            "content": f"Event {number}.",
-            "happened_at": when,
-            "known_at": when,
-            "created_at": when,
-            **fields,
-        },
+        **{"content": f"Event {number}.", "happened_at": when, "known_at": when, "created_at": when, **fields},
     )
 
 
@@ -69,9 +63,7 @@ def test_changes_are_read_up_to_a_moment_in_the_order_of_the_game(database: Data
     assert trusts(database, START + timedelta(hours=9)) == [2]
 
 
-def test_what_happened_without_a_position_after_a_turn_is_not_read_before_it(
-    database: DatabaseManager,
-) -> None:
+def test_what_happened_without_a_position_after_a_turn_is_not_read_before_it(database: DatabaseManager) -> None:
     """The first thing that stands at the turn or later tells when it was."""
     with database.project("demo").write() as unit:
         unit.play.add_disposition(moved(1, session=2, hours=1))
@@ -84,9 +76,7 @@ def test_everything_comes_back_as_it_went_in_once(database: DatabaseManager) -> 
     given = PlayContents(
         dispositions=[moved(1, session=1), moved(1, session=1)],
         secrets=[StoredSecret(character_id="C0", secret=Secret(secret_id="s", text="阿蘅知道。"))],
-        disclosures=[
-            Disclosure(character_id="C0", other_id="C1", kind="shown", subject="ledger", happened_at=START)
-        ],
+        disclosures=[Disclosure(character_id="C0", other_id="C1", kind="shown", subject="ledger", happened_at=START)],
         flags=[FlagChange(name="bridge", value={"burnt": [1, None]}, happened_at=START)],
     )
     with database.project("demo").write() as unit:
@@ -109,9 +99,7 @@ def test_a_project_that_goes_takes_it_all_along(database: DatabaseManager) -> No
 
 
 @pytest.mark.parametrize("name", ["Barnaby", "阿蘅"])
-def test_a_name_is_told_in_the_story_where_somebody_remembers_it(
-    database: DatabaseManager, name: str
-) -> None:
+def test_a_name_is_told_in_the_story_where_somebody_remembers_it(database: DatabaseManager, name: str) -> None:
     """Only in this project."""
     with database.project("demo").write() as unit:
         unit.characters.add([remembered(1, [], content=f"I saw {name} at the mill.")])

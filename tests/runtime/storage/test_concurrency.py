@@ -57,9 +57,7 @@ def test_threads_and_a_second_process_lose_nothing(database_url: str) -> None:
         unit.projects.create()
     taken: list[str] = []
     process = subprocess.Popen(
-        [sys.executable, "-c", OTHER_PROCESS, database_url, str(SCENES_PER_WRITER)],
-        stdout=subprocess.PIPE,
-        text=True,
+        [sys.executable, "-c", OTHER_PROCESS, database_url, str(SCENES_PER_WRITER)], stdout=subprocess.PIPE, text=True
     )
 
     def writer(number: int) -> Callable[[], None]:
@@ -127,9 +125,7 @@ with MemoryStores(NovelgenSettings(projects_dir=folder)) as stores:
 
 
 @pytest.mark.parametrize("attempt", range(3))
-def test_programs_that_open_a_new_project_at_the_same_moment_all_succeed(
-    tmp_path: Path, attempt: int
-) -> None:
+def test_programs_that_open_a_new_project_at_the_same_moment_all_succeed(tmp_path: Path, attempt: int) -> None:
     """One creates it, the others find it; each stores its scene."""
     creators = [
         subprocess.Popen(

@@ -25,9 +25,7 @@ LAST = (3, 1)
 
 def source(chunk_id: str, **fields: Any) -> StoryMemoryChunk:
     """A memory of Ada that says a lantern, and its own name."""
-    return memory(
-        chunk_id, f"Lantern {chunk_id}.", entities_mentioned=["C0"], tags=["light"], importance=4, **fields
-    )
+    return memory(chunk_id, f"Lantern {chunk_id}.", entities_mentioned=["C0"], tags=["light"], importance=4, **fields)
 
 
 def told(**fields: Any) -> StoryMemoryChunk:
@@ -46,9 +44,7 @@ def story(database: DatabaseManager) -> DatabaseManager:
     """A story whose scenes 1:1, 2:1 and 3:1 brought a source each, and 4:1 another memory; it is consolidated."""
     with database.project("demo").write() as unit:
         for entity_id, name in (("C0", "Ada"), ("C1", "Ben")):
-            unit.entities.upsert(
-                Entity(entity_id=entity_id, entity_type="character", name=name), origin="author"
-            )
+            unit.entities.upsert(Entity(entity_id=entity_id, entity_type="character", name=name), origin="author")
     store(
         database,
         scene(1, 1, source("M1")),
@@ -78,17 +74,13 @@ def is_consolidated(unit: UnitOfWork) -> bool:
 
 
 RETRIEVERS: dict[str, Callable[[UnitOfWork, StoryPosition], list[str]]] = {
-    "by id": lambda unit, as_of: [
-        each.chunk_id for each in unit.memories.by_ids([*SOURCES, "M4", ONE], as_of=as_of)
-    ],
+    "by id": lambda unit, as_of: [each.chunk_id for each in unit.memories.by_ids([*SOURCES, "M4", ONE], as_of=as_of)],
     "ids for the index": lambda unit, as_of: unit.memories.filtered_ids(MemoryFilter(as_of=as_of)),
     "words": lambda unit, as_of: [
         hit.chunk_id for hit in unit.lexical.search("lantern", memory_filter=MemoryFilter(as_of=as_of))
     ],
     "vectors": lambda unit, as_of: unit.embeddings.matrix("model", as_of=as_of)[0],
-    "entities": lambda unit, as_of: [
-        each.chunk_id for each in unit.memories.by_entities(["C0"], as_of=as_of)
-    ],
+    "entities": lambda unit, as_of: [each.chunk_id for each in unit.memories.by_entities(["C0"], as_of=as_of)],
     "recent": lambda unit, as_of: [
         each.chunk_id for each in unit.memories.recent_high_signal(as_of=as_of, min_importance=4)
     ],
@@ -101,19 +93,10 @@ RETRIEVERS: dict[str, Callable[[UnitOfWork, StoryPosition], list[str]]] = {
 }
 
 
-def test_every_retriever_reads_the_sources_up_to_the_last_and_the_one_memory_after_it(
-    story: DatabaseManager,
-) -> None:
+def test_every_retriever_reads_the_sources_up_to_the_last_and_the_one_memory_after_it(story: DatabaseManager) -> None:
     """On entering the last source's scene the sources before are read; after it, the one memory alone."""
     positions = (at(2, 1), at(*LAST), at(3, 2), at(4, 1), at(4), END_OF_STORY)
-    expected = {
-        "2:1": {"M1"},
-        "3:1": {"M1", "M2"},
-        "3:2": {ONE},
-        "4:1": {ONE},
-        "4": {ONE},
-        "end": {ONE, "M4"},
-    }
+    expected = {"2:1": {"M1"}, "3:1": {"M1", "M2"}, "3:2": {ONE}, "4:1": {ONE}, "4": {ONE}, "end": {ONE, "M4"}}
     with story.project("demo").read() as unit:
         for name, retriever in RETRIEVERS.items():
             assert {str(as_of): set(retriever(unit, as_of)) for as_of in positions} == expected, name
@@ -148,10 +131,7 @@ def test_the_index_holds_both_and_is_told_of_the_one_alone(story: DatabaseManage
     """Sources stay in the index, with their vectors; the new memory waits in the outbox, and its going too."""
     with story.project("demo").write() as unit:
         assert unit.memories.index_ids() == {*SOURCES, "M4", ONE}
-        assert [each.chunk_id for each in unit.memories.by_ids([*SOURCES, ONE], with_sources=True)] == [
-            *SOURCES,
-            ONE,
-        ]
+        assert [each.chunk_id for each in unit.memories.by_ids([*SOURCES, ONE], with_sources=True)] == [*SOURCES, ONE]
         assert set(unit.embeddings.matrix("model", with_sources=True)[0]) == {*SOURCES, "M4", ONE}
         unit.outbox.mark_done(unit.outbox.claim())
         unit.consolidations.undo(ONE)
@@ -192,9 +172,7 @@ CHANGES: dict[str, Callable[[UnitOfWork], object]] = {
     "attached": lambda unit: unit.attachments.attach(["M1"], ["Ben"]),
     "detached": lambda unit: unit.attachments.detach(["M1"], ["Ada"]),
     "entity merged away": lambda unit: unit.merges.merge("C1", "C0"),
-    "superseded by a later scene": lambda unit: unit.scenes.replace_scene(
-        scene(5, 1, memory("M5", supersedes="M2"))
-    ),
+    "superseded by a later scene": lambda unit: unit.scenes.replace_scene(scene(5, 1, memory("M5", supersedes="M2"))),
 }
 
 
@@ -305,12 +283,7 @@ def test_the_mark_of_the_story_changes_after_the_last_source_alone(story: Databa
         plain = [unit.story_version(place) for place in places]
         assert consolidate(unit)
         again = [unit.story_version(place) for place in places]
-    assert [one == other for one, other in zip(consolidated, plain, strict=True)] == [
-        True,
-        True,
-        False,
-        False,
-    ]
+    assert [one == other for one, other in zip(consolidated, plain, strict=True)] == [True, True, False, False]
     assert again == consolidated
 
 

@@ -164,9 +164,7 @@ def test_a_path_that_cannot_be_opened_is_an_error_of_the_database(tmp_path: Path
         DatabaseManager.open(tmp_path / "novel.db")
 
 
-def test_a_backup_holds_everything_and_can_be_opened(
-    tmp_path: Path, sqlite_database: DatabaseManager
-) -> None:
+def test_a_backup_holds_everything_and_can_be_opened(tmp_path: Path, sqlite_database: DatabaseManager) -> None:
     """Even while a writer is in the middle of something, which the copy does not hold."""
     store(sqlite_database, scene(1, 1, memory("M1", "林黛玉")))
     before = everything(sqlite_database)

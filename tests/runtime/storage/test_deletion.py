@@ -68,12 +68,7 @@ def test_a_mind_goes_with_its_character_and_others_forget_the_id_alone(database:
     with database.project("demo").write() as unit:
         assert [(each.character_id, each.learned_from) for each in unit.knowledge.said()] == [("C0", None)]
         told, other = unit.characters.read("C2", model=None).memories
-        assert (told.content, told.participants, told.heard_from, told.slot) == (
-            "He was told.",
-            ["C0"],
-            None,
-            None,
-        )
+        assert (told.content, told.participants, told.heard_from, told.slot) == ("He was told.", ["C0"], None, None)
         assert other == remembered("CM3", "C2")
         assert unit.play.others("C2") == ["C0"]
         assert [each.secret_id for each in unit.play.secrets("C2")] == ["name"]
@@ -83,9 +78,7 @@ def test_a_mind_goes_with_its_character_and_others_forget_the_id_alone(database:
     assert done.changed_character_memories == ["CM2"]
 
 
-def test_a_record_that_is_taken_in_again_does_not_bring_a_knower_back(
-    sqlite_database: DatabaseManager,
-) -> None:
+def test_a_record_that_is_taken_in_again_does_not_bring_a_knower_back(sqlite_database: DatabaseManager) -> None:
     """Who knows, who must not and who told it let go of the id; a tale without its teller tells nothing."""
     fill(sqlite_database)
     learned = [
@@ -112,8 +105,7 @@ def test_memories_at_hand_follow_a_deletion_and_its_undo(database: DatabaseManag
         with database.project("demo").read() as unit:
             both = [minds.mind(unit, "demo", who, model="m") for who in ("C1", "C2")]
         return [
-            ([(each.memory_id, each.participants) for each in mind.memories], mind.has_vector.tolist())
-            for mind in both
+            ([(each.memory_id, each.participants) for each in mind.memories], mind.has_vector.tolist()) for mind in both
         ]
 
     before = minds_now()
@@ -147,10 +139,7 @@ def test_what_has_no_scene_to_come_back_to_is_refused(database: DatabaseManager)
     with database.project("demo").write() as unit:
         done = unit.deletions.delete_entity("C1")
         unit.scenes.delete_scene(at(5, 1))
-    with (
-        pytest.raises(UserInputError, match="was deleted since"),
-        database.project("demo").write() as unit,
-    ):
+    with pytest.raises(UserInputError, match="was deleted since"), database.project("demo").write() as unit:
         unit.merges.undo(done.change.change_id)
     with database.project("demo").read() as unit:
         assert unit.entities.get("C1") is None
@@ -206,10 +195,7 @@ def test_a_deletion_whose_rows_changed_since_is_not_undone(sqlite_database: Data
         done = unit.deletions.delete_entity("C1")
     with sqlite_database.project("demo").write() as unit:
         unit.scenes.replace_scene(scene(1, 1, memory("M1"), participants=["C2"]))
-    with (
-        pytest.raises(UserInputError, match="changed since"),
-        sqlite_database.project("demo").write() as unit,
-    ):
+    with pytest.raises(UserInputError, match="changed since"), sqlite_database.project("demo").write() as unit:
         unit.merges.undo(done.change.change_id)
 
 

@@ -16,9 +16,7 @@ from tests.runtime.storage.stories import at, scene, store
 
 def _entity(entity_id: str = "C0", name: str = "Vader", *aliases: str, **fields: Any) -> Entity:
     known = [EntityAlias(alias=alias) for alias in aliases]
-    return Entity(
-        **({"entity_id": entity_id, "entity_type": "character", "name": name, "aliases": known} | fields)
-    )
+    return Entity(**({"entity_id": entity_id, "entity_type": "character", "name": name, "aliases": known} | fields))
 
 
 def _write(database: DatabaseManager, entity: Entity, origin: EntityOrigin = "supplied") -> None:
@@ -133,10 +131,7 @@ def test_first_mentions_follow_moves_deletions_and_re_ingest(database: DatabaseM
 def test_explicit_positions_move_with_their_scene(database: DatabaseManager) -> None:
     """Of the entity, its display name and its aliases."""
     alias = EntityAlias(alias="Dad", first_chapter=2, first_scene=1)
-    _write(
-        database,
-        _entity(first_chapter=2, first_scene=1, name_first_chapter=2, name_first_scene=1, aliases=[alias]),
-    )
+    _write(database, _entity(first_chapter=2, first_scene=1, name_first_chapter=2, name_first_scene=1, aliases=[alias]))
     store(database, scene(1, 1), scene(2, 1))
     with database.project("demo").write() as unit:
         unit.scenes.move_chapter(2, 7)

@@ -106,11 +106,7 @@ def test_a_mind_goes_with_the_merge_and_comes_back(database: DatabaseManager) ->
         assert (told.participants, told.heard_from, told.slot) == (["C0", "C2"], None, "mood:C2")
         assert [each.secret_id for each in unit.play.secrets("C2")] == ["name (C1)", "name"]
         assert unit.play.others("C2") == ["C0", "C2"]
-        assert [each.memory_ids for each in unit.characters.changes("C2")] == [
-            ["CM0"],
-            ["CM2", "CM3"],
-            ["CM2"],
-        ]
+        assert [each.memory_ids for each in unit.characters.changes("C2")] == [["CM0"], ["CM2", "CM3"], ["CM2"]]
     changed = _rows(database)
     assert not any('"C1"' in row for table in MINDS for row in changed[table])
     with database.project("demo").write() as unit:
@@ -139,8 +135,7 @@ def test_what_somebody_thinks_of_both_is_one_value(sqlite_database: DatabaseMana
     with sqlite_database.project("demo").write() as unit:
         done = unit.merges.merge("C0", "C1")
         held = {
-            each.memory_id: (each.slot, each.superseded_by)
-            for each in unit.characters.active("C2", slot="mood:C0")
+            each.memory_id: (each.slot, each.superseded_by) for each in unit.characters.active("C2", slot="mood:C0")
         }
     assert held == {"CM2": ("mood:C0", "CM9"), "CM9": ("mood:C0", None)}
     with sqlite_database.project("demo").write() as unit:
@@ -170,13 +165,7 @@ def test_what_was_learnt_where_both_are_named_goes_by_its_quote(database: Databa
         done = unit.merges.split("C1", name="the veiled lady")
         told = [(each.source_id, each.character_id, each.learned_from) for each in unit.knowledge.said()]
     new = done.other_id
-    assert told == [
-        ("M1", new, None),
-        ("M2", "C1", None),
-        ("M3", "C1", None),
-        ("M4", "C1", None),
-        ("M1", "C2", new),
-    ]
+    assert told == [("M1", new, None), ("M2", "C1", None), ("M3", "C1", None), ("M4", "C1", None), ("M1", "C2", new)]
     with database.project("demo").write() as unit:
         unit.merges.undo(done.change_id)
     assert _rows(database) == before
@@ -265,16 +254,10 @@ def test_a_change_is_undone_once_and_only_while_it_stands(sqlite_database: Datab
         done = unit.merges.merge("C0", "C1")
     store(sqlite_database, scene(1, 1, participants=["C0"]))
     before = _rows(sqlite_database)
-    with (
-        sqlite_database.project("demo").write() as unit,
-        pytest.raises(UserInputError, match="changed since"),
-    ):
+    with sqlite_database.project("demo").write() as unit, pytest.raises(UserInputError, match="changed since"):
         unit.merges.undo(done.change_id)
     assert _rows(sqlite_database) == before
-    with (
-        sqlite_database.project("demo").write() as unit,
-        pytest.raises(UserInputError, match="no change 99 is kept"),
-    ):
+    with sqlite_database.project("demo").write() as unit, pytest.raises(UserInputError, match="no change 99 is kept"):
         unit.merges.undo(99)
 
 
@@ -290,9 +273,7 @@ def test_an_undone_change_stays_in_the_journal(sqlite_database: DatabaseManager)
             unit.merges.undo(done.change_id)
 
 
-def test_what_was_attached_and_taken_off_by_hand_goes_with_the_merge(
-    sqlite_database: DatabaseManager,
-) -> None:
+def test_what_was_attached_and_taken_off_by_hand_goes_with_the_merge(sqlite_database: DatabaseManager) -> None:
     """Attachments by hand are links like others, those taken off as well."""
     _fill(sqlite_database)
     with sqlite_database.project("demo").write() as unit:
@@ -335,9 +316,7 @@ _state = st.builds(
     change,
     st.sampled_from(PEOPLE),
     st.sampled_from(["mood", "companions", "ally"]),
-    st.one_of(
-        st.none(), st.sampled_from(["calm", *PEOPLE]), _people, st.fixed_dictionaries({"with": _people})
-    ),
+    st.one_of(st.none(), st.sampled_from(["calm", *PEOPLE]), _people, st.fixed_dictionaries({"with": _people})),
 )
 _told = st.fixed_dictionaries(
     {
@@ -356,11 +335,7 @@ _told = st.fixed_dictionaries(
 def _write(project_id: str, number: int, told: dict[str, Any]) -> SceneWrite:
     chunks = [
         memory(
-            f"K{number}{index}",
-            f"Mary, or the one, did {index}.",
-            project_id,
-            entities_mentioned=links,
-            slot_type=slot,
+            f"K{number}{index}", f"Mary, or the one, did {index}.", project_id, entities_mentioned=links, slot_type=slot
         )
         for index, (links, slot) in enumerate(told["links"])
     ]

@@ -9,13 +9,7 @@ from collections.abc import Iterator
 import pytest
 from sqlalchemy import exc
 
-from novelgen.errors import (
-    ConfigurationError,
-    DatabaseBusyError,
-    DatabaseError,
-    DatabaseFullError,
-    SchemaVersionError,
-)
+from novelgen.errors import ConfigurationError, DatabaseBusyError, DatabaseError, DatabaseFullError, SchemaVersionError
 from runtime.storage.connection import (
     MAPPED_CLASSES,
     database_errors,

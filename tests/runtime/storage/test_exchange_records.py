@@ -30,16 +30,7 @@ from runtime.storage.transfer.records import (
     ExchangedState,
 )
 
-DERIVED = {
-    "row_id",
-    "project_id",
-    "scene_id",
-    "name_key",
-    "alias_key",
-    "content_hash",
-    "term_count",
-    "text_hash",
-}
+DERIVED = {"row_id", "project_id", "scene_id", "name_key", "alias_key", "content_hash", "term_count", "text_hash"}
 """Numbers, keys and hashes that are made again, and the scene, which goes by its label."""
 TOLD_OTHERWISE = {"by_author": "author_aliases", "span_start": "source_span", "span_end": "source_span"}
 

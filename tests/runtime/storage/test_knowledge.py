@@ -41,13 +41,7 @@ def _story(*said: StoredKnowledge) -> list[SceneWrite]:
 
 
 BEN_KNOWS = _says(
-    "C1",
-    "M1",
-    how="told",
-    learned_from="C0",
-    certainty=0.5,
-    quote="told Ben where the key was",
-    source_span=(4, 30),
+    "C1", "M1", how="told", learned_from="C0", certainty=0.5, quote="told Ben where the key was", source_span=(4, 30)
 )
 
 
@@ -61,17 +55,12 @@ def test_it_counts_from_its_scene_on(database: DatabaseManager) -> None:
     assert stored == BEN_KNOWS.model_copy(update={"chapter_index": 1, "scene_index": 2})
 
 
-def test_a_scene_that_is_stored_again_replaces_its_own_and_never_the_authors(
-    database: DatabaseManager,
-) -> None:
+def test_a_scene_that_is_stored_again_replaces_its_own_and_never_the_authors(database: DatabaseManager) -> None:
     """What an earlier record said is gone; the author's word at the same place stays and comes last."""
     store(database, *_story(BEN_KNOWS, _says("C2", "M1")))
     _author_says(database, _says("C1", "M1", kind="hidden"), (1, 2))
     store(database, _story(_says("C1", "M1", kind="doubts"))[1])
-    assert _told(database) == [
-        ("C1", "M1", "doubts", 1, 2, "record"),
-        ("C1", "M1", "hidden", 1, 2, "author"),
-    ]
+    assert _told(database) == [("C1", "M1", "doubts", 1, 2, "record"), ("C1", "M1", "hidden", 1, 2, "author")]
 
 
 def test_the_authors_word_is_one_for_each_place(database: DatabaseManager) -> None:
@@ -80,11 +69,7 @@ def test_the_authors_word_is_one_for_each_place(database: DatabaseManager) -> No
     for kind, place in (("hidden", (1, 1)), ("knows", (1, 1)), ("doubts", (2, 1)), ("hidden", None)):
         _author_says(database, _says("C2", "M1", kind=kind), place)
     _author_says(database, _says("C2", "M1", kind="deceived"), None)
-    assert [row[2:5] for row in _told(database)] == [
-        ("deceived", None, None),
-        ("knows", 1, 1),
-        ("doubts", 2, 1),
-    ]
+    assert [row[2:5] for row in _told(database)] == [("deceived", None, None), ("knows", 1, 1), ("doubts", 2, 1)]
 
 
 def test_it_is_taken_back_for_one_person_and_memory(database: DatabaseManager) -> None:

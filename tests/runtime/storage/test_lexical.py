@@ -23,12 +23,7 @@ def told(database: DatabaseManager) -> DatabaseManager:
         scene(
             1,
             1,
-            memory(
-                "E1",
-                "Emma hid the brass key beneath the chapel stairs.",
-                entities_mentioned=["C0"],
-                tags=["key"],
-            ),
+            memory("E1", "Emma hid the brass key beneath the chapel stairs.", entities_mentioned=["C0"], tags=["key"]),
             memory("E2", "The captain promised never to sail north again.", tags=["promise"]),
         ),
         scene(2, 1, memory("Z1", "林黛玉走进怡红院，把玉佩交给宝玉。", entities_mentioned=["C1"])),
@@ -170,9 +165,7 @@ def test_kinds_are_narrowed_with_the_scores_of_all(told: DatabaseManager) -> Non
 
     assert [hit.chunk_id for hit in kinds[1]] == ["E3"]
     assert kinds[2] == []
-    assert {hit.chunk_id: hit.score for hits in kinds for hit in hits} == {
-        hit.chunk_id: hit.score for hit in whole
-    }
+    assert {hit.chunk_id: hit.score for hits in kinds for hit in hits} == {hit.chunk_id: hit.score for hit in whole}
 
 
 def test_a_project_alone_in_its_database_finds_what_it_finds_beside_others(database_url: str) -> None:

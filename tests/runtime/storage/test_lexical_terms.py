@@ -11,12 +11,7 @@ from runtime.storage.memory.lexical import index_tokens, lexical_terms, term_tok
 
 def test_english_words_are_folded_and_common_ones_dropped() -> None:
     """Case, width, accents and possessives do not count."""
-    assert lexical_terms("The Captain’s Élan: ＢＯＡＴＳ and stories!") == [
-        "captain",
-        "elan",
-        "boats",
-        "stories",
-    ]
+    assert lexical_terms("The Captain’s Élan: ＢＯＡＴＳ and stories!") == ["captain", "elan", "boats", "stories"]
 
 
 def test_chinese_runs_become_pairs_and_short_runs_stay_whole() -> None:

@@ -18,9 +18,7 @@ def told(database: DatabaseManager) -> DatabaseManager:
          "related_locations": ["L1"], "category": "mystery"},
         {"id": "OL1", "description": "The cat.", "importance": "low"},
     ]  # fmt: skip
-    later = record(
-        3, 1, open_loops_created=[{"id": "OL2", "description": "The war.", "importance": "critical"}]
-    )
+    later = record(3, 1, open_loops_created=[{"id": "OL2", "description": "The war.", "importance": "critical"}])
     ended = record(
         4,
         1,
@@ -49,21 +47,13 @@ def test_a_loop_has_the_status_of_its_position(told: DatabaseManager) -> None:
     assert [one.resolution_summary for one in seen if one] == [None, None, "The butler."]
     assert [one.age_scenes for one in seen if one] == [0, 1, 3]
     assert seen[1] is not None
-    assert (seen[1].related_entities, seen[1].category, seen[1].last_chapter_index) == (
-        ["C0", "L1"],
-        "mystery",
-        2,
-    )
+    assert (seen[1].related_entities, seen[1].category, seen[1].last_chapter_index) == (["C0", "L1"], "mystery", 2)
 
 
 def test_loops_are_listed_by_status(told: DatabaseManager) -> None:
     """Unresolved ones by default, in the order in which they were planted."""
     with told.project("demo").read() as unit:
-        assert [loop.loop_id for loop in unit.threads.list_as_of(as_of=at(4, 1))] == [
-            "OL0",
-            "OL1",
-            "OL2",
-        ]
+        assert [loop.loop_id for loop in unit.threads.list_as_of(as_of=at(4, 1))] == ["OL0", "OL1", "OL2"]
         assert [loop.loop_id for loop in unit.threads.list_as_of()] == ["OL2"]
         assert [loop.loop_id for loop in unit.threads.list_as_of(statuses=["abandoned"])] == ["OL1"]
         some = unit.threads.list_as_of(as_of=at(4, 1), loop_ids=["OL2", "OL0", "OL9"])

@@ -18,16 +18,9 @@ def told(database: DatabaseManager) -> DatabaseManager:
     """Three scenes with two memories each, and a note of canon."""
     store(
         database,
-        scene(
-            1,
-            1,
-            memory("A1", importance=9, entities_mentioned=["C0"]),
-            memory("A2", importance=2, tags=["oath"]),
-        ),
+        scene(1, 1, memory("A1", importance=9, entities_mentioned=["C0"]), memory("A2", importance=2, tags=["oath"])),
         scene(2, 1, memory("B1", importance=7, entities_mentioned=["C0", "C1"]), memory("B2", importance=7)),
-        scene(
-            2, 2, memory("D1", importance=8, entities_mentioned=["C1"]), memory("D2", content_type="scene")
-        ),
+        scene(2, 2, memory("D1", importance=8, entities_mentioned=["C1"]), memory("D2", content_type="scene")),
     )
     with database.project("demo").write() as unit:
         unit.memories.add_note("Magic costs blood.", short="blood magic", entities=["T0"])
@@ -145,9 +138,7 @@ def test_what_holds_is_the_end_of_the_chain_at_the_position(database: DatabaseMa
         scene(1, 1, memory("S1", slot_type="I1.holder"), memory("P1")),
         scene(2, 1, memory("S2", slot_type="I1.holder"), memory("P2", supersedes="P1")),
         scene(3, 1, memory("S3", slot_type="I1.holder"), memory("P3", supersedes="P2")),
-        scene(
-            4, 1, memory("E1", supersedes="S3"), memory("L1", supersedes="L2"), memory("L2", supersedes="L1")
-        ),
+        scene(4, 1, memory("E1", supersedes="S3"), memory("L1", supersedes="L2"), memory("L2", supersedes="L1")),
     )
 
     def holding(chapter: int) -> dict[str, str]:

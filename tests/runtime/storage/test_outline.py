@@ -13,9 +13,7 @@ def test_scenes_tell_place_and_presence_and_the_last_ones_what_happened(database
     store(
         database,
         scene(2, 1, participants=["C1"], record=record(2, 1, **told)),
-        scene(
-            1, 1, participants=["C0", "C1"], location_id="L0", title="“A” — 门", record=record(1, 1, **told)
-        ),
+        scene(1, 1, participants=["C0", "C1"], location_id="L0", title="“A” — 门", record=record(1, 1, **told)),
         scene(1, 2),
         scene(3, 1, record=record(3, 1)),
     )

@@ -36,10 +36,7 @@ def test_a_project_is_created_read_and_changed(database: DatabaseManager) -> Non
 
 def test_projects_that_cannot_be_are_refused(database: DatabaseManager) -> None:
     """Twice the same id, ids like paths, and changes of what is not there."""
-    with (
-        database.project("demo").write() as unit,
-        pytest.raises(UserInputError, match="'demo' exists already"),
-    ):
+    with database.project("demo").write() as unit, pytest.raises(UserInputError, match="'demo' exists already"):
         unit.projects.create()
     with database.project("../x").write() as unit, pytest.raises(InvalidProjectIdError, match=r"\.\./x"):
         unit.projects.create()
@@ -96,14 +93,8 @@ EARLIER: list[Callable[[UnitOfWork], object]] = [
 ]
 
 
-def _version_before_and_after(
-    database: DatabaseManager, write: Callable[[UnitOfWork], object]
-) -> tuple[str, str]:
-    store(
-        database,
-        scene(1, 1, memory("M1"), states=[change("C0", "mood", "calm")]),
-        scene(2, 1, memory("M2")),
-    )
+def _version_before_and_after(database: DatabaseManager, write: Callable[[UnitOfWork], object]) -> tuple[str, str]:
+    store(database, scene(1, 1, memory("M1"), states=[change("C0", "mood", "calm")]), scene(2, 1, memory("M2")))
     with database.project("demo").read() as unit:
         before = unit.story_version(at(2, 1))
     with database.project("demo").write() as unit:
@@ -143,12 +134,7 @@ def test_the_same_story_has_the_same_mark(database: DatabaseManager) -> None:
 
 def test_a_mark_of_an_earlier_version_stays_true(database: DatabaseManager) -> None:
     """Contexts carry it: the same story must not look changed after an update."""
-    store(
-        database,
-        scene(1, 1, memory("M1", "宝玉摔玉。")),
-        scene(1, 2),
-        scene(2, 1, participants=["C0"]),
-    )
+    store(database, scene(1, 1, memory("M1", "宝玉摔玉。")), scene(1, 2), scene(2, 1, participants=["C0"]))
     with database.project("demo").read() as unit:
         marks = [unit.story_version(as_of) for as_of in (at(1), at(2), at(3))]
 

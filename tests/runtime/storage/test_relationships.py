@@ -43,15 +43,8 @@ def test_a_pair_is_found_in_either_order_as_of_a_position(told: DatabaseManager)
     assert (early.relationship_id, early.character_a, early.character_b) == ("R0", "C0", "C1")
     assert (early.perspective_a, early.perspective_b, early.status) == ("C0 bears it", "C1 adores", "close")
     assert (late.perspective_a, late.perspective_b, late.status) == ("C0 hates", "C1 adores", "broken")
-    assert (late.relationship_type, late.intensity, late.dimensions) == (
-        "siblings",
-        8,
-        {"trust": 60, "fear": 20},
-    )
-    assert [(event.event, event.chapter_index) for event in late.history] == [
-        ("childhood", 1),
-        ("the will", 3),
-    ]
+    assert (late.relationship_type, late.intensity, late.dimensions) == ("siblings", 8, {"trust": 60, "fear": 20})
+    assert [(event.event, event.chapter_index) for event in late.history] == [("childhood", 1), ("the will", 3)]
     assert (late.chapter_index, late.scene_index) == (3, 1)
 
 
@@ -72,9 +65,7 @@ def test_relationships_are_listed_by_character_and_status(told: DatabaseManager)
 def test_an_author_changes_only_what_is_said(told: DatabaseManager) -> None:
     """The id is that of the pair, and unset fields keep their values."""
     with told.project("demo").write() as unit:
-        healed = RecordedRelationshipChange(
-            character_a="C1", character_b="C0", status="healed", event="peace"
-        )
+        healed = RecordedRelationshipChange(character_a="C1", character_b="C0", status="healed", event="peace")
         assert unit.relationships.append(healed, at=at(4, 2)) == "R0"
         relation = unit.relationships.between("C0", "C1")
 
@@ -91,12 +82,7 @@ def test_nobody_has_a_relationship_with_themselves(told: DatabaseManager) -> Non
 
 def test_feelings_of_a_side_are_kept_in_story_time(database: DatabaseManager) -> None:
     """What one feels is stored on that side, in whichever order the pair was named, and not before its scene."""
-    fear = {
-        "character_a": "C1",
-        "character_b": "C0",
-        "dimensions": {"trust": 5},
-        "dimensions_a": {"fear": 30},
-    }
+    fear = {"character_a": "C1", "character_b": "C0", "dimensions": {"trust": 5}, "dimensions_a": {"fear": 30}}
     both = {"character_a": "C0", "character_b": "C1", "dimensions": {"fear": 10}}
     store(
         database,

@@ -7,14 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from novelgen.errors import UnknownSceneError
-from runtime.storage.story.scenes import (
-    Relocation,
-    ScenePlace,
-    chapter_gap,
-    chapter_move,
-    scene_gap,
-    scene_move,
-)
+from runtime.storage.story.scenes import Relocation, ScenePlace, chapter_gap, chapter_move, scene_gap, scene_move
 
 PLACES = st.sets(st.tuples(st.integers(0, 4), st.integers(0, 5)), min_size=1)
 PLACE = st.tuples(st.integers(0, 4), st.integers(0, 6))
@@ -51,9 +44,7 @@ def test_a_gap_is_free_and_keeps_the_order(places: set[ScenePlace], target: Scen
 
 
 @given(places=PLACES, target=PLACE, data=st.data())
-def test_a_moved_scene_stands_at_its_target(
-    places: set[ScenePlace], target: ScenePlace, data: st.DataObject
-) -> None:
+def test_a_moved_scene_stands_at_its_target(places: set[ScenePlace], target: ScenePlace, data: st.DataObject) -> None:
     """And the others keep their order among themselves."""
     source = data.draw(st.sampled_from(sorted(places)))
     new = _after(places, scene_move(places, source, target))
@@ -67,12 +58,7 @@ def test_a_chapter_moves_with_what_has_no_scene() -> None:
     """Something that stands in a chapter as a whole follows it."""
     relocation = chapter_move([(1, 1), (2, 1), (3, 1)], 1, 3)
 
-    assert [relocation.of(chapter, None) for chapter in (1, 2, 3, 4)] == [
-        (3, None),
-        (1, None),
-        (2, None),
-        (4, None),
-    ]
+    assert [relocation.of(chapter, None) for chapter in (1, 2, 3, 4)] == [(3, None), (1, None), (2, None), (4, None)]
 
 
 def test_a_chapter_without_scenes_cannot_move() -> None:

@@ -55,11 +55,7 @@ def test_a_scene_is_stored_with_all_that_it_brings(database: DatabaseManager) ->
     assert (result.label, result.is_new, result.chunks_added) == ("S001", True, ["alpha-1", "alpha-2"])
     with database.project("demo").read() as unit:
         stored = unit.scenes.require(at(1, 2))
-        assert (stored.scene_id, stored.text, stored.participants) == (
-            result.scene_id,
-            "alpha text",
-            ["C0", "C1"],
-        )
+        assert (stored.scene_id, stored.text, stored.participants) == (result.scene_id, "alpha text", ["C0", "C1"])
         assert stored.record is not None
         assert stored.record.open_loops_created[0].id == "OL-alpha"
         (chunk,) = unit.memories.by_ids(["alpha-1"])
@@ -137,8 +133,7 @@ def test_what_an_author_did_survives_re_ingest(database: DatabaseManager) -> Non
             RecordedRelationshipChange(character_a="C0", character_b="C1", status="wary"), at=at(1, 1)
         )
     (result,) = store(
-        database,
-        scene(1, 1, memory("M0", "extracted anew"), memory("M3"), states=[change("C0", "mood", "merry")]),
+        database, scene(1, 1, memory("M0", "extracted anew"), memory("M3"), states=[change("C0", "mood", "merry")])
     )
 
     assert result.chunks_kept == ["M0", "M1", "M2", "M3"]
@@ -223,12 +218,7 @@ def test_look_alike_projects_do_not_touch_each_other(database: DatabaseManager) 
 
 def test_an_inserted_gap_moves_everything_behind_it(database: DatabaseManager) -> None:
     """Positions, bullets, references to bullets, notes and the index follow; ids stay."""
-    store(
-        database,
-        _full(1, 1, "alpha"),
-        _full(1, 2, "beta"),
-        scene(2, 1, memory("M1", supersedes="1:2:summary:0")),
-    )
+    store(database, _full(1, 1, "alpha"), _full(1, 2, "beta"), scene(2, 1, memory("M1", supersedes="1:2:summary:0")))
     with database.project("demo").write() as unit:
         unit.memories.add_note("follows beta", at=at(1, 2))
         unit.states.append([change("C9", "mood", "calm", chapter_index=1, scene_index=2)])
@@ -261,10 +251,7 @@ def test_an_inserted_gap_moves_everything_behind_it(database: DatabaseManager) -
 
 def test_a_move_there_and_back_leaves_everything_as_it_was(database: DatabaseManager) -> None:
     """Nothing is lost, doubled or left behind, within a chapter, across chapters and for whole chapters."""
-    store(
-        database,
-        *(_full(chapter, number, f"s{chapter}{number}") for chapter in (1, 2, 3) for number in (1, 2)),
-    )
+    store(database, *(_full(chapter, number, f"s{chapter}{number}") for chapter in (1, 2, 3) for number in (1, 2)))
     with database.project("demo").write() as unit:
         unit.threads.append(RecordedLoopAdvance(id="OL-s11", note="later"), at=at(5, 1))
     before = everything(database)
@@ -285,10 +272,7 @@ def test_scenes_are_listed_as_of_a_position(database: DatabaseManager) -> None:
     store(database, scene(2, 1), scene(1, 2, extraction_status="failed", failure_reason="cut"), scene(1, 1))
     with database.project("demo").read() as unit:
         listed = unit.scenes.list_as_of(as_of=at(2, 1))
-        assert [(one.chapter_index, one.scene_index, one.text) for one in listed] == [
-            (1, 1, None),
-            (1, 2, None),
-        ]
+        assert [(one.chapter_index, one.scene_index, one.text) for one in listed] == [(1, 1, None), (1, 2, None)]
         assert [one.scene_index for one in unit.scenes.list_as_of(as_of=at(2), last=1)] == [2]
         (failed,) = unit.scenes.list_as_of(statuses=["failed"], with_text=True)
         assert (failed.failure_reason, failed.text) == ("cut", "Text of scene 1:2.")

@@ -84,9 +84,7 @@ def test_states_of_an_unknown_project_are_refused(database: DatabaseManager) -> 
 
 
 PLACE = st.one_of(st.tuples(st.none(), st.none()), st.tuples(st.integers(0, 3), st.integers(0, 3)))
-CHANGES = st.lists(
-    st.tuples(PLACE, st.sampled_from("ab"), st.sampled_from(["x", "y", None, ["z"]])), max_size=10
-)
+CHANGES = st.lists(st.tuples(PLACE, st.sampled_from("ab"), st.sampled_from(["x", "y", None, ["z"]])), max_size=10)
 
 
 def test_what_a_scene_states_and_what_stood_before_it(told: DatabaseManager) -> None:
@@ -106,9 +104,7 @@ def test_what_a_scene_states_and_what_stood_before_it(told: DatabaseManager) -> 
 def test_texts_are_read_as_they_were_written(database: DatabaseManager) -> None:
     """Quotes, backslashes, breaks and characters beyond the first plane come back."""
     values = ["", '"', "\\", '\\"', "a\nb\u2028", "绳🪢", "[]", "null", ["x"], None, 7, True]
-    store(
-        database, scene(1, 1, states=[change("C0", f"v{index}", each) for index, each in enumerate(values)])
-    )
+    store(database, scene(1, 1, states=[change("C0", f"v{index}", each) for index, each in enumerate(values)]))
     with database.project("demo").read() as unit:
         assert [each.value for each in unit.states.stated_of("C0")] == values
 
@@ -121,9 +117,7 @@ def test_storage_folds_as_the_model_does(
     """Whatever is appended, the snapshot is the fold of exactly the changes before the position."""
     entity_id = f"C{datetime.now(UTC).timestamp()}"
     written = [
-        StateChange(
-            entity_id=entity_id, attribute=name, value=value, chapter_index=place[0], scene_index=place[1]
-        )
+        StateChange(entity_id=entity_id, attribute=name, value=value, chapter_index=place[0], scene_index=place[1])
         for place, name, value in changes
     ]
     with sqlite_database.project("demo").write() as unit:

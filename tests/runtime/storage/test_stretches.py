@@ -20,10 +20,7 @@ def told(database: DatabaseManager) -> DatabaseManager:
             scene(
                 *place,
                 memory(f"M{number}"),
-                states=[
-                    change(f"C{number}", "mood", "grim"),
-                    change("C8", "presence", "L0", kind="presence"),
-                ],
+                states=[change(f"C{number}", "mood", "grim"), change("C8", "presence", "L0", kind="presence")],
                 knowledge=[learnt],
             ),
         )

@@ -74,9 +74,7 @@ def test_only_parts_that_are_over_are_summed_up(
 
 def test_the_weightiest_scene_speaks_for_its_stretch(database: DatabaseManager) -> None:
     """Of more bullets than a part has room for, those of scenes with important memories are told."""
-    weighty = scene(
-        2, 1, memory("M1", importance=9), record=record(2, 1, key_events=["She opens the iron door."])
-    )
+    weighty = scene(2, 1, memory("M1", importance=9), record=record(2, 1, key_events=["She opens the iron door."]))
     others = [told(1, number, f"They walk on, day {number}, " + "and on " * 20) for number in range(1, 9)]
     store(database, *others, weighty)
     assert "She opens the iron door." in parts(database, at(3))[1]

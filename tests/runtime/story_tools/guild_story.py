@@ -42,9 +42,7 @@ _RECORDS: dict[tuple[int, int], dict[str, Any]] = {
         "characters_present": ["C0"],
         "summary": ["Elena searches her father's desk", "She finds a map fragment in a false bottom"],
         "state_changes": [{"entity_id": "C0", "changes": {"emotional_state": "anxious"}}],
-        "open_loops_created": [
-            {"id": "OL0", "description": "What does the fragment lead to?", "importance": "high"}
-        ],
+        "open_loops_created": [{"id": "OL0", "description": "What does the fragment lead to?", "importance": "high"}],
     },
     (1, 2): {
         "title": "Caught",

@@ -90,11 +90,7 @@ def test_a_system_prompt_teaches_attachments(stores: MemoryStores, language: Any
     """Seed 003.20: the text that is shipped tells of every tool by its name, in the story's language."""
     told = attachment_guidance(language)
     assert word in told
-    assert {each for each in tools(stores) if each in told} >= {
-        "update_memory",
-        "memory_attach",
-        "memory_detach",
-    }
+    assert {each for each in tools(stores) if each in told} >= {"update_memory", "memory_attach", "memory_detach"}
 
 
 @pytest.mark.parametrize(
@@ -113,9 +109,7 @@ def test_a_system_prompt_teaches_attachments(stores: MemoryStores, language: Any
         ("memory_attach_by_mention", {"entity": "C0", "project_id": "other"}, "project_id"),
     ],
 )
-def test_what_goes_wrong_is_data(
-    stores: MemoryStores, tool: str, arguments: dict[str, Any], message: str
-) -> None:
+def test_what_goes_wrong_is_data(stores: MemoryStores, tool: str, arguments: dict[str, Any], message: str) -> None:
     """A model reads what to correct, names near what it wrote included."""
     answer = tools(stores)[tool].invoke(arguments)
     assert answer["success"] is False

@@ -24,11 +24,7 @@ def test_a_model_updates_a_nested_state(stores: MemoryStores, project: str) -> N
     """Seed 000.19: the seed's nested current_state changes place and goals, and the fields are named."""
     changes = {"role": "antagonist", "current_state": {"location_id": "L0", "goals": ["the lake"]}}
     answer = call(stores, project, "entity_update", entity_id="C0", changes=changes)
-    assert answer == {
-        "success": True,
-        "entity_id": "C0",
-        "updated_fields": ["role", "location_id", "goals"],
-    }
+    assert answer == {"success": True, "entity_id": "C0", "updated_fields": ["role", "location_id", "goals"]}
     state = get_entity(stores, project, name="C0").state
     assert state is not None
     assert (state.state_data["location_id"], state.state_data["goals"]) == ("L0", ["the lake"])

@@ -21,9 +21,7 @@ def _known(stores: MemoryStores, project: str, as_of: StoryPosition) -> set[str]
         return {entity.entity_id for entity in unit.entities.list_as_of(as_of=as_of)}
 
 
-def test_a_generated_character_holds_from_the_planned_scene_on(
-    stores: MemoryStores, project: str, call: Call
-) -> None:
+def test_a_generated_character_holds_from_the_planned_scene_on(stores: MemoryStores, project: str, call: Call) -> None:
     """It is known where it was planned, with card and goals, and nowhere earlier."""
     planned = StoryPosition(2, 1)
     answer = call(
@@ -51,9 +49,7 @@ def test_before_the_first_scene_what_is_generated_holds_from_the_start(stores: M
     """An empty project can be peopled."""
     stores.create_project("new-story")
     tools = {tool.name: tool for tool in build_story_tools(stores, "new-story", StoryPosition(1, 1))}
-    answer = tools["location_generate"].invoke(
-        {"name": "灯塔", "description": "海边的灯塔", "features": ["铜铃"]}
-    )
+    answer = tools["location_generate"].invoke({"name": "灯塔", "description": "海边的灯塔", "features": ["铜铃"]})
     assert answer == {"success": True, "location_id": "L0", "name": "灯塔"}
     assert _known(stores, "new-story", StoryPosition(1, 1)) == {"L0"}
 

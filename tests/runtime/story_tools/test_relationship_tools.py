@@ -23,24 +23,14 @@ def test_each_side_has_its_own_view_as_of_the_position(call: Call) -> None:
         "intensity": 7,
     }
     later = call("relationship_query", as_of=AFTER, character_id="C0")["relationships"]
-    assert [(each["character_id"], each["status"]) for each in later] == [
-        ("C1", "hostile"),
-        ("C2", "neutral"),
-    ]
+    assert [(each["character_id"], each["status"]) for each in later] == [("C1", "hostile"), ("C2", "neutral")]
 
 
 def test_the_status_filter_is_as_of_the_position_too(call: Call) -> None:
     """Strained before, hostile after."""
-    assert call("relationship_query", as_of=AFTER, character_id="C0", status_filter="strained") == {
-        "relationships": []
-    }
+    assert call("relationship_query", as_of=AFTER, character_id="C0", status_filter="strained") == {"relationships": []}
     assert (
-        len(
-            call("relationship_query", as_of=BEFORE, character_id="C0", status_filter="strained")[
-                "relationships"
-            ]
-        )
-        == 1
+        len(call("relationship_query", as_of=BEFORE, character_id="C0", status_filter="strained")["relationships"]) == 1
     )
 
 
@@ -72,11 +62,7 @@ def test_an_update_changes_type_views_and_one_side(stores: MemoryStores, project
     assert relation is not None
     assert relation.relationship_type == "prey and hunter"
     assert (relation.perspective_a, relation.perspective_b) == ("he hides something", "she is mine to catch")
-    assert (relation.dimensions, relation.dimensions_a, relation.dimensions_b) == (
-        {"trust": -60},
-        {},
-        {"fear": 20},
-    )
+    assert (relation.dimensions, relation.dimensions_a, relation.dimensions_b) == ({"trust": -60}, {}, {"fear": 20})
     wrong = call("relationship_update", character_a="C1", character_b="C0", dimensions={"trust": 101})
     assert (wrong["success"], "trust=101" in wrong["error"]) == (False, True)
 
@@ -95,9 +81,7 @@ def test_an_update_at_a_scene_holds_from_there(stores: MemoryStores, project: st
     assert relation.status == "hostile"
 
 
-def test_an_update_that_says_nothing_new_changes_nothing(
-    stores: MemoryStores, project: str, call: Call
-) -> None:
+def test_an_update_that_says_nothing_new_changes_nothing(stores: MemoryStores, project: str, call: Call) -> None:
     """The same status again is no event."""
     answer = call("relationship_update", character_a="C0", character_b="C1", status="hostile")
     assert answer == {"success": True, "relationship_id": "R0", "updated": False}
@@ -111,21 +95,9 @@ def test_an_update_that_says_nothing_new_changes_nothing(
     ("tool", "arguments", "message"),
     [
         ("relationship_update", {"character_a": "C0", "character_b": "C1"}, "nothing to update"),
-        (
-            "relationship_update",
-            {"character_a": "C1", "character_b": "C2", "status": "x"},
-            "relationship_create",
-        ),
-        (
-            "relationship_update",
-            {"character_a": "C0", "character_b": "C1", "event": "x", "scene_id": "S009"},
-            "S009",
-        ),
-        (
-            "relationship_update",
-            {"character_a": "C0", "character_b": "the Archive", "status": "x"},
-            "no character",
-        ),
+        ("relationship_update", {"character_a": "C1", "character_b": "C2", "status": "x"}, "relationship_create"),
+        ("relationship_update", {"character_a": "C0", "character_b": "C1", "event": "x", "scene_id": "S009"}, "S009"),
+        ("relationship_update", {"character_a": "C0", "character_b": "the Archive", "status": "x"}, "no character"),
         ("relationship_query", {"character_id": "nobody"}, "known are C0 (Elena Thorne)"),
     ],
 )
@@ -149,9 +121,7 @@ def test_a_pair_has_one_relationship(call: Call) -> None:
 
 def test_a_scene_of_the_future_is_not_known(call: Call) -> None:
     """On entering 2:1, scene S003 does not exist."""
-    answer = call(
-        "relationship_update", as_of=BEFORE, character_a="C0", character_b="C1", event="x", scene_id="S003"
-    )
+    answer = call("relationship_update", as_of=BEFORE, character_a="C0", character_b="C1", event="x", scene_id="S003")
     assert "no scene 'S003' is stored before 2:1" in answer["error"]
 
 

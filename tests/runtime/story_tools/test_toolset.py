@@ -55,9 +55,7 @@ def test_a_model_plans_a_scene_by_calling_tools(stores: MemoryStores, project: s
             traits=["patient"],
             goals=["keep the lamp lit"],
         ),
-        calling(
-            "location_generate", "3", name="Holt's Light", description="A lighthouse", atmosphere="lonely"
-        ),
+        calling("location_generate", "3", name="Holt's Light", description="A lighthouse", atmosphere="lonely"),
         calling(
             "relationship_create",
             "4",
@@ -180,10 +178,7 @@ def test_a_model_asks_what_somebody_knows(stores: MemoryStores, project: str) ->
     assert (one["known"], one["known_in_all"]) == (whole["known"][:1], 2)
     assert not refused["success"]
     early = _run(
-        answering(calling("knowledge_query", "1", character_id="C0"), "Done."),
-        stores,
-        project,
-        StoryPosition(1, 1),
+        answering(calling("knowledge_query", "1", character_id="C0"), "Done."), stores, project, StoryPosition(1, 1)
     )
     assert (early[0]["known"], early[0]["not_known"]) == ([], [])
 
@@ -218,9 +213,7 @@ def test_a_model_recovers_from_a_refused_call(stores: MemoryStores, project: str
         ("open_loop_create", {"description": "x", "importance": "huge"}, "importance"),
     ],
 )
-def test_wrong_arguments_come_back_as_data(
-    call: Any, name: str, arguments: dict[str, Any], message: str
-) -> None:
+def test_wrong_arguments_come_back_as_data(call: Any, name: str, arguments: dict[str, Any], message: str) -> None:
     """A model is told which argument is wrong; a project_id is not among the arguments at all."""
     answer = call(name, **arguments)
     assert answer["success"] is False
@@ -270,9 +263,7 @@ def test_a_model_checks_its_draft_before_it_is_a_scene(stores: MemoryStores) -> 
     """Findings come with quotes and evidence; where the toolset stands is the scene, and nothing of it is read."""
     tell_drowned_story(stores, "drowned-tools")
     late, early, last, empty = (
-        _run(answering(calling("continuity_check", "1", text=text), "Done."), stores, "drowned-tools", as_of)[
-            0
-        ]
+        _run(answering(calling("continuity_check", "1", text=text), "Done."), stores, "drowned-tools", as_of)[0]
         for as_of, text in (
             (StoryPosition(3, 1), DEAD_ACT),
             (StoryPosition(2, 1), DEAD_ACT),

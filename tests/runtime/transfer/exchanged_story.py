@@ -10,12 +10,7 @@ from novelgen.consolidation.consolidated import ConsolidatedText, consolidated_m
 from novelgen.models.entity import Entity, EntityAlias
 from novelgen.models.memory import StoryMemoryChunk
 from novelgen.models.position import StoryPosition, utc_now
-from novelgen.models.record import (
-    RecordedLoop,
-    RecordedLoopResolution,
-    RecordedRelationshipChange,
-    SceneRecord,
-)
+from novelgen.models.record import RecordedLoop, RecordedLoopResolution, RecordedRelationshipChange, SceneRecord
 from novelgen.models.state import StateChange
 from runtime.storage.records import SceneWrite, StoredKnowledge
 from runtime.storage.unit import UnitOfWork
@@ -218,10 +213,5 @@ def _tell_scene(unit: UnitOfWork, project_id: str, place: tuple[int, int], told:
 def _change(state: tuple[str, str, Any, Any], chapter: int | None, number: int | None) -> StateChange:
     entity_id, attribute, value, kind = state
     return StateChange(
-        entity_id=entity_id,
-        attribute=attribute,
-        value=value,
-        kind=kind,
-        chapter_index=chapter,
-        scene_index=number,
+        entity_id=entity_id, attribute=attribute, value=value, kind=kind, chapter_index=chapter, scene_index=number
     )

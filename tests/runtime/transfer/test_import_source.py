@@ -56,14 +56,8 @@ _ENTRY = {
 
 
 def _novel_gen(folder: Path, memory: Any) -> Path:
-    _write(
-        folder / "characters.json",
-        {"protagonist": {"name": "林冲", "role": "protagonist", "personality": "隐忍"}},
-    )
-    chapter = {
-        "chapter_number": 1,
-        "scenes": [{"scene_number": 1, "content": "林冲走进山神庙。", "word_count": 8}],
-    }
+    _write(folder / "characters.json", {"protagonist": {"name": "林冲", "role": "protagonist", "personality": "隐忍"}})
+    chapter = {"chapter_number": 1, "scenes": [{"scene_number": 1, "content": "林冲走进山神庙。", "word_count": 8}]}
     _write(folder / "chapters/chapter_001.json", {**chapter, "chapter_title": "雪夜", "total_words": 8})
     _write(folder / "chapters/chapter_002_plan.json", {"chapter_number": 2, "scenes": []})
     _write(folder / "chapter_memory.json", memory)
@@ -121,9 +115,7 @@ def test_a_project_of_novel_gens_second_version(stores: MemoryStores, project: s
     assert (plan.purpose, plan.key_actions) == ("避雪", ["推门"])
 
 
-def test_everyone_of_the_second_version_is_brought(
-    stores: MemoryStores, project: str, tmp_path: Path
-) -> None:
+def test_everyone_of_the_second_version_is_brought(stores: MemoryStores, project: str, tmp_path: Path) -> None:
     """Its supporting characters, and the cast and place that a scene says, whatever its text names."""
     folder = _second_version(tmp_path)
     people = {
@@ -162,17 +154,8 @@ def test_relationships_casts_and_places_of_the_first_version(
         "antagonist": {"name": "陆谦", "relationships": {"林冲": "要他死"}},
     }
     _write(folder / "characters.json", people)
-    plan = {
-        "scene_number": 1,
-        "location": "草料场",
-        "characters": ["陆谦"],
-        "purpose": "避雪",
-        "key_actions": [],
-    }
-    _write(
-        folder / "chapters/chapter_001_plan.json",
-        {"chapter_number": 1, "chapter_title": "雪夜", "scenes": [plan]},
-    )
+    plan = {"scene_number": 1, "location": "草料场", "characters": ["陆谦"], "purpose": "避雪", "key_actions": []}
+    _write(folder / "chapters/chapter_001_plan.json", {"chapter_number": 1, "chapter_title": "雪夜", "scenes": [plan]})
     result = _import(stores, folder, project)
     assert "高俅" in result.issues[0].message
     with stores.database(project).read() as unit:
@@ -188,9 +171,7 @@ def test_relationships_casts_and_places_of_the_first_version(
         assert unit.exchange.contents() == before
 
 
-def test_a_wrong_plan_is_refused_before_anything_is_made(
-    stores: MemoryStores, project: str, tmp_path: Path
-) -> None:
+def test_a_wrong_plan_is_refused_before_anything_is_made(stores: MemoryStores, project: str, tmp_path: Path) -> None:
     """A plan that `novelgen context` could not read is not copied; its file is named."""
     folder = _second_version(tmp_path)
     _write(folder / "chapters/chapter_002_plan.json", {"chapter_id": 2, "scenes": [{"scene_id": "3_1"}]})
@@ -209,12 +190,7 @@ def test_importing_twice_adds_nothing(stores: MemoryStores, project: str, tmp_pa
     with stores.database(project).read() as unit:
         before = unit.exchange.contents()
     preview = _import(stores, folder, project).preview
-    assert (preview.new_entities, preview.new_scenes, preview.new_memories, preview.new_events) == (
-        [],
-        [],
-        0,
-        0,
-    )
+    assert (preview.new_entities, preview.new_scenes, preview.new_memories, preview.new_events) == ([], [], 0, 0)
     assert preview.same_scenes == ["1:1"]
     with stores.database(project).read() as unit:
         assert unit.exchange.contents() == before
@@ -232,9 +208,7 @@ def test_a_wrong_chapter_memory_is_refused(stores: MemoryStores, project: str, t
 def test_a_manuscript_is_previewed_then_imported(stores: MemoryStores, project: str, tmp_path: Path) -> None:
     """The dry run shows the chapters and makes nothing; the import takes them in."""
     file = tmp_path / "book.txt"
-    file.write_text(
-        "The Book\n\nChapter 1\n\nShe came.\n\n***\n\nShe slept.\n\nChapter 2\n\nShe left.", "utf-8"
-    )
+    file.write_text("The Book\n\nChapter 1\n\nShe came.\n\n***\n\nShe slept.\n\nChapter 2\n\nShe left.", "utf-8")
     dry = _import(stores, file, project, dry_run=True)
     assert [(each.chapter_number, each.scenes) for each in dry.chapters] == [(1, 2), (2, 1)]
     assert dry.left_out == "The Book"
@@ -306,10 +280,7 @@ def test_a_zip_of_chapters_is_a_book(stores: MemoryStores, project: str, tmp_pat
     _write(tmp_path / "雪夜" / "第002章 下山.txt", "林冲下山。")
     _write(tmp_path / "雪夜" / "cover.png", "x")
     result = _import(stores, _zipped(tmp_path / "雪夜", tmp_path / "book.zip"), project)
-    assert [(each.chapter_number, each.title) for each in result.chapters] == [
-        (1, "第001章 上山"),
-        (2, "第002章 下山"),
-    ]
+    assert [(each.chapter_number, each.title) for each in result.chapters] == [(1, "第001章 上山"), (2, "第002章 下山")]
     assert result.passed_over == ["雪夜/cover.png"]
     with stores.database(project).read() as unit:
         assert unit.projects.require().name == "雪夜"
@@ -326,10 +297,7 @@ def test_files_whose_names_tell_no_chapter_are_chapters_in_order(
         (_zipped(tmp_path / "book", tmp_path / "b.zip"), {}),
     ):
         result = _import(stores, source, project, dry_run=True, **options)
-        assert [(each.chapter_number, each.title) for each in result.chapters] == [
-            (1, "a morning"),
-            (2, "b evening"),
-        ]
+        assert [(each.chapter_number, each.title) for each in result.chapters] == [(1, "a morning"), (2, "b evening")]
     with pytest.raises(InvalidFileError, match="check the path"):
         _import(stores, tmp_path / "book", project)
 

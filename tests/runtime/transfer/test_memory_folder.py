@@ -46,9 +46,7 @@ def here(tmp_path_factory: pytest.TempPathFactory) -> Iterator[MemoryStores]:
 
 
 @pytest.fixture(scope="module")
-def there(
-    tmp_path_factory: pytest.TempPathFactory, module_database_url: str | None
-) -> Iterator[MemoryStores]:
+def there(tmp_path_factory: pytest.TempPathFactory, module_database_url: str | None) -> Iterator[MemoryStores]:
     """Where they are imported, on either database."""
     with _opened(tmp_path_factory.mktemp("there"), module_database_url) as stores:
         yield stores
@@ -77,10 +75,7 @@ def _told_project(stores: MemoryStores) -> str:
 
 
 @settings(
-    max_examples=8,
-    deadline=None,
-    phases=[Phase.explicit, Phase.generate],
-    suppress_health_check=[HealthCheck.too_slow],
+    max_examples=8, deadline=None, phases=[Phase.explicit, Phase.generate], suppress_health_check=[HealthCheck.too_slow]
 )
 @given(story=STORIES)
 def test_whatever_the_story_it_comes_back_as_it_was(
@@ -149,9 +144,7 @@ def test_flags_of_memories_are_told_in_words(here: MemoryStores, there: MemorySt
     """A memory that is found by words alone, or stands for others, says so as every export before it did."""
     project_id = _told_project(here)
     with here.database(project_id).write() as unit:
-        sources = [
-            each.chunk for each in unit.memories.list_matching() if each.chunk.content_type == "memory"
-        ][:2]
+        sources = [each.chunk for each in unit.memories.list_matching() if each.chunk.content_type == "memory"][:2]
         text = ConsolidatedText(content="Both of it.")
         unit.consolidations.add(consolidated_memory(text, sources, created_at=utc_now()), sources)
     export_project(here, project_id, tmp_path)
@@ -178,9 +171,7 @@ def test_a_dry_run_tells_and_stores_nothing(here: MemoryStores, there: MemorySto
         there.database(project_id)
 
 
-def test_an_import_changes_nothing_that_is_there(
-    here: MemoryStores, there: MemoryStores, tmp_path: Path
-) -> None:
+def test_an_import_changes_nothing_that_is_there(here: MemoryStores, there: MemoryStores, tmp_path: Path) -> None:
     """An entity and a scene that are stored otherwise are kept and named; what is missing is added."""
     project_id = _told_project(here)
     export_project(here, project_id, tmp_path)
@@ -201,9 +192,7 @@ def test_an_import_changes_nothing_that_is_there(
     assert (kept.text, added.label) == ("Another text.", "S002")
 
 
-def test_ids_that_mean_somebody_else_are_refused(
-    here: MemoryStores, there: MemoryStores, tmp_path: Path
-) -> None:
+def test_ids_that_mean_somebody_else_are_refused(here: MemoryStores, there: MemoryStores, tmp_path: Path) -> None:
     """Two stories cannot be poured into one project."""
     project_id = _told_project(here)
     export_project(here, project_id, tmp_path)
@@ -273,33 +262,17 @@ def test_a_folder_of_another_program_is_read(there: MemoryStores, tmp_path: Path
             "name": "Elena Thorne",
             "aliases": ["Elle"],
             "personality": {"core_traits": ["curious"]},
-            "current_state": {
-                "location_id": None,
-                "emotional_state": "anxious",
-                "goals": [],
-                "inventory": ["map"],
-            },
+            "current_state": {"location_id": None, "emotional_state": "anxious", "goals": [], "inventory": ["map"]},
             "history": [{"tick": 1, "scene_id": "S001", "changes": {"inventory": ["map"]}, "summary": "x"}],
             "metadata": {"pov_count": 3},
         },
     )
     _write(memory / "characters/C1.json", {"id": "C1", "type": "character", "name": "Marcus"})
     for number, text in ((1, "Elena Thorne found a map."), (2, "Marcus caught her.")):
-        told = {
-            "id": f"S00{number}",
-            "tick": number,
-            "title": f"T{number}",
-            "markdown_file": f"scene_00{number}.md",
-        }
+        told = {"id": f"S00{number}", "tick": number, "title": f"T{number}", "markdown_file": f"scene_00{number}.md"}
         _write(memory / f"scenes/S00{number}.json", {**told, "summary": [text], "characters_present": ["C0"]})
         _write(tmp_path / f"scenes/scene_00{number}.md", text)
-    loop = {
-        "id": "OL0",
-        "description": "Where?",
-        "importance": "high",
-        "created_in_scene": "S001",
-        "notes": "n",
-    }
+    loop = {"id": "OL0", "description": "Where?", "importance": "high", "created_in_scene": "S001", "notes": "n"}
     resolved = {"status": "resolved", "resolved_in_scene": "S002", "resolution_summary": "here"}
     _write(memory / "open_loops.json", {"loops": [{**loop, **resolved}]})
     relation = {
@@ -335,10 +308,7 @@ def test_a_folder_of_another_program_is_read(there: MemoryStores, tmp_path: Path
     caught = relationship.history[0]
     assert (caught.event, caught.status, caught.scene_index) == ("caught", "strained", 2)
     assert stored is not None
-    assert stored.entity.profile == {
-        "personality": {"core_traits": ["curious"]},
-        "metadata": {"pov_count": 3},
-    }
+    assert stored.entity.profile == {"personality": {"core_traits": ["curious"]}, "metadata": {"pov_count": 3}}
     with there.database(project_id).write() as unit:
         assert unit.entities.next_id("character") == "C5"
     added = SceneInput(chapter_index=1, scene_index=3, text="Later.")
@@ -350,11 +320,7 @@ def test_a_folder_of_another_program_is_read(there: MemoryStores, tmp_path: Path
 @pytest.mark.parametrize(
     ("name", "data", "message"),
     [
-        (
-            "characters/C0.json",
-            {"id": "C0", "type": "hero", "name": "A"},
-            r"C0\.json': type cannot be 'hero'",
-        ),
+        ("characters/C0.json", {"id": "C0", "type": "hero", "name": "A"}, r"C0\.json': type cannot be 'hero'"),
         ("characters/C0.json", {"id": "C0", "type": "character"}, "name is missing"),
         ("scenes/S001.json", {"id": "S001", "tick": -1}, "tick cannot be -1"),
         (
@@ -362,11 +328,7 @@ def test_a_folder_of_another_program_is_read(there: MemoryStores, tmp_path: Path
             {"relationships": [{"id": "R0", "character_a": "C0"}]},
             r"\[0\]\.character_b is missing",
         ),
-        (
-            "open_loops.json",
-            {"loops": [{"id": "OL0", "status": "lost"}]},
-            r"loops\[0\]\.status cannot be 'lost'",
-        ),
+        ("open_loops.json", {"loops": [{"id": "OL0", "status": "lost"}]}, r"loops\[0\]\.status cannot be 'lost'"),
         ("counters.json", {"scene": "three"}, "scene cannot be 'three'"),
         ("counters.json", [1], "must hold an object of counters"),
     ],
@@ -454,14 +416,10 @@ def test_a_summary_of_scenes_that_are_others_here_is_not_told(
     project_id = _told_project(here)
     with here.database(project_id).write() as unit:
         for chapter in (1, 2):
-            unit.summaries.write(
-                "chapter", chapter, f"Of {chapter}.", chapters=(chapter, chapter), origin="author"
-            )
+            unit.summaries.write("chapter", chapter, f"Of {chapter}.", chapters=(chapter, chapter), origin="author")
     export_project(here, project_id, tmp_path)
     there.create_project(project_id)
-    ingest_scenes(
-        there, project_id, [SceneInput(chapter_index=1, scene_index=1, text="Another.")], index=False
-    )
+    ingest_scenes(there, project_id, [SceneInput(chapter_index=1, scene_index=1, text="Another.")], index=False)
     _import(there, project_id, tmp_path)
     withheld = {each.number: each.is_withheld for each in _contents(there, project_id).summaries}
     assert withheld == {1: True, 2: False}
@@ -472,12 +430,7 @@ def test_a_summary_of_scenes_that_are_others_here_is_not_told(
     [
         ({"parts": [{"first_chapter": 3, "last_chapter": 1}]}, "lies before first_chapter 3"),
         (
-            {
-                "parts": [
-                    {"first_chapter": 1, "last_chapter": 3},
-                    {"first_chapter": 3, "last_chapter": 4},
-                ]
-            },
+            {"parts": [{"first_chapter": 1, "last_chapter": 3}, {"first_chapter": 3, "last_chapter": 4}]},
             "no chapter in two of them",
         ),
         ({"summaries": [{"level": "book"}]}, "level"),

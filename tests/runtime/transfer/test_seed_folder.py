@@ -112,9 +112,7 @@ def _scene(number: int) -> dict[str, Any]:
 
 @pytest.fixture(scope="module")
 def stores(tmp_path_factory: pytest.TempPathFactory) -> Iterator[MemoryStores]:
-    settings = load_settings(
-        projects_dir=tmp_path_factory.mktemp("projects"), memory={"embedding_model": "fake:8"}
-    )
+    settings = load_settings(projects_dir=tmp_path_factory.mktemp("projects"), memory={"embedding_model": "fake:8"})
     with MemoryStores(settings) as opened:
         yield opened
 
@@ -160,17 +158,11 @@ def test_scenes_keep_the_labels_that_the_folder_gives_them(stores: MemoryStores,
     """Seed 000.39: counters.json lets the next scene be S004 and moves none of those that are there."""
     with stores.database(told).read() as unit:
         scenes = unit.scenes.list_as_of()
-    assert [(each.label, each.title) for each in scenes] == [
-        ("S001", "Tide 1"),
-        ("S002", "Tide 2"),
-        ("S003", "Tide 3"),
-    ]
+    assert [(each.label, each.title) for each in scenes] == [("S001", "Tide 1"), ("S002", "Tide 2"), ("S003", "Tide 3")]
     assert _contents(stores, told).counters["S"] == 4
 
 
-def test_cards_keep_when_they_were_made_and_changed(
-    stores: MemoryStores, folder: Path, tmp_path: Path
-) -> None:
+def test_cards_keep_when_they_were_made_and_changed(stores: MemoryStores, folder: Path, tmp_path: Path) -> None:
     """Seed 000.2: moments of characters and places come out as they went in, and an edit moves the second one."""
     import_source(stores, folder, project_id="moments", index=False)
     for name in ("characters/C0.json", "locations/L0.json"):
@@ -215,26 +207,13 @@ def test_history_keeps_its_summaries(stores: MemoryStores, told: str, tmp_path: 
 def test_counts_are_those_of_the_scenes_before_a_position(stores: MemoryStores, told: str) -> None:
     """Seed 000.5: point of view, scenes and the last appearance, as of story time; the author's notes stay beside."""
     card = get_entity(stores, told, name="C0")
-    assert card.metadata == {
-        "importance": "primary",
-        "pov_count": 2,
-        "scene_count": 2,
-        "last_appeared": "S002",
-    }
+    assert card.metadata == {"importance": "primary", "pov_count": 2, "scene_count": 2, "last_appeared": "S002"}
     assert card.entity.profile["metadata"] == CHARACTER["metadata"]
     early = get_entity(stores, told, name="C0", as_of=StoryPosition(1, 2))
-    assert early.metadata == {
-        "importance": "primary",
-        "pov_count": 1,
-        "scene_count": 1,
-        "last_appeared": "S001",
-    }
+    assert early.metadata == {"importance": "primary", "pov_count": 1, "scene_count": 1, "last_appeared": "S001"}
     place = get_entity(stores, told, name="L0", as_of=StoryPosition(1, 3))
     assert place.metadata == {"scene_count": 1, "last_used": "S001"}
-    assert get_entity(stores, told, name="C1", as_of=StoryPosition(1, 1)).metadata == {
-        "pov_count": 0,
-        "scene_count": 0,
-    }
+    assert get_entity(stores, told, name="C1", as_of=StoryPosition(1, 1)).metadata == {"pov_count": 0, "scene_count": 0}
 
 
 def test_a_noted_count_does_not_tell_what_is_to_come(stores: MemoryStores, told: str) -> None:
@@ -243,9 +222,7 @@ def test_a_noted_count_does_not_tell_what_is_to_come(stores: MemoryStores, told:
     assert ines.profile["metadata"] == {"importance": "primary"}
 
 
-def test_an_export_tells_the_counts_and_the_authors_own_beside(
-    stores: MemoryStores, told: str, tmp_path: Path
-) -> None:
+def test_an_export_tells_the_counts_and_the_authors_own_beside(stores: MemoryStores, told: str, tmp_path: Path) -> None:
     """Seed 000.5: the documents have the seed's fields with what the scenes amount to."""
     character = _exported(stores, told, tmp_path / "a", "characters/C0.json")
     assert character["metadata"]["last_appeared"] == "S002"
@@ -329,10 +306,7 @@ def test_an_export_of_it_comes_back_whole(stores: MemoryStores, told: str, tmp_p
         assert _contents(others, told) == _contents(stores, told)
         export_project(others, told, tmp_path / "second")
     first, second = (
-        {
-            str(file.relative_to(tmp_path / each)): file.read_text("utf-8")
-            for file in (tmp_path / each).rglob("*.json")
-        }
+        {str(file.relative_to(tmp_path / each)): file.read_text("utf-8") for file in (tmp_path / each).rglob("*.json")}
         for each in ("first", "second")
     )
     assert first == second

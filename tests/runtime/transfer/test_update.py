@@ -58,12 +58,7 @@ def _import(
 
 
 def _record(
-    stores: MemoryStores,
-    project_id: str,
-    chapter: int,
-    summary: str,
-    origin: RecordOrigin = "extracted",
-    **told: Any,
+    stores: MemoryStores, project_id: str, chapter: int, summary: str, origin: RecordOrigin = "extracted", **told: Any
 ) -> None:
     with stores.database(project_id).read() as unit:
         text = unit.scenes.require(StoryPosition(chapter, 1)).text or ""
@@ -109,9 +104,7 @@ def test_only_chapters_whose_text_changed_are_taken_in_again(
     assert again.preview.changed_scenes == []
 
 
-def test_the_authors_record_of_a_changed_chapter_stays(
-    stores: MemoryStores, project: str, tmp_path: Path
-) -> None:
+def test_the_authors_record_of_a_changed_chapter_stays(stores: MemoryStores, project: str, tmp_path: Path) -> None:
     """What the author said outlives the text; that it may be stale is told."""
     _record(stores, project, 2, "灯是他自己吹灭的。", "author")
     texts = list(STORY.values())
@@ -122,9 +115,7 @@ def test_the_authors_record_of_a_changed_chapter_stays(
 
 
 @pytest.mark.parametrize("place", [0, 2, 4])
-def test_an_inserted_chapter_makes_room(
-    stores: MemoryStores, project: str, tmp_path: Path, place: int
-) -> None:
+def test_an_inserted_chapter_makes_room(stores: MemoryStores, project: str, tmp_path: Path, place: int) -> None:
     """Later chapters move with what was read from them, and no record comes to stand for another text."""
     texts = list(STORY.values())
     texts.insert(place, "新的一章。\n井里有月亮。")
@@ -146,9 +137,7 @@ def test_an_inserted_chapter_makes_room(
 
 def test_who_knows_what_moves_with_its_chapter(stores: MemoryStores, project: str, tmp_path: Path) -> None:
     """What a record and the author say of a scene is the scene's; what is said of a place goes with the chapter."""
-    people = [
-        Entity(entity_id=f"C{number}", entity_type="character", name=f"甲{number}") for number in (0, 1)
-    ]
+    people = [Entity(entity_id=f"C{number}", entity_type="character", name=f"甲{number}") for number in (0, 1)]
     store_entities(stores, project, people, origin="author")
     _record(
         stores,
@@ -166,25 +155,14 @@ def test_who_knows_what_moves_with_its_chapter(stores: MemoryStores, project: st
     def said() -> list[tuple[str, str, int | None, int | None]]:
         with stores.database(project).read() as unit:
             return [
-                (each.character_id, each.kind, each.chapter_index, each.scene_index)
-                for each in unit.knowledge.said()
+                (each.character_id, each.kind, each.chapter_index, each.scene_index) for each in unit.knowledge.said()
             ]
 
-    assert said() == [
-        ("C1", "hidden", 2, 1),
-        ("C1", "knows", 3, 1),
-        ("C0", "doubts", 3, 1),
-        ("C0", "doubts", 3, 9),
-    ]
+    assert said() == [("C1", "hidden", 2, 1), ("C1", "knows", 3, 1), ("C0", "doubts", 3, 1), ("C0", "doubts", 3, 9)]
     texts = list(STORY.values())
     texts.insert(2, "新的一章。\n井里有月亮。")
     _import(stores, tmp_path, project, texts, update=True)
-    assert said() == [
-        ("C1", "hidden", 2, 1),
-        ("C1", "knows", 4, 1),
-        ("C0", "doubts", 4, 1),
-        ("C0", "doubts", 4, 9),
-    ]
+    assert said() == [("C1", "hidden", 2, 1), ("C1", "knows", 4, 1), ("C0", "doubts", 4, 1), ("C0", "doubts", 4, 9)]
     with stores.database(project).read() as unit:
         assert unit.knowledge.said(as_of=StoryPosition(4, 1)) == unit.knowledge.said(as_of=StoryPosition(3))
 
@@ -237,8 +215,7 @@ def test_the_end_of_a_serial_is_added(stores: MemoryStores, project: str, tmp_pa
 
 def _scenes(places: dict[tuple[int, int], str]) -> list[SceneInput]:
     return [
-        SceneInput(chapter_index=chapter, scene_index=number, text=text)
-        for (chapter, number), text in places.items()
+        SceneInput(chapter_index=chapter, scene_index=number, text=text) for (chapter, number), text in places.items()
     ]
 
 

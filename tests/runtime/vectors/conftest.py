@@ -61,16 +61,12 @@ def shared(long_lived: VectorStoreManager) -> VectorStoreManager:
 def open_manager(clock: FakeClock) -> Iterator[OpenManager]:
     """Opens managers with a registry and a breaker clock of their own, and closes them."""
     opened: list[VectorStoreManager] = []
-    registry = IndexProcessRegistry(
-        lambda location: IndexProcess(location, breaker=CircuitBreaker(clock=clock))
-    )
+    registry = IndexProcessRegistry(lambda location: IndexProcess(location, breaker=CircuitBreaker(clock=clock)))
 
     def open_one(
         location: IndexLocation, *, embedding_model: str = MODEL, dimension: int = DIMENSION
     ) -> VectorStoreManager:
-        manager = VectorStoreManager(
-            location, embedding_model=embedding_model, dimension=dimension, registry=registry
-        )
+        manager = VectorStoreManager(location, embedding_model=embedding_model, dimension=dimension, registry=registry)
         opened.append(manager)
         return manager
 

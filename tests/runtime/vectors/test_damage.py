@@ -72,17 +72,14 @@ DAMAGES: dict[str, Callable[[EmbeddedIndex], None]] = {
     "database cut": lambda index: os.truncate(sqlite_file(index), 20_000),
     "vector folder removed": lambda index: shutil.rmtree(vector_folder(index)),
     "vectors random": lambda index: overwrite(
-        vector_folder(index) / "data_level0.bin",
-        size_bytes=(vector_folder(index) / "data_level0.bin").stat().st_size,
+        vector_folder(index) / "data_level0.bin", size_bytes=(vector_folder(index) / "data_level0.bin").stat().st_size
     ),
     "vector list empty": lambda index: os.truncate(vector_folder(index) / "index_metadata.pickle", 0),
 }
 
 
 @pytest.mark.parametrize("damage", list(DAMAGES))
-def test_damage_is_told_and_a_rebuild_repairs_it(
-    open_manager: OpenManager, index: EmbeddedIndex, damage: str
-) -> None:
+def test_damage_is_told_and_a_rebuild_repairs_it(open_manager: OpenManager, index: EmbeddedIndex, damage: str) -> None:
     """A question on damaged files raises, again and again, until a rebuild makes all as it was."""
     DAMAGES[damage](index)
     manager = open_manager(index)
@@ -95,9 +92,7 @@ def test_damage_is_told_and_a_rebuild_repairs_it(
     assert names == {"vectors", "vectors.control"}
 
 
-def test_vectors_cut_in_half_are_found_by_verification(
-    open_manager: OpenManager, index: EmbeddedIndex
-) -> None:
+def test_vectors_cut_in_half_are_found_by_verification(open_manager: OpenManager, index: EmbeddedIndex) -> None:
     """Chroma crashes or answers wrongly and says nothing; both are found, and a rebuild repairs it."""
     vectors = vector_folder(index) / "data_level0.bin"
     os.truncate(vectors, vectors.stat().st_size // 2)
@@ -129,9 +124,7 @@ def test_a_damaged_index_cannot_fill_the_disk(open_manager: OpenManager, index: 
     assert manager.verify("demo", {row.chunk_id: row.vector for row in REBUILT}).is_sound
 
 
-def test_a_write_to_an_index_that_lost_its_rows_is_refused(
-    open_manager: OpenManager, index: EmbeddedIndex
-) -> None:
+def test_a_write_to_an_index_that_lost_its_rows_is_refused(open_manager: OpenManager, index: EmbeddedIndex) -> None:
     """A new row must not make an emptied index look alive."""
     shutil.rmtree(index.path)
     manager = open_manager(index)
@@ -146,9 +139,7 @@ def test_a_write_to_an_index_that_lost_its_rows_is_refused(
     assert manager.count("other") == 1
 
 
-def test_a_folder_removed_under_an_open_index_is_noticed(
-    open_manager: OpenManager, index: EmbeddedIndex
-) -> None:
+def test_a_folder_removed_under_an_open_index_is_noticed(open_manager: OpenManager, index: EmbeddedIndex) -> None:
     """Chroma would go on reading from deleted files."""
     manager = open_manager(index)
     assert manager.count("demo", timeout_s=20) == len(ROWS)
@@ -220,9 +211,7 @@ def test_planted_rows_are_never_returned(open_manager: OpenManager, index: Embed
     manager = open_manager(index)
     assert "foreign" in manager.list_ids("demo", timeout_s=20)
     for chunk_ids in (None, ["foreign", "future", "bare", "partial", "forged", "c0000"]):
-        from_cut = manager.query(
-            "demo", [[1.0] * DIMENSION], top_k=20, as_of=StoryPosition(2), chunk_ids=chunk_ids
-        )[0]
+        from_cut = manager.query("demo", [[1.0] * DIMENSION], top_k=20, as_of=StoryPosition(2), chunk_ids=chunk_ids)[0]
         uncut = manager.query("demo", [[1.0] * DIMENSION], top_k=20, chunk_ids=chunk_ids)[0]
         assert {hit.chunk_id for hit in from_cut} & PLANTED == set()
         assert {hit.chunk_id for hit in uncut} & PLANTED == {"future", "forged"}

@@ -35,11 +35,7 @@ def test_every_error_class_of_chroma_was_looked_at() -> None:
 @pytest.mark.parametrize(
     ("failure", "expected", "message"),
     [
-        (
-            chroma_errors.InternalError("error returned from database: (code: 26) x"),
-            VectorIndexDamagedError,
-            "26",
-        ),
+        (chroma_errors.InternalError("error returned from database: (code: 26) x"), VectorIndexDamagedError, "26"),
         (chroma_errors.InternalError("(code: 1032) moved"), VectorIndexDamagedError, "rebuild it"),
         (chroma_errors.InternalError("Error finding id"), VectorIndexDamagedError, "rebuild it"),
         (

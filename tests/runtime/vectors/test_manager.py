@@ -26,16 +26,7 @@ POSITIONS = [(None, None), (0, 0), (1, None), (1, 0), (1, 3), (2, 1), (2, None),
 def test_a_row_comes_back_as_it_was_stored(shared: VectorStoreManager) -> None:
     """Every field survives, Chinese text and absent values included."""
     shared.upsert(
-        [
-            make_row(
-                "甲",
-                [1.0] * DIMENSION,
-                project_id="whole",
-                position=(4, None),
-                source_id=None,
-                content="林黛玉",
-            )
-        ]
+        [make_row("甲", [1.0] * DIMENSION, project_id="whole", position=(4, None), source_id=None, content="林黛玉")]
     )
     hit = shared.query("whole", [[2.0] * DIMENSION], top_k=5)[0][0]
     assert (hit.chunk_id, hit.project_id, hit.chapter_index, hit.scene_index) == ("甲", "whole", 4, None)
@@ -67,9 +58,7 @@ def test_a_second_write_replaces_the_row_whole(shared: VectorStoreManager) -> No
     """No value of the old row survives in the new one, and writing twice changes nothing."""
     shared.upsert([make_row("a", [1.0] * DIMENSION, project_id="twice", position=(2, 3))])
     for _ in range(2):
-        shared.upsert(
-            [make_row("a", [1.0] * DIMENSION, project_id="twice", position=(None, None), source_id=None)]
-        )
+        shared.upsert([make_row("a", [1.0] * DIMENSION, project_id="twice", position=(None, None), source_id=None)])
     (hit,) = shared.query("twice", [[1.0] * DIMENSION], top_k=5)[0]
     assert (hit.chapter_index, hit.scene_index, hit.source_id) == (None, None, None)
 
@@ -120,9 +109,7 @@ def test_look_alike_projects_stay_apart(shared: VectorStoreManager) -> None:
 
 
 @pytest.mark.parametrize("project_id", [None, "", {"$ne": "x"}, ["emma"], "../emma", "a/b"])
-def test_what_is_no_project_id_is_refused_before_anything_is_read(
-    shared: VectorStoreManager, project_id: Any
-) -> None:
+def test_what_is_no_project_id_is_refused_before_anything_is_read(shared: VectorStoreManager, project_id: Any) -> None:
     """Filters, lists, paths and nothing at all are no project."""
     calls = [
         lambda: shared.query(project_id, random_vectors(1), top_k=1),
@@ -140,9 +127,7 @@ def test_unusable_vectors_reach_neither_write_nor_question(shared: VectorStoreMa
     """NaN and infinity are named and refused, and nothing of the batch is stored."""
     broken = [1.0] * (DIMENSION - 1) + [bad]
     with pytest.raises(EmbeddingError, match="'b' holds NaN or infinity"):
-        shared.upsert(
-            [make_row("a", [1.0] * DIMENSION, project_id="bad"), make_row("b", broken, project_id="bad")]
-        )
+        shared.upsert([make_row("a", [1.0] * DIMENSION, project_id="bad"), make_row("b", broken, project_id="bad")])
     with pytest.raises(EmbeddingError, match="question 0 holds NaN or infinity"):
         shared.query("bad", [broken], top_k=1)
     assert shared.count("bad") == 0
@@ -163,12 +148,7 @@ def test_top_k_must_be_at_least_one(shared: VectorStoreManager) -> None:
     seed=st.integers(0, 1000),
 )
 def test_every_cut_finds_what_the_oracle_finds(
-    shared: VectorStoreManager,
-    chapter: int | None,
-    scene: int | None,
-    top_k: int,
-    allowed: set[int] | None,
-    seed: int,
+    shared: VectorStoreManager, chapter: int | None, scene: int | None, top_k: int, allowed: set[int] | None, seed: int
 ) -> None:
     """Position and ids restrict together, and however much they leave out, top_k is filled if it can be."""
     rows = make_rows(64, project_id="cuts", positions=POSITIONS)
@@ -179,8 +159,7 @@ def test_every_cut_finds_what_the_oracle_finds(
     visible = [
         row
         for row in rows
-        if as_of.admits(row.chapter_index, row.scene_index)
-        and (chunk_ids is None or row.chunk_id in chunk_ids)
+        if as_of.admits(row.chapter_index, row.scene_index) and (chunk_ids is None or row.chunk_id in chunk_ids)
     ]
     question = random_vectors(1, seed=seed)
     matrix = np.array([row.vector for row in visible], dtype=np.float32).reshape(-1, DIMENSION)
@@ -202,9 +181,7 @@ def test_ids_may_be_unknown_repeated_or_very_many(shared: VectorStoreManager) ->
     """Unknown ids are left out, repeated ones count once, and 45,000 are no limit."""
     shared.upsert(make_rows(50, project_id="ids"))
     many = [f"unknown-{index}" for index in range(45_000)] + ["c0007", "c0007", "c0031"]
-    found = shared.query(
-        "ids", random_vectors(2, seed=3), top_k=5, chunk_ids=many, deadline=Deadline.after(30)
-    )
+    found = shared.query("ids", random_vectors(2, seed=3), top_k=5, chunk_ids=many, deadline=Deadline.after(30))
     assert [{hit.chunk_id for hit in hits} for hits in found] == [{"c0007", "c0031"}] * 2
     assert shared.query("ids", random_vectors(1), top_k=5, chunk_ids=["unknown"]) == [[]]
     assert shared.query("ids", random_vectors(1), top_k=5, chunk_ids=[]) == [[]]
@@ -216,9 +193,7 @@ def test_threads_share_one_index(shared: VectorStoreManager) -> None:
     def work(number: int) -> str:
         rows = make_rows(20, project_id=f"thread-{number}", seed=number)
         shared.upsert(rows)
-        return shared.query(f"thread-{number}", [rows[3].vector], top_k=1, deadline=Deadline.after(30))[0][
-            0
-        ].chunk_id
+        return shared.query(f"thread-{number}", [rows[3].vector], top_k=1, deadline=Deadline.after(30))[0][0].chunk_id
 
     with ThreadPoolExecutor(6) as threads:
         assert list(threads.map(work, range(6))) == ["c0003"] * 6
@@ -238,10 +213,7 @@ def test_another_model_or_dimension_is_refused(shared: VectorStoreManager, chang
             other.query(project_id, [vector], top_k=1)
         with pytest.raises(EmbeddingMismatchError, match="run `novelgen reindex`"):
             other.upsert([make_row("new", vector, project_id=project_id)])
-        assert (
-            other.rebuild(project_id, [make_row("new", vector, project_id=project_id)], expected_ids=["new"])
-            == 1
-        )
+        assert other.rebuild(project_id, [make_row("new", vector, project_id=project_id)], expected_ids=["new"]) == 1
         assert other.query(project_id, [vector], top_k=1)[0][0].chunk_id == "new"
     finally:
         other.close()

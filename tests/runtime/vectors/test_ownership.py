@@ -49,9 +49,7 @@ def test_a_second_program_is_refused_and_the_first_is_unharmed(shared: VectorSto
     lines = run_program(SECOND, str(shared.location)).splitlines()
     assert len(lines) == 2
     for line in lines:
-        assert line.startswith(
-            f"VectorIndexOwnedError the vector index '{shared.location}' is owned by process"
-        )
+        assert line.startswith(f"VectorIndexOwnedError the vector index '{shared.location}' is owned by process")
         assert f"process {os.getpid()};" in line
         assert "chroma run" in line
     assert (shared.count("demo"), shared.process.pid) == (4, pid)
@@ -105,15 +103,11 @@ def test_taking_and_giving_twice_is_harmless(tmp_path: Path) -> None:
 def test_a_lock_file_that_cannot_be_made_is_an_error_of_the_index(tmp_path: Path) -> None:
     """A file where the control folder should be is named in the message."""
     (tmp_path / "vectors.control").write_text("in the way")
-    with pytest.raises(
-        VectorIndexError, match=r"lock of the vector index .* cannot be taken.*vectors\.control"
-    ):
+    with pytest.raises(VectorIndexError, match=r"lock of the vector index .* cannot be taken.*vectors\.control"):
         IndexOwnership(EmbeddedIndex(tmp_path / "vectors")).acquire()
 
 
-@pytest.mark.parametrize(
-    ("content", "owner"), [(None, "unknown"), (b"", "unknown"), (b"\xff", "unknown"), (b"7", "7")]
-)
+@pytest.mark.parametrize(("content", "owner"), [(None, "unknown"), (b"", "unknown"), (b"\xff", "unknown"), (b"7", "7")])
 def test_an_owner_that_cannot_be_read_is_unknown(tmp_path: Path, content: bytes | None, owner: str) -> None:
     """The name of the owner is for the message only and never in the way."""
     if content is not None:

@@ -84,9 +84,7 @@ def test_a_process_that_died_between_calls_is_replaced_unnoticed(
     assert shared.count("idle") == 0
 
 
-def test_a_frozen_process_is_killed_at_the_deadline(
-    shared: VectorStoreManager, worker_pid: WorkerPid
-) -> None:
+def test_a_frozen_process_is_killed_at_the_deadline(shared: VectorStoreManager, worker_pid: WorkerPid) -> None:
     """The call ends in its time, and the next one has a new process."""
     shared.count("frozen")
     pid = worker_pid(shared)
@@ -97,9 +95,7 @@ def test_a_frozen_process_is_killed_at_the_deadline(
     assert shared.query("frozen", random_vectors(1), top_k=1, deadline=Deadline.after(20)) == [[]]
 
 
-def test_a_process_that_takes_nothing_cannot_hold_a_writer(
-    shared: VectorStoreManager, worker_pid: WorkerPid
-) -> None:
+def test_a_process_that_takes_nothing_cannot_hold_a_writer(shared: VectorStoreManager, worker_pid: WorkerPid) -> None:
     """A write larger than the buffers of the system ends at its deadline too."""
     shared.count("full")
     os.kill(worker_pid(shared), signal.SIGSTOP)
@@ -152,9 +148,7 @@ def test_a_call_that_the_user_breaks_off_leaves_no_reply_behind(
     assert len(shared.query("broken-off", random_vectors(1), top_k=5, deadline=Deadline.after(20))[0]) == 3
 
 
-def test_a_call_that_waits_for_another_ends_in_its_own_time(
-    shared: VectorStoreManager, worker_pid: WorkerPid
-) -> None:
+def test_a_call_that_waits_for_another_ends_in_its_own_time(shared: VectorStoreManager, worker_pid: WorkerPid) -> None:
     """Waiting for the turn counts, and is not held against the process."""
     shared.count("queue")
     pid = worker_pid(shared)
@@ -184,9 +178,7 @@ def test_a_slow_start_is_no_damage(bare_process: Callable[..., IndexProcess]) ->
     assert process.pid == pid
 
 
-def test_a_process_that_is_asked_long_after_its_start_is_ready(
-    bare_process: Callable[..., IndexProcess],
-) -> None:
+def test_a_process_that_is_asked_long_after_its_start_is_ready(bare_process: Callable[..., IndexProcess]) -> None:
     """Started in the background and left alone for longer than a start may take, it is not taken for hanging."""
     process = bare_process(start_timeout_s=0.01)
     process.start()

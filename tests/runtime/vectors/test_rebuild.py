@@ -57,9 +57,7 @@ def test_a_first_rebuild_needs_no_index(shared: VectorStoreManager) -> None:
 
 
 @pytest.mark.parametrize("expected", [["c0000"], ["c0000", "c0001", "c0002"]])
-def test_rows_that_are_not_those_expected_are_not_swapped_in(
-    shared: VectorStoreManager, expected: list[str]
-) -> None:
+def test_rows_that_are_not_those_expected_are_not_swapped_in(shared: VectorStoreManager, expected: list[str]) -> None:
     """Too many or too few rows keep the old index, which goes on answering and can be written."""
     shared.upsert([make_row("old", random_vectors(1)[0], project_id="kept")])
     with pytest.raises(VectorIndexError, match="the old one was kept, rebuild again"):
@@ -103,9 +101,7 @@ def test_writers_wait_while_readers_go_on(shared: VectorStoreManager) -> None:
     assert shared.count("busy") == 4
 
 
-def test_a_rebuild_cut_short_by_a_kill_is_taken_up_by_the_next(
-    open_manager: OpenManager, tmp_path: Path
-) -> None:
+def test_a_rebuild_cut_short_by_a_kill_is_taken_up_by_the_next(open_manager: OpenManager, tmp_path: Path) -> None:
     """What a dead program left unfinished neither answers nor stands in the way."""
     source = """
 import os, signal, sys

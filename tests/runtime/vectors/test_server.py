@@ -7,12 +7,7 @@ from typing import Any
 import pytest
 
 from novelgen.deadlines import Deadline
-from novelgen.errors import (
-    DeadlineExceededError,
-    EmbeddingMismatchError,
-    VectorIndexDamagedError,
-    VectorIndexError,
-)
+from novelgen.errors import DeadlineExceededError, EmbeddingMismatchError, VectorIndexDamagedError, VectorIndexError
 from novelgen.models.position import StoryPosition
 from runtime.vectors.locations import ChromaServer
 from runtime.vectors.process import IndexProcessRegistry
@@ -56,9 +51,7 @@ def test_a_rebuild_by_another_program_is_followed(open_manager: OpenManager, ser
     assert hits[0].chunk_id == "c0021"
 
 
-def test_a_killed_server_is_told_at_once_and_is_found_again(
-    open_manager: OpenManager, server: ServerProcess
-) -> None:
+def test_a_killed_server_is_told_at_once_and_is_found_again(open_manager: OpenManager, server: ServerProcess) -> None:
     """Each call fails while it is gone, none opens the breaker, and nothing acknowledged is lost."""
     manager = open_manager(ChromaServer(server.url))
     manager.upsert(make_rows(7, project_id="returning"), timeout_s=30)
@@ -109,19 +102,14 @@ def test_another_model_is_refused_at_once(
 def test_an_address_where_nothing_listens_is_named(open_manager: OpenManager) -> None:
     """The message names the address and how to start a server."""
     manager = open_manager(ChromaServer("http://127.0.0.1:9"))
-    with pytest.raises(
-        VectorIndexError, match=r"server 'http://127\.0\.0\.1:9' cannot be reached.*chroma run"
-    ):
+    with pytest.raises(VectorIndexError, match=r"server 'http://127\.0\.0\.1:9' cannot be reached.*chroma run"):
         manager.count("demo", timeout_s=30)
 
 
 def test_the_registry_tells_servers_apart(server: ServerProcess) -> None:
     """One process per address, closed by its last user."""
     registry = IndexProcessRegistry()
-    one, other = (
-        registry.borrow(ChromaServer(server.url)),
-        registry.borrow(ChromaServer("http://127.0.0.1:9")),
-    )
+    one, other = (registry.borrow(ChromaServer(server.url)), registry.borrow(ChromaServer("http://127.0.0.1:9")))
     assert one is not other
     assert registry.borrow(ChromaServer(server.url)) is one
     for process in (one, one, other):

@@ -72,9 +72,7 @@ def test_the_settings_open_the_door(
 ) -> None:
     """A scene is stored and found through a proxy that asks for the token or the header."""
     with door(server, name=header[0], value=header[1]) as url:
-        memory = settings_for(
-            tmp_path, vector_store={"url": url, "write_timeout_s": 60.0}
-        ).memory.model_dump()
+        memory = settings_for(tmp_path, vector_store={"url": url, "write_timeout_s": 60.0}).memory.model_dump()
         with MemoryStores(load_settings(projects_dir=tmp_path, memory=memory, **settings)) as stores:
             stores.create_project("behind", language="en")
             result = ingest_scene(stores, "behind", marked_scene(0, 0, 1))
@@ -92,9 +90,7 @@ def test_a_wrong_token_is_refused_without_being_shown(
         manager = open_manager(location)
         pids = set()
         for _ in range(4):
-            with pytest.raises(
-                VectorIndexError, match=r"refused .* chroma_token and chroma_headers"
-            ) as refused:
+            with pytest.raises(VectorIndexError, match=r"refused .* chroma_token and chroma_headers") as refused:
                 manager.count("demo", timeout_s=30)
             assert wrong not in str(refused.value)
             pids.add(manager.process.pid)

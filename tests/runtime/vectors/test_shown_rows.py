@@ -9,14 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from novelgen.models.position import StoryPosition
-from runtime.vectors.rows import (
-    cut_key,
-    decode_hit,
-    decode_position,
-    encode_metadata,
-    encode_rows,
-    may_be_shown,
-)
+from runtime.vectors.rows import cut_key, decode_hit, decode_position, encode_metadata, encode_rows, may_be_shown
 from tests.runtime.vectors.story_rows import make_row
 
 chapters = st.one_of(st.none(), st.integers(0, 1_000_000))

@@ -12,9 +12,7 @@ from runtime.vectors.locations import EmbeddedIndex
 from tests.runtime.vectors.conftest import OpenManager
 
 
-def test_waiting_leaves_a_process_that_runs_and_an_index_untouched(
-    open_manager: OpenManager, tmp_path: Path
-) -> None:
+def test_waiting_leaves_a_process_that_runs_and_an_index_untouched(open_manager: OpenManager, tmp_path: Path) -> None:
     """After the wait the process is there; nothing of the index was opened or made."""
     manager = open_manager(EmbeddedIndex(tmp_path / "vectors"))
     manager.wait_started(timeout_s=60)

@@ -82,12 +82,9 @@ def upgrade() -> None:
         sa.Column("name_first_chapter", sa.Integer(), nullable=True),
         sa.Column("name_first_scene", sa.Integer(), nullable=True),
         sa.CheckConstraint(
-            "entity_type IN ('character', 'location', 'item', 'faction', 'term')",
-            name=op.f("ck_entities_entity_type"),
+            "entity_type IN ('character', 'location', 'item', 'faction', 'term')", name=op.f("ck_entities_entity_type")
         ),
-        sa.CheckConstraint(
-            "origin IN ('author', 'supplied', 'extracted', 'rules')", name=op.f("ck_entities_origin")
-        ),
+        sa.CheckConstraint("origin IN ('author', 'supplied', 'extracted', 'rules')", name=op.f("ck_entities_origin")),
         sa.ForeignKeyConstraint(
             ["project_id"], ["projects.project_id"], name=op.f("fk_entities_project_id"), ondelete="CASCADE"
         ),
@@ -106,10 +103,7 @@ def upgrade() -> None:
         sa.Column("changed_rows", sa.JSON(), nullable=False),
         sa.CheckConstraint("kind IN ('merge', 'split')", name=op.f("ck_entity_changes_kind")),
         sa.ForeignKeyConstraint(
-            ["project_id"],
-            ["projects.project_id"],
-            name=op.f("fk_entity_changes_project_id"),
-            ondelete="CASCADE",
+            ["project_id"], ["projects.project_id"], name=op.f("fk_entity_changes_project_id"), ondelete="CASCADE"
         ),
         sa.PrimaryKeyConstraint("row_id", name=op.f("pk_entity_changes")),
     )
@@ -129,19 +123,13 @@ def upgrade() -> None:
         sa.CheckConstraint("operation IN ('upsert', 'delete')", name=op.f("ck_index_outbox_operation")),
         sa.CheckConstraint("state IN ('pending', 'done', 'failed')", name=op.f("ck_index_outbox_state")),
         sa.ForeignKeyConstraint(
-            ["project_id"],
-            ["projects.project_id"],
-            name=op.f("fk_index_outbox_project_id"),
-            ondelete="CASCADE",
+            ["project_id"], ["projects.project_id"], name=op.f("fk_index_outbox_project_id"), ondelete="CASCADE"
         ),
         sa.PrimaryKeyConstraint("row_id", name=op.f("pk_index_outbox")),
         sa.UniqueConstraint("project_id", "chunk_id", name=op.f("uq_index_outbox_project_id_chunk_id")),
     )
     op.create_index(
-        op.f("ix_index_outbox_project_id_state_row_id"),
-        "index_outbox",
-        ["project_id", "state", "row_id"],
-        unique=False,
+        op.f("ix_index_outbox_project_id_state_row_id"), "index_outbox", ["project_id", "state", "row_id"], unique=False
     )
     op.create_table(
         "relationships",
@@ -151,27 +139,16 @@ def upgrade() -> None:
         sa.Column("character_a", sa.Text(), nullable=False),
         sa.Column("character_b", sa.Text(), nullable=False),
         sa.ForeignKeyConstraint(
-            ["project_id"],
-            ["projects.project_id"],
-            name=op.f("fk_relationships_project_id"),
-            ondelete="CASCADE",
+            ["project_id"], ["projects.project_id"], name=op.f("fk_relationships_project_id"), ondelete="CASCADE"
         ),
         sa.PrimaryKeyConstraint("row_id", name=op.f("pk_relationships")),
         sa.UniqueConstraint(
-            "project_id",
-            "character_a",
-            "character_b",
-            name=op.f("uq_relationships_project_id_character_a_character_b"),
+            "project_id", "character_a", "character_b", name=op.f("uq_relationships_project_id_character_a_character_b")
         ),
-        sa.UniqueConstraint(
-            "project_id", "relationship_id", name=op.f("uq_relationships_project_id_relationship_id")
-        ),
+        sa.UniqueConstraint("project_id", "relationship_id", name=op.f("uq_relationships_project_id_relationship_id")),
     )
     op.create_index(
-        op.f("ix_relationships_project_id_character_b"),
-        "relationships",
-        ["project_id", "character_b"],
-        unique=False,
+        op.f("ix_relationships_project_id_character_b"), "relationships", ["project_id", "character_b"], unique=False
     )
     op.create_table(
         "scenes",
@@ -195,26 +172,18 @@ def upgrade() -> None:
         sa.Column("extraction_status", sa.Text(), server_default="none", nullable=False),
         sa.Column("failure_reason", sa.Text(), nullable=True),
         sa.CheckConstraint(
-            "extraction_status IN ('none', 'done', 'failed', 'pending')",
-            name=op.f("ck_scenes_extraction_status"),
+            "extraction_status IN ('none', 'done', 'failed', 'pending')", name=op.f("ck_scenes_extraction_status")
         ),
         sa.CheckConstraint(
-            "record_origin IN ('author', 'supplied', 'extracted', 'rules')",
-            name=op.f("ck_scenes_record_origin"),
+            "record_origin IN ('author', 'supplied', 'extracted', 'rules')", name=op.f("ck_scenes_record_origin")
         ),
-        sa.CheckConstraint(
-            POSITION,
-            name=op.f("ck_scenes_position"),
-        ),
+        sa.CheckConstraint(POSITION, name=op.f("ck_scenes_position")),
         sa.ForeignKeyConstraint(
             ["project_id"], ["projects.project_id"], name=op.f("fk_scenes_project_id"), ondelete="CASCADE"
         ),
         sa.PrimaryKeyConstraint("scene_id", name=op.f("pk_scenes")),
         sa.UniqueConstraint(
-            "project_id",
-            "chapter_index",
-            "scene_index",
-            name=op.f("uq_scenes_project_id_chapter_index_scene_index"),
+            "project_id", "chapter_index", "scene_index", name=op.f("uq_scenes_project_id_chapter_index_scene_index")
         ),
         sa.UniqueConstraint("project_id", "label", name=op.f("uq_scenes_project_id_label")),
     )
@@ -234,10 +203,7 @@ def upgrade() -> None:
         sa.CheckConstraint("level IN ('chapter', 'part')", name=op.f("ck_story_summaries_level")),
         sa.CheckConstraint("origin IN ('author', 'model')", name=op.f("ck_story_summaries_origin")),
         sa.ForeignKeyConstraint(
-            ["project_id"],
-            ["projects.project_id"],
-            name=op.f("fk_story_summaries_project_id"),
-            ondelete="CASCADE",
+            ["project_id"], ["projects.project_id"], name=op.f("fk_story_summaries_project_id"), ondelete="CASCADE"
         ),
         sa.PrimaryKeyConstraint("row_id", name=op.f("pk_story_summaries")),
     )
@@ -284,10 +250,7 @@ def upgrade() -> None:
         ),
     )
     op.create_index(
-        op.f("ix_entity_aliases_project_id_alias_key"),
-        "entity_aliases",
-        ["project_id", "alias_key"],
-        unique=False,
+        op.f("ix_entity_aliases_project_id_alias_key"), "entity_aliases", ["project_id", "alias_key"], unique=False
     )
     op.create_table(
         "loop_events",
@@ -305,15 +268,9 @@ def upgrade() -> None:
             "kind IN ('planted', 'advanced', 'resolved', 'abandoned')", name=op.f("ck_loop_events_kind")
         ),
         sa.CheckConstraint("origin IN ('record', 'author')", name=op.f("ck_loop_events_origin")),
-        sa.CheckConstraint(
-            POSITION,
-            name=op.f("ck_loop_events_position"),
-        ),
+        sa.CheckConstraint(POSITION, name=op.f("ck_loop_events_position")),
         sa.ForeignKeyConstraint(
-            ["project_id"],
-            ["projects.project_id"],
-            name=op.f("fk_loop_events_project_id"),
-            ondelete="CASCADE",
+            ["project_id"], ["projects.project_id"], name=op.f("fk_loop_events_project_id"), ondelete="CASCADE"
         ),
         sa.ForeignKeyConstraint(
             ["scene_id"], ["scenes.scene_id"], name=op.f("fk_loop_events_scene_id"), ondelete="SET NULL"
@@ -366,20 +323,12 @@ def upgrade() -> None:
             "content_type IN ('scene', 'dialogue', 'description', 'summary', 'memory', 'note')",
             name=op.f("ck_memory_chunks_content_type"),
         ),
-        sa.CheckConstraint(
-            "origin IN ('record', 'extracted', 'text', 'author')", name=op.f("ck_memory_chunks_origin")
-        ),
+        sa.CheckConstraint("origin IN ('record', 'extracted', 'text', 'author')", name=op.f("ck_memory_chunks_origin")),
         sa.CheckConstraint("status IN ('active', 'banned', 'deleted')", name=op.f("ck_memory_chunks_status")),
         sa.CheckConstraint("tier IN ('pinned', 'important', 'regular')", name=op.f("ck_memory_chunks_tier")),
-        sa.CheckConstraint(
-            POSITION,
-            name=op.f("ck_memory_chunks_position"),
-        ),
+        sa.CheckConstraint(POSITION, name=op.f("ck_memory_chunks_position")),
         sa.ForeignKeyConstraint(
-            ["project_id"],
-            ["projects.project_id"],
-            name=op.f("fk_memory_chunks_project_id"),
-            ondelete="CASCADE",
+            ["project_id"], ["projects.project_id"], name=op.f("fk_memory_chunks_project_id"), ondelete="CASCADE"
         ),
         sa.ForeignKeyConstraint(
             ["scene_id"], ["scenes.scene_id"], name=op.f("fk_memory_chunks_scene_id"), ondelete="SET NULL"
@@ -394,16 +343,10 @@ def upgrade() -> None:
         unique=False,
     )
     op.create_index(
-        op.f("ix_memory_chunks_project_id_slot_type"),
-        "memory_chunks",
-        ["project_id", "slot_type"],
-        unique=False,
+        op.f("ix_memory_chunks_project_id_slot_type"), "memory_chunks", ["project_id", "slot_type"], unique=False
     )
     op.create_index(
-        op.f("ix_memory_chunks_project_id_supersedes"),
-        "memory_chunks",
-        ["project_id", "supersedes"],
-        unique=False,
+        op.f("ix_memory_chunks_project_id_supersedes"), "memory_chunks", ["project_id", "supersedes"], unique=False
     )
     op.create_index(op.f("ix_memory_chunks_scene_id"), "memory_chunks", ["scene_id"], unique=False)
     op.create_index(
@@ -429,10 +372,7 @@ def upgrade() -> None:
         sa.Column("project_id", sa.Text(), nullable=False),
         sa.Column("chapter_index", sa.Integer(), nullable=False),
         sa.Column("scene_index", sa.Integer(), nullable=False),
-        sa.CheckConstraint(
-            POSITION,
-            name=op.f("ck_name_mentions_position"),
-        ),
+        sa.CheckConstraint(POSITION, name=op.f("ck_name_mentions_position")),
         sa.ForeignKeyConstraint(
             ["scene_id"], ["scenes.scene_id"], name=op.f("fk_name_mentions_scene_id"), ondelete="CASCADE"
         ),
@@ -461,10 +401,7 @@ def upgrade() -> None:
         sa.Column("event", sa.Text(), nullable=False),
         sa.Column("origin", sa.Text(), nullable=False),
         sa.CheckConstraint("origin IN ('record', 'author')", name=op.f("ck_relationship_changes_origin")),
-        sa.CheckConstraint(
-            POSITION,
-            name=op.f("ck_relationship_changes_position"),
-        ),
+        sa.CheckConstraint(POSITION, name=op.f("ck_relationship_changes_position")),
         sa.ForeignKeyConstraint(
             ["project_id", "relationship_id"],
             ["relationships.project_id", "relationships.relationship_id"],
@@ -472,10 +409,7 @@ def upgrade() -> None:
             ondelete="CASCADE",
         ),
         sa.ForeignKeyConstraint(
-            ["scene_id"],
-            ["scenes.scene_id"],
-            name=op.f("fk_relationship_changes_scene_id"),
-            ondelete="SET NULL",
+            ["scene_id"], ["scenes.scene_id"], name=op.f("fk_relationship_changes_scene_id"), ondelete="SET NULL"
         ),
         sa.PrimaryKeyConstraint("row_id", name=op.f("pk_relationship_changes")),
     )
@@ -485,9 +419,7 @@ def upgrade() -> None:
         ["project_id", "relationship_id", "chapter_index", "scene_index"],
         unique=False,
     )
-    op.create_index(
-        op.f("ix_relationship_changes_scene_id"), "relationship_changes", ["scene_id"], unique=False
-    )
+    op.create_index(op.f("ix_relationship_changes_scene_id"), "relationship_changes", ["scene_id"], unique=False)
     op.create_table(
         "state_changes",
         sa.Column("row_id", BIG_KEY, nullable=False),
@@ -507,15 +439,9 @@ def upgrade() -> None:
         sa.Column("span_end", sa.Integer(), nullable=True),
         sa.CheckConstraint("kind IN ('explicit', 'presence')", name=op.f("ck_state_changes_kind")),
         sa.CheckConstraint("origin IN ('record', 'author')", name=op.f("ck_state_changes_origin")),
-        sa.CheckConstraint(
-            POSITION,
-            name=op.f("ck_state_changes_position"),
-        ),
+        sa.CheckConstraint(POSITION, name=op.f("ck_state_changes_position")),
         sa.ForeignKeyConstraint(
-            ["project_id"],
-            ["projects.project_id"],
-            name=op.f("fk_state_changes_project_id"),
-            ondelete="CASCADE",
+            ["project_id"], ["projects.project_id"], name=op.f("fk_state_changes_project_id"), ondelete="CASCADE"
         ),
         sa.ForeignKeyConstraint(
             ["scene_id"], ["scenes.scene_id"], name=op.f("fk_state_changes_scene_id"), ondelete="SET NULL"
@@ -543,10 +469,7 @@ def upgrade() -> None:
         sa.Column("kind", sa.Text(), nullable=False),
         sa.CheckConstraint("kind IN ('mention', 'record', 'manual')", name=op.f("ck_chunk_entities_kind")),
         sa.ForeignKeyConstraint(
-            ["chunk_row_id"],
-            ["memory_chunks.row_id"],
-            name=op.f("fk_chunk_entities_chunk_row_id"),
-            ondelete="CASCADE",
+            ["chunk_row_id"], ["memory_chunks.row_id"], name=op.f("fk_chunk_entities_chunk_row_id"), ondelete="CASCADE"
         ),
         sa.PrimaryKeyConstraint("chunk_row_id", "entity_id", name=op.f("pk_chunk_entities")),
     )
@@ -562,10 +485,7 @@ def upgrade() -> None:
         sa.Column("tag", sa.Text(), nullable=False),
         sa.Column("project_id", sa.Text(), nullable=False),
         sa.ForeignKeyConstraint(
-            ["chunk_row_id"],
-            ["memory_chunks.row_id"],
-            name=op.f("fk_chunk_tags_chunk_row_id"),
-            ondelete="CASCADE",
+            ["chunk_row_id"], ["memory_chunks.row_id"], name=op.f("fk_chunk_tags_chunk_row_id"), ondelete="CASCADE"
         ),
         sa.PrimaryKeyConstraint("chunk_row_id", "tag", name=op.f("pk_chunk_tags")),
     )
@@ -614,10 +534,7 @@ def upgrade() -> None:
         sa.Column("content_hash", sa.Text(), nullable=False),
         sa.Column("vector", sa.LargeBinary(), nullable=False),
         sa.ForeignKeyConstraint(
-            ["chunk_row_id"],
-            ["memory_chunks.row_id"],
-            name=op.f("fk_embeddings_chunk_row_id"),
-            ondelete="CASCADE",
+            ["chunk_row_id"], ["memory_chunks.row_id"], name=op.f("fk_embeddings_chunk_row_id"), ondelete="CASCADE"
         ),
         sa.PrimaryKeyConstraint("chunk_row_id", "model", name=op.f("pk_embeddings")),
     )

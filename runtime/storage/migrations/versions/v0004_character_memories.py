@@ -55,26 +55,16 @@ def upgrade() -> None:
             "status IN ('active', 'consolidated', 'deleted')", name=op.f("ck_character_memories_status")
         ),
         sa.CheckConstraint(
-            "how IN ('own_doing', 'witnessed', 'told', 'overheard', 'read')",
-            name=op.f("ck_character_memories_how"),
+            "how IN ('own_doing', 'witnessed', 'told', 'overheard', 'read')", name=op.f("ck_character_memories_how")
         ),
-        sa.CheckConstraint(
-            "tier IN ('pinned', 'important', 'regular')", name=op.f("ck_character_memories_tier")
-        ),
+        sa.CheckConstraint("tier IN ('pinned', 'important', 'regular')", name=op.f("ck_character_memories_tier")),
         sa.ForeignKeyConstraint(
-            ["project_id"],
-            ["projects.project_id"],
-            name=op.f("fk_character_memories_project_id"),
-            ondelete="CASCADE",
+            ["project_id"], ["projects.project_id"], name=op.f("fk_character_memories_project_id"), ondelete="CASCADE"
         ),
         sa.PrimaryKeyConstraint("row_id", name=op.f("pk_character_memories")),
-        sa.UniqueConstraint(
-            "project_id", "memory_id", name=op.f("uq_character_memories_project_id_memory_id")
-        ),
+        sa.UniqueConstraint("project_id", "memory_id", name=op.f("uq_character_memories_project_id_memory_id")),
     )
-    op.create_index(
-        "ix_character_memories_changed", "character_memories", ["project_id", "character_id", "changed"]
-    )
+    op.create_index("ix_character_memories_changed", "character_memories", ["project_id", "character_id", "changed"])
     op.create_index("ix_character_memories_event", "character_memories", ["project_id", "event_id"])
     op.create_table(
         "character_memory_changes",

@@ -38,25 +38,17 @@ def upgrade() -> None:
             " (chapter_index >= 0 AND (scene_index IS NULL OR scene_index >= 0))",
             name=op.f("ck_knowledge_events_position"),
         ),
-        sa.CheckConstraint(
-            "kind IN ('knows', 'hidden', 'deceived', 'doubts')", name=op.f("ck_knowledge_events_kind")
-        ),
+        sa.CheckConstraint("kind IN ('knows', 'hidden', 'deceived', 'doubts')", name=op.f("ck_knowledge_events_kind")),
         sa.CheckConstraint(
             "how IN ('own_doing', 'witnessed', 'told', 'overheard', 'read', 'deduced', 'author')",
             name=op.f("ck_knowledge_events_how"),
         ),
         sa.CheckConstraint("origin IN ('record', 'author')", name=op.f("ck_knowledge_events_origin")),
         sa.ForeignKeyConstraint(
-            ["project_id"],
-            ["projects.project_id"],
-            name=op.f("fk_knowledge_events_project_id"),
-            ondelete="CASCADE",
+            ["project_id"], ["projects.project_id"], name=op.f("fk_knowledge_events_project_id"), ondelete="CASCADE"
         ),
         sa.ForeignKeyConstraint(
-            ["scene_id"],
-            ["scenes.scene_id"],
-            name=op.f("fk_knowledge_events_scene_id"),
-            ondelete="SET NULL",
+            ["scene_id"], ["scenes.scene_id"], name=op.f("fk_knowledge_events_scene_id"), ondelete="SET NULL"
         ),
         sa.PrimaryKeyConstraint("row_id", name=op.f("pk_knowledge_events")),
     )

@@ -18,15 +18,9 @@ def upgrade() -> None:
     for table in ("entities", "relationships"):
         for name in MOMENTS:
             op.add_column(table, sa.Column(name, sa.DateTime(timezone=True), nullable=True))
-    for table, name in (
-        ("scenes", "other_fields"),
-        ("relationships", "other_fields"),
-        ("state_changes", "detail"),
-    ):
+    for table, name in (("scenes", "other_fields"), ("relationships", "other_fields"), ("state_changes", "detail")):
         op.add_column(table, sa.Column(name, sa.JSON(), nullable=False, server_default="{}"))
     name = op.f("ck_entity_changes_kind")
     with op.batch_alter_table("entity_changes") as changes:
         changes.drop_constraint(name, type_="check")
-        changes.create_check_constraint(
-            name, "kind IN ('merge', 'split', 'confirm', 'name', 'join', 'drop', 'delete')"
-        )
+        changes.create_check_constraint(name, "kind IN ('merge', 'split', 'confirm', 'name', 'join', 'drop', 'delete')")

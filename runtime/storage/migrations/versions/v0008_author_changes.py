@@ -27,10 +27,7 @@ def upgrade() -> None:
         sa.Column("created_at", sa.DateTime(timezone=True), nullable=False),
         sa.Column("undone_at", sa.DateTime(timezone=True), nullable=True),
         sa.ForeignKeyConstraint(
-            ["project_id"],
-            ["projects.project_id"],
-            name=op.f("fk_author_changes_project_id"),
-            ondelete="CASCADE",
+            ["project_id"], ["projects.project_id"], name=op.f("fk_author_changes_project_id"), ondelete="CASCADE"
         ),
         sa.PrimaryKeyConstraint("row_id", name=op.f("pk_author_changes")),
     )

@@ -24,9 +24,7 @@ def write_hostile_story(client: TestClient) -> None:
     made = client.post("/v1/projects", json={"project_id": PROJECT, "name": EVIL, "language": "en"})
     assert made.status_code == 201, made.text
     stores = client.app.state.house.stores.of(PROJECT)  # type: ignore[attr-defined]
-    added = add_character(
-        stores, PROJECT, name=f"Nell {EVIL}", role=EVIL, description=EVIL, start=StoryPosition(1, 1)
-    )
+    added = add_character(stores, PROJECT, name=f"Nell {EVIL}", role=EVIL, description=EVIL, start=StoryPosition(1, 1))
     assert added.entity.entity_id == "C0"
     add_character(stores, PROJECT, name=f"Wat {EVIL}", start=StoryPosition(1, 1))
     text = f"{EVIL}\n\n{RIGHT_TO_LEFT} {EMOJI}\n{QUOTE} And nobody lit it.\n{LONG}"
@@ -56,19 +54,9 @@ def _record(hostile: str) -> dict[str, Any]:
         ],
         "state_changes": [{"entity_id": "C0", "changes": {"status": hostile, hostile: EMOJI}}],
         "open_loops_created": [
-            {
-                "id": "OL0",
-                "category": hostile,
-                "description": f"{hostile} {EMOJI}",
-                "related_characters": ["C0"],
-            }
+            {"id": "OL0", "category": hostile, "description": f"{hostile} {EMOJI}", "related_characters": ["C0"]}
         ],
         "memories": [
-            {
-                "memory_id": "M1",
-                "content": f"{hostile} {RIGHT_TO_LEFT}",
-                "entities": ["C0"],
-                "evidence": QUOTE,
-            }
+            {"memory_id": "M1", "content": f"{hostile} {RIGHT_TO_LEFT}", "entities": ["C0"], "evidence": QUOTE}
         ],
     }

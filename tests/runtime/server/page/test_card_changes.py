@@ -51,11 +51,7 @@ def test_a_card_is_edited_and_taken_back(client: TestClient) -> None:
     seen = _send(client, "card/edit?as_of=3:1", back=back, **form)
     assert "Widow Quill" in seen.text
     after = client.get("/v1/projects/demo/entities/C4").json()["entity"]
-    assert (after["name"], after["role"], after["description"]) == (
-        "Widow Quill",
-        before["role"],
-        "Keeps an inn.",
-    )
+    assert (after["name"], after["role"], after["description"]) == ("Widow Quill", before["role"], "Keeps an inn.")
     assert {each["alias"] for each in after["aliases"]} >= {before["name"], "Mother Quill"}
     seen = _take_back(client, seen)
     assert client.get("/v1/projects/demo/entities/C4").json()["entity"] == before
@@ -92,23 +88,15 @@ def test_a_name_is_added_from_a_scene_on_and_taken_away(client: TestClient) -> N
 def test_a_state_is_corrected_from_the_slider_on(client: TestClient) -> None:
     """A correction holds from the position on and not before; whom a value names is told by id."""
     back = f"{HERE}/card?entity=I0&as_of=3%3A1"
-    before = client.get("/v1/projects/demo/entities/I0", params={"as_of": "3:1"}).json()["state"][
-        "state_data"
-    ]
-    seen = _send(
-        client, "card/state?as_of=3:1", entity="I0", attribute="holder", value="Mother Quill", back=back
-    )
+    before = client.get("/v1/projects/demo/entities/I0", params={"as_of": "3:1"}).json()["state"]["state_data"]
+    seen = _send(client, "card/state?as_of=3:1", entity="I0", attribute="holder", value="Mother Quill", back=back)
     states = [
-        client.get("/v1/projects/demo/entities/I0", params={"as_of": place}).json()["state"]["state_data"][
-            "holder"
-        ]
+        client.get("/v1/projects/demo/entities/I0", params={"as_of": place}).json()["state"]["state_data"]["holder"]
         for place in ("3:1", "2:1")
     ]
     assert states == [
         "C4",
-        client.get("/v1/projects/demo/entities/I0", params={"as_of": "2:1"}).json()["state"]["state_data"][
-            "holder"
-        ],
+        client.get("/v1/projects/demo/entities/I0", params={"as_of": "2:1"}).json()["state"]["state_data"]["holder"],
     ]
     assert "Agatha Quill" in seen.text
     _take_back(client, seen)
@@ -122,10 +110,7 @@ def test_a_list_has_one_entry_a_line(client: TestClient) -> None:
     assert client.patch("/v1/projects/demo/entities/C0", json=stated).status_code == 200
     back = f"{HERE}/card?entity=C0"
     _send(client, "card/state", entity="C0", attribute="goals", value="three\r\nfour", back=back)
-    assert client.get("/v1/projects/demo/entities/C0").json()["state"]["state_data"]["goals"] == [
-        "three",
-        "four",
-    ]
+    assert client.get("/v1/projects/demo/entities/C0").json()["state"]["state_data"]["goals"] == ["three", "four"]
     seen = _send(client, "card/state", entity="C0", attribute="goals", value="", back=back)
     assert not client.get("/v1/projects/demo/entities/C0").json()["state"]["state_data"].get("goals")
     assert ENGLISH["holds_no_more"] in seen.text
@@ -343,13 +328,7 @@ def test_a_token_that_may_only_read_is_offered_nothing(demo_folder: Path) -> Non
     """No form that changes is on the pages, and sending one is refused."""
     with client_of(demo_folder, ServerSettings(token=TOKEN, read_token=READ_TOKEN)) as client:
         client.headers["Authorization"] = f"Bearer {READ_TOKEN.get_secret_value()}"
-        for page in (
-            "card?entity=C0",
-            "cards",
-            "who-is-who",
-            "knowledge?cell=M001%3AC0",
-            "card/merge?keep=C6&gone=C7",
-        ):
+        for page in ("card?entity=C0", "cards", "who-is-who", "knowledge?cell=M001%3AC0", "card/merge?keep=C6&gone=C7"):
             seen = read(client.get(f"{HERE}/{page}"))
             assert [each for each in seen.all("form") if each["method"] == "post"] == [], page
         for path in (

@@ -34,9 +34,7 @@ def test_a_thread_is_dropped(client: TestClient) -> None:
     """Dropping is not paying."""
     form = {"thread": "OL1", "how": "dropped", "summary": "It no longer matters."}
     client.post("/page/projects/demo/threads/end?as_of=2:1", data=form)
-    assert (
-        client.get("/v1/projects/demo/threads/OL1", params={"as_of": "2:1"}).json()["status"] == "abandoned"
-    )
+    assert client.get("/v1/projects/demo/threads/OL1", params={"as_of": "2:1"}).json()["status"] == "abandoned"
 
 
 @pytest.mark.parametrize(
@@ -79,10 +77,7 @@ def test_a_finding_has_both_quotes_and_is_waived(client: TestClient) -> None:
     assert "Elias Marrow: status: dead" in seen.text
     assert seen.all("mark")[0]["data-notes"] == "1"
     assert {"words-1", "note-1"} <= set(seen.ids)
-    waived = {
-        **{name: _hidden(seen, name) for name in ("issue_id", "kept")},
-        "note": "He comes back as a ghost.",
-    }
+    waived = {**{name: _hidden(seen, name) for name in ("issue_id", "kept")}, "note": "He comes back as a ghost."}
     after = read(client.post("/page/projects/demo/check/waive", data=waived))
     assert ENGLISH["no_findings"] in after.text
     assert "He comes back as a ghost." in after.text

@@ -72,9 +72,7 @@ def test_everybody_stands_within_the_picture(told: list[tuple[str, str, int]], c
 
 
 @given(PAIRS, PAIRS)
-def test_who_is_there_keeps_the_order(
-    told: list[tuple[str, str, int]], later: list[tuple[str, str, int]]
-) -> None:
+def test_who_is_there_keeps_the_order(told: list[tuple[str, str, int]], later: list[tuple[str, str, int]]) -> None:
     """While the story goes on, people stand in the same order around the picture, and others come between them."""
     whole = [*told, *(each for each in later if each[:2] not in {one[:2] for one in told})]
     if len(_names(whole)) > MAX_DRAWN:

@@ -9,14 +9,7 @@ import pytest
 from fastapi.testclient import TestClient
 
 from runtime.server.page.frame import VIEWS, without_unprintable
-from tests.runtime.server.page.hostile_story import (
-    EMOJI,
-    EVIL,
-    LONG,
-    QUOTE,
-    RIGHT_TO_LEFT,
-    write_hostile_story,
-)
+from tests.runtime.server.page.hostile_story import EMOJI, EVIL, LONG, QUOTE, RIGHT_TO_LEFT, write_hostile_story
 from tests.runtime.server.page.reading import Seen, read
 from tests.runtime.server.serving import client_of
 
@@ -115,12 +108,8 @@ def test_halves_of_characters_in_a_draft(hostile: TestClient) -> None:
     """A draft and an address with broken bytes are answered."""
     address = "/page/projects/evil%20&%20co/check"
     body = b"chapter=2&scene=1&text=%ED%A0%80+Nell+slept.%00"
-    answer = hostile.post(
-        address, content=body, headers={"Content-Type": "application/x-www-form-urlencoded"}
-    )
+    answer = hostile.post(address, content=body, headers={"Content-Type": "application/x-www-form-urlencoded"})
     assert answer.status_code == 200
     read(answer)
     for view in VIEWS:
-        assert (
-            hostile.get(f"/page/projects/evil%20&%20co/{view}?entity=%ED%A0%80&find=%FF").status_code == 200
-        )
+        assert hostile.get(f"/page/projects/evil%20&%20co/{view}?entity=%ED%A0%80&find=%FF").status_code == 200

@@ -98,16 +98,9 @@ def test_chapters_come_as_files_and_as_an_archive(empty: TestClient) -> None:
 
 
 @pytest.mark.parametrize(
-    ("files", "status"),
-    [
-        ({}, 400),
-        ({"cover.png": b"x"}, 415),
-        ({"book.zip": b"x", "1.txt": b"x"}, 415),
-    ],
+    ("files", "status"), [({}, 400), ({"cover.png": b"x"}, 415), ({"book.zip": b"x", "1.txt": b"x"}, 415)]
 )
-def test_files_that_cannot_be_kept_are_refused(
-    empty: TestClient, files: dict[str, bytes], status: int
-) -> None:
+def test_files_that_cannot_be_kept_are_refused(empty: TestClient, files: dict[str, bytes], status: int) -> None:
     """No file, another kind, and an archive among others are each refused with a page."""
     sent = [("files", (name, content)) for name, content in files.items()] or [("files", ("", b""))]
     answer = empty.post("/page/imports", files=sent)
@@ -141,9 +134,7 @@ def test_a_project_is_made_taken_out_and_deleted(empty: TestClient) -> None:
     made = empty.post("/page/projects", data={"title": "古灯"}, follow_redirects=False)
     assert made.headers["location"] == "/page/import?project=%E5%8F%A4%E7%81%AF"
     assert empty.post("/page/projects", data={"title": " "}).status_code == 400
-    job = _job_of(
-        empty, _send(empty, {"w.md": BOOK.encode()}, project="古灯").partition("?")[0], {"project": "古灯"}
-    )
+    job = _job_of(empty, _send(empty, {"w.md": BOOK.encode()}, project="古灯").partition("?")[0], {"project": "古灯"})
     assert _ended(empty, job) == "done"
 
     packed = empty.get("/page/projects/古灯/export.zip")
@@ -224,8 +215,6 @@ def test_who_may_only_read_is_offered_nothing_that_changes(demo_folder: Path) ->
     with client_of(demo_folder, settings) as client:
         client.headers["Authorization"] = f"Bearer {READ_TOKEN.get_secret_value()}"
         for address in ("/", "/page/import", "/page/jobs", "/page/projects/demo/health"):
-            assert [
-                each for each in read(client.get(address)).all("form") if each.get("method") == "post"
-            ] == []
+            assert [each for each in read(client.get(address)).all("form") if each.get("method") == "post"] == []
         assert client.post("/page/imports", files=[("files", ("a.txt", b"x"))]).status_code == 403
         assert client.delete("/v1/projects/demo", params={"confirm": "demo"}).status_code == 403

@@ -25,9 +25,7 @@ from runtime.services.states import StatedStretch
 NAMES = {"C0": "Ines", "C1": "Reed", "L0": "the lock shop", "L1": "the bridge"}
 
 
-def _scene(
-    chapter: int, scene: int, location_id: str = "L0", *cast: str, day: int | None = None
-) -> SceneTime:
+def _scene(chapter: int, scene: int, location_id: str = "L0", *cast: str, day: int | None = None) -> SceneTime:
     return SceneTime(
         chapter_index=chapter,
         scene_index=scene,
@@ -45,12 +43,7 @@ def _book(sizes: Sequence[int]) -> list[SceneTime]:
 def _change(who: str, attribute: str, value: Any, chapter: int, scene: int | None) -> StateChange:
     kind = "item" if who.startswith("I") else "character"
     return StateChange(
-        entity_id=who,
-        entity_type=kind,
-        attribute=attribute,
-        value=value,
-        chapter_index=chapter,
-        scene_index=scene,
+        entity_id=who, entity_type=kind, attribute=attribute, value=value, chapter_index=chapter, scene_index=scene
     )
 
 
@@ -106,8 +99,7 @@ def test_a_thing_that_changes_hands_is_lost_and_got() -> None:
     """Who had it on entering the stretch loses it; saying again who has it is no change."""
     scenes = [_scene(1, 1, "L0", "C0", "C1"), _scene(1, 2, "L0", "C0")]
     stretch = StatedStretch(
-        changes=[_change("I0", "holder", "C0", 1, 1), _change("I0", "holder", "C1", 1, 1)],
-        holders={"I0": "C0"},
+        changes=[_change("I0", "holder", "C0", 1, 1), _change("I0", "holder", "C1", 1, 1)], holders={"I0": "C0"}
     )
     assert [(each.who, each.kind) for each in changes_in(stretch, scenes)] == [("C0", "lost"), ("C1", "got")]
 
@@ -137,9 +129,7 @@ def test_what_became_of_somebody_has_a_kind(attribute: str, value: Any, kind: st
 def test_being_where_the_scene_plays_is_no_journey() -> None:
     """That somebody on stage is at the scene's place is not marked; what a chapter states stands at its last scene."""
     scenes = [_scene(1, 1, "L0", "C0"), _scene(1, 2, "L1", "C0")]
-    stretch = StatedStretch(
-        changes=[_change("C0", "location_id", "L0", 1, 1), _change("C0", "goals", ["x"], 1, None)]
-    )
+    stretch = StatedStretch(changes=[_change("C0", "location_id", "L0", 1, 1), _change("C0", "goals", ["x"], 1, None)])
     assert [(each.place, each.kind) for each in changes_in(stretch, scenes)] == [((1, 2), "other_change")]
 
 
@@ -156,11 +146,7 @@ def test_who_has_no_lane_is_told() -> None:
 def test_chapters_of_a_long_book_are_folded() -> None:
     """So many chapters stand in one column that all fit; counts and the way to the first scene are theirs together."""
     scenes = _book([2] * 100)
-    named = {
-        "C0": [(chapter, 1) for chapter in range(1, 101)],
-        "C1": [(1, 0), (1, 1), (99, 0)],
-        "C9": [(1, 1)],
-    }
+    named = {"C0": [(chapter, 1) for chapter in range(1, 101)], "C1": [(1, 0), (1, 1), (99, 0)], "C9": [(1, 1)]}
     heat = heat_map(scenes, named, NAMES, shown=frozenset([(4, 0)]))
     assert len(heat.columns) <= MAX_HEAT_COLUMNS
     assert [(each.first, each.last, each.start) for each in heat.columns[:2]] == [(1, 3, 0), (4, 6, 6)]

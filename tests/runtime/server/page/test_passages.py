@@ -14,11 +14,7 @@ SPANS = st.dictionaries(st.integers(1, 5), st.tuples(st.integers(-3, 45), st.int
 def test_overlapping_passages_know_both() -> None:
     """Where two passages overlap, the piece belongs to both; each begins and ends once."""
     assert marked_paragraphs("The key fell.", {1: (4, 7), 2: (0, 7)}) == [
-        [
-            Piece("The ", (2,), begins=(2,)),
-            Piece("key", (1, 2), begins=(1,), ends=(1, 2)),
-            Piece(" fell."),
-        ]
+        [Piece("The ", (2,), begins=(2,)), Piece("key", (1, 2), begins=(1,), ends=(1, 2)), Piece(" fell.")]
     ]
 
 

@@ -26,9 +26,7 @@ def test_a_person_stands_with_their_neighbours(reader: TestClient) -> None:
     """Who is chosen stands in the middle of those with whom they have a relationship; the table holds the same."""
     pairs = reader.get("/v1/projects/demo/relationships", params={"character": "Finch"}).json()
     near = {each[side] for each in pairs["relationships"] for side in ("character_a", "character_b")}
-    (finch,) = near.intersection(
-        *({each["character_a"], each["character_b"]} for each in pairs["relationships"])
-    )
+    (finch,) = near.intersection(*({each["character_a"], each["character_b"]} for each in pairs["relationships"]))
     seen = read(reader.get(GRAPH, params={"person": finch}))
     assert _drawn(seen) == near
     assert f"/page/projects/demo/card?entity={finch}" in [
@@ -62,9 +60,7 @@ def test_what_changed_of_late_is_marked(reader: TestClient) -> None:
         recent = {tuple(each) for each in places[-lately:]}
         new = [place for place in begun if place in recent]
         seen = read(reader.get(GRAPH, params={"lately": lately}))
-        marks = [
-            each for each in _arrows(seen) if ENGLISH["side_new"] in (each["aria-label"] or "").split(" · ")
-        ]
+        marks = [each for each in _arrows(seen) if ENGLISH["side_new"] in (each["aria-label"] or "").split(" · ")]
         assert len(marks) == 2 * len(new)
 
 
@@ -81,14 +77,10 @@ def test_what_one_feels_is_said_and_drawn(client: TestClient) -> None:
     where = f"pair={pair['relationship_id']}&person=C0#pair"
     assert (answer.status_code, answer.headers["location"]) == (303, f"{GRAPH}?{where}")
     seen = read(client.get(answer.headers["location"]))
-    (arrow,) = [
-        each for each in _arrows(seen) if (each["data-from"], each["data-to"]) == ("C0", form["second"])
-    ]
+    (arrow,) = [each for each in _arrows(seen) if (each["data-from"], each["data-to"]) == ("C0", form["second"])]
     assert "cold" in (arrow["class"] or "").split()
     assert f"{ENGLISH['trust']} -60" in seen.text
-    (back,) = [
-        each for each in _arrows(seen) if (each["data-from"], each["data-to"]) == (form["second"], "C0")
-    ]
+    (back,) = [each for each in _arrows(seen) if (each["data-from"], each["data-to"]) == (form["second"], "C0")]
     assert "unsaid" in (back["class"] or "").split()
     assert "-60" not in read(client.get(f"{GRAPH}?as_of=6:3")).text
 
@@ -115,9 +107,7 @@ def test_feelings_that_cannot_be_are_refused(reader: TestClient, form: dict[str,
     assert reader.get("/v1/projects/demo/relationships").json() == before
 
 
-@pytest.mark.parametrize(
-    "address", [f"{GRAPH}?lately=0", f"{TIMELINE}?order=reversed", f"{TIMELINE}?start=-1"]
-)
+@pytest.mark.parametrize("address", [f"{GRAPH}?lately=0", f"{TIMELINE}?order=reversed", f"{TIMELINE}?start=-1"])
 def test_a_wrong_choice_is_refused(reader: TestClient, address: str) -> None:
     """What a view cannot show is told in words."""
     assert reader.get(address).status_code == 422
@@ -133,15 +123,13 @@ def test_scenes_are_drawn_as_told_or_as_lived(reader: TestClient) -> None:
     """The order lived is that of the service, and what nothing places comes last."""
     told = reader.get("/v1/projects/demo/story-times").json()["scenes"]
     as_lived = sorted(
-        told,
-        key=lambda each: (each.get("lived_order") is None, each.get("lived_order", 0), each["told_order"]),
+        told, key=lambda each: (each.get("lived_order") is None, each.get("lived_order", 0), each["told_order"])
     )
     assert as_lived != told
     for order, scenes in (("told", told), ("lived", as_lived)):
         seen = read(reader.get(TIMELINE, params={"order": order}))
         expected = [
-            f"/page/projects/demo/story?chapter={each['chapter_index']}&scene={each['scene_index']}"
-            for each in scenes
+            f"/page/projects/demo/story?chapter={each['chapter_index']}&scene={each['scene_index']}" for each in scenes
         ]
         assert _columns(seen)[: len(expected)] == expected
 
@@ -155,9 +143,7 @@ def test_the_slider_keeps_the_order_and_the_person(reader: TestClient) -> None:
         seen = read(reader.get(f"/page/projects/demo/{view}", params=chosen))
         hidden = {each["name"]: each["value"] for each in seen.all("input") if each.get("type") == "hidden"}
         assert {name: hidden.get(name) for name in chosen} == chosen
-        answer = reader.get(
-            f"/page/projects/demo/at/{view}", params={"known": 4, **chosen}, follow_redirects=False
-        )
+        answer = reader.get(f"/page/projects/demo/at/{view}", params={"known": 4, **chosen}, follow_redirects=False)
         path, _, query = answer.headers["location"].partition("?")
         assert path == f"/page/projects/demo/{view}"
         assert dict(parse_qsl(query)) == {**chosen, "as_of": "2:1"}

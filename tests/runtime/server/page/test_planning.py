@@ -186,9 +186,7 @@ def test_a_memory_is_left_out_from_here(client: TestClient) -> None:
     assert ENGLISH["nothing_changed"] in read(client.post("/page/projects/demo/undo", data=form)).text
 
 
-@pytest.mark.parametrize(
-    ("form", "status"), [({"back": "/"}, 400), ({"burn": "M001"}, 400), ({"pin": "M999"}, 404)]
-)
+@pytest.mark.parametrize(("form", "status"), [({"back": "/"}, 400), ({"burn": "M001"}, 400), ({"pin": "M999"}, 404)])
 def test_a_wrong_decision_is_refused(reader: TestClient, form: dict[str, str], status: int) -> None:
     """What is no decision, or on no memory, changes nothing."""
     answer = reader.post(f"{CONTEXT}/decide", data=form)
@@ -286,9 +284,7 @@ def test_a_model_checks_as_a_job_and_proposes_a_repair(demo_folder: Path) -> Non
         assert "lies after the point" in early.text
         assert not early.all("mark")
         direct = read(client.post(CHECK, data={**form, "with_model": ""}))
-        started = client.post(
-            f"{CHECK}/repair", data={"kept": _field(direct, "kept")}, follow_redirects=False
-        )
+        started = client.post(f"{CHECK}/repair", data={"kept": _field(direct, "kept")}, follow_redirects=False)
         proposed = _awaited(client, started.headers["location"])
         assert mended in proposed.text
         assert proposed.all("ins")

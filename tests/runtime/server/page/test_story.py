@@ -150,9 +150,7 @@ def test_a_fact_of_the_record_goes_and_comes_back(client: TestClient) -> None:
     answer = _sent(client, "story/recorded", value)
     assert "done=record" in answer.headers["location"]
     assert (
-        client.get("/v1/projects/demo/states/I0", params={"as_of": "1:2"}).json()["state"]["state_data"][
-            "holder"
-        ]
+        client.get("/v1/projects/demo/states/I0", params={"as_of": "1:2"}).json()["state"]["state_data"]["holder"]
         == "C5"
     )
     _undo(client, answer)
@@ -327,9 +325,7 @@ def test_who_may_only_read_is_offered_nothing_and_refused(ingested_demos: Path) 
 
 def test_every_kind_and_change_has_its_words() -> None:
     """What the page may tell of kinds of facts and of changes is in the catalogue."""
-    keys = {f"kind_{each}" for each in EVENT_TYPES} | {
-        f"did_{each}" for each in DECISIONS if each != "confirm"
-    }
+    keys = {f"kind_{each}" for each in EVENT_TYPES} | {f"did_{each}" for each in DECISIONS if each != "confirm"}
     keys |= {f"state_{each}" for each in ("model", "record", "author", "text", "failed", "waiting")}
     keys |= {f"by_hand_{each}" for each in get_args(AuthorChangeKind)}
     keys |= {f"learnt_{each}" for each in ("knows", "hidden", "deceived", "doubts")}

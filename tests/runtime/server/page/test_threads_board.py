@@ -54,20 +54,13 @@ def test_a_thread_ends_in_an_earlier_scene(client: TestClient) -> None:
 
 def test_a_thread_is_planted_moved_and_changed(client: TestClient) -> None:
     """Each form does what its service does, at the place of the slider."""
-    form = {
-        "description": "Who rang the bell?",
-        "category": "mystery",
-        "weight": "high",
-        "characters": "Ines，Sparrow",
-    }
+    form = {"description": "Who rang the bell?", "category": "mystery", "weight": "high", "characters": "Ines，Sparrow"}
     client.post(f"{BOARD}/add?as_of=2:1", data=form)
     (new,) = [each for each in _ledger(client, "2:1").values() if each["description"] == "Who rang the bell?"]
     assert (new["importance"], new["category"], new["related_entities"]) == ("high", "mystery", ["C0", "C5"])
     thread = str(new["loop_id"])
     assert thread not in _ledger(client, "1:4")
-    client.post(
-        f"{BOARD}/advance?as_of=3:1", data={"thread": thread, "note": "It rang again.", "pays_part": "yes"}
-    )
+    client.post(f"{BOARD}/advance?as_of=3:1", data={"thread": thread, "note": "It rang again.", "pays_part": "yes"})
     moved = _ledger(client, "3:1")[thread]
     assert (moved["stage"], moved["parts_paid"]) == ("moved", 1)
     changed = {
@@ -82,11 +75,7 @@ def test_a_thread_is_planted_moved_and_changed(client: TestClient) -> None:
     }
     client.post(f"{BOARD}/edit?as_of=3:1", data=changed)
     now = _ledger(client, "3:1")[thread]
-    assert (now["description"], now["importance"], now["stage"]) == (
-        "Who rang the great bell?",
-        "low",
-        "overdue",
-    )
+    assert (now["description"], now["importance"], now["stage"]) == ("Who rang the great bell?", "low", "overdue")
     assert (now["parts"], now["pay_off"]) == (3, "A witness.")
     seen = read(client.get(f"{BOARD}?as_of=3:1&thread={thread}"))
     assert "A witness." in seen.text
@@ -115,9 +104,7 @@ def test_a_thread_is_planted_moved_and_changed(client: TestClient) -> None:
         ("edit", {"thread": "OL999", "description": "Who?"}, 400),
     ],
 )
-def test_a_wrong_step_changes_nothing(
-    reader: TestClient, step: str, form: dict[str, str], status: int
-) -> None:
+def test_a_wrong_step_changes_nothing(reader: TestClient, step: str, form: dict[str, str], status: int) -> None:
     """What cannot be is refused with a page that says why, and the ledger stays."""
     before = _ledger(reader)
     answer = reader.post(f"{BOARD}/{step}?as_of=2:1", data=form)
@@ -147,13 +134,9 @@ def test_the_board_is_filtered_by_person_and_kind(reader: TestClient) -> None:
         shown = {each["data-thread"] for each in seen.all("li") if "data-thread" in each}
         assert shown == {each["loop_id"] for each in ledger.values() if is_shown(each)}
         assert 0 < len(shown) < len(ledger)
-        assert {"type": "hidden", "name": next(iter(asked)), "value": next(iter(asked.values()))} in seen.all(
-            "input"
-        )
+        assert {"type": "hidden", "name": next(iter(asked)), "value": next(iter(asked.values()))} in seen.all("input")
     moved = reader.get(
-        "/page/projects/demo/at/threads",
-        params={"known": 4, "person": "C5", "kind": "promise"},
-        follow_redirects=False,
+        "/page/projects/demo/at/threads", params={"known": 4, "person": "C5", "kind": "promise"}, follow_redirects=False
     )
     address, _, query = moved.headers["location"].partition("?")
     assert (address, dict(parse_qsl(query))) == (BOARD, {"as_of": "2:1", "person": "C5", "kind": "promise"})
@@ -170,8 +153,7 @@ def _entry(number: int, *moves: tuple[str, int, int], **told: object) -> LedgerE
             "chapter_index": moves[0][1],
             "scene_index": moves[0][2],
             "moves": [
-                ThreadMove(kind=kind, chapter_index=chapter, scene_index=scene)
-                for kind, chapter, scene in moves
+                ThreadMove(kind=kind, chapter_index=chapter, scene_index=scene) for kind, chapter, scene in moves
             ],
             **told,
         }
@@ -202,9 +184,7 @@ def test_a_thread_is_a_line_from_its_planting_to_its_end() -> None:
         ({"source": "rhythm"}, None),
     ],
 )
-def test_when_a_thread_is_due_is_a_band(
-    window: dict[str, object], shares: tuple[float, float] | None
-) -> None:
+def test_when_a_thread_is_due_is_a_band(window: dict[str, object], shares: tuple[float, float] | None) -> None:
     """It begins where the thread is due and ends where it is overdue, as far as the story has come."""
     entry = _entry(1, ("planted", 1, 1), window=ThreadWindow.model_validate(window))
     (line,) = thread_lines([entry], PLACES).lines

@@ -110,9 +110,7 @@ def _with(address: str, as_of: str) -> dict[str, str]:
         (StoryPosition(9), (9, 1)),
     ],
 )
-def test_the_scene_at_the_position_is_never_read(
-    as_of: StoryPosition | None, following: tuple[int, int]
-) -> None:
+def test_the_scene_at_the_position_is_never_read(as_of: StoryPosition | None, following: tuple[int, int]) -> None:
     """What a plan or a draft is for stands right at the position, also in chapters that begin with a scene 0."""
     here = Here(as_of, ((1, 1), (3, 0), (3, 1), (3, 2)))
     assert here.next_scene == following
@@ -165,9 +163,7 @@ def test_the_slider_keeps_the_card(reader: TestClient) -> None:
     """Moving through the story on a card shows the same card at the other place."""
     seen = read(reader.get("/page/projects/demo/card?entity=C0&as_of=3:1"))
     assert {"type": "hidden", "name": "entity", "value": "C0"} in seen.all("input")
-    answer = reader.get(
-        "/page/projects/demo/at/cards", params={"known": 4, "entity": "C0"}, follow_redirects=False
-    )
+    answer = reader.get("/page/projects/demo/at/cards", params={"known": 4, "entity": "C0"}, follow_redirects=False)
     assert answer.headers["location"] == "/page/projects/demo/card?entity=C0&as_of=2%3A1"
 
 

@@ -28,9 +28,7 @@ def test_both_languages_say_everything() -> None:
 def test_templates_have_no_words_of_their_own() -> None:
     """What a person reads comes from the catalogue: between tags stand only marks."""
     for template in TEMPLATES.glob("*.html"):
-        bare = re.sub(
-            r"\{#.*?#\}|\{%.*?%\}|\{\{.*?\}\}", "", template.read_text(encoding="utf-8"), flags=re.S
-        )
+        bare = re.sub(r"\{#.*?#\}|\{%.*?%\}|\{\{.*?\}\}", "", template.read_text(encoding="utf-8"), flags=re.S)
         text = re.sub(r"<[^>]*>", " ", bare)
         assert re.findall(r"[^\W\d_]{2,}", text.replace("novelgen", "")) == [], template.name
 
@@ -51,6 +49,4 @@ def test_style_and_script_need_nothing_from_elsewhere() -> None:
     for file in (TEMPLATES.parent / "static").iterdir():
         text = file.read_text(encoding="utf-8").replace('xmlns="http://www.w3.org/2000/svg"', "")
         assert not re.search(r"https?:|//[a-z]+\.|@import|url\(", text), file.name
-        assert not re.search(r"innerHTML|outerHTML|insertAdjacentHTML|document\.write|eval\(", text), (
-            file.name
-        )
+        assert not re.search(r"innerHTML|outerHTML|insertAdjacentHTML|document\.write|eval\(", text), file.name

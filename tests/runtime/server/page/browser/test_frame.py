@@ -7,9 +7,7 @@ from playwright.sync_api import Page
 from tests.support.browser import Window
 
 PAPER = "getComputedStyle(document.body).backgroundColor"
-FOCUSED = (
-    "[document.activeElement.tagName, document.activeElement.textContent.trim() || document.activeElement.id]"
-)
+FOCUSED = "[document.activeElement.tagName, document.activeElement.textContent.trim() || document.activeElement.id]"
 
 
 def test_the_keyboard_goes_through_the_head_in_its_order(window: Window) -> None:
@@ -20,17 +18,7 @@ def test_the_keyboard_goes_through_the_head_in_its_order(window: Window) -> None
         page.keyboard.press("Tab")
         passed.append(page.evaluate(FOCUSED)[1])
     views = "Story Threads Cards Relationships Timeline Knowledge Context Check Health".split()
-    assert passed == [
-        "Skip to the content",
-        "novelgen",
-        "demo",
-        "中文",
-        "Colours",
-        *views,
-        "To the end",
-        "‹",
-        "known",
-    ]
+    assert passed == ["Skip to the content", "novelgen", "demo", "中文", "Colours", *views, "To the end", "‹", "known"]
     page.keyboard.press("Tab")
     assert page.evaluate(FOCUSED)[1] == "›"
 

@@ -26,10 +26,7 @@ DROP = """([form, name, content]) => {
 
 ENGLISH_STORY = [
     ("Chapter 1: Low water", "The weir was low. Ada Penrose counted the stones and wrote the number down."),
-    (
-        "Chapter 2: High water",
-        "It rose in the night. Ada hid the ledger under the sluice where no one looks.",
-    ),
+    ("Chapter 2: High water", "It rose in the night. Ada hid the ledger under the sluice where no one looks."),
 ]
 CHINESE_STORY = [
     ("第一章 雪夜", "雪下了一夜。沈青提着灯上山，路上一个人也没有遇见。"),
@@ -52,7 +49,9 @@ def _write_epub(file: Path) -> None:
     )
     items = "".join(f'<item id="c{number}" href="c{number}.xhtml"/>' for number in (1, 2))
     spine = "".join(f'<itemref idref="c{number}"/>' for number in (1, 2))
-    package = f'<package xmlns="http://www.idpf.org/2007/opf"><manifest>{items}</manifest><spine>{spine}</spine></package>'
+    package = (
+        f'<package xmlns="http://www.idpf.org/2007/opf"><manifest>{items}</manifest><spine>{spine}</spine></package>'
+    )
     with zipfile.ZipFile(file, "w") as book:
         book.writestr("META-INF/container.xml", container)
         book.writestr("book.opf", package)
@@ -67,9 +66,7 @@ def _drop(page: Page, file: Path) -> None:
     page.evaluate(DROP, [form, file.name, content])
 
 
-@pytest.mark.parametrize(
-    ("language", "locale", "suffix"), [("en", "en-US", ".epub"), ("zh", "zh-CN", ".docx")]
-)
+@pytest.mark.parametrize(("language", "locale", "suffix"), [("en", "en-US", ".epub"), ("zh", "zh-CN", ".docx")])
 def test_a_story_comes_in_from_the_drop_to_its_context(
     browser: Browser, tmp_path: Path, language: PageLanguage, locale: str, suffix: str
 ) -> None:
@@ -94,14 +91,10 @@ def test_a_story_comes_in_from_the_drop_to_its_context(
         page.get_by_role("link", name=words["to_context"]).wait_for()
         assert window.barriers() == []
         page.get_by_role("link", name=words["to_story"]).click()
-        expect(
-            page.get_by_text(story[-1][1][:10]).or_(page.get_by_text(story[0][1][:10])).first
-        ).to_be_visible()
+        expect(page.get_by_text(story[-1][1][:10]).or_(page.get_by_text(story[0][1][:10])).first).to_be_visible()
         page.go_back()
         page.get_by_role("link", name=words["to_context"]).click()
-        page.locator("textarea[name=purpose]").fill(
-            "沈青守着灯。" if language == "zh" else "Ada opens the ledger."
-        )
+        page.locator("textarea[name=purpose]").fill("沈青守着灯。" if language == "zh" else "Ada opens the ledger.")
         page.get_by_role("button", name=words["build"]).click()
         expect(page.locator("#prompt-title")).to_be_visible()
         for view in ("health", "reading"):

@@ -14,9 +14,7 @@ from tests.support.browser import Window, open_server, window_of
 LIVE = "[data-live]"
 
 
-@pytest.mark.parametrize(
-    ("view", "drawn"), [("relationships", "svg.graph"), ("timeline", "svg.lanes-drawing")]
-)
+@pytest.mark.parametrize(("view", "drawn"), [("relationships", "svg.graph"), ("timeline", "svg.lanes-drawing")])
 def test_a_picture_follows_the_slider_and_tells_nothing_early(window: Window, view: str, drawn: str) -> None:
     """While the slider moves, by keyboard here, the picture becomes that of its place; Enter goes there."""
     address = f"/page/projects/demo/{view}"
@@ -51,9 +49,7 @@ def _tab_to(page: Page, selector: str) -> None:
     raise AssertionError(f"the keyboard never comes to {selector}")
 
 
-def test_a_thread_is_dragged_to_its_end_and_taken_back(
-    browser: Browser, ingested_demos: Path, tmp_path: Path
-) -> None:
+def test_a_thread_is_dragged_to_its_end_and_taken_back(browser: Browser, ingested_demos: Path, tmp_path: Path) -> None:
     """A dragged card asks how its thread ends; the board tells the end and takes it back; all goes by keyboard, too."""
     folder = tmp_path / "projects"
     shutil.copytree(ingested_demos, folder)

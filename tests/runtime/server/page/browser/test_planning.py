@@ -108,9 +108,7 @@ def test_a_finding_is_joined_to_the_draft_waived_and_told_again(
     """Pointer, keys and tap join the words of both sides; a waiver silences a finding until it is taken back."""
     words = CATALOGUES[language]
     size = PHONE if language == "zh" else (1280, 800)
-    with window_of(
-        browser, written_server, locale=f"{language}-{language}", size=size, has_touch=True
-    ) as window:
+    with window_of(browser, written_server, locale=f"{language}-{language}", size=size, has_touch=True) as window:
         page = window.open(f"/page/projects/{project}/check?as_of=3:1")
         page.locator("textarea[name=text]").fill(DRAFTS[project])
         page.reload()

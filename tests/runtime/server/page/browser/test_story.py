@@ -100,13 +100,7 @@ def test_a_chinese_fact_is_pinned_banned_rejected_and_taken_back(browser: Browse
 
 
 @pytest.mark.parametrize(
-    "address",
-    [
-        "?show=scenes",
-        "?show=summaries&chapter=1",
-        "/text?chapter=1&scene=1",
-        "/place?chapter=1&scene=1",
-    ],
+    "address", ["?show=scenes", "?show=summaries&chapter=1", "/text?chapter=1&scene=1", "/place?chapter=1&scene=1"]
 )
 def test_the_lists_and_forms_of_the_story_load_clean(browser: Browser, server: str, address: str) -> None:
     """Each opens without an error in the console, and axe finds no barrier."""

@@ -42,9 +42,7 @@ def test_every_view_loads_clean(browser: Browser, demo_server: str, project: str
     """
     with window_of(browser, demo_server, **LOOKS[project]) as window:
         addresses = ["/", "/page/import", "/page/jobs"]
-        addresses += [
-            f"/page/projects/{project}/{each}" for each in (*VIEWS, *WITHIN[list(LOOKS).index(project) :: 2])
-        ]
+        addresses += [f"/page/projects/{project}/{each}" for each in (*VIEWS, *WITHIN[list(LOOKS).index(project) :: 2])]
         found = {each: faults for each in addresses if (faults := _faults(window, each))}
     assert found == {}
 
