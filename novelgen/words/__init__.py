@@ -1,0 +1,56 @@
+"""All words that people are shown, as data: one TOML file per subject and language, with the same keys in each.
+
+`words("threads", "zh")` gives the table of `threads.zh.toml`. A key of a nested table is written `table.key`. Text with
+`{places}` is filled in by `text`; lists and numbers are returned as they are by `[...]`.
+"""
+
+from __future__ import annotations
+
+import tomllib
+from collections.abc import Iterator, Mapping
+from functools import cache
+from importlib import resources
+from typing import Any
+
+LANGUAGES = ("en", "zh")
+
+
+class Words(Mapping[str, Any]):
+    """The words of one subject in one language, by key; a key that is missing is a bug of ours and raises KeyError."""
+
+    def __init__(self, entries: Mapping[str, Any]) -> None:
+        self._entries = entries
+
+    def __getitem__(self, key: str) -> Any:
+        return self._entries[key]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._entries)
+
+    def __len__(self) -> int:
+        return len(self._entries)
+
+    def text(self, key: str, **values: object) -> str:
+        """Return a text with its places filled in."""
+        template: str = self._entries[key]
+        return template.format(**values) if values else template
+
+    def table(self, prefix: str) -> dict[str, Any]:
+        """Return what a nested table holds, by the keys within it."""
+        start = f"{prefix}."
+        return {key.removeprefix(start): value for key, value in self._entries.items() if key.startswith(start)}
+
+
+@cache
+def words(subject: str, language: str) -> Words:
+    """Return the words of a subject in a language; any language but Chinese gets the English ones."""
+    file = resources.files(__name__).joinpath(f"{subject}.{'zh' if language == 'zh' else 'en'}.toml")
+    return Words(dict(_flat(tomllib.loads(file.read_text(encoding="utf-8")), "")))
+
+
+def _flat(table: Mapping[str, Any], prefix: str) -> Iterator[tuple[str, Any]]:
+    for key, value in table.items():
+        if isinstance(value, dict):
+            yield from _flat(value, f"{prefix}{key}.")
+        else:
+            yield prefix + key, value
