@@ -1,6 +1,6 @@
 """`python -m novelgen`: the same program as `novelgen`."""
 
-from runtime.cli.main import main
+from runtime.doors.cli.main import main
 
 if __name__ == "__main__":
     main()

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from pydantic import BaseModel, ConfigDict, Field
 
+from novelgen.memory.weights import DEFAULT_WEIGHTS, NeedQuotas, SelectionWeights
 from novelgen.models.chunk_context import MemoryPriority
 from novelgen.models.knowledge import KnowledgeMode
-from novelgen.selection.weights import DEFAULT_WEIGHTS, NeedQuotas, SelectionWeights
 
 
 class ChunkContextSettings(BaseModel):

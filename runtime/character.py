@@ -10,9 +10,9 @@ from langchain_core.language_models import BaseChatModel
 from langchain_core.tools import BaseTool
 from pydantic import ValidationError
 
-from novelgen.character_memory.given_event import GivenEvent
-from novelgen.character_memory.memory import CharacterChange, CharacterMemory, HowLearnt, as_moment
-from novelgen.character_memory.recall import ProtectedLine, Recall
+from novelgen.characters.given_event import GivenEvent
+from novelgen.characters.memory import CharacterChange, CharacterMemory, HowLearnt, as_moment
+from novelgen.characters.recall import ProtectedLine, Recall
 from novelgen.errors import UserInputError
 from novelgen.models.entity import Entity
 from novelgen.models.shown import ShownList

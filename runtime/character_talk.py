@@ -9,10 +9,10 @@ from typing import Any
 
 from langchain_core.language_models import BaseChatModel
 
-from novelgen.character_memory.dispositions import PLAYER
-from novelgen.character_memory.memory import as_moment
-from novelgen.character_memory.reply_check import ReplyFinding
-from novelgen.character_memory.secrets import Secret
+from novelgen.characters.dispositions import PLAYER
+from novelgen.characters.memory import as_moment
+from novelgen.characters.reply_check import ReplyFinding
+from novelgen.characters.secrets import Secret
 from runtime.async_twins import async_twin
 from runtime.services import dispositions as disposition_services
 from runtime.services import replies as reply_services

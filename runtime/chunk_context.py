@@ -8,8 +8,8 @@ from novelgen.chains.chunk_context_chain import ChunkContextChain
 from novelgen.errors import StoreError
 from novelgen.models.chunk_context import ChunkContext, ChunkContextRequest, MemoryPriority
 from novelgen.models.position import require_project_id
+from runtime.search.story_memory import StoryMemoryTools
 from runtime.stores import MemoryStores, stores_or_default
-from runtime.story_memory import StoryMemoryTools
 
 logger = logging.getLogger(__name__)
 

@@ -9,11 +9,11 @@ from langchain_core.language_models import BaseChatModel
 
 from novelgen.chains.memory_context_chain import MemoryContextChain
 from novelgen.errors import ConfigurationError
-from runtime.providers.chat_models import UnavailableChatModel, build_chat_model
-from runtime.providers.token_counters import build_token_counter
+from runtime.index.chat_models import UnavailableChatModel, build_chat_model
+from runtime.index.token_counters import build_token_counter
+from runtime.search.story_memory import StoryMemoryTools
 from runtime.settings import NovelgenSettings
 from runtime.stores import MemoryStores
-from runtime.story_memory import StoryMemoryTools
 from runtime.writer import JsonContextWriter
 
 

@@ -15,7 +15,7 @@ from langchain_core.embeddings import Embeddings
 from langchain_core.language_models import BaseChatModel
 
 from novelgen.errors import ConfigurationError, NovelgenError, UnknownProjectError
-from novelgen.text.extractive import MAX_BULLETS
+from novelgen.language.extractive import MAX_BULLETS
 from runtime.async_twins import async_twin
 from runtime.services import projects as project_services
 from runtime.services import scene_summary as scene_summary_services

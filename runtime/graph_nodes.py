@@ -14,11 +14,11 @@ from typing import Any
 from langchain_core.runnables import Runnable, RunnableLambda
 from pydantic import BaseModel, Field
 
+from novelgen.context.difference_block import difference_lines
 from novelgen.errors import NovelgenError, UserInputError
 from novelgen.models.context import IssueKind, ReportIssue, SceneMemoryContext
 from novelgen.models.position import GREATEST_INDEX
 from novelgen.models.story_difference import StoryDifference
-from novelgen.rendering.story_difference import difference_lines
 from runtime.services.extraction import ExtractionReport
 from runtime.services.ingest import IngestReport
 

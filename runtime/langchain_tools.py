@@ -16,8 +16,8 @@ from pydantic import BaseModel, ConfigDict, Field, create_model
 from novelgen.memory.search import RankedMemory
 from novelgen.models.memory import ContentType
 from novelgen.models.position import END_OF_STORY, ChapterIndex, SceneIndex, StoryPosition
+from runtime.search.story_memory import DEFAULT_CONTEXT_WINDOW, DEFAULT_TOP_K, MAX_TOP_K, StoryMemoryTools
 from runtime.stores import MemoryStores
-from runtime.story_memory import DEFAULT_CONTEXT_WINDOW, DEFAULT_TOP_K, MAX_TOP_K, StoryMemoryTools
 from runtime.story_tools.structured_tool import Answer, structured_tool
 
 MAX_CONTEXT_WINDOW = 100

@@ -33,11 +33,11 @@ from novelgen.models.memory import DISTILLED_TYPES, ContentType, StoryMemoryChun
 from novelgen.models.position import StoryPosition
 from novelgen.nearest import did_you_mean
 from runtime.files.file_reading import described
+from runtime.search.story_memory import MAX_TOP_K
 from runtime.services import keyed_notes
 from runtime.services.memories import list_memories
 from runtime.services.search import rank_memories
 from runtime.stores import MemoryStores
-from runtime.story_memory import MAX_TOP_K
 
 
 class PutValue(BaseModel):

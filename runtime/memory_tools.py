@@ -11,8 +11,8 @@ from collections.abc import Sequence
 from novelgen.models.memory import ContentType, StoryMemoryChunk
 from novelgen.models.position import StoryPosition
 from novelgen.models.state import EntityStateSnapshot
+from runtime.search.story_memory import DEFAULT_CONTEXT_WINDOW, DEFAULT_TOP_K, MAX_TOP_K, StoryMemoryTools
 from runtime.stores import MemoryStores, stores_or_default
-from runtime.story_memory import DEFAULT_CONTEXT_WINDOW, DEFAULT_TOP_K, MAX_TOP_K, StoryMemoryTools
 
 __all__ = [
     "DEFAULT_CONTEXT_WINDOW",

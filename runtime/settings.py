@@ -20,7 +20,7 @@ from pydantic_settings import (
 )
 from yaml import YAMLError, safe_load
 
-from novelgen.character_memory.settings import CharacterMemorySettings
+from novelgen.characters.settings import CharacterMemorySettings
 from novelgen.errors import ConfigurationError
 from novelgen.settings import ChunkContextSettings, ContextSettings, ContinuitySettings
 from runtime.setting_names import (

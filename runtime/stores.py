@@ -25,22 +25,22 @@ from novelgen.errors import (
 from novelgen.models.position import require_project_id, utc_now
 from novelgen.nearest import did_you_mean
 from runtime.files.paths import ProjectPaths
-from runtime.providers.embeddings import (
+from runtime.index.embeddings import (
     CheckedEmbeddings,
     EmbeddingIdentity,
     build_embeddings,
     checked_embeddings,
     embedding_identity,
 )
-from runtime.providers.last_queries import LastQueries
-from runtime.providers.relevance_scales import RelevanceScales
+from runtime.index.index_files import require_unowned
+from runtime.index.last_queries import LastQueries
+from runtime.index.locations import ChromaServer, EmbeddedIndex, IndexLocation
+from runtime.index.manager import VectorStoreManager
+from runtime.index.relevance_scales import RelevanceScales
 from runtime.settings import NovelgenSettings, load_settings
 from runtime.storage.character.minds import MindCache
 from runtime.storage.database import DatabaseManager, ProjectDatabase
 from runtime.storage.records import StoredProject
-from runtime.vectors.index_files import require_unowned
-from runtime.vectors.locations import ChromaServer, EmbeddedIndex, IndexLocation
-from runtime.vectors.manager import VectorStoreManager
 
 LIKE_PROJECT_ID = 0.5
 """Ids of two Chinese characters of which one is wrong are this much alike."""

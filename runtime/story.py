@@ -35,6 +35,7 @@ from runtime.graph_nodes import (
 )
 from runtime.langchain_tools import build_memory_tools
 from runtime.langgraph_store import StoryStore
+from runtime.search.story_memory import DEFAULT_TOP_K, StoryMemoryTools
 from runtime.services import transfer as transfer_services
 from runtime.services.contexts import ContextBuilder, ContextOptions
 from runtime.services.diagnosis import Diagnosis, diagnose
@@ -50,7 +51,6 @@ from runtime.story_filling import Progress, StoryFilling, read_given
 from runtime.story_game import StoryGame
 from runtime.story_knowledge import StoryKnowledge
 from runtime.story_lookup import StoryLookup
-from runtime.story_memory import DEFAULT_TOP_K, StoryMemoryTools
 from runtime.story_tools.attachment_tools import build_attachment_tools
 from runtime.story_tools.toolset import build_story_tools
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 from langchain_core.language_models import BaseChatModel
 
 from novelgen.models.position import StoryPosition
+from runtime.search.story_memory import StoryMemoryTools
 from runtime.services.indexing import await_index
 from runtime.stores import MemoryStores
-from runtime.story_memory import StoryMemoryTools
 
 Place = StoryPosition | tuple[int, int] | int | None
 """A point of the story: `(5, 4)` on entering scene 4 of chapter 5, `5` on entering chapter 5, None after the end."""

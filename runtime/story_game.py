@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime, timedelta
 from typing import Any
 
-from novelgen.character_memory.memory import as_moment
+from novelgen.characters.memory import as_moment
 from runtime.async_twins import async_twin
 from runtime.character import Character, given_event
 from runtime.services import character_news as news_services

@@ -4,16 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from novelgen.language.candidates import MIN_COUNT, NameCandidate
+from novelgen.language.sightings import CandidateKind
+from novelgen.memory.ledger import ThreadLedger
 from novelgen.models.entity import Entity, EntityType
 from novelgen.models.memory import ContentType, StoryMemoryChunk
 from novelgen.models.shown import ShownList
 from novelgen.models.state import EntityStateSnapshot, LoopStatus, Relationship
 from novelgen.models.story_difference import StoryDifference
 from novelgen.models.story_time import StoryTimeline
-from novelgen.names.candidates import MIN_COUNT, NameCandidate
-from novelgen.names.sightings import CandidateKind
-from novelgen.threads.ledger import ThreadLedger
 from runtime.async_twins import async_twin
+from runtime.search.story_memory import DEFAULT_CONTEXT_WINDOW, DEFAULT_TOP_K
 from runtime.services import attachments as attachment_services
 from runtime.services import conflicts as conflict_services
 from runtime.services import entities as entity_services
@@ -29,7 +30,6 @@ from runtime.services.story_time import story_timeline
 from runtime.services.thread_ledger import thread_ledger
 from runtime.services.threads import ListedThread
 from runtime.story_base import Place, StoryBase, position_of
-from runtime.story_memory import DEFAULT_CONTEXT_WINDOW, DEFAULT_TOP_K
 
 
 class StoryLookup(StoryBase):
@@ -113,7 +113,7 @@ class StoryLookup(StoryBase):
         """Tell what changed between two points: facts, states, who holds what, threads, knowledge, relationships.
 
         Also who came for the first time, died, or turned out to be somebody else. Nothing later than `until` is told
-        or let on. `novelgen.rendering.story_difference` makes lines of it, in the story's language.
+        or let on. `novelgen.context.difference_block` makes lines of it, in the story's language.
 
         Args:
             since: Told is what the scenes from here on changed; None means the last scene before `until`.

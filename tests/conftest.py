@@ -10,8 +10,8 @@ from pathlib import Path
 
 import pytest
 
+from runtime.index.process import IndexProcess
 from runtime.stores import MemoryStores
-from runtime.vectors.process import IndexProcess
 from tests.support.databases import BOTH, postgres_database, postgres_for_tests
 from tests.support.demo_project import DEMOS, copy_shipped_demos, ingest_demo, settings_for
 from tests.support.forked_index_processes import IndexForkserver, launch_with

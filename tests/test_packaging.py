@@ -30,7 +30,7 @@ def test_prompts_and_types_are_in_the_wheel(wheel: Path) -> None:
         assert f"novelgen/_prompts/{prompt.name}" in names
     assert {"novelgen/py.typed", "runtime/py.typed"} <= set(names)
     assert any(name.startswith("runtime/storage/migrations/versions/v0001") for name in names)
-    page = ROOT / "runtime/server/page"
+    page = ROOT / "runtime/page"
     for file in (*(page / "templates").iterdir(), *(page / "static").iterdir()):
         assert file.relative_to(ROOT).as_posix() in names
     assert not [name for name in names if name.startswith(("tests/", "projects/"))]
@@ -40,7 +40,8 @@ def test_prompts_are_found_without_the_checkout(wheel: Path, tmp_path: Path) -> 
     """Prompts are read out of the installed package, wherever the program runs."""
     script = (
         f"import sys; sys.path.insert(0, {str(wheel)!r}); import novelgen; assert {wheel.name!r} in novelgen.__file__; "
-        "from novelgen.prompting import read_prompt_file; print(len(read_prompt_file('plan_retrieval.zh.txt')))"
+        "from novelgen.model_calls.prompting import read_prompt_file; "
+        "print(len(read_prompt_file('plan_retrieval.zh.txt')))"
     )
     run = subprocess.run(
         [sys.executable, "-P", "-c", script], cwd=tmp_path, capture_output=True, text=True, check=False

@@ -19,7 +19,12 @@ from pydantic import BaseModel, Field
 from novelgen.chains.stepwise_chain import StepwiseChain
 from novelgen.deadlines import Deadline
 from novelgen.errors import DeadlineExceededError, ModelError
-from novelgen.extraction.chapter_reading import (
+from novelgen.language.language import estimate_tokens
+from novelgen.model_calls.json_model import JsonModel, issue_kind_of
+from novelgen.model_calls.prompting import load_chat_prompt, read_prompt_file
+from novelgen.model_calls.usage import ModelUsage
+from novelgen.models.context import ReportIssue
+from novelgen.reading.chapter_reading import (
     CHAPTER_STAGE,
     ChapterAnswerReader,
     ChapterLists,
@@ -27,11 +32,6 @@ from novelgen.extraction.chapter_reading import (
     ChapterRequest,
     ModelChapter,
 )
-from novelgen.model_calls.json_model import JsonModel, issue_kind_of
-from novelgen.model_calls.usage import ModelUsage
-from novelgen.models.context import ReportIssue
-from novelgen.prompting import load_chat_prompt, read_prompt_file
-from novelgen.text.language import estimate_tokens
 
 logger = logging.getLogger(__name__)
 

@@ -16,18 +16,18 @@ from langchain_core.runnables import RunnableLambda
 from pydantic import BaseModel, ConfigDict, Field, field_validator
 
 from novelgen.chains.stepwise_chain import StepwiseChain
-from novelgen.continuity.draft_repair import ModelPassages, repair_lines, repaired_text
+from novelgen.checking.draft_repair import ModelPassages, repair_lines, repaired_text
 from novelgen.deadlines import Deadline
 from novelgen.errors import DeadlineExceededError, ModelError, UserInputError
+from novelgen.language.language import StoryLanguage, story_language
 from novelgen.model_calls.json_model import JsonModel, issue_kind_of
 from novelgen.model_calls.prompt_data import as_data, as_data_lines
+from novelgen.model_calls.prompting import load_chat_prompt, read_prompt_file
 from novelgen.model_calls.usage import ModelUsage
 from novelgen.models.context import ReportIssue
 from novelgen.models.continuity import ContinuityIssue, DraftCheck, Severity
 from novelgen.models.plan import GeneratedScene, ScenePlan
 from novelgen.models.position import ChapterIndex, SceneIndex
-from novelgen.prompting import load_chat_prompt, read_prompt_file
-from novelgen.text.language import StoryLanguage, story_language
 
 logger = logging.getLogger(__name__)
 

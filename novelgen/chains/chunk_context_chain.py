@@ -11,10 +11,12 @@ from typing import Any
 
 from langchain_core.runnables import RunnableLambda
 
-from novelgen.assembly.chunk_memories import TextMention, choose_for_chunk, chunk_search, mentioned_in
 from novelgen.chains.stepwise_chain import StepwiseChain, issue_of
 from novelgen.chains.tracing import NOTHING_FOUND, Untraced, trace_retrievers, untraced_search
+from novelgen.context.chunk_memories import TextMention, choose_for_chunk, chunk_search, mentioned_in
+from novelgen.context.prompt_block import render_chunk_context
 from novelgen.deadlines import Deadline, run_concurrently
+from novelgen.language.language import story_language
 from novelgen.memory.outline import StoryOutline
 from novelgen.memory.protocol import MemoryTools, ReadMoments, StoryMemory, as_story_memory
 from novelgen.memory.search import SearchResult
@@ -22,8 +24,6 @@ from novelgen.models.chunk_context import ChunkContext, ChunkContextRequest
 from novelgen.models.context import ReportIssue
 from novelgen.models.entity import Entity
 from novelgen.models.position import StoryPosition, require_project_id
-from novelgen.rendering.prompt_block import render_chunk_context
-from novelgen.text.language import story_language
 
 logger = logging.getLogger(__name__)
 

@@ -17,16 +17,16 @@ from langchain_core.runnables import RunnableLambda
 from pydantic import BaseModel, Field
 
 from novelgen.chains.stepwise_chain import StepwiseChain
-from novelgen.consolidation.consolidated import ConsolidatedText, ModelConsolidation, extractive_text, grounded_text
-from novelgen.consolidation.rules import DEFAULT_RULES, ConsolidationRules
 from novelgen.deadlines import Deadline
 from novelgen.errors import DeadlineExceededError, ModelError
+from novelgen.language.language import StoryLanguage, story_language
+from novelgen.memory.consolidated import ConsolidatedText, ModelConsolidation, extractive_text, grounded_text
+from novelgen.memory.consolidation_rules import DEFAULT_RULES, ConsolidationRules
 from novelgen.model_calls.json_model import JsonModel, issue_kind_of
 from novelgen.model_calls.prompt_data import as_data
+from novelgen.model_calls.prompting import load_chat_prompt
 from novelgen.models.context import ReportIssue
 from novelgen.models.memory import StoryMemoryChunk
-from novelgen.prompting import load_chat_prompt
-from novelgen.text.language import StoryLanguage, story_language
 
 logger = logging.getLogger(__name__)
 

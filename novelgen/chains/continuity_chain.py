@@ -20,10 +20,10 @@ from langchain_core.runnables import Runnable, RunnableConfig, RunnableLambda
 from pydantic import BaseModel, Field
 
 from novelgen.chains.stepwise_chain import StepwiseChain
-from novelgen.continuity.claims import MAX_CLAIMS, ModelClaims, questions_of, read_claims
-from novelgen.continuity.conclusion import merge_issues
-from novelgen.continuity.hard_facts import MAX_FACT_TOKENS, hard_facts
-from novelgen.continuity.prompt_lists import (
+from novelgen.checking.claims import MAX_CLAIMS, ModelClaims, questions_of, read_claims
+from novelgen.checking.conclusion import merge_issues
+from novelgen.checking.hard_facts import MAX_FACT_TOKENS, hard_facts
+from novelgen.checking.prompt_lists import (
     Exhibits,
     claim_lines,
     draft_lines,
@@ -32,7 +32,7 @@ from novelgen.continuity.prompt_lists import (
     language_of,
     place_text,
 )
-from novelgen.continuity.second_look import (
+from novelgen.checking.second_look import (
     ModelVerdicts,
     SecondLook,
     draft_around,
@@ -40,18 +40,18 @@ from novelgen.continuity.second_look import (
     read_verdicts,
     without_second_look,
 )
-from novelgen.continuity.story import Draft, StoryBefore, part_of
-from novelgen.continuity.verdicts import FindingReader, ModelFindings
+from novelgen.checking.story import Draft, StoryBefore, part_of
+from novelgen.checking.verdicts import FindingReader, ModelFindings
 from novelgen.deadlines import Deadline
 from novelgen.errors import DeadlineExceededError, ModelError, ModelRefusedError, StoreError
+from novelgen.language.language import StoryLanguage, TokenCounter, estimate_tokens
+from novelgen.language.scrub import require_size
+from novelgen.memory.windows import reading_windows
 from novelgen.model_calls.json_model import JsonConversation, JsonModel, issue_kind_of
+from novelgen.model_calls.prompting import load_chat_prompt, read_prompt_file
 from novelgen.model_calls.usage import ModelUsage, total_usage
 from novelgen.models.context import ReportIssue
 from novelgen.models.continuity import CONTINUITY_KINDS, CheckedDraft, ContinuityEvidence, ContinuityIssue, DraftClaim
-from novelgen.prompting import load_chat_prompt, read_prompt_file
-from novelgen.records.windows import reading_windows
-from novelgen.text.language import StoryLanguage, TokenCounter, estimate_tokens
-from novelgen.text.scrub import require_size
 
 logger = logging.getLogger(__name__)
 

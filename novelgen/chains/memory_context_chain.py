@@ -18,15 +18,28 @@ from typing import Any, Protocol, runtime_checkable
 from langchain_core.language_models import BaseChatModel
 from langchain_core.runnables import RunnableConfig, RunnableLambda
 
-from novelgen.assembly.point_of_view import FoundStory, PointOfViewCut, decided_point_of_view, marked_items
-from novelgen.assembly.scene_context import assemble_context
 from novelgen.chains.stepwise_chain import StepwiseChain, issue_of
 from novelgen.chains.tracing import NOTHING_FOUND, Untraced, trace_retrievers, untraced_search
+from novelgen.context.model_planner import ModelPlanner
+from novelgen.context.point_of_view import FoundStory, PointOfViewCut, decided_point_of_view, marked_items
+from novelgen.context.retrieval_plan import RetrievalPlan
+from novelgen.context.scene_context import assemble_context
+from novelgen.context.scene_planning import (
+    RECENT_SCENES,
+    PlannedScene,
+    entities_for_states,
+    known_story,
+    plan_on,
+    plan_scene,
+    state_candidates,
+    with_names_of_text,
+)
 from novelgen.deadlines import CallOutcome, Deadline, run_concurrently
 from novelgen.errors import ContextWriteError, UnknownProjectError
-from novelgen.knowledge.character_view import StoryKnowledge
-from novelgen.knowledge.rules import KnowledgeRules
-from novelgen.knowledge.story import KnowledgeStory
+from novelgen.language.language import TokenCounter, estimate_tokens
+from novelgen.language.scrub import scrub_tree
+from novelgen.memory.character_view import StoryKnowledge
+from novelgen.memory.knowledge_rules import KnowledgeRules
 from novelgen.memory.outline import StoryChanges, StoryOutline, StoryRecap
 from novelgen.memory.protocol import (
     ChangesMemory,
@@ -38,24 +51,11 @@ from novelgen.memory.protocol import (
     as_story_memory,
 )
 from novelgen.memory.search import SearchRequest, SearchResult
+from novelgen.memory.story import KnowledgeStory
 from novelgen.models.context import ContextReport, MemoryContextRequest, PointOfView, ReportIssue, SceneMemoryContext
 from novelgen.models.position import require_project_id, utc_now
 from novelgen.models.state import EntityStateSnapshot
-from novelgen.planning.model_planner import ModelPlanner
-from novelgen.planning.retrieval_plan import RetrievalPlan
-from novelgen.planning.scene_planning import (
-    RECENT_SCENES,
-    PlannedScene,
-    entities_for_states,
-    known_story,
-    plan_on,
-    plan_scene,
-    state_candidates,
-    with_names_of_text,
-)
 from novelgen.settings import ContextSettings
-from novelgen.text.language import TokenCounter, estimate_tokens
-from novelgen.text.scrub import scrub_tree
 
 logger = logging.getLogger(__name__)
 

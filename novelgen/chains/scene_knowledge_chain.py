@@ -20,25 +20,25 @@ from pydantic import BaseModel, Field
 from novelgen.chains.stepwise_chain import StepwiseChain
 from novelgen.deadlines import Deadline
 from novelgen.errors import DeadlineExceededError, ModelError, ModelRefusedError
-from novelgen.extraction.knowledge_lists import JudgedMemory, KnowledgeLists, SceneKnowledgeRequest, knowledge_lists
-from novelgen.extraction.knowledge_reading import (
+from novelgen.language.language import StoryLanguage, estimate_tokens
+from novelgen.language.scrub import require_size, scrub_text
+from novelgen.memory.evidence import QuoteFinder
+from novelgen.memory.windows import OVERLAP_SENTENCES, WINDOW_CHARACTERS, reading_windows
+from novelgen.model_calls.json_model import JsonConversation, JsonModel, issue_kind_of
+from novelgen.model_calls.prompt_data import NOTHING, as_data_lines
+from novelgen.model_calls.prompting import load_chat_prompt, read_prompt_file
+from novelgen.model_calls.usage import ModelUsage
+from novelgen.models.context import ReportIssue
+from novelgen.models.position import require_project_id
+from novelgen.reading.knowledge_lists import JudgedMemory, KnowledgeLists, SceneKnowledgeRequest, knowledge_lists
+from novelgen.reading.knowledge_reading import (
     KNOWLEDGE_STAGE,
     KnowledgeAnswerReader,
     ModelSceneKnowledge,
     SceneKnowledge,
 )
-from novelgen.extraction.known_story import References
-from novelgen.extraction.placing import Placer
-from novelgen.model_calls.json_model import JsonConversation, JsonModel, issue_kind_of
-from novelgen.model_calls.prompt_data import NOTHING, as_data_lines
-from novelgen.model_calls.usage import ModelUsage
-from novelgen.models.context import ReportIssue
-from novelgen.models.position import require_project_id
-from novelgen.prompting import load_chat_prompt, read_prompt_file
-from novelgen.records.evidence import QuoteFinder
-from novelgen.records.windows import OVERLAP_SENTENCES, WINDOW_CHARACTERS, reading_windows
-from novelgen.text.language import StoryLanguage, estimate_tokens
-from novelgen.text.scrub import require_size, scrub_text
+from novelgen.reading.known_story import References
+from novelgen.reading.placing import Placer
 
 logger = logging.getLogger(__name__)
 

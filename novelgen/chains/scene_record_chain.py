@@ -20,14 +20,20 @@ from pydantic import BaseModel, ConfigDict, Field
 from novelgen.chains.stepwise_chain import StepwiseChain
 from novelgen.deadlines import Deadline
 from novelgen.errors import DeadlineExceededError, ModelError
-from novelgen.extraction.answer_reading import WindowReading
-from novelgen.extraction.conclusion import concluded, failed, hash_of_text
-from novelgen.extraction.known_story import SceneSoFar
-from novelgen.extraction.model_record import ModelSceneRecord
-from novelgen.extraction.prompt_lists import PROMPT_LIST_TOKENS
-from novelgen.extraction.request import SceneRecordRequest, SceneRecordResult
-from novelgen.extraction.second_asking import is_worth_asking
-from novelgen.extraction.window_reader import (
+from novelgen.language.language import story_language
+from novelgen.language.scrub import require_size, scrub_text
+from novelgen.memory.windows import OVERLAP_SENTENCES, WINDOW_CHARACTERS, reading_windows
+from novelgen.model_calls.json_model import JsonConversation
+from novelgen.model_calls.usage import ModelUsage
+from novelgen.models.position import require_project_id
+from novelgen.reading.answer_reading import WindowReading
+from novelgen.reading.conclusion import concluded, failed, hash_of_text
+from novelgen.reading.known_story import SceneSoFar
+from novelgen.reading.model_record import ModelSceneRecord
+from novelgen.reading.prompt_lists import PROMPT_LIST_TOKENS
+from novelgen.reading.request import SceneRecordRequest, SceneRecordResult
+from novelgen.reading.second_asking import is_worth_asking
+from novelgen.reading.window_reader import (
     PromptTokens,
     SceneWindow,
     WindowAnswer,
@@ -35,12 +41,6 @@ from novelgen.extraction.window_reader import (
     interpreted,
     is_of_substance,
 )
-from novelgen.model_calls.json_model import JsonConversation
-from novelgen.model_calls.usage import ModelUsage
-from novelgen.models.position import require_project_id
-from novelgen.records.windows import OVERLAP_SENTENCES, WINDOW_CHARACTERS, reading_windows
-from novelgen.text.language import story_language
-from novelgen.text.scrub import require_size, scrub_text
 
 logger = logging.getLogger(__name__)
 

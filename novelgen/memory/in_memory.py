@@ -11,9 +11,12 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, TypeVar
 
-from novelgen.knowledge.story import KnowledgeMemory, KnowledgeScene, KnowledgeStory, recorded_events
+from novelgen.language.extractive import gist
+from novelgen.language.language import is_cjk
+from novelgen.language.resolver import NameResolver
 from novelgen.memory.outline import RECALLED_SCENES, OutlineScene, PairChange, StoryChanges, StoryOutline, StoryRecap
 from novelgen.memory.search import Candidate, RetrieverHit, SearchQuery, SearchRequest, SearchResult
+from novelgen.memory.story import KnowledgeMemory, KnowledgeScene, KnowledgeStory, recorded_events
 from novelgen.models.entity import Entity, EntityType
 from novelgen.models.folds import (
     HOLDER_ATTRIBUTE,
@@ -47,9 +50,6 @@ from novelgen.models.state import (
     Relationship,
     StateChange,
 )
-from novelgen.names.resolver import NameResolver
-from novelgen.text.extractive import gist
-from novelgen.text.language import is_cjk
 
 AnyPlaced = TypeVar("AnyPlaced", bound=Placed)
 

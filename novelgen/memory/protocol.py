@@ -6,9 +6,9 @@ from collections.abc import Sequence
 from datetime import datetime
 from typing import Protocol, runtime_checkable
 
-from novelgen.knowledge.story import KnowledgeStory
 from novelgen.memory.outline import RECALLED_SCENES, StoryChanges, StoryOutline, StoryRecap
 from novelgen.memory.search import Candidate, RetrieverHit, SearchRequest, SearchResult
+from novelgen.memory.story import KnowledgeStory
 from novelgen.models.memory import ContentType, StoryMemoryChunk
 from novelgen.models.position import StoryPosition
 from novelgen.models.state import EntityStateSnapshot

@@ -15,10 +15,10 @@ from typing import Any, Literal, NoReturn
 import json5
 
 from novelgen.errors import ModelOutputError
-from novelgen.names.matching import NameFinder
-from novelgen.text.language import estimate_tokens, significant_words
-from novelgen.text.scrub import is_deeper
-from novelgen.text.sentences import SENTENCE_ENDS
+from novelgen.language.language import estimate_tokens, significant_words
+from novelgen.language.matching import NameFinder
+from novelgen.language.scrub import is_deeper
+from novelgen.language.sentences import SENTENCE_ENDS
 
 MAX_ANSWER_CHARACTERS = 60_000
 

@@ -16,6 +16,7 @@ from pydantic import BaseModel, ValidationError
 
 from novelgen.deadlines import Deadline, call_with_deadline
 from novelgen.errors import DeadlineExceededError, ModelError, ModelRefusedError, ModelUnavailableError
+from novelgen.language.scrub import scrub_text
 from novelgen.model_calls.answers import UnusableAnswerError, parse_json_object
 from novelgen.model_calls.model_answer import (
     CHECK_THE_SERVER,
@@ -31,7 +32,6 @@ from novelgen.model_calls.model_answer import (
 )
 from novelgen.model_calls.usage import ModelUsage, usage_of
 from novelgen.models.context import IssueKind
-from novelgen.text.scrub import scrub_text
 
 ResponseFormat = dict[str, Any]
 """What the client is called with, beside the prompt; empty is the prompt alone."""

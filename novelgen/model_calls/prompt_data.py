@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import re
 
+from novelgen.language.language import StoryLanguage
+from novelgen.language.normalise import is_description
+from novelgen.language.scrub import scrub_text
 from novelgen.models.entity import Entity
-from novelgen.names.normalise import is_description
-from novelgen.text.language import StoryLanguage
-from novelgen.text.scrub import scrub_text
 
 MAX_NAMES_PER_ENTITY = 6
 NOTHING: dict[StoryLanguage, str] = {"en": "(none)", "zh": "（无）"}

@@ -285,7 +285,7 @@ class SceneMemoryContext(Shown, BaseModel):
             The block, ending in a line break; a context that holds nothing gives an empty string.
         """
         # Rendering stands above the models; who only holds a context does not load it.
-        from novelgen.rendering.prompt_block import render_context  # noqa: PLC0415
+        from novelgen.context.prompt_block import render_context  # noqa: PLC0415
 
         report = self.report or ContextReport()
         return render_context(

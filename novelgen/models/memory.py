@@ -25,9 +25,9 @@ OTHER_EVENT = "other"
 """What an event type becomes that is not in the list.
 
 A new one needs no more than its word above: models are offered the list, records are checked against it, SQL stores
-any text. Where it means more, it has a place in one of these, too: `EVENT_SIGNALS` of novelgen/records/importance.py
-(its weight by itself), `SUPERSESSION_CHAINS` of novelgen/records/supersession.py (what it ends; by these
-novelgen/consolidation/rules.py knows what is owed), `REVEALING_EVENTS` of novelgen/records/conflict.py.
+any text. Where it means more, it has a place in one of these, too: `EVENT_SIGNALS` of novelgen/memory/importance.py
+(its weight by itself), `SUPERSESSION_CHAINS` of novelgen/memory/supersession.py (what it ends; by these
+novelgen/memory/consolidation_rules.py knows what is owed), `REVEALING_EVENTS` of novelgen/memory/conflict.py.
 """
 
 ContentType = Literal["scene", "dialogue", "description", "summary", "memory", "note"]

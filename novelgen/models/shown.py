@@ -14,13 +14,13 @@ class Shown:
     def _repr_html_(self) -> str:
         """Return what Jupyter shows."""
         # Rendering stands above the models; who only holds one does not load it.
-        from novelgen.rendering.notebook import shown_html  # noqa: PLC0415
+        from novelgen.context.notebook import shown_html  # noqa: PLC0415
 
         return shown_html(self)
 
     def _repr_pretty_(self, printer: Any, _cycle: bool) -> None:
         """Print what a terminal of IPython shows."""
-        from novelgen.rendering.notebook import shown_text  # noqa: PLC0415
+        from novelgen.context.notebook import shown_text  # noqa: PLC0415
 
         printer.text(shown_text(self))
 

@@ -14,8 +14,8 @@ import numpy as np
 from langchain_core.embeddings import Embeddings
 
 from runtime.bench.book import BenchBook
+from runtime.index.embeddings import CheckedEmbeddings
 from runtime.ingest.ingest import import_book
-from runtime.providers.embeddings import CheckedEmbeddings
 from runtime.settings import NovelgenSettings, load_settings
 from runtime.stores import MemoryStores
 

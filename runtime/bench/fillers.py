@@ -11,9 +11,9 @@ from numpy.typing import NDArray
 
 from novelgen.models.memory import StoryMemoryChunk
 from runtime.bench.book import BenchBook
+from runtime.index.rows import IndexRow
 from runtime.storage.records import SceneWrite
 from runtime.stores import MemoryStores
-from runtime.vectors.rows import IndexRow
 
 SEED = 11
 CLUSTERS = 300

@@ -19,9 +19,9 @@ from typing import Any
 
 from pydantic import BaseModel, Field
 
+from novelgen.language.language import count_cjk
 from novelgen.models.record import SceneRecord
 from novelgen.models.state import PRESENCE_ATTRIBUTE, EntityStateSnapshot
-from novelgen.text.language import count_cjk
 from runtime.bench.book import BenchBook, BenchPlan, GoldPassage, Place
 
 DEFAULT_BUDGETS = (300, 500, 1000, 2000)

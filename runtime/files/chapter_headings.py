@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator, Sequence
 from typing import Literal, NamedTuple
 
-from novelgen.text.numerals import CHINESE_NUMERAL
+from novelgen.language.numerals import CHINESE_NUMERAL
 from runtime.files.chapter_text import ENDS_OF_SENTENCES, NUMBER_WORDS, chapter_number
 
 HeadingKind = Literal["chapter", "named", "volume"]

@@ -6,9 +6,9 @@ import re
 import unicodedata
 from dataclasses import dataclass, field
 
+from novelgen.language.language import CJK_RANGES, count_cjk
+from novelgen.language.numerals import CHINESE_NUMERAL, chinese_number
 from novelgen.models.plan import GeneratedChapter, GeneratedScene
-from novelgen.text.language import CJK_RANGES, count_cjk
-from novelgen.text.numerals import CHINESE_NUMERAL, chinese_number
 
 _ROMAN = {"i": 1, "v": 5, "x": 10, "l": 50, "c": 100}
 NUMBER_WORDS = dict(

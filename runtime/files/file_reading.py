@@ -11,7 +11,7 @@ from typing import Any, NamedTuple, NoReturn, TypeVar
 from pydantic import BaseModel, ValidationError
 
 from novelgen.errors import InvalidFileError
-from novelgen.text.scrub import is_deeper, scrub_tree
+from novelgen.language.scrub import is_deeper, scrub_tree
 
 MAX_DEPTH = 100
 MAX_FILE_BYTES = 20 * 1024 * 1024

@@ -12,9 +12,9 @@ from typing import NamedTuple
 from pydantic import BaseModel, Field
 
 from novelgen.errors import InvalidFileError
+from novelgen.language.numerals import CHINESE_NUMERAL, chinese_number
 from novelgen.models.plan import GeneratedChapter
 from novelgen.models.user_file import StoryPart
-from novelgen.text.numerals import CHINESE_NUMERAL, chinese_number
 from runtime.files.author_remarks import Remark, without_remarks
 from runtime.files.book_formats import docx_text, epub_text
 from runtime.files.chapter_headings import Heading, find_headings, heading_of, numbered_headings

@@ -20,7 +20,17 @@ from pydantic import BaseModel, Field
 
 from novelgen.chains.chapter_pass_chain import ChapterPassChain
 from novelgen.errors import StoreError, UnknownProjectError, UserInputError
-from novelgen.extraction.chapter_reading import (
+from novelgen.language.display_name import better_display_name
+from novelgen.language.language import StoryLanguage, story_language
+from novelgen.language.matching import NameFinder
+from novelgen.language.sentences import split_sentences
+from novelgen.model_calls.usage import ModelUsage
+from novelgen.models.context import ReportIssue
+from novelgen.models.entity import Entity, renamed
+from novelgen.models.position import StoryPosition
+from novelgen.models.record import RecordedLoopResolution, SceneRecord
+from novelgen.models.state import LoopImportance, OpenLoop
+from novelgen.reading.chapter_reading import (
     CHAPTER_STAGE,
     ChapterEntity,
     ChapterMemory,
@@ -30,17 +40,7 @@ from novelgen.extraction.chapter_reading import (
     Place,
     ThreadEnding,
 )
-from novelgen.extraction.request import NewName, SameEntities
-from novelgen.model_calls.usage import ModelUsage
-from novelgen.models.context import ReportIssue
-from novelgen.models.entity import Entity, renamed
-from novelgen.models.position import StoryPosition
-from novelgen.models.record import RecordedLoopResolution, SceneRecord
-from novelgen.models.state import LoopImportance, OpenLoop
-from novelgen.names.display_name import better_display_name
-from novelgen.names.matching import NameFinder
-from novelgen.text.language import StoryLanguage, story_language
-from novelgen.text.sentences import split_sentences
+from novelgen.reading.request import NewName, SameEntities
 from runtime.ingest.identity import IdentityOutcome, alike_names, part_names_in, store_identities_in
 from runtime.ingest.scene_writes import replace_stored_scene
 from runtime.storage.entity.merges import EntityChange

@@ -7,15 +7,15 @@ from datetime import datetime
 
 import numpy as np
 
-from novelgen.character_memory.dispositions import as_player
-from novelgen.character_memory.events import ended_by
-from novelgen.character_memory.given_event import GivenEvent, Learning, made_memory
-from novelgen.character_memory.memory import CharacterChange, CharacterMemory
-from novelgen.character_memory.reply_check import PLAYER_NAME_SLOT, slot_value
-from novelgen.character_memory.settings import CharacterMemorySettings
+from novelgen.characters.dispositions import as_player
+from novelgen.characters.events import ended_by
+from novelgen.characters.given_event import GivenEvent, Learning, made_memory
+from novelgen.characters.memory import CharacterChange, CharacterMemory
+from novelgen.characters.reply_check import PLAYER_NAME_SLOT, slot_value
+from novelgen.characters.settings import CharacterMemorySettings
 from novelgen.errors import ConfigurationError, EmbeddingError
+from novelgen.language.normalise import name_key
 from novelgen.models.context import ReportIssue
-from novelgen.names.normalise import name_key
 from runtime.storage.character.memories import MemoryVector
 from runtime.storage.unit import UnitOfWork
 from runtime.stores import MemoryStores

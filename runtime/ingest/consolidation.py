@@ -11,10 +11,10 @@ from langchain_core.language_models import BaseChatModel
 from pydantic import BaseModel, Field
 
 from novelgen.chains.consolidation_chain import CONSOLIDATION_STAGE, ConsolidationChain, ConsolidationRequest
-from novelgen.consolidation.consolidated import consolidated_memory, consolidated_vector
-from novelgen.consolidation.groups import ConsolidationGroup, choose_groups, counts_after, entity_counts
-from novelgen.consolidation.rules import LiveMemory
 from novelgen.errors import StoreError, UserInputError
+from novelgen.memory.consolidated import consolidated_memory, consolidated_vector
+from novelgen.memory.consolidation_rules import LiveMemory
+from novelgen.memory.groups import ConsolidationGroup, choose_groups, counts_after, entity_counts
 from novelgen.memory.search import Vector
 from novelgen.models.context import ReportIssue
 from novelgen.models.memory import StoryMemoryChunk

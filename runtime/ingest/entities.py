@@ -12,10 +12,10 @@ from typing import Any
 from pydantic import BaseModel, Field
 
 from novelgen.errors import UserInputError
+from novelgen.language.matching import NameFinder
+from novelgen.language.normalise import name_key
 from novelgen.models.entity import ALIAS_TRANSLATIONS, TRANSLATION, Entity, EntityAlias
 from novelgen.models.user_file import Character, CharactersConfig
-from novelgen.names.matching import NameFinder
-from novelgen.names.normalise import name_key
 from runtime.ingest.scene_writes import replace_stored_scene
 from runtime.settings import IngestSettings
 from runtime.storage.records import EntityOrigin, StoredEntity, StoredScene

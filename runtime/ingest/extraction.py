@@ -13,24 +13,24 @@ from pydantic import BaseModel, Field
 
 from novelgen.chains.scene_record_chain import ReadScene, SceneRecordChain, SceneRecordSettings
 from novelgen.errors import ModelRefusedError, UserInputError
-from novelgen.extraction.conclusion import AllocatedKind, with_given_ids
-from novelgen.extraction.request import (
-    ExtractionFault,
-    SceneRecordRequest,
-    SceneRecordResult,
-    UnplacedItem,
-    UnverifiedFact,
-)
-from novelgen.extraction.unmasked import in_shown_ids
+from novelgen.language.language import StoryLanguage
+from novelgen.memory.merge import known_loop_ids, loops_said_again, with_loops_said_again
+from novelgen.memory.supersession import with_supersessions
 from novelgen.model_calls.usage import ModelUsage, TokenPrices, total_usage
 from novelgen.models.context import ReportIssue
 from novelgen.models.entity import Entity
 from novelgen.models.position import StoryPosition
 from novelgen.models.record import SceneRecord, is_unsaid
 from novelgen.models.story_difference import StoryDifference
-from novelgen.records.merge import known_loop_ids, loops_said_again, with_loops_said_again
-from novelgen.records.supersession import with_supersessions
-from novelgen.text.language import StoryLanguage
+from novelgen.reading.conclusion import AllocatedKind, with_given_ids
+from novelgen.reading.request import (
+    ExtractionFault,
+    SceneRecordRequest,
+    SceneRecordResult,
+    UnplacedItem,
+    UnverifiedFact,
+)
+from novelgen.reading.unmasked import in_shown_ids
 from runtime.ingest.chapter_pass import ChapterPass, chapters_to_retry, reconcile_chapter
 from runtime.ingest.consolidation import consolidate_beyond_setting
 from runtime.ingest.entities import store_entities_in

@@ -10,13 +10,13 @@ from pydantic import BaseModel, Field
 from novelgen.chains.chapter_pass_chain import ChapterPassChain
 from novelgen.chains.scene_knowledge_chain import SceneKnowledgeChain
 from novelgen.chains.scene_record_chain import SceneRecordChain, SceneRecordSettings
-from novelgen.extraction.chapter_reading import ChapterRequest, ChapterScene
-from novelgen.extraction.request import SceneRecordRequest
+from novelgen.language.language import StoryLanguage
 from novelgen.model_calls.usage import TokenPrices
-from novelgen.text.language import StoryLanguage
+from novelgen.reading.chapter_reading import ChapterRequest, ChapterScene
+from novelgen.reading.request import SceneRecordRequest
+from runtime.index.chat_models import UnavailableChatModel
 from runtime.ingest.extraction import ExtractionChoice, scene_requests
 from runtime.ingest.knowledge_pass import KnowledgeChoice, chosen_for_knowledge, knowledge_request
-from runtime.providers.chat_models import UnavailableChatModel
 from runtime.stores import MemoryStores
 
 SAMPLED_SCENES = 12

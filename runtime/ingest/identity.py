@@ -15,12 +15,12 @@ from datetime import datetime
 from pydantic import BaseModel, Field
 
 from novelgen.errors import UserInputError
-from novelgen.extraction.request import NewName, SameEntities, SceneRecordResult
+from novelgen.language.language import has_cjk
+from novelgen.language.normalise import is_description, name_key, title_free_key
 from novelgen.models.context import ReportIssue
 from novelgen.models.entity import GENERIC, Entity, EntityAlias, revealed_identity
 from novelgen.models.position import StoryPosition, sort_key
-from novelgen.names.normalise import is_description, name_key, title_free_key
-from novelgen.text.language import has_cjk
+from novelgen.reading.request import NewName, SameEntities, SceneRecordResult
 from runtime.ingest.entities import store_entities_in
 from runtime.settings import IngestSettings
 from runtime.storage.entity.entities import FirstMentions, first_appearance

@@ -5,10 +5,10 @@ from __future__ import annotations
 import logging
 
 from novelgen.errors import ConfigurationError, DeadlineExceededError, StoreError
+from runtime.index.index_files import kept_vectors
+from runtime.index.locations import ChromaServer
 from runtime.ingest.indexing import IndexingResult, reindex, verify_index
 from runtime.stores import MemoryStores
-from runtime.vectors.index_files import kept_vectors
-from runtime.vectors.locations import ChromaServer
 
 logger = logging.getLogger(__name__)
 

@@ -18,15 +18,15 @@ from novelgen.errors import (
 )
 from novelgen.models.context import ReportIssue
 from novelgen.models.memory import StoryMemoryChunk
+from runtime.index.embeddings import EmbeddingIdentity
+from runtime.index.manager import VectorStoreManager
+from runtime.index.process import START_TIMEOUT_S
+from runtime.index.rows import IndexRow
+from runtime.index.verification import IndexVerification
 from runtime.ingest.embeddings import ChunkVectors, Progress, Vector
-from runtime.providers.embeddings import EmbeddingIdentity
 from runtime.storage.records import OutboxEntry, StoredProject
 from runtime.storage.session import batches
 from runtime.stores import MemoryStores
-from runtime.vectors.manager import VectorStoreManager
-from runtime.vectors.process import START_TIMEOUT_S
-from runtime.vectors.rows import IndexRow
-from runtime.vectors.verification import IndexVerification
 
 logger = logging.getLogger(__name__)
 

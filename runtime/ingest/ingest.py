@@ -14,13 +14,13 @@ from typing import Any, Literal
 from pydantic import BaseModel, Field
 
 from novelgen.errors import DatabaseError
-from novelgen.extraction.knowledge_reading import with_reading_of
+from novelgen.language.language import story_language
 from novelgen.models.context import ReportIssue
 from novelgen.models.knowledge import READER
 from novelgen.models.position import StoryPosition
 from novelgen.models.record import is_unsaid
 from novelgen.models.user_file import StoryPart
-from novelgen.text.language import story_language
+from novelgen.reading.knowledge_reading import with_reading_of
 from runtime.files.bench_folder import load_book
 from runtime.ingest.consolidation import consolidate_beyond_setting
 from runtime.ingest.embeddings import Progress

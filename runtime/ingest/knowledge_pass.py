@@ -11,14 +11,14 @@ from pydantic import BaseModel, Field
 
 from novelgen.chains.scene_knowledge_chain import SceneKnowledgeChain, SceneKnowledgeResult
 from novelgen.errors import UserInputError
-from novelgen.extraction.knowledge_lists import SceneKnowledgeRequest, earlier_memories, judged_memories, scene_cast
-from novelgen.extraction.knowledge_reading import with_knowledge, without_learnings
-from novelgen.knowledge.rules import KnowledgeRules
+from novelgen.language.language import story_language
+from novelgen.memory.knowledge_rules import KnowledgeRules
 from novelgen.model_calls.usage import ModelUsage, TokenPrices, total_usage
 from novelgen.models.context import ReportIssue
 from novelgen.models.position import StoryPosition
 from novelgen.models.record import RecordedLearning, SceneRecord
-from novelgen.text.language import story_language
+from novelgen.reading.knowledge_lists import SceneKnowledgeRequest, earlier_memories, judged_memories, scene_cast
+from novelgen.reading.knowledge_reading import with_knowledge, without_learnings
 from runtime.ingest.extraction import RETRY_PAUSE_S, known_language
 from runtime.ingest.indexing import IndexingResult, drain_outbox
 from runtime.ingest.reading_ahead import ReadingAhead

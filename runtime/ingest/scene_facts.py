@@ -10,16 +10,16 @@ from typing import NamedTuple
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from novelgen.knowledge.story import recorded_events
+from novelgen.language.extractive import short_form
+from novelgen.language.language import StoryLanguage, story_language
+from novelgen.language.resolver import Mention
+from novelgen.language.sentences import TARGET_CHARACTERS, chunk_text
+from novelgen.memory.evidence import QuoteFinder
+from novelgen.memory.story import recorded_events
 from novelgen.models.entity import ID_PREFIXES, EntityType
 from novelgen.models.memory import ContentType, MemoryOrigin, StoryMemoryChunk
 from novelgen.models.record import SceneRecord
 from novelgen.models.state import PRESENCE_ATTRIBUTE, StateChange
-from novelgen.names.resolver import Mention
-from novelgen.records.evidence import QuoteFinder
-from novelgen.text.extractive import short_form
-from novelgen.text.language import StoryLanguage, story_language
-from novelgen.text.sentences import TARGET_CHARACTERS, chunk_text
 from runtime.ingest.scene_input import RecordOrigin, SceneInput
 from runtime.storage.records import StoredKnowledge
 

@@ -9,14 +9,14 @@ from typing import Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
+from novelgen.language.matching import NameFinder
+from novelgen.language.presence import presence_of
+from novelgen.language.resolver import Mention, NameResolver
+from novelgen.language.scrub import require_size, scrub_text, scrub_tree
 from novelgen.models.entity import Entity, revealed_identity
 from novelgen.models.plan import GeneratedChapter, GeneratedScene
 from novelgen.models.position import ChapterIndex, SceneIndex, StoryPosition
 from novelgen.models.record import SceneRecord
-from novelgen.names.matching import NameFinder
-from novelgen.names.presence import presence_of
-from novelgen.names.resolver import Mention, NameResolver
-from novelgen.text.scrub import require_size, scrub_text, scrub_tree
 from runtime.files.bench_folder import Book
 from runtime.files.chapter_text import SCENE_TITLE_FIELD
 from runtime.storage.records import ExtractionStatus

@@ -10,11 +10,11 @@ from datetime import datetime
 from hashlib import sha256
 from itertools import count
 
+from novelgen.memory.supersession import ends_another, with_supersessions
 from novelgen.models.entity import Entity
 from novelgen.models.position import StoryPosition
 from novelgen.models.record import SceneRecord
 from novelgen.models.state import StateChange
-from novelgen.records.supersession import ends_another, with_supersessions
 from runtime.ingest.scene_facts import (
     ChunkScope,
     passage_chunks,

@@ -6,12 +6,12 @@ from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-from novelgen.extraction.request import EntitySighting, KnownMemory, SceneBefore
 from novelgen.memory.outline import OutlineScene
 from novelgen.models.entity import Entity, revealed_identity
 from novelgen.models.memory import StoryMemoryChunk
 from novelgen.models.position import Place, StoryPosition
 from novelgen.models.state import EntityStateSnapshot
+from novelgen.reading.request import EntitySighting, KnownMemory, SceneBefore
 from runtime.storage.records import MemoryFilter, StoredScene
 from runtime.storage.unit import UnitOfWork
 

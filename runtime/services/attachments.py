@@ -11,10 +11,10 @@ from collections.abc import Sequence
 from pydantic import BaseModel, Field
 
 from novelgen.errors import UserInputError
+from novelgen.language.resolver import NameResolver
 from novelgen.models.memory import DISTILLED_TYPES, Attachment, StoryMemoryChunk
 from novelgen.models.position import END_OF_STORY, StoryPosition
 from novelgen.models.shown import Shown, ShownList
-from novelgen.names.resolver import NameResolver
 from runtime.services.references import known_entities, resolved_entity
 from runtime.storage.records import MemoryFilter
 from runtime.storage.unit import UnitOfWork

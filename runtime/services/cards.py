@@ -18,12 +18,12 @@ import numpy as np
 from numpy.typing import NDArray
 from pydantic import BaseModel, Field
 
+from novelgen.context.labels import Labels, labels_for
+from novelgen.context.lines import render_value
 from novelgen.errors import NovelgenError
 from novelgen.models.entity import Entity
 from novelgen.models.position import END_OF_STORY, StoryPosition
 from novelgen.models.state import PRESENCE_ATTRIBUTE, EntityStateSnapshot
-from novelgen.rendering.labels import Labels, labels_for
-from novelgen.rendering.lines import render_value
 from runtime.services.references import known_entities
 from runtime.storage.memory.lexical import index_tokens, lexical_terms, term_tokens
 from runtime.storage.records import StoredScene

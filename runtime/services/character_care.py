@@ -10,15 +10,15 @@ from langchain_core.language_models import BaseChatModel
 from pydantic import BaseModel, Field, ValidationError
 
 from novelgen.chains.consolidation_chain import ConsolidationChain, ConsolidationRequest
-from novelgen.character_memory.consolidation import MemoryGroup, consolidated_memory, consolidation_groups
-from novelgen.character_memory.events import derived_short, detected_tier, require_slot
-from novelgen.character_memory.memory import CharacterChange, CharacterMemory
-from novelgen.character_memory.mind import Mind
+from novelgen.characters.consolidation import MemoryGroup, consolidated_memory, consolidation_groups
+from novelgen.characters.events import derived_short, detected_tier, require_slot
+from novelgen.characters.memory import CharacterChange, CharacterMemory
+from novelgen.characters.mind import Mind
 from novelgen.errors import UserInputError
+from novelgen.language.scrub import scrub_text
 from novelgen.models.context import ReportIssue
 from novelgen.models.memory import StoryMemoryChunk
 from novelgen.nearest import did_you_mean
-from novelgen.text.scrub import scrub_text
 from runtime.files.file_reading import described
 from runtime.ingest.character_events import embedded_texts, vectors_model
 from runtime.storage.character.memories import MemoryVector

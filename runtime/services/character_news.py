@@ -7,9 +7,9 @@ from datetime import datetime, timedelta
 
 from pydantic import BaseModel, Field
 
-from novelgen.character_memory.given_event import GivenEvent, learning, people_named
-from novelgen.character_memory.memory import CharacterMemory, HowLearnt, Moment
-from novelgen.character_memory.propagation import Delay, arrivals
+from novelgen.characters.given_event import GivenEvent, learning, people_named
+from novelgen.characters.memory import CharacterMemory, HowLearnt, Moment
+from novelgen.characters.propagation import Delay, arrivals
 from novelgen.errors import UnknownMemoryError, UserInputError
 from novelgen.models.context import ReportIssue
 from runtime.ingest.character_events import CharacterWriter, embedded_texts

@@ -9,19 +9,19 @@ from typing import Any
 import numpy as np
 from pydantic import BaseModel, Field
 
-from novelgen.character_memory import recall as recalling
-from novelgen.character_memory.given_event import GivenEvent, learning, people_named
-from novelgen.character_memory.memory import CharacterChange, CharacterMemory, HowLearnt, Moment
-from novelgen.character_memory.mind import Mind, Vectors
-from novelgen.character_memory.recall import Asked, ProtectedLine, Recall, RecalledBy
-from novelgen.character_memory.relevance import unit_rows
+from novelgen.characters import recall as recalling
+from novelgen.characters.given_event import GivenEvent, learning, people_named
+from novelgen.characters.memory import CharacterChange, CharacterMemory, HowLearnt, Moment
+from novelgen.characters.mind import Mind, Vectors
+from novelgen.characters.recall import Asked, ProtectedLine, Recall, RecalledBy
+from novelgen.characters.relevance import unit_rows
 from novelgen.errors import ConfigurationError, EmbeddingError, UnknownEntityError, UserInputError
+from novelgen.language.language import story_language
 from novelgen.models.context import ReportIssue
 from novelgen.models.entity import Entity
 from novelgen.models.position import StoryPosition
-from novelgen.text.language import story_language
 from runtime.ingest.character_events import CharacterWriter, embedded_texts, known_ids, vectors_model
-from runtime.retrieval.character_story import story_share
+from runtime.search.character_story import story_share
 from runtime.services.character_care import CharacterConsolidation, consolidate_character
 from runtime.services.dispositions import as_state_deltas, event_deltas, move_by_event
 from runtime.services.entities import add_character

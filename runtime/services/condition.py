@@ -6,7 +6,7 @@ from typing import Literal
 
 from pydantic import BaseModel, Field
 
-from novelgen.text.language import StoryLanguage
+from novelgen.language.language import StoryLanguage
 from runtime.stores import MemoryStores
 
 StepKind = Literal["take_in", "retry", "read", "people", "index", "context"]

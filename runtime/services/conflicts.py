@@ -7,14 +7,14 @@ from typing import Literal
 from pydantic import BaseModel, Field
 
 from novelgen.errors import UserInputError
+from novelgen.language.chronology import scene_times
+from novelgen.memory.conflict import Conflict, ConflictSource, SceneFacts
+from novelgen.memory.conflicts import ACTING_ATTRIBUTES, find_conflicts
+from novelgen.memory.supersession import split_slot
+from novelgen.memory.vital_status import is_death
 from novelgen.models.position import END_OF_STORY, StoryPosition, story_place
 from novelgen.models.record import RecordedRelationshipChange, RecordedStateChange, SceneRecord
 from novelgen.models.state import StateChange
-from novelgen.records.conflict import Conflict, ConflictSource, SceneFacts
-from novelgen.records.conflicts import ACTING_ATTRIBUTES, find_conflicts
-from novelgen.records.supersession import split_slot
-from novelgen.records.vital_status import is_death
-from novelgen.story_time.chronology import scene_times
 from runtime.ingest.indexing import IndexingResult, drain_outbox
 from runtime.ingest.scene_writes import replace_stored_scene
 from runtime.storage.records import MemoryFilter

@@ -12,9 +12,10 @@ from typing import Any
 from langchain_core.language_models import BaseChatModel
 from pydantic import BaseModel, ConfigDict, Field
 
-from novelgen.assembly.context_difference import compare_contexts
-from novelgen.assembly.context_lines import ContextLine, context_lines
 from novelgen.chains.memory_context_chain import MemoryContextChain
+from novelgen.context.context_difference import compare_contexts
+from novelgen.context.context_lines import ContextLine, context_lines
+from novelgen.context.scene_planning import known_story, language_of
 from novelgen.deadlines import run_concurrently
 from novelgen.errors import ContextWriteError, InvalidFileError, NovelgenError
 from novelgen.models.context import ContextDifference, MemoryContextRequest, SceneMemoryContext
@@ -22,19 +23,18 @@ from novelgen.models.entity import Entity
 from novelgen.models.plan import ScenePlan
 from novelgen.models.position import StoryPosition
 from novelgen.models.user_file import Character, CharactersConfig
-from novelgen.planning.scene_planning import known_story, language_of
 from runtime.atomic_files import write_text_atomically
+from runtime.care.context_files import judge_context_files
 from runtime.context_chain import build_context_chain, configured_chat_model
-from runtime.diagnosis.context_files import judge_context_files
 from runtime.files.paths import ProjectPaths
 from runtime.files.project_files import load_characters, load_settings_file
 from runtime.files.scene_plans import load_context, own_scene_plan
-from runtime.providers.token_counters import build_token_counter
+from runtime.index.token_counters import build_token_counter
+from runtime.search.story_memory import StoryMemoryTools
 from runtime.services.indexing import await_index
 from runtime.services.projects import language_of_project, require_project_files
 from runtime.services.scene_plans import NumberedPlan, PlannedScene, find_own_plan, read_plan_lines
 from runtime.stores import MemoryStores
-from runtime.story_memory import StoryMemoryTools
 from runtime.writer import JsonContextWriter, context_json
 
 logger = logging.getLogger(__name__)

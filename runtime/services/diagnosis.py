@@ -5,8 +5,8 @@ from __future__ import annotations
 import sqlite3
 
 from novelgen.errors import DatabaseError
-from novelgen.text.language import StoryLanguage
-from runtime.diagnosis.checks import (
+from novelgen.language.language import StoryLanguage
+from runtime.care.checks import (
     Diagnosis,
     Finding,
     Level,
@@ -21,9 +21,9 @@ from runtime.diagnosis.checks import (
     project_counts,
     versions,
 )
-from runtime.diagnosis.context_files import check_context_files
-from runtime.diagnosis.repair import repair_index
-from runtime.diagnosis.wording import in_language
+from runtime.care.context_files import check_context_files
+from runtime.care.repair import repair_index
+from runtime.care.wording import in_language
 from runtime.services.condition import StepKind, StoryCondition, story_condition
 from runtime.services.projects import require_project_files
 from runtime.settings import NovelgenSettings

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 from pydantic import BaseModel, Field
 
-from novelgen.character_memory.dispositions import (
+from novelgen.characters.dispositions import (
     DIMENSIONS,
     PLAYER,
     Disposition,
@@ -20,14 +20,14 @@ from novelgen.character_memory.dispositions import (
     require_dimensions,
     status_of,
 )
-from novelgen.character_memory.events import STATE_DELTAS
-from novelgen.character_memory.memory import CharacterMemory, GamePosition, Moment
-from novelgen.character_memory.mind import Mind
-from novelgen.character_memory.recall import ProtectedLine
-from novelgen.character_memory.settings import CharacterMemorySettings
+from novelgen.characters.events import STATE_DELTAS
+from novelgen.characters.memory import CharacterMemory, GamePosition, Moment
+from novelgen.characters.mind import Mind
+from novelgen.characters.recall import ProtectedLine
+from novelgen.characters.settings import CharacterMemorySettings
 from novelgen.errors import UserInputError
-from novelgen.names.normalise import name_key
-from novelgen.text.language import StoryLanguage, story_language
+from novelgen.language.language import StoryLanguage, story_language
+from novelgen.language.normalise import name_key
 from runtime.ingest.character_events import vectors_model
 from runtime.storage.character.dispositions import Happened, StoredDispositionChange
 from runtime.storage.unit import UnitOfWork

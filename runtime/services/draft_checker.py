@@ -13,21 +13,21 @@ from langchain_core.language_models import BaseChatModel
 
 from novelgen.chains.continuity_chain import ContinuityRequest, ModelCheck, build_continuity_chain
 from novelgen.chains.stepwise_chain import issue_of
-from novelgen.continuity.conclusion import conclude, evidence_before
-from novelgen.continuity.evidence import gather_evidence
-from novelgen.continuity.rules import RULES, find_by_rules
-from novelgen.continuity.story import Draft, StoryBefore, read_draft
+from novelgen.checking.conclusion import conclude, evidence_before
+from novelgen.checking.evidence import gather_evidence
+from novelgen.checking.rules import RULES, find_by_rules
+from novelgen.checking.story import Draft, StoryBefore, read_draft
 from novelgen.deadlines import CallOutcome, Deadline, run_concurrently
 from novelgen.errors import ConfigurationError, InvalidFileError, UnknownProjectError, UserInputError
+from novelgen.language.scrub import require_size, scrub_text
+from novelgen.language.sentences import split_sentences
 from novelgen.models.context import ReportIssue
 from novelgen.models.continuity import CheckedDraft, ContinuityEvidence, ContinuityReport, DraftCheck
 from novelgen.models.plan import ScenePlan
 from novelgen.models.position import StoryPosition
-from novelgen.text.scrub import require_size, scrub_text
-from novelgen.text.sentences import split_sentences
 from runtime.files.scene_plans import own_scene_plan
-from runtime.providers.token_counters import build_token_counter
-from runtime.retrieval.continuity import SentenceHits, find_by_sentences, story_before
+from runtime.index.token_counters import build_token_counter
+from runtime.search.continuity import SentenceHits, find_by_sentences, story_before
 from runtime.services.extraction import build_extraction_model
 from runtime.services.projects import require_project_files
 from runtime.settings import NovelgenSettings

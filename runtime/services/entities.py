@@ -9,12 +9,12 @@ from typing import Any
 from pydantic import BaseModel, Field
 
 from novelgen.errors import UserInputError
+from novelgen.language.normalise import name_key
 from novelgen.models.appearances import METADATA, entity_counts
 from novelgen.models.entity import Entity, EntityType
 from novelgen.models.position import END_OF_STORY, StoryPosition
 from novelgen.models.shown import Shown, ShownList
 from novelgen.models.state import EntityStateSnapshot, StateChange
-from novelgen.names.normalise import name_key
 from runtime.ingest.entities import rescan_since_in, store_entities_in, withdraw_names_in
 from runtime.ingest.indexing import IndexingResult, drain_outbox
 from runtime.services.entity_fields import (

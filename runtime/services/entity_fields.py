@@ -8,14 +8,14 @@ from typing import Any
 
 from pydantic import ValidationError
 
+from novelgen.context.labels import labels_for
 from novelgen.errors import UserInputError
+from novelgen.language.resolver import NameResolver
 from novelgen.models.entity import ALIAS_TRANSLATIONS, TRANSLATION, Entity, EntityAlias
 from novelgen.models.position import StoryPosition
 from novelgen.models.profiles import PROFILE_MODELS, STATE_MODELS, profile_of
 from novelgen.models.state import PRESENCE_ATTRIBUTE
-from novelgen.names.resolver import NameResolver
 from novelgen.nearest import did_you_mean
-from novelgen.rendering.labels import labels_for
 
 _OWN_FIELDS = ("name", "role", "description")
 _NAME_FIELDS = ("aliases", "alias", TRANSLATION, ALIAS_TRANSLATIONS)

@@ -13,6 +13,7 @@ from novelgen.chains.scene_record_chain import SceneRecordSettings
 from novelgen.errors import ConfigurationError
 from novelgen.model_calls.usage import TokenPrices
 from novelgen.models.position import StoryPosition
+from runtime.index.chat_models import UnavailableChatModel, build_chat_model
 from runtime.ingest.chapter_pass import ChapterPass, reconcile_chapters
 from runtime.ingest.extraction import ExtractionChoice, ExtractionReport, extract_scenes
 from runtime.ingest.extraction_estimate import (
@@ -23,7 +24,6 @@ from runtime.ingest.extraction_estimate import (
 )
 from runtime.ingest.indexing import IndexingResult, drain_outbox
 from runtime.ingest.knowledge_pass import KnowledgeChoice, KnowledgeReport, read_knowledge
-from runtime.providers.chat_models import UnavailableChatModel, build_chat_model
 from runtime.services.story_difference import what_taken_changed
 from runtime.services.thread_ledger import thread_warnings
 from runtime.settings import NovelgenSettings

@@ -14,6 +14,8 @@ from novelgen.models.position import StoryPosition
 from novelgen.models.record import SceneRecord, is_unsaid
 from novelgen.models.story_difference import StoryDifference
 from novelgen.models.user_file import Settings, StoryPart
+from runtime.care.importing import import_story
+from runtime.care.novel_gen_folder import read_chapter_memory
 from runtime.files.author_remarks import Remark
 from runtime.files.paths import ProjectPaths
 from runtime.files.project_files import (
@@ -46,8 +48,6 @@ from runtime.services.condition import StoryCondition, story_condition
 from runtime.services.story_difference import what_taken_changed
 from runtime.services.thread_ledger import thread_warnings
 from runtime.stores import MemoryStores
-from runtime.transfer.importing import import_story
-from runtime.transfer.novel_gen_folder import read_chapter_memory
 
 Progress = Callable[[int, int], Any]
 """Called with how much is done and how much there is in all."""

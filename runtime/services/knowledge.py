@@ -7,8 +7,10 @@ from collections.abc import Callable, Sequence
 from pydantic import BaseModel, Field
 
 from novelgen.errors import UnknownEntityError, UnknownMemoryError, UserInputError
-from novelgen.knowledge.rules import shared_scenes
-from novelgen.knowledge.story import KnowledgeMemory
+from novelgen.language.language import significant_words
+from novelgen.language.resolver import NameResolver
+from novelgen.memory.knowledge_rules import shared_scenes
+from novelgen.memory.story import KnowledgeMemory
 from novelgen.models.entity import revealed_identity
 from novelgen.models.knowledge import (
     ALL_LIVED,
@@ -22,9 +24,7 @@ from novelgen.models.knowledge import (
     UnknownMemory,
 )
 from novelgen.models.position import END_OF_STORY, StoryPosition
-from novelgen.names.resolver import NameResolver
-from novelgen.text.language import significant_words
-from runtime.retrieval.knowledge import knowledge_rules, knowledge_story
+from runtime.search.knowledge import knowledge_rules, knowledge_story
 from runtime.services.references import known_entities, place_of_statement, resolved_entity
 from runtime.storage.entity.entities import is_unmasked
 from runtime.storage.records import StoredKnowledge, StoredMemory

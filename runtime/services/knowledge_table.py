@@ -9,11 +9,11 @@ from typing import Literal, get_args
 from pydantic import BaseModel, Field
 
 from novelgen.errors import UserInputError
-from novelgen.knowledge.rules import KnowledgeRules
-from novelgen.knowledge.story import KnowledgeMemory
+from novelgen.memory.knowledge_rules import KnowledgeRules
+from novelgen.memory.story import KnowledgeMemory
 from novelgen.models.knowledge import READER, KnownMemory, UnknownMemory
 from novelgen.models.position import END_OF_STORY, StoryPosition
-from runtime.retrieval.knowledge import knowledge_rules
+from runtime.search.knowledge import knowledge_rules
 from runtime.services.knowledge import is_about, knower_id
 from runtime.services.references import known_entities
 from runtime.stores import MemoryStores

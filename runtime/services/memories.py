@@ -7,6 +7,8 @@ from collections.abc import Callable, Sequence
 from pydantic import BaseModel, Field
 
 from novelgen.errors import UnknownMemoryError, UserInputError
+from novelgen.language.resolver import NameResolver
+from novelgen.memory.evidence import QuoteFinder
 from novelgen.models.entity import Entity, EntityAlias, names_from_the_start
 from novelgen.models.memory import (
     CONTENT_TYPES,
@@ -19,8 +21,6 @@ from novelgen.models.memory import (
 from novelgen.models.position import END_OF_STORY, StoryPosition
 from novelgen.models.record import is_unsaid
 from novelgen.models.shown import Shown, ShownList
-from novelgen.names.resolver import NameResolver
-from novelgen.records.evidence import QuoteFinder
 from runtime.ingest.indexing import IndexingResult, drain_outbox
 from runtime.services.references import known_entities, resolved_targets
 from runtime.storage.memory.author_changes import AuthorChangeKind

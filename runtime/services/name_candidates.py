@@ -7,15 +7,15 @@ from typing import get_args
 from pydantic import BaseModel, Field
 
 from novelgen.errors import UnknownEntityError, UserInputError
+from novelgen.language.candidates import MIN_COUNT, NameCandidate, candidate_of
+from novelgen.language.normalise import name_key
+from novelgen.language.sightings import CandidateKind
 from novelgen.models.entity import Entity, EntityAlias, EntityType
 from novelgen.models.position import END_OF_STORY, StoryPosition
-from novelgen.names.candidates import MIN_COUNT, NameCandidate, candidate_of
-from novelgen.names.normalise import name_key
-from novelgen.names.sightings import CandidateKind
 from novelgen.nearest import nearest_names
 from runtime.ingest.entities import store_entities_in
 from runtime.ingest.indexing import IndexingResult, drain_outbox
-from runtime.retrieval.name_candidates import open_candidates
+from runtime.search.name_candidates import open_candidates
 from runtime.services.references import known_entities, resolved_entity
 from runtime.storage.entity.merges import EntityChange
 from runtime.storage.records import EntityOrigin

@@ -14,9 +14,9 @@ from pydantic import BaseModel, Field
 from pydantic.fields import FieldInfo
 
 from novelgen.errors import InvalidProjectIdError, ProjectExistsError, UnknownProjectError, UserInputError
+from novelgen.language.language import story_language
 from novelgen.models.position import require_project_id
 from novelgen.models.user_file import CharactersConfig, Settings
-from novelgen.text.language import story_language
 from runtime.files.paths import ProjectPaths
 from runtime.files.project_files import load_settings_file
 from runtime.settings import NovelgenSettings, load_settings

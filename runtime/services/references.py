@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from novelgen.errors import UnknownEntityError, UnknownSceneError
+from novelgen.language.resolver import NameResolver
 from novelgen.models.entity import Entity, EntityType
 from novelgen.models.position import END_OF_STORY, StoryPosition
-from novelgen.names.resolver import NameResolver
 from novelgen.nearest import nearest_names
 from runtime.storage.unit import UnitOfWork
 

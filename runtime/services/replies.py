@@ -12,12 +12,12 @@ from typing import Any, Literal, get_args
 from langchain_core.language_models import BaseChatModel
 from pydantic import BaseModel, Field
 
-from novelgen.character_memory.dispositions import PLAYER, clamped, status_words
-from novelgen.character_memory.events import typed_interaction
-from novelgen.character_memory.given_event import GivenEvent
-from novelgen.character_memory.memory import CharacterMemory, Moment
-from novelgen.character_memory.recall import Recall
-from novelgen.character_memory.reply_check import (
+from novelgen.characters.dispositions import PLAYER, clamped, status_words
+from novelgen.characters.events import typed_interaction
+from novelgen.characters.given_event import GivenEvent
+from novelgen.characters.memory import CharacterMemory, Moment
+from novelgen.characters.recall import Recall
+from novelgen.characters.reply_check import (
     PLAYER_NAME_SLOT,
     KnownSlot,
     ReplyFinding,
@@ -25,19 +25,19 @@ from novelgen.character_memory.reply_check import (
     check_reply,
     known_slots,
 )
-from novelgen.character_memory.reply_prompt import ReplyRequest, SpokenTurn, card_text, reply_messages
-from novelgen.character_memory.reply_stream import ReplyAnalysis, ReplySplitter, read_analysis, stream_text
-from novelgen.character_memory.secrets import find_secret
+from novelgen.characters.reply_prompt import ReplyRequest, SpokenTurn, card_text, reply_messages
+from novelgen.characters.reply_stream import ReplyAnalysis, ReplySplitter, read_analysis, stream_text
+from novelgen.characters.secrets import find_secret
 from novelgen.deadlines import Deadline
 from novelgen.errors import DeadlineExceededError, ModelError, UserInputError
+from novelgen.language.language import StoryLanguage
+from novelgen.language.normalise import is_description
+from novelgen.language.scrub import scrub_text
 from novelgen.model_calls.answers import UnusableAnswerError
 from novelgen.model_calls.json_model import issue_kind_of
 from novelgen.models.context import ReportIssue
 from novelgen.models.entity import Entity
 from novelgen.models.position import StoryPosition
-from novelgen.names.normalise import is_description
-from novelgen.text.language import StoryLanguage
-from novelgen.text.scrub import scrub_text
 from runtime.services.characters import Remembered, list_character_memories, recall_memories, remember_event
 from runtime.services.dispositions import (
     Feelings,

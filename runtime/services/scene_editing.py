@@ -8,11 +8,11 @@ from typing import Any, Literal
 from pydantic import BaseModel, Field
 
 from novelgen.errors import UserInputError
+from novelgen.language.scrub import require_size, scrub_text
+from novelgen.memory.evidence import QuoteFinder
 from novelgen.models.entity import Entity
 from novelgen.models.position import StoryPosition
 from novelgen.models.record import SceneRecord
-from novelgen.records.evidence import QuoteFinder
-from novelgen.text.scrub import require_size, scrub_text
 from runtime.ingest.indexing import IndexingResult, drain_outbox
 from runtime.ingest.scene_writes import replace_stored_scene
 from runtime.services.author_changes import changed_scene, scene_image

@@ -8,16 +8,16 @@ from typing import Any, Literal
 
 from pydantic import BaseModel, Field
 
+from novelgen.context.labels import Labels, labels_for
+from novelgen.context.lines import render_value
 from novelgen.errors import UnknownSceneError
+from novelgen.memory.evidence import QuoteFinder
 from novelgen.models.entity import Entity
 from novelgen.models.knowledge import ALL_LIVED, READER, KnowledgeKind, KnowledgeSource
 from novelgen.models.memory import DISTILLED_TYPES, StoryMemoryChunk
 from novelgen.models.position import END_OF_STORY, StoryPosition
 from novelgen.models.record import RecordedLearning, RecordedMemory, SceneRecord
 from novelgen.models.state import StateChange
-from novelgen.records.evidence import QuoteFinder
-from novelgen.rendering.labels import Labels, labels_for
-from novelgen.rendering.lines import render_value
 from runtime.services.references import known_entities
 from runtime.storage.records import EntityOrigin, ExtractionStatus, MemoryStatus, SceneState, StoredScene
 from runtime.storage.unit import UnitOfWork

@@ -9,9 +9,9 @@ from pydantic import BaseModel, Field
 
 from novelgen.chains.scene_summary_chain import SceneSummaryChain, SceneSummaryRequest
 from novelgen.errors import UserInputError
+from novelgen.language.extractive import bullets
+from novelgen.language.scrub import require_size, scrub_text
 from novelgen.models.context import ReportIssue
-from novelgen.text.extractive import bullets
-from novelgen.text.scrub import require_size, scrub_text
 from runtime.services.extraction import build_extraction_model
 from runtime.settings import NovelgenSettings, load_settings
 

@@ -7,9 +7,9 @@ from collections.abc import Sequence
 from novelgen.memory.search import RankedMemories
 from novelgen.models.memory import ContentType, StoryMemoryChunk
 from novelgen.models.position import StoryPosition
+from runtime.search.story_memory import DEFAULT_TOP_K, StoryMemoryTools
 from runtime.services.indexing import await_index
 from runtime.stores import MemoryStores
-from runtime.story_memory import DEFAULT_TOP_K, StoryMemoryTools
 
 
 def search_memories(

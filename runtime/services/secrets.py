@@ -9,16 +9,16 @@ from typing import Any
 
 from pydantic import BaseModel, Field, ValidationError
 
-from novelgen.character_memory.dispositions import Disposition, folded_disposition
-from novelgen.character_memory.memory import Moment
-from novelgen.character_memory.mind import Mind, View
-from novelgen.character_memory.recall import ProtectedLine
-from novelgen.character_memory.secrets import Secret, SecretStanding, UnlockConditions, require_secret
-from novelgen.character_memory.withheld import withheld_places
+from novelgen.characters.dispositions import Disposition, folded_disposition
+from novelgen.characters.memory import Moment
+from novelgen.characters.mind import Mind, View
+from novelgen.characters.recall import ProtectedLine
+from novelgen.characters.secrets import Secret, SecretStanding, UnlockConditions, require_secret
+from novelgen.characters.withheld import withheld_places
 from novelgen.errors import UserInputError
-from novelgen.names.normalise import name_key
+from novelgen.language.normalise import name_key
+from novelgen.language.scrub import scrub_text, scrub_tree
 from novelgen.nearest import did_you_mean
-from novelgen.text.scrub import scrub_text, scrub_tree
 from runtime.files.file_reading import described, shown
 from runtime.services.dispositions import happened, header_line, other_id_of, terms_between
 from runtime.services.references import known_entities

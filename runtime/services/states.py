@@ -10,10 +10,10 @@ from pydantic import BaseModel, Field
 from novelgen.models.folds import HOLDER_ATTRIBUTE
 from novelgen.models.position import END_OF_STORY, StoryPosition
 from novelgen.models.state import EntityStateSnapshot, StateChange
+from runtime.search.story_memory import DEFAULT_CONTEXT_WINDOW
 from runtime.services.references import known_entities, resolved_entity
 from runtime.storage.unit import UnitOfWork
 from runtime.stores import MemoryStores
-from runtime.story_memory import DEFAULT_CONTEXT_WINDOW
 
 
 class TimelineView(BaseModel):

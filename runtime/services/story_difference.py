@@ -6,7 +6,7 @@ import logging
 from collections.abc import Iterable, Sequence
 from typing import Literal
 
-from novelgen.assembly.story_difference import StoryStretch, tell_difference
+from novelgen.context.story_difference import StoryStretch, tell_difference
 from novelgen.errors import DatabaseError, InvalidPositionError, UnknownSceneError
 from novelgen.models.context import ReportIssue
 from novelgen.models.entity import revealed_identity

@@ -6,9 +6,9 @@ from collections.abc import Sequence
 
 from pydantic import BaseModel, Field
 
+from novelgen.language.chronology import days_apart, scene_times
 from novelgen.models.position import END_OF_STORY, StoryPosition
 from novelgen.models.story_time import DaySpan, SceneTime, StoryTimeline
-from novelgen.story_time.chronology import days_apart, scene_times
 from runtime.services.references import known_entities, resolved_entity
 from runtime.stores import MemoryStores
 

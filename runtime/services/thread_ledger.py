@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
+from novelgen.memory.board import ledger_warnings
+from novelgen.memory.ledger import LedgerStory, Place, ThreadLedger, make_ledger
+from novelgen.memory.vital_status import STATUS_ATTRIBUTES, is_death, is_return_to_life
 from novelgen.models.position import END_OF_STORY, StoryPosition, sort_key
 from novelgen.models.state import StateChange
-from novelgen.records.vital_status import STATUS_ATTRIBUTES, is_death, is_return_to_life
-from novelgen.threads.board import ledger_warnings
-from novelgen.threads.ledger import LedgerStory, Place, ThreadLedger, make_ledger
 from runtime.services.references import known_entities, resolved_ids
 from runtime.stores import MemoryStores
 

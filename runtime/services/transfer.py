@@ -10,11 +10,11 @@ from typing import Any
 from pydantic import BaseModel, Field
 
 from novelgen.errors import UnknownProjectError
+from runtime.care import exporting
+from runtime.care.importing import SourceImport, StoredText, import_source
 from runtime.files.chapter_text import chapter_number
 from runtime.services.condition import StoryCondition, story_condition
 from runtime.stores import MemoryStores
-from runtime.transfer import exporting
-from runtime.transfer.importing import SourceImport, StoredText, import_source
 
 Progress = Callable[[int, int], Any]
 

@@ -7,10 +7,10 @@ from datetime import datetime
 
 from sqlalchemy import Connection
 
-from novelgen.knowledge.story import KnowledgeStory
 from novelgen.memory.outline import StoryOutline, StoryRecap
+from novelgen.memory.story import KnowledgeStory
+from novelgen.memory.summaries import CHAPTERS_PER_PART, NumberedPart
 from novelgen.models.position import END_OF_STORY, StoryPosition
-from novelgen.records.summaries import CHAPTERS_PER_PART, NumberedPart
 from runtime.storage.character.dispositions import PlayRepository
 from runtime.storage.character.memories import CharacterMemoryRepository
 from runtime.storage.entity.deletion import DeletionRepository

@@ -7,9 +7,9 @@ from typing import Annotated
 from pydantic import BaseModel, ConfigDict, Field
 
 from novelgen.chains.scene_summary_chain import MAX_SCENE_CHARACTERS
+from novelgen.language.extractive import MAX_BULLETS
 from novelgen.models.position import ChapterIndex, SceneIndex
 from novelgen.models.state import LoopImportance, RelationshipDimensions
-from novelgen.text.extractive import MAX_BULLETS
 from runtime.services.cards import DEFAULT_LIMIT, CardType
 
 MAX_RESULTS = 50

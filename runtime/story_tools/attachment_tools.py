@@ -9,10 +9,10 @@ from typing import Any
 
 from langchain_core.tools import BaseTool
 
+from novelgen.language.language import StoryLanguage
+from novelgen.model_calls.prompting import read_prompt_file
 from novelgen.models.memory import DISTILLED_TYPES, StoryMemoryChunk
 from novelgen.models.position import StoryPosition, require_project_id
-from novelgen.prompting import read_prompt_file
-from novelgen.text.language import StoryLanguage
 from runtime.services.attachments import AttachmentChange, attach_memories, attach_mentions, detach_memories
 from runtime.services.memories import add_note, edit_memory, list_memories
 from runtime.stores import MemoryStores

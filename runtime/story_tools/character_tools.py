@@ -8,7 +8,7 @@ from datetime import datetime
 from langchain_core.tools import BaseTool
 from pydantic import BaseModel, ConfigDict, Field
 
-from novelgen.character_memory.given_event import GivenEvent
+from novelgen.characters.given_event import GivenEvent
 from novelgen.models.position import StoryPosition, require_project_id
 from runtime.services.characters import recall_memories, remember_event
 from runtime.stores import MemoryStores

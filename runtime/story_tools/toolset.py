@@ -17,8 +17,8 @@ from langchain_core.language_models import BaseChatModel
 from langchain_core.tools import BaseTool
 from pydantic import BaseModel
 
+from novelgen.context.difference_block import difference_lines
 from novelgen.models.position import END_OF_STORY, StoryPosition, require_project_id
-from novelgen.rendering.story_difference import difference_lines
 from runtime.services import entities, knowledge, relationships, threads
 from runtime.services.cards import CARD_TYPES, CardSearch, CardType
 from runtime.services.continuity import check_draft, scene_of_draft

@@ -10,14 +10,14 @@ from typing import Any
 
 import pytest
 
-from novelgen.consolidation.consolidated import ConsolidatedText, consolidated_memory
+from novelgen.context.prompt_block import render_context
+from novelgen.memory.consolidated import ConsolidatedText, consolidated_memory
 from novelgen.models.context import MemoryContextRequest, SceneMemoryContext
 from novelgen.models.entity import Entity, EntityAlias
 from novelgen.models.knowledge import KnowledgeMode
 from novelgen.models.plan import ScenePlan
 from novelgen.models.position import utc_now
 from novelgen.models.record import SceneRecord
-from novelgen.rendering.prompt_block import render_context
 from runtime.context_chain import build_context_chain
 from runtime.ingest.entities import store_entities
 from runtime.ingest.ingest import ingest_scenes

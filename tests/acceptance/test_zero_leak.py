@@ -10,12 +10,12 @@ from typing import Any
 
 import pytest
 
+from novelgen.context.prompt_block import render_context
 from novelgen.models.context import MemoryContextRequest
 from novelgen.models.entity import Entity, EntityAlias
 from novelgen.models.plan import ScenePlan
 from novelgen.models.position import StoryPosition
 from novelgen.models.record import SceneRecord
-from novelgen.rendering.prompt_block import render_context
 from runtime.context_chain import build_context_chain
 from runtime.ingest.entities import store_entities
 from runtime.ingest.ingest import ingest_scenes

@@ -20,12 +20,12 @@ from typing import Any
 
 import numpy as np
 
-from novelgen.character_memory import recall as recalling
-from novelgen.character_memory.given_event import GivenEvent, learning, made_memory
-from novelgen.character_memory.mind import Mind
-from novelgen.character_memory.recall import Asked, Recall
-from novelgen.character_memory.relevance import RelevanceScale, unit_rows
-from novelgen.character_memory.settings import CharacterMemorySettings
+from novelgen.characters import recall as recalling
+from novelgen.characters.given_event import GivenEvent, learning, made_memory
+from novelgen.characters.mind import Mind
+from novelgen.characters.recall import Asked, Recall
+from novelgen.characters.relevance import RelevanceScale, unit_rows
+from novelgen.characters.settings import CharacterMemorySettings
 from runtime.character import Character
 from runtime.services.characters import open_character
 from runtime.settings import load_settings

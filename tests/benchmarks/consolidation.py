@@ -14,7 +14,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from novelgen.consolidation.consolidated import extractive_text
+from novelgen.memory.consolidated import extractive_text
 from novelgen.models.memory import StoryMemoryChunk
 from runtime.bench.bench_stores import BenchStores, VectorCache, imported, load_bench_settings
 from runtime.bench.book import BenchBook, load_bench_book

@@ -21,13 +21,13 @@ from typing import Any
 
 from pydantic import BaseModel
 
-from novelgen.continuity.rules import find_by_rules
-from novelgen.continuity.story import read_draft
+from novelgen.checking.rules import find_by_rules
+from novelgen.checking.story import read_draft
+from novelgen.language.language import has_cjk
 from novelgen.models.continuity import ContinuityIssue
 from novelgen.models.position import StoryPosition
-from novelgen.text.language import has_cjk
 from runtime.ingest.ingest import import_book
-from runtime.retrieval.continuity import story_before
+from runtime.search.continuity import story_before
 from runtime.settings import load_settings
 from runtime.stores import MemoryStores
 

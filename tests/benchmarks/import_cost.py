@@ -13,11 +13,11 @@ import tempfile
 from pathlib import Path
 from time import perf_counter
 
+from runtime.care.importing import import_source
+from runtime.index import offline_embeddings
 from runtime.ingest.indexing import drain_outbox
-from runtime.providers import offline_embeddings
 from runtime.settings import load_settings
 from runtime.stores import MemoryStores
-from runtime.transfer.importing import import_source
 
 PROJECT = "measured"
 

@@ -31,10 +31,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from novelgen.deadlines import Deadline
-from runtime.vectors.exact import exact_search
-from runtime.vectors.locations import EmbeddedIndex
-from runtime.vectors.manager import VectorStoreManager
-from runtime.vectors.rows import IndexRow
+from runtime.index.exact import exact_search
+from runtime.index.locations import EmbeddedIndex
+from runtime.index.manager import VectorStoreManager
+from runtime.index.rows import IndexRow
 
 DIMENSION = 384
 SIZES = (2_000, 20_000, 100_000)

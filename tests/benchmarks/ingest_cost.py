@@ -17,8 +17,8 @@ from pathlib import Path
 from typing import Any
 
 from runtime.files.bench_folder import load_book
+from runtime.index.embeddings import CheckedEmbeddings
 from runtime.ingest.ingest import import_book
-from runtime.providers.embeddings import CheckedEmbeddings
 from runtime.settings import load_settings
 from runtime.stores import MemoryStores
 

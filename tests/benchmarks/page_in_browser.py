@@ -24,14 +24,14 @@ from playwright.sync_api import Page, expect
 from pydantic import BaseModel, Field
 
 from novelgen.models.record import SceneRecord
-from runtime.cli.opening import settle_imports
+from runtime.doors.cli.opening import settle_imports
 from runtime.files.project_files import load_characters, load_entities
 from runtime.ingest.entities import store_entities
 from runtime.ingest.ingest import ingest_scenes
 from runtime.ingest.scene_input import SceneInput
-from runtime.server.page.frame import VIEWS
+from runtime.page.frame import VIEWS
 from runtime.stores import MemoryStores
-from tests.runtime.server.serving import client_of
+from tests.runtime.doors.http.serving import client_of
 from tests.support.browser import chromium, open_server, window_of
 from tests.support.demo_project import copy_shipped_demos, demo_scenes, settings_for
 

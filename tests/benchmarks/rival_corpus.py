@@ -13,11 +13,11 @@ import numpy as np
 from langchain_core.documents import Document
 from numpy.typing import NDArray
 
+from novelgen.language.language import CJK_RANGES, is_cjk
 from novelgen.models.plan import ScenePlan
-from novelgen.text.language import CJK_RANGES, is_cjk
 from runtime.bench.book import BenchBook, Place, whole_plan
 from runtime.bench.scoring import RankedText
-from runtime.providers.embeddings import CheckedEmbeddings
+from runtime.index.embeddings import CheckedEmbeddings
 
 SATURATION = 1.5
 LENGTH_SHARE = 0.75

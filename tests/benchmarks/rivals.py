@@ -30,9 +30,9 @@ from novelgen.models.entity import Entity
 from runtime.bench.book import BenchBook, BenchPlan, load_bench_book, whole_plan
 from runtime.bench.quality import QualityReport, Ranking, Rival, Rivals, measure_quality
 from runtime.bench.scoring import DEFAULT_BUDGETS, RankedText
-from runtime.cli.commands.bench import print_quality
-from runtime.cli.output import print_json, staged_progress
-from runtime.providers.embeddings import CheckedEmbeddings
+from runtime.doors.cli.commands.bench import print_quality
+from runtime.doors.cli.output import print_json, staged_progress
+from runtime.index.embeddings import CheckedEmbeddings
 from tests.benchmarks.rival_corpus import (
     Corpus,
     CorpusText,

@@ -21,7 +21,7 @@ from pydantic import BaseModel, Field
 from novelgen.memory.search import RankedMemories
 from novelgen.models.memory import StoryMemoryChunk
 from runtime.ingest.ingest import import_book
-from runtime.retrieval.search import ranked_memories
+from runtime.search.search import ranked_memories
 from runtime.settings import load_settings
 from runtime.stores import MemoryStores
 from tests.support.demo_project import DEMOS, copy_shipped_demos, ingest_demo

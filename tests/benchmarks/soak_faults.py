@@ -24,8 +24,8 @@ from langchain_core.outputs import ChatGeneration, ChatResult
 from pydantic import ConfigDict
 
 from runtime.files.paths import ProjectPaths
-from runtime.providers.embeddings import CheckedEmbeddings
-from runtime.providers.offline_embeddings import HashedNgramEmbeddings
+from runtime.index.embeddings import CheckedEmbeddings
+from runtime.index.offline_embeddings import HashedNgramEmbeddings
 from runtime.settings import NovelgenSettings
 from runtime.stores import MemoryStores
 from tests.benchmarks.samples import children_of
@@ -267,7 +267,7 @@ class Faults(threading.Thread):
 
 def _is_index(pid: int) -> bool:
     with contextlib.suppress(OSError):
-        return b"runtime.vectors.worker" in Path(f"/proc/{pid}/cmdline").read_bytes()
+        return b"runtime.index.worker" in Path(f"/proc/{pid}/cmdline").read_bytes()
     return False
 
 

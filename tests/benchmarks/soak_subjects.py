@@ -13,11 +13,11 @@ from novelgen.errors import NovelgenError
 from novelgen.models.context import SceneMemoryContext
 from novelgen.models.plan import ScenePlan
 from novelgen.models.position import StoryPosition
+from runtime.care.repair import repair_index
 from runtime.context_chain import build_context_chain
-from runtime.diagnosis.repair import repair_index
+from runtime.doors.http.problems import Problem
 from runtime.ingest.ingest import delete_scene, ingest_scene
 from runtime.ingest.scene_input import SceneInput
-from runtime.server.problems import Problem
 from runtime.settings import NovelgenSettings
 from tests.benchmarks.soak_faults import FlakyChatModel, FlakyStores, Harmed, Outages, Refused
 from tests.support.served_process import ServedProcess

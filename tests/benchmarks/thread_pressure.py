@@ -15,12 +15,12 @@ from collections import defaultdict
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
+from novelgen.memory.ledger import LedgerEntry, LedgerStory, ThreadEvent, make_ledger
 from novelgen.memory.outline import OutlineScene
 from novelgen.models.folds import loop_event_values, recorded_loop_events
 from novelgen.models.position import StoryPosition
 from novelgen.models.record import SceneRecord
 from novelgen.models.state import LOOP_WEIGHTS
-from novelgen.threads.ledger import LedgerEntry, LedgerStory, ThreadEvent, make_ledger
 
 ORDERS: Mapping[str, Callable[[LedgerEntry], float]] = {
     "pressure": lambda each: each.pressure,

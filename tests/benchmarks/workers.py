@@ -33,7 +33,7 @@ from runtime.settings import NovelgenSettings, load_settings
 from runtime.stores import MemoryStores
 from tests.benchmarks.marked_scenes import ENTITIES, marked_scene
 from tests.benchmarks.soak_clients import check_project
-from tests.runtime.vectors.conftest import ServerProcess
+from tests.runtime.index.conftest import ServerProcess
 
 Index = Literal["embedded", "server"]
 START_TIMEOUT_S = 120.0

@@ -12,7 +12,7 @@ from runtime.ingest.ingest import ingest_scenes
 from runtime.ingest.scene_input import SceneInput
 from runtime.memory_tools import StoryMemoryTools
 from runtime.stores import MemoryStores
-from tests.runtime.vectors.conftest import ServerProcess
+from tests.runtime.index.conftest import ServerProcess
 from tests.support.databases import BOTH, postgres_database
 from tests.support.demo_project import settings_for
 

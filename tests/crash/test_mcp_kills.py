@@ -17,7 +17,7 @@ import novelgen
 from novelgen.errors import UnknownSceneError
 from novelgen.models.position import StoryPosition
 from runtime.services.scenes import get_scene
-from tests.runtime.mcp_server.agents import FAKE_EMBEDDINGS, ROOT
+from tests.runtime.doors.mcp.agents import FAKE_EMBEDDINGS, ROOT
 
 KILLS = int(os.environ.get("NOVELGEN_TEST_MCP_KILLS", "2"))
 MEMORIES = 40

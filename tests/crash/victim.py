@@ -23,10 +23,10 @@ from novelgen.models.plan import ScenePlan
 from novelgen.models.position import StoryPosition
 from novelgen.models.record import SceneRecord
 from runtime.context_chain import build_context_chain
+from runtime.index.process import IndexProcess
 from runtime.ingest.ingest import delete_scene, ingest_scenes
 from runtime.ingest.scene_input import SceneInput
 from runtime.stores import MemoryStores
-from runtime.vectors.process import IndexProcess
 from tests.support.demo_project import settings_for
 from tests.support.forked_index_processes import IndexForkserver, fork_this_process, launch_with
 

@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
-from runtime.cli.main import novelgen
+from runtime.doors.cli.main import novelgen
 from runtime.settings import load_settings
 from tests.docs.exceptions import SERVED_HERE
 from tests.docs.pages import Block

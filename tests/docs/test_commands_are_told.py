@@ -7,8 +7,8 @@ import re
 import click
 import pytest
 
-from runtime.cli.error_handling import ExitCode
-from runtime.cli.main import novelgen
+from runtime.doors.cli.error_handling import ExitCode
+from runtime.doors.cli.main import novelgen
 from tests.docs.pages import ROOT, text_of
 
 COMMAND_LINE = text_of("docs/command-line.md")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from runtime.server.page.frame import VIEWS
+from runtime.page.frame import VIEWS
 from tests.docs.pages import ROOT, text_of
 from tests.docs.write_screenshots import FOLDER, MAX_BYTES, shots
 

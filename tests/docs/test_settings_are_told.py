@@ -8,10 +8,10 @@ from typing import Any
 
 from pydantic import BaseModel
 
-from novelgen.character_memory.dispositions import RELATIONSHIP_DELTAS, deltas_of
-from novelgen.character_memory.settings import CharacterMemorySettings
+from novelgen.characters.dispositions import RELATIONSHIP_DELTAS, deltas_of
+from novelgen.characters.settings import CharacterMemorySettings
 from novelgen.deadlines import SHARES
-from novelgen.selection.weights import SelectionWeights
+from novelgen.memory.weights import SelectionWeights
 from novelgen.settings import ContextSettings
 from runtime.settings import NovelgenSettings
 from tests.docs.pages import text_of

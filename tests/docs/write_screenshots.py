@@ -12,7 +12,7 @@ from pathlib import Path
 from PIL import Image
 from playwright.sync_api import Browser, Page
 
-from runtime.server.page.frame import VIEWS
+from runtime.page.frame import VIEWS
 from runtime.stores import MemoryStores
 from tests.docs.pages import ROOT
 from tests.support.browser import DESKTOP, PHONE, chromium, open_server, window_of

@@ -28,8 +28,8 @@ INGEST = ("ingest", "demo")
 OWNER = """
 import sys
 from pathlib import Path
-from runtime.vectors.locations import EmbeddedIndex
-from runtime.vectors.index_files import IndexOwnership
+from runtime.index.locations import EmbeddedIndex
+from runtime.index.index_files import IndexOwnership
 ownership = IndexOwnership(EmbeddedIndex(Path(sys.argv[1])))
 ownership.acquire()
 print("owned", flush=True)

@@ -12,7 +12,7 @@ from typing import Any
 from novelgen.memory.search import SearchQuery, SearchRequest
 from novelgen.models.context import MemoryContextRequest, SceneMemoryContext
 from runtime.ingest.indexing import verify_index
-from runtime.retrieval.search import search_memories
+from runtime.search.search import search_memories
 from runtime.stores import MemoryStores
 from tests.faults.expectations import HANG_GUARD_S, rebuild, require_healthy
 from tests.faults.matrix import covers

@@ -13,7 +13,7 @@ import pytest
 
 from tests.faults.expectations import HANG_GUARD_S
 from tests.faults.matrix import covers
-from tests.runtime.cli.small_project import PROJECT, write_project
+from tests.runtime.doors.cli.small_project import PROJECT, write_project
 
 pytestmark = pytest.mark.index_started_as_shipped
 

@@ -18,10 +18,10 @@ from langchain_openai import ChatOpenAI
 
 from novelgen.models.context import MemoryContextRequest, SceneMemoryContext
 from runtime.context_chain import build_context_chain
-from runtime.providers.offline_embeddings import HashedNgramEmbeddings
+from runtime.index.index_files import IndexOwnership
+from runtime.index.locations import EmbeddedIndex
+from runtime.index.offline_embeddings import HashedNgramEmbeddings
 from runtime.stores import MemoryStores
-from runtime.vectors.index_files import IndexOwnership
-from runtime.vectors.locations import EmbeddedIndex
 from tests.acceptance.test_memory_context_retrieval import damage_database, damage_index
 from tests.faults.disks import fill_disk, mount_small_disk, unmount_disk
 from tests.faults.expectations import HANG_GUARD_S, TIGHT, awake, require_same_entities, stages

@@ -17,7 +17,7 @@ from runtime.ingest.indexing import drain_outbox, reindex, verify_index
 from runtime.ingest.ingest import ingest_scene
 from runtime.ingest.scene_input import SceneInput
 from runtime.memory_tools import get_entity_state_tool, get_recent_timeline_tool, search_story_memory_tool
-from runtime.retrieval.search import search_memories
+from runtime.search.search import search_memories
 from runtime.stores import MemoryStores
 from tests.faults.matrix import covers
 from tests.support.demo_project import settings_for

@@ -12,13 +12,13 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from novelgen.errors import UserInputError
+from novelgen.language.scrub import scrub_text
 from novelgen.models.context import MemoryContextRequest
 from novelgen.models.plan import ScenePlan
 from novelgen.models.record import SceneRecord
-from novelgen.text.scrub import scrub_text
-from runtime.cli.error_handling import ExitCode
-from runtime.cli.main import novelgen
 from runtime.context_chain import build_context_chain
+from runtime.doors.cli.error_handling import ExitCode
+from runtime.doors.cli.main import novelgen
 from runtime.files.file_reading import parse_json
 from runtime.ingest.ingest import ingest_scene
 from runtime.ingest.scene_input import SceneInput

@@ -10,8 +10,8 @@ from click.testing import CliRunner
 from hypothesis import given
 from hypothesis import strategies as st
 
-from runtime.cli.error_handling import ExitCode
-from runtime.cli.main import novelgen
+from runtime.doors.cli.error_handling import ExitCode
+from runtime.doors.cli.main import novelgen
 from tests.fuzz.strategies import HOSTILE, fuzzed
 from tests.support.demo_project import DEMOS, FAKE_MEMORY
 

@@ -9,11 +9,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from novelgen.errors import InvalidFileError
+from runtime.care.updating import rearrangement
 from runtime.files.author_remarks import without_remarks
 from runtime.files.file_reading import read_story_text
 from runtime.files.manuscripts import read_manuscript, split_manuscript
 from runtime.ingest.scene_input import SceneInput
-from runtime.transfer.updating import rearrangement
 from tests.fuzz.strategies import documented, fuzzed
 
 _LINES = st.sampled_from(

@@ -8,11 +8,11 @@ from pathlib import Path
 import pytest
 
 from novelgen import prompting
+from novelgen.context.model_planner import PROMPT_VARIABLES, REPAIR_VARIABLES, SECOND_ROUND_VARIABLES
+from novelgen.context.retrieval_plan import ModelRetrievalPlan
 from novelgen.errors import ConfigurationError
-from novelgen.planning.model_planner import PROMPT_VARIABLES, REPAIR_VARIABLES, SECOND_ROUND_VARIABLES
-from novelgen.planning.retrieval_plan import ModelRetrievalPlan
-from novelgen.prompting import load_chat_prompt, read_prompt_file
-from novelgen.text.language import StoryLanguage, story_language
+from novelgen.language.language import StoryLanguage, story_language
+from novelgen.model_calls.prompting import load_chat_prompt, read_prompt_file
 
 LANGUAGES: tuple[StoryLanguage, ...] = ("en", "zh")
 PLANNER_PROMPTS = {

@@ -6,8 +6,8 @@ import shutil
 import threading
 from pathlib import Path
 
+from runtime.care.repair import repair_index
 from runtime.context_chain import build_context_chain
-from runtime.diagnosis.repair import repair_index
 from runtime.ingest.indexing import verify_index
 from runtime.ingest.ingest import ingest_scene
 from runtime.ingest.scene_input import SceneInput

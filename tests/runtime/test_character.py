@@ -12,7 +12,7 @@ import pytest
 import novelgen
 from novelgen.errors import UnknownEntityError, UnknownMemoryError, UserInputError
 from runtime.front_door import Memory
-from runtime.providers.offline_embeddings import HashedNgramEmbeddings
+from runtime.index.offline_embeddings import HashedNgramEmbeddings
 from runtime.services.entities import merge_entities, undo_entity_change
 from runtime.story import Story
 from tests.support.scripted_chat_model import ScriptedChatModel

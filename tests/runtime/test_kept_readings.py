@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from novelgen.errors import UnknownProjectError
-from runtime.kept_readings import KeptReadings
+from runtime.search.kept_readings import KeptReadings
 from runtime.settings import load_settings
 from runtime.stores import MemoryStores
 

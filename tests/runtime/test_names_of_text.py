@@ -13,7 +13,7 @@ from runtime.context_chain import build_context_chain
 from runtime.ingest.entities import store_entities
 from runtime.ingest.ingest import ingest_scenes
 from runtime.ingest.scene_input import SceneInput
-from runtime.retrieval.search import ranked_memories
+from runtime.search.search import ranked_memories
 from runtime.stores import MemoryStores
 from tests.support.demo_project import settings_for
 

@@ -14,7 +14,7 @@ from novelgen.models.memory import StoryMemoryChunk
 from novelgen.models.position import StoryPosition
 from runtime.langchain_tools import build_memory_tools
 from runtime.memory_tools import StoryMemoryTools, search_story_memory_tool
-from runtime.retrieval.search import ranked_memories
+from runtime.search.search import ranked_memories
 from runtime.services.cards import CardSearch
 from runtime.settings import load_settings
 from runtime.stores import MemoryStores

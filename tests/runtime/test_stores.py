@@ -18,9 +18,9 @@ from novelgen.errors import (
     UserInputError,
     VectorIndexError,
 )
+from runtime.index.locations import ChromaServer, EmbeddedIndex
 from runtime.settings import load_settings
 from runtime.stores import MemoryStores
-from runtime.vectors.locations import ChromaServer, EmbeddedIndex
 
 MOMENT = datetime(2026, 2, 3, tzinfo=UTC)
 

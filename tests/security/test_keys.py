@@ -14,10 +14,10 @@ from pydantic import SecretStr
 
 from novelgen.errors import ConfigurationError, EmbeddingError
 from runtime.context_chain import build_context_chain
+from runtime.index.chat_models import build_chat_model
+from runtime.index.embeddings import build_embeddings
 from runtime.ingest.extraction import ExtractionChoice, extract_scenes
 from runtime.ingest.indexing import reindex
-from runtime.providers.chat_models import build_chat_model
-from runtime.providers.embeddings import build_embeddings
 from runtime.settings import load_settings
 from runtime.stores import MemoryStores
 from tests.support.demo_project import demo_request, settings_for

@@ -11,14 +11,14 @@ from click.testing import CliRunner
 from novelgen.models.context import MemoryContextRequest
 from novelgen.models.entity import Entity
 from novelgen.models.plan import ScenePlan
-from runtime.cli.error_handling import ExitCode
-from runtime.cli.main import novelgen
+from runtime.care.exporting import export_project
 from runtime.context_chain import build_context_chain
+from runtime.doors.cli.error_handling import ExitCode
+from runtime.doors.cli.main import novelgen
 from runtime.ingest.entities import store_entities
 from runtime.ingest.ingest import ingest_scene
 from runtime.ingest.scene_input import SceneInput
 from runtime.stores import MemoryStores
-from runtime.transfer.exporting import export_project
 from tests.support.demo_project import FAKE_MEMORY, demo_request, settings_for
 
 TRAPS = [

@@ -26,8 +26,8 @@ FORBIDDEN_MODULES = (
     "langchain_community.document_loaders",
     "langchain_community.tools",
 )
-TEMPLATES_OF_THE_PAGE = REPOSITORY / "runtime/server/page/templates"
-JINJA_STANDS_IN = REPOSITORY / "runtime/server/page/frame.py"
+TEMPLATES_OF_THE_PAGE = REPOSITORY / "runtime/page/templates"
+JINJA_STANDS_IN = REPOSITORY / "runtime/page/frame.py"
 """HTML of packaged files, into which texts are put escaped; no text is ever a template."""
 FORBIDDEN_CALLS = {"eval", "exec", "load_prompt", "__import__", "system", "popen"}
 MIN_SAFE_VERSIONS = {"langchain-core": "1.3.3"}
@@ -88,7 +88,7 @@ def test_prompt_templates_are_made_in_one_place_from_packaged_files() -> None:
         for name, _ in _calls(ast.parse(file.read_text(encoding="utf-8")))
         if name in ("from_template", "from_messages", "PromptTemplate", "ChatPromptTemplate")
     }
-    assert makers == {"novelgen/prompting.py"}
+    assert makers == {"novelgen/model_calls/prompting.py"}
 
 
 def _installed(package: str) -> Version | None:

@@ -7,10 +7,10 @@ from collections.abc import Iterator
 
 import pytest
 
+from novelgen.context.prompt_block import render_context
 from novelgen.models.context import MemoryContextRequest
 from novelgen.models.plan import ScenePlan
 from novelgen.models.record import SceneRecord
-from novelgen.rendering.prompt_block import render_context
 from runtime.context_chain import build_context_chain
 from runtime.ingest.extraction import extract_scenes
 from runtime.ingest.ingest import ingest_scenes

@@ -17,9 +17,9 @@ from axe_playwright_python.sync_playwright import Axe
 from langchain_core.language_models import BaseChatModel
 from playwright.sync_api import Browser, BrowserContext, Page, expect, sync_playwright
 
-from runtime.server.app import build_app
-from runtime.server.settings import ServerSettings
-from tests.runtime.server.serving import project_stores
+from runtime.doors.http.app import build_app
+from runtime.doors.http.settings import ServerSettings
+from tests.runtime.doors.http.serving import project_stores
 
 CHROMIUM_VARIABLE = "NOVELGEN_TEST_CHROMIUM"
 """Path of a browser; otherwise the one of the distribution is taken."""

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from novelgen.continuity.story import Draft, StoryBefore, read_draft
-from novelgen.knowledge.rules import KnowledgeRules
-from novelgen.knowledge.story import KnowledgeMemory, KnowledgeScene, KnowledgeStory
+from novelgen.checking.story import Draft, StoryBefore, read_draft
+from novelgen.memory.knowledge_rules import KnowledgeRules
+from novelgen.memory.story import KnowledgeMemory, KnowledgeScene, KnowledgeStory
 from novelgen.models.continuity import ContinuityEvidence
 from novelgen.models.entity import Entity, EntityAlias
 from novelgen.models.memory import StoryMemoryChunk

@@ -1,8 +1,8 @@
 """Lets tests start processes of the index at the price of a fork.
 
 Why not the process that ships: it imports Chroma and LangChain, 1.4 s of CPU where a fork takes 0.05. The tests of
-`runtime/ingest`, `runtime/diagnosis`, `runtime/cli` and `stateful` alone start 171 of them, which would cost two
-minutes on two quiet cores. What is forked runs the same `runtime.vectors.worker.main`; the tests of the process itself,
+`runtime/ingest`, `runtime/care`, `runtime/doors/cli` and `stateful` alone start 171 of them, which would cost two
+minutes on two quiet cores. What is forked runs the same `runtime.index.worker.main`; the tests of the process itself,
 of its faults and of its owners are marked `index_started_as_shipped` and start a new interpreter.
 """
 

@@ -1,7 +1,7 @@
 """Forks processes of the index from one that has imported everything: importing takes most of their life in a test.
 
 Started as a program, with a socket as its standard input. Per request it forks a process that runs
-`runtime.vectors.worker`, and lets the program that asks become that process's parent.
+`runtime.index.worker`, and lets the program that asks become that process's parent.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ import socket
 import sys
 import traceback
 
-from runtime.vectors import worker
+from runtime.index import worker
 
 _REQUEST_BYTES = 1 << 20
 _DESCRIPTORS = 2

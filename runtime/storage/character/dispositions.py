@@ -9,9 +9,9 @@ from typing import Any
 from pydantic import BaseModel, Field
 from sqlalchemy import ColumnElement, Table, func, not_, or_, select, true
 
-from novelgen.character_memory.dispositions import DispositionChange
-from novelgen.character_memory.memory import GamePosition, Moment, PositionNumber
-from novelgen.character_memory.secrets import Secret
+from novelgen.characters.dispositions import DispositionChange
+from novelgen.characters.memory import GamePosition, Moment, PositionNumber
+from novelgen.characters.secrets import Secret
 from novelgen.models.position import UtcDatetime
 from runtime.storage.session import AnyRow, Repository
 from runtime.storage.tables import (

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sqlalchemy import ColumnElement, func, or_, select
 
-from novelgen.character_memory.memory import CharacterChange, CharacterChangeKind, CharacterMemory, GamePosition
+from novelgen.characters.memory import CharacterChange, CharacterChangeKind, CharacterMemory, GamePosition
 from novelgen.errors import UnknownMemoryError, UserInputError
 from runtime.storage.memory.rows import text_hash
 from runtime.storage.projects import CounterRepository

@@ -8,9 +8,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from novelgen.character_memory.memory import CharacterMemory
-from novelgen.character_memory.mind import Mind
-from novelgen.character_memory.relevance import unit_rows
+from novelgen.characters.memory import CharacterMemory
+from novelgen.characters.mind import Mind
+from novelgen.characters.relevance import unit_rows
 from runtime.storage.character.memories import MindState, StoredMemories, Vector
 from runtime.storage.unit import UnitOfWork
 

@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 
 from sqlalchemy import BigInteger, Table, Text, bindparam, cast, distinct, func, or_, select
 
+from novelgen.language.normalise import name_key
 from novelgen.models.appearances import computed_names, without_computed
 from novelgen.models.entity import (
     SAME_AS,
@@ -19,7 +20,6 @@ from novelgen.models.entity import (
     revealed_identity,
 )
 from novelgen.models.position import END_OF_STORY, StoryPosition, packed_place, story_place, unpacked_place
-from novelgen.names.normalise import name_key
 from runtime.storage.cuts import before
 from runtime.storage.projects import CounterRepository
 from runtime.storage.records import EntityOrigin, MemoryFilter, StoredEntity

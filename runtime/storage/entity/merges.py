@@ -13,10 +13,10 @@ from pydantic import BaseModel, Field
 from sqlalchemy import and_, select
 
 from novelgen.errors import UnknownEntityError, UserInputError
+from novelgen.language.matching import NameFinder
+from novelgen.language.normalise import name_key
 from novelgen.models.entity import Entity, EntityAlias, RevealedIdentity, revealed_identity
 from novelgen.models.position import StoryPosition, sort_key
-from novelgen.names.matching import NameFinder
-from novelgen.names.normalise import name_key
 from runtime.storage.cuts import Place, scene_ids_at
 from runtime.storage.entity.entities import EntityRepository
 from runtime.storage.entity.relinking import EntityRelinking, relink_memory, replaced_id

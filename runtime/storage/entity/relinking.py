@@ -7,7 +7,7 @@ from typing import Any
 
 from sqlalchemy import ColumnElement, Table, and_, func, or_, select, true
 
-from novelgen.character_memory.settings import SLOT_SEPARATOR
+from novelgen.characters.settings import SLOT_SEPARATOR
 from novelgen.models.entity import EntityType
 from novelgen.models.state import turned_type
 from runtime.storage.memory.outbox import OutboxRepository

@@ -8,11 +8,11 @@ from dataclasses import dataclass
 from sqlalchemy import func, or_, select
 
 from novelgen.errors import UnknownEntityError, UnknownMemoryError, UnknownSceneError
+from novelgen.language.matching import NameFinder
+from novelgen.language.resolver import NameIndex, NameResolver
 from novelgen.models.entity import Entity
 from novelgen.models.memory import BOOK, Attachment, StoryMemoryChunk, chapter_of_target, chapter_target
 from novelgen.models.position import END_OF_STORY
-from novelgen.names.matching import NameFinder
-from novelgen.names.resolver import NameIndex, NameResolver
 from novelgen.nearest import nearest_names
 from runtime.storage.cuts import linked_rows, story_order, unconsolidated
 from runtime.storage.entity.entities import EntityRepository

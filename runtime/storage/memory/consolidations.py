@@ -9,8 +9,8 @@ from typing import Any
 from pydantic import BaseModel, Field
 from sqlalchemy import Select, select
 
-from novelgen.consolidation.rules import LiveMemory
 from novelgen.errors import UnknownMemoryError
+from novelgen.memory.consolidation_rules import LiveMemory
 from novelgen.models.memory import StoryMemoryChunk
 from novelgen.models.position import END_OF_STORY
 from runtime.storage.cuts import linked_rows, story_order

@@ -13,8 +13,8 @@ import numpy as np
 from numpy.typing import NDArray
 from sqlalchemy import ColumnElement, TextClause, case, func, select, text
 
+from novelgen.language.language import CJK_RANGES, is_cjk
 from novelgen.models.memory import CONTENT_TYPES
-from novelgen.text.language import CJK_RANGES, is_cjk
 from runtime.storage.cuts import filter_conditions
 from runtime.storage.entity.entities import with_masks
 from runtime.storage.records import LexicalHit, MemoryFilter

@@ -9,9 +9,9 @@ from typing import Any
 
 from sqlalchemy import Select, select
 
+from novelgen.memory.supersession import SlotHolder, closed_by
 from novelgen.models.memory import AttachedTo, StoryMemoryChunk, attached_to, is_entity_target, linked_targets
 from novelgen.models.position import StoryPosition, story_place
-from novelgen.records.supersession import SlotHolder, closed_by
 from runtime.storage.cuts import before
 from runtime.storage.memory.lexical import index_tokens, searchable_text
 from runtime.storage.records import StoredMemory

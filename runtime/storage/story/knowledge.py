@@ -9,7 +9,7 @@ from dataclasses import replace
 
 from sqlalchemy import ColumnElement, Text, case, cast, select
 
-from novelgen.knowledge.story import KnowledgeMemory, KnowledgeScene, KnowledgeStory
+from novelgen.memory.story import KnowledgeMemory, KnowledgeScene, KnowledgeStory
 from novelgen.models.entity import Entity, revealed_identity
 from novelgen.models.knowledge import ALL_LIVED
 from novelgen.models.memory import is_entity_target, linked_targets

@@ -10,13 +10,13 @@ from typing import Any
 
 from sqlalchemy import Text, cast, func, literal, select, text
 
+from novelgen.language.extractive import gist
 from novelgen.memory.outline import OutlineScene, StoryOutline, StoryRecap
+from novelgen.memory.summaries import CHAPTERS_PER_PART
 from novelgen.models.entity import Entity
 from novelgen.models.folds import last_changed_first
 from novelgen.models.memory import DISTILLED_TYPES
 from novelgen.models.position import StoryPosition
-from novelgen.records.summaries import CHAPTERS_PER_PART
-from novelgen.text.extractive import gist
 from runtime.storage.cuts import before, filter_conditions, order_in_force, story_order
 from runtime.storage.entity.entities import EntityRepository
 from runtime.storage.memory.consolidations import ConsolidationRepository

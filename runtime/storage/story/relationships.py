@@ -13,11 +13,11 @@ from sqlalchemy import Select, or_, select
 
 from novelgen.errors import UserInputError
 from novelgen.memory.outline import PairChange
+from novelgen.memory.relationship_conflicts import StatedRelationship
 from novelgen.models.folds import folded_relationship, relationship_change_values
 from novelgen.models.position import END_OF_STORY, StoryPosition
 from novelgen.models.record import RecordedRelationshipChange
 from novelgen.models.state import Relationship
-from novelgen.records.relationship_conflicts import StatedRelationship
 from runtime.storage.cuts import before, order_in_force, scene_ids_at
 from runtime.storage.projects import CounterRepository
 from runtime.storage.session import AnyRow, Repository

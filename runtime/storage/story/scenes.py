@@ -10,11 +10,11 @@ from typing import Any, NamedTuple
 from sqlalchemy import Column, ColumnElement, Select, Table, and_, bindparam, case, distinct, func, literal, or_, select
 
 from novelgen.errors import InvalidPositionError, UnknownSceneError
+from novelgen.language.chronology import TellingScene
 from novelgen.models.appearances import SceneCast
 from novelgen.models.memory import DISTILLED_TYPES
 from novelgen.models.position import END_OF_STORY, StoryPosition
 from novelgen.models.record import SceneRecord
-from novelgen.story_time.chronology import TellingScene
 from runtime.storage.cuts import before, within
 from runtime.storage.memory.writer import ChunkWriter
 from runtime.storage.records import (

@@ -10,9 +10,7 @@ from pydantic import BaseModel
 from sqlalchemy import bindparam, func, select
 
 from novelgen.memory.outline import ChapterSummary, OutlineScene, PartSummary
-from novelgen.models.position import END_OF_STORY, StoryPosition, UtcDatetime
-from novelgen.models.user_file import StoryPart
-from novelgen.records.summaries import (
+from novelgen.memory.summaries import (
     CHAPTERS_PER_PART,
     RECENT_CHAPTERS,
     NumberedPart,
@@ -22,6 +20,8 @@ from novelgen.records.summaries import (
     part_summaries,
     story_parts,
 )
+from novelgen.models.position import END_OF_STORY, StoryPosition, UtcDatetime
+from novelgen.models.user_file import StoryPart
 from runtime.storage.cuts import before, story_order, unconsolidated
 from runtime.storage.records import ScenePlace
 from runtime.storage.session import Repository, StorageSession

@@ -12,12 +12,12 @@ from pydantic import BaseModel, Field
 from sqlalchemy import ColumnElement, select
 
 from novelgen.errors import UserInputError
+from novelgen.memory.ledger import ThreadEvent
 from novelgen.models.folds import RecordedLoopEvent, fold_loop_events, folded_loop
 from novelgen.models.folds import loop_event_values as values_of_event
 from novelgen.models.position import END_OF_STORY, StoryPosition, UtcDatetime, packed_place
 from novelgen.models.record import RecordedLoop, is_unsaid
 from novelgen.models.state import UNRESOLVED_STATUSES, LoopStatus, OpenLoop, most_due
-from novelgen.threads.ledger import ThreadEvent
 from runtime.storage.cuts import before, order_in_force, scene_ids_at
 from runtime.storage.projects import CounterRepository
 from runtime.storage.session import AnyRow, Integers, Repository

@@ -6,7 +6,7 @@ from typing import Any, Literal
 
 from pydantic import BaseModel, Field
 
-from novelgen.character_memory.memory import CharacterMemory
+from novelgen.characters.memory import CharacterMemory
 from novelgen.models.entity import Entity
 from novelgen.models.memory import StoryMemoryChunk
 from novelgen.models.position import UtcDatetime

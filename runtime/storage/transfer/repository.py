@@ -8,10 +8,10 @@ from uuid import uuid4
 
 from sqlalchemy import Table, select
 
-from novelgen.character_memory.memory import CharacterMemory
+from novelgen.characters.memory import CharacterMemory
+from novelgen.language.normalise import name_key
 from novelgen.models.entity import Entity
 from novelgen.models.user_file import StoryPart
-from novelgen.names.normalise import name_key
 from runtime.storage.character.dispositions import PlayContents, PlayRepository
 from runtime.storage.character.memories import CharacterMemoryRepository
 from runtime.storage.cuts import Place, scene_ids_at

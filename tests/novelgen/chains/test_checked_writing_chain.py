@@ -16,13 +16,13 @@ from novelgen.chains.checked_writing_chain import (
     WrittenDraft,
     check_after_writing,
 )
-from novelgen.continuity.draft_repair import ModelPassages
+from novelgen.checking.draft_repair import ModelPassages
 from novelgen.errors import UserInputError
+from novelgen.language.language import StoryLanguage, story_language
+from novelgen.model_calls.prompting import load_chat_prompt, read_prompt_file
 from novelgen.models.context import ReportIssue
 from novelgen.models.continuity import ContinuityEvidence, ContinuityIssue, ContinuityReport, DraftCheck
 from novelgen.models.plan import GeneratedScene, ScenePlan
-from novelgen.prompting import load_chat_prompt, read_prompt_file
-from novelgen.text.language import StoryLanguage, story_language
 from tests.support.scripted_chat_model import answering
 
 WRITTEN = "Ada set the lamp down. 'Tobin rowed me over,' she said. The rain had stopped."

@@ -16,9 +16,9 @@ from novelgen.chains.consolidation_chain import (
     ConsolidationChain,
     ConsolidationRequest,
 )
-from novelgen.prompting import load_chat_prompt
-from novelgen.text.language import StoryLanguage, story_language
-from tests.novelgen.consolidation.live_stories import chunk
+from novelgen.language.language import StoryLanguage, story_language
+from novelgen.model_calls.prompting import load_chat_prompt
+from tests.novelgen.memory.live_stories import chunk
 from tests.support.scripted_chat_model import ScriptedChatModel, answering, finished
 
 ENGLISH = ConsolidationRequest(

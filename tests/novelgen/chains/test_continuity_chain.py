@@ -20,14 +20,14 @@ from novelgen.chains.continuity_chain import (
     ModelCheck,
     build_continuity_chain,
 )
-from novelgen.continuity.claims import ModelClaims
-from novelgen.continuity.second_look import ModelVerdicts
-from novelgen.continuity.verdicts import ModelFindings
+from novelgen.checking.claims import ModelClaims
+from novelgen.checking.second_look import ModelVerdicts
+from novelgen.checking.verdicts import ModelFindings
 from novelgen.errors import DatabaseError
+from novelgen.language.language import StoryLanguage, estimate_tokens, story_language
+from novelgen.model_calls.prompting import load_chat_prompt, read_prompt_file
 from novelgen.models.continuity import CheckedDraft, ContinuityEvidence, ContinuityIssue
 from novelgen.models.plan import ScenePlan
-from novelgen.prompting import load_chat_prompt, read_prompt_file
-from novelgen.text.language import StoryLanguage, estimate_tokens, story_language
 from tests.support.continuity_stories import draft_of, gathering, story_before_draft
 from tests.support.scripted_chat_model import ScriptedChatModel, answering
 

@@ -8,9 +8,9 @@ from typing import Any
 import pytest
 
 from novelgen.chains.memory_context_chain import MemoryContextChain
-from novelgen.knowledge.story import KnowledgeStory
 from novelgen.memory.in_memory import InMemoryStoryMemory
 from novelgen.memory.outline import StoryChanges
+from novelgen.memory.story import KnowledgeStory
 from novelgen.models.context import ContextItem, SceneMemoryContext
 from novelgen.models.entity import Entity
 from novelgen.models.memory import StoryMemoryChunk

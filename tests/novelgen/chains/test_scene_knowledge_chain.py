@@ -9,20 +9,20 @@ import pytest
 
 from novelgen.chains.scene_knowledge_chain import SceneKnowledgeChain, SceneKnowledgeResult
 from novelgen.errors import InvalidProjectIdError
-from novelgen.extraction.knowledge_lists import (
+from novelgen.language.language import StoryLanguage
+from novelgen.memory.story import KnowledgeMemory, KnowledgeScene, KnowledgeStory
+from novelgen.model_calls.prompting import read_prompt_file
+from novelgen.models.entity import Entity
+from novelgen.models.position import StoryPosition
+from novelgen.models.record import RecordedLearning, SceneRecord
+from novelgen.reading.knowledge_lists import (
     CastMember,
     EarlierMemory,
     JudgedMemory,
     SceneKnowledgeRequest,
     earlier_memories,
 )
-from novelgen.extraction.knowledge_reading import ModelSceneKnowledge, SceneKnowledge, with_knowledge, without_learnings
-from novelgen.knowledge.story import KnowledgeMemory, KnowledgeScene, KnowledgeStory
-from novelgen.models.entity import Entity
-from novelgen.models.position import StoryPosition
-from novelgen.models.record import RecordedLearning, SceneRecord
-from novelgen.prompting import read_prompt_file
-from novelgen.text.language import StoryLanguage
+from novelgen.reading.knowledge_reading import ModelSceneKnowledge, SceneKnowledge, with_knowledge, without_learnings
 from tests.support.scripted_chat_model import ScriptedChatModel, answering
 
 TEXT = "Ada hid the silver key. 'I have it from Ben that the mill burnt,' she told Cora. Dan slept in the corner."

@@ -17,13 +17,13 @@ from pydantic import ValidationError
 
 from novelgen.chains.scene_record_chain import SceneRecordChain, SceneRecordSettings
 from novelgen.errors import InvalidProjectIdError, UserInputError
-from novelgen.extraction.request import KnownMemory, SceneBefore, SceneRecordResult
+from novelgen.language.language import StoryLanguage
+from novelgen.language.scrub import SCENE_CHARACTER_LIMIT
+from novelgen.model_calls.prompting import read_prompt_file
 from novelgen.models.state import OpenLoop
-from novelgen.prompting import read_prompt_file
-from novelgen.text.language import StoryLanguage
-from novelgen.text.scrub import SCENE_CHARACTER_LIMIT
+from novelgen.reading.request import KnownMemory, SceneBefore, SceneRecordResult
 from tests.faults.matrix import covers
-from tests.novelgen.extraction.keeper_scene import ANSWER, TEXT, TEXT_ZH, answer, answer_with_memory, request
+from tests.novelgen.reading.keeper_scene import ANSWER, TEXT, TEXT_ZH, answer, answer_with_memory, request
 from tests.support.scripted_chat_model import ScriptedChatModel, answering, finished
 
 

@@ -10,8 +10,8 @@ import pytest
 from langchain_openai import ChatOpenAI
 
 from novelgen.chains.scene_record_chain import SceneRecordChain, SceneRecordSettings
-from novelgen.extraction.request import SceneRecordResult
-from tests.novelgen.extraction.keeper_scene import ANSWER, TEXT_ZH, answer, request
+from novelgen.reading.request import SceneRecordResult
+from tests.novelgen.reading.keeper_scene import ANSWER, TEXT_ZH, answer, request
 from tests.support.openai_stub import OpenAiStub, Responder, StubCall, openai_stub
 
 HANG_GUARD_S = 30.0

@@ -6,8 +6,8 @@ import pytest
 from langchain_openai import ChatOpenAI
 
 from novelgen.chains.scene_record_chain import SceneRecordChain, SceneRecordSettings
-from novelgen.extraction.conclusion import has_facts
-from tests.novelgen.extraction.keeper_scene import ENTITIES, TEXT, TEXT_ZH, request
+from novelgen.reading.conclusion import has_facts
+from tests.novelgen.reading.keeper_scene import ENTITIES, TEXT, TEXT_ZH, request
 from tests.support.scripted_chat_model import ScriptedChatModel
 from tests.support.small_model_server import DEADLINE_S, MISSING, is_installed
 

@@ -14,8 +14,8 @@ from novelgen.chains.scene_summary_chain import (
     SceneSummaryChain,
     SceneSummaryResult,
 )
-from novelgen.prompting import load_chat_prompt
-from novelgen.text.language import StoryLanguage
+from novelgen.language.language import StoryLanguage
+from novelgen.model_calls.prompting import load_chat_prompt
 from tests.support.scripted_chat_model import answering
 
 SCENE = (

@@ -18,8 +18,8 @@ from novelgen.chains.summary_chain import (
     SummaryRequest,
     SummaryResult,
 )
-from novelgen.prompting import load_chat_prompt
-from novelgen.text.language import StoryLanguage, story_language
+from novelgen.language.language import StoryLanguage, story_language
+from novelgen.model_calls.prompting import load_chat_prompt
 from tests.support.scripted_chat_model import ScriptedChatModel, answering, finished
 
 EVENTS = ["Ada hides the brass key under the third stair.", "Ben promises Ada to keep the lamp burning."]

@@ -10,7 +10,9 @@ import pytest
 
 from novelgen.words import LANGUAGES, words
 
-SUBJECTS = sorted({each.name.split(".")[0] for each in resources.files("novelgen.words").iterdir() if each.name.endswith(".toml")})
+SUBJECTS = sorted(
+    {each.name.split(".")[0] for each in resources.files("novelgen.words").iterdir() if each.name.endswith(".toml")}
+)
 
 
 def _places(value: Any) -> set[str | None]:

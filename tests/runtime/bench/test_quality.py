@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from novelgen.errors import UserInputError
-from novelgen.selection.weights import DEFAULT_WEIGHTS
+from novelgen.memory.weights import DEFAULT_WEIGHTS
 from runtime.bench.book import BenchBook
 from runtime.bench.quality import SCORED_PARTS, QualityReport, SystemScores, ablation_variants, measure_quality
 

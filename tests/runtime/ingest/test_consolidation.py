@@ -23,7 +23,7 @@ from runtime.ingest.entities import store_entities
 from runtime.ingest.indexing import IndexingResult, verify_index
 from runtime.ingest.ingest import ingest_scene, ingest_scenes
 from runtime.ingest.scene_input import SceneInput
-from runtime.retrieval.search import search_memories
+from runtime.search.search import search_memories
 from runtime.settings import ConsolidationSettings, NovelgenSettings
 from runtime.stores import MemoryStores
 from tests.support.scripted_chat_model import ScriptedChatModel

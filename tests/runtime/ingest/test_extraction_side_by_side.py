@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 from langchain_core.messages import BaseMessage
 
+from novelgen.language.language import estimate_tokens
 from novelgen.models.position import StoryPosition
-from novelgen.text.language import estimate_tokens
 from runtime.ingest import extraction
 from runtime.ingest.extraction import ExtractionChoice, extract_scenes
 from runtime.ingest.extraction_estimate import estimate_extraction

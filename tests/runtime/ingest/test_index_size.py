@@ -9,15 +9,15 @@ import pytest
 
 from novelgen.errors import VectorIndexError
 from novelgen.models.record import SceneRecord
-from runtime.diagnosis.repair import repair_index
+from runtime.care.repair import repair_index
+from runtime.index.index_files import VECTOR_FILE, kept_vectors, swollen_file
+from runtime.index.locations import ChromaServer, EmbeddedIndex
+from runtime.index.manager import VectorStoreManager
 from runtime.ingest import index_upkeep
 from runtime.ingest.indexing import IndexingResult, reindex, verify_index
 from runtime.ingest.ingest import IngestResult, ingest_scene
 from runtime.ingest.scene_input import SceneInput
 from runtime.stores import MemoryStores
-from runtime.vectors.index_files import VECTOR_FILE, kept_vectors, swollen_file
-from runtime.vectors.locations import ChromaServer, EmbeddedIndex
-from runtime.vectors.manager import VectorStoreManager
 from tests.benchmarks.marked_scenes import marked_scene
 from tests.support.demo_project import settings_for
 

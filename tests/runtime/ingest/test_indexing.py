@@ -13,10 +13,10 @@ from sqlalchemy import create_engine, text
 
 from novelgen.errors import EmbeddingError, UnknownProjectError
 from novelgen.models.position import StoryPosition
+from runtime.index.embeddings import CheckedEmbeddings
 from runtime.ingest import indexing
 from runtime.ingest.indexing import drain_outbox, reindex, verify_index
 from runtime.ingest.ingest import delete_scene, ingest_scenes
-from runtime.providers.embeddings import CheckedEmbeddings
 from runtime.settings import load_settings
 from runtime.storage.records import MemoryEdit
 from runtime.stores import MemoryStores

@@ -11,7 +11,7 @@ from langchain_core.messages import BaseMessage
 
 from novelgen.chains.scene_knowledge_chain import SceneKnowledgeChain
 from novelgen.errors import UnknownSceneError, UserInputError
-from novelgen.knowledge.rules import Knowing, KnowledgeRules
+from novelgen.memory.knowledge_rules import Knowing, KnowledgeRules
 from novelgen.models.entity import Entity
 from novelgen.models.position import END_OF_STORY, StoryPosition
 from novelgen.models.record import SceneRecord

@@ -6,10 +6,10 @@ from datetime import UTC, datetime
 
 import pytest
 
+from novelgen.language.resolver import NameResolver
 from novelgen.models.entity import Entity
 from novelgen.models.memory import StoryMemoryChunk
 from novelgen.models.record import SceneRecord
-from novelgen.names.resolver import NameResolver
 from runtime.ingest.scene_facts import ChunkScope, passage_chunks, presence_states, record_chunks, recorded_states
 from runtime.ingest.scene_input import RecordOrigin, SceneInput
 

@@ -20,11 +20,11 @@ from novelgen.errors import (
     UnknownSceneError,
     UserInputError,
 )
+from novelgen.language.scrub import SCENE_CHARACTER_LIMIT
 from novelgen.models.continuity import ContinuityIssue, DraftCheck
 from novelgen.models.plan import ScenePlan
 from novelgen.models.position import StoryPosition
-from novelgen.text.scrub import SCENE_CHARACTER_LIMIT
-from runtime.retrieval.continuity import MAX_SENTENCE_QUERIES, find_by_sentences
+from runtime.search.continuity import MAX_SENTENCE_QUERIES, find_by_sentences
 from runtime.services.continuity import (
     check_draft,
     check_stored,

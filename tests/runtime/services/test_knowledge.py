@@ -10,16 +10,16 @@ import pytest
 from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
 
-from novelgen.consolidation.consolidated import ConsolidatedText, consolidated_memory
 from novelgen.errors import UnknownEntityError, UnknownMemoryError, UserInputError
+from novelgen.memory.consolidated import ConsolidatedText, consolidated_memory
 from novelgen.models.entity import Entity
 from novelgen.models.position import END_OF_STORY, StoryPosition, utc_now
 from novelgen.models.record import SceneRecord
-from runtime.diagnosis.checks import check_minds
+from runtime.care.checks import check_minds
 from runtime.ingest.entities import store_entities
 from runtime.ingest.ingest import IngestResult, ingest_scenes
 from runtime.ingest.scene_input import SceneInput
-from runtime.retrieval.knowledge import knowledge_rules
+from runtime.search.knowledge import knowledge_rules
 from runtime.services.knowledge import character_knowledge, forget_knowledge, lived_together, set_knowledge, who_knows
 from runtime.services.memories import add_note, ban_memory, delete_memory, unban_memory
 from runtime.services.scenes import move_scene

@@ -9,7 +9,7 @@ import pytest
 from novelgen.errors import NovelgenError, UnknownEntityError, UnknownProjectError, UserInputError
 from novelgen.models.knowledge import READER, KnownMemory
 from novelgen.models.position import StoryPosition
-from runtime.retrieval.knowledge import knowledge_rules
+from runtime.search.knowledge import knowledge_rules
 from runtime.services.knowledge import author_words, character_knowledge, restore_author_words, set_knowledge, who_knows
 from runtime.services.knowledge_table import knowledge_table
 from runtime.stores import MemoryStores

@@ -9,8 +9,8 @@ from typing import cast
 import pytest
 
 from novelgen.errors import UnknownEntityError, UnknownProjectError, UserInputError
+from novelgen.language.sightings import CandidateKind
 from novelgen.models.position import StoryPosition
-from novelgen.names.sightings import CandidateKind
 from runtime.ingest.ingest import ingest_scenes
 from runtime.ingest.scene_input import SceneInput
 from runtime.services.entities import (

@@ -11,6 +11,8 @@ import pytest
 from sqlalchemy import create_engine, inspect, text
 
 from novelgen.errors import ContextWriteError, DatabaseError, UnknownProjectError, UserInputError, VectorIndexOwnedError
+from runtime.index.index_files import IndexOwnership
+from runtime.index.locations import EmbeddedIndex
 from runtime.ingest.entities import store_entities
 from runtime.ingest.ingest import ingest_scenes
 from runtime.services.knowledge_table import knowledge_table
@@ -21,8 +23,6 @@ from runtime.services.search import search_memories
 from runtime.services.transfer import project_documents
 from runtime.settings import load_settings
 from runtime.stores import MemoryStores
-from runtime.vectors.index_files import IndexOwnership
-from runtime.vectors.locations import EmbeddedIndex
 from tests.runtime.story_tools.guild_story import ENTITIES, scene
 from tests.support.databases import BOTH, postgres_database
 

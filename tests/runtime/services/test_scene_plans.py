@@ -14,7 +14,7 @@ from runtime.services.ingest import ingest_project
 from runtime.services.scene_plans import find_planned_scene, list_own_plans, read_plan_lines, read_plan_text
 from runtime.settings import load_settings
 from runtime.stores import MemoryStores
-from tests.runtime.cli.small_project import PLAN, PROJECT, write_project
+from tests.runtime.doors.cli.small_project import PLAN, PROJECT, write_project
 
 
 def line(**changes: Any) -> str:

@@ -11,7 +11,7 @@ from click.testing import CliRunner
 
 import novelgen
 from novelgen.errors import ConfigurationError, UserInputError
-from runtime.cli.main import novelgen as program
+from runtime.doors.cli.main import novelgen as program
 from runtime.services.scene_summary import summarize_scene
 from tests.support.scripted_chat_model import answering
 

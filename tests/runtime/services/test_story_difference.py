@@ -8,12 +8,12 @@ from typing import Any, Literal
 import pytest
 from sqlalchemy import text as sql
 
-from novelgen.assembly.story_difference import MAX_FACTS_OF_A_SCENE
+from novelgen.context.difference_block import MAX_BLOCK_LINES, difference_block, difference_lines
+from novelgen.context.story_difference import MAX_FACTS_OF_A_SCENE
 from novelgen.errors import InvalidPositionError, UnknownSceneError
 from novelgen.models.entity import SAME_AS, Entity, EntityType
 from novelgen.models.position import StoryPosition
 from novelgen.models.record import SceneRecord
-from novelgen.rendering.story_difference import MAX_BLOCK_LINES, difference_block, difference_lines
 from runtime.ingest.entities import store_entities
 from runtime.ingest.ingest import delete_scene, ingest_scenes
 from runtime.ingest.scene_input import SceneInput

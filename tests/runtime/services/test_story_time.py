@@ -15,7 +15,7 @@ from novelgen.models.story_time import DaySpan
 from runtime.ingest.entities import store_entities
 from runtime.ingest.ingest import ingest_scenes
 from runtime.ingest.scene_input import SceneInput
-from runtime.retrieval.continuity import story_before
+from runtime.search.continuity import story_before
 from runtime.services.conflicts import list_conflicts, waive_conflict
 from runtime.services.story_time import story_timeline
 from runtime.settings import load_settings

@@ -7,10 +7,10 @@ from pathlib import Path
 import pytest
 
 from novelgen.errors import UserInputError
+from novelgen.memory.ledger import LedgerEntry
 from novelgen.models.position import END_OF_STORY, StoryPosition
 from novelgen.models.record import SceneRecord
 from novelgen.models.state import StateChange
-from novelgen.threads.ledger import LedgerEntry
 from runtime.ingest.ingest import ingest_scenes
 from runtime.services.ingest import ingest_finished_scene
 from runtime.services.thread_ledger import thread_ledger

@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 from sqlalchemy import Connection, create_engine, text
 
-from novelgen.character_memory.memory import CharacterMemory
-from novelgen.character_memory.secrets import Secret
+from novelgen.characters.memory import CharacterMemory
+from novelgen.characters.secrets import Secret
 from novelgen.models.entity import Entity, EntityAlias
 from novelgen.models.knowledge import ALL_LIVED
 from runtime.storage.character.dispositions import Disclosure, StoredDispositionChange

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from novelgen.character_memory.memory import CharacterMemory, GamePosition
+from novelgen.characters.memory import CharacterMemory, GamePosition
 from novelgen.errors import UnknownMemoryError, UserInputError
 from runtime.storage.character.memories import MemoryVector
 from runtime.storage.character.minds import MindCache

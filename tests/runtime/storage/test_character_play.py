@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from novelgen.character_memory.memory import CharacterMemory, GamePosition
-from novelgen.character_memory.secrets import Secret
+from novelgen.characters.memory import CharacterMemory, GamePosition
+from novelgen.characters.secrets import Secret
 from runtime.storage.character.dispositions import (
     Disclosure,
     FlagChange,

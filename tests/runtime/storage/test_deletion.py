@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from novelgen.errors import UnknownEntityError, UserInputError
-from novelgen.knowledge.story import recorded_events
+from novelgen.memory.story import recorded_events
 from novelgen.models.entity import Entity
 from runtime.storage.character.minds import MindCache
 from runtime.storage.database import DatabaseManager

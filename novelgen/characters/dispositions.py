@@ -1,0 +1,291 @@
+"""What one character feels for another: five dimensions, how events move them, and what they are called.
+
+Each side has feelings of its own: what Ben feels for Ada is not what Ada feels for Ben. Changes are kept as they
+happened, so that how somebody felt at an earlier time is their fold up to then.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any, Final, Literal, get_args
+
+from pydantic import BaseModel, ConfigDict, Field
+
+from novelgen.errors import UserInputError
+from novelgen.language.language import StoryLanguage
+from novelgen.nearest import did_you_mean
+
+if TYPE_CHECKING:
+    from novelgen.characters.settings import CharacterMemorySettings
+
+Dimension = Literal["trust", "respect", "affection", "fear", "familiarity"]
+
+DIMENSIONS: Final[tuple[Dimension, ...]] = get_args(Dimension)
+
+BOUNDS: Final[Mapping[Dimension, tuple[int, int]]] = MappingProxyType(
+    {
+        "trust": (-100, 100),
+        "respect": (-100, 100),
+        "affection": (-100, 100),
+        "fear": (-100, 100),
+        "familiarity": (0, 100),
+    }
+)
+"""The least and the greatest value of each dimension."""
+
+PLAYER = "player"
+"""Who speaks to a character where nobody else is named; the player is no entity."""
+
+_PLAYER_NAMES = frozenset(("player", "the player", "玩家"))
+
+
+def as_player(name: str) -> str:
+    """Return "player" for every way to write it, and any other name as it is."""
+    return PLAYER if " ".join(name.split()).casefold() in _PLAYER_NAMES else name
+
+
+Status = Literal["stranger", "acquaintance", "friendly_acquaintance", "friend", "close_friend", "rival", "enemy"]
+
+Deltas = Mapping[str, int]
+"""By how much each dimension moves; one that is missing stays."""
+
+RELATIONSHIP_DELTAS: Final[Mapping[str, Mapping[str, int]]] = MappingProxyType(
+    {
+        "casual_conversation": {"familiarity": 1},
+        "quest_related": {"respect": 1, "familiarity": 1},
+        "gift_given": {"affection": 5, "trust": 2, "familiarity": 1},
+        "emotional_support": {"trust": 3, "affection": 4, "fear": -2, "familiarity": 2},
+        "romantic_gesture": {"affection": 4, "familiarity": 2},
+        "threat_made": {"trust": -8, "affection": -6, "fear": 8},
+        "secret_shared": {"trust": 5, "affection": 2, "familiarity": 3},
+        "betrayal": {"trust": -15, "affection": -10},
+        "life_saved": {"trust": 15, "affection": 10, "fear": -5},
+        "romance_confession": {"affection": 6, "familiarity": 3},
+        "first_meeting": {"familiarity": 2},
+        "promise_made": {"trust": 2},
+        "promise_kept": {"trust": 6, "respect": 4},
+        "promise_broken": {"trust": -10, "respect": -5, "affection": -3},
+        "quest_completed": {"trust": 4, "respect": 6},
+        "quest_failed": {"respect": -3},
+    }
+)
+"""What each type of event does to the feelings of who lived through it, where nobody says otherwise."""
+
+SAME_EVENT: Final[Mapping[str, str]] = MappingProxyType(
+    {
+        "gift_received": "gift_given",
+        "first_gift": "gift_given",
+        "saved_life": "life_saved",
+        "secret_revealed": "secret_shared",
+        "first_quest": "quest_related",
+        "conversation": "casual_conversation",
+    }
+)
+"""Types of stored events that are one with a type of interaction under another name."""
+
+
+class Disposition(BaseModel):
+    """What one character feels for another at some time."""
+
+    model_config = ConfigDict(frozen=True)
+
+    trust: int = 30
+    respect: int = 30
+    affection: int = 30
+    fear: int = 0
+    familiarity: int = 10
+
+    def moved(self, deltas: Deltas) -> Disposition:
+        """Return the feelings after a change, each within its bounds."""
+        return self.with_values({name: getattr(self, name) + by for name, by in deltas.items()})
+
+    def with_values(self, values: Mapping[str, int]) -> Disposition:
+        """Return the feelings with some of them set, each within its bounds."""
+        return self.model_copy(update={name: _bounded(name, value) for name, value in values.items()})
+
+
+class DispositionChange(BaseModel):
+    """Feelings that moved, or were set, by one event."""
+
+    model_config = ConfigDict(frozen=True)
+
+    event_type: str = ""
+    deltas: dict[str, int] = Field(default_factory=dict, description="By how much each dimension moved.")
+    values: dict[str, int] = Field(default_factory=dict, description="Dimensions that were set to a value.")
+
+
+def folded_disposition(changes: Iterable[DispositionChange]) -> Disposition:
+    """Return what the changes come to, in the order in which they happened."""
+    disposition = Disposition()
+    for change in changes:
+        disposition = disposition.with_values(change.values).moved(change.deltas)
+    return disposition
+
+
+def require_dimensions(given: Mapping[str, Any]) -> dict[str, int]:
+    """Return changes or values of dimensions as whole numbers."""
+    found: dict[str, int] = {}
+    for name, value in given.items():
+        dimension = str(name).removesuffix("_change")
+        if dimension not in BOUNDS:
+            raise UserInputError(
+                f"there is no dimension {name!r}{did_you_mean(dimension, DIMENSIONS)}; "
+                f"there are: {', '.join(DIMENSIONS)}"
+            )
+        if isinstance(value, bool) or not isinstance(value, int):
+            raise UserInputError(f"{name}={value!r} is no whole number; pass one such as 5 or -10")
+        found[dimension] = value
+    return found
+
+
+def deltas_of(event_type: str, settings: CharacterMemorySettings) -> dict[str, int]:
+    """Return how an event of that type moves feelings by the rules; nothing for a type that has no rule."""
+    name = SAME_EVENT.get(event_type, event_type)
+    own = settings.relationship_deltas
+    # An own rule that is empty says that nothing moves.
+    rule: Deltas = own[event_type] if event_type in own else own.get(name, RELATIONSHIP_DELTAS.get(name, {}))  # type: ignore[assignment]
+    return dict(rule)
+
+
+def clamped(deltas: Mapping[str, Any], settings: CharacterMemorySettings) -> dict[str, int]:
+    """Return what a model proposes, each dimension within what it may move at once."""
+    found: dict[str, int] = {}
+    for name, value in deltas.items():
+        dimension = str(name).removesuffix("_change")
+        # `value == value` is false for NaN alone, which no comparison would bound.
+        if dimension in BOUNDS and type(value) in (int, float) and value == value:
+            most: int = getattr(settings, f"max_{dimension}_change")
+            bounded = round(max(-most, min(most, value)))
+            if bounded:
+                found[dimension] = bounded
+    return found
+
+
+def status_of(disposition: Disposition, *, has_met: bool) -> Status:
+    """Return what somebody is to a character: a stranger, a friend, an enemy, …"""
+    if not has_met:
+        return "stranger"
+    trust, affection = disposition.trust, disposition.affection
+    if min(trust, affection) <= ENEMY_AT:
+        return "enemy"
+    if min(trust, affection) < 0:
+        return "rival"
+    if min(trust, affection) >= CLOSE_FRIEND_FROM:
+        return "close_friend"
+    if min(trust, affection) >= FRIEND_FROM:
+        return "friend"
+    if max(trust, affection) >= FRIENDLY_FROM:
+        return "friendly_acquaintance"
+    return "acquaintance"
+
+
+ENEMY_AT = -40
+
+CLOSE_FRIEND_FROM = 75
+
+FRIEND_FROM = 50
+
+FRIENDLY_FROM = 40
+
+
+def relationship_header(
+    disposition: Disposition, *, has_met: bool, days_known: int, status: Status | str | None = None
+) -> str:
+    """Return the state of a relationship on one line, in the same form at every turn."""
+    met = "yes" if has_met else "no"
+    label = status or status_of(disposition, has_met=has_met)
+    return (
+        f"[Met={met}, Days_known={days_known}, Trust={disposition.trust}, "
+        f"Affection={disposition.affection}, Fear={disposition.fear}, Status={label}]"
+    )
+
+
+class _Step(BaseModel):
+    """What a dimension is called from a value on, or below one."""
+
+    at: int
+    en: str
+    zh: str
+
+    def said(self, language: StoryLanguage, other: str) -> str:
+        return (self.zh if language == "zh" else self.en).format(other=other)
+
+
+def _step(at: int, en: str, zh: str) -> _Step:
+    return _Step(at=at, en=en, zh=zh)
+
+
+_FROM: Final[Mapping[Dimension, tuple[_Step, ...]]] = MappingProxyType(
+    {
+        "trust": (
+            _step(75, "would trust {other} with anything", "把一切都信托给{other}"),
+            _step(45, "trusts {other}", "信任{other}"),
+        ),
+        "respect": (_step(75, "looks up to {other}", "敬仰{other}"), _step(50, "respects {other}", "尊重{other}")),
+        "affection": (
+            _step(75, "loves {other} dearly", "深爱着{other}"),
+            _step(50, "is fond of {other}", "喜欢{other}"),
+        ),
+        "fear": (
+            _step(60, "is terrified of {other}", "对{other}怕得要命"),
+            _step(25, "is afraid of {other}", "害怕{other}"),
+        ),
+        "familiarity": (
+            _step(70, "knows {other} inside out", "对{other}了如指掌"),
+            _step(40, "knows {other} well", "跟{other}很熟"),
+        ),
+    }
+)
+
+_BELOW: Final[Mapping[Dimension, tuple[_Step, ...]]] = MappingProxyType(
+    {
+        "trust": (
+            _step(-40, "believes no word of {other}", "{other}的话一句也不信"),
+            _step(0, "distrusts {other}", "不信任{other}"),
+            _step(15, "is wary of {other}", "对{other}有戒心"),
+        ),
+        "respect": (
+            _step(-40, "despises {other}", "瞧不起{other}"),
+            _step(0, "thinks little of {other}", "看轻{other}"),
+        ),
+        "affection": (_step(-40, "hates {other}", "憎恨{other}"), _step(0, "dislikes {other}", "不喜欢{other}")),
+        "fear": (_step(-40, "feels superior to {other} in every way", "自觉处处压{other}一头"),),
+        "familiarity": (_step(5, "hardly knows {other}", "跟{other}几乎不认识"),),
+    }
+)
+
+_STATUS_WORDS: Final[Mapping[Status, tuple[str, str]]] = MappingProxyType(
+    {
+        "stranger": ("a stranger", "陌生人"),
+        "acquaintance": ("an acquaintance", "认识的人"),
+        "friendly_acquaintance": ("a friendly acquaintance", "处得不错的熟人"),
+        "friend": ("a friend", "朋友"),
+        "close_friend": ("a close friend", "至交"),
+        "rival": ("a rival", "对头"),
+        "enemy": ("an enemy", "仇人"),
+    }
+)
+
+
+def disposition_words(disposition: Disposition, *, other: str, language: StoryLanguage) -> list[str]:
+    """Return in words what a character feels for another; what is neither much nor little is not said."""
+    words = []
+    for dimension in DIMENSIONS:
+        value = getattr(disposition, dimension)
+        steps = [each for each in _FROM[dimension] if value >= each.at]
+        steps += [each for each in _BELOW[dimension] if value < each.at]
+        if steps:
+            words.append(steps[0].said(language, other))
+    return words
+
+
+def status_words(status: Status | str, language: StoryLanguage) -> str:
+    """Return a status as it stands in a sentence; one of the game's own as it is."""
+    en, zh = next((words for known, words in _STATUS_WORDS.items() if known == status), (status, status))
+    return zh if language == "zh" else en
+
+
+def _bounded(dimension: str, value: int) -> int:
+    least, most = BOUNDS[dimension]  # type: ignore[index]
+    return max(least, min(most, value))

@@ -1,0 +1,158 @@
+"""What a character of a story knows of it, set beside the memories of its own.
+
+Nothing of it is stored: who knows what follows from the story at a position, and another position, a scene that is
+taken in again or an author's word changes it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from weakref import WeakKeyDictionary
+
+import numpy as np
+
+from novelgen.characters.memory import KnownStoryMemory
+from novelgen.characters.mind import Mask, Mind, Vectors, View
+from novelgen.characters.relevance import unit_rows
+from novelgen.characters.settings import CharacterMemorySettings
+from novelgen.memory.character_view import CharacterView
+from novelgen.models.entity import Entity
+from novelgen.models.memory import StoryMemoryChunk
+
+
+@dataclass(frozen=True, eq=False)
+class StoryShare:
+    """What one character knows of the story at a position."""
+
+    memories: Sequence[KnownStoryMemory]
+    superseded: Mask
+    vectors: Vectors
+    has_vector: Mask
+    _beside: WeakKeyDictionary[Mind, Mind] = field(default_factory=WeakKeyDictionary, init=False)
+
+    @property
+    def without_vector(self) -> int:
+        """How many memories have no vector yet."""
+        return int((~self.has_vector).sum())
+
+    def beside(self, own: Mind, view: View) -> tuple[Mind, View]:
+        """Return a character's own memories and these as one mind, with a view of it."""
+        joined = self._beside.get(own)
+        if joined is None:
+            joined = self._beside[own] = self._joined(own)
+        everything = np.ones(len(self.memories), dtype=bool)
+        return joined, View(
+            live=np.concatenate([everything, view.live]),
+            superseded=np.concatenate([self.superseded, view.superseded]),
+            now=view.now,
+        )
+
+    def _joined(self, own: Mind) -> Mind:
+        dimension = own.vectors.shape[1] or self.vectors.shape[1]
+        # Own memories come last: where an id of the story's is like one of theirs, it means theirs.
+        vectors = np.zeros((len(self.memories) + len(own), dimension), dtype=np.float32)
+        has_vector = np.concatenate([self.has_vector, own.has_vector])
+        if self.vectors.shape[1] == dimension:
+            vectors[: len(self.memories)] = self.vectors
+        else:
+            has_vector[: len(self.memories)] = False
+        if own.vectors.shape[1] == dimension:
+            vectors[len(self.memories) :] = own.vectors
+        return Mind([*self.memories, *own.memories], vectors, has_vector)
+
+
+def share_of_story(
+    view: CharacterView,
+    chunks: Iterable[StoryMemoryChunk],
+    *,
+    entities: Sequence[Entity] = (),
+    vectors: Mapping[str, Vectors],
+    settings: CharacterMemorySettings,
+) -> StoryShare:
+    """Return what a character knows of the story.
+
+    An author's note is told only where somebody says that the character knows it: what authors note is for authors.
+    """
+    known = [chunk for chunk in chunks if _is_told(view, chunk)]
+    # Later ones overwrite earlier ones: what of a slot the character knows last.
+    last_of_slot: dict[str | None, StoryMemoryChunk] = {chunk.slot_type: chunk for chunk in known if chunk.slot_type}
+    newer = {each.chunk_id: _newer(view, each, last_of_slot) for each in known}
+    known.reverse()
+    shown = "\n".join(each.content for each in known)
+    by_id = {each.entity_id: each for each in entities}
+    dimension = max((len(each) for each in vectors.values()), default=0)
+    rows = np.zeros((len(known), dimension), dtype=np.float32)
+    has_vector = np.zeros(len(known), dtype=bool)
+    for place, chunk in enumerate(known):
+        vector = vectors.get(chunk.chunk_id)
+        if vector is not None and len(vector) == dimension:
+            rows[place] = vector
+            has_vector[place] = True
+    return StoryShare(
+        memories=[
+            _as_known(view, each, newer[each.chunk_id], _teller(view, each, by_id, shown), settings) for each in known
+        ],
+        superseded=np.array([newer[each.chunk_id] is not None for each in known], dtype=bool),
+        vectors=unit_rows(rows) if dimension else rows,
+        has_vector=has_vector,
+    )
+
+
+def _is_told(view: CharacterView, chunk: StoryMemoryChunk) -> bool:
+    source_id = chunk.source_id or chunk.chunk_id
+    memory = view.shared.memory_of.get(source_id)
+    if memory is None or memory.content != chunk.content or not view.knows_source(source_id):
+        return False
+    return memory.position is not None or view.knowing(source_id).is_said
+
+
+def _newer(
+    view: CharacterView, chunk: StoryMemoryChunk, last_of_slot: Mapping[str | None, StoryMemoryChunk]
+) -> str | None:
+    """Return what replaced a memory, if the character knows of it: else it still holds for them."""
+    newer = chunk.superseded_by
+    if newer is None or view.knows_source(newer):
+        return newer
+    last = last_of_slot.get(chunk.slot_type)
+    is_last = last is None or last.chunk_id == chunk.chunk_id
+    return None if last is None or is_last else last.source_id or last.chunk_id
+
+
+def _teller(view: CharacterView, chunk: StoryMemoryChunk, entities: Mapping[str, Entity], shown: str) -> str | None:
+    """Return a name that the character knows of who told it, and never one of which the story tells only later."""
+    teller = entities.get(view.knowing(chunk.source_id or chunk.chunk_id).learned_from or "")
+    names = [] if teller is None else view.names_of(teller, shown)
+    return names[0] if names else None
+
+
+def _as_known(
+    view: CharacterView,
+    chunk: StoryMemoryChunk,
+    newer: str | None,
+    heard_from: str | None,
+    settings: CharacterMemorySettings,
+) -> KnownStoryMemory:
+    source_id = chunk.source_id or chunk.chunk_id
+    memory = view.shared.memory_of[source_id]
+    knowing = view.knowing(source_id)
+    return KnownStoryMemory(
+        memory_id=source_id,
+        character_id=view.character_id,
+        content=chunk.content,
+        short=chunk.short,
+        event_type=chunk.event_type or "",
+        importance=chunk.importance,
+        tier="important" if chunk.importance >= settings.importance_threshold else "regular",
+        how=knowing.how or "author",
+        heard_from=heard_from,
+        happened_at=chunk.created_at,
+        known_at=chunk.created_at,
+        created_at=chunk.created_at,
+        superseded_by=newer,
+        chapter_index=None if memory.position is None else memory.position.chapter_index,
+        scene_index=None if memory.position is None else memory.position.scene_index,
+        since_chapter=None if knowing.since is None else knowing.since.chapter_index,
+        since_scene=None if knowing.since is None else knowing.since.scene_index,
+        certainty=knowing.certainty,
+    )

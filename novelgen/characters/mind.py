@@ -1,0 +1,191 @@
+"""All memories of one character side by side, as arrays: what is known at a moment, what holds then, what is near."""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+
+from novelgen.characters.memory import CharacterMemory, GamePosition, KnownStoryMemory, Moment
+from novelgen.language.language import significant_words
+from novelgen.models.position import packed_place
+
+Vectors = NDArray[np.float32]
+
+Mask = NDArray[np.bool_]
+
+NOWHERE = -1
+
+
+@dataclass(frozen=True, slots=True)
+class View:
+    """What a character knows at a moment."""
+
+    live: Mask
+    superseded: Mask
+    now: float
+
+
+class Mind:
+    """The memories of one character; it is never changed, a new memory makes a new one."""
+
+    def __init__(self, memories: Sequence[CharacterMemory], vectors: Vectors, has_vector: Mask) -> None:
+        self.memories = tuple(memories)
+        self.vectors = vectors
+        self.has_vector = has_vector
+        self._masks: dict[tuple[str, frozenset[str]], Mask] = {}
+        self._places = {each.memory_id: place for place, each in enumerate(self.memories)}
+
+    def __len__(self) -> int:
+        return len(self.memories)
+
+    def place(self, memory_id: str | None) -> int:
+        """Return the place of a memory among all, or `NOWHERE`."""
+        return NOWHERE if memory_id is None else self._places.get(memory_id, NOWHERE)
+
+    def view(self, as_of: Moment | None, *, clock_now: datetime, here: GamePosition | None = None) -> View:
+        """Return what is known at a moment: strictly before it; None means now.
+
+        What has no session and turn is known at a position if it was learnt before the first memory that stands there
+        or later. News that is still on its way at the moment is not known.
+        """
+        now = clock_now.timestamp()
+        if isinstance(as_of, datetime):
+            now = as_of.timestamp()
+            known = self.known_at < now
+        elif as_of is not None:
+            position = packed_place(as_of.session, as_of.turn)
+            placed = self.known_positions >= 0
+            later = self.known_at[placed & (self.known_positions >= position) & ~self._on_its_way]
+            border = float(later.min()) if later.size else math.inf
+            now = min(now, border)
+            known = np.where(placed, self.known_positions < position, self.known_at < border)
+        else:
+            last = -1 if here is None else packed_place(here.session, here.turn)
+            direct = self.known_positions[~self._on_its_way]
+            last = max(last, int(direct.max()) if direct.size else -1)
+            arrived = (self.known_at <= now) & ((self.known_positions < 0) | (self.known_positions <= last))
+            known = ~self._on_its_way | arrived
+        known = known & ~self._deleted
+        return View(live=known & ~_at(known, self._stood_for), superseded=known & _at(known, self._ended_by), now=now)
+
+    @cached_property
+    def known_at(self) -> NDArray[np.float64]:
+        """When the character learnt each memory, in seconds since 1970."""
+        return np.array([each.known_at.timestamp() for each in self.memories], dtype=np.float64)
+
+    @cached_property
+    def known_positions(self) -> NDArray[np.int64]:
+        """Session and turn of learning as one number; -1 where there are none."""
+        positions = (each.known_position for each in self.memories)
+        return np.array(
+            [-1 if each is None else packed_place(each.session, each.turn) for each in positions], dtype=np.int64
+        )
+
+    def shared_with(self, other_id: str) -> list[CharacterMemory]:
+        """Return what the character itself lived through with another; deleted memories are none."""
+        return self._shared.get(other_id, [])
+
+    @cached_property
+    def _shared(self) -> dict[str, list[CharacterMemory]]:
+        shared: dict[str, list[CharacterMemory]] = {}
+        for memory in self.memories:
+            if not memory.is_second_hand and memory.status != "deleted":
+                for other_id in memory.participants:
+                    shared.setdefault(other_id, []).append(memory)
+        return shared
+
+    @property
+    def not_deleted(self) -> Mask:
+        """Which memories are not deleted."""
+        return ~self._deleted
+
+    @cached_property
+    def waits_for_turns(self) -> bool:
+        """Whether some news reaches the character a number of turns after it happened."""
+        return any((each.known_session, each.known_turn) != (each.session, each.turn) for each in self.memories)
+
+    @cached_property
+    def of_story(self) -> Mask:
+        """Which memories are the story's: they have no date and do not fade."""
+        return np.array([isinstance(each, KnownStoryMemory) for each in self.memories], dtype=bool)
+
+    @cached_property
+    def importances(self) -> NDArray[np.float64]:
+        """Importance of each memory, 1 to 10."""
+        return np.array([each.importance for each in self.memories], dtype=np.float64)
+
+    def of_types(self, event_types: Sequence[str]) -> Mask:
+        """Return which memories are of an event of one of these types, or of an interaction of one."""
+        wanted = frozenset(event_types)
+        return self._mask(
+            ("types", wanted),
+            lambda: [each.event_type in wanted or each.interaction_type in wanted for each in self.memories],
+        )
+
+    def of_slots(self, slot_types: Sequence[str]) -> Mask:
+        """Return which memories hold, or held, a slot of one of these types."""
+        wanted = frozenset(slot_types)
+        return self._mask(("slots", wanted), lambda: [each.slot_type in wanted for each in self.memories])
+
+    def word_relevance(self, said: str, among: Mask) -> NDArray[np.float64]:
+        """Return what share of the weight of a text's words each memory shares, 0 to 1; rare words weigh more."""
+        shares = np.zeros(len(self), dtype=np.float64)
+        asked = significant_words(said)
+        places = np.flatnonzero(among)
+        weights = {word: math.log(1 + len(self) / (1 + self._word_counts[word])) for word in sorted(asked)}
+        whole = sum(weights.values())
+        if not whole:
+            return shares
+        for place in places.tolist():
+            shares[place] = sum(weights[word] for word in sorted(asked & self._words[place])) / whole
+        return shares
+
+    def _mask(self, key: tuple[str, frozenset[str]], told: Callable[[], list[bool]]) -> Mask:
+        if key not in self._masks:
+            self._masks[key] = np.array(told(), dtype=bool)
+        return self._masks[key]
+
+    @cached_property
+    def _words(self) -> list[frozenset[str]]:
+        return [significant_words(f"{each.content} {each.short or ''}") for each in self.memories]
+
+    @cached_property
+    def _word_counts(self) -> Counter[str]:
+        return Counter(word for words in self._words for word in words)
+
+    @cached_property
+    def _deleted(self) -> Mask:
+        return np.array([each.status == "deleted" for each in self.memories], dtype=bool)
+
+    @cached_property
+    def _on_its_way(self) -> Mask:
+        """Which memories were learnt later than they happened."""
+        return np.array(
+            [
+                each.known_at > each.happened_at or (each.known_session, each.known_turn) != (each.session, each.turn)
+                for each in self.memories
+            ],
+            dtype=bool,
+        )
+
+    @cached_property
+    def _ended_by(self) -> NDArray[np.int64]:
+        return np.array([self.place(each.superseded_by) for each in self.memories], dtype=np.int64)
+
+    @cached_property
+    def _stood_for(self) -> NDArray[np.int64]:
+        return np.array([self.place(each.consolidated_into) for each in self.memories], dtype=np.int64)
+
+
+def _at(holds: Mask, places: NDArray[np.int64]) -> Mask:
+    """Return per memory whether something holds of the one at its place; not where it has none."""
+    if not len(places):
+        return np.zeros(0, dtype=bool)
+    return np.where(places >= 0, holds[np.maximum(places, 0)], False)

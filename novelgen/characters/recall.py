@@ -1,0 +1,384 @@
+"""Which of a character's memories come back at a remark, and in which form.
+
+A few candidates are weighed: weighty events of the last days, and what is nearest in meaning to what was said. Each
+has the score tier × importance × recency × relevance; the best fill a hard budget. Above them stands what is protected
+and does not compete: how the two stand, the player's name, who is dead.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from operator import not_
+from typing import Literal
+
+import numpy as np
+from numpy.typing import NDArray
+from pydantic import BaseModel, ConfigDict, Field
+
+from novelgen.characters.memory import TIERS, CharacterMemory, KnownStoryMemory
+from novelgen.characters.mind import NOWHERE, Mask, Mind, View
+from novelgen.characters.rendering import (
+    LineMarks,
+    heading_line,
+    heading_tokens,
+    joined_lines,
+    line_tokens,
+    memory_line,
+)
+from novelgen.characters.settings import CharacterMemorySettings
+from novelgen.language.language import StoryLanguage, story_language
+from novelgen.memory.character_view import MIN_SHOWN_CERTAINTY
+from novelgen.models.context import ReportIssue
+from novelgen.models.shown import Shown
+
+SECONDS_PER_DAY = 86_400.0
+
+UNKNOWN_RELEVANCE = 0.5
+"""Relevance of everything where nothing was said."""
+
+Form = Literal["full", "short"]
+
+Source = Literal["meaning", "words", "high_signal", "slot", "standing"]
+
+RecalledBy = Literal["meaning", "words", "standing"]
+
+
+class ScoreParts(BaseModel):
+    """The factors of a score, whose product it is."""
+
+    model_config = ConfigDict(frozen=True)
+
+    tier: float
+    importance: float
+    recency: float
+    relevance: float
+    superseded: float = 1.0
+
+    @property
+    def score(self) -> float:
+        """Their product."""
+        return self.tier * self.importance * self.recency * self.relevance * self.superseded
+
+
+class ProtectedLine(BaseModel):
+    """A line that stands above a recall, outside of the competition."""
+
+    model_config = ConfigDict(frozen=True)
+
+    text: str
+    slot_type: str
+    memory_id: str | None = Field(default=None, description="None: no memory but a state, such as a relationship.")
+    tokens: int = 0
+
+
+class RecalledMemory(BaseModel):
+    """A memory that came back, as it is told."""
+
+    model_config = ConfigDict(frozen=True)
+
+    memory: KnownStoryMemory | CharacterMemory
+    text: str
+    form: Form
+    score: float
+    parts: ScoreParts
+    relevance: float = Field(description="0 to 1, before the floor.")
+    why: list[Source] = Field(description="What made it a candidate.")
+    tokens: int
+    age_days: int | None = None
+    heard_from: str = Field(default="", description="Name of who told it.")
+    is_over: bool = Field(default=False, description="Something later put an end to it.")
+
+    @property
+    def marks(self) -> LineMarks:
+        """What its line says beside its text."""
+        return _marks(self.memory, self.age_days, self.heard_from, is_over=self.is_over)
+
+
+class LeftOutMemory(BaseModel):
+    """A candidate for which the budget had no room."""
+
+    model_config = ConfigDict(frozen=True)
+
+    memory_id: str
+    score: float
+
+
+class Recall(Shown, BaseModel):
+    """What comes back to a character at a remark."""
+
+    character_id: str
+    character_name: str
+    said: str
+    by: RecalledBy = Field(description="words: no vectors could be compared; standing: nothing was said.")
+    header: list[ProtectedLine] = Field(default_factory=list)
+    items: list[RecalledMemory] = Field(default_factory=list, description="Best first.")
+    left_out: list[LeftOutMemory] = Field(default_factory=list)
+    budget_tokens: int
+    tokens: int = Field(description="Estimated, of the whole block; at most the budget.")
+    memories: int = Field(description="Live memories of the character's own at the moment of the read.")
+    story_memories: int = Field(
+        default=0, exclude_if=not_, description="Memories of the story that it knows, where these were asked for."
+    )
+    issues: list[ReportIssue] = Field(default_factory=list)
+
+    def as_prompt(self, language: StoryLanguage | None = None) -> str:
+        """Return the recall as a block of a prompt; empty where nothing came back."""
+        if not self.header and not self.items:
+            return ""
+        told = " ".join([self.said, *(each.text for each in self.items)])
+        used = language or story_language(told)
+        lines = [heading_line(self.character_name, used)]
+        lines += [f"- {line.text}" for line in self.header]
+        lines += [memory_line(each.text, each.marks, used) for each in self.items]
+        return joined_lines(lines)
+
+    def in_simpler_terms(self) -> str:
+        """Return what a notebook shows in place of it."""
+        return self.as_prompt()
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """What a recall is asked."""
+
+    said: str
+    relevance: NDArray[np.float64] | None
+    by: RecalledBy
+    budget_tokens: int
+    nearness: NDArray[np.float64] | None = None
+    protected: Sequence[ProtectedLine] = ()
+    names: Mapping[str, str] | None = None
+
+
+def score_parts(
+    memory: CharacterMemory,
+    *,
+    age_days: float,
+    relevance: float,
+    settings: CharacterMemorySettings,
+    is_superseded: bool = False,
+) -> ScoreParts:
+    """Return the factors of a memory's score."""
+    freshness = 0.5 ** (max(age_days, 0.0) / settings.recency_half_life_days)
+    return ScoreParts(
+        tier=settings.tier_weights[TIERS.index(memory.tier)],
+        importance=memory.importance / 10,
+        recency=settings.recency_floor + (1 - settings.recency_floor) * freshness,
+        relevance=settings.relevance_floor + (1 - settings.relevance_floor) * relevance,
+        superseded=settings.superseded_score_multiplier if is_superseded else 1.0,
+    )
+
+
+def recall(mind: Mind, view: View, asked: Asked, *, character_id: str, settings: CharacterMemorySettings) -> Recall:
+    """Choose what comes back."""
+    choice = _Choice(mind, view, asked, settings)
+    header = choice.header()
+    in_header = {mind.place(line.memory_id) for line in header}
+    name = (asked.names or {}).get(character_id, character_id)
+    issues: list[ReportIssue] = []
+    left = asked.budget_tokens - heading_tokens(name)
+    fitting: list[ProtectedLine] = []
+    for line in header:
+        if line.tokens <= left:
+            fitting.append(line)
+            left -= line.tokens
+        else:
+            message = f"{line.slot_type} needs {line.tokens} tokens and found no room; raise budget_tokens"
+            issues.append(ReportIssue(stage="recall", kind="over_limit", message=message))
+    ranked = choice.ranked(choice.candidates(in_header), in_header)
+    items, left_out = choice.filled(ranked, left)
+    has_any = bool(fitting or items)
+    spent = sum(line.tokens for line in fitting) + sum(item.tokens for item in items)
+    return Recall(
+        character_id=character_id,
+        character_name=name,
+        said=asked.said,
+        by=asked.by,
+        header=fitting,
+        items=items,
+        left_out=left_out,
+        budget_tokens=asked.budget_tokens,
+        tokens=spent + heading_tokens(name) if has_any else 0,
+        memories=int((view.live & ~mind.of_story).sum()),
+        story_memories=int((view.live & mind.of_story).sum()),
+        issues=issues,
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class _Ranked:
+    place: int
+    parts: ScoreParts
+    relevance: float
+    why: list[Source]
+
+
+class _Choice:
+    """One recall."""
+
+    def __init__(self, mind: Mind, view: View, asked: Asked, settings: CharacterMemorySettings) -> None:
+        self._mind = mind
+        self._view = view
+        self._asked = asked
+        self._settings = settings
+        # What the story tells has no date: it is neither fresh nor recent, and fades no further.
+        self._age_days = np.where(mind.of_story, np.inf, (view.now - mind.known_at) / SECONDS_PER_DAY)
+        given = asked.relevance
+        self._relevance = np.full(len(mind), UNKNOWN_RELEVANCE) if given is None else given
+
+    def header(self) -> list[ProtectedLine]:
+        """Return what is protected, in the order of the slot types, of one type the latest first; no more than may."""
+        types = self._settings.protected_slot_types
+        holds = self._view.live & ~self._view.superseded & self._mind.of_slots(types)
+        lines = [(types.index(line.slot_type), 0.0, line) for line in self._asked.protected if line.slot_type in types]
+        for place in np.flatnonzero(holds).tolist():
+            memory = self._mind.memories[place]
+            line = ProtectedLine(
+                text=memory.short or memory.content, slot_type=memory.slot_type or "", memory_id=memory.memory_id
+            )
+            lines.append((types.index(line.slot_type), -float(self._mind.known_at[place]), line))
+        ordered = [line for _, _, line in sorted(lines, key=lambda each: each[:2])]
+        return [
+            line.model_copy(update={"tokens": line_tokens(line.text, LineMarks())})
+            for line in ordered[: self._settings.max_protected]
+        ]
+
+    def candidates(self, in_header: set[int]) -> dict[int, list[Source]]:
+        """Return the places of the candidates, each once, with what made them such."""
+        pool = self._view.live.copy()
+        pool[[place for place in in_header if place != NOWHERE]] = False
+        found: dict[int, list[Source]] = {}
+        for place in self._high_signal(pool):
+            found.setdefault(place, []).append("high_signal")
+        nearest, source = self._nearest(pool)
+        for place in nearest:
+            found.setdefault(place, []).append(source)
+        for place in list(found):
+            holder = self._holder(place)
+            if holder != NOWHERE and pool[holder]:
+                found.setdefault(holder, ["slot"])
+        return found
+
+    def ranked(self, candidates: Mapping[int, list[Source]], in_header: set[int]) -> list[_Ranked]:
+        """Return candidates by score, best first; an earlier value of a slot never before the one that holds."""
+        scored = [self._scored(place, why) for place, why in candidates.items()]
+        scored.sort(
+            key=lambda each: (
+                -each.parts.score,
+                -float(self._mind.known_at[each.place]),
+                self._mind.memories[each.place].memory_id,
+            )
+        )
+        current = [each for each in scored if not self._is_former(each.place)]
+        former = [each for each in scored if self._is_former(each.place)]
+        order = list(current)
+        for each in former:
+            holder = self._holder(each.place)
+            after = next((at for at, other in enumerate(order) if other.place == holder), None)
+            if after is None and holder not in in_header and not order:
+                continue
+            least = 1 if after is None and order else (after + 1 if after is not None else 0)
+            by_score = sum(other.parts.score >= each.parts.score for other in order)
+            order.insert(max(least, by_score), each)
+        return order
+
+    def filled(self, ranked: Sequence[_Ranked], budget: int) -> tuple[list[RecalledMemory], list[LeftOutMemory]]:
+        """Return what fits, best first, and what does not.
+
+        Which form is told goes by relevance alone; where the full one finds no room, the short one stands in.
+        """
+        items: list[RecalledMemory] = []
+        left_out: list[LeftOutMemory] = []
+        for each in ranked:
+            item = next((form for form in self._forms(each) if form.tokens <= budget), None)
+            if item is None:
+                left_out.append(
+                    LeftOutMemory(memory_id=self._mind.memories[each.place].memory_id, score=each.parts.score)
+                )
+            else:
+                items.append(item)
+                budget -= item.tokens
+        return items, left_out
+
+    def _forms(self, ranked: _Ranked) -> list[RecalledMemory]:
+        memory = self._mind.memories[ranked.place]
+        short: tuple[str, Form] = (memory.short or memory.content, "short" if memory.short else "full")
+        is_topic = ranked.relevance >= self._settings.high_relevance_threshold
+        full: list[tuple[str, Form]] = [(memory.content, "full")] if is_topic and memory.short else []
+        days = float(self._age_days[ranked.place])
+        age = int(max(days, 0)) if math.isfinite(days) else None
+        names = self._asked.names or {}
+        heard_from = names.get(memory.heard_from or "", memory.heard_from or "")
+        is_over = bool(self._view.superseded[ranked.place])
+        marks = _marks(memory, age, heard_from, is_over=is_over)
+        return [
+            RecalledMemory(
+                memory=memory,
+                text=text,
+                form=form,
+                score=ranked.parts.score,
+                parts=ranked.parts,
+                relevance=ranked.relevance,
+                why=ranked.why,
+                tokens=line_tokens(text, marks),
+                age_days=age,
+                heard_from=heard_from,
+                is_over=is_over,
+            )
+            for text, form in [*full, short]
+        ]
+
+    def _scored(self, place: int, why: list[Source]) -> _Ranked:
+        relevance = float(self._relevance[place])
+        parts = score_parts(
+            self._mind.memories[place],
+            age_days=float(self._age_days[place]),
+            relevance=relevance,
+            settings=self._settings,
+            is_superseded=bool(self._view.superseded[place]),
+        )
+        return _Ranked(place, parts, relevance, why)
+
+    def _high_signal(self, pool: Mask) -> list[int]:
+        """Return weighty events of the last days that still hold, the most important first, then the latest."""
+        recent = self._age_days <= self._settings.high_signal_recency_days
+        weighty = self._mind.of_types(self._settings.high_signal_event_types)
+        places = np.flatnonzero(pool & recent & weighty & ~self._view.superseded)
+        order = np.lexsort((-places, self._age_days[places], -self._mind.importances[places]))
+        return places[order][: self._settings.high_signal_top_k].tolist()
+
+    def _nearest(self, pool: Mask) -> tuple[list[int], Source]:
+        """Return what is nearest to what was said; where nothing was, what weighs most by itself."""
+        places = np.flatnonzero(pool)
+        limit = self._settings.semantic_top_k
+        if self._asked.relevance is None:
+            weights = [-self._scored(place, []).parts.score for place in places.tolist()]
+            return places[np.argsort(weights, kind="stable")][:limit].tolist(), "standing"
+        nearness = self._relevance if self._asked.nearness is None else self._asked.nearness
+        near = places[self._relevance[places] > 0] if self._asked.by == "words" else places
+        order = np.lexsort((self._age_days[near], -nearness[near]))
+        return near[order][:limit].tolist(), "words" if self._asked.by == "words" else "meaning"
+
+    def _is_former(self, place: int) -> bool:
+        return self._mind.memories[place].slot is not None and bool(self._view.superseded[place])
+
+    def _holder(self, place: int) -> int:
+        """Return the place of what holds the slot of a former value now, or `NOWHERE`."""
+        seen: set[int] = set()
+        while place != NOWHERE and self._is_former(place) and place not in seen:
+            seen.add(place)
+            place = self._mind.place(self._mind.memories[place].superseded_by)
+        return place if seen else NOWHERE
+
+
+def _marks(memory: CharacterMemory, age_days: int | None, heard_from: str, *, is_over: bool) -> LineMarks:
+    return LineMarks(
+        age_days=age_days,
+        how=memory.how,
+        heard_from=heard_from if memory.is_second_hand else "",
+        is_over=is_over,
+        is_former_value=is_over and memory.slot is not None,
+        is_rumour=isinstance(memory, KnownStoryMemory) and memory.certainty < MIN_SHOWN_CERTAINTY,
+    )

@@ -1,0 +1,473 @@
+"""What is wrong with something a character says: secrets that slip, people nobody knows, facts turned round."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import lru_cache
+from typing import Literal, NamedTuple
+
+from pydantic import BaseModel, Field
+
+from novelgen.characters.secrets import Secret, find_secret
+from novelgen.language.candidates import find_name_candidates
+from novelgen.language.language import CJK_RANGES, StoryLanguage, has_cjk, story_language
+from novelgen.language.matching import NameFinder
+from novelgen.language.normalise import name_key
+from novelgen.language.sentences import split_sentences
+from novelgen.nearest import nearest_name
+
+PLAYER_NAME_SLOT = "player_name"
+
+FindingKind = Literal["leaked_secret", "unknown_name", "contradicted_slot"]
+
+
+class ReplyFinding(BaseModel):
+    """Something in a reply that must not be said."""
+
+    kind: FindingKind
+    quote: str
+    start: int = Field(description="First character of the quote within the reply.")
+    end: int
+    message: str = Field(description="What is wrong, in the language of the story.")
+    evidence: str = Field(
+        default="", description="What it goes against: a slot's value, the id of a secret, a name that is meant."
+    )
+
+
+class KnownSlot(NamedTuple):
+    """What a character holds in a slot."""
+
+    slot: str
+    value: str
+    content: str = ""
+    earlier: tuple[str, ...] = ()
+
+
+class ReplyGround(NamedTuple):
+    """What a reply is held against."""
+
+    closed_secrets: Sequence[Secret] = ()
+    known_names: Sequence[str] = ()
+    known_text: str = ""
+    slots: Sequence[KnownSlot] = ()
+    own_names: Sequence[str] = ()
+    listener_names: Sequence[str] = ()
+    language: StoryLanguage = "en"
+
+
+def check_reply(text: str, ground: ReplyGround) -> list[ReplyFinding]:
+    """Find what is wrong with a reply, before anybody stores it."""
+    found = [*_leaks(text, ground), *_contradictions(text, ground)]
+    taken = [range(each.start, each.end) for each in found if each.kind == "contradicted_slot"]
+    found += [each for each in _unknown_names(text, ground) if not any(each.start in span for span in taken)]
+    return sorted(found, key=lambda each: (each.start, each.end, each.kind))
+
+
+# --- Secrets ---
+
+
+def _leaks(text: str, ground: ReplyGround) -> Iterator[ReplyFinding]:
+    for secret in ground.closed_secrets:
+        trace = find_secret(text, secret, own_names=ground.own_names, said_names=ground.listener_names)
+        if trace is None:
+            continue
+        if ground.language == "zh":
+            message = f"泄露了秘密{secret.secret_id}：对方还不能知道"
+            message += "（永不透露）" if secret.never else ""
+        else:
+            when = "may never hear" if secret.never else "may not hear yet"
+            message = f"gives away the secret {secret.secret_id!r}, which the listener {when}"
+        yield ReplyFinding(
+            kind="leaked_secret",
+            quote=text[trace.start : trace.end],
+            start=trace.start,
+            end=trace.end,
+            message=message,
+            evidence=secret.secret_id,
+        )
+
+
+# --- People that nobody knows ---
+
+_ADDRESSES = frozenset(
+    """
+    friend stranger traveller traveler child boy girl lad lass sir madam lady lord master mistress father mother brother
+    sister uncle aunt grandfather grandmother grandpa grandma papa mama mum mom dad son daughter captain elder mayor
+    chief boss gods god goddess heaven hell sun moon north south east west spring summer autumn winter
+    """.split()
+)
+"""Capitalised by some writers although they name nobody."""
+
+_ENGLISH_NAME = re.compile(r"(?<![\w'’])[A-Z][a-zà-öø-ÿ]+(?:[-'’][A-Z][a-z]+)*(?![\w])")
+_OPENING_SUBJECT = re.compile(
+    r"(?P<name>[A-Z][a-zà-öø-ÿ]{2,}) (?:said|says|told|tells|swears|swore|thinks|knows|knew|saw|heard|came|went|asked|"
+    r"wants|wanted|lives|lived|died|is dead|gave|took|sold|brought|never|owes|owed|promised|warned|found)\b"
+)
+_NOT_SUBJECTS = frozenset(
+    """
+    nobody everybody somebody anybody everyone someone anyone nothing everything something people folk folks men women
+    travellers travelers merchants bandits soldiers guards villagers children they she who what that this it one half
+    all most some many few others both neither none time god heaven word rumour rumor luck business trade death life
+    """.split()
+)
+
+_TRANSLITERATED = (
+    "阿埃艾爱安昂奥巴拜班贝本比彼毕宾波伯勃博布采查达戴丹道德登邓狄迪蒂丁杜顿多厄恩尔法凡菲费芬弗福盖甘冈高戈格葛古顾"
+    "哈海汉赫亨胡霍基吉加贾简杰卡凯坎康考柯科克肯库奎昆拉莱兰劳勒雷里理利莉丽连列林琳卢鲁路露伦罗洛吕马玛麦迈曼梅门蒙米"
+    "密敏摩莫默姆穆娜纳内尼涅妮宁纽努诺欧帕派潘佩彭皮平泼珀普奇齐契恰乔切琴琼让热日荣若撒萨塞桑瑟森沙莎珊绍舍申什史斯丝"
+    "思苏索所塔泰坦汤唐特滕提廷图托瓦万威韦维魏温文沃乌伍西希锡夏谢辛欣休雪雅亚扬耶叶伊因英尤雨约泽扎詹珍芝兹佐瑞黛蕾娅薇"
+    "翁蓝森迦瑟维奈恺"
+)
+_TRANSLITERATION = re.compile(f"[{_TRANSLITERATED}]{{3,7}}(?:·[{_TRANSLITERATED}]{{1,7}})*")
+_SURNAMES = (
+    "赵钱孙李周吴郑王冯陈卫蒋沈韩杨朱秦许何吕张孔曹严金魏陶姜谢邹苏潘葛范彭鲁马方袁柳唐薛雷罗郝安于傅康余顾孟黄萧姚邵汪毛"
+    "宋庞熊董梁杜蓝贾江郭梅林钟徐邱高夏蔡田胡凌霍柯卢莫丁邓石崔程邢陆翁段焦侯武刘龙叶司黎白乔谭申冉牛温庄柴易廖耿文关"
+)
+_SURNAME_TITLE = re.compile(
+    rf"(?P<name>(?:老|小)?[{_SURNAMES}](?:掌柜|老板|大叔|大婶|大娘|大爷|婆婆|师傅|铁匠|木匠|屠户|先生|夫人|小姐|姑娘|公子|员外"
+    r"|队长|将军|县令|长老|嫂子|嫂|婶|老头|老汉|头儿|捕头|头(?=说|告诉|来过)))"
+)
+_NICKNAMED = re.compile(
+    rf"(?:^|[，。！？；、\s])(?P<name>[小阿老](?![人孩板天子姐妹哥弟兄乡爷头伙的是时心]|[{_SURNAMES}]头)[{CJK_RANGES}])"
+    r"(?=说[他她你我]|告诉|也说|昨|来过)"
+)
+_LIKE_A_NAME = 0.7
+
+
+def _unknown_names(text: str, ground: ReplyGround) -> Iterator[ReplyFinding]:
+    known = [*ground.known_names, *ground.own_names, *ground.listener_names, *(s.value for s in ground.slots)]
+    finder = NameFinder(known)
+    taken = [range(match.start, match.end) for match in finder.find(text)]
+    # Whom a secret names is somebody of the story, too: that the secret slips is told already.
+    said = "\n".join([ground.known_text, *(each.text for each in ground.closed_secrets)]).casefold()
+    # A name that several words make up is known by each of them.
+    keys = {name_key(part) for name in known for part in (name, *name.replace("·", " ").split())}
+    seen: set[str] = set()
+    proposed = _chinese_people(text) if has_cjk(text) else ()
+    for name, start in [*proposed, *_english_people(text)]:
+        span = range(start, start + len(name))
+        if name in seen or any(span.start < each.stop and each.start < span.stop for each in taken):
+            continue
+        # "Uncle Corwin" is Corwin.
+        words = [each for each in name.split() if each[0].isupper() and each.casefold() not in _ADDRESSES]
+        words = words or [name]
+        if has_cjk(name) and _is_surname_of(name, known):
+            continue
+        if name_key(name) in keys or all(name_key(each) in keys for each in words):
+            continue
+        if name.casefold() in said or all(re.search(rf"\b{re.escape(each.casefold())}\b", said) for each in words):
+            continue
+        seen.add(name)
+        yield _unknown(text, name, start, known, ground.language)
+
+
+def _is_surname_of(name: str, known: Sequence[str]) -> bool:
+    """Whether somebody who is known is called so by surname and title: 苏姑娘 of 苏晚棠."""
+    if not _SURNAME_TITLE.fullmatch(name):
+        return False
+    surname = name[1] if name[0] in "老小" and len(name) > 2 and name[1] in _SURNAMES else name[0]
+    return any(each[0] == surname and 2 <= len(each) <= 4 for each in known if each)
+
+
+def _unknown(text: str, name: str, start: int, known: Sequence[str], language: StoryLanguage) -> ReplyFinding:
+    meant = _meant_name(name, known)
+    if language == "zh":
+        message = f"故事里没有人叫“{name}”" + (f"；是不是指“{meant}”？" if meant else "")
+    else:
+        message = f"the story knows nobody called {name!r}" + (f"; did you mean {meant!r}?" if meant else "")
+    return ReplyFinding(
+        kind="unknown_name",
+        quote=text[start : start + len(name)],
+        start=start,
+        end=start + len(name),
+        message=message,
+        evidence=meant or "",
+    )
+
+
+def _meant_name(name: str, known: Sequence[str]) -> str | None:
+    """The known name of which it is a near misspelling: in Chinese, one of as many characters but for one."""
+    if has_cjk(name):
+        return next(
+            (
+                each
+                for each in known
+                if len(each) > 1
+                and abs(len(each) - len(name)) <= 1
+                and len(set(each) & set(name)) >= max(len(each), len(name)) - 1
+            ),
+            None,
+        ) or nearest_name(name, known, likeness=_LIKE_A_NAME)
+    parts = [part for each in known for part in (each, *each.split()) if part[:1].isupper()]
+    bare = [name, *(each for each in name.split() if len(each) > 2)]
+    return next((found for each in bare if (found := nearest_name(each, parts, likeness=_LIKE_A_NAME))), None)
+
+
+def _english_people(text: str) -> Iterator[tuple[str, int]]:
+    """Yield what a reply names in capitals, with where it stands; not what merely begins a sentence."""
+    bare = _without_remarks(text)
+    lower = set(re.findall(r"\b[a-z]+\b", bare))
+    sentences = split_sentences(bare)
+    openings = {_first_letter(bare, sentence.start) for sentence in sentences}
+    for candidate in find_name_candidates([(1, 1, bare)], min_count=1):
+        name = candidate.name
+        if candidate.kind in ("item", "faction") or has_cjk(name) or name.casefold() in _ADDRESSES:
+            continue
+        if name.startswith("of "):
+            # The rest of a title: "the Book of Tides".
+            continue
+        if candidate.kind == "location" and _is_place_only(bare, name):
+            continue
+        at = bare.find(name)
+        # A single word that merely begins a sentence is capitalised for that; whoever acts there is looked at below.
+        begins = at in openings and " " not in name
+        # "the Crown", "the Lanterns": no person.
+        is_group = bare[max(0, at - 4) : at].casefold() == "the "
+        if at >= 0 and not begins and not is_group and name.casefold() not in lower:
+            yield name, at
+    for sentence in sentences:
+        opening = _OPENING_SUBJECT.match(bare, _first_letter(bare, sentence.start))
+        if opening is None:
+            continue
+        name = opening["name"]
+        word = name.casefold()
+        if word not in _NOT_SUBJECTS and word not in _ADDRESSES and word not in lower and word not in _common():
+            yield name, opening.start("name")
+
+
+_PLACE_BEFORE = r"(?:in|at|to|into|near|from|beyond|outside|towards?|through|reach|of|leave|via)"
+
+
+def _is_place_only(text: str, name: str) -> bool:
+    """Whether every mention stands where a place does, "the road to Ravenmoor", and not as "from Grigor, the …"."""
+    escaped = re.escape(name)
+    of_place = len(re.findall(rf"\b{_PLACE_BEFORE} (?:the )?{escaped}\b(?!, (?:the|my|our|a) )(?!'s)", text))
+    heard = re.search(rf"\b(?:hear|heard|had it|bought|learnt|learned|word|letter)\b[^.!?]*\bfrom {escaped}\b", text)
+    return heard is None and of_place == len(re.findall(rf"\b{escaped}\b", text))
+
+
+@lru_cache(maxsize=1)
+def _common() -> frozenset[str]:
+    return frozenset("well now then there here yes no aye nay what why how who perhaps maybe never always".split())
+
+
+def _first_letter(text: str, start: int) -> int:
+    while start < len(text) and not text[start].isalnum():
+        start += 1
+    return start
+
+
+def _without_remarks(text: str) -> str:
+    """The text with stage remarks in square brackets and asterisks blanked out, every character in its place."""
+    return re.sub(r"\[[^\]]*\]|\*[^*]*\*", lambda match: " " * len(match.group()), text)
+
+
+def _chinese_people(text: str) -> Iterator[tuple[str, int]]:
+    """Yield whom a reply names in Chinese: by surname and title, by sound, by surname and what they do."""
+    # Its dictionary takes a tenth of a second, which English never needs.
+    import rjieba  # noqa: PLC0415
+
+    for match in _SURNAME_TITLE.finditer(text):
+        yield match["name"], match.start("name")
+    for match in _NICKNAMED.finditer(text):
+        yield match["name"], match.start("name")
+    words: list[tuple[str, str, int]] = []
+    at = 0
+    for word, tag in rjieba.tag(text):
+        start = text.find(word, at)
+        at = start + len(word)
+        words.append((word, tag, start))
+    for index, (word, tag, start) in enumerate(words):
+        if not tag.startswith("nr"):
+            continue
+        name, end = word, index + 1
+        if len(word) == 1 and word in _SURNAMES and end < len(words) and len(words[end][0]) <= 2:
+            name, end = word + words[end][0], index + 2
+        is_like_one = name[0] in _SURNAMES and 2 <= len(name) <= 3 and name[-1] not in _PLACE_ENDS
+        is_foreign = len(name) in (2, 3) and all(each in _TRANSLITERATED for each in name)
+        acts = words[end][0].startswith(_DOES) if end < len(words) else False
+        met = index > 0 and words[index - 1][0] in _MET
+        # Three characters that the dictionary takes for a name together are one wherever they stand.
+        is_whole = len(word) == 3 and is_like_one and not _GRAMMAR.intersection(word)
+        if is_whole or ((is_like_one or is_foreign) and (acts or met)):
+            yield name, start
+    ordinary = [
+        range(start, start + len(word)) for word, tag, start in words if len(word) > 1 and tag not in _NAME_TAGS
+    ]
+    for match in _TRANSLITERATION.finditer(text):
+        if not any(span.start < match.end() and match.start() < span.stop for span in ordinary):
+            yield match.group(), match.start()
+
+
+_GRAMMAR = frozenset("的了着过是在把被将和与及就都也还又而但或吗呢吧啊这那个们我你他她它去来说问给让骗要想会能")
+_PLACE_ENDS = frozenset("子边里上下头面口旁外内前后")
+_NAME_TAGS = frozenset(("nr", "nrt", "nrfg", "nz", "x", "ns", "n"))
+_DOES = tuple(
+    """
+    说 讲 告诉 来过 来了 昨 今早 在 家 死 住 偷 告 提醒 答应 欠 知道 看见 听见 也说
+    就说 常说 想 走了 回来 病 的儿子 的女儿
+    """.split()
+)
+_MET = frozenset("听 问 找 问问 看见 见 见过 听见 跟 认识 惊动 是 叫 告诉 去找".split())
+
+
+# --- Slots turned round ---
+
+_GREETED = re.compile(
+    r"\b(?i:welcome(?: back| again| home)?|hello|hail|greetings|good (?:morning|evening|day|night|afternoon)|farewell|"
+    r"goodbye|thank you|thanks|well met|come in|sit down|safe travels|see you again|see you|listen|forgive me)"
+    r"(?:, (?:my )?(?:dear|old) friend)?,? (?P<name>[A-Z][\w'’-]+(?: [A-Z][\w'’-]+)?)"
+)
+_NAMED = re.compile(
+    r"\b(?i:your name(?: is|'s|’s)|you are called|you're called|they call you|call you|you told me you (?:are|were)|"
+    r"you go by)\s+(?P<name>[A-Z][\w'’-]+(?: [A-Z][\w'’-]+)?)"
+)
+_ADDRESSED = re.compile(
+    r"\b(?i:you are|you're|you’re) (?P<name>[A-Z][\w-]+(?: [A-Z][\w-]+)?)(?!['’\w])(?! (?:and|or)\b)"
+)
+_NAMED_ZH = re.compile(rf"(?:你叫|你的名字是|你的名字叫|大家叫你|人们叫你|你就是)(?P<name>[{CJK_RANGES}·]{{2,8}})")
+_GREETED_ZH = re.compile(
+    rf"(?:欢迎回来|欢迎|你好|早上好|早安|晚安|晚上好|再见|谢谢你|多谢|保重|好久不见|又见面了)"
+    rf"[，,、 ]\s*(?P<name>[{CJK_RANGES}·]{{2,6}})(?=[，。！？!,.…])"
+)
+_PAST = re.compile(
+    r"\b(?:was|were|used to|once|formerly|no longer|not|never|before|had been|stopped|left)\b"
+    r"|曾|以前|从前|不再|过去|当年|原来|没有|不是|离开",
+    re.IGNORECASE,
+)
+_CLAUSE = re.compile(r"[^.!?;:,。！？；：，—\n]+")
+_YOU = re.compile(r"\b(?:you|your|you're|you've)\b|你|您", re.IGNORECASE)
+_ALIVE = (
+    r"(?: is| are)(?: still)? (?:alive|well|waiting|here|coming|home|in good health)|"
+    r" (?:lives|will come|waits|sends|says hello|greets)|'s (?:alive|well|waiting|coming)"
+)
+_ALIVE_ZH = "(?:还|仍|正|现在)?(?:活着|在世|好好的|在等|等着|会来|要来|就来|让我告诉)"
+
+
+def _contradictions(text: str, ground: ReplyGround) -> Iterator[ReplyFinding]:
+    for slot in ground.slots:
+        kind, _, whose = slot.slot.partition(":")
+        if kind == PLAYER_NAME_SLOT:
+            yield from _other_names(text, slot, ground)
+        elif kind == "npc_death_status":
+            yield from _living_dead(text, slot, whose or slot.value, ground.language)
+        else:
+            yield from _earlier_values(text, slot, ground.language)
+
+
+def _other_names(text: str, slot: KnownSlot, ground: ReplyGround) -> Iterator[ReplyFinding]:
+    own = {name_key(part) for name in (slot.value, *ground.listener_names) for part in (name, *name.split())}
+    people = {name_key(part) for name in ground.known_names for part in (name, *name.split())}
+    others = people | {name_key(value) for value in slot.earlier}
+    for pattern in (_NAMED, _NAMED_ZH, _ADDRESSED, _GREETED, _GREETED_ZH):
+        for match in pattern.finditer(text):
+            name = match["name"].removesuffix("'s").removesuffix("’s")
+            keys = {name_key(part) for part in (name, *name.split())}
+            first = name.split()[0]
+            if keys & own or not (first[0].isupper() or has_cjk(first)) or name.casefold() in _ADDRESSES:
+                continue
+            told = pattern in (_NAMED, _NAMED_ZH)
+            if has_cjk(name) and slot.value and name.startswith(slot.value):
+                continue
+            # A greeting may be for somebody else; only a name that somebody else bears, or that was theirs, counts.
+            if told or keys & others:
+                yield _contradicted(text, match.start("name"), match.start("name") + len(name), slot, ground.language)
+
+
+def _earlier_values(text: str, slot: KnownSlot, language: StoryLanguage) -> Iterator[ReplyFinding]:
+    """An earlier value told of the listener as if it still held; one that only tells what was is fine."""
+    for clause in _CLAUSE.finditer(text):
+        piece = clause.group()
+        addressed = _YOU.search(piece)
+        if addressed is None or _PAST.search(piece) or _stands_in(slot.value, piece) is not None:
+            continue
+        for value in slot.earlier:
+            at = _stands_in(value, piece)
+            if value != slot.value and at is not None and at > addressed.start():
+                start = clause.start() + at
+                yield _contradicted(text, start, start + len(value), slot, language)
+
+
+def _living_dead(text: str, slot: KnownSlot, name: str, language: StoryLanguage) -> Iterator[ReplyFinding]:
+    alive = re.compile(rf"{re.escape(name)}(?:{_ALIVE}|{_ALIVE_ZH})")
+    for match in alive.finditer(text):
+        yield _contradicted(text, match.start(), match.end(), slot, language)
+
+
+def _stands_in(value: str, piece: str) -> int | None:
+    found = NameFinder([value]).find(piece)
+    if found:
+        return found[0].start
+    at = piece.casefold().find(value.casefold()) if len(value) > 2 else -1
+    return at if at >= 0 else None
+
+
+_SLOTS_ZH: Mapping[str, str] = {
+    PLAYER_NAME_SLOT: "玩家姓名",
+    "player_allegiance": "玩家阵营",
+    "npc_belief_about_player": "对玩家的看法",
+    "current_quest_for_npc": "当前任务",
+    "npc_death_status": "生死",
+}
+
+
+def _contradicted(text: str, start: int, end: int, slot: KnownSlot, language: StoryLanguage) -> ReplyFinding:
+    quote = text[start:end]
+    if language == "zh":
+        kind, _, whose = slot.slot.partition(":")
+        what = _SLOTS_ZH.get(kind, kind) + (f"（{whose}）" if whose else "")
+        message = f"“{quote}”与已知的{what}不符：{slot.value}"
+    else:
+        message = f"{quote!r} is not what is known as {slot.slot}: {slot.value}"
+    return ReplyFinding(
+        kind="contradicted_slot",
+        quote=quote,
+        start=start,
+        end=end,
+        message=message,
+        evidence=slot.content or f"{slot.slot}={slot.value}",
+    )
+
+
+# --- Values of slots ---
+
+_SAID_VALUE: Mapping[StoryLanguage, re.Pattern[str]] = {
+    "en": re.compile(
+        r"(?:name is|name's|called|named|goes by|known as|serves|loyal to|sided with|allied with|believe[s]? that|"
+        r"is now with|rides with|works for|is dead|died|call(?:s|ed)? (?:her|him|them|me|my)(?:self|selves)?)[ :]+"
+        r"(?:really |actually )?(?P<value>[^.,;!?]+)"
+    ),
+    "zh": re.compile(
+        rf"(?:名字是|真名其实叫|真名叫?|名叫|叫做|叫作|名为|姓名[是：:]|效忠于?|投靠了?|站在|自称|叫)[“「]?(?P<value>[{CJK_RANGES}·A-Za-z]{{1,20}})"
+    ),
+}
+
+
+def slot_value(slot: str, content: str) -> str:
+    """Return what a slot holds, out of the sentence that is remembered of it."""
+    found = _SAID_VALUE[story_language(content)].search(content)
+    value = found["value"] if found else content
+    if slot.partition(":")[0] == PLAYER_NAME_SLOT and not has_cjk(value):
+        capitals = _CAPITALS.match(value.strip()) if found else _only_name_within(value.strip())
+        value = capitals.group() if capitals else value
+    return value.strip(" .。！!“”「」\"'")
+
+
+_CAPITALS = re.compile(r"[A-Z][\w'’-]*(?: (?:of |the |von |de )?[A-Z][\w'’-]*)*")
+
+
+def _only_name_within(sentence: str) -> re.Match[str] | None:
+    """The one name in a sentence that says none of the words by which names are told; its first word is none."""
+    within = [match for match in _CAPITALS.finditer(sentence) if match.start() > 0 and match.group() != "I"]
+    return within[0] if len(within) == 1 else None
+
+
+def known_slots(active: Iterable[tuple[str, str]], earlier: Mapping[str, Sequence[str]]) -> list[KnownSlot]:
+    """Return slots with their values, from the sentences that are remembered of them."""
+    return [
+        KnownSlot(
+            slot, slot_value(slot, content), content, tuple(slot_value(slot, each) for each in earlier.get(slot, ()))
+        )
+        for slot, content in active
+    ]

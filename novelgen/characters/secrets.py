@@ -1,0 +1,350 @@
+"""What a character keeps to itself: secrets, when they may be told, and texts that give them away."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from functools import lru_cache
+from typing import Any, Literal, NamedTuple
+
+from pydantic import BaseModel, ConfigDict, Field, model_validator
+
+from novelgen.characters.dispositions import DIMENSIONS, Disposition
+from novelgen.errors import UserInputError
+from novelgen.language.language import CJK_RANGES, FUNCTION_WORDS, has_cjk
+from novelgen.language.normalise import fold_width, name_key
+from novelgen.language.sentences import Span, split_sentences
+from novelgen.nearest import did_you_mean
+
+MAX_SECRET_CHARACTERS = 2_000
+
+SecretStanding = Literal["locked", "hinted", "unlocked", "known"]
+"""What a listener may hear: nothing, a hint, the secret; or it has been told to them already."""
+
+
+class UnlockConditions(BaseModel):
+    """What must hold, all of it, before something may be told."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    trust: int | None = Field(default=None, description="At least so much.")
+    respect: int | None = None
+    affection: int | None = None
+    fear: int | None = Field(default=None, description="At least so much: what only threats bring out.")
+    familiarity: int | None = None
+    flags: dict[str, Any] = Field(default_factory=dict, description="Flags of the story and the values they must have.")
+    items: list[str] = Field(default_factory=list, description="Things that the listener must have shown.")
+
+    @model_validator(mode="before")
+    @classmethod
+    def _in_short_forms(cls, given: Any) -> Any:
+        """Accept one flag or item in place of many, and names of flags that must be true."""
+        if not isinstance(given, Mapping):
+            return given
+        fields = dict(given)
+        for one, many in (("flag", "flags"), ("item", "items")):
+            if one in fields:
+                fields[many] = [*_listed(fields.pop(one)), *_listed(fields.get(many, []))]
+        flags = fields.get("flags")
+        if isinstance(flags, str | list | tuple):
+            fields["flags"] = dict.fromkeys(_listed(flags), True)
+        if isinstance(fields.get("items"), str):
+            fields["items"] = [fields["items"]]
+        return fields
+
+    def hold(self, disposition: Disposition, *, flags: Mapping[str, Any], items: Iterable[str]) -> bool:
+        """Tell whether all of them hold."""
+        shown = {_item_key(each) for each in items}
+        for dimension in DIMENSIONS:
+            least = getattr(self, dimension)
+            if least is not None and getattr(disposition, dimension) < least:
+                return False
+        return all(name in flags and flags[name] == value for name, value in self.flags.items()) and all(
+            _item_key(item) in shown for item in self.items
+        )
+
+
+class SecretHint(BaseModel):
+    """What may be let slip before a secret may be told."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    text: str = Field(min_length=1, max_length=MAX_SECRET_CHARACTERS)
+    unlock: UnlockConditions = UnlockConditions()
+
+    @model_validator(mode="before")
+    @classmethod
+    def _in_short_forms(cls, given: Any) -> Any:
+        return _with_conditions(given, text_names=("text", "hint"))
+
+
+class Secret(BaseModel):
+    """Something that a character tells only to whom it may be told."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    secret_id: str = Field(min_length=1, max_length=200)
+    text: str = Field(min_length=1, max_length=MAX_SECRET_CHARACTERS)
+    unlock: UnlockConditions = UnlockConditions()
+    never: bool = Field(default=False, description="No condition ever unlocks it.")
+    hints: list[SecretHint] = Field(default_factory=list, description="The vaguest first.")
+    key_words: list[str] = Field(
+        default_factory=list, description="Words of which a single one gives it away, such as a password."
+    )
+
+    @model_validator(mode="before")
+    @classmethod
+    def _in_short_forms(cls, given: Any) -> Any:
+        """Accept the seed's keys: `secret`, `unlock_trust`, `unlock_affection`, …"""
+        fields = _with_conditions(given, text_names=("text", "secret"))
+        if isinstance(fields, dict) and "hint" in fields:
+            fields["hints"] = [fields.pop("hint"), *fields.get("hints", [])]
+        return fields
+
+    def standing(
+        self, disposition: Disposition, *, flags: Mapping[str, Any], items: Iterable[str] = (), is_known: bool = False
+    ) -> SecretStanding:
+        """Return what a listener may hear of it."""
+        if is_known:
+            return "known"
+        shown = list(items)
+        if not self.never and self.unlock.hold(disposition, flags=flags, items=shown):
+            return "unlocked"
+        return "hinted" if self.hint(disposition, flags=flags, items=shown) else "locked"
+
+    def hint(self, disposition: Disposition, *, flags: Mapping[str, Any], items: Iterable[str] = ()) -> str | None:
+        """Return the plainest hint whose conditions hold, or None."""
+        shown = list(items)
+        held = [each.text for each in self.hints if each.unlock.hold(disposition, flags=flags, items=shown)]
+        return held[-1] if held else None
+
+
+def _with_conditions(given: Any, *, text_names: tuple[str, str]) -> Any:
+    """Put the conditions that stand flat among the fields (`unlock_trust`) where they belong."""
+    if isinstance(given, str):
+        return {"text": given}
+    if not isinstance(given, Mapping):
+        return given
+    fields = dict(given)
+    name, other_name = text_names
+    if other_name in fields and name not in fields:
+        fields[name] = fields.pop(other_name)
+    flat = {key: fields.pop(key) for key in list(fields) if str(key).startswith("unlock_")}
+    if flat:
+        inner = fields.get("unlock") or {}
+        inner = inner.model_dump(exclude_unset=True) if isinstance(inner, BaseModel) else dict(inner)
+        fields["unlock"] = {**inner, **{key.removeprefix("unlock_"): value for key, value in flat.items()}}
+    return fields
+
+
+_ARTICLE = re.compile(r"(?:the|an?)\s+(?=\S)", re.IGNORECASE)
+
+
+def _item_key(name: str) -> str:
+    """What a thing is known by: "the brass key" and "Brass Key" are one."""
+    bare = name.strip()
+    article = _ARTICLE.match(bare)
+    return name_key(bare[article.end() :] if article else bare)
+
+
+def _listed(given: Any) -> list[Any]:
+    return list(given) if isinstance(given, list | tuple) else [given]
+
+
+def require_secret(secrets: Sequence[Secret], secret_id: str) -> Secret:
+    """Return the secret of that id."""
+    found = next((each for each in secrets if each.secret_id == secret_id), None)
+    if found is None:
+        known = [each.secret_id for each in secrets]
+        raise UserInputError(
+            f"there is no secret {secret_id!r}{did_you_mean(secret_id, known)}; keep it first with keep_secret"
+        )
+    return found
+
+
+# --- Texts that give a secret away ---
+
+
+class SecretTrace(NamedTuple):
+    """A piece of a text that gives a secret away, at the characters [start, end)."""
+
+    start: int
+    end: int
+    how: Literal["verbatim", "near_verbatim", "key_word", "key_facts"]
+
+
+NEAR_VERBATIM_SHARE = 0.6
+"""Sentences in a row that hold so much of a secret's words tell it in nearly its own."""
+
+MAX_SENTENCES = 3
+"""So many sentences in a row are looked at together."""
+
+CLAUSE_SHARE = 0.7
+"""Of one clause of a secret that says several things: who tells one of them tells enough."""
+
+LEAST_CLAUSE_TERMS = 5
+
+LEAST_CLAUSE_PAIRS = 7
+"""Pairs of Chinese characters overlap, so that few of them are soon together by chance."""
+
+LEAST_TERMS = 3
+"""A secret of fewer telling words is looked for as it stands: two words meet by chance."""
+
+LEAST_TERMS_AT_NUMBER = 6
+
+KEY_FACTS = 2
+"""Names and numbers of a secret that give it away when they stand in one sentence with a further word of it.
+
+A number of several digits counts as two: nobody says 300 by chance where he speaks of the mill and of gold.
+"""
+
+_WORD = re.compile(rf"[^\W_{CJK_RANGES}]+(?:['’][^\W_]+)*")
+_CJK_RUN = re.compile(f"[{CJK_RANGES}]+")
+_CLAUSE_END = re.compile(
+    r"[,;:.!?—，；：。！？]|\b(?:and|but|so that|because|when|while|who|which|where)\b", re.IGNORECASE
+)
+_NUMBER = re.compile(r"\d+")
+_NUMBER_WORDS = frozenset(
+    """
+    eleven twelve thirteen fourteen fifteen sixteen seventeen eighteen nineteen twenty thirty forty fifty sixty seventy
+    eighty ninety hundred thousand
+    """.split()
+)
+_CHINESE_NUMBER = re.compile("[一二三四五六七八九十百千万两]{2,}")
+_LOOSE = re.compile(r"[\W_]+")
+_CHINESE_FUNCTION = frozenset(
+    "的了着是在把被将和与及就都也还又而但或者吗呢吧啊这那个们我你他她它您之其不有为到去来给让对从向"
+)
+
+
+class _Terms(NamedTuple):
+    """What a text says: its telling words and pairs of Chinese characters; its names and numbers, word by word."""
+
+    words: frozenset[str]
+    facts: frozenset[frozenset[str]]
+
+
+def find_secret(
+    text: str, secret: Secret, *, own_names: Sequence[str] = (), said_names: Sequence[str] = ()
+) -> SecretTrace | None:
+    """Return the first piece of a text that gives a secret away, or None.
+
+    It is found as it stands, told in nearly its own words, by a word that gives it away alone, or by its names and
+    numbers together. What is told in wholly other words is not found: no rule of letters can.
+    """
+    whole = _whole(secret.text)
+    for key_word in secret.key_words:
+        at = fold_width(text).casefold().find(fold_width(key_word).casefold())
+        if key_word.strip() and at >= 0:
+            return SecretTrace(at, at + len(key_word), "key_word")
+    ignored = _ignored((*own_names, *said_names))
+    told = _terms(secret.text, ignored)
+    # Stems are beginnings of words: what does not even hold them as letters need not be read word by word.
+    letters = text.casefold() if text.isascii() else fold_width(text).casefold()
+    if len(told.words) >= LEAST_TERMS and sum(word in letters for word in told.words) < LEAST_TERMS:
+        return None
+    is_verbatim = bool(whole) and whole in _loose(text)
+    if not is_verbatim and len(told.words & _read_terms(text, ignored).words) < LEAST_TERMS:
+        return None
+    clauses = _clauses(secret.text, ignored)
+    sentences = split_sentences(text)
+    for width in range(1, MAX_SENTENCES + 1):
+        for first in range(len(sentences) - width + 1):
+            span = Span(sentences[first].start, sentences[first + width - 1].end)
+            how = _gives_away(text[span.start : span.end], whole, told, clauses, ignored, is_one=width == 1)
+            if how is not None:
+                return SecretTrace(span.start, span.end, how)
+    return SecretTrace(0, len(text), "verbatim") if is_verbatim else None
+
+
+def _gives_away(
+    piece: str, whole: str, told: _Terms, clauses: Sequence[_Terms], ignored: frozenset[str], *, is_one: bool
+) -> Literal["verbatim", "near_verbatim", "key_facts"] | None:
+    if whole and whole in _loose(piece):
+        return "verbatim"
+    found = _read_terms(piece, ignored)
+    shared = told.words & found.words
+    if len(told.words) >= LEAST_TERMS and len(shared) >= max(LEAST_TERMS, NEAR_VERBATIM_SHARE * len(told.words)):
+        return "near_verbatim"
+    if any(len(each.words & found.words) >= CLAUSE_SHARE * len(each.words) for each in clauses):
+        return "near_verbatim"
+    facts = [each for each in told.facts if each <= found.words]
+    weight = sum(2 if any(map(_is_long_number, each)) else 1 for each in facts)
+    if is_one and weight >= KEY_FACTS and len(shared) > sum(map(len, facts)):
+        # A Chinese number and what it counts overlap in pairs: 四十两银子 alone is four of them.
+        has_number = any(_CHINESE_NUMBER.fullmatch(word) for each in facts for word in each)
+        least = LEAST_TERMS_AT_NUMBER if has_number else LEAST_TERMS
+        return "key_facts" if len(shared) >= least else None
+    return None
+
+
+@lru_cache(maxsize=1024)
+def _whole(text: str) -> str:
+    return _loose(text)
+
+
+@lru_cache(maxsize=1024)
+def _ignored(names: tuple[str, ...]) -> frozenset[str]:
+    """The words of names, which say nothing."""
+    return frozenset(word for name in names for word in _read_terms(name, frozenset()).words)
+
+
+@lru_cache(maxsize=1024)
+def _clauses(text: str, ignored: frozenset[str]) -> tuple[_Terms, ...]:
+    """The clauses of a secret that say enough by themselves; none where it says one thing."""
+    parts = [_read_terms(part, ignored) for part in _CLAUSE_END.split(text) if part.strip()]
+    least = LEAST_CLAUSE_PAIRS if has_cjk(text) else LEAST_CLAUSE_TERMS
+    return tuple(part for part in parts if len(part.words) >= least) if len(parts) > 1 else ()
+
+
+@lru_cache(maxsize=1024)
+def _terms(text: str, ignored: frozenset[str]) -> _Terms:
+    return _read_terms(text, ignored)
+
+
+def _read_terms(text: str, ignored: frozenset[str]) -> _Terms:
+    folded = fold_width(text)
+    words: set[str] = set()
+    facts: list[set[str]] = []
+    last_end = -1
+    for match in _WORD.finditer(folded):
+        word = match.group().removesuffix("'s").removesuffix("’s")
+        key = _stem(word.casefold())
+        if word.casefold() in FUNCTION_WORDS or key in ignored or len(word) < 2:
+            continue
+        words.add(key)
+        before = folded[: match.start()].rstrip()
+        opens = not before or before[-1] in '.!?"“'
+        if _NUMBER.search(word) or word.casefold() in _NUMBER_WORDS or (word[0].isupper() and not opens):
+            # Capitalised words in a row are one name.
+            if facts and word[0].isupper() and folded[last_end : match.start()] == " ":
+                facts[-1].add(key)
+            else:
+                facts.append({key})
+            last_end = match.end()
+    for run in _CJK_RUN.findall(folded):
+        for at in range(len(run) - 1):
+            pair = run[at : at + 2]
+            if pair not in ignored and not _CHINESE_FUNCTION.intersection(pair):
+                words.add(pair)
+        for number in _CHINESE_NUMBER.findall(run):
+            words.add(number)
+            facts.append({number})
+    return _Terms(frozenset(words), frozenset(map(frozenset, facts)))
+
+
+def _is_long_number(word: str) -> bool:
+    return (_NUMBER.fullmatch(word) is not None and len(word) > 1) or bool(_CHINESE_NUMBER.fullmatch(word))
+
+
+def _stem(word: str) -> str:
+    """Take off the commonest endings, so that "hides" and "hiding" are one word."""
+    for ending in ("ing", "ies", "ed", "es", "s", "e"):
+        if word.endswith(ending) and len(word) - len(ending) >= 3:
+            return word[: -len(ending)]
+    return word
+
+
+def _loose(text: str) -> str:
+    """A text without marks, spaces and case, in which the same words are found however they are set."""
+    return _LOOSE.sub("", fold_width(text).casefold())

@@ -1,0 +1,287 @@
+"""Who certainly does something in a draft's present: named as the subject of a deed, as a speaker, or met alive."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from novelgen.checking.story import Draft, StoryBefore
+from novelgen.language.language import has_cjk
+from novelgen.language.normalise import is_description
+from novelgen.language.resolver import Mention
+from novelgen.language.sentences import Span
+
+
+@dataclass(frozen=True, slots=True)
+class Act:
+    """A deed of somebody whom a draft names.
+
+    `span` is what of the draft tells it; `moves` says whether it takes hands or feet that are free.
+    """
+
+    entity_id: str
+    name: str
+    span: Span
+    moves: bool = False
+
+
+_ELSEWHEN = re.compile(
+    r"\b(?:dream\w*|dreamt|nightmare|vision|visions|ghost\w*|spirit|spirits|phantom|spectre|apparition|s[ée]ance"
+    r"|remember\w*|recall\w*|recollect\w*|memor(?:y|ies)|reminisc\w+|imagin\w+|fanc(?:y|ied)|pictured|pretend\w*"
+    r"|ago|in those days|once upon|used to|when (?:he|she|they) (?:was|were) (?:alive|young)|in (?:his"
+    r"|her) lifetime"
+    r"|portrait|picture|photograph\w*|painting|statue|bust|effigy|waxwork|grave|tomb|coffin|corpse|funeral|ashes"
+    r"|dead body|the body|bod(?:y|ies) of|bones|disguis\w+|dressed as|posing as|impersonat\w+|in the shape of"
+    r"|as if|as though|like the|never again|no longer|letter|diary|journal|newspaper|told us how|told me how"
+    r"|if only|years (?:before|earlier)|that (?:day|night|summer|winter|year) when|flash ?back|hallucinat\w+"
+    r"|voice ?mail|answering machine|recordings?|recorded|footage|videos?|films?|movie|screen|snapshot|selfie"
+    r"|read (?:it|them|on|out|aloud)|according to|(?:tells?|told) (?:it|(?:me|us|him|her|them) (?:how|about|the story))"
+    r"|(?:must|might|would|could|should) have|in every|everywhere|it seem(?:s|ed)"
+    r"|seem(?:s|ed) to (?:hear|see|feel))\b"
+    r"|当年|昔日|昔年|从前|以前|往日|往事|生前|那年|那时候|想起|记得|记起|回忆|回想|忆起|梦|鬼魂|鬼影"
+    r"|[女厉男冤野恶]鬼|闹鬼|阴魂|亡魂|冤魂|幽魂"
+    r"|魂灵|魂魄|显灵|灵位|灵柩|画像|遗像|照片|相片|塑像|雕像|坟|墓|尸|遗体|祭|幻|仿佛|好似|犹如|如同|假装|装作"
+    r"|扮作|扮成|冒充|假冒|年前|从小|小时候|幼时|据说|信中|信里|信上|来信|写道|日记|若是|如果|要是|倘"
+    r"|录音|录像|视频|语音|留言|监控|屏幕|电影|影片|去年|似乎|处处|到处|说书|话说|戏台|戏文",
+    re.IGNORECASE,
+)
+"""What stands beside a deed that is remembered, dreamt, painted, recorded, read out, feigned or only thought of."""
+
+_WRITTEN = re.compile(
+    r"\b(?:letters?|wrote|written|tells? it|told it|according to|the (?:night|day|morning|evening) before)\b"
+    r"|来信|写信|信[里中上]|书信|家书|写道|[讲说谈]起|给[^，。！？]{1,4}讲|讲了|那[天晚夜]|头天|前一天",
+    re.IGNORECASE,
+)
+"""What opens a letter or a tale that goes on to the end of its paragraph, also where it is said aloud."""
+
+_BY_WIRE = re.compile(
+    r"\b(?:(?:cell|mobile |smart)?phones?|telephon\w*|handset|receiver|dial(?:s|led|ed|ling)?|hang(?:s)? up|hung up"
+    r"|(?:on|end of) the line|voice ?mail|text(?:s|ed|ing)|text messages?|e-?mail\w*|video|zoom|skype|facetime|screen"
+    r"|web ?cam|laptop|chat window|walkie-talkie|radio|wireless|intercom|telegram|letters?|wrote|writes|postcard"
+    r"|messages?)\b"
+    r"|电话|手机|微信|短信|视频|语音|屏幕|邮件|听筒|话筒|挂断|来电|发来|群里|朋友圈|消息|留言|对讲机|电报|来信|信[中里上]"
+    r"|写道",
+    re.IGNORECASE,
+)
+_CHARACTERS_BEFORE_A_CALL = 300
+"""How far before somebody is first named a telephone or a letter may stand that brings their words."""
+
+_SPOKEN = """
+    said says asked asks answered answers replied replies cried cries remarked whispered whispers shouted shouts
+    muttered mutters exclaimed observed continued returned murmured murmurs growled gasped added ejaculated
+    interrupted explained explains inquired enquired demanded repeated protested groaned sighed sighs stammered
+    sobbed roared bellowed grunted chuckled piped agreed declared announced retorted hissed yelled screamed rejoined
+    nodded nods smiled smiles laughed laughs grinned grins frowned frowns wept coughed sneezed shrugged shrugs winked
+    blinked gazed glanced stared looked looks watched listened waited waits yawned slept woke awoke sang hesitated
+    shuddered shivered trembled
+    """.split()
+_MOVED = """
+    sat sits stood stands squatted crouched knelt rose came comes went goes walked walks ran runs rode leapt leaped
+    jumped sprang stepped steps strode climbed entered enters arrived hurried followed led turned turns bowed shook
+    took takes seized caught grasped gripped held holds drew draws pulled pulls pushed pushes threw throws tossed
+    flung lifted lifts raised raises lowered poured pours drank ate sipped lit smoked opened opens closed closes
+    shut locked unlocked knocked tapped handed hands gave gives passed offered offers brought brings carried carries
+    fetched put puts set placed dropped picked picks pointed points wandered played danced wrote counted paid struck
+    kicked aimed swung dragged hauled leaned leant leans settled bent stooped reached reaches stretched waved
+    beckoned rolled rubbed scratched wiped washed buttoned joined met greeted welcomed kissed embraced helped rapped
+    slipped crept crawled swam dived rowed galloped trotted dismounted mounted paced halted busied
+    """.split()
+_ADVERBS = (
+    r"(?:,? (?:then|now|only|still|again|also|just|even|too|himself|herself|at once|at last|in turn"
+    r"|(?!only|early)\w+ly),?)*"
+)
+_ENGLISH_DEED = re.compile(
+    rf"(?:, (?:who|with|in|his|her|still|pale|white|red)\b[^,.;:!?“”\n]{{1,60}},)?{_ADVERBS}"
+    rf" (?:(?P<spoken>{'|'.join(_SPOKEN)})|(?P<moved>{'|'.join(_MOVED)})"
+    r"|(?:was|is|were) (?:still |already |now )?(?P<doing>(?:sitt|stand|walk|wait|smil|laugh|com|go|rid|runn"
+    r"|lean|hold"
+    r"|read|eat|drink|smok|talk|speak|whistl|sing|pac|look|kneel|crouch|squatt|pour|writ)ing))\b(?! (?:by|dead)\b)"
+)
+_ENGLISH_START = re.compile(
+    r"(?:^|[,;:—] |[,;—] ?(?:and|but|then|while) |^(?:And|But|Then|So|Now) )"
+    r"(?:(?:[Tt]he|[Oo]ld|[Pp]oor|[Yy]oung|[Ll]ittle|[Oo]ur|[Mm]y|[Ff]riend|good|honest|Mr\.|Mrs\.|Miss|Dr\.) )*$"
+)
+_ENGLISH_SAID_BEFORE = re.compile(
+    rf"[”\"’'] (?:{'|'.join(_SPOKEN)}) (?:(?:the|old|little|young|poor|our|my|Mr\.|Mrs\.|Miss|Dr\.) )*$"
+)
+_MET_BEFORE = re.compile(
+    r"(?<!had )(?<!have )\b(?:found|saw|met|greeted|joined|spied|beheld|encountered|welcomed)"
+    r" (?:(?:the|old|little|young|poor|our|my|Mr\.|Mrs\.|Miss|Dr\.) )*$"
+)
+_MET_ALIVE = re.compile(
+    r",? (?:[\w’']+,? ){0,3}?(?:sitting|standing|seated|waiting|smiling|laughing|walking|coming|sunk|asleep"
+    r"|busy|already there"
+    r"|before (?:me|him|her|us|them)|at (?:the|my|his|her) (?:door|gate|table|window|desk)"
+    r"|in (?:the|my|his|her) (?:hall|doorway|garden|kitchen|armchair|chair|parlour|drawing-room|study))\b"
+)
+
+_CHINESE_START = re.compile(
+    r"(?:^|[，。！？；：、…—”」』\s])(?:只见|忽见|但见|却见|就见|却说|且说|这时|此时|那时节|忽然|突然|当下|于是"
+    r"|接着|随后"
+    r"|便见|又见|那|这|连|老|小)*$"
+)
+_CHINESE_SPOKEN = re.compile(
+    r"[^，。！？；：、…“”「」\n]{0,12}?(?:[道曰说笑喝叫骂问答喊哭叹嚷劝看望瞧瞪听闻睡盯]|点头|摇头|皱眉|睁眼"
+    r"|沉默|打坐|回答|开口)"
+)
+_CHINESE_MOVED = re.compile(
+    r"[^，。！？；：、…“”「」\n]{0,12}?(?:[坐站立走跑跳跟骑挺抡掣执握抓扯拉推砍刺踢跪披穿戴吃喝饮举拿捧端提挑牵递摇挥掏敲拜]"
+    r"|进来|进门|进屋|出来|出门|上前|起身|转身|回身|回头|拱手|合掌|作揖|施礼|躬身|伸手|摆手|接过|取出|开门|推门"
+    r"|迎上|赶来|走来)"
+)
+_NO_CHINESE_SUBJECT = frozenset("的之被与同和及、死已尸")
+_CHINESE_LIFELESS = re.compile(r"死|尸|魂|被[^，]{0,6}[杀打捉拿]")
+
+
+def certain_acts(draft: Draft, story: StoryBefore) -> Iterator[Act]:
+    """Yield what people certainly do in the draft's present, in the order of the text.
+
+    Only who is named counts, by a name that is nobody else's: pronouns and mere descriptions ("the old man", 师父)
+    are passed over, as is whatever a paragraph tells of another time, of a dream, a ghost, a picture or a disguise.
+    """
+    if _ELSEWHEN.search(draft.text[: _opening_end(draft)]) and _is_far_back(draft):
+        return
+    namesakes = {each for each in draft.mentions_of if _has_namesake(each, draft)}
+    for mention in draft.mentions:
+        if mention.entity_id in namesakes:
+            continue
+        if story.entity[mention.entity_id].entity_type != "character" or draft.speech_at(mention.start):
+            continue
+        if not is_certain_name(mention, draft, story):
+            continue
+        sentence = draft.sentence_at(mention.start)
+        if sentence is None or is_elsewhen(draft, sentence):
+            continue
+        act = _act_at(draft, mention, sentence)
+        if act is not None:
+            yield act
+
+
+def is_certain_name(mention: Mention, draft: Draft, story: StoryBefore) -> bool:
+    """Tell whether a name can mean one character alone: no description, and no part of another one's name.
+
+    A Chinese name that is part of another one's counts unless the draft names that one as well.
+    """
+    name = mention.name
+    if is_description(name) or len(name) < 2:
+        return False
+    is_chinese = has_cjk(name)
+    pattern = re.compile(re.escape(name) if is_chinese else rf"\b{re.escape(name)}\b", re.IGNORECASE)
+    named = draft.mentions_of
+    return not any(
+        pattern.search(other)
+        for entity in story.entities
+        if entity.entity_id != mention.entity_id and entity.entity_type in ("character", "faction")
+        if not is_chinese or entity.entity_id in named
+        for other in entity.names()
+    )
+
+
+_NAMESAKE_BEFORE = re.compile(
+    r"(?:\b(?:(?:an?|the|this|our|my) (?:new|second|other)|another|named(?: after| for)?|called after|also called"
+    r"|call(?:s|ed)? (?:it|him|her)|(?:man|woman|boy|girl|baby|child|son|daughter|dog|cat|horse) called"
+    r"|young|younger|junior|master)"
+    r"|(?:另一[个位名]|又一[个位名]|新来的|同名的?|也叫|名叫|取名|一样叫|叫[它他她做作]))\W{0,3}$",
+    re.IGNORECASE,
+)
+
+
+def _has_namesake(entity_id: str, draft: Draft) -> bool:
+    """Whether the draft has another of that name: the new one, a second one, a child named after them."""
+    return any(
+        _NAMESAKE_BEFORE.search(draft.text, max(0, each.start - 20), each.start)
+        for each in draft.mentions_of[entity_id]
+    )
+
+
+def is_by_wire(draft: Draft, act: Act) -> bool:
+    """Tell whether somebody who acts may only be heard from: by telephone, on a screen, in a letter."""
+    first = draft.mentions_of[act.entity_id][0].start
+    start = max(0, min(first, act.span.start) - _CHARACTERS_BEFORE_A_CALL)
+    return _BY_WIRE.search(draft.text, start, act.span.end) is not None
+
+
+def is_elsewhen(draft: Draft, sentence: Span) -> bool:
+    """Tell whether a sentence, or what its paragraph tells before it, is of another time or of no real one.
+
+    What somebody says aloud before it does not count, since it is said in the present.
+    """
+    paragraph = draft.text.rfind("\n", 0, sentence.start) + 1
+    start = max(paragraph, _second_sentence_before(draft, sentence))
+    return _WRITTEN.search(draft.text, paragraph, sentence.end) is not None or any(
+        draft.speech_at(match.start()) is None for match in _ELSEWHEN.finditer(draft.text, start, sentence.end)
+    )
+
+
+def _second_sentence_before(draft: Draft, sentence: Span) -> int:
+    at = draft.sentence_index_at(sentence.start) or 0
+    return draft.sentences[at - 2].start if at >= 2 else 0
+
+
+def _opening_end(draft: Draft) -> int:
+    return draft.sentences[min(1, len(draft.sentences) - 1)].end if draft.sentences else 0
+
+
+_FAR_BACK = re.compile(
+    r"\b(?:years? (?:ago|before|earlier)|in those days|flash ?back|dream\w*|dreamt|long ago|when (?:I|he|she) was a"
+    r" (?:boy|girl|child))\b|年前|当年|那年|从前|昔日|昔年|小时候|梦见|梦中|梦里|回忆",
+    re.IGNORECASE,
+)
+
+
+def _is_far_back(draft: Draft) -> bool:
+    """Whether the draft opens as a memory or a dream, so that all of it is one."""
+    return any(
+        draft.speech_at(match.start()) is None for match in _FAR_BACK.finditer(draft.text, 0, _opening_end(draft))
+    )
+
+
+def _act_at(draft: Draft, mention: Mention, sentence: Span) -> Act | None:
+    text = draft.text
+    if has_cjk(mention.name):
+        return _chinese_act(text, mention, sentence)
+    before = text[sentence.start : mention.start]
+    if text.startswith(("’s", "'s"), mention.end):
+        return None
+    if _ENGLISH_SAID_BEFORE.search(before):
+        return Act(mention.entity_id, mention.name, _clause(text, sentence))
+    deed = _ENGLISH_DEED.match(text, mention.end, sentence.end)
+    if deed and _ENGLISH_START.search(before):
+        return Act(mention.entity_id, mention.name, _clause(text, sentence), moves=deed["spoken"] is None)
+    if _MET_BEFORE.search(before) and _MET_ALIVE.match(text, mention.end, sentence.end):
+        return Act(mention.entity_id, mention.name, _clause(text, sentence), moves=True)
+    return None
+
+
+def _chinese_act(text: str, mention: Mention, sentence: Span) -> Act | None:
+    if not _CHINESE_START.search(text[sentence.start : mention.start]):
+        return None
+    if text[mention.end : mention.end + 1] in _NO_CHINESE_SUBJECT:
+        return None
+    end = re.compile(r"[，。！？；：…“”「」\n]|$").search(text, mention.end, sentence.end)
+    clause = text[mention.end : end.start() if end else sentence.end]
+    if _CHINESE_LIFELESS.search(clause):
+        return None
+    moved = _CHINESE_MOVED.match(text, mention.end, sentence.end)
+    spoken = _CHINESE_SPOKEN.match(text, mention.end, sentence.end)
+    if not moved and not spoken:
+        return None
+    return Act(
+        mention.entity_id,
+        mention.name,
+        _clause(text, Span(_chinese_clause_start(text, mention.start, sentence), sentence.end)),
+        moves=moved is not None,
+    )
+
+
+def _chinese_clause_start(text: str, start: int, sentence: Span) -> int:
+    bounds = [each.end() for each in re.finditer(r"[，；：。！？”」』\n]", text[sentence.start : start])]
+    return sentence.start + (bounds[-1] if bounds else 0)
+
+
+def _clause(text: str, span: Span) -> Span:
+    """The span without white space on its sides."""
+    found = text[span.start : span.end]
+    start = span.start + len(found) - len(found.lstrip())
+    return Span(start, start + len(found.strip()))

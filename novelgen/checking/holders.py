@@ -1,0 +1,389 @@
+"""A rule of a draft's continuity: nobody has about them what the story left with another, or lost or broken."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+from novelgen.checking.acting import is_elsewhen
+from novelgen.checking.proof import is_planned, of_change, of_memory, place_of, where_told
+from novelgen.checking.story import Draft, StoryBefore
+from novelgen.language.language import has_cjk
+from novelgen.language.normalise import title_gender
+from novelgen.language.resolver import Mention
+from novelgen.language.sentences import Span
+from novelgen.memory.supersession import split_slot
+from novelgen.models.continuity import ContinuityEvidence, ContinuityIssue
+from novelgen.models.entity import Entity
+from novelgen.models.folds import HOLDER_ATTRIBUTE
+from novelgen.models.position import StoryPosition
+
+INVENTORY_ATTRIBUTE = "inventory"
+
+
+@dataclass(frozen=True, slots=True)
+class Keeping:
+    """Where the story left a thing: with whom (None: lost or destroyed), since when, and what tells it."""
+
+    holder_id: str | None
+    since: StoryPosition
+    evidence: tuple[ContinuityEvidence, ...]
+
+
+_GONE = re.compile(
+    r"\b(?:lost|destroyed|burn(?:t|ed)(?: up| to ashes)|sunk|scattered|melted|shattered|smashed|torn up"
+    r"|at the bottom of|swallowed up"
+    r"|broken in (?:two|pieces|half)|thrown (?:overboard|into the (?:sea|river|fire)))\b"
+    r"|遗失|丢失|失落|毁(?:掉|坏|了)|烧(?:毁|掉|了|成灰)|打碎|摔碎|砸碎|粉碎|沉(?:入|在)|折断|熔化|化为灰",
+    re.IGNORECASE,
+)
+_NOT_GONE = re.compile(r"\b(?:not|never|nearly|almost|found|recovered|mended|repaired)\b|未|没|险些|找回|寻回|修好")
+
+
+def keeping_of(item: Entity, story: StoryBefore) -> Keeping | None:
+    """Return where a thing was left, or None where the story does not say it for certain.
+
+    The last of: its holder, an inventory that lists it, a status that says that it is gone. A later memory of the
+    same slot, which says in words what nobody read out of it, makes the last state uncertain.
+    """
+    last: Keeping | None = None
+    for change in story.changes:
+        if change.kind != "explicit":
+            continue
+        holder: str | None = None
+        if change.entity_id == item.entity_id and change.attribute == HOLDER_ATTRIBUTE:
+            found = story.resolver.resolve(str(change.value)).entity_id if change.value else None
+            if found is None:
+                last = None
+                continue
+            holder = found
+        elif change.entity_id == item.entity_id and change.attribute in ("status", "condition"):
+            words = str(change.value)
+            if not _GONE.search(words) or _NOT_GONE.search(words):
+                continue
+        elif change.attribute == INVENTORY_ATTRIBUTE and _lists(change.value, item):
+            holder = change.entity_id
+        else:
+            continue
+        last = Keeping(holder, place_of(change), (of_change(change, story),))
+    for memory in story.memories:
+        if item.entity_id in memory.entities_mentioned and memory.superseded_by is None:
+            is_later = last is None or place_of(memory) >= last.since
+            if memory.scene_index is not None and is_later and _tells_loss(memory.content, item, story):
+                last = Keeping(None, place_of(memory), (of_memory(memory, story),))
+    if last is None:
+        return None
+    told = [
+        each
+        for each in story.memories
+        if (slot := split_slot(each.slot_type or "")) is not None
+        and slot[0] == item.entity_id
+        and slot[1] == HOLDER_ATTRIBUTE
+    ]
+    if any(place_of(each) > last.since for each in told):
+        return None
+    beside = [of_memory(each, story) for each in told if each.superseded_by is None]
+    return Keeping(last.holder_id, last.since, (*last.evidence, *beside[-2:]))
+
+
+_LOST_AFTER = re.compile(
+    r",? (?:which )?(?:was|is|were|are|has been|had been|lies|lay|sank|now lies)\b[^,.;:]{0,25}?"
+    r"\b(?:lost|destroyed|burn(?:t|ed)|melted|shattered|smashed|torn up|at the bottom of|thrown (?:overboard"
+    r"|into the))\b"
+    r"|[^，。；！？]{0,3}(?:被[^，。；！？]{0,8})?(?:遗失|丢失|失落|毁掉|毁了|毁坏|焚毁|烧毁|烧掉|烧了|打碎"
+    r"|摔碎|砸碎|粉碎|沉入|折断|熔化)"
+)
+_LOST_BEFORE = re.compile(
+    r"\b(?:loses?|lost|destroys|destroyed|burns|burn(?:t|ed)|smashes|smashed|shatters|shattered|melts|melted"
+    r"|sinks|sank"
+    r"|(?:throws|threw) overboard) (?:the |his |her |their |my )?$"
+    r"|(?:烧毁|烧掉|烧了|焚毁|毁掉|毁了|打碎|摔碎|砸碎|撕碎|丢失|遗失|弄丢|折断)(?:了|那|这)?$"
+)
+
+
+def _tells_loss(words: str, item: Entity, story: StoryBefore) -> bool:
+    """Whether a memory says of the thing itself, not of its key or its lid, that it is lost or destroyed."""
+    if _NOT_GONE.search(words) or _PERHAPS.search(words):
+        return False
+    for mention in story.resolver.find_mentions(words, also_present=[item.entity_id]):
+        if mention.entity_id != item.entity_id:
+            continue
+        before = words[: mention.start]
+        is_part = (
+            re.search(
+                r"\bof (?:the |his |her "
+                r"|their )?$",
+                before,
+            )
+            or words[mention.end : mention.end + 1] in "的之’'"
+        )
+        if not is_part and (_LOST_AFTER.match(words, mention.end) or _LOST_BEFORE.search(before)):
+            return True
+    return False
+
+
+_PERHAPS = re.compile(
+    r"\b(?:if|would|could|might|may|tried|tries|threat\w*|want\w*|wish\w*|plan\w*|fear\w*|believ\w*|pretend\w*"
+    r"|says?|said|thinks?|thought"
+    r"|will|shall|search\w*|hidden)\b|不|若|如果|要是|企图|想要|打算|扬言|威胁|怕|以为|据说|假|谎|说",
+    re.IGNORECASE,
+)
+
+
+def _lists(value: object, item: Entity) -> bool:
+    things = value if isinstance(value, list) else [value] if isinstance(value, str) else []
+    names = {_bare(name) for name in item.names()}
+    return any(_bare(re.sub(r"[(（].*", "", str(each))) in names for each in things)
+
+
+def _bare(name: str) -> str:
+    return re.sub(r"^(?:the|a|an|his|her|my|their) ", "", name.strip().casefold())
+
+
+# --- Who has what about them in a draft ---
+
+_CONTAINER = (
+    r"(?:pockets?|pocketbook|bag|belt|breast|bosom|coat|sleeve|waistcoat|purse|satchel|pouch|sheath|scabbard"
+    r"|holster|saddlebag"
+    r"|knapsack|wallet|girdle|robe|cloak)"
+)
+_DETERMINED = r"(?:(?:the|his|her|my|their|own|a|an|that|this|old|little|great|long|precious|same) )*"
+_HAS_BEFORE = re.compile(
+    rf"\b(?:(?:drew|pulled|took|produced|brought|fished|whipped) (?:out )?(?:[^.;,!?“”]{{0,30}}(?:from"
+    rf"|out of) (?:his|her|my|their) (?:own )?"
+    rf"(?:[\w-]+ ){{0,2}}{_CONTAINER} )?{_DETERMINED}"
+    rf"|(?:wore|brandished|unsheathed|drew on|fired|buckled on|shouldered|wielded|unrolled|unfolded|pocketed"
+    rf"|patted|fingered|polished"
+    rf"|strapped on|slung on|put on) {_DETERMINED})$"
+)
+_DRAWN = re.compile(r"\b(?:drew|pulled|took|produced|brought|fished|whipped)\b")
+_OUT_OF = re.compile(
+    rf"[^.;!?“”]{{0,24}}?\b(?:from|out of|in|at|on|into|round|around|about) (?:his|her|my"
+    rf"|their) (?:own )?(?:[\w-]+ ){{0,2}}"
+    rf"(?:{_CONTAINER}|hand|hands|side|neck|finger|shoulder|wrist|back|head)\b"
+)
+_CLAIMS_BEFORE = re.compile(rf"\bI (?:have|have got|still have|’ve got|carry|keep|wear|hold) {_DETERMINED}$")
+_SUBJECT = re.compile(
+    r"(?:^|[.;:,—] |\b(?i:and|but|then|while|there|here) )(?:(?:and|but|then|while) )?(?P<who>I|[Hh]e|[Ss]he)\b"
+)
+
+_CHINESE_OWN = r"(?:[那这一个把领件柄条根顶口面串只块枚自家己他她的老心爱宝贝]|随身|贴身|腰间|身上|亲手){0,8}"
+_CHINESE_HAS_BEFORE = re.compile(
+    rf"(?:(?:披|穿|戴|佩|挂|执|持|握|提|舞|抡|掣|绰|挺|挥|扛|背|捧|揣|插|挎|拄|握紧|举)(?:着|起|了|上|定)?"
+    rf"|[袖腰怀耳囊箱包背兜](?:中|里|间|内|后|底)?[^，。；！？“”]{{0,4}}(?:取|摸|掏|拿|抽|拔"
+    rf"|扯)(?:将)?出(?:来)?(?:了)?){_CHINESE_OWN}$"
+)
+_CHINESE_TAKING = re.compile(r"(?:把|将)[^，。；！？“”]{0,8}$")
+_CHINESE_PUT_ON = re.compile(
+    r"[^，。；！？“”]{0,8}?(?:披|穿|戴|挂|佩|揣|插|背|系|藏)(?:好)?(?:在|到|了|上|着)?[^，。；！？“”]{0,3}(?:身"
+    r"|肩|背|腰|头|怀|袖|颈|耳|上)"
+)
+_CHINESE_CLAIMS = re.compile(
+    r"[^，。；！？“”]{0,4}?(?:(?:在|放在|藏在)(?P<mine>我|俺|老子)(?:这|手|身|怀|袖|家)|(?:交|递|付|给)(?:与"
+    r"|给)?(?P<given>[^，。；！？“”]{1,4}?)(?:亲手|亲自)?"
+    r"(?:收着|收好|保管|拿着|带着|藏着|揣着))"
+)
+_HANDED = re.compile(
+    r"\b(?:gave|gives?|given|hand(?:s|ed)?|pass(?:ed|es)?|lent|lends?|borrow\w*|return(?:ed|s)?|bequeath\w*"
+    r"|sent|entrust\w*|stole|stolen|steals?"
+    r"|seized?|snatch\w*|found|finds?|recover\w*|bought|sold|won|threw|tossed|offered|left|brought back"
+    r"|took (?:it |the )|won back|another|a second|copy|like"
+    r"|picked up|caught up|laid hold)\b"
+    r"|给|递|交|借|还(?=[与给你他她我了])|送|赠|授|传|偷|盗|夺|抢|拾|捡|寻|找|得了|得来|接过|接了|取回|取了"
+    r"|拿来|讨|换|另|假|变[作做成出]|一样|同样|请",
+    re.IGNORECASE,
+)
+
+
+def wrong_hands(draft: Draft, story: StoryBefore) -> Iterator[ContinuityIssue]:
+    """Find who has a thing about them that the story left with somebody else, or lost or destroyed.
+
+    Whoever draws, wears or carries it must certainly not be its holder: named as another, of the other sex, or told
+    where the draft has not named the holder at all. A draft that tells how the thing changed hands is right.
+    """
+    kept: dict[str, Keeping | None] = {}
+    seen: set[str] = set()
+    for mention in draft.mentions:
+        item = story.entity[mention.entity_id]
+        if item.entity_type != "item" or item.entity_id in seen or not _is_certain_thing(mention, draft, story):
+            continue
+        if item.entity_id not in kept:
+            kept[item.entity_id] = keeping_of(item, story)
+        keeping = kept[item.entity_id]
+        sentence = draft.sentence_at(mention.start)
+        if keeping is None or sentence is None or is_planned(item.entity_id, story):
+            continue
+        has = _has_it(draft, mention, sentence)
+        if not has or is_elsewhen(draft, sentence) or _changed_hands(draft, mention, sentence):
+            continue
+        actor = _actor(draft, story, mention, sentence, keeping)
+        if actor is None:
+            continue
+        seen.add(item.entity_id)
+        yield _issue(draft, story, mention, _tight(draft, mention, sentence), keeping)
+
+
+def _is_certain_thing(mention: Mention, draft: Draft, story: StoryBefore) -> bool:
+    """Whether a thing's name is more than a word for its kind: in capitals, several words, or told as the known one.
+
+    Of two Chinese characters (长枪, 袍子) it needs a pronoun before it, unless somebody claims it aloud.
+    """
+    name = mention.name
+    before = draft.text[max(0, mention.start - 4) : mention.start].casefold()
+    if has_cjk(name):
+        return len(name) > 2 or draft.speech_at(mention.start) is not None or before[-2:][:1] in "那这该"
+    words = re.sub(r"^(?:the|a|an|his|her|my|their) ", "", name, flags=re.IGNORECASE)
+    is_known = any(each.isupper() for each in words) or " " in words or name.startswith(("the ", "The "))
+    return (is_known or before.endswith("the ")) and not before.endswith((" a ", " an "))
+
+
+def _has_it(draft: Draft, mention: Mention, sentence: Span) -> bool:
+    text = draft.text
+    before, after = text[sentence.start : mention.start], text[mention.end : sentence.end]
+    spoken = draft.speech_at(mention.start)
+    if has_cjk(mention.name):
+        if spoken is not None:
+            return spoken.speaker_id is not None and _CHINESE_CLAIMS.match(after) is not None
+        return bool(
+            _CHINESE_HAS_BEFORE.search(before) or (_CHINESE_TAKING.search(before) and _CHINESE_PUT_ON.match(after))
+        )
+    before = re.sub(r"\b(?:the|a|an) $", "", before) if mention.name[:4].casefold() != "the " else before
+    if spoken is not None:
+        return spoken.speaker_id is not None and _CLAIMS_BEFORE.search(before) is not None
+    has = _HAS_BEFORE.search(before)
+    if has is None:
+        return False
+    # To draw or take a thing says that one had it only where it says out of what of one's own.
+    return not _DRAWN.search(has.group()) or bool(re.search(_CONTAINER, has.group()) or _OUT_OF.match(after))
+
+
+def _changed_hands(draft: Draft, mention: Mention, sentence: Span) -> bool:
+    """Whether what the draft says of the thing before, or beside it, tells that it went from hand to hand."""
+    first = min(each.start for each in draft.mentions if each.entity_id == mention.entity_id)
+    opening = draft.sentence_at(first)
+    start = opening.start if opening is not None else sentence.start
+    words = draft.text[start : sentence.start]
+    if draft.speech_at(mention.start) is None:
+        words += draft.text[sentence.start : mention.start]
+    return _HANDED.search(words) is not None
+
+
+def _actor(draft: Draft, story: StoryBefore, mention: Mention, sentence: Span, keeping: Keeping) -> str | None:
+    """Who has the thing, or "" where only that it is not the holder is certain; None where it may be the holder."""
+    holder = keeping.holder_id
+    spoken = draft.speech_at(mention.start)
+    if spoken is not None:
+        return spoken.speaker_id if spoken.speaker_id != holder else None
+    if holder is None:
+        return ""
+    if _is_on_stage(draft, holder) and not _OWN.search(draft.text, sentence.start, mention.end):
+        # Who stands beside may have lent it without a word.
+        return None
+    subject = _named_subject(draft, story, mention, sentence)
+    if subject is not None:
+        return subject if subject != holder else None
+    before = draft.text[sentence.start : mention.start]
+    pronouns = [each["who"].casefold() for each in _SUBJECT.finditer(before)]
+    if pronouns and pronouns[-1] == "i":
+        return draft.narrator_id if draft.narrator_id not in (None, holder) else None
+    gender = _gender(story.entity.get(holder))
+    if pronouns and gender is not None:
+        return "" if pronouns[-1] != {"male": "he", "female": "she"}[gender] else None
+    if len(mention.name) > 2 and has_cjk(mention.name) and _is_unnamed(draft, story, holder, sentence.end):
+        return ""
+    return None
+
+
+_OWN = re.compile(r"\b(?:own|still)\b|自家|自己|还|仍|依旧|依然")
+
+
+def _is_on_stage(draft: Draft, entity_id: str) -> bool:
+    return entity_id == draft.narrator_id or any(
+        each.entity_id == entity_id and draft.speech_at(each.start) is None for each in draft.mentions
+    )
+
+
+def _named_subject(draft: Draft, story: StoryBefore, mention: Mention, sentence: Span) -> str | None:
+    """The last character whom the sentence names at the beginning of a clause before the thing."""
+    named = [
+        each
+        for each in draft.mentions
+        if sentence.start <= each.start < mention.start
+        and story.entity[each.entity_id].entity_type == "character"
+        and draft.speech_at(each.start) is None
+        and _begins_clause(draft.text[sentence.start : each.start], draft.text[each.end : each.end + 2])
+    ]
+    before = draft.text[named[-1].end if named else sentence.start : mention.start]
+    if not named or _SUBJECT.search(before):
+        return None
+    return named[-1].entity_id
+
+
+def _begins_clause(before: str, after: str) -> bool:
+    if after[:1] in "的之被与同和及、’'" and after:
+        return False
+    return (
+        re.search(r"(?:^|[，；：。！？”」\n][那这却只见忽]{0,2}|[,;:—] |, and |; and )$|^[那这却只见忽]{1,2}$", before)
+        is not None
+    )
+
+
+def _gender(entity: Entity | None) -> str | None:
+    if entity is None:
+        return None
+    stated = str(entity.profile.get("gender", "")).strip().casefold()
+    told = {title_gender(name) for name in entity.names()} - {None}
+    return stated if stated in ("male", "female") else told.pop() if len(told) == 1 else None
+
+
+def _is_unnamed(draft: Draft, story: StoryBefore, entity_id: str, until: int) -> bool:
+    """Whether the draft has not named somebody up to a place, by any name that might be theirs."""
+    ambiguous = story.resolver.find_ambiguous(draft.text[:until])
+    return not any(each.entity_id == entity_id and each.start < until for each in draft.mentions) and not any(
+        entity_id in each.candidate_ids for each in ambiguous
+    )
+
+
+def _tight(draft: Draft, mention: Mention, sentence: Span) -> Span:
+    found = draft.text[sentence.start : sentence.end]
+    start = sentence.start + len(found) - len(found.lstrip())
+    return Span(start, start + len(found.strip()))
+
+
+_WORDS: Mapping[str, tuple[str, str, str]] = {
+    "en": (
+        "{thing} is with {holder} since {where} ({told}), but somebody else has it here.",
+        "{thing} is gone since {where} ({told}), but somebody has it here.",
+        "Tell how {thing} came here, or leave it where it was.",
+    ),
+    "zh": (
+        "{thing}自{where}起在{holder}手中（{told}），这里却在别人身上。",
+        "{thing}在{where}已经没有了（{told}），这里却又有人拿着用。",
+        "写明{thing}如何到了这里，或让它留在原处。",
+    ),
+}
+
+
+def _issue(draft: Draft, story: StoryBefore, mention: Mention, span: Span, keeping: Keeping) -> ContinuityIssue:
+    first = keeping.evidence[0]
+    held, gone, fix = _WORDS[story.language]
+    given = {
+        "thing": story.name(mention.entity_id),
+        "holder": story.name(keeping.holder_id or ""),
+        "where": where_told(first, story.language),
+        "told": first.text.rstrip(".。"),
+    }
+    ids: Sequence[str] = [mention.entity_id, *([keeping.holder_id] if keeping.holder_id else [])]
+    return ContinuityIssue(
+        kind="object_holder",
+        severity="medium",
+        draft_quote=draft.text[span.start : span.end],
+        draft_span=(span.start, span.end),
+        message=(held if keeping.holder_id else gone).format(**given),
+        entity_ids=list(ids),
+        evidence=list(keeping.evidence),
+        rule="wrong_hands",
+        confidence=0.7,
+        fix=fix.format(**given),
+    )

@@ -1,0 +1,333 @@
+"""Whom and what a piece of text names, and which memories it needs."""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
+from datetime import datetime
+from types import MappingProxyType
+
+from pydantic import BaseModel, Field
+
+from novelgen.language.resolver import Mention, NameResolver
+from novelgen.language.sentences import chunk_text, split_sentences
+from novelgen.memory.duplicates import DuplicateFinder
+from novelgen.memory.query_scores import RANK_CONSTANT
+from novelgen.memory.search import NAMES_PURPOSE, Candidate, SearchQuery, SearchRequest
+from novelgen.memory.select import best_ranks
+from novelgen.models.chunk_context import ChunkContextRequest, ChunkMemory, GlossaryEntry, GlossaryName
+from novelgen.models.entity import Entity, is_entity_id, translation_of
+from novelgen.models.memory import BOOK, DISTILLED_TYPES, PASSAGE_TYPES, StoryMemoryChunk, chapter_of_target, targets_of
+
+
+class TextMention(BaseModel):
+    """An entity that a text names, and the sentences that do."""
+
+    entry: GlossaryEntry
+    sentences: list[str] = Field(default_factory=list, description="In the order of the text.")
+
+
+def mentioned_in(text: str, known: Sequence[Entity], *, newly_shown: Sequence[Entity] = ()) -> list[TextMention]:
+    """Find the entities that a text names."""
+    known_ids = {entity.entity_id for entity in known}
+    new = [entity for entity in newly_shown if entity.entity_id not in known_ids]
+    entities = {entity.entity_id: entity for entity in [*known, *new]}
+    found: dict[str, list[Mention]] = {}
+    for mention in NameResolver([*known, *new]).find_mentions(text):
+        found.setdefault(mention.entity_id, []).append(mention)
+    speakers = {entity.entity_id: entity.name for entity in known}
+    return [
+        TextMention(
+            entry=_entry(entities[entity_id], speakers)
+            if entity_id in known_ids
+            else _entry_of_new(entities[entity_id], mentions, speakers),
+            sentences=_sentences_with(text, mentions),
+        )
+        for entity_id, mentions in found.items()
+    ]
+
+
+def _entry(entity: Entity, speakers: Mapping[str, str]) -> GlossaryEntry:
+    return GlossaryEntry(
+        entity_id=entity.entity_id,
+        entity_type=entity.entity_type,
+        name=entity.name,
+        translation=translation_of(entity, entity.name),
+        aliases=[_name(entity, alias, speakers) for alias in entity.names()[1:]],
+        description=entity.description or entity.role,
+    )
+
+
+def _entry_of_new(entity: Entity, mentions: Sequence[Mention], speakers: Mapping[str, str]) -> GlossaryEntry:
+    first, *others = dict.fromkeys(mention.name for mention in mentions)
+    return GlossaryEntry(
+        entity_id=entity.entity_id,
+        entity_type=entity.entity_type,
+        name=first,
+        translation=translation_of(entity, first),
+        aliases=[_name(entity, each, speakers) for each in others],
+    )
+
+
+def _name(entity: Entity, name: str, speakers: Mapping[str, str]) -> GlossaryName:
+    alias = next((each for each in entity.aliases if each.alias == name), None)
+    speaker = (alias and alias.speaker) or ""
+    if is_entity_id(speaker):
+        # Who is not known yet is not told to use it.
+        speaker = speakers.get(speaker, "")
+    return GlossaryName(
+        name=name, translation=translation_of(entity, name), language=(alias and alias.language) or "", speaker=speaker
+    )
+
+
+def _sentences_with(text: str, mentions: Sequence[Mention]) -> list[str]:
+    spans = (
+        span for span in split_sentences(text) if any(span.start <= mention.start < span.end for mention in mentions)
+    )
+    return [text[span.start : span.end] for span in spans]
+
+
+WHOLE_TEXT_QUERIES = 4
+"""Pieces of the text that are searched for as they are, from its beginning, evenly spread."""
+
+ENTITY_QUERIES = 12
+"""Entities that get a search of their own, so that nobody's memories are crowded out."""
+
+QUERY_CHARACTERS = 600
+"""A query is cut to so many: embedding models read no more, and more words find everything."""
+
+FOUND_BY_RANK = 10
+"""A memory that is neither attached nor names anybody of the text counts when some query ranks it so high; beyond, a
+retriever only fills its list."""
+
+RELEVANCE, ATTACHED, IMPORTANCE = 0.4, 0.4, 0.2
+"""Shares of the score, each part from 0 to 1."""
+
+BOOK_FACTOR = 0.5
+"""What being attached to the whole book counts beside being attached to somebody or to the chapter."""
+
+SUPERSEDED_FACTOR = 0.1
+
+REPEATED_ENTITY_FACTOR = 0.7
+"""What a further memory of the same entity is worth: the protagonist must not fill all places."""
+
+DUPLICATE_OVERLAP = 0.6
+
+
+class ChosenMemories(BaseModel):
+    """Memories for a text, best first, and how many more fit."""
+
+    memories: list[ChunkMemory] = Field(default_factory=list)
+    more: int = 0
+
+
+def chunk_search(request: ChunkContextRequest, mentions: Sequence[TextMention], *, timeout_s: float) -> SearchRequest:
+    """Return what to search for: the text itself, each entity in its memories, and its names in all others."""
+    queries = _text_queries(request, mentions)
+    named = [
+        SearchQuery(text=" ".join(_names(mention.entry))[:QUERY_CHARACTERS], purpose=NAMES_PURPOSE)
+        for mention in mentions[:ENTITY_QUERIES]
+    ]
+    return SearchRequest(
+        project_id=request.project_id,
+        queries=[*queries, *named] if queries else [],
+        entity_ids=[*(mention.entry.entity_id for mention in mentions), *request.targets],
+        as_of=request.position,
+        candidates_per_query=max(50, 3 * request.limit),
+        timeout_s=timeout_s,
+        counts_linked=True,
+    )
+
+
+def _text_queries(request: ChunkContextRequest, mentions: Sequence[TextMention]) -> list[SearchQuery]:
+    """Return the queries whose ranks tell how relevant a memory is; they come before all others."""
+    spans = chunk_text(request.text, target_characters=QUERY_CHARACTERS)
+    step = max(1, math.ceil(len(spans) / WHOLE_TEXT_QUERIES))
+    pieces = [request.text[span.start : span.end] for span in spans[::step]]
+    queries = [SearchQuery(text=piece[:QUERY_CHARACTERS], purpose="whole") for piece in pieces if piece.strip()]
+    return queries + [
+        SearchQuery(
+            text=" ".join([mention.entry.name, *mention.sentences])[:QUERY_CHARACTERS],
+            purpose="character",
+            entities=[mention.entry.entity_id],
+        )
+        for mention in mentions[:ENTITY_QUERIES]
+    ]
+
+
+def _names(entry: GlossaryEntry) -> list[str]:
+    return [entry.name, *(alias.name for alias in entry.aliases)]
+
+
+def choose_for_chunk(
+    request: ChunkContextRequest,
+    mentions: Sequence[TextMention],
+    candidates: Sequence[Candidate],
+    *,
+    known: Sequence[Entity] = (),
+    linked: int | None = None,
+    read_at: Mapping[str, datetime] = MappingProxyType({}),
+) -> ChosenMemories:
+    """Choose the memories of a text.
+
+    The score is 0.4 relevance (reciprocal ranks of meaning and words, the best memory's being 1), 0.4 for being
+    attached to an entity of the text or naming it, or to the text's chapter (the rarer such memories, the more; to the
+    book, half of it), and 0.2 importance; what was replaced keeps a tenth. Each further memory of the same entity
+    counts 0.7 of the one before it. Passages count only where no distilled memory was found, and what repeats the text
+    or another memory does not.
+    """
+    here = {mention.entry.entity_id for mention in mentions}
+    targets = here.union(request.targets)
+    named = _naming(candidates, here, known)
+    own_text = _unspaced(request.text)
+    fitting = [
+        each
+        for each in candidates
+        if _fits(each, request, targets, named) and _unspaced(each.chunk.content) not in own_text
+    ]
+    pool = [each for each in fitting if each.chunk.content_type not in PASSAGE_TYPES] or fitting
+    telling = len(_text_queries(request, mentions))
+    order = _order(request, read_at)
+    ranked = sorted(_scored(pool, targets, named, telling_queries=telling), key=order)
+    finder = DuplicateFinder(pool, DUPLICATE_OVERLAP)
+    unique = [each for each in ranked if finder.take(each.chunk.chunk_id) is None]
+    is_by_score = request.priority == "score"
+    chosen = _varied(unique, request.limit) if is_by_score else unique[: request.limit]
+    more = len(unique) - len(chosen) + _not_found(linked, here, candidates)
+    return ChosenMemories(memories=sorted(chosen, key=order), more=more)
+
+
+def _naming(candidates: Sequence[Candidate], here: set[str], known: Sequence[Entity]) -> dict[str, list[str]]:
+    """Return for each memory that is attached to nobody of the text whom of them its own words name."""
+    resolver, present = NameResolver(list(known)), sorted(here)
+    named = {
+        each.chunk.chunk_id: [
+            entity_id
+            for entity_id in resolver.entity_ids_in(each.chunk.content, also_present=present)
+            if entity_id in here
+        ]
+        for each in candidates
+        if here.isdisjoint(each.chunk.entities_mentioned)
+    }
+    return {chunk_id: entity_ids for chunk_id, entity_ids in named.items() if entity_ids}
+
+
+def _not_found(linked: int | None, here: set[str], candidates: Sequence[Candidate]) -> int:
+    """How many linked memories no retriever brought: a retriever lists so many and no more."""
+    found = sum(
+        each.chunk.content_type in DISTILLED_TYPES and bool(here & set(each.chunk.entities_mentioned))
+        for each in candidates
+    )
+    return max(0, (linked or 0) - found)
+
+
+def _fits(
+    candidate: Candidate, request: ChunkContextRequest, targets: set[str], named: Mapping[str, Sequence[str]]
+) -> bool:
+    chunk = candidate.chunk
+    is_before = request.position.admits(chunk.chapter_index, chunk.scene_index)
+    is_found = any(hit.query_index is not None and hit.rank <= FOUND_BY_RANK for hit in candidate.hits)
+    is_own = chunk.project_id == request.project_id
+    about = targets_of(chunk)
+    is_about = chunk.chunk_id in named or not targets.isdisjoint(about)
+    is_elsewhere = request.chapter_index is not None and bool(about) and all(map(_is_chapter, about))
+    return is_own and is_before and (is_about or (is_found and not is_elsewhere))
+
+
+def _is_chapter(target: str) -> bool:
+    return chapter_of_target(target) is not None
+
+
+def _unspaced(text: str) -> str:
+    return "".join(text.split())
+
+
+def _scored(
+    candidates: Sequence[Candidate], targets: set[str], named: Mapping[str, Sequence[str]], *, telling_queries: int
+) -> list[ChunkMemory]:
+    relevance = {
+        each.chunk.chunk_id: sum(
+            1 / (RANK_CONSTANT + hit.rank)
+            for hit in each.hits
+            if hit.query_index is not None and hit.query_index < telling_queries
+        )
+        for each in candidates
+    }
+    best = max(relevance.values(), default=0.0) or 1.0
+    rarity = _rarity(candidates, targets, named)
+    scored = []
+    for each in candidates:
+        chunk = each.chunk
+        attached_to = sorted(targets & targets_of(chunk), key=lambda target: (-rarity[target], target))
+        about = [*attached_to, *named.get(chunk.chunk_id, ())]
+        score = (
+            RELEVANCE * relevance[chunk.chunk_id] / best
+            + ATTACHED * max((rarity[target] for target in about), default=0.0)
+            + IMPORTANCE * (10 if chunk.tier == "pinned" else chunk.importance) / 10
+        )
+        if chunk.superseded_by:
+            score *= SUPERSEDED_FACTOR
+        scored.append(
+            ChunkMemory(
+                chunk=chunk,
+                score=round(score, 4),
+                attached_to=attached_to,
+                names=list(named.get(chunk.chunk_id, ())),
+                arm_ranks=best_ranks(each.hits),
+            )
+        )
+    return scored
+
+
+def _rarity(candidates: Sequence[Candidate], targets: set[str], named: Mapping[str, Sequence[str]]) -> dict[str, float]:
+    """How much being attached to each target says, from 0.5 (all memories are) to 1 (one is); for the book half."""
+    counts = Counter(
+        target
+        for each in candidates
+        for target in {*(targets & targets_of(each.chunk)), *named.get(each.chunk.chunk_id, ())}
+    )
+    total = max(2, len(candidates))
+    rarity = {each: 1 - 0.5 * math.log(max(1, counts[each])) / math.log(total) for each in targets}
+    return rarity | {BOOK: rarity[BOOK] * BOOK_FACTOR}
+
+
+def _varied(ranked: Sequence[ChunkMemory], limit: int) -> list[ChunkMemory]:
+    """Take the best one by one, what was taken for an entity lowering its next."""
+    left = list(ranked)
+    taken: list[ChunkMemory] = []
+    served: Counter[str] = Counter()
+    while left and len(taken) < limit:
+        best = max(left, key=lambda each: each.score * REPEATED_ENTITY_FACTOR ** served[_owner(each)])
+        left.remove(best)
+        taken.append(best)
+        served[_owner(best)] += 1
+    return taken
+
+
+def _owner(memory: ChunkMemory) -> str:
+    """What a memory is taken for: the rarest of the text's targets; all that are about none share one."""
+    return next(iter([*memory.attached_to, *memory.names]), "")
+
+
+def _order(
+    request: ChunkContextRequest, read_at: Mapping[str, datetime]
+) -> Callable[[ChunkMemory], tuple[float, float, float, str]]:
+    is_by_score = request.priority == "score"
+
+    def key(memory: ChunkMemory) -> tuple[float, float, float, str]:
+        chunk = memory.chunk
+        read = None if is_by_score else read_at.get(chunk.chunk_id)
+        read_s = 0.0 if read is None else read.timestamp()
+        return (read_s, -memory.score, _distance(chunk, request.chapter_index), chunk.chunk_id)
+
+    return key
+
+
+def _distance(chunk: StoryMemoryChunk, chapter_index: int | None) -> float:
+    """Chapters back, a later scene being nearer; canon without a place is near everywhere."""
+    if chunk.chapter_index is None:
+        return 0.0
+    scene = 0 if chunk.scene_index is None else chunk.scene_index
+    from_chapter = 1_000_000 if chapter_index is None else chapter_index
+    return from_chapter - chunk.chapter_index - scene / 1_000_001

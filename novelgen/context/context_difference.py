@@ -1,0 +1,174 @@
+"""Comparing two contexts of one planned scene: what the story's change changed for its writer."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from novelgen.context.lines import SECTION_ORDER
+from novelgen.models.context import (
+    AttributeChange,
+    Change,
+    ContextDifference,
+    ContextItem,
+    ContextReport,
+    MemoryChange,
+    MemoryDifference,
+    MemoryMove,
+    MemoryWording,
+    SceneMemoryContext,
+    StateDifference,
+    TimelineDifference,
+)
+from novelgen.models.memory import StoryMemoryChunk
+from novelgen.models.state import EntityStateSnapshot
+
+# By these an entry is the same thing told anew; an event has nothing but its words.
+_KEYS = {
+    "part_summaries": ("first_chapter",),
+    "chapter_summaries": ("chapter_index",),
+    "recent_events": ("chapter_index", "scene_index", "event"),
+    "open_loops": ("loop_id",),
+    "relationships": ("relationship_id",),
+    "snapshots": ("entity_id", "chapter_index"),
+}
+# The age of a thread grows with every scene before the position; whether a value is proven is not the value.
+_UNTOLD = frozenset({"age_scenes", "unverified"})
+
+_MemoryKey = tuple[int | None, int | None, str]
+
+
+def compare_contexts(was: SceneMemoryContext, now: SceneMemoryContext) -> ContextDifference:
+    """Tell what changed from one context of a planned scene to a later one.
+
+    Memories are the same by scene and `source_id` (by `chunk_id` where there is none), timeline entries by what
+    they are of. Moments, timings, scores, the age of open loops and whether a value is proven do not count.
+    """
+    before, after = was.report or ContextReport(), now.report or ContextReport()
+    return ContextDifference(
+        project_id=now.project_id,
+        chapter_index=now.chapter_index,
+        scene_index=now.scene_index,
+        story_version_was=before.story_version,
+        story_version_now=after.story_version,
+        planner_was=before.planner,
+        planner_now=after.planner,
+        states=list(_states(was, now)),
+        memories=list(_memories(was, now)),
+        timeline=list(_timeline(was.timeline_context or {}, now.timeline_context or {})),
+        moves=_moves(_receipts(was), _receipts(now)),
+        tokens_was=before.tokens,
+        tokens_now=after.tokens,
+        names={**before.names, **after.names},
+        issues=after.issues,
+    )
+
+
+def _states(was: SceneMemoryContext, now: SceneMemoryContext) -> Iterator[StateDifference]:
+    before = {state.entity_id: state for state in was.entity_states}
+    after = {state.entity_id: state for state in now.entity_states}
+    for entity_id, state in {**after, **before}.items():
+        attributes = _attributes(before.get(entity_id), after.get(entity_id))
+        change = _change(entity_id in before, entity_id in after)
+        if attributes or change != "changed":
+            yield StateDifference(
+                entity_id=entity_id, entity_type=state.entity_type, change=change, attributes=attributes
+            )
+
+
+def _attributes(before: EntityStateSnapshot | None, after: EntityStateSnapshot | None) -> list[AttributeChange]:
+    was = before.state_data if before else {}
+    now = after.state_data if after else {}
+    return [
+        AttributeChange(attribute=name, was=was.get(name), now=now.get(name))
+        for name in {**now, **was}
+        if was.get(name) != now.get(name)
+    ]
+
+
+def _memories(was: SceneMemoryContext, now: SceneMemoryContext) -> Iterator[MemoryDifference]:
+    before, after = _wordings(was), _wordings(now)
+    for key in {**after, **before}:
+        old, new = before.get(key), after.get(key)
+        if old == new:
+            continue
+        chapter_index, scene_index, memory_id = key
+        yield MemoryDifference(
+            memory_id=memory_id,
+            change=_memory_change(old, new),
+            chapter_index=chapter_index,
+            scene_index=scene_index,
+            was=old,
+            now=new,
+        )
+
+
+def _wordings(context: SceneMemoryContext) -> dict[_MemoryKey, MemoryWording]:
+    items = {item.chunk_id: item for item in context.report.items} if context.report else {}
+    wordings: dict[_MemoryKey, MemoryWording] = {}
+    for chunk in context.relevant_memories:
+        item = items.get(chunk.chunk_id)
+        wordings[_memory_key(chunk)] = (
+            MemoryWording(form=item.form, text=item.text) if item else MemoryWording(form="full", text=chunk.content)
+        )
+    return wordings
+
+
+def _moves(was: Mapping[_MemoryKey, ContextItem], now: Mapping[_MemoryKey, ContextItem]) -> list[MemoryMove]:
+    """Return the memories of both that stand elsewhere among the best, those first that moved furthest.
+
+    What came in pushes others down and what went lets them up; ranks are those among what stayed.
+    """
+    ranks_was, ranks_now = (
+        {key: rank for rank, key in enumerate((key for key in each if key in other), start=1)}
+        for each, other in ((was, now), (now, was))
+    )
+    moved = [
+        MemoryMove(
+            memory_id=key[2], rank_was=ranks_was[key], rank_now=rank, score_was=was[key].score, score_now=now[key].score
+        )
+        for key, rank in ranks_now.items()
+        if ranks_was[key] != rank
+    ]
+    return sorted(moved, key=lambda each: (-abs(each.rank_now - each.rank_was), each.rank_now))
+
+
+def _receipts(context: SceneMemoryContext) -> dict[_MemoryKey, ContextItem]:
+    """Return the receipts by what they are of, best first."""
+    keys = {chunk.chunk_id: _memory_key(chunk) for chunk in context.relevant_memories}
+    items = context.report.items if context.report else []
+    return {keys[item.chunk_id]: item for item in items if item.chunk_id in keys}
+
+
+def _memory_key(chunk: StoryMemoryChunk) -> _MemoryKey:
+    return chunk.chapter_index, chunk.scene_index, chunk.source_id or chunk.chunk_id
+
+
+def _timeline(was: Mapping[str, Any], now: Mapping[str, Any]) -> Iterator[TimelineDifference]:
+    for section in SECTION_ORDER:
+        before, after = (_entries(section, timeline.get(section) or ()) for timeline in (was, now))
+        for key in {**after, **before}:
+            old, new = before.get(key), after.get(key)
+            if old is None or new is None or _told(old) != _told(new):
+                change = _change(old is not None, new is not None)
+                yield TimelineDifference(section=section, change=change, was=old, now=new)
+
+
+def _entries(section: str, entries: Any) -> dict[tuple[Any, ...], dict[str, Any]]:
+    return {tuple(entry.get(name) for name in _KEYS[section]): entry for entry in entries}
+
+
+def _told(entry: Mapping[str, Any]) -> dict[str, Any]:
+    return {name: value for name, value in entry.items() if name not in _UNTOLD}
+
+
+def _change(is_before: bool, is_after: bool) -> Change:
+    if is_before and is_after:
+        return "changed"
+    return "in" if is_after else "out"
+
+
+def _memory_change(old: MemoryWording | None, new: MemoryWording | None) -> MemoryChange:
+    if old is None or new is None:
+        return "out" if new is None else "in"
+    return "form" if old.form != new.form else "text"

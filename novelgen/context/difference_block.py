@@ -1,0 +1,403 @@
+"""What a stretch of the story changed, in lines for its author, in the story's language."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, Literal
+
+from novelgen.context.labels import Labels, labels_for
+from novelgen.context.lines import ATTRIBUTE_ORDER, NEUTRAL_STATUS, dimension_in_words, render_value
+from novelgen.models.entity import is_entity_id
+from novelgen.models.knowledge import ALL_LIVED
+from novelgen.models.story_difference import (
+    FeelingTurn,
+    Handover,
+    IdentityTurn,
+    Learning,
+    NewFact,
+    RelationshipTurn,
+    StateTurn,
+    StoryDifference,
+    ThreadTurn,
+)
+
+MAX_BLOCK_LINES = 12
+
+MAX_BLOCK_FACTS = 4
+
+MAX_BLOCK_ITEMS = 3
+"""So many of each other kind stand in one line of a block; the rest is counted."""
+
+MAX_BLOCK_ATTRIBUTES = 2
+"""Of one entity, in a block."""
+
+_FLEETING = ("for_now", "emotional_state")
+"""Told last, and not in a block: what is gone by the next scene."""
+
+_WORDS: dict[Literal["en", "zh"], dict[str, str]] = {
+    "en": {
+        "scene": "What scene {0} changed",
+        "scenes": "What changed from scene {0} to {1}",
+        "nothing": "nothing that is known",
+        "no_scene": "no scene is stored there",
+        "unread": "stored as text alone, so that nobody said what they changed: {0}",
+        "facts": "New facts",
+        "deaths": "Died",
+        "identities": "Who is who",
+        "newcomers": "For the first time",
+        "handovers": "Changed hands",
+        "states": "States",
+        "threads": "Threads",
+        "learnt": "Who learnt what",
+        "relationships": "Relationships",
+        "totals": "All {0} scenes taken in",
+        "count_facts": "{0} facts",
+        "count_newcomers": "{0} for the first time",
+        "count_planted": "{0} threads planted",
+        "count_ended": "{0} threads ended",
+        "count_deaths": "{0} deaths",
+        "more": "and {0} more",
+        "instead": "{0} (in place of: {1})",
+        "unnamed_person": "somebody not named yet",
+        "unnamed_thing": "something not named yet",
+        "is": "{0} is {1}",
+        "is_called": "is now known by name: {1}",
+        "holds": "{1} now holds {0}",
+        "holds_was": "{1} now holds {0} (was: {2})",
+        "held_by_nobody": "nobody holds {0} any more (was: {2})",
+        "turned": "{0} → {1}",
+        "added": "now also {0}",
+        "removed": "no longer {0}",
+        "added_removed": "now also {0} (no longer: {1})",
+        "none": "none",
+        "paid": "paid: {0}",
+        "broken": "broken: {0}",
+        "dropped": "dropped: {0}",
+        "moot": "moot by death: {0}",
+        "planted": "planted: {0}",
+        "moved": "moved: {0}",
+        "overdue": "overdue since now: {0}",
+        "age": "open for {0} scenes",
+        "told_by": "{0} learnt from {1}: {2}",
+        "told": "{0} learnt: {2}",
+        "overheard": "{0} overheard: {2}",
+        "read": "{0} read: {2}",
+        "deduced": "{0} worked out: {2}",
+        "knows": "{0} knows: {2}",
+        "hidden": "{0} does not know: {2}",
+        "deceived": "{0} believes the contrary of: {2}",
+        "doubts": "{0} has heard of it and doubts it: {2}",
+        "tale": "all that {0} has lived through",
+        "known_before": "{0} (spoken of before)",
+        "open": " (",
+        "close": ")",
+    },
+    "zh": {
+        "scene": "第 {0} 场的变化",
+        "scenes": "第 {0} 场到第 {1} 场的变化",
+        "nothing": "没有已知的变化",
+        "no_scene": "那里没有存入的场次",
+        "unread": "只存了正文，还不知道改变了什么：{0}",
+        "facts": "新的事实",
+        "deaths": "死去",
+        "identities": "身份",
+        "newcomers": "初次出现",
+        "handovers": "易手之物",
+        "states": "状态",
+        "threads": "未了之事",
+        "learnt": "谁知道了什么",
+        "relationships": "人物关系",
+        "totals": "此次存入的 {0} 场",
+        "count_facts": "事实 {0} 条",
+        "count_newcomers": "初次出现 {0} 项",
+        "count_planted": "埋下未了之事 {0} 条",
+        "count_ended": "了结未了之事 {0} 条",
+        "count_deaths": "死去 {0} 人",
+        "more": "另有 {0} 项",
+        "instead": "{0}（取代：{1}）",
+        "unnamed_person": "某个尚未具名的人",
+        "unnamed_thing": "某个尚未具名之物",
+        "is": "{0}就是{1}",
+        "is_called": "如今有了名字：{1}",
+        "holds": "{0} → {1}",
+        "holds_was": "{0}：{2} → {1}",
+        "held_by_nobody": "{0}：{2} → 无人持有",
+        "turned": "{0} → {1}",
+        "added": "新增 {0}",
+        "removed": "不再有 {0}",
+        "added_removed": "新增 {0}（不再有：{1}）",
+        "none": "无",
+        "paid": "已兑现：{0}",
+        "broken": "已违背：{0}",
+        "dropped": "有意放下：{0}",
+        "moot": "因人死而作罢：{0}",
+        "planted": "埋下：{0}",
+        "moved": "有进展：{0}",
+        "overdue": "自此逾期：{0}",
+        "age": "已悬 {0} 场",
+        "told_by": "{0}从{1}处得知：{2}",
+        "told": "{0}得知：{2}",
+        "overheard": "{0}偷听到：{2}",
+        "read": "{0}读到：{2}",
+        "deduced": "{0}推断出：{2}",
+        "knows": "{0}知道：{2}",
+        "hidden": "{0}还不知道：{2}",
+        "deceived": "{0}信的恰好相反：{2}",
+        "doubts": "{0}听说了，但不信：{2}",
+        "tale": "{0}经历过的一切",
+        "known_before": "{0}（此前只是提及）",
+        "open": "（",
+        "close": "）",
+    },
+}
+
+_Section = tuple[str, list[str]]
+
+
+def difference_lines(difference: StoryDifference) -> list[str]:
+    """Return all that a stretch changed: a title, then each kind with its heading and a line per change.
+
+    Args:
+        difference: What changed.
+    """
+    teller = _Teller(difference)
+    lines = [teller.title()]
+    facts = [teller.fact(each, is_short=False) for each in difference.facts]
+    if (more := difference.facts_in_all - len(facts)) > 0:
+        facts.append(teller.words["more"].format(more))
+    for heading, items in ((teller.words["facts"], facts), *teller.sections(is_short=False)):
+        if items:
+            lines += [f"{heading}{teller.colon.rstrip()}", *(f"  - {item}" for item in items)]
+    return [*lines, *teller.remarks()]
+
+
+def difference_block(difference: StoryDifference) -> list[str]:
+    """Return the same in at most `MAX_BLOCK_LINES` lines: the best facts, then one line for each other kind.
+
+    Args:
+        difference: What changed.
+    """
+    teller = _Teller(difference)
+    sections = [
+        f"  {heading}{teller.colon}{teller.joined(items)}" for heading, items in teller.sections(is_short=True) if items
+    ]
+    remarks = [f"  {each}" for each in teller.remarks()]
+    room = MAX_BLOCK_LINES - 1 - len(sections) - len(remarks)
+    shown = difference.facts[: min(MAX_BLOCK_FACTS, max(1, room))]
+    facts = [f"  - {teller.fact(each, is_short=True)}" for each in shown]
+    if (more := difference.facts_in_all - len(shown)) > 0 and facts:
+        facts[-1] += teller.aside(more)
+    return [teller.title(), *facts, *sections, *remarks]
+
+
+class _Teller:
+    """The words for one difference."""
+
+    def __init__(self, difference: StoryDifference) -> None:
+        self._difference = difference
+        self.words = _WORDS[difference.language]
+        self._labels: Labels = labels_for(difference.language)
+        self.colon = self._labels.colon
+        unnamed = {each: self._unnamed(each) for each in _ids_of(difference)}
+        self._names: Mapping[str, str] = {
+            **unnamed,
+            **{each: name for each, name in difference.names.items() if name != each},
+        }
+
+    def title(self) -> str:
+        """Return what is told of: one scene or several."""
+        first, last = self._difference.first, self._difference.last
+        if first is None or last is None:
+            return self.words["no_scene"]
+        name = "scene" if first == last else "scenes"
+        return self.words[name].format(_place(first), _place(last)) + self.colon.rstrip()
+
+    def remarks(self) -> list[str]:
+        """Return what else there is to say: that nothing changed, what nobody read, and the totals."""
+        difference, said = self._difference, []
+        unread = [_place((each.chapter_index, each.scene_index)) for each in difference.scenes if not each.has_record]
+        if difference.is_empty and difference.scenes and not unread:
+            said.append(self.words["nothing"])
+        if unread:
+            said.append(self.words["unread"].format(self.joined(unread, self._labels.list_separator)))
+        if (totals := difference.totals) is not None:
+            counts = {
+                "count_facts": totals.facts,
+                "count_newcomers": totals.newcomers,
+                "count_planted": totals.threads_planted,
+                "count_ended": totals.threads_ended,
+                "count_deaths": totals.deaths,
+            }
+            told = [self.words[name].format(count) for name, count in counts.items() if count]
+            listed = self._labels.list_separator.join(told)
+            said.append(self.words["totals"].format(totals.scenes) + (self.colon + listed if told else ""))
+        return said
+
+    def aside(self, more: int) -> str:
+        """Return how many more there are, to stand after something."""
+        return f"{self.words['open']}{self.words['more'].format(more)}{self.words['close']}"
+
+    def joined(self, items: Sequence[str], separator: str | None = None) -> str:
+        """Return the first items in one line, and how many more there are."""
+        line = (separator or self._labels.separator).join(items[:MAX_BLOCK_ITEMS])
+        more = len(items) - MAX_BLOCK_ITEMS
+        return line + (self.aside(more) if more > 0 else "")
+
+    def sections(self, *, is_short: bool) -> list[_Section]:
+        """Return the kinds of changes beside facts, each with its heading; some may be empty."""
+        difference = self._difference
+        told: dict[str, Iterable[str]] = {
+            "deaths": map(self._death, difference.deaths),
+            "identities": map(self._identity, difference.identities),
+            "newcomers": self._newcomers(),
+            "handovers": map(self._handover, difference.handovers),
+            "states": self._states(is_short=is_short),
+            "threads": [self._thread(each, is_short=is_short) for each in difference.threads],
+            "learnt": map(self._learning, difference.learnt),
+            "relationships": map(self._relationship, difference.relationships),
+        }
+        return [(self.words[name], list(lines)) for name, lines in told.items()]
+
+    def fact(self, fact: NewFact, *, is_short: bool) -> str:
+        """Return a fact, in its short form where it has one and that is wanted."""
+        mark = "" if fact.verified else self._labels.unverified
+        if is_short:
+            return (fact.short or fact.content) + mark
+        text = fact.content + mark
+        if fact.replaces:
+            text = self.words["instead"].format(text, fact.replaces)
+        is_one_scene = len(self._difference.scenes) < 2
+        place = _place((fact.chapter_index, fact.scene_index))
+        return text if is_one_scene else f"[{place}] {text}"
+
+    def _death(self, turn: StateTurn) -> str:
+        return f"{self._value(turn.entity_id)}{self.colon}{self._value(turn.now)}"
+
+    def _identity(self, turn: IdentityTurn) -> str:
+        return self.words["is" if turn.was else "is_called"].format(turn.was, turn.now)
+
+    def _newcomers(self) -> list[str]:
+        said = []
+        for each in self._difference.newcomers:
+            name = self._value(each.entity_id)
+            said.append(self.words["known_before"].format(name) if each.was_known else name)
+        return said
+
+    def _handover(self, turn: Handover) -> str:
+        name = "held_by_nobody" if not turn.now else "holds_was" if turn.was else "holds"
+        told = (self._value(each) for each in (turn.item_id, turn.now, turn.was))
+        return self.words[name].format(*told)
+
+    def _states(self, *, is_short: bool) -> list[str]:
+        by_entity: dict[str, list[StateTurn]] = {}
+        for turn in self._difference.states:
+            if not (is_short and turn.attribute in _FLEETING):
+                by_entity.setdefault(turn.entity_id, []).append(turn)
+        lines = []
+        for entity_id, turns in by_entity.items():
+            shown = sorted(turns, key=_attribute_rank)[: MAX_BLOCK_ATTRIBUTES if is_short else None]
+            parts = [self._attribute(each, is_short=is_short) for each in shown]
+            lines.append(f"{self._value(entity_id)}{self.colon}{self._labels.separator.join(parts)}")
+        return lines
+
+    def _attribute(self, turn: StateTurn, *, is_short: bool) -> str:
+        mark = "" if turn.verified else self._labels.unverified
+        # Lists of knowledge keep their newest entries alone: what is not in them any more is not forgotten.
+        told = self._turn(turn.was, turn.now, tells_removed=not is_short and turn.attribute != "knowledge")
+        name = self._labels.attribute(turn.attribute).replace("_", " ")
+        return f"{name}{self.colon}{told}{mark}"
+
+    def _turn(self, was: Any, now: Any, *, tells_removed: bool) -> str:
+        if isinstance(was, list | tuple) and isinstance(now, list | tuple):
+            added = [each for each in now if each not in was]
+            removed = [each for each in was if each not in now]
+            if added and removed and tells_removed:
+                return self.words["added_removed"].format(self._value(added), self._value(removed))
+            if added or removed:
+                return self.words["added" if added else "removed"].format(self._value(added or removed))
+        if was in (None, "", []):
+            return self._value(now)
+        return self.words["turned"].format(self._value(was), self._value(now))
+
+    def _thread(self, turn: ThreadTurn, *, is_short: bool) -> str:
+        said = ["" if is_short else turn.note]
+        if turn.kind == "overdue" and turn.age_scenes:
+            said.append(self.words["age"].format(turn.age_scenes))
+        told = self._labels.separator.join(filter(None, said))
+        aside = f"{self.words['open']}{told}{self.words['close']}" if told else ""
+        return self.words[turn.kind].format(turn.description) + aside
+
+    def _learning(self, learning: Learning) -> str:
+        who = self._labels.list_separator.join(self._value(each) for each in learning.character_ids)
+        teller = self._value(learning.from_id) if learning.from_id else ""
+        what = self.words["tale"].format(teller) if learning.source_id == ALL_LIVED else learning.content
+        name: str = learning.kind
+        if name == "knows" and learning.how in ("overheard", "read", "deduced"):
+            name = learning.how
+        elif name == "knows" and (teller or learning.how == "told"):
+            name = "told_by" if teller else "told"
+        return self.words[name].format(who, teller, what)
+
+    def _relationship(self, turn: RelationshipTurn) -> str:
+        pair = " – ".join(self._value(each) for each in (turn.character_a, turn.character_b))
+        was_neutral = turn.status_was in ("", NEUTRAL_STATUS) and turn.status_now == NEUTRAL_STATUS
+        parts = [
+            self._said_turn(turn.type_was, turn.type_now),
+            "" if was_neutral else self._said_turn(turn.status_was, turn.status_now),
+            *(self._feeling(each, turn) for each in turn.feelings),
+            *turn.events[-1:],
+        ]
+        return f"{pair}{self.colon}{self._labels.separator.join(filter(None, parts))}"
+
+    def _said_turn(self, was: str, now: str) -> str:
+        if was == now:
+            return ""
+        return self.words["turned"].format(was, now or self.words["none"]) if was else now
+
+    def _feeling(self, turn: FeelingTurn, pair: RelationshipTurn) -> str:
+        was, now = (dimension_in_words(turn.dimension, value or 0, self._labels) for value in (turn.was, turn.now))
+        if was == now:
+            return ""
+        told = self._said_turn(was, now)
+        if turn.side == "both":
+            return told
+        return f"{self._value(pair.character_a if turn.side == 'a' else pair.character_b)}{self.colon}{told}"
+
+    def _value(self, value: Any) -> str:
+        if value in (None, "", []):
+            return self.words["none"]
+        return render_value(value, self._names, self._labels)
+
+    def _unnamed(self, entity_id: str) -> str:
+        return self.words["unnamed_person" if entity_id.startswith("C") else "unnamed_thing"]
+
+
+def _ids_of(difference: StoryDifference) -> set[str]:
+    """Return what has the form of an id in what is told; where it has no name it must not be shown."""
+    said: list[Any] = [*difference.names, *(each.entity_id for each in difference.newcomers)]
+    for turn in (*difference.states, *difference.deaths):
+        said += [turn.entity_id, *_leaves(turn.was), *_leaves(turn.now)]
+    for handover in difference.handovers:
+        said += [handover.item_id, handover.was, handover.now]
+    for learning in difference.learnt:
+        said += [*learning.character_ids, learning.from_id]
+    for pair in difference.relationships:
+        said += [pair.character_a, pair.character_b]
+    return {each for each in said if isinstance(each, str) and is_entity_id(each)}
+
+
+def _leaves(value: Any) -> list[Any]:
+    if isinstance(value, Mapping):
+        return [leaf for each in value.values() for leaf in _leaves(each)]
+    if isinstance(value, list | tuple):
+        return [leaf for each in value for leaf in _leaves(each)]
+    return [value]
+
+
+def _attribute_rank(turn: StateTurn) -> tuple[bool, int]:
+    order = ATTRIBUTE_ORDER.index(turn.attribute) if turn.attribute in ATTRIBUTE_ORDER else 99
+    return turn.attribute in _FLEETING, order
+
+
+def _place(place: Sequence[int | None]) -> str:
+    return ":".join(str(each) for each in place if each is not None)

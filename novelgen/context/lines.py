@@ -1,0 +1,238 @@
+"""Entity states and timeline entries as compact lines, the states within a token budget."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+from pydantic import BaseModel, Field
+
+from novelgen.context.labels import Labels
+from novelgen.models.state import PRESENCE_ATTRIBUTE, EntityStateSnapshot, turned_type
+
+ATTRIBUTE_ORDER = (
+    "status",
+    "identity",
+    "disguise",
+    "location_id",
+    "place",
+    "holder",
+    "condition",
+    "physical_state",
+    "inventory",
+    "knowledge",
+    "goals",
+    "emotional_state",
+    "for_now",
+)
+
+HOLDS = "holds"
+"""Under which name a line tells the things that have somebody as their holder."""
+
+
+class RenderedStates(BaseModel):
+    """State lines that fit a budget, and what did not.
+
+    `lines` has one entry per snapshot that got at least one attribute, in the snapshots' order.
+    """
+
+    lines: dict[str, str] = Field(default_factory=dict, description="Entity id to its line.")
+    tokens: int = 0
+    dropped: dict[str, list[str]] = Field(default_factory=dict, description="Entity id to attributes left out.")
+
+
+def render_states(
+    snapshots: Sequence[EntityStateSnapshot],
+    names: Mapping[str, str],
+    *,
+    labels: Labels,
+    budget_tokens: int,
+    count_tokens: Callable[[str], int],
+) -> RenderedStates:
+    """Render states so that every entity is served before any is served twice.
+
+    Attributes enter in rounds: the weightiest attribute of each entity first, in the order of the
+    snapshots, then the second of each, until the budget is full. An attribute enters whole or not at all;
+    those that no quote proves come last, and say so.
+    """
+    parts = [state_parts(snapshot, names, labels) for snapshot in snapshots]
+    taken: list[list[str]] = [[] for _ in snapshots]
+    dropped: dict[str, list[str]] = {}
+    used = 0
+    for depth in range(max((len(each) for each in parts), default=0)):
+        for index, snapshot in enumerate(snapshots):
+            if depth >= len(parts[index]):
+                continue
+            attribute, text = parts[index][depth]
+            line = _line(snapshot, [*taken[index], text], names, labels)
+            before = count_tokens(_line(snapshot, taken[index], names, labels)) if taken[index] else 0
+            cost = count_tokens(line) - before
+            if used + cost <= budget_tokens:
+                taken[index].append(text)
+                used += cost
+            else:
+                dropped.setdefault(snapshot.entity_id, []).append(attribute)
+    lines = {
+        snapshot.entity_id: _line(snapshot, taken[index], names, labels)
+        for index, snapshot in enumerate(snapshots)
+        if taken[index]
+    }
+    return RenderedStates(lines=lines, tokens=used, dropped=dropped)
+
+
+def render_attribute(name: str, value: Any, names: Mapping[str, str], labels: Labels, *, is_proven: bool = True) -> str:
+    """Render one attribute with its value; one that no quote proves says so."""
+    mark = "" if is_proven else labels.unverified
+    return f"{labels.attribute(name)}{labels.colon}{render_value(value, names, labels)}{mark}"
+
+
+def render_value(value: Any, names: Mapping[str, str], labels: Labels) -> str:
+    """Render one attribute's value: ids become names, lists and dicts are joined."""
+    if isinstance(value, Mapping):
+        pairs = (f"{key}{labels.colon}{render_value(each, names, labels)}" for key, each in value.items())
+        return labels.list_separator.join(pairs)
+    if isinstance(value, list | tuple):
+        return labels.list_separator.join(render_value(each, names, labels) for each in value)
+    text = str(value)
+    return names.get(text, text)
+
+
+def state_parts(snapshot: EntityStateSnapshot, names: Mapping[str, str], labels: Labels) -> list[tuple[str, str]]:
+    """Return the attributes of a state with their lines, the weightiest first, unproven ones last."""
+    data = snapshot.state_data
+    ordered = [name for name in ATTRIBUTE_ORDER if name in data]
+    ordered += sorted(name for name in data if name not in ATTRIBUTE_ORDER and name != PRESENCE_ATTRIBUTE)
+    parts = [
+        (name, render_attribute(name, data[name], names, labels, is_proven=name not in snapshot.unverified))
+        for name in sorted(ordered, key=lambda each: each in snapshot.unverified)
+    ]
+    carried = render_value(data.get("inventory", []), names, labels).casefold()
+    held = [each for each in snapshot.holds if names.get(each, each).casefold() not in carried]
+    if held:
+        parts.append((HOLDS, render_attribute(HOLDS, held, names, labels)))
+    presence = data.get(PRESENCE_ATTRIBUTE)
+    if isinstance(presence, Mapping) and not {"location_id", "place"} & data.keys():
+        # Who was only seen, nobody knows where, was seen in a scene.
+        where = presence.get("location_id") or (place_of(presence, labels) if not parts else None)
+        if where:
+            parts.append((PRESENCE_ATTRIBUTE, render_attribute(PRESENCE_ATTRIBUTE, where, names, labels)))
+    return parts
+
+
+def _line(snapshot: EntityStateSnapshot, texts: Sequence[str], names: Mapping[str, str], labels: Labels) -> str:
+    name = names.get(snapshot.entity_id, snapshot.entity_id)
+    return f"- {name}{labels.colon}{labels.separator.join(texts)}"
+
+
+DEFAULT_INTENSITY = 5
+"""Not worth telling."""
+
+NEUTRAL_STATUS = "neutral"
+"""How two stand of whom nobody said how they stand."""
+
+PLAIN_FEELING = 25
+"""From this value of a dimension on it is a feeling, below it a slight one."""
+
+STRONG_FEELING = 60
+"""From this value of a dimension on it is a strong one."""
+
+SECTION_ORDER = ("part_summaries", "chapter_summaries", "recent_events", "open_loops", "relationships", "snapshots")
+
+
+def place_of(entry: Mapping[str, Any], labels: Labels) -> str:
+    """Render an entry's source position: `3:2`, `3`, or the word for everywhere."""
+    chapter, scene = entry.get("chapter_index"), entry.get("scene_index")
+    if chapter is None:
+        return labels.everywhere
+    return f"{chapter}" if scene is None else f"{chapter}:{scene}"
+
+
+def render_timeline_entry(section: str, entry: Mapping[str, Any], names: Mapping[str, str], *, labels: Labels) -> str:
+    """Render one entry of `timeline_context` as a line with its source position, of a part from where to where."""
+    body = _BODIES[section](entry, names, labels)
+    start = f"{entry['first_chapter']}–" if section == "part_summaries" else ""
+    return f"- [{start}{place_of(entry, labels)}] {body}"
+
+
+def _event(entry: Mapping[str, Any], names: Mapping[str, str], labels: Labels) -> str:
+    return str(entry["event"])
+
+
+def _loop(entry: Mapping[str, Any], names: Mapping[str, str], labels: Labels) -> str:
+    moving = f" ({labels.advanced})" if entry.get("status") == "advanced" else ""
+    return f"{entry['description']}{moving}"
+
+
+def _relationship(entry: Mapping[str, Any], names: Mapping[str, str], labels: Labels) -> str:
+    """Type and how they stand, then each side's own view, the point of view's first, then what happened last."""
+    sides = ("b", "a") if entry.get("seen_by") == entry["character_b"] else ("a", "b")
+    told = {side: names.get(entry[f"character_{side}"], entry[f"character_{side}"]) for side in sides}
+    kind = entry["relationship_type"] if sides[0] == "a" else turned_type(entry["relationship_type"])
+    feelings = {side: _feelings(entry.get(f"dimensions_{side}"), labels) for side in sides}
+    both = _feelings(entry.get("dimensions"), labels)
+    is_felt = bool(both or any(feelings.values()))
+    # What somebody feels says more than that nobody gave a status, and must not be denied by it.
+    status = "" if is_felt and entry["status"] == NEUTRAL_STATUS else entry["status"]
+    intensity = entry.get("intensity", DEFAULT_INTENSITY)
+    weight = f"{labels.intensity} {intensity}" if intensity != DEFAULT_INTENSITY else ""
+    standing = labels.list_separator.join(
+        part for part in (" → ".join(each for each in (kind, status) if each), weight, both) if part
+    )
+    views = [
+        f"{told[side]}{labels.colon}{labels.list_separator.join(own)}"
+        for side in sides
+        if (own := [each for each in (entry.get(f"perspective_{side}"), feelings[side]) if each])
+    ]
+    pair = " – ".join(told[side] for side in sides)
+    return labels.separator.join([f"{pair}{labels.colon}{standing}", *views, *_latest(entry, labels)])
+
+
+def _latest(entry: Mapping[str, Any], labels: Labels) -> list[str]:
+    happened, place = entry.get("latest_event"), entry.get("latest_event_place")
+    if not happened:
+        return []
+    where = ""
+    if place:
+        where = f" [{place_of(dict(zip(('chapter_index', 'scene_index'), place, strict=True)), labels)}]"
+    return [f"{labels.latest}{where}{labels.colon}{happened}"]
+
+
+def _feelings(values: Mapping[str, int] | None, labels: Labels) -> str:
+    words = (dimension_in_words(name, value, labels) for name, value in (values or {}).items())
+    return labels.list_separator.join(word for word in words if word)
+
+
+def dimension_in_words(name: str, value: int, labels: Labels) -> str:
+    """Return what a dimension of a relationship amounts to: `deep distrust`; empty where it is neutral."""
+    words = labels.dimensions.get(name)
+    if words is None or not value:
+        return ""
+    strength = sum(abs(value) >= bound for bound in (PLAIN_FEELING, STRONG_FEELING))
+    return words.above[strength] if value > 0 else words.below[strength]
+
+
+def _snapshot(entry: Mapping[str, Any], names: Mapping[str, str], labels: Labels) -> str:
+    name = names.get(entry["entity_id"], entry["entity_id"])
+    state = entry["state_data"]
+    unverified = entry.get("unverified", ())
+    texts = [render_attribute(key, state[key], names, labels, is_proven=key not in unverified) for key in state]
+    return f"{name}{labels.colon}{labels.separator.join(texts)}"
+
+
+def _summary(entry: Mapping[str, Any], names: Mapping[str, str], labels: Labels) -> str:
+    return str(entry["summary"])
+
+
+def _part(entry: Mapping[str, Any], names: Mapping[str, str], labels: Labels) -> str:
+    title = f"{entry['title']}{labels.colon}" if entry.get("title") else ""
+    return f"{title}{entry['summary']}"
+
+
+_BODIES = {
+    "recent_events": _event,
+    "open_loops": _loop,
+    "relationships": _relationship,
+    "snapshots": _snapshot,
+    "chapter_summaries": _summary,
+    "part_summaries": _part,
+}

@@ -1,0 +1,289 @@
+"""The plan of what to look up, made by a language model and trusted only where it fits the scene."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterable, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, TypeVar
+
+from langchain_core.language_models import BaseChatModel
+from langchain_core.messages import AIMessage, BaseMessage
+
+from novelgen.context.planner_prompt import (
+    StorySoFar,
+    background_text,
+    cards_text,
+    first_hits_text,
+    scene_plan_text,
+    story_sections,
+)
+from novelgen.context.retrieval_plan import (
+    MAX_ENTITIES,
+    MAX_EVENTS,
+    MAX_FURTHER_QUERIES,
+    MAX_QUERIES,
+    MAX_QUERY_CHARACTERS,
+    MAX_THREADS,
+    ModelQuery,
+    ModelRetrievalPlan,
+    PlannedQuery,
+    RetrievalPlan,
+)
+from novelgen.deadlines import Deadline
+from novelgen.errors import DeadlineExceededError, ModelError
+from novelgen.language.language import StoryLanguage, estimate_tokens, significant_words
+from novelgen.language.resolver import Mention, NameResolver
+from novelgen.memory.outline import StoryOutline
+from novelgen.memory.search import NAMES_PURPOSE, SearchResult
+from novelgen.model_calls.answers import UnusableAnswerError
+from novelgen.model_calls.json_model import JsonModel, issue_kind_of
+from novelgen.model_calls.prompting import load_chat_prompt, read_prompt_file
+from novelgen.models.context import MemoryContextRequest, PlannerReport, ReportIssue
+from novelgen.models.entity import Entity
+
+Accepted = TypeVar("Accepted")
+
+SHARED_WORDS_OF_A_GROUNDED_QUERY = 2
+
+
+@dataclass(frozen=True, slots=True)
+class Ground:
+    """What a plan may speak of."""
+
+    names: NameResolver
+    has_known_entities: bool
+    scene_text: str
+    example: ModelRetrievalPlan
+    thread_ids: frozenset[str] = frozenset()
+
+
+def ground_plan(answer: ModelRetrievalPlan, ground: Ground) -> RetrievalPlan:
+    """Keep of a model's plan what is grounded in the scene and in the known entities.
+
+    An entity is kept when its id or name is known, a thread when it is open. A search is kept when it names a known
+    entity or shares SHARED_WORDS_OF_A_GROUNDED_QUERY words with the scene, and does not come from the prompt's
+    example. Events become searches after the queries, up to MAX_QUERIES in all.
+    """
+    if not (answer.entities or answer.queries or answer.events):
+        raise UnusableAnswerError("empty", "the plan is empty")
+    if _is_echo(answer, ground.example):
+        raise UnusableAnswerError("echo", "the plan repeats the example of the prompt")
+    entity_ids = _known_ids(answer.entities, ground.names)[:MAX_ENTITIES]
+    queries = _grounded_queries(answer, ground)
+    if not entity_ids and (not queries or (answer.entities and ground.has_known_entities)):
+        raise UnusableAnswerError(
+            "ungrounded", f"nothing in the plan belongs to this story: entities {answer.entities[:3]!r}"
+        )
+    return RetrievalPlan(
+        entity_ids=entity_ids,
+        queries=queries,
+        thread_ids=_open_threads(answer, ground),
+        planner=PlannerReport(used="llm", reason="the model's plan was added to that of the rules"),
+    )
+
+
+def _open_threads(answer: ModelRetrievalPlan, ground: Ground) -> list[str]:
+    return [each for each in answer.threads if each in ground.thread_ids]
+
+
+def _grounded_queries(answer: ModelRetrievalPlan, ground: Ground) -> list[PlannedQuery]:
+    scene_words = significant_words(ground.scene_text)
+    echoes = _search_texts(ground.example)
+    asked = [(query, "model") for query in answer.queries]
+    asked += [(ModelQuery(query=event), "event") for event in answer.events]
+    kept: dict[str, PlannedQuery] = {}
+    for query, purpose in asked:
+        text = _folded(query.query)
+        if not text or text in echoes:
+            continue
+        mentions = ground.names.find_mentions(query.query)
+        if mentions or _speaks_of_the_scene(query.query, scene_words):
+            says_more = bool(significant_words(_without(query.query, mentions)))
+            kept.setdefault(text, _planned(query, purpose if says_more else NAMES_PURPOSE, ground.names))
+    return list(kept.values())[:MAX_QUERIES]
+
+
+def _planned(query: ModelQuery, purpose: str, names: NameResolver) -> PlannedQuery:
+    return PlannedQuery(
+        text=query.query,
+        purpose=purpose,
+        entities=_known_ids(query.entities, names),
+        content_type=query.content_type,
+        tags=query.tags,
+        origin="llm",
+    )
+
+
+def _known_ids(picked: Iterable[str], names: NameResolver) -> list[str]:
+    """The entities meant by ids or names, each once; what nobody knows is dropped."""
+    found: dict[str, None] = {}
+    for name in picked:
+        resolved = names.resolve(name).entity_id
+        found.update(dict.fromkeys([resolved] if resolved else names.entity_ids_in(name)))
+    return list(found)
+
+
+def _without(text: str, mentions: Sequence[Mention]) -> str:
+    """Return the text with a space in place of every name."""
+    for mention in sorted(mentions, key=lambda each: each.start, reverse=True):
+        text = f"{text[: mention.start]} {text[mention.end :]}"
+    return text
+
+
+def _speaks_of_the_scene(text: str, scene_words: Collection[str]) -> bool:
+    shared = significant_words(text).intersection(scene_words)
+    return len(shared) >= SHARED_WORDS_OF_A_GROUNDED_QUERY
+
+
+def _is_echo(answer: ModelRetrievalPlan, example: ModelRetrievalPlan) -> bool:
+    """Tell whether all that the plan holds stands in the example too."""
+    return set(answer.entities) <= set(example.entities) and _search_texts(answer) <= _search_texts(example)
+
+
+def _search_texts(plan: ModelRetrievalPlan) -> frozenset[str]:
+    return frozenset(map(_folded, [*(query.query for query in plan.queries), *plan.events]))
+
+
+def _folded(text: str) -> str:
+    return " ".join(text.casefold().split())
+
+
+PROMPT_VARIABLES = frozenset(
+    {"background", "cards", "chapter_so_far", "content_types", "example", "format_instructions"}
+    | {"known_entities", "last_scenes", "max_entities", "max_events", "max_queries", "max_query_characters"}
+    | {"max_threads", "newcomers", "scene_plan", "states", "tags", "threads"}
+)
+
+REPAIR_VARIABLES = frozenset({"problem"})
+
+SECOND_ROUND_VARIABLES = frozenset({"first_hits", "max_queries"})
+
+_PLAN_KEYS = ("entities", "queries")
+
+
+@dataclass(frozen=True)
+class FirstRound:
+    """What a model planned at first, and what it takes to ask it on."""
+
+    plan: RetrievalPlan
+    messages: Sequence[BaseMessage]
+    ground: Ground
+    language: StoryLanguage
+    left_s: float
+
+
+class ModelPlanner:
+    """Plans retrieval with a chat model.
+
+    A planner remembers which response format its server takes; keep one per model.
+    """
+
+    def __init__(self, model: BaseChatModel, *, timeout_s: float = 20.0) -> None:
+        self._model = JsonModel(model, ModelRetrievalPlan, keys=_PLAN_KEYS)
+        self._timeout_s = timeout_s
+
+    def plan(
+        self,
+        request: MemoryContextRequest,
+        *,
+        entities: Sequence[Entity],
+        names: NameResolver,
+        language: StoryLanguage,
+        story: StorySoFar | None = None,
+    ) -> FirstRound:
+        """Ask the model what to look up, with at most one call to repair a bad answer."""
+        told = story_sections(
+            story or StorySoFar(StoryOutline(project_id=request.project_id)), request, entities, language
+        )
+        scene_text = scene_plan_text(request.scene_plan, language)
+        example = read_prompt_file(f"plan_retrieval_example.{language}.json").strip()
+        ground = Ground(
+            names=names,
+            has_known_entities=bool(entities),
+            scene_text="\n".join([scene_text, *request.hints, *(told.texts[each] for each in _GROUNDS)]),
+            example=ModelRetrievalPlan.model_validate_json(example),
+            thread_ids=frozenset(each.loop_id for each in story.outline.open_loops) if story else frozenset(),
+        )
+        prompt = load_chat_prompt("plan_retrieval", language, variables=PROMPT_VARIABLES)
+        messages = prompt.format_messages(
+            background=background_text(request, language),
+            cards=cards_text(request, language),
+            example=example,
+            format_instructions=self._model.format_instructions(),
+            max_entities=str(MAX_ENTITIES),
+            max_events=str(MAX_EVENTS),
+            max_queries=str(MAX_QUERIES),
+            max_query_characters=str(MAX_QUERY_CHARACTERS),
+            max_threads=str(MAX_THREADS),
+            scene_plan=scene_text,
+            **told.texts,
+        )
+        deadline = Deadline.after(self._timeout_s)
+        prompt_tokens = {**told.tokens, "whole": sum(estimate_tokens(str(message.text)) for message in messages)}
+        shown = {"prompt_tokens": prompt_tokens, "prompt_left_out": told.left_out}
+        try:
+            answer, plan = self._obtained(
+                messages, deadline, language, accept=lambda answer: (answer, ground_plan(answer, ground))
+            )
+        except (ModelError, DeadlineExceededError) as error:
+            failed = _failed(error, f"the model's plan was not used: {error}")
+            return FirstRound(_with_report(failed, shown), (), ground, language, 0.0)
+        said = AIMessage(answer.model_dump_json())
+        plan = _with_report(plan, {"rounds": 1, **shown})
+        return FirstRound(plan, (*messages, said), ground, language, deadline.remaining_s)
+
+    def plan_on(self, first: FirstRound, found: SearchResult) -> RetrievalPlan:
+        """Show the model what its plan found, and ask once for what is still missing."""
+        language, ground = first.language, first.ground
+        prompt = load_chat_prompt("plan_retrieval_again", language, variables=SECOND_ROUND_VARIABLES)
+        hits = first_hits_text(found, language)
+        further = prompt.format_messages(first_hits=hits, max_queries=str(MAX_FURTHER_QUERIES))
+        grounded = replace(ground, scene_text=f"{ground.scene_text}\n{hits}")
+        try:
+            plan = self._obtained(
+                [*first.messages, *further],
+                Deadline.after(first.left_s),
+                language,
+                accept=lambda answer: _further_plan(answer, grounded),
+            )
+        except (ModelError, DeadlineExceededError) as error:
+            return _failed(error, f"of the model's plan only the first round was used: {error}")
+        tokens = {**first.plan.planner.prompt_tokens, "first_hits": estimate_tokens(hits)}
+        return _with_report(plan, {"rounds": 2, "prompt_tokens": tokens})
+
+    def _obtained(
+        self,
+        messages: list[BaseMessage],
+        deadline: Deadline,
+        language: StoryLanguage,
+        *,
+        accept: Callable[[ModelRetrievalPlan], Accepted],
+    ) -> Accepted:
+        repair = load_chat_prompt("repair_retrieval_plan", language, variables=REPAIR_VARIABLES)
+        conversation = self._model.conversation(deadline=deadline, stage="planning by the model")
+        return conversation.obtain(
+            messages, accept=accept, repair=lambda problem: repair.format_messages(problem=problem)
+        )
+
+
+_GROUNDS = ("last_scenes", "chapter_so_far", "threads", "states")
+"""Sections of the prompt beside the plan whose words a query may speak of."""
+
+
+def _further_plan(answer: ModelRetrievalPlan, ground: Ground) -> RetrievalPlan:
+    """Keep of a second answer what is grounded; one that asks nothing more says that nothing is missing."""
+    if not (answer.entities or answer.queries or answer.events):
+        return RetrievalPlan(planner=PlannerReport(used="llm"), thread_ids=_open_threads(answer, ground))
+    plan = ground_plan(answer, ground)
+    return plan.model_copy(update={"queries": plan.queries[:MAX_FURTHER_QUERIES]})
+
+
+def _with_report(plan: RetrievalPlan, told: dict[str, Any]) -> RetrievalPlan:
+    return plan.model_copy(update={"planner": plan.planner.model_copy(update=told)})
+
+
+def _failed(error: ModelError | DeadlineExceededError, reason: str) -> RetrievalPlan:
+    return RetrievalPlan(
+        planner=PlannerReport(used="rules", reason=reason),
+        issues=[ReportIssue(stage="plan", kind=issue_kind_of(error), message=str(error))],
+    )

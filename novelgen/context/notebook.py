@@ -1,0 +1,420 @@
+"""What a notebook shows of contexts, states and lists: one small table each, as HTML or as plain text.
+
+Nothing of a story is ever HTML: every text is escaped, cut to a length that one reads, and kept from being taken for
+mathematics. No colours are set and no styles are needed, so that it reads alike in light and dark.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import singledispatch
+from html import escape
+from typing import Any
+
+from novelgen.context.difference_block import difference_lines
+from novelgen.context.labels import Labels, labels_for
+from novelgen.context.lines import NEUTRAL_STATUS, SECTION_ORDER, place_of, render_timeline_entry, state_parts
+from novelgen.language.language import story_language
+from novelgen.language.scrub import scrub_text
+from novelgen.memory.search import RankedMemory
+from novelgen.models.context import ContextItem, ContextReport, ReportIssue, SceneMemoryContext
+from novelgen.models.continuity import ContinuityIssue, DraftCheck
+from novelgen.models.entity import Entity
+from novelgen.models.memory import StoryMemoryChunk
+from novelgen.models.shown import Shown, ShownList
+from novelgen.models.state import EntityStateSnapshot, OpenLoop, Relationship
+from novelgen.models.story_difference import StoryDifference
+from novelgen.models.story_time import SceneTime, StoryTimeline
+
+MAX_ROWS = 12
+"""So many rows of a table are shown; the rest is counted."""
+
+MAX_CELL = 240
+"""Characters of a cell."""
+
+MAX_BLOCK = 20_000
+"""Characters of a block of a prompt."""
+
+_WORDS: dict[str, dict[str, str]] = {
+    "en": {
+        "context": "Scene {0} of {1}: {2} memories, {3} tokens",
+        "check": "Draft of scene {0}: {1} findings",
+        "nothing": "Nothing is known here yet.",
+        "more": "… and {0} more",
+        "missing": "Missing",
+        "block": "As it stands in a prompt",
+        "who": "who",
+        "how": "how they stand",
+        "where": "where",
+        "memory": "what",
+        "weight": "weight",
+        "why": "why",
+        "thread": "thread",
+        "stage": "stage",
+        "kind": "kind",
+        "name": "name",
+        "also": "also",
+        "role": "who or what",
+        "between": "between",
+        "status": "how",
+        "draft": "the draft says",
+        "evidence": "the story says",
+        "contradiction": "contradiction",
+        "when": "when",
+        "day": "day",
+        "outdated": " (outdated)",
+        "id": "id",
+        "open": "open",
+        "advanced": "moving",
+        "resolved": "resolved",
+        "abandoned": "dropped",
+        "planted": "planted",
+        "moved": "moving",
+        "due": "due",
+        "overdue": "overdue",
+        "over": "over",
+    },
+    "zh": {
+        "context": "第 {0} 场（{1}）：{2} 条记忆，{3} 个 token",
+        "check": "第 {0} 场的草稿：{1} 处问题",
+        "nothing": "这里还没有已知的内容。",
+        "more": "……另有 {0} 项",
+        "missing": "缺失",
+        "block": "写进提示词的样子",
+        "who": "谁",
+        "how": "现状",
+        "where": "出处",
+        "memory": "内容",
+        "weight": "分量",
+        "why": "入选理由",
+        "thread": "未了之事",
+        "stage": "进展",
+        "kind": "类型",
+        "name": "名字",
+        "also": "别名",
+        "role": "身份",
+        "between": "双方",
+        "status": "关系",
+        "draft": "草稿写道",
+        "evidence": "前文写道",
+        "contradiction": "矛盾",
+        "when": "时间",
+        "day": "第几天",
+        "outdated": "（已过时）",
+        "id": "编号",
+        "open": "未了",
+        "advanced": "有进展",
+        "resolved": "已了结",
+        "abandoned": "已放下",
+        "planted": "已埋下",
+        "moved": "有进展",
+        "due": "该收束",
+        "overdue": "逾期",
+        "over": "已了结",
+    },
+}
+
+
+_REASONS_IN_CHINESE = {
+    "importance": "重要",
+    "surroundings": "场景邻近",
+    "summaries": "见于梗概",
+    "relevance": "切题",
+    "entities": "相关人物",
+    "open_loops": "未了之事",
+    "spreading": "联想",
+    "words": "字词相合",
+    "novelty": "新意",
+    "beside": "相邻",
+    "pinned": "置顶",
+    "at_hand": "刚写过",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Table:
+    """Rows under headings."""
+
+    columns: Sequence[str]
+    rows: Sequence[Sequence[str]]
+    heading: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Sheet:
+    """What is shown of one thing, before it is HTML or text."""
+
+    language: str
+    title: str = ""
+    tables: Sequence[Table] = ()
+    notes: Sequence[str] = ()
+    block: str = ""
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether there is nothing to show but a title."""
+        return not self.block and not any(each.rows for each in self.tables)
+
+    @property
+    def words(self) -> Mapping[str, str]:
+        """The words of its language."""
+        return _WORDS[labels_for(self.language).language]
+
+
+def shown_html(thing: Any) -> str:
+    """Return a thing as HTML that any notebook shows, also where styles are taken out."""
+    sheet = sheet_of(thing)
+    words = sheet.words
+    parts = [f"<p><strong>{_text(sheet.title)}</strong></p>"] if sheet.title else []
+    parts += [_table_html(each, words) for each in sheet.tables if each.rows]
+    if sheet.is_empty and not sheet.title:
+        parts.append(f"<p>{_text(words['nothing'])}</p>")
+    parts += [f"<p><small>{_text(each)}</small></p>" for each in sheet.notes]
+    if sheet.block:
+        block = f'<pre dir="auto" style="white-space: pre-wrap">{_text(sheet.block, MAX_BLOCK)}</pre>'
+        is_folded = any(each.rows for each in sheet.tables)
+        parts.append(f"<details><summary>{_text(words['block'])}</summary>{block}</details>" if is_folded else block)
+    language = labels_for(sheet.language).language
+    return f'<div class="tex2jax_ignore mathjax_ignore" lang="{language}">{"".join(parts)}</div>'
+
+
+def shown_text(thing: Any) -> str:
+    """Return a thing as lines of plain text."""
+    sheet = sheet_of(thing)
+    lines = [sheet.title] if sheet.title else []
+    for table in sheet.tables:
+        if not table.rows:
+            continue
+        lines += [table.heading] if table.heading else []
+        lines += ["  " + "  ".join(_cut(cell) for cell in row if cell) for row in table.rows[:MAX_ROWS]]
+        lines += _more(table, sheet.words)
+    if not any(each.rows for each in sheet.tables) and sheet.block:
+        lines.append(sheet.block.rstrip())
+    if sheet.is_empty and not sheet.title:
+        lines.append(sheet.words["nothing"])
+    return scrub_text("\n".join([*lines, *sheet.notes]))
+
+
+@singledispatch
+def sheet_of(thing: Any) -> Sheet:
+    """Return what is shown of a thing."""
+    if isinstance(thing, Shown):
+        return sheet_of(thing.in_simpler_terms())
+    return Sheet(language=story_language(str(thing)), block=str(thing))
+
+
+@sheet_of.register
+def _of_context(context: SceneMemoryContext) -> Sheet:
+    report = context.report or ContextReport()
+    said = " ".join(each.content for each in context.relevant_memories)
+    language = report.language or story_language(said)
+    labels, words = labels_for(language), _WORDS[labels_for(language).language]
+    timeline = [
+        (
+            getattr(labels, section),
+            render_timeline_entry(section, entry, report.names, labels=labels).removeprefix("- "),
+        )
+        for section in SECTION_ORDER
+        for entry in (context.timeline_context or {}).get(section) or []
+    ]
+    memories: list[tuple[str, ...]] = [
+        (place_of(each.model_dump(), labels), each.text, _reasons(each, labels)) for each in report.items
+    ]
+    if not memories:
+        memories = [_memory_row(each, labels)[:2] for each in context.relevant_memories]
+    return Sheet(
+        language=language,
+        title=words["context"].format(
+            f"{context.chapter_index}:{context.scene_index}",
+            context.project_id,
+            len(context.relevant_memories),
+            sum(report.tokens.values()),
+        ),
+        tables=[
+            Table(
+                ("who", "how"),
+                [_state_row(each, report.names, labels) for each in context.entity_states],
+                labels.states,
+            ),
+            Table(("kind", "memory"), timeline, labels.timeline),
+            Table(("where", "memory", "why"), memories, labels.memories),
+        ],
+        notes=_problems(report.issues, words, labels),
+        block=context.as_prompt(),
+    )
+
+
+@sheet_of.register
+def _of_check(check: DraftCheck) -> Sheet:
+    language = check.language or story_language(" ".join(each.draft_quote for each in check.issues))
+    labels = labels_for(language)
+    words = _WORDS[labels.language]
+    place = f"{check.chapter_index}:{check.scene_index}"
+    return Sheet(
+        language=language,
+        title=words["check"].format(place, len(check.issues)),
+        tables=[_table_of(check.issues, {}, labels)],
+        notes=_problems(check.report.issues, words, labels),
+    )
+
+
+@sheet_of.register
+def _of_difference(difference: StoryDifference) -> Sheet:
+    title, *lines = difference_lines(difference)
+    return Sheet(language=difference.language, title=title, block="\n".join(lines))
+
+
+@sheet_of.register
+def _of_story_times(timeline: StoryTimeline) -> Sheet:
+    language = timeline.language or "en"
+    return Sheet(language=language, tables=[_table_of(timeline.scenes, timeline.names, labels_for(language))])
+
+
+@sheet_of.register(list)
+def _of_list(items: list[Any]) -> Sheet:
+    names = items.names if isinstance(items, ShownList) else {}
+    known = [each for each in items if _row_maker(each) is not None]
+    if len(known) < len(items):
+        simpler = [each.in_simpler_terms() if isinstance(each, Shown) else each for each in items]
+        return Sheet(language=story_language(str(simpler)), block="\n".join(map(str, simpler)))
+    language = story_language(" ".join(map(_words_of, items)))
+    by_kind: dict[tuple[str, ...], list[Any]] = {}
+    for each in items:
+        by_kind.setdefault(_columns_of(each), []).append(each)
+    labels = labels_for(language)
+    return Sheet(language=language, tables=[_table_of(each, names, labels) for each in by_kind.values()])
+
+
+@sheet_of.register(StoryMemoryChunk)
+@sheet_of.register(RankedMemory)
+@sheet_of.register(EntityStateSnapshot)
+@sheet_of.register(OpenLoop)
+@sheet_of.register(Relationship)
+@sheet_of.register(Entity)
+@sheet_of.register(ContinuityIssue)
+def _of_one(thing: Any) -> Sheet:
+    return _of_list([thing])
+
+
+def _reasons(item: ContextItem, labels: Labels) -> str:
+    """Return what speaks for a memory, without why it stands in which form."""
+    parts = [each for each in item.reasons if ":" not in each]
+    if labels.language == "zh":
+        parts = [_REASONS_IN_CHINESE.get(each, each) for each in parts]
+    return labels.list_separator.join(each.replace("_", " ") for each in parts)
+
+
+RowMaker = Callable[[Any, Mapping[str, str], Labels], tuple[str, ...]]
+
+
+def _memory_row(memory: StoryMemoryChunk, labels: Labels) -> tuple[str, ...]:
+    words = _WORDS[labels.language]
+    mark = words["outdated"] if memory.superseded_by else ""
+    return place_of(memory.model_dump(), labels), memory.content + mark, str(memory.importance)
+
+
+def _state_row(state: EntityStateSnapshot, names: Mapping[str, str], labels: Labels) -> tuple[str, ...]:
+    texts = [text for _, text in state_parts(state, names, labels)]
+    return names.get(state.entity_id, state.entity_id), labels.separator.join(texts)
+
+
+def _thread_row(thread: OpenLoop, _names: Mapping[str, str], labels: Labels) -> tuple[str, ...]:
+    stage = _WORDS[labels.language][getattr(thread, "stage", thread.status)]
+    planted = place_of(thread.model_dump(include={"chapter_index", "scene_index"}), labels)
+    return thread.loop_id, thread.description, stage, planted
+
+
+def _relationship_row(pair: Relationship, names: Mapping[str, str], labels: Labels) -> tuple[str, ...]:
+    first, second = (names.get(each, each) for each in (pair.character_a, pair.character_b))
+    views = [f"{first} → {second}{labels.colon}{pair.perspective_a}" if pair.perspective_a else ""]
+    views.append(f"{second} → {first}{labels.colon}{pair.perspective_b}" if pair.perspective_b else "")
+    status = "" if pair.status == NEUTRAL_STATUS else pair.status
+    told = [pair.relationship_type, status, *views]
+    return f"{first} – {second}", labels.separator.join(each for each in told if each)
+
+
+def _entity_row(entity: Entity, _names: Mapping[str, str], labels: Labels) -> tuple[str, ...]:
+    also = labels.list_separator.join(entity.names()[1:])
+    told = labels.separator.join(each for each in (entity.role, entity.description) if each)
+    return entity.entity_id, entity.name, also, told
+
+
+def _issue_row(issue: ContinuityIssue, _names: Mapping[str, str], labels: Labels) -> tuple[str, ...]:
+    evidence = [f"[{place_of(each.model_dump(), labels)}] {each.quote or each.text}" for each in issue.evidence[:1]]
+    return issue.message, issue.draft_quote, "".join(evidence)
+
+
+def _scene_row(scene: SceneTime, names: Mapping[str, str], labels: Labels) -> tuple[str, ...]:
+    told = scene.told.text if scene.told is not None else ""
+    day = "" if scene.story_day is None else str(scene.story_day)
+    who = labels.list_separator.join(names.get(each, each) for each in scene.participants)
+    return f"{scene.chapter_index}:{scene.scene_index}", told, day, who
+
+
+_ROWS: dict[type, tuple[tuple[str, ...], RowMaker]] = {
+    StoryMemoryChunk: (("where", "memory", "weight"), lambda one, _, labels: _memory_row(one, labels)),
+    RankedMemory: (("where", "memory", "weight"), lambda one, _, labels: _memory_row(one.chunk, labels)),
+    EntityStateSnapshot: (("who", "how"), _state_row),
+    OpenLoop: (("id", "thread", "stage", "where"), _thread_row),
+    Relationship: (("between", "status"), _relationship_row),
+    Entity: (("id", "name", "also", "role"), _entity_row),
+    ContinuityIssue: (("contradiction", "draft", "evidence"), _issue_row),
+    SceneTime: (("where", "when", "day", "who"), _scene_row),
+}
+"""By its class: the headings of a table of such things, and the row of one."""
+
+
+def _row_maker(thing: Any) -> RowMaker | None:
+    return next((_ROWS[kind][1] for kind in type(thing).__mro__ if kind in _ROWS), None)
+
+
+def _columns_of(thing: Any) -> tuple[str, ...]:
+    return next((_ROWS[kind][0] for kind in type(thing).__mro__ if kind in _ROWS), ())
+
+
+def _table_of(items: Sequence[Any], names: Mapping[str, str], labels: Labels) -> Table:
+    rows = [maker(each, names, labels) for each in items if (maker := _row_maker(each)) is not None]
+    return Table(_columns_of(items[0]) if items else (), rows)
+
+
+def _words_of(thing: Any) -> str:
+    """Return a text of a thing by which its language is told."""
+    if isinstance(thing, RankedMemory):
+        return thing.chunk.content
+    if isinstance(thing, EntityStateSnapshot):
+        return " ".join(map(str, thing.state_data.values()))
+    parts = (getattr(thing, each, "") for each in ("content", "description", "name", "message", "status"))
+    return " ".join(map(str, parts))
+
+
+def _problems(issues: Iterable[ReportIssue], words: Mapping[str, str], labels: Labels) -> list[str]:
+    return [f"{words['missing']}{labels.colon}{each.stage}: {each.message}" for each in issues]
+
+
+def _table_html(table: Table, words: Mapping[str, str]) -> str:
+    heading = f'<caption style="text-align: left">{_text(table.heading)}</caption>' if table.heading else ""
+    columns = "".join(f'<th scope="col" style="text-align: left">{_text(words[each])}</th>' for each in table.columns)
+    rows = "".join(
+        "<tr>"
+        + "".join(
+            f'<td dir="auto" style="text-align: left; vertical-align: top">{_text(cell, MAX_CELL)}</td>' for cell in row
+        )
+        + "</tr>"
+        for row in table.rows[:MAX_ROWS]
+    )
+    more = "".join(f"<p><small>{_text(each)}</small></p>" for each in _more(table, words))
+    return f"<table>{heading}<thead><tr>{columns}</tr></thead><tbody>{rows}</tbody></table>{more}"
+
+
+def _more(table: Table, words: Mapping[str, str]) -> list[str]:
+    left = len(table.rows) - MAX_ROWS
+    return [words["more"].format(left)] if left > 0 else []
+
+
+def _cut(text: str, limit: int = MAX_CELL) -> str:
+    return text if len(text) <= limit else f"{text[: limit - 1].rstrip()}…"
+
+
+def _text(text: str, limit: int = MAX_CELL) -> str:
+    return escape(_cut(scrub_text(text), limit))

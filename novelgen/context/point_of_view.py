@@ -1,0 +1,405 @@
+"""What was found for a scene, as far as the one knows it from whose point of view it is.
+
+Retrieval and planning use everything; only what comes out is cut. Where in doubt something is not known.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Collection, Iterable, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+
+from novelgen.context.retrieval_plan import PlannedQuery, RetrievalPlan
+from novelgen.memory.attributes import attribute_named
+from novelgen.memory.character_view import INNER_ATTRIBUTES, CharacterView, StoryKnowledge
+from novelgen.memory.outline import OutlineScene, PairChange, StoryChanges, StoryOutline
+from novelgen.memory.search import Candidate, SearchResult
+from novelgen.models.context import ContextItem, MemoryContextRequest, PointOfView, ReportedQuery, ReportIssue
+from novelgen.models.entity import Entity
+from novelgen.models.folds import HOLDER_ATTRIBUTE, fold_holders, folded_relationship, snapshot_of
+from novelgen.models.knowledge import KnowledgeMode
+from novelgen.models.memory import StoryMemoryChunk
+from novelgen.models.state import PRESENCE_ATTRIBUTE, EntityStateSnapshot, OpenLoop, Relationship, StateChange
+
+WITHHELD = "(withheld: it may name what the point of view does not know)"
+
+
+def decided_point_of_view(
+    request: MemoryContextRequest, plan: RetrievalPlan, outline: StoryOutline | None, mode: KnowledgeMode | None
+) -> tuple[PointOfView | None, ReportIssue | None]:
+    """Decide from whose point of view a context is, and what becomes of what that one does not know."""
+    name = request.scene_plan.pov.strip()
+    wanted = request.knowledge or mode
+    if not name:
+        return (PointOfView(mode="mark") if wanted == "mark" else None), None
+    if outline is None:
+        return PointOfView(name=name, mode="exclude" if wanted == "exclude" else "mark"), None
+    known = {entity.entity_id: entity for entity in outline.entities}
+    entity = known.get(plan.pov_id or "")
+    if entity is None or entity.entity_type != "character":
+        issue = ReportIssue(
+            stage="knowledge",
+            kind="unresolved",
+            message=f"no one character whom the story has shown by then is meant by the point of view {name!r}; "
+            "nothing is left out or set apart. Give the name, an alias or the id of a character",
+        )
+        return PointOfView(name=name, mode="mark"), issue
+    return PointOfView(character_id=entity.entity_id, name=name, mode=wanted or "separate"), None
+
+
+@dataclass(frozen=True)
+class FoundStory:
+    """What was found for a planned scene."""
+
+    outline: StoryOutline
+    search: SearchResult
+    states: Sequence[EntityStateSnapshot]
+    timeline: Sequence[EntityStateSnapshot]
+
+
+@dataclass(frozen=True)
+class PointOfViewCut:
+    """Divides what was found into what one character knows and what they do not."""
+
+    found: FoundStory
+    character_id: str | None
+    view: CharacterView | None
+    changes: StoryChanges | None
+    request: MemoryContextRequest
+
+    @cached_property
+    def known(self) -> FoundStory:
+        """What they know, with the names that they know."""
+        outline = self.found.outline
+        return FoundStory(
+            outline=outline.model_copy(
+                update={
+                    "entities": self._known_entities(),
+                    "scenes": list(self._known_scenes()),
+                    "open_loops": list(self._known_loops()),
+                    "relationships": list(self._known_relationships()),
+                    "chapter_summaries": [
+                        each
+                        for each in outline.chapter_summaries
+                        if self._knows_summary(each.summary, each.chapter_index, each.chapter_index)
+                    ],
+                    "part_summaries": [
+                        each
+                        for each in outline.part_summaries
+                        if self._knows_summary(each.summary, each.first_chapter, each.last_chapter)
+                    ],
+                }
+            ),
+            search=replace(self.found.search, candidates=tuple(self._known_candidates)),
+            states=list(self._known_states()),
+            timeline=(),
+        )
+
+    @cached_property
+    def hidden(self) -> FoundStory:
+        """What they do not know: memories, and of states, threads, relationships and events what differs."""
+        outline, known = self.found.outline, self.known
+        taken = {each.chunk.chunk_id for each in known.search.candidates}
+        threads = {each.loop_id for each in known.outline.open_loops}
+        pairs = {each.relationship_id: each for each in known.outline.relationships}
+        events = {
+            (scene.chapter_index, scene.scene_index, event)
+            for scene in known.outline.scenes
+            for event in scene.key_events
+        }
+        return FoundStory(
+            outline=outline.model_copy(
+                update={
+                    "scenes": [
+                        replace(
+                            scene,
+                            key_events=tuple(
+                                event
+                                for event in scene.key_events
+                                if (scene.chapter_index, scene.scene_index, event) not in events
+                            ),
+                        )
+                        for scene in outline.scenes
+                    ],
+                    "open_loops": [each for each in outline.open_loops if each.loop_id not in threads],
+                    "relationships": [
+                        each
+                        for each in outline.relationships
+                        if not _tells_alike(each, pairs.get(each.relationship_id))
+                    ],
+                    "chapter_summaries": [],
+                    "part_summaries": [],
+                }
+            ),
+            search=replace(
+                self.found.search,
+                candidates=tuple(each for each in self.found.search.candidates if each.chunk.chunk_id not in taken),
+            ),
+            states=list(self._differing_states()),
+            timeline=(),
+        )
+
+    @cached_property
+    def unknown_names(self) -> dict[str, str]:
+        """Entity id to the display name in the story, where they know another one, or none."""
+        known = {entity.entity_id: entity.name for entity in self.known.outline.entities}
+        return {
+            entity.entity_id: entity.name
+            for entity in self.found.outline.entities
+            if known.get(entity.entity_id) != entity.name
+        }
+
+    def counted(self) -> dict[str, int]:
+        """Return how much of what was found they do not know, per kind; what is nothing is left out."""
+        known = self.known
+        whole, seen = self.found.outline, known.outline
+
+        def entries(outline: StoryOutline) -> int:
+            told = len(outline.open_loops) + len(outline.relationships)
+            told += len(outline.chapter_summaries) + len(outline.part_summaries)
+            return told + sum(len(scene.key_events) for scene in outline.scenes)
+
+        counts = {
+            "memories": len(self.found.search.candidates) - len(known.search.candidates),
+            "states": sum(1 for _ in self._differing_states()),
+            "timeline": entries(whole) - entries(seen),
+            "names": len(self.unknown_names),
+        }
+        return {kind: count for kind, count in counts.items() if count}
+
+    def reported(self, query: PlannedQuery) -> ReportedQuery:
+        """Return a query for the report: of one that may name what they do not know only that it was asked."""
+        shown = ReportedQuery(
+            text=query.text, origin=query.origin, purpose=query.purpose, content_type=query.content_type
+        )
+        is_plain = query.origin == "rules" and all(word in self._said for word in query.text.split())
+        return shown if is_plain else shown.model_copy(update={"text": WITHHELD})
+
+    def reported_names(self, names: Iterable[str]) -> list[str]:
+        """Return those of some names that the request itself says."""
+        return [name for name in names if name in self._said]
+
+    @cached_property
+    def _said(self) -> str:
+        """What the request says itself, and the names that they know."""
+        names = [name for entity in self.known.outline.entities for name in entity.names()]
+        return "\n".join([self._planned, *names])
+
+    @cached_property
+    def _planned(self) -> str:
+        return "\n".join([*_texts(self.request.scene_plan.model_dump()), *self.request.hints])
+
+    # --- Memories ---
+
+    @cached_property
+    def _known_candidates(self) -> list[Candidate]:
+        view = self.view
+        if view is None:
+            return []
+        return [
+            replace(each, chunk=self._as_known(each.chunk, view))
+            for each in self.found.search.candidates
+            if view.knows(each.chunk)
+        ]
+
+    def _as_known(self, chunk: StoryMemoryChunk, view: CharacterView) -> StoryMemoryChunk:
+        """A memory that something replaced of which they do not know still holds for them."""
+        newer = chunk.superseded_by
+        return chunk if newer is None or view.knows_source(newer) else chunk.model_copy(update={"superseded_by": None})
+
+    # --- Names ---
+
+    def _known_entities(self) -> list[Entity]:
+        shown = "\n".join([self._planned, *(each.chunk.content for each in self._known_candidates)])
+        entities = []
+        for entity in self.found.outline.entities:
+            is_own = entity.entity_id == self.character_id
+            names = self.view.names_of(entity, shown) if self.view else []
+            if not names and is_own:
+                names = [self.request.scene_plan.pov.strip() if self.view is None else entity.name]
+            if names:
+                kept = [alias for alias in entity.aliases if alias.alias in names[1:]]
+                entities.append(entity.model_copy(update={"name": names[0], "aliases": kept}))
+        return entities
+
+    # --- Scenes, threads, summaries ---
+
+    def _known_scenes(self) -> Iterable[OutlineScene]:
+        view = self.view
+        for scene in self.found.outline.scenes if view else ():
+            place = (scene.chapter_index, scene.scene_index)
+            if view and view.was_in(*place):
+                yield replace(
+                    scene,
+                    key_events=tuple(each for each in scene.key_events if view.saw_told(each, *place)),
+                    summary=tuple(each for each in scene.summary if view.saw_told(each, *place)),
+                )
+
+    def _known_loops(self) -> Iterable[OpenLoop]:
+        view = self.view
+        for loop in self.found.outline.open_loops if view else ():
+            if view is None or not view.saw(loop.description, loop.chapter_index, loop.scene_index):
+                continue
+            if view.was_in(loop.last_chapter_index, loop.last_scene_index):
+                yield loop
+            else:
+                planted = {"last_chapter_index": loop.chapter_index, "last_scene_index": loop.scene_index}
+                yield loop.model_copy(update={"status": "open", **planted})
+
+    def _knows_summary(self, text: str, first_chapter: int, last_chapter: int) -> bool:
+        places = [
+            (scene.chapter_index, scene.scene_index)
+            for scene in self.found.outline.scenes
+            if first_chapter <= scene.chapter_index <= last_chapter
+        ]
+        view = self.view
+        return view is not None and bool(places) and all(view.saw(text, *place) for place in places)
+
+    # --- States ---
+
+    def _known_states(self) -> Iterable[EntityStateSnapshot]:
+        held = fold_holders(
+            (change.entity_id, change.value)
+            for change in self._seen_changes
+            if change.kind == "explicit" and change.attribute == HOLDER_ATTRIBUTE
+        )
+        for snapshot in self.found.states:
+            seen = self._own_state(snapshot) if snapshot.entity_id == self.character_id else self._seen_state(snapshot)
+            if seen is not None:
+                yield seen.model_copy(update={"holds": held.get(snapshot.entity_id, [])})
+
+    def _own_state(self, snapshot: EntityStateSnapshot) -> EntityStateSnapshot | None:
+        """Their own state, wherever it came to be, but for what a memory tells that is kept from them."""
+        view = self.view
+        changes = self._changes_of(snapshot.entity_id)
+        if view is None or not changes:
+            return snapshot
+        kept = [each for each in changes if not view.is_kept_from(_said_of(each), each.chapter_index, each.scene_index)]
+        return self._folded(snapshot, kept)
+
+    def _seen_state(self, snapshot: EntityStateSnapshot) -> EntityStateSnapshot | None:
+        seen = [each for each in self._seen_changes if each.entity_id == snapshot.entity_id]
+        return self._folded(snapshot, seen)
+
+    def _folded(self, snapshot: EntityStateSnapshot, changes: Sequence[StateChange]) -> EntityStateSnapshot | None:
+        return snapshot_of(snapshot.project_id, changes, as_of=self.request.position, timestamp=snapshot.timestamp)
+
+    def _changes_of(self, entity_id: str) -> list[StateChange]:
+        return [each for each in self.changes.states if each.entity_id == entity_id] if self.changes else []
+
+    @cached_property
+    def _seen_changes(self) -> list[StateChange]:
+        view = self.view
+        if view is None or self.changes is None:
+            return []
+        return [
+            each
+            for each in self.changes.states
+            if attribute_named(each.attribute) not in INNER_ATTRIBUTES
+            and view.saw(
+                _said_of(each),
+                each.chapter_index,
+                each.scene_index,
+                about=[each.entity_id] if each.kind == "explicit" else (),
+            )
+        ]
+
+    def _differing_states(self) -> Iterable[EntityStateSnapshot]:
+        known = {state.entity_id: state for state in self.known.states}
+        for state in self.found.states:
+            seen = known.get(state.entity_id)
+            had = seen.state_data if seen else {}
+            differing = {
+                name: value
+                for name, value in state.state_data.items()
+                if had.get(name) != value and name != PRESENCE_ATTRIBUTE
+            }
+            holds = [each for each in state.holds if seen is None or each not in seen.holds]
+            if differing or holds:
+                yield state.model_copy(
+                    update={
+                        "state_data": differing,
+                        "holds": holds,
+                        "unverified": [name for name in state.unverified if name in differing],
+                    }
+                )
+
+    # --- Relationships ---
+
+    def _known_relationships(self) -> Iterable[Relationship]:
+        for whole in self.found.outline.relationships:
+            seen = [each for each in self._pair_changes(whole) if self._saw_pair(each, whole)]
+            if not seen and self.character_id not in (whole.character_a, whole.character_b):
+                continue
+            standing = (
+                folded_relationship(
+                    seen,
+                    relationship_id=whole.relationship_id,
+                    character_a=whole.character_a,
+                    character_b=whole.character_b,
+                )
+                if seen
+                else Relationship(
+                    relationship_id=whole.relationship_id, character_a=whole.character_a, character_b=whole.character_b
+                )
+            )
+            own = self._own_side(whole)
+            if seen or any(own.values()):
+                nobodys = {"perspective_a": "", "perspective_b": "", "dimensions_a": {}, "dimensions_b": {}}
+                yield standing.model_copy(update={**nobodys, **own})
+
+    def _own_side(self, whole: Relationship) -> dict[str, object]:
+        """What they feel themselves; nobody sees into the others."""
+        if self.character_id == whole.character_a:
+            return {"perspective_a": whole.perspective_a, "dimensions_a": whole.dimensions_a}
+        if self.character_id == whole.character_b:
+            return {"perspective_b": whole.perspective_b, "dimensions_b": whole.dimensions_b}
+        return {}
+
+    def _pair_changes(self, whole: Relationship) -> Sequence[PairChange]:
+        return self.changes.pairs.get(whole.relationship_id, ()) if self.changes else ()
+
+    def _saw_pair(self, change: PairChange, whole: Relationship) -> bool:
+        said = " ".join(each for each in (change.relationship_type, change.status, change.event) if each)
+        return self.view is not None and self.view.saw(
+            said, change.chapter_index, change.scene_index, about=[whole.character_a, whole.character_b]
+        )
+
+
+def marked_items(
+    items: Sequence[ContextItem],
+    chunks: Sequence[StoryMemoryChunk],
+    character_ids: Collection[str],
+    knowledge: StoryKnowledge,
+) -> list[ContextItem]:
+    """Return receipts that say who of some characters knows what was taken."""
+    views = [knowledge.of(each) for each in character_ids]
+
+    def marked(item: ContextItem, chunk: StoryMemoryChunk) -> ContextItem:
+        knows = {view.character_id: view.knows(chunk) for view in views}
+        return item.model_copy(
+            update={
+                "known_by": [each for each, is_known in knows.items() if is_known],
+                "not_known_by": [each for each, is_known in knows.items() if not is_known],
+            }
+        )
+
+    return [marked(item, chunk) for item, chunk in zip(items, chunks, strict=True)]
+
+
+def _tells_alike(one: Relationship, other: Relationship | None) -> bool:
+    left_out = {"history", "chapter_index", "scene_index"}
+    return other is not None and one.model_dump(exclude=left_out) == other.model_dump(exclude=left_out)
+
+
+def _said_of(change: StateChange) -> str:
+    return f"{change.attribute} {json.dumps(change.value, ensure_ascii=False)}"
+
+
+def _texts(value: object) -> list[str]:
+    if isinstance(value, dict):
+        return [each for part in value.values() for each in _texts(part)]
+    if isinstance(value, list):
+        return [each for part in value for each in _texts(part)]
+    return [value] if isinstance(value, str) else []

@@ -1,0 +1,340 @@
+"""From a request and what is known of the story to the plan of what to look up."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import combinations, islice
+
+from novelgen.context.model_planner import FirstRound, ModelPlanner
+from novelgen.context.planner_prompt import StorySoFar, listing_order
+from novelgen.context.retrieval_plan import PlannedQuery, RetrievalPlan, merge_plans, with_further
+from novelgen.language.language import StoryLanguage, story_language
+from novelgen.language.normalise import name_key
+from novelgen.language.resolver import NameResolver, Resolution
+from novelgen.memory.outline import StoryOutline, StoryRecap
+from novelgen.memory.search import NAMES_PURPOSE, SearchResult
+from novelgen.models.context import MemoryContextRequest, PlannerReport, ReportIssue
+from novelgen.models.entity import Entity, EntityAlias, EntityType
+from novelgen.models.plan import ScenePlan
+from novelgen.models.state import EntityStateSnapshot
+from novelgen.models.user_file import CharactersConfig
+
+MAX_RULE_QUERIES = 24
+
+MAX_ACTION_QUERIES = 10
+
+MAX_HINT_QUERIES = 4
+
+MAX_CHARACTER_QUERIES = 6
+
+MAX_QUERY_CHARACTERS = 1000
+
+
+def plan_by_rules(
+    scene_plan: ScenePlan,
+    *,
+    entities: Sequence[Entity],
+    names: NameResolver,
+    characters: CharactersConfig | None = None,
+    hints: Sequence[str] = (),
+) -> RetrievalPlan:
+    """Plan retrieval without a model."""
+
+    def bearer(name: str) -> Resolution:
+        return _decided_by_cast(_resolved(name, names, ("character",)), entities, characters)
+
+    resolutions = [bearer(name) for name in scene_plan.characters if name.strip()]
+    pov = bearer(scene_plan.pov.strip()) if scene_plan.pov.strip() else None
+    if pov is not None and not {pov.entity_id or pov.name} & {each.entity_id or each.name for each in resolutions}:
+        resolutions.append(pov)
+    texts = [scene_plan.location, scene_plan.purpose, *scene_plan.key_actions, *hints]
+    cast_ids = [each.entity_id for each in resolutions if each.entity_id]
+    mentioned = [each for text in texts for each in names.entity_ids_in(text, also_present=cast_ids)]
+    location = scene_plan.location.strip()
+    place = _resolved(location, names, ("location",)).entity_id if location else None
+    display_names = {entity.entity_id: entity.name for entity in entities}
+    labels = [display_names.get(each.entity_id or "", each.name) for each in resolutions]
+    return RetrievalPlan(
+        pov_id=pov.entity_id if pov is not None else None,
+        entity_ids=list(dict.fromkeys([*cast_ids, *([place] if place else []), *mentioned])),
+        queries=_queries(scene_plan, labels, hints),
+        unresolved_names=[each.name for each in resolutions if each.entity_id is None],
+        planner=PlannerReport(used="rules", reason="no model is configured"),
+        issues=[_ambiguity(each) for each in resolutions if each.entity_id is None and each.candidate_ids],
+    )
+
+
+def _resolved(name: str, names: NameResolver, entity_types: Sequence[EntityType]) -> Resolution:
+    """Resolve a name among entities of the expected types, and among all where none of those bears it."""
+    expected = names.resolve(name, entity_types=entity_types)
+    return expected if expected.candidate_ids else names.resolve(name)
+
+
+def _decided_by_cast(
+    resolution: Resolution, entities: Sequence[Entity], characters: CharactersConfig | None
+) -> Resolution:
+    """Choose among the candidates the only one whose display name is in the author's cast."""
+    if resolution.entity_id is not None or characters is None:
+        return resolution
+    cast = {character.name for character in characters.everyone()}
+    in_cast = [
+        entity.entity_id for entity in entities if entity.entity_id in resolution.candidate_ids and entity.name in cast
+    ]
+    if len(in_cast) != 1:
+        return resolution
+    return Resolution(resolution.name, in_cast[0], resolution.candidate_ids, "the only one in the cast")
+
+
+def _queries(plan: ScenePlan, labels: Sequence[str], hints: Sequence[str]) -> list[PlannedQuery]:
+    whole = " ".join([plan.location, *labels, plan.purpose, *plan.key_actions])
+    people = list(dict.fromkeys(labels))
+    asked = [
+        ("whole", whole),
+        ("purpose", plan.purpose),
+        *(("action", action) for action in plan.key_actions[:MAX_ACTION_QUERIES]),
+        ("place", plan.location),
+        *(("hint", hint) for hint in hints[:MAX_HINT_QUERIES]),
+        *(("character", f"{person} {plan.location}") for person in people[:MAX_CHARACTER_QUERIES]),
+        *(("pair", f"{one} {other}") for one, other in islice(combinations(people, 2), MAX_RULE_QUERIES)),
+    ]
+    return _distinct(asked)[:MAX_RULE_QUERIES]
+
+
+def _distinct(asked: Iterable[tuple[str, str]]) -> list[PlannedQuery]:
+    kept: dict[str, PlannedQuery] = {}
+    for purpose, text in asked:
+        clean = " ".join(text.split())[:MAX_QUERY_CHARACTERS]
+        if clean:
+            kept.setdefault(clean.casefold(), PlannedQuery(text=clean, purpose=purpose, origin="rules"))
+    return list(kept.values())
+
+
+def _ambiguity(resolution: Resolution) -> ReportIssue:
+    bearers = ", ".join(resolution.candidate_ids)
+    return ReportIssue(
+        stage="plan",
+        kind="unresolved",
+        message=f"the name {resolution.name!r} may mean {bearers} ({resolution.reason}); used as a search word only",
+    )
+
+
+MAX_INFERRED = 3
+"""States of so many entities that only a model picked; a bad pick must not push the stage out."""
+
+RECENT_SCENES = 3
+
+
+def entities_for_states(plan_entity_ids: Sequence[str], outline: StoryOutline, *, limit: int) -> list[str]:
+    """Choose the entities whose state is read for a planned scene.
+
+    First the plan's own, then who was on stage in the last three scenes and what they and the plan's
+    characters hold, then everyone else; after the plan's own, whose state changed last comes first. Of these
+    others, those of which no scene stated anything come last: their state is no more than where they were seen.
+    """
+    about = [*recently_on_stage(outline), *_held_by(plan_entity_ids, outline)]
+    about += _held_by(about, outline)
+    last_changed_first = [entity_id for entity_id in outline.stated_ids if entity_id in about]
+    stated = set(outline.stated_ids)
+    others = sorted([*last_changed_first, *outline.stated_ids, *about], key=lambda entity_id: entity_id not in stated)
+    return _unique([*plan_entity_ids, *others])[:limit]
+
+
+def state_candidates(plan: RetrievalPlan) -> list[str]:
+    """Return the plan's entities with no more than `MAX_INFERRED` of those that only a model picked, last."""
+    named = [each for each in plan.entity_ids if each not in plan.inferred_ids]
+    return [*named, *plan.inferred_ids[:MAX_INFERRED]]
+
+
+def recently_on_stage(outline: StoryOutline, *, scenes: int = RECENT_SCENES) -> list[str]:
+    """Return who took part in the last scenes, those of the latest scene first, without repeats."""
+    latest_first = reversed(outline.scenes[-scenes:] if scenes > 0 else [])
+    return _unique(entity_id for scene in latest_first for entity_id in scene.participants)
+
+
+def _held_by(holder_ids: Iterable[str], outline: StoryOutline) -> list[str]:
+    return [item_id for holder_id in holder_ids for item_id in outline.holders.get(holder_id, ())]
+
+
+def _unique(entity_ids: Iterable[str]) -> list[str]:
+    return list(dict.fromkeys(entity_ids))
+
+
+PRESENT_SCENES = 8
+"""Who was on stage in so many last scenes decides whom an ambiguous name means."""
+
+
+MAX_TOLD_STATES = 12
+"""So many people and things have a line of state in a planner's prompt."""
+
+MAX_NOTED = 60
+"""Of so many of the entities that a planner's prompt lists first the status is read."""
+
+Recall = Callable[[Sequence[str]], tuple[StoryRecap, Sequence[EntityStateSnapshot]]]
+"""Reads, for a planning model, the recap of the story and the states of these entities."""
+
+
+@dataclass(frozen=True)
+class PlannedScene:
+    """The plan, and what a model did for its part."""
+
+    plan: RetrievalPlan
+    model_time_s: float = 0.0
+    first_round: FirstRound | None = None
+
+
+def known_story(request: MemoryContextRequest, outline: StoryOutline | None) -> StoryOutline:
+    """Return the outline, or an empty one where the story could not be read."""
+    return outline if outline is not None else StoryOutline(project_id=request.project_id)
+
+
+def language_of(request: MemoryContextRequest, outline: StoryOutline) -> StoryLanguage:
+    """Return the story's language: as its settings say, as stored, else as the plan is written."""
+    stated = (request.settings.language if request.settings else "") or outline.language
+    if stated:
+        return "zh" if stated.lower().startswith(("zh", "cn", "中")) else "en"
+    plan = request.scene_plan
+    return story_language(" ".join([plan.location, plan.purpose, *plan.key_actions]))
+
+
+def plan_scene(
+    request: MemoryContextRequest,
+    outline: StoryOutline | None,
+    *,
+    planner: ModelPlanner | None,
+    recall: Recall | None = None,
+) -> PlannedScene:
+    """Plan by rules, and add what a model plans where there is one."""
+    story = known_story(request, outline)
+    known = story.entities or _cast_as_entities(request.characters)
+    names = _names_in(story, known)
+    rules = plan_by_rules(
+        request.scene_plan, entities=known, names=names, characters=request.characters, hints=request.hints
+    )
+    if planner is None:
+        return PlannedScene(plan=_of_story(rules, story, names, request.characters))
+    so_far = _story_so_far(rules, story, names, recall)
+    started_s = time.monotonic()
+    first = planner.plan(request, entities=known, names=names, language=language_of(request, story), story=so_far)
+    return PlannedScene(
+        plan=_of_story(merge_plans(rules, first.plan), story, names, request.characters),
+        model_time_s=time.monotonic() - started_s,
+        first_round=first,
+    )
+
+
+def plan_on(
+    planned: PlannedScene,
+    request: MemoryContextRequest,
+    outline: StoryOutline | None,
+    *,
+    planner: ModelPlanner,
+    found: SearchResult,
+) -> PlannedScene:
+    """Let the model ask on after the first hits."""
+    if planned.first_round is None:
+        return planned
+    story = known_story(request, outline)
+    started_s = time.monotonic()
+    further = planner.plan_on(planned.first_round, found)
+    plan = with_further(planned.plan, further)
+    stored = _stored_only(plan, story)
+    return PlannedScene(stored, planned.model_time_s + time.monotonic() - started_s, planned.first_round)
+
+
+def _names_in(story: StoryOutline, known: Sequence[Entity]) -> NameResolver:
+    return NameResolver(known, present_ids=recently_on_stage(story, scenes=PRESENT_SCENES))
+
+
+def _story_so_far(rules: RetrievalPlan, story: StoryOutline, names: NameResolver, recall: Recall | None) -> StorySoFar:
+    state_ids = entities_for_states(rules.entity_ids, story, limit=MAX_TOLD_STATES)
+    listed = listing_order(story.entities, story, touched_ids=rules.entity_ids)
+    asked = dict.fromkeys([*state_ids, *(entity.entity_id for entity in listed[:MAX_NOTED])])
+    recap, states = (
+        recall(list(asked)) if recall is not None else (StoryRecap(scenes=story.scenes[-RECENT_SCENES:]), ())
+    )
+    return StorySoFar(
+        outline=story,
+        recap=recap,
+        states=states,
+        state_ids=state_ids,
+        touched_ids=rules.entity_ids,
+        newcomers=[each for each in rules.unresolved_names if not names.resolve(each).candidate_ids],
+    )
+
+
+def _cast_as_entities(characters: CharactersConfig | None) -> list[Entity]:
+    """The people of the author's cards, as names alone: where nobody is stored, they are who can be meant."""
+    return [
+        Entity(
+            entity_id=f"cast:{number}",
+            entity_type="character",
+            name=card.name,
+            aliases=[EntityAlias(alias=alias) for alias in card.aliases if alias],
+        )
+        for number, card in enumerate(characters.everyone() if characters else ())
+    ]
+
+
+def _of_story(
+    plan: RetrievalPlan, story: StoryOutline, names: NameResolver, characters: CharactersConfig | None
+) -> RetrievalPlan:
+    """Keep the ids that are stored, and say which names nobody bears, neither in the story nor in its cards."""
+    carded = {name_key(name) for card in _cast_as_entities(characters) for name in card.names()}
+    missing = [name for name in dict.fromkeys(plan.unresolved_names) if name_key(name) not in carded]
+    unborne = [name for name in missing if not names.resolve(name).candidate_ids]
+    issues = [*plan.issues, *(_nobody(name) for name in unborne if story.entities)]
+    return _stored_only(plan, story).model_copy(update={"unresolved_names": missing, "issues": issues})
+
+
+def _stored_only(plan: RetrievalPlan, story: StoryOutline) -> RetrievalPlan:
+    stored = {entity.entity_id for entity in story.entities}
+    return plan.model_copy(
+        update={
+            "entity_ids": [each for each in plan.entity_ids if each in stored],
+            "inferred_ids": [each for each in plan.inferred_ids if each in stored],
+            "pov_id": plan.pov_id if plan.pov_id in stored else None,
+            "queries": [
+                query.model_copy(update={"entities": [each for each in query.entities if each in stored]})
+                for query in plan.queries
+            ],
+        }
+    )
+
+
+MAX_VARIANTS = 6
+"""So many ways of saying a name are searched for."""
+
+
+def with_names_of_text(plan: RetrievalPlan, found: Mapping[str, Sequence[str]]) -> RetrievalPlan:
+    """Search a plan's names that are no entity's in all ways in which the text says them."""
+    missed = {_nobody(name).message for name in found}
+    asked = {query.text.casefold() for query in plan.queries}
+    queries = [
+        PlannedQuery(text=text, purpose=NAMES_PURPOSE, origin="rules")
+        for name, variants in found.items()
+        if any(each.casefold() != name.casefold() for each in variants)
+        and (text := _variants_text(name, variants)).casefold() not in asked
+    ]
+    return plan.model_copy(
+        update={
+            "queries": [*plan.queries, *queries],
+            "issues": [issue for issue in plan.issues if issue.message not in missed],
+        }
+    )
+
+
+def _variants_text(name: str, variants: Sequence[str]) -> str:
+    return " ".join(list(dict.fromkeys([name, *variants]))[:MAX_VARIANTS])[:MAX_QUERY_CHARACTERS]
+
+
+def _nobody(name: str) -> ReportIssue:
+    return ReportIssue(
+        stage="plan",
+        kind="unresolved",
+        message=(
+            f"nobody whom the story has shown by then is called {name!r}; it was used as a search word only. "
+            "Correct the name, or add the alias, where somebody known is meant"
+        ),
+    )

@@ -1,0 +1,348 @@
+"""Folding what the story says before and after a stretch into what the stretch changed."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Literal, get_args
+
+from novelgen.memory.ledger import LedgerEntry, ThreadLedger
+from novelgen.memory.vital_status import is_death
+from novelgen.models.entity import Entity
+from novelgen.models.folds import HOLDER_ATTRIBUTE, fold_state_changes
+from novelgen.models.knowledge import ALL_LIVED, READER, KnowledgeEvent
+from novelgen.models.memory import DISTILLED_TYPES, StoryMemoryChunk
+from novelgen.models.position import Placed, StoryPosition
+from novelgen.models.record import ThreadEnding
+from novelgen.models.state import LOOP_WEIGHTS, PRESENCE_ATTRIBUTE, Relationship, RelationshipDimensions, StateChange
+from novelgen.models.story_difference import (
+    FeelingTurn,
+    Handover,
+    IdentityTurn,
+    Learning,
+    Newcomer,
+    NewFact,
+    RelationshipTurn,
+    Side,
+    StateTurn,
+    StoryDifference,
+    ThreadTurn,
+    ThreadTurnKind,
+    ToldScene,
+)
+
+MAX_FACTS_OF_A_SCENE = 7
+
+INVENTORY_ATTRIBUTE = "inventory"
+"""Of a character: what they carry, in words; where a thing is known by itself, its `holder` says so, too."""
+
+_UNPLACED = (None, None)
+
+
+@dataclass(frozen=True)
+class StoryStretch:
+    """A stretch of a story: from entering one position until entering another, as stores hold it."""
+
+    project_id: str
+    language: Literal["en", "zh"]
+    since: StoryPosition
+    until: StoryPosition
+    scenes: Sequence[ToldScene] = ()
+    memories: Sequence[StoryMemoryChunk] = ()
+    replaced: Mapping[str, StoryMemoryChunk] = field(default_factory=dict)
+    changes: Sequence[StateChange] = ()
+    ledger: ThreadLedger | None = None
+    said: Sequence[KnowledgeEvent] = ()
+    told: Mapping[str, StoryMemoryChunk] = field(default_factory=dict)
+    relationships_before: Sequence[Relationship] = ()
+    relationships: Sequence[Relationship] = ()
+    entities_before: Sequence[Entity] = ()
+    entities: Sequence[Entity] = ()
+    masks: Mapping[str, str] = field(default_factory=dict)
+    seen_before: frozenset[str] = frozenset()
+    seen: Sequence[str] = ()
+
+    def holds(self, thing: Placed) -> bool:
+        """Tell whether something lies within the stretch."""
+        place = (thing.chapter_index, thing.scene_index)
+        return self.until.admits(*place) and not self.since.admits(*place)
+
+
+def tell_difference(stretch: StoryStretch) -> StoryDifference:
+    """Return what a stretch of the story changed."""
+    facts = _facts(stretch)
+    turns = list(_state_turns(stretch))
+    deaths = [each for each in turns if _is_dying(each)]
+    hands = [each for each in turns if each.attribute == HOLDER_ATTRIBUTE]
+    places = [(each.chapter_index, each.scene_index) for each in stretch.scenes]
+    names = {each.entity_id: each.name for each in (*stretch.entities_before, *stretch.entities)}
+    return StoryDifference(
+        project_id=stretch.project_id,
+        language=stretch.language,
+        first=min(places, default=None),
+        last=max(places, default=None),
+        scenes=list(stretch.scenes),
+        facts=_best_of_scenes(facts),
+        facts_in_all=len(facts),
+        states=[
+            each for each in turns if each not in deaths and each not in hands and not _is_handover(each, hands, names)
+        ],
+        handovers=[Handover(item_id=each.entity_id, was=each.was, now=each.now) for each in hands],
+        threads=_thread_turns(stretch),
+        learnt=_learnt(stretch),
+        relationships=list(_relationship_turns(stretch)),
+        newcomers=_newcomers(stretch),
+        identities=list(_identities(stretch, names)),
+        deaths=deaths,
+        names=names,
+    )
+
+
+# --- Facts ---
+
+
+def _facts(stretch: StoryStretch) -> list[NewFact]:
+    """Facts that still hold at the end; of a scene whose record has none, what its summary says."""
+    within = [each for each in stretch.memories if stretch.holds(each) and each.superseded_by is None]
+    distilled = [each for each in within if each.content_type in DISTILLED_TYPES]
+    told = {(each.chapter_index, each.scene_index) for each in distilled}
+    summed = [
+        each
+        for each in within
+        if each.content_type not in DISTILLED_TYPES and (each.chapter_index, each.scene_index) not in told
+    ]
+    facts = [
+        NewFact(
+            source_id=each.source_id or each.chunk_id,
+            chapter_index=each.chapter_index,
+            scene_index=each.scene_index,
+            content=each.content,
+            short=each.short or "",
+            importance=each.importance,
+            verified=each.verified,
+            replaces=_replaced(each, stretch),
+        )
+        for each in (*distilled, *summed)
+    ]
+    return sorted(facts, key=lambda fact: (-fact.importance, not fact.verified))
+
+
+def _replaced(memory: StoryMemoryChunk, stretch: StoryStretch) -> str:
+    earlier = stretch.replaced.get(memory.supersedes or "")
+    return earlier.content if earlier is not None else ""
+
+
+def _best_of_scenes(facts: Sequence[NewFact]) -> list[NewFact]:
+    taken: dict[tuple[int | None, int | None], int] = defaultdict(int)
+    best = []
+    for fact in facts:
+        place = (fact.chapter_index, fact.scene_index)
+        taken[place] += 1
+        if taken[place] <= MAX_FACTS_OF_A_SCENE:
+            best.append(fact)
+    return best
+
+
+# --- States ---
+
+
+def _state_turns(stretch: StoryStretch) -> Iterator[StateTurn]:
+    by_entity: dict[str, list[StateChange]] = defaultdict(list)
+    for change in stretch.changes:
+        by_entity[change.entity_id].append(change)
+    for entity_id, changes in by_entity.items():
+        before, *_ = fold_state_changes(changes, stretch.since)
+        after, *_ = fold_state_changes(changes, stretch.until)
+        last = {each.attribute: each for each in changes if each.kind == "explicit" and stretch.holds(each)}
+        for attribute in {**before, **after}:
+            was, now = before.get(attribute), after.get(attribute)
+            if attribute != PRESENCE_ATTRIBUTE and was != now and not _is_cut(attribute, was, now):
+                verified = last[attribute].verified if attribute in last else True
+                yield StateTurn(entity_id=entity_id, attribute=attribute, was=was, now=now, verified=verified)
+
+
+def _is_cut(attribute: str, was: Any, now: Any) -> bool:
+    """Tell whether a list of what somebody knows lost entries and won none: it keeps the newest alone."""
+    is_list = isinstance(was, list) and (now is None or isinstance(now, list))
+    return attribute == "knowledge" and is_list and all(each in was for each in now or ())
+
+
+def _is_handover(turn: StateTurn, hands: Sequence[StateTurn], names: Mapping[str, str]) -> bool:
+    """Tell whether a list of what somebody carries changed by nothing but what is told as changing hands."""
+    if turn.attribute != INVENTORY_ATTRIBUTE:
+        return False
+    was, now = (each if isinstance(each, list) else [each] for each in (turn.was, turn.now))
+    moved = {said for each in hands for said in (each.entity_id, names.get(each.entity_id))}
+    differing = [each for each in (*was, *now) if each is not None and (each in was) != (each in now)]
+    return all(isinstance(each, str) and each in moved for each in differing)
+
+
+def _is_dying(turn: StateTurn) -> bool:
+    return is_death(turn.attribute, turn.now) and not is_death(turn.attribute, turn.was)
+
+
+# --- Threads ---
+
+_TURNS: tuple[ThreadTurnKind, ...] = (*get_args(ThreadEnding), "planted", "moved", "overdue")
+
+
+def _thread_turns(stretch: StoryStretch) -> list[ThreadTurn]:
+    entries = stretch.ledger.entries if stretch.ledger is not None else []
+    turns = [turn for each in entries if (turn := _thread_turn(each, stretch)) is not None]
+    return sorted(turns, key=lambda turn: (_TURNS.index(turn.kind), -LOOP_WEIGHTS[turn.importance]))
+
+
+def _thread_turn(entry: LedgerEntry, stretch: StoryStretch) -> ThreadTurn | None:
+    within = [each for each in entry.moves if stretch.holds(each)]
+    kinds = [each.kind for each in within]
+    kind: ThreadTurnKind
+    note = ""
+    if within and entry.ending is not None and kinds[-1] in ("resolved", "abandoned"):
+        kind, note = entry.ending, entry.resolution_summary or ""
+    elif "planted" in kinds:
+        kind = "planted"
+    elif "advanced" in kinds:
+        kind, note = "moved", next(each.note for each in reversed(within) if each.kind == "advanced")
+    elif _became_overdue(entry, stretch):
+        kind = "overdue"
+    else:
+        return None
+    return ThreadTurn(
+        loop_id=entry.loop_id,
+        kind=kind,
+        description=entry.description,
+        importance=entry.importance,
+        note=note,
+        age_scenes=entry.age_scenes,
+    )
+
+
+def _became_overdue(entry: LedgerEntry, stretch: StoryStretch) -> bool:
+    """Tell whether a waiting thread was not overdue on entering the stretch, and is at its end."""
+    if entry.stage != "overdue" or entry.window is None:
+        return False
+    if entry.window.due_by is not None:
+        return StoryPosition(*entry.window.due_by) > stretch.since
+    late = (entry.age_scenes or 0) - (entry.window.overdue_after_scenes or 0)
+    return late <= len(stretch.scenes)
+
+
+# --- Knowledge ---
+
+
+def _learnt(stretch: StoryStretch) -> list[Learning]:
+    """Who learnt what is older than the scene, or is kept from it; those who learn it alike stand together."""
+    found: dict[tuple[str, ...], Learning] = {}
+    for event in stretch.said:
+        memory = stretch.told.get(event.source_id)
+        is_tale = event.source_id == ALL_LIVED and event.learned_from is not None
+        if event.character_id == READER or (memory is None and not is_tale):
+            continue
+        if memory is not None and event.kind == "knows" and _was_there(event, memory):
+            continue
+        key = (event.source_id, event.kind, event.how, event.learned_from or "")
+        learning = found.setdefault(
+            key,
+            Learning(
+                character_ids=[],
+                source_id=event.source_id,
+                content=memory.content if memory is not None else "",
+                kind=event.kind,
+                how=event.how,
+                from_id=event.learned_from,
+            ),
+        )
+        if event.character_id not in learning.character_ids:
+            learning.character_ids.append(event.character_id)
+    weights = {source_id: memory.importance for source_id, memory in stretch.told.items()}
+    return sorted(found.values(), key=lambda each: -weights.get(each.source_id, 10))
+
+
+def _was_there(event: KnowledgeEvent, memory: StoryMemoryChunk) -> bool:
+    """Tell whether a scene says it of a memory of its own: that who was there knows it is no news."""
+    is_own = (memory.chapter_index, memory.scene_index) == (event.chapter_index, event.scene_index)
+    return is_own and event.learned_from is None
+
+
+# --- Relationships ---
+
+
+def _relationship_turns(stretch: StoryStretch) -> Iterator[RelationshipTurn]:
+    before = {(each.character_a, each.character_b): each for each in stretch.relationships_before}
+    for now in stretch.relationships:
+        happened = [each for each in now.history if stretch.holds(each)]
+        if not happened:
+            continue
+        was = before.get((now.character_a, now.character_b))
+        turn = RelationshipTurn(
+            character_a=now.character_a,
+            character_b=now.character_b,
+            type_was=was.relationship_type if was else "",
+            type_now=now.relationship_type,
+            status_was=was.status if was else "",
+            status_now=now.status,
+            feelings=list(_feelings(was, now)),
+            events=[each.event for each in happened if each.event],
+        )
+        is_same = (turn.type_was, turn.status_was) == (turn.type_now, turn.status_now)
+        if not is_same or turn.feelings or turn.events:
+            yield turn
+
+
+def _feelings(was: Relationship | None, now: Relationship) -> Iterator[FeelingTurn]:
+    for side in get_args(Side):
+        after = _of_side(now, side)
+        before = _of_side(was, side) if was is not None else {}
+        for dimension, value in after.items():
+            if before.get(dimension) != value:
+                yield FeelingTurn(side=side, dimension=dimension, was=before.get(dimension), now=value)
+
+
+def _of_side(relationship: Relationship, side: Side) -> RelationshipDimensions:
+    if side == "both":
+        return relationship.dimensions
+    return relationship.dimensions_a if side == "a" else relationship.dimensions_b
+
+
+# --- Who and what ---
+
+
+def _newcomers(stretch: StoryStretch) -> list[Newcomer]:
+    known = {each.entity_id for each in stretch.entities_before}
+    entities = {each.entity_id: each for each in stretch.entities}
+    on_stage = [each for each in dict.fromkeys(stretch.seen) if each in entities and each not in stretch.seen_before]
+    shown = [entity_id for entity_id in entities if entity_id not in known]
+    return [
+        Newcomer(
+            entity_id=entity_id,
+            entity_type=entities[entity_id].entity_type,
+            was_known=entity_id in known and _is_placed(entities[entity_id]),
+        )
+        for entity_id in dict.fromkeys((*on_stage, *shown))
+    ]
+
+
+def _is_placed(entity: Entity) -> bool:
+    return (entity.first_chapter, entity.first_scene) != _UNPLACED
+
+
+def _identities(stretch: StoryStretch, names: Mapping[str, str]) -> Iterator[IdentityTurn]:
+    for mask, entity_id in stretch.masks.items():
+        if entity_id in names and mask in names:
+            yield IdentityTurn(entity_id=entity_id, was=names[mask], now=names[entity_id])
+    before = {each.entity_id: each.name for each in stretch.entities_before}
+    for entity in _renamed(before, stretch.entities):
+        was = before[entity.entity_id]
+        yield IdentityTurn(entity_id=entity.entity_id, was="" if was == entity.entity_id else was, now=entity.name)
+
+
+def _renamed(before: Mapping[str, str], entities: Iterable[Entity]) -> list[Entity]:
+    """Characters with another name than before; a longer or shorter form of the same one is none."""
+    return [
+        each
+        for each in entities
+        if each.entity_type == "character"
+        and (was := before.get(each.entity_id, each.name).casefold()) not in (now := each.name.casefold())
+        and now not in was
+    ]

@@ -1,0 +1,163 @@
+"""Who and what a story speaks of, told from its text alone: candidates, no entities until an author says so."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+from pydantic import BaseModel, Field
+
+from novelgen.language.chinese_names import settle_chinese
+from novelgen.language.english_names import settle_english
+from novelgen.language.language import has_cjk, story_language
+from novelgen.language.normalise import is_description, name_key, title_free_key
+from novelgen.language.sightings import CandidateKind, FoundName, ScenePlace, likely_kind
+from novelgen.language.variants import grouped_names
+
+MIN_COUNT = 3
+"""A candidate stands in the text so many times, all its variants together, to be offered."""
+
+SceneText = tuple[int, int, str]
+"""Chapter, scene and text."""
+
+
+class NameVariant(BaseModel):
+    """One way in which a candidate is named."""
+
+    name: str
+    count: int
+    first: str = Field(description="First scene that holds it, such as 3:2.")
+
+    @property
+    def first_place(self) -> ScenePlace:
+        """Chapter and scene that first hold it."""
+        return _parsed(self.first)
+
+
+class NameCandidate(BaseModel):
+    """Somebody or something that the text names, and no entity yet."""
+
+    name: str = Field(description="Its clearest name.")
+    kind: CandidateKind
+    variants: list[NameVariant] = Field(description="All its names, the most frequent first.")
+    count: int = Field(description="How often the text names it.")
+    scenes: int = Field(description="In how many scenes.")
+    first: str = Field(description="First scene that names it, such as 3:2.")
+    last: str
+    speaks: int = Field(description="Lines that are said to be its own.")
+    score: float = Field(description="How much speaks for its being a name, 0 to 1.")
+
+    @property
+    def first_place(self) -> ScenePlace:
+        """Chapter and scene that first name it."""
+        return _parsed(self.first)
+
+    def names(self) -> list[str]:
+        """Return all its names, the clearest first."""
+        return list(dict.fromkeys([self.name, *(each.name for each in self.variants)]))
+
+
+def find_name_candidates(scenes: Iterable[SceneText], *, min_count: int = MIN_COUNT) -> list[NameCandidate]:
+    """Find who and what a story speaks of, by rules alone.
+
+    English names are told by capitals where no sentence begins, titles, possessives and verbs of speech; Chinese
+    ones by who speaks, parts of speech, surnames and what stands beside them. The language is told scene by
+    scene. Reading a scene is remembered by its text, so that asking again after a new scene costs little.
+    """
+    ordered = sorted(scenes)
+    english: list[tuple[ScenePlace, str]] = []
+    chinese: list[tuple[ScenePlace, str]] = []
+    for chapter, scene, text in ordered:
+        (chinese if story_language(text) == "zh" else english).append(((chapter, scene), text))
+    names: dict[str, FoundName] = {}
+    for found in [*(settle_english(english) if english else []), *(settle_chinese(chinese) if chinese else [])]:
+        if found.name in names:
+            names[found.name].join(found)
+        else:
+            names[found.name] = found
+    candidates = (_candidate(group) for group in grouped_names(list(names.values())))
+    kept = [each for each in candidates if each.count >= min_count]
+    return sorted(kept, key=_rank)
+
+
+def without_known(
+    candidates: Sequence[NameCandidate], known: Iterable[str], *, joined: Iterable[tuple[str, str]] = ()
+) -> list[NameCandidate]:
+    """Leave out candidates of whom a name is known, and put together those that an author said are one."""
+    keys = {name_key(name) for name in known}
+    kept = [each for each in candidates if not keys.intersection(map(name_key, each.names()))]
+    for keep, other in joined:
+        first, second = (candidate_of(kept, name) for name in (keep, other))
+        if first is not None and second is not None and first is not second:
+            kept = [each for each in kept if each is not first and each is not second]
+            kept.append(_together(first, second))
+    return sorted(kept, key=_rank)
+
+
+def candidate_of(candidates: Iterable[NameCandidate], name: str) -> NameCandidate | None:
+    """Return the candidate that bears a name, or None when none does, or several do."""
+    listed = list(candidates)
+    for key_of in (name_key, title_free_key):
+        key = key_of(name)
+        found = [each for each in listed if key and key in map(key_of, each.names())]
+        if found:
+            return found[0] if len(found) == 1 else None
+    return None
+
+
+def _together(first: NameCandidate, second: NameCandidate) -> NameCandidate:
+    variants = sorted([*first.variants, *second.variants], key=lambda each: -each.count)
+    places = {_parsed(place): place for each in (first, second) for place in (each.first, each.last)}
+    return first.model_copy(
+        update={
+            "variants": variants,
+            "count": first.count + second.count,
+            # How many scenes name both is not told: at least so many name one of them.
+            "scenes": max(first.scenes, second.scenes),
+            "first": places[min(places)],
+            "last": places[max(places)],
+            "speaks": first.speaks + second.speaks,
+            "score": max(first.score, second.score),
+        }
+    )
+
+
+def _rank(candidate: NameCandidate) -> tuple[int, int, str]:
+    return -candidate.scenes, -candidate.count, candidate.name
+
+
+def _parsed(place: str) -> ScenePlace:
+    chapter, scene = place.split(":")
+    return int(chapter), int(scene)
+
+
+def _candidate(group: Sequence[FoundName]) -> NameCandidate:
+    places: set[ScenePlace] = set().union(*(each.places for each in group))
+    speaks = sum(each.speaks for each in group)
+    weights = [max(each.weights.values(), default=0.0) for each in group]
+    signs = sum(weights)
+    return NameCandidate(
+        name=_clearest(group),
+        kind=likely_kind(group),
+        variants=[NameVariant(name=each.name, count=each.count, first=_place(min(each.places))) for each in group],
+        count=sum(each.count for each in group),
+        scenes=len(places),
+        first=_place(min(places)),
+        last=_place(max(places)),
+        speaks=speaks,
+        score=round(signs / (signs + 2.0), 2),
+    )
+
+
+def _clearest(group: Sequence[FoundName]) -> str:
+    """The fullest of the frequent names: one that stands for a tenth of what the most frequent does."""
+    most = max(each.count for each in group)
+    frequent = [each for each in group if each.count * 10 >= most and not is_description(each.name)] or list(group)
+    return max(frequent, key=lambda each: (_fullness(each.name), each.count, each.name)).name
+
+
+def _fullness(name: str) -> int:
+    return len(name) if has_cjk(name) else len(name.split())
+
+
+def _place(place: ScenePlace) -> str:
+    return f"{place[0]}:{place[1]}"

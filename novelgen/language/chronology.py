@@ -1,0 +1,321 @@
+"""From what is told of when scenes play to running days, the time between scenes, and the order lived."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from typing import Literal, NamedTuple
+
+from novelgen.language.calendar import days_between
+from novelgen.language.opening import read_opening
+from novelgen.language.past import tells_of_past
+from novelgen.language.reading import read_story_time
+from novelgen.models.story_time import Certainty, DaySpan, LivedWhen, SceneTime, ToldTime
+
+EVENING_BEGINS = 1080
+"""At this minute of a day or later, what comes after with an early hour is the day after."""
+
+_MORNING_ENDS = 720
+_YEAR_DAYS = 365
+_SEASON_OF_YEARS = 300
+_MAX_LIKELY_WIDTH = 12
+"""A jump that is known to within so many days gets a likely day; a wider one only its earliest."""
+
+_CERTAINTIES: tuple[Certainty, ...] = ("told", "inferred", "at_least", "unknown")
+_ABOUT_YEARS = 2
+"""A year that is `about` right may be so many off."""
+
+
+@dataclass(frozen=True, slots=True)
+class TellingScene:
+    """A stored scene as far as it bears on when it plays."""
+
+    chapter_index: int
+    scene_index: int
+    scene_id: str = ""
+    title: str = ""
+    story_time: str | None = None
+    text: str = ""
+    is_flashback: bool = False
+    participants: Sequence[str] = ()
+    location_id: str | None = None
+
+
+class _Gap(NamedTuple):
+    """Days since the scene before: what is certain, and a likely number with how far it is sure."""
+
+    span: DaySpan
+    likely: int
+    certainty: Certainty
+
+
+@dataclass(frozen=True)
+class _Now:
+    """Where the story stands that is being told: at the end of the scene told last."""
+
+    day: int
+    certainty: Certainty
+    latest: int | None
+    minutes: tuple[int, int] | None = None
+    season: str | None = None
+    dated: tuple[ToldTime, int, Certainty] | None = None
+    weekday: tuple[int, int, Certainty] | None = None
+    year: ToldTime | None = None
+    has_jumped_years: bool = False
+    has_crossed_midnight: bool = False
+
+
+@dataclass
+class _Laid:
+    """A scene's time, and where it sorts in the order lived; None where nothing says."""
+
+    time: SceneTime
+    lived_at: float | None = field(default=None)
+
+
+def scene_times(scenes: Sequence[TellingScene]) -> list[SceneTime]:
+    """Return when scenes play, by what their records and openings say.
+
+    Nothing is made up: a scene of which nothing is said has no day, and days after it are the earliest that they
+    can be.
+    """
+    now: _Now | None = None
+    first_year: ToldTime | None = None
+    laid: list[_Laid] = []
+    for order, scene in enumerate(scenes, 1):
+        told, said_in = _told(scene)
+        time = SceneTime(
+            chapter_index=scene.chapter_index,
+            scene_index=scene.scene_index,
+            scene_id=scene.scene_id,
+            title=scene.title,
+            told=told,
+            said_in=said_in,
+            told_order=order,
+            location_id=scene.location_id,
+            participants=list(scene.participants),
+            is_flashback=scene.is_flashback or (told is not None and told.tells_of_past),
+        )
+        # Somebody tells it now: the telling has its day, and what is told of another.
+        is_told_now = told is not None and told.tells_of_past and told.shift is not None
+        if not time.is_flashback or (is_told_now and not scene.is_flashback):
+            now = _advance(now, told, time)
+            first_year = first_year or now.year
+        laid.append(_placed(time, now, first_year))
+    return _in_lived_order(laid)
+
+
+def _told(scene: TellingScene) -> tuple[ToldTime | None, Literal["record", "text"] | None]:
+    if scene.story_time and scene.story_time.strip():
+        told = read_story_time(scene.story_time)
+        if scene.is_flashback and told.past is None and not tells_of_past(scene.story_time):
+            told = ToldTime(text=told.text, tells_of_past=True, past=told.model_copy(update={"shift": None}))
+        return told, "record"
+    opening = None if scene.is_flashback else read_opening(scene.text)
+    return (opening, "text") if opening is not None else (None, None)
+
+
+def _advance(now: _Now | None, told: ToldTime | None, time: SceneTime) -> _Now:
+    """Write the day of a scene of the story's present, and return where the story stands after it."""
+    if now is None:
+        begun = _Now(day=1, certainty="told", latest=1)
+        time.story_day, time.certainty = 1, "told"
+    else:
+        gap = _gap(now, told)
+        certainty = max(now.certainty, gap.certainty, key=_CERTAINTIES.index)
+        if gap.certainty == "unknown":
+            certainty = "at_least"
+        begun = replace(now, day=now.day + gap.likely, certainty=certainty, latest=_added(now.latest, gap.span))
+        begun = _pinned(begun, now, told)
+        time.certainty = "unknown" if gap.certainty == "unknown" else begun.certainty
+        time.story_day = begun.day if time.certainty != "unknown" else None
+        if gap.span != DaySpan(min_days=0):
+            time.since_previous = gap.span
+        if gap.span.max_days is None or gap.span.max_days > _SEASON_OF_YEARS:
+            is_years = told is not None and told.shift is not None and gap.span.min_days > _SEASON_OF_YEARS // 2
+            begun = replace(begun, has_jumped_years=now.has_jumped_years or is_years)
+    begun = replace(begun, has_crossed_midnight=False)
+    if told is None:
+        return replace(begun, minutes=None)
+    begun = _remembering(begun, told)
+    return _ended(begun, told, time)
+
+
+def _gap(now: _Now, told: ToldTime | None) -> _Gap:
+    if told is None or not told.says_something:
+        return _Gap(DaySpan(min_days=0), 0, "unknown")
+    if told.shift is not None:
+        return _told_gap(now, told, told.shift)
+    dated = days_between(now.dated[0], told) if now.dated else None
+    if dated is not None and now.dated is not None:
+        since = now.day - now.dated[1]
+        span = DaySpan(min_days=max(0, dated.span.min_days - since))
+        if dated.likely is not None and (dated.is_told or dated.likely >= since):
+            exact = dated.likely - since
+            if dated.is_told and _is_certain(now):
+                span = DaySpan(min_days=exact, max_days=exact)
+            return _Gap(span, exact, "told" if dated.is_told else "inferred")
+        return _Gap(span, span.min_days, "at_least")
+    if told.weekday is not None and now.weekday is not None and not told.is_dated and _is_certain(now):
+        days = (told.weekday - now.weekday[0] - (now.day - now.weekday[1])) % 7
+        return _Gap(DaySpan(min_days=0), days, "inferred")
+    return _gap_by_hours(now, told)
+
+
+def _told_gap(now: _Now, told: ToldTime, shift: DaySpan) -> _Gap:
+    if shift.max_days in (0, 1) and shift.min_days == 0:
+        # The night goes on: after midnight it is the next day of the calendar.
+        is_past_midnight = _comes_early_after_evening(now, told)
+        if is_past_midnight:
+            return _Gap(DaySpan(min_days=0, max_days=1), 1, "inferred")
+        return _Gap(shift, 0, "told" if shift.is_exact else "inferred")
+    if shift.min_days == shift.max_days == 1 and now.has_crossed_midnight:
+        # The scene before went on into the next day, which may be the very day that is meant.
+        ends_early = now.minutes is not None and now.minutes[1] <= _MORNING_ENDS
+        return _Gap(DaySpan(min_days=0, max_days=1), 0, "inferred" if ends_early else "at_least")
+    if shift.is_exact:
+        return _Gap(shift, shift.min_days, "told")
+    if shift.max_days is not None and shift.max_days - shift.min_days <= _MAX_LIKELY_WIDTH:
+        return _Gap(shift, (shift.min_days + shift.max_days) // 2, "inferred")
+    return _Gap(shift, shift.min_days, "at_least")
+
+
+def _gap_by_hours(now: _Now, told: ToldTime) -> _Gap:
+    has_new_season = told.season is not None and now.season not in (None, told.season)
+    if has_new_season or told.minutes is None or now.minutes is None:
+        least = 1 if has_new_season else 0
+        return _Gap(DaySpan(min_days=least), least, "at_least")
+    if _comes_early_after_evening(now, told):
+        return _Gap(DaySpan(min_days=1), 1, "inferred")
+    if told.minutes[1] < now.minutes[0]:
+        return _Gap(DaySpan(min_days=1), 1, "at_least")
+    if told.year is not None or told.month is not None or told.season is not None:
+        return _Gap(DaySpan(min_days=0), 0, "at_least")
+    return _Gap(DaySpan(min_days=0), 0, "inferred")
+
+
+def _comes_early_after_evening(now: _Now, told: ToldTime) -> bool:
+    return (
+        now.minutes is not None
+        and told.minutes is not None
+        and now.minutes[0] >= EVENING_BEGINS
+        and told.minutes[1] <= _MORNING_ENDS
+    )
+
+
+def _pinned(begun: _Now, before: _Now, told: ToldTime | None) -> _Now:
+    """Where full dates lie on both sides, what is between them need not be known."""
+    if told is None or before.dated is None:
+        return begun
+    dated = days_between(before.dated[0], told)
+    if dated is None or not dated.is_told or dated.likely is None or told.shift is not None:
+        return begun
+    day = before.dated[1] + dated.likely
+    return replace(begun, day=day, certainty=before.dated[2], latest=day if _is_sure(before.dated[2]) else None)
+
+
+def _remembering(now: _Now, told: ToldTime) -> _Now:
+    """Take in what a scene says of date, weekday and season, for the scenes after it."""
+    if told.is_dated:
+        now = replace(now, dated=(told, now.day, now.certainty))
+    if told.weekday is not None:
+        now = replace(now, weekday=(told.weekday, now.day, now.certainty))
+    if told.year is not None and not told.tells_of_past:
+        now = replace(now, year=told)
+    return replace(now, season=told.season or now.season, minutes=told.minutes)
+
+
+def _ended(begun: _Now, told: ToldTime, time: SceneTime) -> _Now:
+    end = told.until
+    if end is None:
+        return begun
+    begun = replace(begun, season=end.season or begun.season)
+    days: DaySpan | None = end.shift
+    if days is None and end.minutes and told.minutes and end.minutes[1] < told.minutes[0]:
+        days = DaySpan(min_days=1, max_days=1)
+    minutes = end.minutes or begun.minutes
+    if days is None:
+        return replace(begun, minutes=minutes, certainty=begun.certainty if end.minutes else "at_least")
+    ended = replace(begun, day=begun.day + days.min_days, latest=_added(begun.latest, days), minutes=minutes)
+    if days.min_days > 0:
+        ended = replace(ended, has_crossed_midnight=True)
+        time.until_day = ended.day if time.story_day is not None else None
+    return ended if days.is_exact else replace(ended, certainty="at_least")
+
+
+def _placed(time: SceneTime, now: _Now | None, first_year: ToldTime | None) -> _Laid:
+    """Return a scene with where it sorts in the order lived."""
+    if not time.is_flashback:
+        time.lived = "now" if now is None or now.day >= 1 else "before_story"
+        return _Laid(time, None if now is None else float(time.story_day or now.day))
+    past = time.told.past if time.told is not None else None
+    if past is None:
+        return _Laid(time)
+    time.lived, at = _lived_then(past, now, first_year)
+    if time.lived == "in_story" and at is not None and time.told is not None and time.told.shift is None:
+        time.story_day, time.certainty = int(at), now.certainty if now is not None else "unknown"
+    return _Laid(time, at)
+
+
+def _lived_then(past: ToldTime, now: _Now | None, first_year: ToldTime | None) -> tuple[LivedWhen, float | None]:
+    if past.shift is not None and now is not None:
+        back = past.shift
+        latest, middle = back.max_days or 0, now.day + (back.min_days + (back.max_days or 0)) / 2
+        if back.is_exact and _is_sure(now.certainty):
+            return ("in_story" if middle >= 1 else "before_story"), middle
+        is_before = now.latest is not None and now.latest + latest < 1
+        if is_before or (latest <= -_SEASON_OF_YEARS and not now.has_jumped_years):
+            return "before_story", middle
+        return "unknown", None
+    if past.year is not None and first_year is not None and first_year.year is not None and past.era == first_year.era:
+        slack = _ABOUT_YEARS if past.is_about or first_year.is_about else 0
+        if (past.to_year or past.year) < first_year.year - slack:
+            month = (past.month or 1) - 1
+            return "before_story", (past.year - first_year.year) * _YEAR_DAYS + month * 30.0 + (past.day or 1)
+        return "unknown", None
+    if now is not None and now.dated is not None and _is_sure(now.dated[2]):
+        dated = days_between(past, now.dated[0])
+        if dated is not None and dated.is_told and dated.likely is not None:
+            day = now.dated[1] - dated.likely
+            return ("in_story" if day >= 1 else "before_story"), float(day)
+    return "unknown", None
+
+
+def _in_lived_order(laid: Sequence[_Laid]) -> list[SceneTime]:
+    known = [each for each in laid if each.lived_at is not None]
+    known.sort(key=lambda each: (each.lived_at, each.time.told_order))
+    for order, each in enumerate(known, 1):
+        each.time.lived_order = order
+    return [each.time for each in laid]
+
+
+def days_apart(times: Sequence[SceneTime], first: int, then: int) -> DaySpan | None:
+    """Return how many days lie between two scenes of the story's present, by index in the order told."""
+    if times[first].is_flashback or times[then].is_flashback:
+        return None
+    least, most = 0, 0
+    unbounded = False
+    for each in times[first + 1 : then + 1]:
+        if each.is_flashback and each.since_previous is None:
+            continue
+        span = each.since_previous or DaySpan(min_days=0)
+        least += span.min_days
+        unbounded = unbounded or span.max_days is None
+        most += span.max_days or 0
+        if each is not times[then] and each.told is not None and each.told.until is not None:
+            lasted = each.told.until.shift or DaySpan(min_days=0, max_days=1)
+            least, most = least + lasted.min_days, most + (lasted.max_days or 0)
+            unbounded = unbounded or lasted.max_days is None
+    return DaySpan(min_days=least, max_days=None if unbounded else most)
+
+
+def _added(day: int | None, span: DaySpan) -> int | None:
+    return None if day is None or span.max_days is None else day + span.max_days
+
+
+def _is_certain(now: _Now) -> bool:
+    return now.certainty == "told"
+
+
+def _is_sure(certainty: Certainty) -> bool:
+    return certainty in ("told", "inferred")

@@ -1,0 +1,331 @@
+"""Names in English prose, told by capitals in mid-sentence, titles, possessives and verbs of speech."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from functools import lru_cache
+
+from novelgen.language.normalise import ARTICLES, FEMALE_TITLES, MALE_TITLES, TITLES, fold_width
+from novelgen.language.sightings import FoundName, NameSighting, ScenePlace, found_names
+
+_RANKS = frozenset(
+    """
+    dr doctor prof professor captain capt major colonel col general gen lieutenant lt sergeant sgt corporal commander
+    admiral inspector detective superintendent constable officer agent judge justice reverend rev saint st bishop
+    friend comrade mx
+    """.split()
+)
+
+_TITLES_OF_PEOPLE = MALE_TITLES | FEMALE_TITLES | _RANKS
+
+_NEVER_NAMES = frozenset(
+    """
+    i i'm i'll i've i'd o oh ah yes no ay aye god lord heaven heavens sir madam ma'am mr mrs ms miss monday tuesday
+    wednesday thursday friday saturday sunday january february march april may june july august september october
+    november december christmas easter chapter part book volume section english french german spanish italian dutch
+    irish scottish scotch welsh british european american indian chinese japanese russian turkish greek roman latin
+    african asian australian canadian portuguese swedish norwegian danish polish hungarian austrian belgian swiss
+    arabian arabic persian egyptian christian jewish catholic protestant mohammedan englishman englishmen frenchman
+    frenchmen irishman scotchman scotsman dutchman german germans indians frenchwoman englishwoman
+    """.split()
+)
+"""Capitalised for other reasons than that they name somebody of this story; also in the forms of `i'm`."""
+
+_FUNCTION_WORDS = frozenset(
+    """
+    a about above after again against all almost already also although always am among an and another any anything are
+    as at away back be because been before behind being below beneath beside besides between beyond both but by can
+    come could dear did do does don't down during each either else enough even ever every everybody everyone everything
+    few finally for from further get give go good had has have having he her here hers herself him himself his how
+    however if in indeed instead into is it its itself just last later least less let like look many me meanwhile might
+    mine more most much must my myself near nearly neither never next nobody none nor not nothing now of off often on
+    once one only or other others our ours out outside over perhaps please poor presently quite rather same see shall
+    she should since so some somebody somehow someone something sometimes somewhere soon still strange such suddenly
+    surely than thank that that's the their theirs them themselves then there there's therefore these they this those
+    though three through thus till to together too toward towards two under until up upon us very was we well went were
+    what when whence where wherever whether which while whither who whoever whom whose why will with within without
+    won't would yet you you're your yours yourself it's he's she's we're they're he'd she'd we'd you'd they'd what's
+    who's let's can't didn't doesn't isn't wasn't couldn't wouldn't shouldn't hadn't haven't ain't first second
+    """.split()
+)
+
+_SPEECH_VERBS = """
+    said says asked answered replied cried remarked whispered shouted muttered exclaimed observed continued returned
+    murmured laughed growled gasped called snapped hissed sighed added began bawled ejaculated roared screamed
+    suggested explained agreed protested interrupted repeated inquired enquired demanded declared admitted breathed
+    grunted chuckled mumbled stammered yelled
+    """.split()
+
+_ACTING_VERBS = """
+    was had did would could has is looked turned stood sat rose held put drew opened walked ran shook stepped
+    sprang led followed pulled threw leaned glanced seized entered left kept seemed nodded smiled shrugged
+    frowned thought knew felt saw heard wanted took gave came went got made told tried stared knelt reached
+    watched waited spoke found
+    """.split()
+
+_PLACE_PREPOSITIONS = dict.fromkeys("in at into through across outside inside".split(), 1.0) | dict.fromkeys(
+    "to from near towards toward round around".split(), 0.4
+)
+"""What each says of a place; people are walked to and looked at, too."""
+
+_PLACE_WORDS = frozenset(
+    """
+    street road lane avenue square park bridge house lodge hall bay river hill hills island islands isle isles inn
+    station castle court gardens garden place villa town city village valley wood woods forest mountain mountains
+    mount lake sea ocean cove harbour harbor port pier wharf cape point fort tower church abbey cathedral theatre hotel
+    palace temple school college university county shire heath moor fields terrace row crescent gate yard docks prison
+    kingdom empire light lighthouse mill farm bar tavern dale glen keep
+    """.split()
+)
+
+_FACTION_WORDS = frozenset(
+    """
+    company brotherhood sisterhood guild order police regiment army navy society club council league party union clan
+    tribe gang bank institute ministry office corps legion watch family house infantry fusiliers guards parliament
+    congress committee association agency church
+    """.split()
+)
+
+_ITEM_WORDS = frozenset(
+    """
+    sword blade ring crown treasure stone jewel diamond pearl book map key ship boat gun rifle scroll staff amulet cup
+    grail times gazette chronicle telegraph standard herald post
+    """.split()
+)
+
+_JOINING = "of|of the|de|de la|du|des|del|della|di|da|la|le|von|van|van der|von der|al|el|bin|ibn|ben"
+_CAPITAL = r"[A-ZÀ-ÖØ-Þ](?:[^\W\d_]|['](?=[A-Za-z]))*\.?(?:-[^\W\d_]+)*"
+_RUN = re.compile(rf"\b{_CAPITAL}(?:(?:[ \n]|\.[ ])(?:(?:{_JOINING}) )?{_CAPITAL})*")
+_WORD = re.compile(r"[^\W\d_]+(?:'[^\W\d_]+)*")
+_LOWER = re.compile(r"(?<![\w'])[a-zß-öø-ÿ][^\W\d_]*(?:'[^\W\d_]+)*")
+_AFTER = re.compile(rf",? (?:(?P<says>{'|'.join(_SPEECH_VERBS)})|(?P<acts>{'|'.join(_ACTING_VERBS)}))\b")
+_BEFORE = re.compile(r"([^\W\d_]+)\s+$")
+_SAYS_BEFORE = re.compile(rf"\b(?:{'|'.join(_SPEECH_VERBS)})\s+(?:the |old |young |poor |little )*$")
+_OPENS = "“‘\"'«([_*—–- \t\n"
+_ENDS = ".!?…:"
+_LONGEST_BEFORE = 24
+_CALLED_BEFORE = re.compile(r"(?:[a-z],|\b[Mm]y dear|\b[Oo]ld|\b[Yy]oung|\b[Dd]ear)\s$")
+_AFTER_CALLED = frozenset(",.!?;")
+_INITIAL = re.compile(r"[A-Z]\.?")
+
+
+@dataclass(slots=True)
+class EnglishScene:
+    """What one scene shows: runs of capitalised words, and how often words stand in small letters."""
+
+    runs: list[EnglishRun] = field(default_factory=list)
+    lower: Counter[str] = field(default_factory=Counter)
+
+
+@dataclass(frozen=True, slots=True)
+class EnglishRun:
+    """Capitalised words in a row; `opens` when they begin a sentence, so that the first may be no name."""
+
+    words: tuple[str, ...]
+    opens: bool
+    says: bool
+    acts: bool
+    owns: bool
+    called: bool
+    place: float
+    article: bool
+
+
+@lru_cache(maxsize=4096)
+def read_english(text: str) -> EnglishScene:
+    """Return what one scene shows; the same text is read once."""
+    folded = fold_width(text)
+    scene = EnglishScene()
+    for line in folded.split("\n\n"):
+        if not _is_heading(line):
+            scene.lower.update(_LOWER.findall(line))
+            for match in _RUN.finditer(line):
+                scene.runs += _runs(line, match)
+    return scene
+
+
+def _is_heading(line: str) -> bool:
+    """A line of its own in capitals, or of a few words without an end, most of them capitalised."""
+    bare = line.strip()
+    words = _WORD.findall(bare)
+    if not words or len(words) > 12 or bare[-1:] in ".!?,;:”\"'’…-—":
+        return bool(words) and bare.isupper()
+    return bare.isupper() or sum(word[0].isupper() for word in words) * 2 > len(words)
+
+
+def _runs(line: str, match: re.Match[str]) -> list[EnglishRun]:
+    """The runs of a match: a full stop that ends a sentence parts it, one after a title or an initial does not."""
+    runs: list[EnglishRun] = []
+    parts = _parted(match)
+    for start, end in parts:
+        before = line[max(0, start - _LONGEST_BEFORE) : start]
+        stripped = before.rstrip(_OPENS)
+        gap = before[len(stripped) :]
+        opens = not stripped or stripped[-1] in _ENDS or any(mark in gap for mark in '“"«*\n')
+        if stripped.endswith(".") and _ends_in_title(stripped):
+            opens = False
+        text = line[start:end].removesuffix(".")
+        owns = text.endswith(("'s", "s'"))
+        words = tuple(text.removesuffix("'s").removesuffix("'").split())
+        said = _BEFORE.search(before)
+        previous = said.group(1).casefold() if said else ""
+        after = _AFTER.match(line, end)
+        runs.append(
+            EnglishRun(
+                words,
+                opens,
+                says=bool(after and after["says"]) or _SAYS_BEFORE.search(before) is not None,
+                acts=bool(after and after["acts"]),
+                owns=owns,
+                called=_CALLED_BEFORE.search(before) is not None and line[end : end + 1] in _AFTER_CALLED,
+                place=_place_sign(before),
+                article=previous in ARTICLES,
+            )
+        )
+    return runs
+
+
+def _place_sign(before: str) -> float:
+    """What the words before say of a place: "in London", "across the Channel"."""
+    words = before.casefold().split()[-2:]
+    if words and words[-1] == "the":
+        words = words[:-1]
+    return _PLACE_PREPOSITIONS.get(words[-1], 0.0) if words else 0.0
+
+
+def _ends_in_title(text: str) -> bool:
+    last = text.split()[-1].rstrip(".").casefold() if text.split() else ""
+    return last in _TITLES_OF_PEOPLE or len(last) == 1
+
+
+def _parted(match: re.Match[str]) -> list[tuple[int, int]]:
+    text, start = match.group(), match.start()
+    parts, begin = [], 0
+    for stop in re.finditer(r"\.\s", text):
+        word = text[begin : stop.start()].split()[-1:]
+        if word and (word[0].casefold() in _TITLES_OF_PEOPLE or _INITIAL.fullmatch(word[0])):
+            continue
+        parts.append((start + begin, start + stop.start()))
+        begin = stop.end()
+    parts.append((start + begin, match.end()))
+    return [(left, right) for left, right in parts if left < right]
+
+
+def settle_english(scenes: Sequence[tuple[ScenePlace, str]]) -> list[FoundName]:
+    """Return the names of English scenes in any order, before any are taken together."""
+    read = [(place, read_english(text)) for place, text in scenes]
+    lower: Counter[str] = Counter()
+    free: Counter[str] = Counter()
+    for _, scene in read:
+        lower.update(scene.lower)
+        for run in scene.runs:
+            free.update(run.words[1:] if run.opens else run.words)
+    words = _WordUse(lower, free)
+    sightings = (
+        (place, sighting) for place, scene in read for run in scene.runs for sighting in _sightings(run, words)
+    )
+    found = found_names(sightings)
+    return [each for each in found if _is_kept(each, words)]
+
+
+@dataclass(frozen=True, slots=True)
+class _WordUse:
+    """How often a word stands in small letters, and capitalised where nothing but a name asks for it."""
+
+    lower: Counter[str]
+    free: Counter[str]
+
+    def is_common(self, word: str) -> bool:
+        """Tell whether a capital is no sign of a name: the word mostly stands in small letters."""
+        folded = word.casefold()
+        if folded in _FUNCTION_WORDS:
+            return True
+        return self.lower[folded] > self.free[word]
+
+    def is_proper(self, word: str) -> bool:
+        return self.free[word] > 0 and not self.is_common(word)
+
+
+def _sightings(run: EnglishRun, words: _WordUse) -> Iterable[NameSighting]:
+    kept = list(run.words)
+    opens = run.opens
+    while kept and (_bare(kept[0]) in _FUNCTION_WORDS or (opens and _is_stray(kept, words))):
+        kept, opens = kept[1:], False
+    while kept and (_bare(kept[-1]) in _FUNCTION_WORDS or _bare(kept[-1]) in {"sir", "madam"}):
+        kept = kept[:-1]
+    for part in _split_by_never(kept):
+        if opens and len(part) == 1 and part[0] == kept[0] and not words.is_proper(part[0]):
+            continue
+        name = _clean(part)
+        if name:
+            yield _sighting(name, part, run)
+
+
+def _bare(word: str) -> str:
+    return word.rstrip(".").casefold()
+
+
+def _is_stray(kept: list[str], words: _WordUse) -> bool:
+    """The first word of a sentence that is no name: it mostly stands in small letters, and is no title."""
+    return _bare(kept[0]) not in _TITLES_OF_PEOPLE and words.is_common(kept[0])
+
+
+def _split_by_never(kept: list[str]) -> Iterable[list[str]]:
+    part: list[str] = []
+    for word in kept:
+        bare = _bare(word)
+        is_lone = bare in _NEVER_NAMES and bare not in _TITLES_OF_PEOPLE
+        if (is_lone and not part) or (word.isupper() and len(bare) > 1) or bare in {"i", "i'm", "i'll"}:
+            if part:
+                yield part
+            part = []
+        else:
+            part = [*part, word]
+    if part:
+        yield part
+
+
+def _clean(part: list[str]) -> str:
+    while part and part[-1] in _JOINING.split("|"):
+        part = part[:-1]
+    bare = [_bare(word) for word in part]
+    proper = [word for word in bare if word not in TITLES and word not in ARTICLES and len(word) > 1]
+    if not part or not proper or (len(part) == 1 and bare[0] in _NEVER_NAMES):
+        return "" if not _is_title_name(part) else part[0].rstrip(".")
+    name = " ".join(part)
+    return name if _INITIAL.fullmatch(part[-1]) else name.rstrip(".")
+
+
+def _is_title_name(part: list[str]) -> bool:
+    """One title in full by itself: "the Captain" may be all the name that somebody has."""
+    word = _bare(part[0]) if len(part) == 1 else ""
+    return word in _TITLES_OF_PEOPLE and len(word) > 4 and word not in _NEVER_NAMES
+
+
+def _sighting(name: str, part: list[str], run: EnglishRun) -> NameSighting:
+    is_last = part[-1] == run.words[-1]
+    titled = len(part) > 1 and _bare(part[0]) in _TITLES_OF_PEOPLE
+    last = _bare(part[-1])
+    return NameSighting(
+        name,
+        says=run.says,
+        person=titled + (run.acts and is_last and not run.article) * 0.4 + run.owns * 0.3 + run.called * 0.4,
+        place=2.0 * (last in _PLACE_WORDS and len(part) > 1) + run.place,
+        faction=2.0 * (last in _FACTION_WORDS and len(part) > 1 and last not in _PLACE_WORDS),
+        item=2.0 * (last in _ITEM_WORDS and len(part) > 1),
+        term=0.5 * run.article,
+        free=not run.opens,
+    )
+
+
+def _is_kept(found: FoundName, words: _WordUse) -> bool:
+    parts = found.name.split()
+    proper = [word for word in parts if _bare(word) not in TITLES and _bare(word) not in ARTICLES]
+    if not proper:
+        return words.free[found.name] > words.lower[found.name.casefold()]
+    if len(parts) == 1 and (words.is_common(parts[0]) or not found.free or len(parts[0]) < 3):
+        return False
+    return found.free > 0 or any(words.is_proper(word) for word in proper)

@@ -1,0 +1,154 @@
+"""What can be distilled from a scene without a model: its own sentences that matter."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Protocol
+
+from novelgen.language.sentences import Span, split_sentences
+
+SHORT_FORM_CHARACTERS = 80
+ENTITY_WEIGHT = 1.0
+COUNTED_ENTITIES = 3
+"""More named entities than these in one sentence say no more."""
+
+MARKERS: dict[str, tuple[float, str, str]] = {
+    "promise": (
+        3.0,
+        r"promis|swear|swore|sworn|\bvow|\boath|\bpledge|\bword of honou?r|\bmy word\b|\bow(?:e|es|ed)\b|\bdebt",
+        "答应|许诺|承诺|发誓|立誓|起誓|誓|约定|保证|欠|报答|报恩|许下",
+    ),
+    "death": (
+        3.0,
+        r"\bdie[ds]?\b|\bdying|\bdead\b|\bdeath|\bkill|\bmurder|\bslain|\bslew|\bcorpse|\bpoison",
+        "死|杀|身亡|丧命|毙|尸|毒|遇害|圆寂",
+    ),
+    "secret": (
+        3.0,
+        r"\bsecret|\bconfess|\breveal|\bdiscover|\bconceal|\bhidden\b|\bdisguis|\btruth\b|\breal name|\bbetray",
+        "秘密|原来|真相|瞒|隐|揭|露出|变作|变做|假扮|乔装|识破|认出|背叛|本是|实是",
+    ),
+    "transfer": (
+        2.0,
+        r"\bgave\b|\bgiven\b|\bhanded|\btook\b|\btaken\b|\bst[oe]le|\bstolen|\bseiz|\blost\b|\bsent\b|\binherit",
+        "交给|交与|递给|递与|送给|送与|赐|夺|偷|抢|取了|拿走|失去|丢了|遗失|得了|赠|借",
+    ),
+    "bond": (
+        2.0,
+        r"\bmarr|\blove[ds]?\b|\bwife\b|\bhusband|\bbrother|\bdaughter|\bheir\b|\bfriend of|\benem",
+        "成亲|成婚|嫁|娶|拜师|为师|徒弟|结拜|兄弟|父亲|母亲|仇|恩|投降|皈依|归顺|联手",
+    ),
+    "injury": (2.0, r"\bwound|\binjur|\bscar\b|\bblood|\bpale\b|\bill\b|\bfaint", "伤|流血|疼|病|昏|残|断了|瞎"),
+    "plan": (
+        1.0,
+        r"\bmust\b|\bintend|\bplan\b|\bplot\b|\btomorrow|\bto-morrow|\bmeet (?:me|us)|\bappoint|\bwarn|\bthreat",
+        "要去|打算|计策|定计|明日|约|警告|威胁|务必|须得|不许|不得",
+    ),
+    "thing": (
+        1.0,
+        r"\bkey\b|\btreasure|\bletter\b|\bmap\b|\bring\b|\bsword|\bmoney\b|\bwill\b(?= of)|\bbox\b|\bpaper\b",
+        "钥匙|宝|信物|书信|地图|戒指|剑|银子|金子|遗嘱|图",
+    ),
+}
+"""Kinds of weighty sentences: weight, English pattern (any case), Chinese pattern."""
+
+_PATTERNS = [
+    (weight, re.compile(f"{english}|{chinese}", re.IGNORECASE)) for weight, english, chinese in MARKERS.values()
+]
+_SHORTEST_SENTENCE = 6
+
+
+class NamedSpan(Protocol):
+    """An entity named at the characters [start, end) of a text."""
+
+    @property
+    def entity_id(self) -> str: ...
+
+    @property
+    def start(self) -> int: ...
+
+    @property
+    def end(self) -> int: ...
+
+
+@dataclass(frozen=True, slots=True)
+class SalientSentence:
+    """A sentence at the characters [start, end), and how much it matters (0 means not at all)."""
+
+    start: int
+    end: int
+    score: float
+
+
+def salient_sentences(text: str, mentions: Sequence[NamedSpan], *, limit: int) -> list[SalientSentence]:
+    """Find the sentences of a text that name entities, act or promise.
+
+    The score is `ENTITY_WEIGHT` for each of up to `COUNTED_ENTITIES` entities named, plus the weights of the
+    kinds in `MARKERS` that the sentence shows.
+    """
+    scored = [_scored(text, span, mentions) for span in split_sentences(text)]
+    weighty = [sentence for sentence in scored if sentence.score > 0]
+    return sorted(weighty, key=lambda sentence: (-sentence.score, sentence.start))[: max(0, limit)]
+
+
+def short_form(
+    text: str, mentions: Sequence[NamedSpan], *, limit_characters: int = SHORT_FORM_CHARACTERS
+) -> str | None:
+    """Return the best whole sentence of a text that fits the limit, or None when none does."""
+    for sentence in salient_sentences(text, mentions, limit=len(text)):
+        if sentence.end - sentence.start <= limit_characters:
+            return " ".join(text[sentence.start : sentence.end].split())
+    return None
+
+
+MIN_BULLETS = 3
+MAX_BULLETS = 5
+
+BULLET_CHARACTERS = 200
+"""A longer sentence of a scene is clipped to it in a bullet."""
+
+
+def bullets(text: str, *, max_bullets: int = MAX_BULLETS) -> list[str]:
+    """Sum a scene up in its own sentences: the weightiest, one of each stretch of it, in the order of the text."""
+    spans = [span for span in split_sentences(text) if text[span.start : span.end].strip()]
+    count = min(max_bullets, len(spans), max(MIN_BULLETS, len(spans) // SENTENCES_PER_BULLET))
+    scored = [_scored(text, span, ()) for span in spans]
+    chosen = []
+    for number in range(count):
+        stretch = scored[len(scored) * number // count : len(scored) * (number + 1) // count]
+        # Where nothing weighs, what is longest tells most.
+        chosen.append(max(stretch, key=lambda each: (each.score, min(BULLET_CHARACTERS, each.end - each.start))))
+    told = [" ".join(text[each.start : each.end].split()) for each in chosen]
+    clipped = (each if len(each) <= BULLET_CHARACTERS else f"{each[: BULLET_CHARACTERS - 1]}…" for each in told)
+    return list(dict.fromkeys(clipped))
+
+
+SENTENCES_PER_BULLET = 6
+"""A scene has a bullet for so many sentences, between the least and the most."""
+
+GIST_CHARACTERS = 240
+
+
+def gist(text: str, *, limit_characters: int = GIST_CHARACTERS) -> str:
+    """Return what a scene without a record is about: its weightiest sentence and its last one, cut to the limit."""
+    spans = [span for span in split_sentences(text) if text[span.start : span.end].strip()]
+    if not spans:
+        return ""
+    last = (spans[-1].start, spans[-1].end)
+    weightiest = [(each.start, each.end) for each in salient_sentences(text, (), limit=1)]
+    half = limit_characters // 2
+    told = [" ".join(text[start:end].split()) for start, end in sorted({*weightiest, last})]
+    clipped = [each if len(each) <= half else f"{each[: half - 1]}…" for each in told]
+    return " … ".join(clipped)[:limit_characters]
+
+
+def _scored(text: str, span: Span, mentions: Sequence[NamedSpan]) -> SalientSentence:
+    if span.end - span.start < _SHORTEST_SENTENCE:
+        return SalientSentence(span.start, span.end, 0.0)
+    named = {each.entity_id for each in mentions if span.start <= each.start and each.end <= span.end}
+    sentence = text[span.start : span.end]
+    score = ENTITY_WEIGHT * min(COUNTED_ENTITIES, len(named))
+    score += sum(weight for weight, pattern in _PATTERNS if pattern.search(sentence))
+    return SalientSentence(span.start, span.end, score)

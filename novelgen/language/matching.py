@@ -1,0 +1,183 @@
+"""Finding many names in a text, on word boundaries, the longest first."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from enum import Enum
+from itertools import pairwise
+from typing import NamedTuple
+
+from novelgen.language.language import CJK_RANGES, is_cjk
+from novelgen.language.normalise import ARTICLES, fold_width
+
+_WORD = re.compile(rf"[^\W_{CJK_RANGES}]+")
+
+_GAP_NOISE = re.compile(r"[.\s]+")
+
+_JOINERS = "'-"
+
+_SHORTEST_NAME_IN_CAPITALS = 3
+
+
+class Word(NamedTuple):
+    """A word of a text, at the characters [start, end)."""
+
+    text: str
+    start: int
+    end: int
+
+
+class CaseRule(Enum):
+    """How far the case of a name's letters counts."""
+
+    ANY_CASE = "any case"
+    AS_WRITTEN_OR_CAPITALS = "as written or in capitals"
+    FIRST_LETTER_FREE = "as written, the first letter in either case"
+
+
+@dataclass(frozen=True, slots=True)
+class LatinName:
+    """A name, its words and what stands between them."""
+
+    name: str
+    words: tuple[str, ...]
+    gaps: tuple[str, ...]
+    case_rule: CaseRule
+
+    @classmethod
+    def parse(cls, name: str, folded: str, words: Sequence[Word]) -> LatinName:
+        """Take a name apart."""
+        texts = tuple(word.text for word in words)
+        return cls(name, texts, _gaps(folded, words), _case_rule(texts))
+
+    def matches(self, text: str, words: Sequence[Word]) -> bool:
+        """Tell whether these words of a text are the name, and no part of a longer compound."""
+        if len(words) != len(self.words) or not self._same_words([word.text for word in words]):
+            return False
+        return _gaps(text, words) == self.gaps and not _is_in_compound(text, words[0].start, words[-1].end)
+
+    def _same_words(self, words: list[str]) -> bool:
+        own = list(self.words)
+        if self.case_rule is CaseRule.ANY_CASE:
+            return [word.casefold() for word in words] == [word.casefold() for word in own]
+        if self.case_rule is CaseRule.FIRST_LETTER_FREE:
+            return _lower_first(words) == _lower_first(own)
+        in_capitals = len(self.name) >= _SHORTEST_NAME_IN_CAPITALS and words == [word.upper() for word in own]
+        return words == own or in_capitals
+
+
+def words_of(text: str) -> list[Word]:
+    """Return the words in Latin or other spaced letters, in order; Chinese characters are none."""
+    return [Word(match.group(), match.start(), match.end()) for match in _WORD.finditer(text)]
+
+
+def _case_rule(words: tuple[str, ...]) -> CaseRule:
+    if not any(word[0].isupper() for word in words):
+        return CaseRule.FIRST_LETTER_FREE
+    significant = [word for word in words if word.casefold() not in ARTICLES]
+    if len(significant) > 1:
+        return CaseRule.ANY_CASE
+    return CaseRule.AS_WRITTEN_OR_CAPITALS if len(words) == 1 else CaseRule.FIRST_LETTER_FREE
+
+
+def _gaps(text: str, words: Sequence[Word]) -> tuple[str, ...]:
+    between = (text[left.end : right.start] for left, right in pairwise(words))
+    return tuple(_GAP_NOISE.sub(" ", gap).strip() for gap in between)
+
+
+def _lower_first(words: list[str]) -> list[str]:
+    return [words[0][0].lower() + words[0][1:], *words[1:]]
+
+
+def _is_in_compound(text: str, start: int, end: int) -> bool:
+    """An apostrophe or hyphen binds the name to a letter before it or a capital after it."""
+    joined_before = start > 1 and text[start - 1] in _JOINERS and text[start - 2].isalnum()
+    return joined_before or (text[end : end + 1] in _JOINERS and text[end + 1 : end + 2].isupper())
+
+
+@dataclass(frozen=True, slots=True)
+class NameMatch:
+    """A name found in a text, at the characters [start, end)."""
+
+    name: str
+    start: int
+    end: int
+
+
+class NameFinder:
+    """Finds every occurrence of known names in texts.
+
+    A Latin name matches whole words only: "Jones" is found in "Jones's" but not in "Joneses" or
+    "Smith-Jones". A single capitalised word matches as written or in capitals; a name of two and more words
+    that holds a capital matches in any case; a name without capitals matches as written or with a capital
+    first letter. A Chinese name matches wherever it is not part of a longer known name; one of a single
+    character only where no Chinese character stands beside it. Width, apostrophes, white space and full
+    stops after abbreviations do not count.
+    """
+
+    def __init__(self, names: Iterable[str]) -> None:
+        self._chinese: dict[str, list[tuple[str, str]]] = {}
+        self._latin: dict[tuple[str, ...], list[LatinName]] = {}
+        for name in sorted(set(names)):
+            self._add(name)
+        first_characters = "".join(map(re.escape, self._chinese))
+        self._chinese_start = re.compile(f"[{first_characters}]") if first_characters else None
+
+    def find(self, text: str) -> list[NameMatch]:
+        """Find the names in a text."""
+        folded = fold_width(text)
+        return _without_overlap(self._find_chinese(folded) + self._find_latin(folded))
+
+    def _add(self, name: str) -> None:
+        folded = " ".join(fold_width(name).split())
+        if folded and is_cjk(folded[0]):
+            self._chinese.setdefault(folded[0], []).append((folded, name))
+        elif words := words_of(folded):
+            latin = LatinName.parse(name, folded, words)
+            self._latin.setdefault(_first_two(latin.words), []).append(latin)
+
+    def _find_chinese(self, text: str) -> list[NameMatch]:
+        if self._chinese_start is None:
+            return []
+        return [
+            NameMatch(name, hit.start(), hit.start() + len(folded))
+            for hit in self._chinese_start.finditer(text)
+            for folded, name in self._chinese[hit.group()]
+            if text.startswith(folded, hit.start()) and (len(folded) > 1 or _stands_alone(text, hit.start(), hit.end()))
+        ]
+
+    def _find_latin(self, text: str) -> list[NameMatch]:
+        if not self._latin:
+            return []
+        words = words_of(text)
+        folded = [word.text.casefold() for word in words]
+        found = []
+        for index in range(len(words)):
+            for opening in (tuple(folded[index : index + 1]), tuple(folded[index : index + 2])):
+                for latin in self._latin.get(opening, ()):
+                    part = words[index : index + len(latin.words)]
+                    if latin.matches(text, part):
+                        found.append(NameMatch(latin.name, part[0].start, part[-1].end))
+        return found
+
+
+def _first_two(words: Sequence[str]) -> tuple[str, ...]:
+    return tuple(word.casefold() for word in words[:2])
+
+
+def _stands_alone(text: str, start: int, end: int) -> bool:
+    beside = text[max(0, start - 1) : start] + text[end : end + 1]
+    return not any(is_cjk(character) for character in beside)
+
+
+def _without_overlap(matches: list[NameMatch]) -> list[NameMatch]:
+    taken: set[int] = set()
+    kept = []
+    for match in sorted(matches, key=lambda each: (each.start - each.end, each.start, each.name)):
+        span = range(match.start, match.end)
+        if taken.isdisjoint(span):
+            taken.update(span)
+            kept.append(match)
+    return sorted(kept, key=lambda each: each.start)

@@ -1,0 +1,176 @@
+"""Keys by which two spellings of a name are the same name, and names told from mere descriptions."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+
+from novelgen.language.language import CJK_RANGES, has_cjk
+
+_SAME_LENGTH_FORMS = {
+    **{code: code - 0xFEE0 for code in range(0xFF01, 0xFF5F)},
+    **dict.fromkeys(map(ord, "\u3000\u00a0\u2007\u202f"), ord(" ")),
+    **dict.fromkeys(map(ord, "’‘ʼ′`´"), ord("'")),
+    **dict.fromkeys(map(ord, "•‧・･∙⋅"), ord("·")),
+    **dict.fromkeys(map(ord, "‐‑"), ord("-")),
+}
+
+_POSSESSIVE = re.compile(r"(?<=\w)'s?$", re.IGNORECASE)
+
+_QUOTES_AROUND = '"“”「」『』《》〈〉【】 \t\n'
+
+_SPACES = re.compile(r"\s+")
+
+_SPACE_BY_DOT = re.compile(r"\s*·\s*")
+
+_SPACE_IN_CHINESE = re.compile(rf"(?<=[{CJK_RANGES}])\s+(?=[{CJK_RANGES}])")
+
+ARTICLES = frozenset({"the", "a", "an"})
+
+MALE_TITLES = frozenset(
+    """
+    mr master sir lord king prince duke count baron monsieur herr signor señor don father brother uncle
+    """.split()
+)
+
+FEMALE_TITLES = frozenset(
+    """
+    mrs miss ms madam madame mme mademoiselle mlle lady queen princess duchess countess baroness frau signora
+    señora doña mother sister aunt
+    """.split()
+)
+
+OTHER_TITLES = frozenset(
+    """
+    mx dr doctor prof professor captain capt major colonel col general gen lieutenant lt sergeant sgt corporal
+    commander admiral inspector detective superintendent constable officer agent judge justice reverend rev
+    saint st bishop friend comrade old young little poor dear my our his her your their
+    """.split()
+)
+
+TITLES = MALE_TITLES | FEMALE_TITLES | OTHER_TITLES
+"""English words before a name that do not belong to it, in the form of `name_key`."""
+
+_CHINESE_TITLES = """
+    先生 小姐 女士 夫人 太太 师父 师傅 师兄 师弟 师姐 师妹 师叔 师伯 大人 将军 元帅 公子 姑娘 少爷 老爷
+    老者 老人 老汉 老儿 长老 大师 法师 和尚 道长 道人 掌门 教主 庄主 寨主 大王 大哥 二哥 三哥 大姐 大嫂
+    大叔 大爷 大妈 大娘 伯伯 叔叔 阿姨 老师 教授 医生 大夫 警官 队长 经理 总裁 老板 掌柜 捕头 侯爷 王爷
+    殿下 陛下 娘娘 公公 哥 姐 兄 嫂 公 氏 婆
+    """.split()
+
+CHINESE_TITLES_AFTER = tuple(sorted(_CHINESE_TITLES, key=len, reverse=True))
+
+CHINESE_TITLES_BEFORE = ("老", "小", "阿")
+
+
+def fold_width(text: str) -> str:
+    """Replace full-width letters and typographic apostrophes, dots, hyphens and spaces, one for one.
+
+    The result has the length of the text, so that positions in it are positions in the text.
+    """
+    return text.translate(_SAME_LENGTH_FORMS)
+
+
+def name_key(name: str) -> str:
+    """Return the key under which all spellings of one name are equal.
+
+    Width, case, full stops, quotation marks around the name, the kind of apostrophe and middle dot, white
+    space and a possessive ending do not count; titles and articles do.
+    """
+    text = unicodedata.normalize("NFKC", fold_width(name)).casefold().replace(".", "")
+    text = _POSSESSIVE.sub("", text.strip(_QUOTES_AROUND).strip("'"))
+    text = _SPACE_BY_DOT.sub("·", _SPACES.sub(" ", text))
+    return _SPACE_IN_CHINESE.sub("", text).strip()
+
+
+def title_free_key(name: str) -> str:
+    """Return the key of a name without the titles and articles around it.
+
+    "Dr. John Watson" and "John Watson" share it, and so do 高才先生 and 高才. A name that is
+    nothing but a title (师父, "the doctor") keeps its whole key: it is a name of its own.
+    """
+    key = name_key(name)
+    return _without_chinese_title(key) if has_cjk(key) else _without_english_titles(key)
+
+
+def title_gender(name: str) -> str | None:
+    """Return "male" or "female" when a title before the name says so, else None."""
+    for word in name_key(name).split(" ")[:-1]:
+        if word in FEMALE_TITLES:
+            return "female"
+        if word in MALE_TITLES:
+            return "male"
+        if word not in TITLES and word not in ARTICLES:
+            return None
+    return None
+
+
+def _without_english_titles(key: str) -> str:
+    words = key.split(" ")
+    while len(words) > 1 and words[0] in TITLES | ARTICLES:
+        words = words[1:]
+    return key if words[0] in TITLES else " ".join(words)
+
+
+def _without_chinese_title(key: str) -> str:
+    for title in CHINESE_TITLES_AFTER:
+        if key.endswith(title) and len(key) > len(title):
+            return key[: -len(title)]
+    if len(key) == 2 and key[0] in CHINESE_TITLES_BEFORE:
+        return key[1]
+    return key
+
+
+_CHINESE_DESCRIPTION = re.compile(
+    r"^[那这某一二两三众几老小大]*[个位名条]?"
+    r"(?:老[者儿叟妪母僧妖道人翁汉爷头]|[少青]年|妇人|寡妇|女[子儿人]|男[子人]|[汉娘]子?|和尚|道[人童]|僧人?|童子?|妖[怪精王仙魔]?|怪物?"
+    r"|人|魔[王头]?|公公|婆婆|丈人|丈母|浑家|拙荆|兄弟|师[兄弟姐妹父傅祖公]|徒弟|先生|小姐|姑娘|大[哥人王仙圣]|[二三四]哥"
+    r"|先锋|将军|主人|客人|店家|掌柜|老板|大夫|医生|陌生人|黑衣人|爹|娘|哥|姐|弟|妹)$"
+)
+
+_WORD = re.compile(r"[^\W\d_]+")
+
+_THIS_OR_THAT = frozenset({"this", "that", "same", "another", "one"})
+
+_PLACES_OF_ANYBODY = frozenset(
+    """
+    apartment bank bar bed bedroom bridge building cab cabin camp car carriage cave cell cellar church city coach
+    corridor cottage country court courtyard dining-room door farm field floor forest garden gate ground hall hill
+    hospital hotel house hut inn island kitchen landing lane library lobby mountain office palace parlour passage path
+    place porch pub restaurant river road room rooms roof school shop shore sitting-room square stable stair staircase
+    stairs station street study table tavern temple tent town train tree valley village wall window wood woods yard
+    """.split()
+)
+
+_CHINESE_PLACE_OF_ANYBODY = re.compile(
+    r"^[那这一某此]?[间座所个家处条片]?"
+    r"(?:房[间里屋中]?|屋[子里内中]?|客[店房栈厅]|[酒饭茶旅]?店|酒[楼家]|宅子?|院子?|庭院|庄[子院上]?|寺院?|庙|洞[府里中]?|山[上中里下]?"
+    r"|路[上边]?|街[上道]?|城[里中]?|村[子里庄]?|河边|江边|岸上|船[上中]?|车[上里]?|厅[堂上]?|堂[上前]?|门[口前外]|林[子中里]|楼[上下]"
+    r"|地方|[此那这]处|[此那这]地|[家外]里?|里面|外面)$"
+)
+
+
+def is_description(name: str) -> bool:
+    """Tell whether a name only describes its bearer, so that it may be said of others as well.
+
+    English: no capitalised word beside titles and articles ("the old man", "doctor", "the Captain").
+    Chinese: made of a demonstrative or number and a common noun for a person (那怪, 老儿, 师父).
+    """
+    if has_cjk(name):
+        return _CHINESE_DESCRIPTION.match(name_key(name)) is not None
+    words = _WORD.findall(fold_width(name))
+    return not any(word[0].isupper() and word.casefold() not in TITLES | ARTICLES for word in words)
+
+
+def is_any_place(name: str) -> bool:
+    """Tell whether a name fits a place in every story ("the room", 客店), so that it tells none from the others."""
+    key = name_key(name)
+    if has_cjk(key):
+        return _CHINESE_PLACE_OF_ANYBODY.match(key) is not None
+    words = [word for word in key.split(" ") if word not in TITLES | ARTICLES | _THIS_OR_THAT]
+    return len(words) == 1 and words[0] in _PLACES_OF_ANYBODY
+
+
+def is_possessive(name: str) -> bool:
+    """Tell whether something is said to be somebody's: "Mrs. Gray's" is a place of hers, not Mrs. Gray."""
+    return _POSSESSIVE.search(fold_width(name).strip()) is not None

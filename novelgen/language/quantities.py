@@ -1,0 +1,336 @@
+"""Numbers with their units in English and Chinese prose: three hours, eight-and-twenty days, 五百余年, 八百里."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Literal
+
+from novelgen.language.language import CJK_RANGES, StoryLanguage
+
+Dimension = Literal["duration", "length", "weight", "money", "age", "clock"]
+
+
+@dataclass(frozen=True, slots=True)
+class Quantity:
+    """A number with its unit, at the characters [start, end) of a text."""
+
+    start: int
+    end: int
+    dimension: Dimension
+    low: float
+    high: float
+    unit: str
+
+
+_DAY = 86400.0
+_YEAR = 365.25 * _DAY
+
+_ENGLISH_UNITS: dict[str, tuple[Dimension, float]] = {
+    "second": ("duration", 1),
+    "minute": ("duration", 60),
+    "hour": ("duration", 3600),
+    "day": ("duration", _DAY),
+    "night": ("duration", _DAY),
+    "week": ("duration", 7 * _DAY),
+    "fortnight": ("duration", 14 * _DAY),
+    "month": ("duration", _YEAR / 12),
+    "year": ("duration", _YEAR),
+    "decade": ("duration", 10 * _YEAR),
+    "century": ("duration", 100 * _YEAR),
+    "inch": ("length", 0.0254),
+    "foot": ("length", 0.3048),
+    "yard": ("length", 0.9144),
+    "mile": ("length", 1609.0),
+    "league": ("length", 4828.0),
+    "fathom": ("length", 1.8288),
+    "metre": ("length", 1),
+    "meter": ("length", 1),
+    "kilometre": ("length", 1000),
+    "kilometer": ("length", 1000),
+    "ounce": ("weight", 0.02835),
+    "ton": ("weight", 1000),
+    "kilogram": ("weight", 1),
+    "kilo": ("weight", 1),
+    "pound": ("money", 1),
+    "guinea": ("money", 1.05),
+    "dollar": ("money", 1),
+    "franc": ("money", 1),
+    "crown": ("money", 0.25),
+    "shilling": ("money", 0.05),
+    "rupee": ("money", 1),
+    "ruble": ("money", 1),
+    "rouble": ("money", 1),
+    "florin": ("money", 1),
+    "ducat": ("money", 1),
+}
+
+_CURRENCY = {"guinea": "pound", "crown": "pound", "shilling": "pound", "sterling": "pound"}
+"""What is counted in another's parts."""
+
+_IRREGULAR = {"feet": "foot", "inches": "inch", "centuries": "century", "sterling": "pound"}
+
+_CHINESE_UNITS: dict[str, tuple[Dimension, float]] = {
+    "时辰": ("duration", 7200),
+    "小时": ("duration", 3600),
+    "分钟": ("duration", 60),
+    "秒": ("duration", 1),
+    "刻": ("duration", 900),
+    "日": ("duration", _DAY),
+    "天": ("duration", _DAY),
+    "昼夜": ("duration", _DAY),
+    "夜": ("duration", _DAY),
+    "星期": ("duration", 7 * _DAY),
+    "旬": ("duration", 10 * _DAY),
+    "个月": ("duration", _YEAR / 12),
+    "年": ("duration", _YEAR),
+    "载": ("duration", _YEAR),
+    "岁": ("age", 1),
+    "里": ("length", 500),
+    "公里": ("length", 1000),
+    "丈": ("length", 3.33),
+    "尺": ("length", 0.333),
+    "寸": ("length", 0.0333),
+    "米": ("length", 1),
+    "斤": ("weight", 0.5),
+    "公斤": ("weight", 1),
+    "吨": ("weight", 1000),
+    "两": ("money", 1),
+    "文": ("money", 0.001),
+    "贯": ("money", 1),
+    "元": ("money", 1),
+    "块钱": ("money", 1),
+}
+
+_CHINESE_CURRENCY = {"文": "两", "贯": "两", "块钱": "元"}
+
+_SMALL = {
+    word: value
+    for value, word in enumerate(
+        "zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen "
+        "seventeen eighteen nineteen".split()
+    )
+}
+_TENS = {
+    word: 10 * value
+    for value, word in enumerate("twenty thirty forty fifty sixty seventy eighty ninety".split(), start=2)
+}
+_SCALES = {"hundred": 100, "thousand": 1000, "million": 10**6, "billion": 10**9, "dozen": 12, "score": 20}
+
+_CARDINAL = "|".join(sorted([*_SMALL, *_TENS], key=len, reverse=True))
+_SCALE = "|".join(_SCALES)
+_JOIN = r"(?:[\s-]+and[\s-]+|[\s-]+)"
+_PLAIN = rf"(?:\d[\d,]*(?:\.\d+)?|{_CARDINAL})"
+_ENGLISH_NUMBER = (
+    rf"(?:half[\s-]+an?\b(?:\s+(?:{_SCALE})\b)?|half[\s-]+(?:{_SCALE})\b"
+    rf"|a\s+quarter\s+of\s+an?\b|three[\s-]quarters\s+of\s+an?\b"
+    rf"|(?:an?\s+(?:{_SCALE})|{_PLAIN})\b(?:{_JOIN}(?:{_CARDINAL}|{_SCALE})\b)*(?:\s+and\s+a\s+half\b)?)"
+)
+_ENGLISH_UNIT = "|".join(
+    [
+        *sorted((rf"{unit}s?" for unit in _ENGLISH_UNITS if unit not in ("foot", "inch")), key=len, reverse=True),
+        *_IRREGULAR,
+        "foot",
+        "inch",
+    ]
+)
+_ADJECTIVE = (
+    "long|short|whole|full|good|odd|weary|solid|clear|mortal|bare|happy|dreary|bitter|endless|english|gold|golden"
+)
+_ENGLISH = re.compile(
+    rf"\b(?P<low>{_ENGLISH_NUMBER})"
+    rf"(?:(?:\s+or\s+|\s+to\s+|\s*[-–]\s*)(?P<high>{_PLAIN}(?:{_JOIN}(?:{_SCALE}))*)\b)?"
+    rf"(?:[\s-]+(?:{_ADJECTIVE})){{0,2}}[\s-]+(?P<unit>{_ENGLISH_UNIT})\b(?!-)"
+    rf"(?P<age>\s+old\b|\s+of\s+age\b)?",
+    re.IGNORECASE,
+)
+_CLOCK = re.compile(
+    rf"\b(?:(?P<part>half|a\s+quarter)[\s-]+(?P<way>past|to)[\s-]+)?(?P<hour>\d{{1,2}}|{_CARDINAL})"
+    rf"(?P<clock>\s+o[’'`]clock)?(?:(?:\s+\w+){{0,2}}?\s+(?:in\s+the\s+|at\s+)?"
+    rf"(?P<day>morning|afternoon|evening|night)\b|\s*(?P<half>[ap]\.?m\b))?",
+    re.IGNORECASE,
+)
+_DENIED = re.compile(r"\b(?:not|never|no|nor)\s+(?:\w+\s+)?$|(?:不是|并非|何止|岂止|不止|哪有)\s*$", re.IGNORECASE)
+
+_DIGITS = {digit: value for value, digit in enumerate("零一二三四五六七八九")} | {"〇": 0, "两": 2}
+_CHINESE_SCALES = {"十": 10, "百": 100, "千": 1000, "万": 10**4, "亿": 10**8}
+_CHINESE_DIGIT = "〇零一二两三四五六七八九十百千万亿"
+_CHINESE_UNIT = "|".join(sorted(_CHINESE_UNITS, key=len, reverse=True))
+_CHINESE = re.compile(
+    rf"(?<![{_CHINESE_DIGIT}第数几初每\d])(?P<number>半|\d+(?:\.\d+)?[万亿]?|[{_CHINESE_DIGIT}]+)"
+    rf"(?P<more>余|多|来|有余)?(?:个|整)?(?P<unit>{_CHINESE_UNIT})(?P<half>半)?(?P<over>余|多|有余)?"
+)
+_NOT_A_UNIT = {
+    "里": re.compile(r"里[头面边间应]"),
+    "天": re.compile(r"天[上下宫兵将神王罡师花君尊仙魔]"),
+    "文": re.compile(r"文[字章书官武]"),
+    "日": re.compile(r"日[月光]"),
+    "年": re.compile(r"年[纪高级]"),
+    "夜": re.compile(r"夜[叉]"),
+    "两": re.compile(rf"两[^{CJK_RANGES}\s]?(?!银|黄|白|纹|金)[{CJK_RANGES}]"),
+    "米": re.compile(r"米[粮饭]"),
+    "分钟": re.compile(r"$^"),
+}
+
+
+def find_quantities(text: str, language: StoryLanguage) -> list[Quantity]:
+    """Find the numbers with a unit in a text.
+
+    What says no number is left out: a single one ("one day", 一日), `several`, 数十, 几年, what is denied, and
+    dates (第三日, 三月).
+    """
+    found = list(_chinese(text) if language == "zh" else _english(text))
+    return [each for each in found if not _DENIED.search(text[max(0, each.start - 20) : each.start])]
+
+
+def _english(text: str) -> Iterator[Quantity]:
+    end = 0
+    matches = [(found.start(), found, True) for found in _ENGLISH.finditer(text)]
+    matches += [(found.start(), found, False) for found in _CLOCK.finditer(text)]
+    for start, found, is_measure in sorted(matches, key=lambda each: (each[0], not each[2])):
+        if start < end:
+            continue
+        quantity = _measured(text, found) if is_measure else _clock(text, found)
+        if quantity is not None:
+            end = quantity.end
+            yield quantity
+
+
+def _measured(text: str, found: re.Match[str]) -> Quantity | None:
+    low = english_number(found["low"])
+    high = english_number(found["high"]) if found["high"] else low
+    word = found["unit"].casefold()
+    unit = _IRREGULAR.get(word) or (word if word in _ENGLISH_UNITS else word.removesuffix("s"))
+    if low is None or high is None or (low == high == 1) or unit in ("second", "night"):
+        return None
+    dimension, factor = _ENGLISH_UNITS[unit]
+    if found["age"] and unit == "year":
+        dimension, factor = "age", 1
+    # "Two hundred and five" reads low to high by itself; "five or two" is no range.
+    low, high = min(low, high), max(low, high)
+    return Quantity(
+        start=found.start(),
+        end=found.end(),
+        dimension=dimension,
+        low=low * factor,
+        high=high * factor,
+        unit=_CURRENCY.get(unit, unit),
+    )
+
+
+def _clock(text: str, found: re.Match[str]) -> Quantity | None:
+    hour = english_number(found["hour"])
+    day = (found["day"] or found["half"] or "").casefold()
+    if hour is None or not 1 <= hour <= 12 or not (found["clock"] or day):
+        return None
+    if not found["clock"] and not re.search(r"\b(?:in the|at)\s+\w+$", found.group()) and not found["half"]:
+        return None
+    minutes = 30 if (found["part"] or "").casefold() == "half" else 15 if found["part"] else 0
+    time = hour % 12 + (-minutes if (found["way"] or "").casefold() == "to" else minutes) / 60
+    is_late = day[:1] == "p" or day in ("afternoon", "evening") or (day == "night" and 5 <= hour <= 11)
+    low = time + (12 if is_late else 0)
+    high = low if day else low + 12
+    return Quantity(found.start(), found.end(), "clock", low, high, "hour")
+
+
+def english_number(text: str) -> float | None:
+    """Return the number that English words or digits say, half a million and eight-and-twenty as well."""
+    words = re.findall(r"[a-z]+|\d[\d,]*(?:\.\d+)?", text.casefold())
+    total = current = 0.0
+    half_after = 0.0
+    if words[-3:] == ["and", "a", "half"]:
+        words, half_after = words[:-3], 0.5
+    if "quarter" in words or "quarters" in words:
+        return 0.75 if words[0] == "three" else 0.25
+    said = False
+    for word in words:
+        if word[0].isdigit():
+            current += float(word.replace(",", ""))
+        elif word in _SMALL or word in _TENS:
+            current += _SMALL.get(word, _TENS.get(word, 0))
+        elif word == "half":
+            current += 0.5
+        elif word in _SCALES:
+            current = (current or 1) * _SCALES[word]
+            if _SCALES[word] >= 1000:
+                total, current = total + current, 0.0
+        elif word not in ("a", "an", "and", "of"):
+            return None
+        said = said or word not in ("a", "an", "and", "of")
+    return total + current + half_after if said else None
+
+
+def _chinese(text: str) -> Iterator[Quantity]:
+    for found in _CHINESE.finditer(text):
+        unit = found["unit"]
+        excluded = _NOT_A_UNIT.get(unit)
+        if excluded is not None and excluded.match(text, found.start("unit")):
+            continue
+        values = None if _is_figurative(text, found) else chinese_numbers(found["number"])
+        if values is None:
+            continue
+        low, high = values
+        if found["half"]:
+            low, high = low + 0.5, high + 0.5
+        if low == high == 1 or low == 0:
+            continue
+        if found["more"] or found["over"]:
+            high = low + _last_scale(found["number"])
+        dimension, factor = _CHINESE_UNITS[unit]
+        yield Quantity(
+            start=found.start(),
+            end=found.end(),
+            dimension=dimension,
+            low=low * factor,
+            high=high * factor,
+            unit=_CHINESE_CURRENCY.get(unit, unit),
+        )
+
+
+def _is_figurative(text: str, found: re.Match[str]) -> bool:
+    """A height of 千丈, 万年 of age, 半日 and 这两日 measure nothing."""
+    number, unit = found["number"], found["unit"]
+    if number in ("百", "千", "万", "千万", "百万", "亿"):
+        return True
+    if number in ("半", "两", "二", "三五", "两三") and unit in ("日", "天", "夜"):
+        return number == "半" or text[found.start() - 1 : found.start()] in ("这", "那")
+    return False
+
+
+def _last_scale(number: str) -> float:
+    return float(next((_CHINESE_SCALES[digit] for digit in reversed(number) if digit in _CHINESE_SCALES), 1))
+
+
+def chinese_numbers(text: str) -> tuple[float, float] | None:
+    """Return the least and the most that Chinese digits say: 三百 is 300 to 300, 三五十 is 30 to 50."""
+    if text == "半":
+        return 0.5, 0.5
+    if text[0].isdigit() and text[0].isascii():
+        value = float(text.rstrip("万亿")) * _CHINESE_SCALES.get(text[-1], 1)
+        return value, value
+    pair = re.search(r"([一二三四五六七八九])([一二三四五六七八九])", text)
+    if pair is not None:
+        first, second = _DIGITS[pair[1]], _DIGITS[pair[2]]
+        if not first < second or second - first > 2:
+            # 二七 for 二十七 and the like: which is meant nobody can say.
+            return None
+        low = _chinese_number(text[: pair.start() + 1] + text[pair.end() :])
+        high = _chinese_number(text[: pair.start()] + text[pair.end() - 1 :])
+    else:
+        low = high = _chinese_number(text)
+    return None if low is None or high is None else (low, high)
+
+
+def _chinese_number(text: str) -> float | None:
+    total = section = digit = 0
+    for character in text:
+        if character in _DIGITS:
+            digit = _DIGITS[character]
+        elif _CHINESE_SCALES[character] >= 10**4:
+            total = (total + section + digit or 1) * _CHINESE_SCALES[character]
+            section = digit = 0
+        else:
+            section += (digit or 1) * _CHINESE_SCALES[character]
+            digit = 0
+    return float(total + section + digit)

@@ -1,0 +1,383 @@
+"""Reading when something plays out of a few words: dates, days since the scene before, seasons, hours, the past.
+
+Written here: of 22 phrases from novels, Chinese and English, dateparser (1.5, 10 MB with what it needs) read 7, filled
+what they leave open from today's date, and took `sat` for a Saturday; calendars such as lunardate answer which day of
+ours a lunar one was, which no rule of a story asks.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+from novelgen.language.hours import read_hours
+from novelgen.language.numerals import CHINESE_NUMERAL, ENGLISH_NUMERAL, chinese_number, english_number
+from novelgen.language.past import tells_of_past
+from novelgen.models.story_time import DaySpan, Season, ToldTime
+
+MAX_CHARACTERS = 200
+"""No more of a story time is read; records say it in a few words."""
+
+MAX_COUNT = 100_000
+"""So many years or days at most; more is no time of a story."""
+
+_MONTHS = "january february march april may june july august september october november december".split()
+_WEEKDAYS = "monday tuesday wednesday thursday friday saturday sunday".split()
+_MONTH = rf"(?P<name>{'|'.join(_MONTHS)})"
+_ORDINAL_WORDS = (
+    "first second third fourth fifth sixth seventh eighth ninth tenth eleventh twelfth thirteenth fourteenth fifteenth"
+    " sixteenth seventeenth eighteenth nineteenth twentieth twenty-first twenty-second twenty-third twenty-fourth"
+    " twenty-fifth twenty-sixth twenty-seventh twenty-eighth twenty-ninth thirtieth thirty-first"
+).split()
+_DAY = rf"(?P<day>(?:3[01]|[12]\d|0?[1-9])(?:st|nd|rd|th)?|{'|'.join(reversed(_ORDINAL_WORDS))})\b"
+_YEAR = r"(?P<year>1\d{3}|20\d{2}|21\d{2})\b"
+_ENGLISH_DATES = tuple(
+    re.compile(pattern, re.IGNORECASE)
+    for pattern in (
+        r"\b(?P<year>1\d{3}|2[01]\d{2})-(?P<number>0\d|1[0-2])-(?P<day>[0-2]\d|3[01])\b",
+        rf"\b{_MONTH}\s+(?:the\s+)?{_DAY}(?:(?:,\s*|\s+(?:of\s+)?){_YEAR})?",
+        rf"\b(?:the\s+)?{_DAY}\s+(?:day\s+)?(?:of\s+)?{_MONTH}\b(?:,?\s+{_YEAR})?",
+        rf"\b(?:(?:early|late|mid|in|of|end of|beginning of)[\s-]+)?{_MONTH},?\s+{_YEAR}",
+    )
+)
+_LONE_MONTH = re.compile(
+    r"\b(?:(?:[Ii]n|[Ee]arly|[Ll]ate|[Mm]id|[Oo]f)[\s-]+(?:March|May)"
+    r"|January|February|April|June|July|August|September|October|November|December)\b"
+)
+_FOUR_DIGITS = r"(?:1\d{3}|20\d{2}|21\d{2})"
+_YEARS = re.compile(
+    rf"(?P<about>\b(?:about|around|circa|c\.)\s*)?\b(?P<year>{_FOUR_DIGITS})"
+    rf"(?:(?P<decade>s)\b|\s*(?:[-–—]|to|or|and)\s*(?P<to>{_FOUR_DIGITS}))?",
+    re.IGNORECASE,
+)
+_FEASTS = {
+    r"\bChristmas Eve\b|平安夜": (12, 24, False),
+    r"\bChristmas(?: Day| morning| night)?\b(?! Eve)|圣诞(?!夜|前)": (12, 25, False),
+    r"\bNew Year['’]s Eve\b": (12, 31, False),
+    r"\bNew Year['’]s Day\b": (1, 1, False),
+    r"元宵|上元": (1, 15, True),
+    r"端午|端阳": (5, 5, True),
+    r"七夕": (7, 7, True),
+    r"中元": (7, 15, True),
+    r"中秋": (8, 15, True),
+    r"重阳": (9, 9, True),
+    r"除夕|大年夜": (12, 30, True),
+}
+
+_SEASON_WORDS: tuple[tuple[Season, str], ...] = (
+    ("spring", r"\bspring\b|春"),
+    ("summer", r"\b(?:mid)?summer\b|夏"),
+    ("autumn", r"\b(?:autumn|(?:in the|the|that|late|early) fall)\b|秋"),
+    ("winter", r"\b(?:mid)?winter\b|冬"),
+)
+
+_CHINESE_YEAR = re.compile(r"(?P<year>\d{4}|[一二][〇零一二三四五六七八九]{3})年(?![前后])")
+_REIGN = re.compile(
+    r"(?P<era>(?![第过了有经约近每这那])[\u4e00-\u9fff]"
+    r"(?![第过了有又经约近几这那一二三四五六七八九十])[\u4e00-\u9fff])"
+    rf"(?P<year>元|{CHINESE_NUMERAL})年(?![前后来余多间内之以])"
+)
+_STEM_YEAR = re.compile(r"[甲乙丙丁戊己庚辛壬癸][子丑寅卯辰巳午未申酉戌亥]年")
+_CHINESE_MONTH = re.compile(
+    rf"(?P<month>正|腊|冬|{CHINESE_NUMERAL})月(?![后余前有来间内之以])"
+    rf"(?:初?(?P<day>{CHINESE_NUMERAL})?[日号]?|(?P<moon>[望朔晦]))?(?![后前余多]|之后|以后)"
+)
+_FIRST_TEN = re.compile(r"初([一二三四五六七八九十])(?![更年])")
+_LUNAR = re.compile(r"农历|阴历|旧历|正月|腊月|冬月|闰|初[一二三四五六七八九十](?!更)|月[望朔晦]|望[日后]|朔日")
+_CHINESE_WEEKDAY = re.compile(r"(?:星期|礼拜|周)([一二三四五六日天末])(?![年岁])")
+
+_PART = "(?:day|morning|afternoon|evening|night|noon)"
+_UNIT = "(?:days?|nights?|weeks?|fortnights?|months?|years?)"
+_MANY = rf"(?:some|several|a few|a couple of|many|{ENGLISH_NUMERAL})"
+_ZH_UNIT = "(?:日|天|夜|旬|月|年|星期|礼拜|周)"
+_ZH_ALONE = "(?<![\u4e00-\u9fff])"
+"""Before a number of days: a month after somebody's leaving is none after the scene before."""
+_ZH_MANY = f"(?:半|数|几|多|若干|{CHINESE_NUMERAL})"
+_SAME = re.compile(
+    rf"\b(?:(?:the\s+)?same\s+(?:[\w-]+\s+)?(?:date|{_PART})|(?:later\s+)?that\s+(?:same\s+)?{_PART}"
+    rf"|{_PART} of the same day|later in the day)\b"
+    r"|[同当即是本此][日天晚夜]|同一[天日]|这[天日晚夜]|那[晚夜]",
+    re.IGNORECASE,
+)
+_AT_ONCE = re.compile(
+    r"\b(?:(?:a )?(?:few )?moments? (?:later|after)|immediately|meanwhile|continu(?:ing|ous|es)|directly after"
+    r"|at the same time|(?:soon|shortly) after(?:wards)?"
+    rf"|(?:half an|{ENGLISH_NUMERAL}|some|several|a few) (?:hours?|minutes?) (?:later|after(?:wards)?))\b"
+    rf"|承前|承上|紧接|随即|片刻|少顷|须臾|旋即|同时|一会儿|顷刻|{_ZH_ALONE}(?:{CHINESE_NUMERAL}|半)个?(?:时辰|小时|钟头|分钟|刻钟)(?:后|之后|以后)",
+    re.IGNORECASE,
+)
+_NEXT = re.compile(
+    rf"\b(?:(?:the\s+)?(?:next|following)\s+{_PART}|the day after|the morrow|tomorrow)\b"
+    r"|[次翌](?:日|晨|早|晚|夜|天)|第二[天日]|[隔转][天日]|明[日早晨]|来日",
+    re.IGNORECASE,
+)
+_GOES_ON = re.compile(
+    rf"多时|多日|许久|良久|日久|久后|(?<!\d)数[日月年]|经(?={_ZH_MANY}个?{_ZH_UNIT})"
+    r"|\b(?:a|some) (?:long )?(?:time|while)\b|\blong after\b",
+    re.IGNORECASE,
+)
+"""Words after which nobody can say how long it was."""
+
+_NTH_DAY = re.compile(
+    rf"第({CHINESE_NUMERAL})[日天夜]|\b(?:the\s+)?({'|'.join(reversed(_ORDINAL_WORDS))}) (?:day|night|morning)\b",
+    re.IGNORECASE,
+)
+_VAGUE_ENGLISH = {"some": (2, None), "several": (2, None), "a few": (2, 20), "a couple of": (2, 3), "many": (3, None)}
+_LATER = re.compile(
+    rf"\b(?:after\s+)?(?P<number>{_MANY})?\s*(?P<unit>{_UNIT})"
+    r"\s+(?P<way>later|afterwards|after(?=\s*(?:[,.;]|$))|on|had passed|passed|ago|earlier|before)\b"
+    rf"|\bafter\s+(?P<number2>{_MANY})\s*(?P<unit2>{_UNIT})\b",
+    re.IGNORECASE,
+)
+_CHINESE_LATER = re.compile(
+    rf"{_ZH_ALONE}(?:又?过了?|又|隔了?|住了?|约|大约)?(?P<number>{_ZH_MANY})(?P<more>[余多来几])?个?(?P<unit>{_ZH_UNIT})(?P<more2>[余多])?"
+    r"(?P<way>之后|以后|过后|后|过去|之前|以前|前)"
+    rf"|(?:又?过了|又过|隔了|住了)(?P<number2>{_ZH_MANY})(?P<more3>[余多来几])?个?(?P<unit2>{_ZH_UNIT})"
+    r"|(?P<month>月余)[之以]?后"
+)
+_YESTERDAY = re.compile(
+    rf"\b(?:yesterday|last night|the {_PART} before|the previous {_PART})\b|昨[日天夜晚]|前一[天日夜晚]", re.IGNORECASE
+)
+
+_UNIT_DAYS = {
+    "day": (1, 1),
+    "night": (1, 1),
+    "week": (7, 7),
+    "fortnight": (14, 14),
+    "month": (28, 31),
+    "year": (354, 384),
+}
+_CHINESE_UNITS = {
+    "日": "day",
+    "天": "day",
+    "夜": "night",
+    "星期": "week",
+    "礼拜": "week",
+    "周": "week",
+    "月": "month",
+    "年": "year",
+}
+
+_SEVERAL = re.compile("(?P<tens>[二三四五六七八九]?十)?(?P<low>[一二三四五六七八])(?P<high>[二三四五六七八九])$")
+"""三五日, 十七八日: from the first to the second."""
+
+_FRAME = re.compile(
+    r"^\s*(?:as )?(?:told|tells|recalled|recounted|narrated|remembered|回忆|追述|自述|讲述)", re.IGNORECASE
+)
+_APART = re.compile(r"[;；]")
+_TO = re.compile(
+    r"(?<![\d年])\s*(?:至|直到|到)\s*|(?<!quarter)\s+(?:to|until|till|through)\s+"
+    r"|,?\s+(?:and|then)\s+(?=(?:the\s+)?(?:next|following))|,\s*(?=(?:the\s+)?(?:next|following)\b)",
+    re.IGNORECASE,
+)
+
+
+def read_story_time(text: str) -> ToldTime:
+    """Read when something plays out of a few words of a record, in Chinese or English."""
+    plain = " ".join(text[:MAX_CHARACTERS].split())
+    head, _, rest = _cut(plain, _APART)
+    if rest and _FRAME.search(rest) and not _FRAME.search(head):
+        head, rest = f"told {head}", re.sub(_FRAME, "", rest)
+    if _FRAME.search(head):
+        told = _read_span(re.sub(_FRAME, "", head))
+        if told.shift is not None:
+            past = _read_past(rest) if rest else None
+            return told.model_copy(update={"text": text, "tells_of_past": True, "past": past})
+    if tells_of_past(plain):
+        return ToldTime(text=text, tells_of_past=True, past=_read_past(plain))
+    return _read_span(plain).model_copy(update={"text": text})
+
+
+def _cut(text: str, at: re.Pattern[str]) -> tuple[str, str, str]:
+    match = at.search(text)
+    return (text[: match.start()], match[0], text[match.end() :]) if match else (text, "", "")
+
+
+def _read_past(text: str) -> ToldTime | None:
+    read = _read_one(text, is_past=True)
+    years = sorted(int(each["year"]) for each in _YEARS.finditer(text))
+    if len(years) > 1 and read.to_year is None and not read.era:
+        read = read.model_copy(update={"year": years[0], "to_year": years[-1]})
+    return read if read.says_something else None
+
+
+def _read_span(text: str) -> ToldTime:
+    """Read a time that may go on to another; a half that says nothing splits nothing."""
+    head, _, rest = _cut(text, _TO)
+    if not (head and rest):
+        return _read_one(text)
+    start, end = _read_one(head), _read_one(rest)
+    ordinal = _NTH_DAY.search(rest)
+    if not (start.says_something and (end.says_something or ordinal)) or (start.year and end.year and not end.month):
+        return _read_one(text)
+    if start.shift is None and end.shift is not None and end.shift.max_days == 0:
+        start = start.model_copy(update={"shift": end.shift})
+    if start.shift is not None and end.shift is None and ordinal:
+        days = _ordinal(ordinal) - 1 - start.shift.min_days
+        end = end.model_copy(update={"shift": _days(days, days) if days > 0 else None})
+    return start.model_copy(update={"until": end})
+
+
+def _read_one(text: str, *, is_past: bool = False) -> ToldTime:
+    hours = read_hours(text)
+    read: dict[str, Any] = {"text": text}
+    if hours is not None:
+        read |= {"part": hours.part, "minutes": hours.minutes, "is_clock": hours.is_clock}
+    read |= _date(text)
+    read["season"] = next((season for season, words in _SEASON_WORDS if re.search(words, text, re.IGNORECASE)), None)
+    read["weekday"] = _weekday(text)
+    read["shift"] = _back(text) if is_past else _shift(text)
+    return ToldTime(**read)
+
+
+def _date(text: str) -> dict[str, Any]:
+    for feast, (feast_month, feast_day, is_lunar) in _FEASTS.items():
+        if re.search(feast, text):
+            return {"month": feast_month, "day": feast_day, "is_lunar": is_lunar, **_year(text)}
+    if re.search(r"[年月日号初]", text):
+        return _chinese_date(text)
+    for pattern in _ENGLISH_DATES:
+        match = pattern.search(text)
+        if match is not None:
+            return _english_date(match.groupdict(), text)
+    lone = _LONE_MONTH.search(text)
+    month = {"month": _MONTHS.index(lone[0].split()[-1].split("-")[-1].casefold()) + 1} if lone else {}
+    return month | _year(text)
+
+
+def _english_date(found: dict[str, str | None], text: str) -> dict[str, Any]:
+    read: dict[str, Any] = {
+        "month": int(found.get("number") or 0) or _MONTHS.index((found.get("name") or "").casefold()) + 1
+    }
+    if day := found.get("day"):
+        digits = re.sub(r"\D", "", day)
+        read["day"] = int(digits) if digits else _ORDINAL_WORDS.index(day.casefold()) + 1
+    return read | ({"year": int(year)} if (year := found.get("year")) else _year(text))
+
+
+def _year(text: str) -> dict[str, Any]:
+    match = _YEARS.search(text)
+    if match is None:
+        return {}
+    year = int(match["year"])
+    last = year + 9 if match["decade"] else int(match["to"]) if match["to"] else None
+    return {"year": year, "to_year": last, "is_about": bool(match["about"])}
+
+
+def _chinese_date(text: str) -> dict[str, Any]:
+    read: dict[str, Any] = {}
+    if match := _CHINESE_YEAR.search(text):
+        digits = match["year"]
+        read["year"] = int(digits) if digits.isdecimal() else chinese_number(digits)
+    elif match := _REIGN.search(text):
+        read |= {"era": match["era"], "year": 1 if match["year"] == "元" else chinese_number(match["year"])}
+    elif match := _STEM_YEAR.search(text):
+        read["era"] = match[0][:2]
+    elif found := _year(text):
+        read |= found
+    is_lunar = bool(read.get("era") or _LUNAR.search(text))
+    match = next((each for each in _CHINESE_MONTH.finditer(text) if not text[: each.start()].endswith("个")), None)
+    if match:
+        month = {"正": 1, "腊": 12, "冬": 11}.get(match["month"]) or chinese_number(match["month"])
+        if 1 <= month <= 12:
+            read["month"] = month
+            if match["day"] and 1 <= chinese_number(match["day"]) <= 31:
+                read["day"] = chinese_number(match["day"])
+            elif match["moon"] and not text[match.end() :].startswith(("后", "前")):
+                read["day"] = {"望": 15, "朔": 1, "晦": 30}[match["moon"]]
+    elif match := _FIRST_TEN.search(text):
+        read["day"] = chinese_number(match[1])
+    return read | ({"is_lunar": True} if is_lunar and ("month" in read or "day" in read) else {})
+
+
+def _weekday(text: str) -> int | None:
+    for number, name in enumerate(_WEEKDAYS, 1):
+        if re.search(rf"\b{name}\b", text, re.IGNORECASE):
+            return number
+    match = _CHINESE_WEEKDAY.search(text)
+    if match is None or match[1] == "末":
+        return None
+    return 7 if match[1] in "日天" else "一二三四五六".index(match[1]) + 1
+
+
+def _shift(text: str) -> DaySpan | None:
+    span = _told_shift(text)
+    if span is not None and _GOES_ON.search(text):
+        return _days(span.min_days, None)
+    return span
+
+
+def _told_shift(text: str) -> DaySpan | None:
+    if _NEXT.search(text):
+        return _days(1, 1)
+    if (match := _CHINESE_LATER.search(text)) and not (match["way"] or "").endswith("前"):
+        return _chinese_span(match)
+    if (match := _LATER.search(text)) and (match["way"] or "").casefold() not in ("ago", "earlier", "before"):
+        return _english_span(match)
+    if _SAME.search(text):
+        return _days(0, 0)
+    if _AT_ONCE.search(text):
+        return _days(0, 1)
+    return None
+
+
+def _back(text: str) -> DaySpan | None:
+    """How many days ago, as a negative shift from the longest to the shortest."""
+    if _YESTERDAY.search(text):
+        return _days(-1, -1)
+    span: DaySpan | None = None
+    if (match := _CHINESE_LATER.search(text)) and (match["way"] or "").endswith("前"):
+        span = _chinese_span(match)
+    elif (match := _LATER.search(text)) and (match["way"] or "").casefold() in ("ago", "earlier", "before"):
+        span = _english_span(match)
+    if span is None:
+        return None
+    longest = span.max_days if span.max_days is not None else 1000 * span.min_days
+    return _days(-longest, -span.min_days)
+
+
+def _english_span(match: re.Match[str]) -> DaySpan | None:
+    number = match["number"] or match["number2"]
+    unit = (match["unit"] or match["unit2"]).casefold()
+    least, most = _UNIT_DAYS[unit.rstrip("s")]
+    if number is None:
+        return _days(2 * least, None) if unit.endswith("s") else None
+    if number.casefold() in _VAGUE_ENGLISH:
+        low, high = _VAGUE_ENGLISH[number.casefold()]
+        return _days(low * least, None if high is None else high * most)
+    return _counted(english_number(number), least, most)
+
+
+def _chinese_span(match: re.Match[str]) -> DaySpan:
+    if match["month"]:
+        return _days(28, 60)
+    number, unit = match["number"] or match["number2"], match["unit"] or match["unit2"]
+    least, most = (10, 10) if unit == "旬" else _UNIT_DAYS[_CHINESE_UNITS[unit]]
+    if number == "半" and most == 1:
+        return _days(0, 1)
+    if number == "半":
+        return _days(least // 2 - 2, most // 2 + 2)
+    if number in ("数", "几", "多", "若干"):
+        return _days(2 * least, None)
+    if several := _SEVERAL.match(number):
+        tens = chinese_number(several["tens"] or "零")
+        fewest, greatest = (_counted(tens + chinese_number(several[each]), least, most) for each in ("low", "high"))
+        return _days(fewest.min_days, greatest.max_days)
+    span = _counted(chinese_number(number), least, most)
+    is_more = match["more"] or match["more2"] or match["more3"]
+    return _days(span.min_days, None if span.max_days is None else 2 * span.max_days) if is_more else span
+
+
+def _counted(number: int, least: int, most: int) -> DaySpan:
+    """A number of units; of weeks and longer ones a round number is no exact one."""
+    number = min(number, MAX_COUNT)
+    slack = 0 if most <= 1 else most * max(1, number // 10) // 4 if most > 14 else number
+    return _days(max(0, number * least - slack), number * most + slack)
+
+
+def _ordinal(match: re.Match[str]) -> int:
+    return chinese_number(match[1]) if match[1] else _ORDINAL_WORDS.index(match[2].casefold()) + 1
+
+
+def _days(least: int, most: int | None) -> DaySpan:
+    return DaySpan(min_days=least, max_days=most)

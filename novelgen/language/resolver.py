@@ -1,0 +1,338 @@
+"""From names, as people write them, to the entities of a story."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Iterable, Sequence
+from dataclasses import dataclass
+from difflib import SequenceMatcher
+from functools import cached_property
+
+from novelgen.language.language import has_cjk
+from novelgen.language.matching import NameFinder, NameMatch
+from novelgen.language.normalise import (
+    ARTICLES,
+    TITLES,
+    fold_width,
+    is_description,
+    name_key,
+    title_free_key,
+    title_gender,
+)
+from novelgen.models.entity import Entity
+
+_WORD = re.compile(r"[^\W_]+(?:['-][^\W_]+)*")
+
+_SHORTEST_CHINESE_PART = 2
+
+_SHORTEST_SHARED_RUN = 3
+
+_GENDERS = {"male": "male", "m": "male", "man": "male", "男": "male"} | {
+    "female": "female",
+    "f": "female",
+    "woman": "female",
+    "女": "female",
+}
+
+
+class NameIndex:
+    """Looks entities up by the forms of their names.
+
+    Every look-up returns entity ids in the order of the entities given, without repeats; an empty list means
+    that nobody bears such a name.
+    """
+
+    def __init__(self, entities: Sequence[Entity]) -> None:
+        self._entities = tuple(entities)
+        self._ids = {entity.entity_id.casefold(): entity.entity_id for entity in entities}
+
+    # Most names are found by id or as they are written; what is looked up after that is made when it is needed.
+
+    @cached_property
+    def _display(self) -> dict[str, dict[str, None]]:
+        return _by_key((each.entity_id, [name_key(each.name)]) for each in self._entities)
+
+    @cached_property
+    def _alias(self) -> dict[str, dict[str, None]]:
+        return _by_key((each.entity_id, map(name_key, each.names())) for each in self._entities)
+
+    @cached_property
+    def _title_free(self) -> dict[str, dict[str, None]]:
+        return _by_key((each.entity_id, map(title_free_key, each.names())) for each in self._entities)
+
+    @cached_property
+    def _words(self) -> dict[str, frozenset[str]]:
+        return {each.entity_id: _name_words(each) for each in self._entities}
+
+    @cached_property
+    def _chinese(self) -> list[tuple[str, list[str]]]:
+        return [(each.entity_id, [name_key(name) for name in each.names() if has_cjk(name)]) for each in self._entities]
+
+    @cached_property
+    def _characters(self) -> set[str]:
+        return {each.entity_id for each in self._entities if each.entity_type == "character"}
+
+    @cached_property
+    def _places(self) -> list[Entity]:
+        return [each for each in self._entities if each.entity_type == "location"]
+
+    @cached_property
+    def _genders(self) -> dict[str, str | None]:
+        return {each.entity_id: _entity_gender(each) for each in self._entities}
+
+    def by_id(self, name: str) -> list[str]:
+        """Return the entity that has this id (case does not count)."""
+        entity_id = self._ids.get(name.strip().casefold())
+        return [entity_id] if entity_id else []
+
+    def by_name(self, name: str) -> list[str]:
+        """Return the entities whose display name this is."""
+        return list(self._display.get(name_key(name), ()))
+
+    def by_alias(self, name: str) -> list[str]:
+        """Return the entities that have this display name or alias."""
+        return list(self._alias.get(name_key(name), ()))
+
+    def by_title_free_name(self, name: str) -> list[str]:
+        """Return the entities with a name that equals this one when titles do not count."""
+        return self.of_fitting_gender(self._title_free.get(title_free_key(name), ()), name)
+
+    def by_part(self, name: str) -> list[str]:
+        """Return the entities of which this is a part of a name: a surname, a given name, 三藏 of 唐三藏."""
+        if has_cjk(name):
+            return self._by_chinese_part(name_key(name)) or self._by_chinese_surname(title_free_key(name))
+        words = _proper_words(name)
+        holders = [each for each, known in self._words.items() if words and words <= known]
+        return self.of_fitting_gender(holders, name)
+
+    def by_family(self, name: str) -> list[str]:
+        """Return the characters that an English plural names together: "the Smiths", "the two Smiths"."""
+        singular = {word[:-1] for word in _proper_words(name) if word.endswith("s")}
+        holders = [each for each, known in self._words.items() if singular and singular <= known]
+        return [each for each in holders if each in self._characters]
+
+    def by_place_words(self, text: str) -> list[str]:
+        """Return the places that share what is proper to their name with a text.
+
+        English: all capitalised words of one of the place's names ("the south-west door, Agra" and "the old
+        fort at Agra"). Chinese: the longest run of characters, three at the least (云栈洞外, 福陵山云栈洞).
+        """
+        if not has_cjk(text):
+            words = _proper_words(text)
+            proper = [(place, map(_proper_words, place.names())) for place in self._places]
+            return [place.entity_id for place, names in proper if any(each and each <= words for each in names)]
+        shared = {place.entity_id: _longest_shared_run(text, place) for place in self._places}
+        longest = max(shared.values(), default=0)
+        return [each for each, run in shared.items() if run == longest >= _SHORTEST_SHARED_RUN]
+
+    def of_fitting_gender(self, entity_ids: Iterable[str], name: str) -> list[str]:
+        """Leave out who is known by a title of the other gender than the name's: "Miss Holmes"."""
+        gender = title_gender(name)
+        return [each for each in entity_ids if gender is None or self._genders.get(each) in (None, gender)]
+
+    def _by_chinese_part(self, key: str) -> list[str]:
+        if len(key) < _SHORTEST_CHINESE_PART:
+            return []
+        ending = [each for each, keys in self._chinese if any(known.endswith(key) for known in keys)]
+        return ending or [each for each, keys in self._chinese if any(known.startswith(key) for known in keys)]
+
+    def _by_chinese_surname(self, surname: str) -> list[str]:
+        if len(surname) != 1:
+            return []
+        return [each for each, keys in self._chinese if each in self._characters and keys[0].startswith(surname)]
+
+
+def _by_key(names: Iterable[tuple[str, Iterable[str]]]) -> dict[str, dict[str, None]]:
+    table: dict[str, dict[str, None]] = {}
+    for entity_id, keys in names:
+        for key in keys:
+            if key:
+                table.setdefault(key, {})[entity_id] = None
+    return table
+
+
+def _name_words(entity: Entity) -> frozenset[str]:
+    return frozenset().union(*(_proper_words(name) for name in entity.names()))
+
+
+def _proper_words(name: str) -> frozenset[str]:
+    """The capitalised words of an English name, folded, without titles and articles."""
+    words = (word.removesuffix("'s") for word in _WORD.findall(fold_width(name)) if word[0].isupper())
+    folded = frozenset(word.casefold() for word in words)
+    return folded - TITLES - ARTICLES
+
+
+def _longest_shared_run(text: str, entity: Entity) -> int:
+    key = name_key(text)
+    matchers = (SequenceMatcher(None, key, name_key(name), autojunk=False) for name in entity.names())
+    return max(matcher.find_longest_match().size for matcher in matchers)
+
+
+def _entity_gender(entity: Entity) -> str | None:
+    """What the profile says, else what the titles in the names say where they agree."""
+    stated = _GENDERS.get(str(entity.profile.get("gender", "")).strip().casefold())
+    genders = {title_gender(name) for name in entity.names()} - {None}
+    return stated or (genders.pop() if len(genders) == 1 else None)
+
+
+_REMARK = re.compile(r"\s*[(（\[【][^)）\]】]*[)）\]】]\s*")
+
+_LAST_WORD = re.compile(r"([^\W\d_]+)\.?\s+$")
+
+
+@dataclass(frozen=True, slots=True)
+class Resolution:
+    """What a name means.
+
+    `entity_id` is None when nobody bears the name or when it stays ambiguous; `candidate_ids` lists everyone
+    it may mean, the likeliest first, the chosen one included.
+    """
+
+    name: str
+    entity_id: str | None
+    candidate_ids: list[str]
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class Mention:
+    """An entity named in a text, at the characters [start, end)."""
+
+    entity_id: str
+    name: str
+    start: int
+    end: int
+
+
+@dataclass(frozen=True, slots=True)
+class AmbiguousMention:
+    """A name in a text, at the characters [start, end), of which nobody can say whom it means."""
+
+    candidate_ids: list[str]
+    name: str
+    start: int
+    end: int
+
+
+class NameResolver:
+    """Resolves names to entities, as of the position at which the entities were read.
+
+    A name that several bear means the one who is present; who is present is said by the caller and by the
+    unambiguous names in the same text. Without that it stays ambiguous, with all candidates listed.
+    """
+
+    def __init__(self, entities: Sequence[Entity], *, present_ids: Sequence[str] = ()) -> None:
+        self._index = NameIndex(entities)
+        self._present_ids = tuple(present_ids)
+        self._types = {entity.entity_id: entity.entity_type for entity in entities}
+        self._entities = tuple(entities)
+
+    @cached_property
+    def _finder(self) -> NameFinder:
+        return NameFinder(name for entity in self._entities for name in entity.names())
+
+    def resolve(self, name: str, *, entity_types: Collection[str] = ()) -> Resolution:
+        """Resolve one name.
+
+        Tried in this order: id, display name, alias, name without a remark in brackets, name without titles,
+        part of a name that only one entity has, a known name inside the string (where a location is wanted
+        also what is proper to a place's name).
+        """
+        bare_name = _REMARK.sub(" ", name).strip()
+        steps = (
+            ("id", self._index.by_id, name),
+            ("name", self._index.by_name, name),
+            ("alias", self._index.by_alias, name),
+            ("name without the remark", self._index.by_name, bare_name),
+            ("alias without the remark", self._index.by_alias, bare_name),
+            ("name without titles", self._index.by_title_free_name, bare_name),
+            ("part of a name", self._index.by_part, bare_name),
+        )
+        for step, look_up, form in steps:
+            candidate_ids = look_up(form)
+            if candidate_ids:
+                return self._chosen(name, self._of_types(candidate_ids, entity_types), step)
+        family = self._index.by_family(bare_name)
+        if len(family) > 1:
+            return Resolution(name, None, family, "names several together")
+        return self._resolve_phrase(name, entity_types)
+
+    def find_mentions(self, text: str, *, also_present: Sequence[str] = ()) -> list[Mention]:
+        """Find the entities named in a text."""
+        return self._read(text, also_present)[0]
+
+    def find_ambiguous(self, text: str) -> list[AmbiguousMention]:
+        """Find the names in a text that `find_mentions` leaves out, in the order of the text."""
+        return self._read(text, ())[1]
+
+    def entity_ids_in(self, text: str, *, also_present: Sequence[str] = ()) -> list[str]:
+        """Return the ids of the entities that a text names, each once, in the order of first mention."""
+        mentions = self.find_mentions(text, also_present=also_present)
+        return list(dict.fromkeys(mention.entity_id for mention in mentions))
+
+    def _resolve_phrase(self, phrase: str, entity_types: Collection[str]) -> Resolution:
+        contained = self.entity_ids_in(phrase)
+        wants_place = "location" in entity_types
+        if wants_place and not any(self._types[entity_id] == "location" for entity_id in contained):
+            places = self._index.by_place_words(phrase)
+            if places:
+                return self._only(phrase, places, "part of a place's name")
+        if contained:
+            return self._only(phrase, self._of_types(contained, entity_types), "known name inside")
+        ambiguous = self.find_ambiguous(phrase)
+        possible = list(dict.fromkeys(each for found in ambiguous for each in found.candidate_ids))
+        if possible:
+            return self._chosen(phrase, self._of_types(possible, entity_types), "known name inside")
+        return Resolution(phrase, None, [], "unknown")
+
+    def _read(self, text: str, also_present: Sequence[str]) -> tuple[list[Mention], list[AmbiguousMention]]:
+        matches = [(match, self._candidates(match, text)) for match in self._finder.find(text)]
+        certain = {ids[0] for match, ids in matches if len(ids) == 1 and not self._needs_presence(match, ids)}
+        nearby = certain.union(also_present)
+        mentions, ambiguous = [], []
+        for match, ids in matches:
+            entity_id = self._meant(match, ids, nearby)
+            if entity_id is not None:
+                mentions.append(Mention(entity_id, match.name, match.start, match.end))
+            elif ids:
+                ambiguous.append(AmbiguousMention(ids, match.name, match.start, match.end))
+        return mentions, ambiguous
+
+    def _candidates(self, match: NameMatch, text: str) -> list[str]:
+        ids = self._index.by_name(match.name) or self._index.by_alias(match.name)
+        title = _LAST_WORD.search(text, max(0, match.start - 20), match.start)
+        return self._index.of_fitting_gender(ids, f"{title.group(1)} {match.name}") if title else ids
+
+    def _needs_presence(self, match: NameMatch, ids: list[str]) -> bool:
+        """A description of a person ("the porter", 老儿) counts only where that person is about."""
+        return self._types[ids[0]] == "character" and is_description(match.name)
+
+    def _meant(self, match: NameMatch, ids: list[str], nearby: Collection[str]) -> str | None:
+        if len(ids) == 1 and not self._needs_presence(match, ids):
+            return ids[0]
+        for present in (nearby, self._present_ids):
+            here = [each for each in ids if each in present]
+            if here:
+                return here[0] if len(here) == 1 else None
+        return None
+
+    def _of_types(self, ids: list[str], entity_types: Collection[str]) -> list[str]:
+        return [each for each in ids if self._types[each] in entity_types] or ids
+
+    def _only(self, name: str, ids: list[str], step: str) -> Resolution:
+        if len(ids) == 1:
+            return Resolution(name, ids[0], ids, step)
+        return Resolution(name, None, ids, f"{step}: names several")
+
+    def _chosen(self, name: str, ids: list[str], step: str) -> Resolution:
+        if len(ids) == 1:
+            return Resolution(name, ids[0], ids, step)
+        recent_first = list(_present_first(ids, self._present_ids))
+        if recent_first[0] in self._present_ids:
+            return Resolution(name, recent_first[0], recent_first, f"{step} of several; last on stage")
+        return Resolution(name, None, ids, f"{step} of several; none of them is present")
+
+
+def _present_first(ids: Sequence[str], present_ids: Sequence[str]) -> Iterable[str]:
+    yield from (each for each in dict.fromkeys(present_ids) if each in ids)
+    yield from (each for each in ids if each not in present_ids)

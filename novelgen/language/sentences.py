@@ -1,0 +1,209 @@
+"""Sentences of English and Chinese prose, and passages of whole sentences."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator
+from typing import NamedTuple
+
+from novelgen.errors import UserInputError
+from novelgen.language.language import CJK_RANGES, is_cjk, story_language
+
+SENTENCE_ENDS = "。！？!?.…”’」』）)\"'"
+"""Characters that a whole sentence may end with."""
+
+
+class Span(NamedTuple):
+    """The characters [start, end) of a text."""
+
+    start: int
+    end: int
+
+
+_CLOSING = "”’」』》〉）)\\]】\"'"
+
+_OPENING = "“‘「『《〈（([【\"'—*_"
+
+_CANDIDATE = re.compile(
+    rf"(?P<chinese>[。！？｡]+[…。！？!?]*)(?P<close_chinese>[{_CLOSING}]*)"
+    rf"|(?P<western>[!?]+|\.+|…+)[.!?…]*(?P<close>[{_CLOSING}]*)"
+    r"|(?P<line>[^\S\n]*\n\s*)"
+)
+
+_CHINESE_CONTINUES = frozenset("，、；：,;:—…～）")
+
+_ENDS_LIKE_CHINESE = re.compile(rf"[{CJK_RANGES}，。、；：！？…—“”‘’「」『』《》（）]")
+
+_WORD_BEFORE = re.compile(r"([^\W\d_]+(?:\.[^\W\d_]+)*)$")
+
+_ABBREVIATIONS = frozenset(
+    """
+    mr mrs ms dr prof st mt messrs mme mlle capt col gen lt sgt maj cpl adm cmdr rev hon gov sen rep pres jr sr
+    vs viz cf al ed vol vols fig ch pp esq mss bros
+    """.split()
+)
+
+_NUMBERED = frozenset({"no", "nos", "p", "art", "sec", "ch"})
+
+_LONGEST_WORD = 24
+
+
+def split_sentences(text: str) -> list[Span]:
+    """Split prose into sentences.
+
+    A closing quotation mark stays with its sentence; a reporting clause in lower case does too (“Stop!” he
+    cried.). Abbreviations, initials, decimals and an ellipsis in mid-sentence end nothing. A blank line
+    always ends a sentence, a single line break only in Chinese text.
+    """
+    spans = []
+    start = 0
+    for border in [*_borders(text), len(text)]:
+        piece = text[start:border]
+        left = start + len(piece) - len(piece.lstrip())
+        right = start + len(piece.rstrip())
+        if left < right:
+            spans.append(Span(left, right))
+        start = border
+    return spans
+
+
+def as_sentence(text: str) -> str:
+    """Return a text with the full stop of its language, unless it ends like a sentence; empty text stays empty."""
+    # A bracket closes a remark, not a sentence.
+    last = text.rstrip("）)")[-1:]
+    if not text or (last and last in SENTENCE_ENDS):
+        return text
+    return text + ("。" if story_language(text) == "zh" else ".")
+
+
+def join_sentences(sentences: Iterable[str]) -> str:
+    """Join whole sentences in their order; a space stands only between two of which neither is Chinese."""
+    text = ""
+    previous = ""
+    for sentence in sentences:
+        is_chinese = "zh" in (story_language(previous), story_language(sentence))
+        text += sentence if not text or is_chinese else f" {sentence}"
+        previous = sentence
+    return text
+
+
+def _borders(text: str) -> Iterator[int]:
+    for match in _CANDIDATE.finditer(text):
+        if match["line"]:
+            ends = match["line"].count("\n") > 1 or _is_chinese_line(text, match.start(), match.end())
+        elif match["chinese"]:
+            ends = text[match.end() : match.end() + 1] not in _CHINESE_CONTINUES
+        else:
+            ends = _ends_western(text, match)
+        if ends:
+            yield match.end()
+
+
+def _is_chinese_line(text: str, start: int, end: int) -> bool:
+    around = text[max(0, start - 1) : start] + text[end : end + 1]
+    return any(_ENDS_LIKE_CHINESE.match(character) for character in around if character not in "“”‘’—…")
+
+
+def _ends_western(text: str, match: re.Match[str]) -> bool:
+    following = text[match.end() : match.end() + 1]
+    is_ellipsis = match["western"].startswith(("…", ".."))
+    if not following:
+        return True
+    if is_cjk(following):
+        before = text[max(0, match.start() - 1) : match.start()]
+        return bool(match["close"]) if is_ellipsis else not before.isdigit()
+    if not following.isspace():
+        return following in _OPENING and not is_ellipsis and match["western"] != "." and not match["close"]
+    rest = text[match.end() : match.end() + 200].lstrip()
+    if rest and (rest[0].islower() or rest[0] in ",;:"):
+        return False
+    return match["western"] != "." or bool(match["close"]) or not _is_abbreviation(text, match.start(), rest)
+
+
+def _is_abbreviation(text: str, stop: int, rest: str) -> bool:
+    found = _WORD_BEFORE.search(text, max(0, stop - _LONGEST_WORD), stop)
+    if found is None:
+        return False
+    word = found.group(1)
+    if len(word) == 1 and word.isupper() and word != "I":
+        return True
+    if word.casefold() in _NUMBERED and rest[:1].isdigit():
+        return True
+    return word.casefold() in _ABBREVIATIONS and bool(rest)
+
+
+TARGET_CHARACTERS = 500
+
+PARAGRAPH_BREAK_FROM = 0.6
+"""Share of the target from which on a new paragraph starts a new chunk."""
+
+_CLAUSE_END = re.compile(r"[，、；：,;:—]+[”’」』\"']*\s*")
+
+
+def chunk_text(
+    text: str,
+    *,
+    target_characters: int = TARGET_CHARACTERS,
+    maximum_characters: int | None = None,
+    overlap_sentences: int = 0,
+) -> list[Span]:
+    """Cut a text into chunks of whole sentences.
+
+    A chunk is closed before it would outgrow the target, and already at the end of a paragraph when it has
+    reached `PARAGRAPH_BREAK_FROM` of it. A sentence is cut only when it alone exceeds the maximum: at clause
+    marks, and where there are none, anywhere.
+    """
+    maximum = 2 * target_characters if maximum_characters is None else maximum_characters
+    if target_characters < 1 or maximum < target_characters or overlap_sentences < 0:
+        raise UserInputError(
+            f"target_characters={target_characters!r}, maximum_characters={maximum!r} and"
+            f" overlap_sentences={overlap_sentences!r} do not fit: use 1 <= target <= maximum, 0 <= overlap"
+        )
+    chunks: list[Span] = []
+    current: list[Span] = []
+    for unit in _units(text, maximum):
+        if current and _must_close(text, Span(current[0].start, current[-1].end), unit, target_characters):
+            chunks.append(Span(current[0].start, current[-1].end))
+            current = _overlap(current, unit, overlap_sentences, target_characters)
+        current.append(unit)
+    return [*chunks, Span(current[0].start, current[-1].end)] if current else chunks
+
+
+def _must_close(text: str, chunk: Span, unit: Span, target: int) -> bool:
+    if unit.end - chunk.start > target:
+        return True
+    starts_paragraph = "\n" in text[chunk.end : unit.start]
+    return starts_paragraph and chunk.end - chunk.start >= PARAGRAPH_BREAK_FROM * target
+
+
+def _overlap(closed: list[Span], unit: Span, sentences: int, target: int) -> list[Span]:
+    """At least one sentence of the closed chunk is left behind, so that chunks always move on."""
+    kept = closed[max(1, len(closed) - sentences) :] if sentences else []
+    while kept and unit.end - kept[0].start > target:
+        kept = kept[1:]
+    return kept
+
+
+def _units(text: str, maximum: int) -> Iterator[Span]:
+    for sentence in split_sentences(text):
+        if sentence.end - sentence.start <= maximum:
+            yield sentence
+        else:
+            yield from _pieces(text, sentence, maximum)
+
+
+def _pieces(text: str, sentence: Span, maximum: int) -> Iterator[Span]:
+    start = sentence.start
+    while sentence.end - start > maximum:
+        ends = [match.end() for match in _CLAUSE_END.finditer(text, start, start + maximum)]
+        cut = ends[-1] if ends else start + maximum
+        yield from _trimmed(text, start, cut)
+        start = cut
+    yield from _trimmed(text, start, sentence.end)
+
+
+def _trimmed(text: str, start: int, end: int) -> Iterator[Span]:
+    piece = text[start:end]
+    left, right = start + len(piece) - len(piece.lstrip()), start + len(piece.rstrip())
+    if left < right:
+        yield Span(left, right)

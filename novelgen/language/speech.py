@@ -1,0 +1,172 @@
+"""What is said aloud in a text, and by whom where the words beside it leave no doubt."""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_right
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from novelgen.language.chinese_names import speaker_of
+from novelgen.language.language import CJK_RANGES, has_cjk
+from novelgen.language.resolver import Mention
+
+QUOTED = re.compile(r"“[^”]*(?:”|$)|「[^」]*(?:」|$)|『[^』]*(?:』|$)|\"[^\"\n]*\"")
+"""Words between quotation marks; over several paragraphs where each opens again and only the last one closes."""
+
+_SINGLE_QUOTED = re.compile(
+    r"(?<!\w)‘(?:[^‘’]|’(?=\w))*[,.!?…—-]’(?!\w)|(?<!\w)'(?=\S)(?:[^'\n]|(?<=\w)'(?=\w))*[,.!?…—-]'(?!\w)"
+)
+"""Between single marks, as British books print it; only where a text has no other."""
+
+_SAYING = """
+    said says asked asks answered replied cried remarked whispered shouted muttered exclaimed observed continued
+    returned murmured laughed called growled gasped began added ejaculated interrupted interposed explained
+    inquired enquired demanded repeated suggested protested groaned sighed snapped stammered sobbed roared
+    bellowed grunted chuckled piped put went pleaded insisted agreed declared announced responded retorted hissed
+    yelled screamed rejoined resumed persisted warned told admitted mumbled breathed croaked
+    """.split()
+_SAID = "|".join(_SAYING)
+_SAID_BEFORE_NAME = re.compile(
+    rf"\s*(?:{_SAID})\s+(?:out\s+)?(?:(?:the|old|little|young|poor|our|my|Mr\.|Mrs\.|Miss|Dr\.|friend)\s+)*"
+)
+_SAID_BY_NARRATOR = re.compile(rf"\s*(?:(?:{_SAID})\s+I\b|I\s+(?:\w+ly\s+)?(?:{_SAID})\b)")
+_NAME_SAID = re.compile(rf"\s+(?:\w+ly\s+)?(?:{_SAID})\b")
+_LEADS_IN = re.compile(rf"^(?:[^“”\"]*[\s,])?(?:{_SAID})\b[^.!?“”\"]*[:,]?\s*$")
+_ABBREVIATED = re.compile(r"\b(?:Mr|Mrs|Ms|Dr|Prof|St|Capt|Col|Gen|Lt|Sgt|Maj)\.$")
+_NARRATOR_LEADS_IN = re.compile(rf"(?:^|[.!?;,]\s+|and\s+)I\s+(?:\w+ly\s+)?(?:{_SAID})\b[^.!?“”\"]*[:,]?\s*$")
+
+_CHINESE_SAID = (
+    "(?:道|曰|云|说|问|答|叫|喊|喝|骂|嚷|吼|劝|叹|解释|补充|回应|追问|反问|开口|低语|嘀咕|喃喃|提醒)(?:道|着|了)?"
+)
+_CHINESE_LEADS_IN = re.compile(rf"(?P<clause>[{CJK_RANGES}·]*?){_CHINESE_SAID}[：:，,]\s*$")
+_CHINESE_FOLLOWS = re.compile(rf"(?P<clause>[{CJK_RANGES}·]{{1,14}}?){_CHINESE_SAID}[，。！；…]")
+_CHINESE_BOUND = re.compile(r"[，；：,;]")
+_CHINESE_SENTENCE_END = re.compile(r"[。！？”」』\n]")
+_LEADING = re.compile(
+    "(?:却说|且说|话说|再说|只见|只听|但见|忽见|原来|正是|这时|此时|那时|于是|然后|随后|不料|谁知|那|这|当下|忽然|突然"
+    "|唬得|慌得|喜得|急得|惊得|就|便)*"
+)
+_NOT_A_SUBJECT_AFTER = frozenset("的把被对向跟给替让将之和与同及")
+"""Whoever stands before one of these does not act, or not alone: 行者的, 行者被, 行者与."""
+
+
+@dataclass(frozen=True, slots=True)
+class Speech:
+    """Words said aloud, at the characters [start, end) with their quotation marks.
+
+    `speaker_id` is None where the words beside it do not name the speaker.
+    """
+
+    start: int
+    end: int
+    speaker_id: str | None = None
+
+
+def find_speeches(text: str, people: Sequence[Mention], *, narrator_id: str | None = None) -> list[Speech]:
+    """Find what is said aloud in a text, with the speaker where that is certain.
+
+    Certain is a name that the words beside the quotation name as who speaks: “…” said X, X said: “…”,
+    X道：“…”. In English all that is said in one paragraph is said by the one speaker whom the paragraph names.
+    Nobody is told by a pronoun.
+    """
+    spans = [(match.start(), match.end()) for match in QUOTED.finditer(text)]
+    if not spans:
+        spans = [(match.start(), match.end()) for match in _SINGLE_QUOTED.finditer(text)]
+    outside = [each for each in people if not any(start <= each.start < end for start, end in spans)]
+    if has_cjk(text):
+        return [Speech(start, end, _chinese_speaker(text, spans, at, outside)) for at, (start, end) in enumerate(spans)]
+    named = [Speech(start, end, _english_speaker(text, (start, end), outside, narrator_id)) for start, end in spans]
+    return _one_a_paragraph(text, named)
+
+
+def speech_at(speeches: Sequence[Speech], position: int) -> Speech | None:
+    """Return the speech that holds a character of the text, or None where it is narration."""
+    at = bisect_right(speeches, position, key=lambda each: each.start) - 1
+    return speeches[at] if at >= 0 and position < speeches[at].end else None
+
+
+def _english_speaker(
+    text: str, span: tuple[int, int], people: Sequence[Mention], narrator_id: str | None
+) -> str | None:
+    start, end = span
+    if _SAID_BY_NARRATOR.match(text, end):
+        return narrator_id
+    verb = _SAID_BEFORE_NAME.match(text, end)
+    for person in people:
+        if verb and person.start <= verb.end() < person.end and not text.startswith(("'s", "’s"), person.end):
+            return person.entity_id
+        between = text[end : person.start] if person.start >= end else "-"
+        if not between.strip() and _NAME_SAID.match(text, person.end):
+            return person.entity_id
+    lead = text[_sentence_start(text, start) : start]
+    if _NARRATOR_LEADS_IN.search(lead):
+        return narrator_id
+    if not _LEADS_IN.match(lead) or not lead.rstrip().endswith((":", ",")):
+        return None
+    before = [each for each in people if start - len(lead) <= each.start < start]
+    if before and not text[start - len(lead) : before[0].start].strip():
+        return before[0].entity_id if _NAME_SAID.match(text, before[0].end) else None
+    return None
+
+
+def _sentence_start(text: str, end: int) -> int:
+    for match in reversed(list(re.finditer(r"[.!?”\"]\s+|\n", text[max(0, end - 300) : end]))):
+        at = max(0, end - 300) + match.end()
+        if not _ABBREVIATED.search(text[max(0, at - 7) : at].rstrip()):
+            return at
+    return max(0, end - 300)
+
+
+def _one_a_paragraph(text: str, speeches: Sequence[Speech]) -> list[Speech]:
+    paragraph = [text.count("\n", 0, each.start) for each in speeches]
+    told: dict[int, set[str]] = {}
+    for number, each in zip(paragraph, speeches, strict=True):
+        if each.speaker_id is not None:
+            told.setdefault(number, set()).add(each.speaker_id)
+    return [
+        Speech(each.start, each.end, each.speaker_id or _only(told.get(number, set())))
+        for number, each in zip(paragraph, speeches, strict=True)
+    ]
+
+
+def _only(ids: set[str]) -> str | None:
+    return next(iter(ids)) if len(ids) == 1 else None
+
+
+def _chinese_speaker(text: str, spans: Sequence[tuple[int, int]], at: int, people: Sequence[Mention]) -> str | None:
+    start, end = spans[at]
+    since = max((each.end() for each in _CHINESE_SENTENCE_END.finditer(text, 0, start)), default=0)
+    lead = text[since:start]
+    if _CHINESE_LEADS_IN.search(lead):
+        return _subject_before(text, since, start, people)
+    follows = _CHINESE_FOLLOWS.match(text, end)
+    if follows and not lead.strip() and speaker_of(follows["clause"]):
+        return _starts_with(text, end, people)
+    return None
+
+
+def _subject_before(text: str, since: int, start: int, people: Sequence[Mention]) -> str | None:
+    """Who begins the last clause that names a subject; a clause that tells only the manner names none."""
+    bounds = [since, *(match.end() for match in _CHINESE_BOUND.finditer(text, since, start))]
+    # The colon or comma right before the quotation begins no clause of its own.
+    clauses = [each for each in bounds if text[each:start].strip()]
+    for clause in reversed(clauses):
+        found = _starts_with(text, clause, people)
+        if found is not None:
+            return found
+        lead = _CHINESE_LEADS_IN.search(text[clause:start])
+        if clause == clauses[-1] and lead is not None and speaker_of(lead["clause"]):
+            # Somebody else speaks, whom the story does not know by this name.
+            return None
+    return None
+
+
+def _starts_with(text: str, start: int, people: Sequence[Mention]) -> str | None:
+    leading = _LEADING.match(text, start)
+    begin = leading.end() if leading else start
+    for person in people:
+        if start <= person.start <= begin <= person.end and person.end > begin:
+            is_subject = text[person.end : person.end + 1] not in _NOT_A_SUBJECT_AFTER
+            return person.entity_id if is_subject else None
+    return None

@@ -1,0 +1,332 @@
+"""Contradictions of a story that no rule resolves: values, holders, the dead who act, memories, relationships, time."""
+
+from __future__ import annotations
+
+import re
+from collections import defaultdict
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import combinations, pairwise
+from typing import Any
+
+from novelgen.language.normalise import title_free_key
+from novelgen.language.past import is_out_of_time
+from novelgen.language.reading import read_story_time
+from novelgen.memory.conflict import (
+    Conflict,
+    ConflictSource,
+    SceneFacts,
+    conflict_between,
+    revelations,
+    said,
+    source_in,
+)
+from novelgen.memory.relationship_conflicts import StatedRelationship, relationships_at_odds
+from novelgen.memory.story_time_conflicts import story_time_conflicts
+from novelgen.memory.supersession import slot_of, split_slot
+from novelgen.memory.vital_status import STATUS_ATTRIBUTES, is_death, is_return_to_life
+from novelgen.models.entity import Entity
+from novelgen.models.folds import HOLDER_ATTRIBUTE
+from novelgen.models.memory import StoryMemoryChunk
+from novelgen.models.position import Place, story_place
+from novelgen.models.state import StateChange
+from novelgen.models.story_time import SceneTime
+
+ACTING_ATTRIBUTES = frozenset({"goals", "knowledge", "emotional_state", "disguise"})
+"""What only the living take on; a body can be moved, robbed and buried."""
+
+
+def dead_who_act(
+    scenes: Sequence[SceneFacts], changes: Sequence[StateChange], memories: Sequence[StoryMemoryChunk] = ()
+) -> list[Conflict]:
+    """Find characters who are on stage, or want, learn or feel something, in a scene after their death.
+
+    A death is a status that says so, or a memory of a death in the character's own slot or that names one
+    character alone. A scene whose story time tells of the past, a dream or a ghost is no conflict, nor is
+    anything after a status that says that the character lives.
+    """
+    by_place = {scene.place: scene for scene in scenes}
+    present = {character for scene in scenes for character in scene.participants}
+    characters = present | {change.entity_id for change in changes if change.entity_type == "character"}
+    found = [
+        conflict
+        for character in sorted(characters)
+        for conflict in _acts_of(character, by_place, changes, _told_deaths(character, memories))
+    ]
+    return sorted(found, key=lambda each: (each.second.chapter_index, each.second.scene_index, each.subject))
+
+
+def _acts_of(
+    character: str, scenes: dict[Place, SceneFacts], changes: Sequence[StateChange], told_deaths: dict[Place, str]
+) -> Iterator[Conflict]:
+    own = [change for change in changes if change.entity_id == character and change.kind == "explicit"]
+    death: ConflictSource | None = None
+    for place in sorted(scenes):
+        scene = scenes[place]
+        stated = [change for change in own if (change.chapter_index, change.scene_index) == place]
+        if any(is_return_to_life(change.attribute, change.value) for change in stated):
+            death = None
+            continue
+        act = _act_in(scene, character, stated)
+        if death is not None and act and not is_out_of_time(scene.story_time):
+            yield conflict_between("dead_acts", character, [character], first=death, second=source_in(scene, act))
+        death_here = _death_in(stated) or told_deaths.get(place)
+        if death is None and death_here:
+            death = source_in(scene, death_here)
+
+
+def _act_in(scene: SceneFacts, character: str, stated: Sequence[StateChange]) -> str | None:
+    for change in stated:
+        if change.attribute in ACTING_ATTRIBUTES and change.value:
+            return said(change.attribute, change.value)
+    return "is present" if character in scene.participants else None
+
+
+def _death_in(stated: Sequence[StateChange]) -> str | None:
+    dead = (change for change in stated if is_death(change.attribute, change.value))
+    return next((said(change.attribute, change.value) for change in dead), None)
+
+
+def _told_deaths(character: str, memories: Sequence[StoryMemoryChunk]) -> dict[Place, str]:
+    return {
+        (memory.chapter_index, memory.scene_index): memory.content
+        for memory in memories
+        if memory.event_type == "death"
+        and memory.chapter_index is not None
+        and memory.scene_index is not None
+        and _is_own_death(character, memory)
+    }
+
+
+def _is_own_death(character: str, memory: StoryMemoryChunk) -> bool:
+    slot = split_slot(memory.slot_type or "")
+    if slot is not None:
+        return slot[0] == character and slot[1] in STATUS_ATTRIBUTES
+    return memory.entities_mentioned == [character]
+
+
+FIXED_ATTRIBUTES = frozenset(
+    """
+    identity true_name species race birthplace birthday birth_date mother father parents parentage eye_colour
+    eye_color blood_type nationality gender sex maker origin
+    """.split()
+)
+"""What does not change in the story's world: a second value needs a scene that reveals it."""
+
+EXCLUSIVE_ATTRIBUTES = frozenset({"location_id", "holder"})
+"""What changes freely, but has one value at one time."""
+
+_DATED = re.compile(r"\d|[〇零一二三四五六七八九十廿初]+[日号时]|[年月].*[日夜晨午晚]")
+
+
+def slot_conflicts(
+    scenes: Sequence[SceneFacts], changes: Sequence[StateChange], memories: Sequence[StoryMemoryChunk] = ()
+) -> list[Conflict]:
+    """Find slots to which two scenes give different values at overlapping times.
+
+    A fixed attribute (`FIXED_ATTRIBUTES`) conflicts with its earlier value unless the scene of the new one has
+    a memory of the same entity that reveals or supersedes something. An exclusive one (`EXCLUSIVE_ATTRIBUTES`)
+    conflicts when two scenes of the same dated story time differ. Everything else simply changes.
+    """
+    by_place = {scene.place: scene for scene in scenes}
+    revealed = revelations(memories)
+    found: list[Conflict] = []
+    for (entity_id, attribute), stated in _by_slot(changes, by_place).items():
+        if attribute in FIXED_ATTRIBUTES:
+            found += _unexplained(entity_id, stated, by_place, revealed)
+        elif attribute in EXCLUSIVE_ATTRIBUTES:
+            found += _simultaneous(entity_id, stated, by_place)
+    return sorted(found, key=lambda each: (each.second.chapter_index, each.second.scene_index, each.subject))
+
+
+def _by_slot(changes: Sequence[StateChange], places: Collection[Place]) -> Mapping[tuple[str, str], list[StateChange]]:
+    """The values of each slot in story order; within one scene the last one stands."""
+    grouped: defaultdict[tuple[str, str], dict[Place, StateChange]] = defaultdict(dict)
+    for change in changes:
+        if change.kind == "explicit" and change.value is not None and story_place(change) in places:
+            grouped[change.entity_id, change.attribute][story_place(change)] = change
+    return {slot: [stated[place] for place in sorted(stated)] for slot, stated in grouped.items()}
+
+
+def _unexplained(
+    entity_id: str,
+    stated: Sequence[StateChange],
+    scenes: Mapping[Place, SceneFacts],
+    revealed: Collection[tuple[Place, str]],
+) -> Iterator[Conflict]:
+    for earlier, later in pairwise(stated):
+        if earlier.value != later.value and (story_place(later), entity_id) not in revealed:
+            yield _between(entity_id, earlier, later, scenes)
+
+
+def _simultaneous(
+    entity_id: str, stated: Sequence[StateChange], scenes: Mapping[Place, SceneFacts]
+) -> Iterator[Conflict]:
+    for earlier, later in combinations(stated, 2):
+        one, other = scenes[story_place(earlier)], scenes[story_place(later)]
+        if one is not other and earlier.value != later.value and _are_at_one_time(one, other):
+            yield _between(entity_id, earlier, later, scenes)
+
+
+def _are_at_one_time(one: SceneFacts, other: SceneFacts) -> bool:
+    times = {" ".join((scene.story_time or "").casefold().split()) for scene in (one, other)}
+    if len(times) == 1:
+        return _DATED.search(times.pop()) is not None
+    told, also = (_date_and_hour(scene) for scene in (one, other))
+    return told is not None and told == also
+
+
+def _date_and_hour(scene: SceneFacts) -> tuple[object, ...] | None:
+    """When a scene plays by the clock of a dated day, however its words put it."""
+    told = read_story_time(scene.story_time or "")
+    if not (told.is_dated and told.is_clock and told.part) or told.tells_of_past:
+        return None
+    return told.era, told.year, told.month, told.day, told.is_lunar, told.minutes
+
+
+def _between(entity_id: str, earlier: StateChange, later: StateChange, scenes: Mapping[Place, SceneFacts]) -> Conflict:
+    return conflict_between(
+        "slot_value",
+        slot_of(entity_id, later.attribute),
+        [entity_id],
+        first=_side(earlier, scenes),
+        second=_side(later, scenes),
+    )
+
+
+def _side(change: StateChange, scenes: Mapping[Place, SceneFacts]) -> ConflictSource:
+    return source_in(scenes[story_place(change)], said(change.attribute, change.value), value=change.value)
+
+
+INVENTORY = "inventory"
+
+
+@dataclass(frozen=True, slots=True)
+class _Holding:
+    """Somebody is said to hold a thing, from a place in the story on."""
+
+    holder_id: str
+    place: Place
+    says: str
+
+
+def things_held_twice(
+    scenes: Sequence[SceneFacts], changes: Sequence[StateChange], *, entities: Sequence[Entity]
+) -> list[Conflict]:
+    """Find items that two characters hold at one position.
+
+    An item that enters a second inventory while it stands in a first is in conflict, unless its `holder` is
+    stated in the same scene or later than the first and agrees with the second. A `holder` stated in the
+    very scene in which another's inventory lists the item is in conflict too. A later `holder` alone moves
+    the item: an inventory that was not written anew since is out of date, not wrong.
+    """
+    by_place = {scene.place: scene for scene in scenes}
+    ledger = _Ledger(entities)
+    found: dict[str, Conflict] = {}
+    for place in sorted(by_place):
+        here = [change for change in changes if story_place(change) == place and change.kind == "explicit"]
+        for item_id, first, second in ledger.advance(here, place):
+            conflict = conflict_between(
+                "two_holders",
+                item_id,
+                [item_id, first.holder_id, second.holder_id],
+                first=source_in(by_place[first.place], first.says),
+                second=source_in(by_place[second.place], second.says),
+            )
+            found.setdefault(conflict.conflict_id, conflict)
+    return list(found.values())
+
+
+class _Ledger:
+    """Who holds what, as the story moves on."""
+
+    def __init__(self, entities: Sequence[Entity]) -> None:
+        items = [entity for entity in entities if entity.entity_type == "item"]
+        self._item_ids = {item.entity_id: item.entity_id for item in items}
+        self._item_ids |= {title_free_key(name): item.entity_id for item in items for name in item.names()}
+        self._names = {entity.entity_id: entity.name for entity in entities}
+        self._by_inventory: dict[str, dict[str, _Holding]] = {}
+
+    def advance(self, changes: Sequence[StateChange], place: Place) -> list[tuple[str, _Holding, _Holding]]:
+        """Take in one scene's changes and return the items then held twice, with both holders."""
+        stated = {change.entity_id: change.value for change in changes if change.attribute == HOLDER_ATTRIBUTE}
+        listed = {change.entity_id: change.value for change in changes if change.attribute == INVENTORY}
+        newly_listed = {
+            item_id for character, value in listed.items() for item_id in self._list(character, value, place)
+        }
+        found = []
+        for item_id in sorted(newly_listed | stated.keys()):
+            holdings = self._holdings(item_id, stated, place)
+            if len(holdings) > 1:
+                found.append((item_id, holdings[0], holdings[-1]))
+        return found
+
+    def _list(self, character: str, value: Any, place: Place) -> set[str]:
+        """Replace a character's inventory; returns the items that are new in it."""
+        before = self._by_inventory.get(character, {})
+        items = value if isinstance(value, list) else [value] if value else []
+        says = f"{INVENTORY} of {self._names.get(character, character)}"
+        now = {
+            item_id: before.get(item_id) or _Holding(character, place, f"{says}: {item}")
+            for item in items
+            if (item_id := self._item_id(str(item))) is not None
+        }
+        self._by_inventory[character] = now
+        return now.keys() - before.keys()
+
+    def _holdings(self, item_id: str, stated: Mapping[str, Any], place: Place) -> list[_Holding]:
+        """Who holds an item after the scene, the longest holder first; a stated holder clears the others."""
+        listed = [items[item_id] for items in self._by_inventory.values() if item_id in items]
+        holder = stated.get(item_id)
+        if holder is None:
+            return sorted(listed, key=lambda each: each.place)
+        for character, items in self._by_inventory.items():
+            if character != holder and item_id in items and items[item_id].place < place:
+                del items[item_id]
+        disagreeing = [each for each in listed if each.holder_id != holder and each.place == place]
+        said_holder = _Holding(str(holder), place, f"{HOLDER_ATTRIBUTE}: {self._names.get(str(holder), holder)}")
+        return [*disagreeing, said_holder]
+
+    def _item_id(self, item: str) -> str | None:
+        return self._item_ids.get(item) or self._item_ids.get(title_free_key(item))
+
+
+def memories_that_disagree(scenes: Sequence[SceneFacts], memories: Sequence[StoryMemoryChunk]) -> list[Conflict]:
+    """Find memories of which a record says that they cannot both be true, while both are stored."""
+    by_place = {scene.place: scene for scene in scenes}
+    told = {memory.source_id: memory for memory in memories if story_place(memory) in by_place}
+    return [
+        conflict_between(
+            "memories_disagree",
+            second.source_id or "",
+            [each for each in second.entities_mentioned if each in first.entities_mentioned],
+            first=source_in(by_place[story_place(first)], first.content),
+            second=source_in(by_place[story_place(second)], second.content),
+        )
+        for scene in scenes
+        for later, earlier in scene.contradictions
+        if (second := told.get(later)) is not None and (first := told.get(earlier)) is not None
+    ]
+
+
+def find_conflicts(
+    scenes: Sequence[SceneFacts],
+    changes: Sequence[StateChange],
+    memories: Sequence[StoryMemoryChunk] = (),
+    *,
+    entities: Sequence[Entity] = (),
+    relationships: Sequence[StatedRelationship] = (),
+    times: Sequence[SceneTime] = (),
+    waived_ids: Collection[str] = (),
+) -> list[Conflict]:
+    """Find what contradicts itself in a story."""
+    found = [
+        *slot_conflicts(scenes, changes, memories),
+        *dead_who_act(scenes, changes, memories),
+        *things_held_twice(scenes, changes, entities=entities),
+        *memories_that_disagree(scenes, memories),
+        *relationships_at_odds(scenes, relationships, changes, memories),
+        *story_time_conflicts(times, changes),
+    ]
+    unwaived = {each.conflict_id: each for each in found if each.conflict_id not in waived_ids}
+    return sorted(unwaived.values(), key=lambda each: (each.second.chapter_index, each.second.scene_index))

@@ -1,0 +1,467 @@
+"""Who knows a memory, told by rules from who was there, whom it is about, and who could have told it since.
+
+What a record or an author says goes first; the rules answer where nobody says anything.
+"""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_left, bisect_right
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from novelgen.language.language import significant_words
+from novelgen.memory.retelling import MIN_KNOWN, Retellings
+from novelgen.memory.story import KnowledgeMemory, KnowledgeScene, KnowledgeStory
+from novelgen.models.knowledge import (
+    READER,
+    CharacterKnowledge,
+    KnowledgeEvent,
+    KnowledgeSource,
+    KnownMemory,
+    UnknownMemory,
+)
+from novelgen.models.position import StoryPosition
+
+INNER_EVENTS = frozenset({"relationship_change", "goal_change", "decision", "other"})
+"""Kinds of memories that may tell what goes on in somebody's mind."""
+
+_INNER = re.compile(
+    r"\b(?:thinks?|thought|feels?|felt|loves?|loved|attracted|resolves?|resolved|heart|secretly|silent(?:ly)?"
+    r"|fears?|feared|hopes?|hoped|regrets?|regretted|suspects?|suspected|wonders?|wondered|inwardly|longs?"
+    r"|longed|ashamed|jealous|envies|doubts?)\b"
+    r"|心中|心里|内心|暗想|暗自|暗暗|心想|情知|怀疑|疑心|爱慕|暗恋|后悔|以为|担心|思念|不敢说|不敢泄|羞愧|嫉妒",
+    re.IGNORECASE,
+)
+
+SETTLED_AMONG_OTHERS = frozenset({"plan", "promise_made", "decision", "goal_change"})
+"""What those present agree on: somebody absent whom it is about does not know it by that."""
+
+FOUND_OUT_EVENTS = frozenset({"discovery", "rule_or_canon", "secret_revealed", "identity_revealed", "confession"})
+"""What comes to light in a scene and was so before: who had part in it knew it all along."""
+
+DONE_CERTAINTY = 0.95
+WITNESSED_CERTAINTY = 0.9
+ABSENT_CERTAINTY = 0.8
+OFF_STAGE_CERTAINTY = 0.5
+MIN_TOLD_CERTAINTY = 0.5
+"""How sure each rule is, by judgement; what was told grows with how plainly it was told, up to that of a witness."""
+
+MIN_KNOWN_OF_SECRET = 0.5
+"""Least share of what is kept from somebody, or told to people named, that their `knowledge` must hold to open it.
+
+No words of a later scene do: a name in them would be enough, and who says that it is a secret knows when it is none.
+"""
+
+Reason = Literal["hidden", "deceived", "doubts", "inner", "settled", "present", "absent"]
+
+WHY: dict[Reason, str] = {
+    "hidden": "kept from them",
+    "deceived": "believes the contrary",
+    "doubts": "has heard of it and does not believe it",
+    "inner": "goes on in somebody else's mind",
+    "settled": "was settled among others while they were away",
+    "present": "was there, but had no part in it, and nothing tells it to them since",
+    "absent": "was not there, and nothing tells it to them",
+}
+
+WHY_ZH: dict[Reason, str] = {
+    "hidden": "有人瞒着此人",
+    "deceived": "信的恰好相反",
+    "doubts": "听说过，但不信",
+    "inner": "是别人的心事",
+    "settled": "是不在场时别人商定的",
+    "present": "虽在场，但与此人无关，此后也没有谁说起",
+    "absent": "不在场，此后也没有谁告诉过",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Knowing:
+    """Whether one character knows one memory at a position, and how that is known.
+
+    `reason` is None for what is known; `how` is None for what is not. `is_said`: a record or an author says it.
+    """
+
+    source_id: str
+    character_id: str
+    knows: bool
+    how: KnowledgeSource | None = None
+    learned_from: str | None = None
+    since: StoryPosition | None = None
+    certainty: float = 1.0
+    quote: str = ""
+    reason: Reason | None = None
+    is_said: bool = False
+
+
+@dataclass(frozen=True)
+class KnowledgeRules:
+    """Tells who knows what in a story."""
+
+    story: KnowledgeStory
+
+    def of_character(self, character_id: str, memories: Iterable[KnowledgeMemory] | None = None) -> CharacterKnowledge:
+        """Return what a character knows and does not know."""
+        known: list[KnownMemory] = []
+        not_known: list[UnknownMemory] = []
+        for memory in self.story.memories if memories is None else memories:
+            knowing = self.knows(character_id, memory)
+            if knowing.knows:
+                known.append(_as_known(memory, knowing))
+            else:
+                not_known.append(self._as_unknown(memory, knowing))
+        return CharacterKnowledge(character_id=character_id, known=known, not_known=not_known)
+
+    def knowers(self, memory: KnowledgeMemory, character_ids: Iterable[str]) -> list[Knowing]:
+        """Return those of some characters who know a memory, in the order given."""
+        return [each for each in (self.knows(who, memory) for who in character_ids) if each.knows]
+
+    def knows(self, character_id: str, memory: KnowledgeMemory) -> Knowing:
+        """Tell whether a character knows a memory at the story's position."""
+        return self._knows(character_id, memory, before=self.story.as_of)
+
+    def _knows(self, character_id: str, memory: KnowledgeMemory, *, before: StoryPosition) -> Knowing:
+        said = self._said(character_id, memory, before=before)
+        if said is not None and (said.by_author or said.kind == "knows"):
+            return _by_event(memory, character_id, said)
+        if character_id == READER:
+            return Knowing(memory.source_id, READER, knows=True, how="read", since=memory.position)
+        if memory.position is None:
+            return self._of_note(character_id, memory)
+        if said is not None or memory.tells_knowers:
+            after = memory.position if said is None else _place(said)
+            stated = self._stated(character_id, memory, after=after, before=before, min_share=MIN_KNOWN_OF_SECRET)
+            if stated is not None:
+                return stated
+            return _by_event(memory, character_id, said) if said else self._untold(character_id, memory)
+        at_once = self._at_once(character_id, memory)
+        if at_once.knows or at_once.reason == "inner":
+            return at_once
+        told = self._told(character_id, memory, after=memory.position, before=before)
+        return told or self._off_stage(character_id, memory, at_once) or at_once
+
+    # --- What is said ---
+
+    def _said(self, character_id: str, memory: KnowledgeMemory, *, before: StoryPosition) -> KnowledgeEvent | None:
+        """Return what counts of all that is said of a memory: the author's last word, else the last word.
+
+        A whole tale opens what was kept from somebody before it, not what is kept from them there or later.
+        """
+        about = [
+            event
+            for event in self.story.events_by_memory.get(memory.source_id, ())
+            if event.character_id == character_id and _place(event) < before
+        ]
+        by_author = [event for event in about if event.by_author]
+        counting = by_author or about
+        last = counting[-1] if counting else None
+        if last is not None and (last.kind == "knows" or last.by_author):
+            return last
+        after = None if last is None else _place(last)
+        return self._whole_tale(character_id, memory, after=after, before=before) or last
+
+    def _whole_tale(
+        self, character_id: str, memory: KnowledgeMemory, *, after: StoryPosition | None, before: StoryPosition
+    ) -> KnowledgeEvent | None:
+        """Return the first whole tale that a memory was part of: its teller had lived through it by then."""
+        for tale in self.story.whole_tales:
+            place = _place(tale)
+            if tale.character_id != character_id or place >= before or tale.learned_from is None:
+                continue
+            # What an author says stands at the last scene before it holds: the tale holds that scene, too.
+            end = StoryPosition(tale.chapter_index, tale.scene_index + 1) if tale.by_author else place
+            if memory.position is None or memory.position >= end or (after is not None and after >= end):
+                continue
+            teller = self._knows(tale.learned_from, memory, before=end)
+            if teller.knows and teller.how in ("own_doing", "witnessed"):
+                return tale
+        return None
+
+    # --- What follows from the scene itself ---
+
+    def _of_note(self, character_id: str, memory: KnowledgeMemory) -> Knowing:
+        """An author's note that stands everywhere: rules of the world are known to all, facts to whom they concern."""
+        about = [each for each in memory.entities if each in self.story.character_ids]
+        if about and character_id not in about:
+            return self._unknown(character_id, memory, "absent")
+        return Knowing(memory.source_id, character_id, knows=True, how="author", certainty=ABSENT_CERTAINTY)
+
+    def _at_once(self, character_id: str, memory: KnowledgeMemory) -> Knowing:
+        """Tell whether somebody knows a memory by the scene that it comes from."""
+        scene = self._scene(memory)
+        is_present = character_id in scene.present
+        subject = self._subject(memory)
+        is_inner = memory.event_type in INNER_EVENTS and _INNER.search(memory.content) is not None
+        if is_inner and subject not in (None, character_id):
+            return self._unknown(character_id, memory, "inner")
+        if character_id not in memory.entities:
+            return self._unknown(character_id, memory, "present" if is_present else "absent")
+        if not is_present and memory.event_type in SETTLED_AMONG_OTHERS and subject != character_id:
+            return self._unknown(character_id, memory, "settled")
+        how: KnowledgeSource
+        if is_present and subject != character_id:
+            how, certainty = "witnessed", WITNESSED_CERTAINTY
+        elif is_present or subject in (None, character_id):
+            how, certainty = "own_doing", DONE_CERTAINTY if is_present else ABSENT_CERTAINTY
+        else:
+            # Who is merely named while away was no witness: nothing tells how they know what concerns them.
+            how, certainty = "author", ABSENT_CERTAINTY
+        return Knowing(
+            memory.source_id,
+            character_id,
+            knows=True,
+            how=how,
+            since=memory.position,
+            certainty=certainty,
+            quote=memory.quote,
+        )
+
+    def _subject(self, memory: KnowledgeMemory) -> str | None:
+        """Return the character whom a memory names first; None when it names none."""
+        named = [
+            (min(places), entity_id)
+            for entity_id in memory.entities
+            if entity_id in self.story.character_ids and (places := self._places(memory.content, entity_id))
+        ]
+        return min(named)[1] if named else None
+
+    def _places(self, content: str, entity_id: str) -> list[int]:
+        found = (content.find(name) for name in self.story.names.get(entity_id, ()) if name)
+        return [place for place in found if place >= 0]
+
+    # --- What follows from later scenes ---
+
+    @cached_property
+    def retellings(self) -> Retellings:
+        """Finds where the story tells a memory again."""
+        return Retellings(self.story.scenes)
+
+    @cached_property
+    def _on_stage(self) -> Mapping[str, NDArray[np.bool_]]:
+        """Entity id to the scenes that it is on stage in."""
+        found: dict[str, NDArray[np.bool_]] = {}
+        for index, scene in enumerate(self.story.scenes):
+            for entity_id in scene.present:
+                found.setdefault(entity_id, np.zeros(len(self.story.scenes), dtype=np.bool_))[index] = True
+        return found
+
+    @cached_property
+    def _learnt(self) -> Mapping[str, Sequence[tuple[StoryPosition, frozenset[str]]]]:
+        """Character id to the scenes that change their `knowledge`, with the words of what they know then.
+
+        Not where the record says who learnt what: words are a guess beside that.
+        """
+        found: defaultdict[str, list[tuple[StoryPosition, frozenset[str]]]] = defaultdict(list)
+        for scene in (each for each in self.story.scenes if not each.tells_knowledge):
+            for character_id, learnt in scene.learnt.items():
+                found[character_id].append((scene.position, significant_words(learnt)))
+        return found
+
+    @cached_property
+    def _silent(self) -> NDArray[np.bool_]:
+        """The scenes whose record does not say itself who learnt what."""
+        return np.array([not scene.tells_knowledge for scene in self.story.scenes], dtype=np.bool_)
+
+    @cached_property
+    def _positions(self) -> Sequence[StoryPosition]:
+        return [scene.position for scene in self.story.scenes]
+
+    def _meetings(
+        self, character_id: str, others: Iterable[str], *, after: StoryPosition, before: StoryPosition
+    ) -> NDArray[np.bool_]:
+        """Return the scenes between two positions in which a character meets one of others."""
+        nowhere = np.zeros(len(self.story.scenes), dtype=np.bool_)
+        met = nowhere.copy()
+        for other in others:
+            if other != character_id:
+                met |= self._on_stage.get(other, nowhere)
+        met &= self._on_stage.get(character_id, nowhere)
+        met[: bisect_right(self._positions, after)] = False
+        met[bisect_left(self._positions, before) :] = False
+        return met
+
+    def _stated(
+        self,
+        character_id: str,
+        memory: KnowledgeMemory,
+        *,
+        after: StoryPosition,
+        before: StoryPosition,
+        min_share: float = MIN_KNOWN,
+    ) -> Knowing | None:
+        """Find the scene since which their `knowledge` holds it."""
+        learnt = [each for each in self._learnt.get(character_id, ()) if after <= each[0] < before]
+        known = self.retellings.first_known(memory.content, learnt, min_share=min_share) if learnt else None
+        return None if known is None else _told(memory, character_id, known[0], share=known[1])
+
+    def _told(
+        self, character_id: str, memory: KnowledgeMemory, *, after: StoryPosition, before: StoryPosition
+    ) -> Knowing | None:
+        """Find the scene since which their `knowledge` holds it, or in which one who knows could and does tell it."""
+        stated = self._stated(character_id, memory, after=after, before=before)
+        if stated is not None:
+            return stated
+        inside = {*self._scene(memory).present, *memory.entities}
+        later = self._meetings(character_id, inside, after=after, before=before) & self._silent
+        for event in self.story.events_by_memory.get(memory.source_id, ()):
+            # Where it is said who learnt it, nobody else did.
+            place = _place(event)
+            later[bisect_left(self._positions, place) : bisect_right(self._positions, place)] = False
+        found = self.retellings.best(memory.content, later) if later.any() else None
+        if found is None:
+            return None
+        position, share = found
+        tellers = sorted((self.story.scene_at[position].present - {character_id}) & inside)
+        about = [each for each in tellers if each in memory.entities]
+        return _told(memory, character_id, position, share=share, learned_from=(about or tellers)[0])
+
+    def _off_stage(self, character_id: str, memory: KnowledgeMemory, at_once: Knowing) -> Knowing | None:
+        """Somebody who has not come on stage yet had part in what is found out about people and things of theirs."""
+        is_unseen = character_id not in self.story.first_appearances
+        if at_once.reason != "absent" or not is_unseen or memory.event_type not in FOUND_OUT_EVENTS:
+            return None
+        if not self.story.companions.get(character_id, frozenset()) & set(memory.entities):
+            return None
+        return Knowing(
+            memory.source_id,
+            character_id,
+            knows=True,
+            how="own_doing",
+            since=memory.position,
+            certainty=OFF_STAGE_CERTAINTY,
+        )
+
+    def _as_unknown(self, memory: KnowledgeMemory, knowing: Knowing) -> UnknownMemory:
+        reason: Reason = knowing.reason or "absent"
+        could_tell = None if reason in ("deceived", "doubts") else self.might_know_from(knowing.character_id, memory)
+        return UnknownMemory(
+            source_id=memory.source_id,
+            content=memory.content,
+            why=(WHY_ZH if self.story.language.startswith("zh") else WHY)[reason],
+            kind=reason if reason in ("hidden", "deceived", "doubts") else "unknown",
+            might_know=could_tell is not None,
+            might_know_from=could_tell,
+        )
+
+    def might_know_from(self, character_id: str, memory: KnowledgeMemory) -> str | None:
+        """Return somebody who knows a memory and whom a character has met since: offered, never assumed."""
+        if memory.position is None or character_id == READER:
+            return None
+        inside = [each for each in memory.entities if each in self.story.character_ids]
+        inside += sorted(self._scene(memory).present - set(inside))
+        met = self._meetings(character_id, inside, after=memory.position, before=self.story.as_of)
+        at_last = {
+            other: self._knows(other, memory, before=self.story.as_of)
+            for other in (inside if met.any() else ())
+            if other != character_id
+        }
+        for index in reversed(np.flatnonzero(met)):
+            scene = self.story.scenes[index]
+            for other, knowing in at_last.items():
+                if other in scene.present and self._knew(knowing, memory, at=scene.position):
+                    return other
+        return None
+
+    def _knew(self, at_last: Knowing, memory: KnowledgeMemory, *, at: StoryPosition) -> bool:
+        """Tell whether somebody knew a memory on entering a scene, by whether they do at the story's position.
+
+        Unless it is said that somebody knows or does not, who knows once knows ever after.
+        """
+        is_said = any(
+            event.character_id == at_last.character_id
+            for event in self.story.events_by_memory.get(memory.source_id, ())
+        )
+        if not is_said and not at_last.knows:
+            return False
+        if not is_said and (at_last.since is None or at_last.since < at):
+            return True
+        return self._knows(at_last.character_id, memory, before=at).knows
+
+    def _untold(self, character_id: str, memory: KnowledgeMemory) -> Knowing:
+        is_present = character_id in self._scene(memory).present
+        return self._unknown(character_id, memory, "present" if is_present else "absent")
+
+    def _scene(self, memory: KnowledgeMemory) -> KnowledgeScene:
+        position = memory.position or self.story.as_of
+        return self.story.scene_at.get(position) or KnowledgeScene(position)
+
+    def _unknown(self, character_id: str, memory: KnowledgeMemory, reason: Reason) -> Knowing:
+        return Knowing(memory.source_id, character_id, knows=False, reason=reason)
+
+
+def _place(event: KnowledgeEvent) -> StoryPosition:
+    return StoryPosition(event.chapter_index, event.scene_index)
+
+
+def _since(event: KnowledgeEvent) -> StoryPosition | None:
+    """Since when it counts; None for what was stored at no place, 0:0: it has always held."""
+    place = _place(event)
+    return None if place == StoryPosition(0, 0) else place
+
+
+def _by_event(memory: KnowledgeMemory, character_id: str, event: KnowledgeEvent) -> Knowing:
+    if event.kind != "knows":
+        return Knowing(
+            memory.source_id,
+            character_id,
+            knows=False,
+            certainty=event.certainty,
+            quote=event.quote,
+            reason=event.kind,
+            is_said=True,
+        )
+    return Knowing(
+        memory.source_id,
+        character_id,
+        knows=True,
+        how=event.how,
+        learned_from=event.learned_from,
+        since=_since(event),
+        certainty=event.certainty,
+        quote=event.quote or memory.quote,
+        is_said=True,
+    )
+
+
+def _told(
+    memory: KnowledgeMemory, character_id: str, since: StoryPosition, *, share: float, learned_from: str | None = None
+) -> Knowing:
+    return Knowing(
+        memory.source_id,
+        character_id,
+        knows=True,
+        how="told",
+        learned_from=learned_from,
+        since=since,
+        certainty=round(min(WITNESSED_CERTAINTY, MIN_TOLD_CERTAINTY + share), 2),
+    )
+
+
+def _as_known(memory: KnowledgeMemory, knowing: Knowing) -> KnownMemory:
+    since = knowing.since
+    return KnownMemory(
+        source_id=memory.source_id,
+        content=memory.content,
+        how=knowing.how or "author",
+        learned_from=knowing.learned_from,
+        since_chapter=since.chapter_index if since else None,
+        since_scene=since.scene_index if since else None,
+        certainty=knowing.certainty,
+        quote=knowing.quote,
+    )
+
+
+def shared_scenes(
+    story: KnowledgeStory, character_id: str, other_id: str
+) -> tuple[list[StoryPosition], list[StoryPosition]]:
+    """Return the scenes that two characters have lived through together, and those of them spent alone together."""
+    together = [scene for scene in story.scenes if {character_id, other_id} <= scene.present]
+    alone = [scene.position for scene in together if scene.present & story.character_ids <= {character_id, other_id}]
+    return [scene.position for scene in together], alone

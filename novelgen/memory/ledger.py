@@ -1,0 +1,364 @@
+"""The ledger of promises: how long each thread has waited, when it is due, and how it ended."""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Literal, get_args
+
+from pydantic import BaseModel, Field
+
+from novelgen.language.language import StoryLanguage
+from novelgen.memory.kinds import asks_something, is_of_category
+from novelgen.memory.outline import OutlineScene
+from novelgen.models.folds import fold_loop_events, folded_loop
+from novelgen.models.position import StoryPosition, sort_key
+from novelgen.models.record import ThreadEnding
+from novelgen.models.shown import Shown, ShownList
+from novelgen.models.state import LOOP_WEIGHTS, UNRESOLVED_STATUSES, LoopImportance, OpenLoop
+
+ThreadStage = Literal["planted", "moved", "due", "overdue", "over"]
+
+StatedSource = Literal["author", "record"]
+
+Place = tuple[int, int]
+
+MIN_PAID = 5
+"""From so many paid threads a book's rhythm can be read."""
+
+DUE_SHARE = 0.5
+OVERDUE_SHARE = 0.8
+"""A thread is due from the age by which so great a share of its kind is paid, and overdue beyond the other."""
+
+UNKNOWN_WINDOW_SCENES = 40
+"""Age against which pressure is measured while a book has no rhythm yet."""
+
+MAX_LATENESS = 2.0
+
+
+@dataclass(frozen=True)
+class ThreadEvent:
+    """Something that happened to a thread, with its position."""
+
+    loop_id: str
+    kind: str
+    note: str = ""
+    detail: Mapping[str, Any] = field(default_factory=dict)
+    chapter_index: int | None = None
+    scene_index: int | None = None
+
+
+class ThreadMove(BaseModel):
+    """A step of a thread: planted, advanced, resolved or abandoned."""
+
+    kind: str
+    note: str = ""
+    pays_part: bool = Field(default=False, description="Whether it paid a part of the thread.")
+    chapter_index: int | None = None
+    scene_index: int | None = None
+
+
+class ThreadWindow(BaseModel):
+    """When a thread is expected to be paid: between two places, or between two ages in scenes."""
+
+    source: Literal["author", "record", "rhythm"]
+    due_from: Place | None = Field(default=None, description="It is due on entering this scene.")
+    due_by: Place | None = Field(default=None, description="Open on entering this scene, it is overdue.")
+    due_after_scenes: int | None = None
+    overdue_after_scenes: int | None = None
+
+
+class LedgerEntry(OpenLoop):
+    """A thread as the ledger has it at a position."""
+
+    stage: ThreadStage = "planted"
+    ending: ThreadEnding | None = Field(default=None, description="How it ended; None while it waits.")
+    moves: list[ThreadMove] = Field(default_factory=list, description="Oldest first, the planting included.")
+    silent_scenes: int | None = Field(default=None, description="Stored scenes since it last moved.")
+    window: ThreadWindow | None = None
+    pressure: float = Field(default=0.0, description="How much it presses, 0 when it is over or moot.")
+    pay_off: str = Field(default="", description="What its pay-off needs, in words: the author's, else the record's.")
+    parts: int | None = Field(default=None, description="In how many parts it is to be paid, where that was said.")
+    parts_paid: int = Field(default=0, description="How many of its moves paid a part.")
+    dead_ids: list[str] = Field(default_factory=list, description="Of its characters, who is dead.")
+    moot_since: Place | None = Field(
+        default=None, description="It waits for a deed though all its characters are dead: where the last of them died."
+    )
+
+    @property
+    def is_waiting(self) -> bool:
+        """Whether it is neither paid nor dropped."""
+        return self.status in UNRESOLVED_STATUSES
+
+
+class RhythmWindow(BaseModel):
+    """Ages in scenes by which half and four fifths of threads are paid; None where so many never are."""
+
+    due_after_scenes: int | None = None
+    overdue_after_scenes: int | None = None
+
+
+class BookRhythm(BaseModel):
+    """How many scenes threads stay open, from the book itself."""
+
+    paid: int = 0
+    whole: RhythmWindow | None = Field(default=None, description="Of all; None while too few were paid.")
+    windows: dict[LoopImportance, RhythmWindow] = Field(
+        default_factory=dict, description="Importance to the same of its own; empty while too few were paid."
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class Wait:
+    """For how many scenes a thread has been open, until it was paid or else until now or until it was dropped."""
+
+    importance: LoopImportance
+    scenes: int
+    is_paid: bool
+
+
+class ThreadLedger(Shown, BaseModel):
+    """All threads that are planted by a position, with the rhythm that tells when they are due."""
+
+    project_id: str
+    language: StoryLanguage = "en"
+    scenes: int = Field(default=0, description="Stored scenes before the position.")
+    rhythm: BookRhythm = Field(default_factory=BookRhythm)
+    entries: list[LedgerEntry] = Field(
+        default_factory=list,
+        description="Those that wait first, by pressure; then those that are over, in the order of their planting.",
+    )
+
+    def at(self, *stages: ThreadStage) -> list[LedgerEntry]:
+        """Return the threads of these stages, in the ledger's order."""
+        return [each for each in self.entries if each.stage in stages]
+
+    def of_category(self, *wanted: str) -> ThreadLedger:
+        """Return the ledger of the threads of these categories alone, whose words may be of either language."""
+        kept = [each for each in self.entries if any(is_of_category(each.category, one) for one in wanted)]
+        return self.model_copy(update={"entries": kept}) if wanted else self
+
+    def ended(self, *endings: ThreadEnding) -> list[LedgerEntry]:
+        """Return the threads that ended in these ways."""
+        return [each for each in self.entries if each.ending in endings]
+
+    def in_simpler_terms(self) -> ShownList[LedgerEntry]:
+        """Return what a notebook shows in place of it."""
+        return ShownList(self.entries)
+
+
+@dataclass(frozen=True)
+class LedgerStory:
+    """What a ledger is made of, strictly before its position."""
+
+    project_id: str
+    language: StoryLanguage
+    scenes: Sequence[OutlineScene]
+    events: Mapping[str, Sequence[ThreadEvent]]
+    deaths: Mapping[str, Place] = field(default_factory=dict)
+    on_stage: frozenset[str] = frozenset()
+
+
+def make_ledger(story: LedgerStory, *, as_of: StoryPosition) -> ThreadLedger:
+    """Return where every thread stands."""
+    places = [(scene.chapter_index, scene.scene_index) for scene in story.scenes]
+    here = _entered(places, as_of)
+    threads = [_Thread(events, places) for events in story.events.values() if _is_whole(events)]
+    rhythm = book_rhythm(
+        Wait(each.planted.importance, each.waited, each.is_paid)
+        for each in threads
+        if each.planted.age_scenes is not None
+    )
+    entries = [_entry(each, story, rhythm, here) for each in threads]
+    waiting = sorted((each for each in entries if each.is_waiting), key=lambda each: (-each.pressure, each.loop_id))
+    over = [each for each in entries if not each.is_waiting]
+    return ThreadLedger(
+        project_id=story.project_id,
+        language=story.language,
+        scenes=len(places),
+        rhythm=rhythm,
+        entries=[*waiting, *over],
+    )
+
+
+def book_rhythm(threads: Iterable[Wait]) -> BookRhythm:
+    """Read from a book's threads how long those of each importance stay open.
+
+    Threads that still wait count for as long as they have waited (Kaplan and Meier, 1958): by those that are paid
+    alone every old thread would look late, and in a book that leaves half of them open none is.
+    """
+    listed = list(threads)
+    paid = [each for each in listed if each.is_paid]
+    if len(paid) < MIN_PAID:
+        return BookRhythm(paid=len(paid))
+    whole = _window(listed)
+    windows: dict[LoopImportance, RhythmWindow] = {}
+    for importance in get_args(LoopImportance):
+        own = [each for each in listed if each.importance == importance]
+        windows[importance] = _window(own) if sum(each.is_paid for each in own) >= MIN_PAID else whole
+    return BookRhythm(paid=len(paid), whole=whole, windows=windows)
+
+
+def _window(threads: Sequence[Wait]) -> RhythmWindow:
+    return RhythmWindow(
+        due_after_scenes=_age_by_which(threads, DUE_SHARE), overdue_after_scenes=_age_by_which(threads, OVERDUE_SHARE)
+    )
+
+
+def _age_by_which(threads: Sequence[Wait], share: float) -> int | None:
+    """Return the age in scenes by which so great a share is paid; None where so many never are."""
+    still_open = 1.0
+    for age in sorted({each.scenes for each in threads if each.is_paid}):
+        reached = sum(each.scenes >= age for each in threads)
+        still_open *= 1 - sum(each.is_paid and each.scenes == age for each in threads) / reached
+        if still_open <= 1 - share + 1e-9:
+            return max(1, age)
+    return None
+
+
+class _Thread:
+    """The events of one thread among the scenes of a story."""
+
+    def __init__(self, events: Sequence[ThreadEvent], places: Sequence[Place]) -> None:
+        self.events = events
+        self._places = places
+        folded = folded_loop(events, age_scenes=lambda planted: self._since(planted))
+        assert folded is not None  # told from the others by `_is_whole`
+        self.planted = folded
+        fold = fold_loop_events(events)
+        self.detail: Mapping[str, Any] = fold.planted.detail if fold.planted else {}
+        self.last = fold.last
+        self.is_over = fold.is_over
+        self.is_paid = fold.status == "resolved" and _said_ending(fold.last) in (None, "paid")
+        self.silent = self._since(fold.last)
+        ended_ago = (self.silent or 0) if self.is_over else 0
+        self.waited = max(0, (folded.age_scenes or 0) - ended_ago)
+
+    def _since(self, event: ThreadEvent) -> int | None:
+        if event.chapter_index is None:
+            return None
+        after = sort_key(event.chapter_index, 10**9 if event.scene_index is None else event.scene_index)
+        return len(self._places) - bisect_right(self._places, after)
+
+
+def _is_whole(events: Sequence[ThreadEvent]) -> bool:
+    return fold_loop_events(events).planted is not None
+
+
+def _said_ending(event: ThreadEvent) -> ThreadEnding | None:
+    said: ThreadEnding | None = event.detail.get("ending") or None
+    return said
+
+
+def _entered(places: Sequence[Place], as_of: StoryPosition) -> Place:
+    """Return the place that the story enters: that of the position, at the end the one after the last scene."""
+    if as_of.chapter_index is not None:
+        return sort_key(as_of.chapter_index, as_of.scene_index)
+    return (places[-1][0], places[-1][1] + 1) if places else (0, 0)
+
+
+def _entry(thread: _Thread, story: LedgerStory, rhythm: BookRhythm, here: Place) -> LedgerEntry:
+    characters = list(thread.detail.get("related_characters") or ())
+    dead = [each for each in characters if each in story.deaths]
+    doers = [] if asks_something(thread.planted.category, thread.planted.description) else characters
+    is_moot = not thread.is_over and bool(doers) and len(dead) == len(doers)
+    moot_since = max(story.deaths[each] for each in dead) if is_moot else None
+    window = _expected(thread, rhythm)
+    stage = "over" if thread.is_over else _stage(thread, window, here)
+    waits = not thread.is_over and not is_moot
+    return LedgerEntry(
+        **dict(thread.planted),
+        stage=stage,
+        ending=_ending(thread, doers, story.deaths) if thread.is_over else None,
+        moves=[
+            ThreadMove(
+                kind=event.kind,
+                note=event.note,
+                pays_part=_pays_part(event),
+                chapter_index=event.chapter_index,
+                scene_index=event.scene_index,
+            )
+            for event in thread.events
+        ],
+        silent_scenes=thread.silent,
+        window=window,
+        pressure=_pressure(thread, stage, window, story.on_stage) if waits else 0.0,
+        pay_off=thread.detail.get("pay_off") or _expected_by_record(thread).get("pay_off", ""),
+        parts=thread.detail.get("parts"),
+        parts_paid=sum(map(_pays_part, thread.events)),
+        dead_ids=dead,
+        moot_since=moot_since,
+    )
+
+
+def _ending(thread: _Thread, doers: Sequence[str], deaths: Mapping[str, Place]) -> ThreadEnding:
+    said = _said_ending(thread.last)
+    if said is not None:
+        return said
+    if thread.planted.status == "resolved":
+        return "paid"
+    end = sort_key(thread.last.chapter_index, thread.last.scene_index)
+    if doers and all(each in deaths and deaths[each] <= end for each in doers):
+        return "moot"
+    return "dropped"
+
+
+def _expected(thread: _Thread, rhythm: BookRhythm) -> ThreadWindow | None:
+    said: tuple[tuple[StatedSource, Mapping[str, Any]], ...] = (
+        ("author", thread.detail),
+        ("record", _expected_by_record(thread)),
+    )
+    for source, stated in said:
+        due_from, due_by = (_stated_place(stated.get(name)) for name in ("due_from", "due_by"))
+        if due_from or due_by:
+            return ThreadWindow(source=source, due_from=due_from, due_by=due_by)
+    window = rhythm.windows.get(thread.planted.importance)
+    if window is None or window.due_after_scenes is None:
+        return None
+    return ThreadWindow(source="rhythm", **dict(window))
+
+
+def _expected_by_record(thread: _Thread) -> Mapping[str, Any]:
+    expected: Mapping[str, Any] = thread.detail.get("expected") or {}
+    return expected
+
+
+def _pays_part(event: ThreadEvent) -> bool:
+    return bool(event.detail.get("pays_part"))
+
+
+def _stated_place(said: Sequence[int] | None) -> Place | None:
+    return (said[0], said[1]) if said else None
+
+
+def _stage(thread: _Thread, window: ThreadWindow | None, here: Place) -> ThreadStage:
+    if window is not None and window.source != "rhythm":
+        if window.due_by is not None and here >= window.due_by:
+            return "overdue"
+        due_from = window.due_from or (window.due_by[0], -1) if window.due_by else window.due_from
+        if due_from is not None and here >= due_from:
+            return "due"
+    elif window is not None and thread.planted.age_scenes is not None:
+        age = thread.planted.age_scenes
+        if window.overdue_after_scenes is not None and age > window.overdue_after_scenes:
+            return "overdue"
+        if window.due_after_scenes is not None and age >= window.due_after_scenes:
+            return "due"
+    return "moved" if thread.planted.status == "advanced" else "planted"
+
+
+_STAGE_LATENESS: Mapping[ThreadStage, float] = {"planted": 0.0, "moved": 0.0, "due": 1.0, "overdue": 1.5}
+
+
+def _pressure(thread: _Thread, stage: ThreadStage, window: ThreadWindow | None, on_stage: frozenset[str]) -> float:
+    """Weight times how late and how silent it is, up to twice as much where its people and places are on stage."""
+    expected = window.overdue_after_scenes if window else None
+    lateness = (thread.planted.age_scenes or 0) / (expected or UNKNOWN_WINDOW_SCENES)
+    if window is not None and window.source != "rhythm":
+        lateness = _STAGE_LATENESS[stage]
+    silence = (thread.silent or 0) / (expected or UNKNOWN_WINDOW_SCENES)
+    own = set(thread.planted.related_entities)
+    present = len(own & on_stage) / len(own) if own else 0.0
+    waited = 0.5 + min(MAX_LATENESS, lateness) + 0.5 * min(1.0, silence)
+    return round(LOOP_WEIGHTS[thread.planted.importance] / 4 * waited * (1 + present), 3)

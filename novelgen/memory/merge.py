@@ -1,0 +1,243 @@
+"""One record out of those of a scene's windows, with the threads that it had before."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Hashable, Iterable, Sequence
+from typing import TypeVar
+
+from novelgen.language.language import significant_words
+from novelgen.models.record import (
+    RecordedLoop,
+    RecordedLoopAdvance,
+    RecordedMemory,
+    RecordedRelationshipChange,
+    RecordedStateChange,
+    SceneRecord,
+)
+from novelgen.models.state import OpenLoop
+
+MAX_KEY_EVENTS = 8
+
+MAX_EMOTIONAL_BEATS = 6
+
+SHARED_WORDS_OF_A_DUPLICATE = 0.7
+
+MIN_SHARED_WORDS = 3
+"""Share of the significant words, of the memory that has fewer, that two tellings of one fact have in common."""
+
+Item = TypeVar("Item")
+
+
+def merge_records(records: Sequence[SceneRecord], *, max_bullets: int) -> SceneRecord:
+    """Merge the records of a scene's windows.
+
+    What holds for the scene (title, point of view, place, time) comes from the first window that knows it.
+    Memories told twice become one, the weightier. Of states and relationships the later window's value
+    stands. The summary keeps bullets from the whole course of the scene. Who is on stage only in windows of an
+    earlier time is not on stage now; the scene plays earlier when all of its windows do.
+    """
+    first = records[0]
+    now = [record for record in records if not record.is_flashback] or records
+    resolved = _last_by_key(_all(records, "open_loops_resolved"), lambda loop: loop.id)
+    resolved_ids = {loop.id for loop in resolved}
+    advanced = _last_by_key(_all(records, "open_loops_advanced"), lambda loop: loop.id)
+    return SceneRecord(
+        chapter_index=first.chapter_index,
+        scene_index=first.scene_index,
+        title=next((record.title for record in records if record.title), ""),
+        pov_character_id=next((record.pov_character_id for record in records if record.pov_character_id), None),
+        location_id=next((record.location_id for record in now if record.location_id), None),
+        story_time=next((record.story_time for record in now if record.story_time), None),
+        is_flashback=all(record.is_flashback for record in records),
+        characters_present=list(dict.fromkeys(_all(now, "characters_present"))),
+        summary=spread(_distinct(_all(records, "summary")), max_bullets),
+        key_events=spread(_distinct(_all(records, "key_events")), MAX_KEY_EVENTS),
+        emotional_beats=spread(_distinct(_all(records, "emotional_beats")), MAX_EMOTIONAL_BEATS),
+        state_changes=_merged_states(_all(records, "state_changes")),
+        relationship_changes=_merged_relationships(_all(records, "relationship_changes")),
+        open_loops_created=_distinct_loops(_all(records, "open_loops_created")),
+        open_loops_advanced=[loop for loop in advanced if loop.id not in resolved_ids],
+        open_loops_resolved=resolved,
+        memories=_distinct_memories(records),
+        learned=_all(records, "learned"),
+        memories_repeated=_first_by_key(_all(records, "memories_repeated"), lambda each: each.memory_id),
+    )
+
+
+def spread(items: Sequence[Item], limit: int) -> list[Item]:
+    """Return at most `limit` items, evenly spread over the sequence, the first and the last among them."""
+    if len(items) <= limit:
+        return list(items)
+    if limit < 2:
+        return list(items[: max(0, limit)])
+    step = (len(items) - 1) / (limit - 1)
+    return [items[round(index * step)] for index in range(limit)]
+
+
+def is_same_fact(one: RecordedMemory, other: RecordedMemory) -> bool:
+    """Tell whether two memories of a scene tell the same.
+
+    They do when their contents are equal but for case and spacing, or when they are of one event type, the
+    entities of one are among those of the other, and they share `SHARED_WORDS_OF_A_DUPLICATE` of their words,
+    `MIN_SHARED_WORDS` at least.
+    """
+    if _folded(one.content) == _folded(other.content):
+        return True
+    if one.event_type != other.event_type:
+        return False
+    fewer_entities, more_entities = sorted((set(one.entities), set(other.entities)), key=len)
+    if not fewer_entities <= more_entities:
+        return False
+    words, other_words = significant_words(one.content), significant_words(other.content)
+    needed = SHARED_WORDS_OF_A_DUPLICATE * min(len(words), len(other_words))
+    return len(words & other_words) >= max(MIN_SHARED_WORDS, needed)
+
+
+def _all(records: Sequence[SceneRecord], field: str) -> list:
+    return [item for record in records for item in getattr(record, field)]
+
+
+def _merged_states(changes: Iterable[RecordedStateChange]) -> list[RecordedStateChange]:
+    """One change per entity and attribute, the last, with its own evidence."""
+    latest: dict[tuple[str, str], RecordedStateChange] = {}
+    for change in changes:
+        for attribute, value in change.changes.items():
+            latest[change.entity_id, attribute] = change.model_copy(update={"changes": {attribute: value}})
+    return list(latest.values())
+
+
+def _merged_relationships(changes: Iterable[RecordedRelationshipChange]) -> list[RecordedRelationshipChange]:
+    merged: dict[frozenset[str], RecordedRelationshipChange] = {}
+    for change in changes:
+        pair = frozenset({change.character_a, change.character_b})
+        earlier = merged.get(pair)
+        merged[pair] = change if earlier is None else _both_said(earlier, change)
+    return list(merged.values())
+
+
+def _both_said(earlier: RecordedRelationshipChange, later: RecordedRelationshipChange) -> RecordedRelationshipChange:
+    """What two changes of a pair say together, the later one where they differ; what happened is told by both."""
+    if later.character_a != earlier.character_a:
+        later = later.turned()
+    views = {
+        name: getattr(later, name) or getattr(earlier, name)
+        for name in ("relationship_type", "perspective_a", "perspective_b")
+    }
+    sides = {
+        name: {
+            **{key: value for key, value in getattr(earlier, name).items() if key not in later.dimensions},
+            **getattr(later, name),
+        }
+        for name in ("dimensions_a", "dimensions_b")
+    }
+    events = dict.fromkeys(event for event in (earlier.event, later.event) if event)
+    dimensions = {**earlier.dimensions, **later.dimensions}
+    return later.model_copy(update={**views, **sides, "dimensions": dimensions, "event": " ".join(events)})
+
+
+def _distinct_loops(loops: Iterable[RecordedLoop]) -> list[RecordedLoop]:
+    return _first_by_key(loops, lambda loop: _folded(loop.description))
+
+
+def _distinct_memories(records: Sequence[SceneRecord]) -> list[RecordedMemory]:
+    """Two windows may tell one fact in other words; within one window only an equal content is a repeat."""
+    kept: list[RecordedMemory] = []
+    for record in records:
+        before = len(kept)
+        for memory in _first_by_key(record.memories, lambda each: _folded(each.content)):
+            earlier = (index for index in range(before) if is_same_fact(kept[index], memory))
+            at = next(earlier, None)
+            if at is None:
+                kept.append(memory)
+            elif memory.importance > kept[at].importance:
+                kept[at] = memory
+    return kept
+
+
+def _distinct(texts: Iterable[str]) -> list[str]:
+    return _first_by_key((text for text in texts if text.strip()), _folded)
+
+
+def _first_by_key(items: Iterable[Item], key: Callable[[Item], Hashable]) -> list[Item]:
+    kept: dict[Hashable, Item] = {}
+    for item in items:
+        kept.setdefault(key(item), item)
+    return list(kept.values())
+
+
+def _last_by_key(items: Iterable[Item], key: Callable[[Item], Hashable]) -> list[Item]:
+    return list({key(item): item for item in items}.values())
+
+
+def _folded(text: str) -> str:
+    return " ".join(text.casefold().split())
+
+
+SHARED_WORDS_OF_ONE_LOOP = 0.5
+"""Share of the significant words, of the description that has fewer, that two tellings of one loop have in common."""
+
+MIN_WORDS_SHARED_WITH_A_LOOP = 2
+"""One common word never makes two loops one."""
+
+
+def known_loop_ids(before: Sequence[RecordedLoop], now: Sequence[RecordedLoop]) -> dict[str, str]:
+    """Match the loops of two readings of one scene, so that later scenes that move a loop still find it."""
+    likely = sorted(
+        ((likeness, old.id, new.id) for old in before for new in now if (likeness := _likeness(old, new))), reverse=True
+    )
+    matched: dict[str, str] = {}
+    for _, old_id, new_id in likely:
+        if new_id not in matched and old_id not in matched.values():
+            matched[new_id] = old_id
+    return matched
+
+
+def _likeness(one: RecordedLoop, other: RecordedLoop) -> float:
+    """The share of words in common; 0 where it is too small to be the same loop."""
+    if one.description.casefold().split() == other.description.casefold().split():
+        return 1.0
+    words, other_words = significant_words(one.description), significant_words(other.description)
+    shared, fewer = len(words & other_words), min(len(words), len(other_words))
+    return shared / fewer if shared >= max(MIN_WORDS_SHARED_WITH_A_LOOP, SHARED_WORDS_OF_ONE_LOOP * fewer) else 0.0
+
+
+SAME_WORDS = 0.8
+"""Share of the words of both threads that must be common for one to say the other again."""
+
+
+def loops_said_again(created: Sequence[RecordedLoop], open_loops: Sequence[OpenLoop]) -> dict[str, str]:
+    """Match threads that a scene opens with open ones that say the same in nearly the same words.
+
+    A scene may be read while the one that opened the thread is not stored yet, so that the model cannot see it.
+    """
+    matched: dict[str, str] = {}
+    for new in created:
+        words = set(significant_words(new.description))
+        for known in open_loops:
+            known_words = set(significant_words(known.description))
+            shared = len(words & known_words)
+            if (
+                known.loop_id not in matched.values()
+                and shared >= MIN_WORDS_SHARED_WITH_A_LOOP
+                and shared >= SAME_WORDS * len(words | known_words)
+            ):
+                matched[new.id] = known.loop_id
+                break
+    return matched
+
+
+def with_loops_said_again(record: SceneRecord, known_ids: Collection[str]) -> SceneRecord:
+    """Return a record in which threads that were open before are not opened again but moved."""
+    again = [loop for loop in record.open_loops_created if loop.id in known_ids]
+    if not again:
+        return record
+    touched = {move.id for move in record.open_loops_advanced} | {end.id for end in record.open_loops_resolved}
+    return record.model_copy(
+        update={
+            "open_loops_created": [loop for loop in record.open_loops_created if loop.id not in known_ids],
+            "open_loops_advanced": [
+                *record.open_loops_advanced,
+                *(RecordedLoopAdvance(id=loop.id, note=loop.description) for loop in again if loop.id not in touched),
+            ],
+        }
+    )

@@ -1,0 +1,170 @@
+"""Which open threads a planned scene could pay off, by rules over its plan and what was found for it."""
+
+from __future__ import annotations
+
+import math
+from bisect import bisect_left
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+from numpy.typing import NDArray
+
+from novelgen.language.language import significant_words
+from novelgen.memory.outline import StoryOutline
+from novelgen.memory.query_scores import standardise
+from novelgen.models.position import sort_key
+from novelgen.models.state import LOOP_WEIGHTS, OpenLoop
+
+Place = tuple[int, int]
+
+MANY_THREADS = 60
+"""From so many open threads on, what moved last mostly belongs to another plot, and what was found tells more."""
+
+FEW_WEIGHTS: Mapping[str, float] = {
+    "silence": 1.4,
+    "words": 0.4,
+    "people": 0.3,
+    "found": 0.25,
+    "share": 0.1,
+    "importance": 0.2,
+    "nearby": 0.2,
+    "scene": 0.0,
+}
+"""What each sign counts, per standard deviation within the list, where few threads are open."""
+
+MANY_WEIGHTS: Mapping[str, float] = {**FEW_WEIGHTS, "silence": 0.4, "found": 0.6, "scene": 0.4}
+"""The same where `MANY_THREADS` are; between the two in proportion."""
+
+EXPECTED_BONUS = 3.0
+"""What the word of a planning model counts: mostly more than all signs together tell two threads apart."""
+
+FOUND_MEMORIES = 15
+"""Best memories of the context whose words speak for a thread."""
+
+LAST_SCENES = 3
+
+MIN_STEM = 3
+
+_ENDINGS = ("ing", "ed", "es", "s", "e", "y")
+
+
+@dataclass(frozen=True)
+class SceneAhead:
+    """A planned scene, as far as it may pay a thread."""
+
+    texts: Sequence[str] = ()
+    entity_ids: frozenset[str] = frozenset()
+    expected_ids: frozenset[str] = frozenset()
+    chosen: Sequence[tuple[Place | None, str]] = ()
+    known_texts: Sequence[str] = field(default=(), repr=False)
+
+
+def threads_by_pay_off(story: StoryOutline, ahead: SceneAhead) -> list[OpenLoop]:
+    """Return the open threads, those first that a scene could most likely pay off.
+
+    For each thread signs are summed, each standardised within the list: for how few scenes it has been silent,
+    rare words that its description shares with the plan, rare people of its own that the plan touches and their
+    share, words that it shares with the best memories of the context, its importance, its people in the scenes just
+    before, and how well the memories of the scene where it last moved did. Threads that a planning model expects to be
+    paid come before nearly all others.
+    """
+    threads = sorted(story.open_loops, key=lambda each: each.loop_id)
+    if len(threads) < 2:
+        return threads
+    many = min(1.0, len(threads) / MANY_THREADS)
+    counted = np.ones(len(threads), dtype=bool)
+    total = np.zeros(len(threads))
+    for name, column in _signs(threads, story, ahead).items():
+        weight = (1 - many) * FEW_WEIGHTS[name] + many * MANY_WEIGHTS[name]
+        total += weight * standardise(np.array(column, dtype=float), counted)
+    total += EXPECTED_BONUS * np.array([each.loop_id in ahead.expected_ids for each in threads])
+    order = np.argsort(-total, kind="stable")
+    return [threads[place] for place in order]
+
+
+def _signs(
+    threads: Sequence[OpenLoop], story: StoryOutline, ahead: SceneAhead
+) -> dict[str, Sequence[float] | NDArray[np.float64]]:
+    places = [(scene.chapter_index, scene.scene_index) for scene in story.scenes]
+    related = [frozenset(thread.related_entities) for thread in threads]
+    shown = [{*scene.participants, *([scene.location_id] if scene.location_id else [])} for scene in story.scenes]
+    appearances = Counter(entity_id for scene in shown for entity_id in scene)
+    met = [own & ahead.entity_ids for own in related]
+    words = _SharedWords(threads, story, ahead)
+    evidence = _best_ranks(ahead.chosen)
+    last = shown[-LAST_SCENES:]
+    return {
+        "silence": [-math.log(1 + _scenes_after(places, thread)) for thread in threads],
+        "words": words.with_plan(),
+        "people": [sum(_rarity(appearances[each], len(places)) for each in own) for own in met],
+        "found": words.with_chosen(),
+        "share": [len(own) / max(1, len(all_own)) for own, all_own in zip(met, related, strict=True)],
+        "importance": [LOOP_WEIGHTS[thread.importance] for thread in threads],
+        "nearby": [sum(len(own & scene) for scene in last) / (1 + len(own)) for own in related],
+        "scene": [evidence.get(sort_key(*_last_place(thread)), 0.0) for thread in threads],
+    }
+
+
+def _last_place(thread: OpenLoop) -> tuple[int | None, int | None]:
+    return (thread.last_chapter_index, thread.last_scene_index)
+
+
+def _scenes_after(places: Sequence[Place], thread: OpenLoop) -> int:
+    chapter, scene = _last_place(thread)
+    if chapter is None:
+        return 0
+    return len(places) - bisect_left(places, (chapter + 1, 0) if scene is None else (chapter, scene + 1))
+
+
+def _rarity(count: int, of_all: int) -> float:
+    return max(0.0, math.log((of_all + 1) / (count + 0.5)))
+
+
+def _best_ranks(chosen: Sequence[tuple[Place | None, str]]) -> dict[Place, float]:
+    """Return, of the places of memories given best first, how far up the best of each stands, 1 to 0."""
+    best: dict[Place, float] = {}
+    for rank, (place, _) in enumerate(chosen):
+        if place is not None:
+            best.setdefault(place, 1 - rank / len(chosen))
+    return best
+
+
+class _SharedWords:
+    """Words that descriptions of threads share with a plan and with memories, rare ones most, names apart."""
+
+    def __init__(self, threads: Sequence[OpenLoop], story: StoryOutline, ahead: SceneAhead) -> None:
+        self._plan = _stems(ahead.texts)
+        self._chosen = [_stems([text]) for _, text in ahead.chosen[:FOUND_MEMORIES]]
+        self._own = [_stems([thread.description]) for thread in threads]
+        self._names = _stems(entity.name for entity in story.entities)
+        wanted = frozenset().union(*self._own)
+        self._counts = Counter(word for text in ahead.known_texts for word in _stems([text]) & wanted)
+        self._texts = len(ahead.known_texts)
+
+    def with_plan(self) -> list[float]:
+        """Return, per thread, the rarity of the words that stand in the plan, long descriptions discounted."""
+        return [
+            self._weight((own & self._plan) - self._names) / math.sqrt(1 + self._weight(own - self._names))
+            for own in self._own
+        ]
+
+    def with_chosen(self) -> list[float]:
+        """Return, per thread, what share of its words the chosen memories say, summed over them."""
+        return [sum(self._weight(own & said) for said in self._chosen) / (1 + self._weight(own)) for own in self._own]
+
+    def _weight(self, words: Iterable[str]) -> float:
+        return sum(_rarity(self._counts[word], self._texts) for word in sorted(words))
+
+
+def _stems(texts: Iterable[str]) -> frozenset[str]:
+    return frozenset(_stem(word) for text in texts for word in significant_words(text))
+
+
+def _stem(word: str) -> str:
+    if word.isascii():
+        for ending in _ENDINGS:
+            if word.endswith(ending) and len(word) - len(ending) >= MIN_STEM:
+                return word.removesuffix(ending)
+    return word

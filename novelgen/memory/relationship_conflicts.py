@@ -1,0 +1,295 @@
+"""Contradictions between what scenes say of two people: kin that exclude each other, two marriages, foes who are wed.
+
+Only what is certain is told: types that are nothing but words of kinship, of marriage or of enmity. Sworn, foster,
+step and in-law kin are none of these, and whatever a scene reveals about one of the two explains the change.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import defaultdict
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from typing import Literal, NamedTuple
+
+from pydantic import BaseModel
+
+from novelgen.language.past import is_out_of_time
+from novelgen.memory.conflict import (
+    Conflict,
+    ConflictSource,
+    SceneFacts,
+    conflict_between,
+    revelations,
+    said,
+    source_in,
+)
+from novelgen.memory.vital_status import is_death
+from novelgen.models.memory import StoryMemoryChunk
+from novelgen.models.position import Place, story_place
+from novelgen.models.state import Relationship, StateChange
+
+UNSAID_STATUS = Relationship.model_fields["status"].default
+"""Records that were stored and read again have it where nobody gave one."""
+
+Degree = Literal["parent", "grandparent", "uncle", "sibling", "cousin", "none"]
+
+
+class StatedRelationship(BaseModel):
+    """What one scene says of a pair; `character_a` sorts first, and an empty text says nothing."""
+
+    relationship_id: str
+    character_a: str
+    character_b: str
+    relationship_type: str = ""
+    status: str = ""
+    event: str = ""
+    chapter_index: int | None = None
+    scene_index: int | None = None
+
+
+class Kinship(NamedTuple):
+    """How two people are of one blood; `elder` tells which side comes first in the line, where the words tell."""
+
+    degree: Degree
+    elder: Literal["a", "b"] | None = None
+    is_loose: bool = False
+    """Whether the word is also said of those who are not: 兄弟 of comrades."""
+
+    def excludes(self, other: Kinship) -> bool:
+        """Tell whether both cannot hold of one pair."""
+        if self.degree != other.degree:
+            degrees = {self.degree, other.degree}
+            return not ((self.is_loose or other.is_loose) and degrees & {"cousin", "none"})
+        return self.elder is not None and other.elder is not None and self.elder != other.elder
+
+
+def _by_word(listed: Mapping[Degree, str]) -> dict[str, Degree]:
+    return {word: degree for degree, words in listed.items() for word in words.split()}
+
+
+_ELDER_WORDS = _by_word(
+    {
+        "parent": "father mother parent 父 父亲 母 母亲 爸爸 妈妈 爹 娘",
+        "grandparent": "grandfather grandmother grandparent 祖父 祖母 爷爷 奶奶 外公 外婆 外祖父 外祖母",
+        "uncle": "uncle aunt 叔父 伯父 叔叔 伯伯 姑母 姑姑 舅父 舅舅 姨母",
+    }
+)
+_YOUNGER_WORDS = _by_word(
+    {
+        "parent": "son daughter child 子 儿子 女 女儿",
+        "grandparent": "grandson granddaughter grandchild 孙子 孙女 外孙 外孙女",
+        "uncle": "nephew niece 侄子 侄女 侄儿 外甥 外甥女",
+    }
+)
+_SIBLING_WORDS = frozenset("brother sister sibling twin 哥哥 姐姐 弟弟 妹妹 兄 弟 姐 妹".split())
+
+_PAIRS = _by_word(
+    {
+        "sibling": "siblings twins sisters 亲兄弟 亲姐妹 亲姊妹 同胞兄弟 同胞姐妹 孪生兄弟 孪生姐妹 双胞胎 兄妹 姐弟",
+        "cousin": "cousins 表兄弟 表兄妹 表姐弟 表姐妹 表亲 堂兄弟 堂兄妹 堂姐弟 堂姐妹 堂亲",
+        "parent": "父子 父女 母子 母女",
+        "grandparent": "祖孙 爷孙",
+        "uncle": "叔侄 伯侄 姑侄 舅甥 姨甥",
+        "none": "unrelated 无血缘 无血缘关系 没有血缘 没有血缘关系 并无血缘 毫无血缘关系",
+    }
+)
+_NO_KIN = (
+    *("not related", "no relation", "no blood relation", "unrelated by blood", "not related by blood"),
+    *("strangers by blood", "stranger by blood", "no kin", "not kin"),
+)
+_WHOLE_TYPES: dict[str, Kinship] = {
+    **{word: Kinship(degree) for word, degree in _PAIRS.items()},
+    **dict.fromkeys(("brothers", "兄弟", "姐妹", "姊妹"), Kinship("sibling", is_loose=True)),
+    **dict.fromkeys(_NO_KIN, Kinship("none")),
+}
+
+_BESIDE_THE_POINT = re.compile(
+    r"\b(?:twin|elder|older|eldest|younger|youngest|only|estranged|long-lost|lost|own|biological|full|birth|devoted"
+    r"|loving|relationship)\b"
+)
+_BETWEEN = re.compile(r" and | ?/ ?| ?→ ?|与|[-–]")
+_SEVERAL = re.compile(r"[、，,;；]")
+
+
+def kinship_in(relationship_type: str) -> Kinship | None:
+    """Return of what blood two people are by their type, or None where it says nothing certain of that."""
+    told = (_kinship_of(each) for each in _SEVERAL.split(relationship_type.casefold()))
+    return next((each for each in told if each is not None), None)
+
+
+def _kinship_of(said_type: str) -> Kinship | None:
+    words = " ".join(_BESIDE_THE_POINT.sub(" ", said_type).split()).strip("- ")
+    if words in _WHOLE_TYPES:
+        # Brothers by birth are none in arms or orders.
+        is_certain = words == "brothers" and re.search(r"\b(?:twin|biological|full|birth)\b", said_type)
+        return Kinship("sibling") if is_certain else _WHOLE_TYPES[words]
+    roles = [each.strip() for each in _BETWEEN.split(words)]
+    if len(roles) != 2:
+        return None
+    # Roles around a hyphen are not turned with the pair, so that they do not tell who is who.
+    is_told = not re.search(r"\w[-–]\w", words)
+    one, other = roles
+    if one in _ELDER_WORDS and _YOUNGER_WORDS.get(other) == _ELDER_WORDS[one]:
+        return Kinship(_ELDER_WORDS[one], "a" if is_told else None)
+    if other in _ELDER_WORDS and _YOUNGER_WORDS.get(one) == _ELDER_WORDS[other]:
+        return Kinship(_ELDER_WORDS[other], "b" if is_told else None)
+    return Kinship("sibling") if {one, other} <= _SIBLING_WORDS else None
+
+
+_MARRIAGES = frozenset(
+    {"husband and wife", "wife and husband", "husband and husband", "wife and wife", "spouses", "married"}
+    | {"married couple", "husband-wife"}
+)
+"""In English alone: in the stories of old China somebody may well have several wives."""
+
+_ANY_MARRIAGES = _MARRIAGES | {"夫妻", "夫妇", "丈夫与妻子", "妻子与丈夫"}
+
+_MARRIAGE_OVER = re.compile(
+    r"\b(?:divorced?|annulled|widow(?:ed|er)?|dead|died|deceased|killed|separated|ended|over|former|ex|dissolved"
+    r"|presumed|missing|lost|sham|pretended|feigned|false|fake|secret)\b",
+    re.IGNORECASE,
+)
+
+_ENMITIES = frozenset(
+    {"enemies", "mortal enemies", "sworn enemies", "foes", "enemy", "at war", "hostile"}
+    | {"敌对", "对敌", "仇敌", "死敌", "宿敌", "仇人", "敌人", "死对头"}
+)
+
+
+def relationships_at_odds(
+    scenes: Sequence[SceneFacts],
+    relationships: Sequence[StatedRelationship],
+    changes: Sequence[StateChange] = (),
+    memories: Sequence[StoryMemoryChunk] = (),
+) -> list[Conflict]:
+    """Find scenes that say of people what an earlier scene excludes.
+
+    Father and son cannot become son and father, nor brothers, nor unrelated; somebody who is married cannot be married
+    to another one while the first marriage lasts; enemies are not wed without anything that happened between them. A
+    memory of the later scene that reveals or supersedes something about one of them explains it.
+    """
+    by_place = {each.place: each for each in scenes if not is_out_of_time(each.story_time)}
+    by_pair = _by_pair(relationships, by_place)
+    revealed = revelations(memories)
+    found = [
+        conflict
+        for stated in by_pair.values()
+        for conflict in (*_kin(stated, by_place, revealed), *_foes_wed(stated, by_place, revealed, memories))
+    ]
+    found += _married_twice(by_pair, by_place, revealed, _deaths(changes, memories))
+    return sorted(found, key=lambda each: (each.second.chapter_index, each.second.scene_index, each.subject))
+
+
+def _by_pair(
+    relationships: Sequence[StatedRelationship], places: Collection[Place]
+) -> Mapping[str, list[StatedRelationship]]:
+    """What scenes say of each pair, in story order; within one scene the last that tells a type stands."""
+    grouped: defaultdict[str, dict[Place, StatedRelationship]] = defaultdict(dict)
+    for each in relationships:
+        place = story_place(each)
+        if place in places:
+            before = grouped[each.relationship_id].get(place)
+            kept = {name: getattr(each, name) or getattr(before, name, "") for name in ("relationship_type", "event")}
+            grouped[each.relationship_id][place] = each.model_copy(update=kept)
+    return {pair: [stated[place] for place in sorted(stated)] for pair, stated in grouped.items()}
+
+
+def _kin(
+    stated: Sequence[StatedRelationship], scenes: Mapping[Place, SceneFacts], revealed: Collection[tuple[Place, str]]
+) -> Iterator[Conflict]:
+    last: tuple[StatedRelationship, Kinship] | None = None
+    for each in stated:
+        kinship = kinship_in(each.relationship_type)
+        if kinship is None:
+            continue
+        if last is not None and kinship.excludes(last[1]) and not _is_revealed(each, revealed):
+            yield _conflict(each, first=_side(last[0], scenes), second=_side(each, scenes))
+        last = each, kinship
+
+
+def _foes_wed(
+    stated: Sequence[StatedRelationship],
+    scenes: Mapping[Place, SceneFacts],
+    revealed: Collection[tuple[Place, str]],
+    memories: Sequence[StoryMemoryChunk],
+) -> Iterator[Conflict]:
+    foes: StatedRelationship | None = None
+    for each in stated:
+        pair = {each.character_a, each.character_b}
+        if foes is not None and _is(each.relationship_type, _ANY_MARRIAGES) and not each.event:
+            between = (
+                memory
+                for memory in memories
+                if story_place(foes) < story_place(memory) <= story_place(each)
+                and pair <= set(memory.entities_mentioned)
+            )
+            if next(between, None) is None and not _is_revealed(each, revealed):
+                yield _conflict(each, first=_side(foes, scenes), second=_side(each, scenes))
+        if each.relationship_type or each.status:
+            is_enmity = _is(each.relationship_type, _ENMITIES) or _is(each.status, _ENMITIES)
+            foes = each if is_enmity else None
+
+
+def _married_twice(
+    by_pair: Mapping[str, Sequence[StatedRelationship]],
+    scenes: Mapping[Place, SceneFacts],
+    revealed: Collection[tuple[Place, str]],
+    deaths: Mapping[str, Place],
+) -> Iterator[Conflict]:
+    in_order = sorted((each for stated in by_pair.values() for each in stated), key=story_place)
+    married: dict[str, StatedRelationship] = {}
+    for each in in_order:
+        pair = (each.character_a, each.character_b)
+        is_over = _MARRIAGE_OVER.search(f"{each.relationship_type} {each.status}") is not None
+        is_marriage = _is(each.relationship_type, _MARRIAGES) and not is_over
+        for one, other in (pair, pair[::-1]):
+            first = married.get(one)
+            if first is not None and first.relationship_id == each.relationship_id:
+                if (each.relationship_type or is_over) and not is_marriage:
+                    del married[one]
+                continue
+            if not is_marriage:
+                continue
+            if first is not None and _lasts(first, each, deaths) and not _is_revealed(each, revealed):
+                spouse = first.character_b if first.character_a == one else first.character_a
+                yield conflict_between(
+                    "relationship", one, [one, spouse, other], first=_side(first, scenes), second=_side(each, scenes)
+                )
+            married[one] = each
+
+
+def _lasts(first: StatedRelationship, later: StatedRelationship, deaths: Mapping[str, Place]) -> bool:
+    died = [deaths[each] for each in (first.character_a, first.character_b) if each in deaths]
+    return story_place(first) < story_place(later) and all(place > story_place(later) for place in died)
+
+
+def _deaths(changes: Sequence[StateChange], memories: Sequence[StoryMemoryChunk]) -> dict[str, Place]:
+    """The earliest place that may tell of the death of each; of whomever a death is told, it may be theirs."""
+    told = [(each.entity_id, story_place(each)) for each in changes if is_death(each.attribute, each.value)]
+    told += [
+        (entity_id, story_place(memory))
+        for memory in memories
+        if memory.event_type == "death"
+        for entity_id in memory.entities_mentioned
+    ]
+    return dict(sorted(told, key=lambda each: each[1], reverse=True))
+
+
+def _is(said_text: str, words: Collection[str]) -> bool:
+    return any(each.strip() in words for each in _SEVERAL.split(said_text.casefold()))
+
+
+def _is_revealed(each: StatedRelationship, revealed: Collection[tuple[Place, str]]) -> bool:
+    return any((story_place(each), one) in revealed for one in (each.character_a, each.character_b))
+
+
+def _conflict(each: StatedRelationship, *, first: ConflictSource, second: ConflictSource) -> Conflict:
+    return conflict_between(
+        "relationship", each.relationship_id, [each.character_a, each.character_b], first=first, second=second
+    )
+
+
+def _side(stated: StatedRelationship, scenes: Mapping[Place, SceneFacts]) -> ConflictSource:
+    pair = f"{stated.character_a} – {stated.character_b}"
+    told = ", ".join(each for each in (stated.relationship_type, stated.status) if each and each != UNSAID_STATUS)
+    return source_in(scenes[story_place(stated)], said(pair, told), value=stated.relationship_type or None)

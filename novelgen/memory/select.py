@@ -1,0 +1,203 @@
+"""The one entry: candidates in, the memories of the planned scene out, each with its receipt."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+
+from novelgen.language.language import TokenCounter, estimate_tokens
+from novelgen.memory.budget import ChosenForm, Filling, Priced, calibrated_relevance, choose_form, fill, gain_per_token
+from novelgen.memory.candidates import SelectionScene
+from novelgen.memory.duplicates import DuplicateFinder
+from novelgen.memory.passages import beside_in_text
+from novelgen.memory.scoring import Scores, score_candidates
+from novelgen.memory.search import Candidate, RetrieverHit
+from novelgen.memory.table import CandidateTable, lay_out
+from novelgen.memory.weights import DEFAULT_QUOTAS, DEFAULT_WEIGHTS, NeedQuotas, SelectionWeights
+from novelgen.models.context import Form, LeftOutWhy
+from novelgen.models.memory import DISTILLED_TYPES, PASSAGE_TYPES, StoryMemoryChunk
+
+NOTABLE_POINTS = 0.2
+"""Points from which a part is named among an item's reasons."""
+
+
+@dataclass(frozen=True)
+class SelectedMemory:
+    """A memory that was taken, and its receipt."""
+
+    chunk: StoryMemoryChunk
+    form: Form
+    text: str
+    tokens: int
+    reasons: tuple[str, ...]
+    arm_ranks: dict[str, int]
+    score: float
+    relevance: float
+    score_parts: dict[str, float]
+
+
+@dataclass(frozen=True)
+class LeftOutMemory:
+    """A candidate near the border that was not taken, and why."""
+
+    chunk: StoryMemoryChunk
+    tokens: int
+    score: float
+    why: LeftOutWhy
+
+    @property
+    def reason(self) -> str:
+        """Why, in English."""
+        return self.why.sentence
+
+
+@dataclass(frozen=True)
+class Selection:
+    """The choice: what was taken, best first, and what just missed."""
+
+    items: tuple[SelectedMemory, ...]
+    left_out: tuple[LeftOutMemory, ...]
+
+    @property
+    def tokens(self) -> int:
+        """Tokens of all items together."""
+        return sum(item.tokens for item in self.items)
+
+
+@dataclass(frozen=True, eq=False)
+class _Ranked:
+    """The scored table with the chosen forms and gains, by chunk id."""
+
+    table: CandidateTable
+    scores: Scores
+    rows: dict[str, int]
+    forms: dict[str, ChosenForm]
+    gains: dict[str, float]
+
+    def score(self, chunk_id: str) -> float:
+        return float(self.scores.total[self.rows[chunk_id]])
+
+
+def select_memories(
+    candidates: Iterable[Candidate],
+    scene: SelectionScene,
+    *,
+    weights: SelectionWeights = DEFAULT_WEIGHTS,
+    budget_tokens: int = 2000,
+    count_tokens: TokenCounter = estimate_tokens,
+    quotas: NeedQuotas = DEFAULT_QUOTAS,
+    top_k: int | None = None,
+) -> Selection:
+    """Choose what the planned scene must remember."""
+    ranked = _rank(merge_candidates(candidates), scene, weights, count_tokens)
+    finder = DuplicateFinder(ranked.table.candidates, weights.near_duplicate_overlap)
+    has_distilled = any(each.chunk.content_type in DISTILLED_TYPES for each in ranked.table.candidates)
+    filling = fill(
+        [_priced(ranked, chunk_id) for chunk_id in ranked.gains],
+        budget_tokens,
+        finder.take,
+        passage_tokens=quotas.tokens("passages", budget_tokens) if has_distilled else None,
+        beside={} if ranked.table.is_distilled else beside_in_text(ranked.table.candidates),
+        beside_points=weights.beside_points,
+        top_k=top_k,
+    )
+    return Selection(
+        items=tuple(_receipt(ranked, chunk_id, weights, filling.lifted) for chunk_id in filling.taken),
+        left_out=_left_out(ranked, filling, weights, quotas),
+    )
+
+
+def merge_candidates(candidates: Iterable[Candidate]) -> list[Candidate]:
+    """Merge candidates of the same chunk: all hits, the first embedding."""
+    merged: dict[str, Candidate] = {}
+    for candidate in candidates:
+        known = merged.get(candidate.chunk.chunk_id)
+        if known is not None:
+            vector = known.vector if known.vector is not None else candidate.vector
+            candidate = Candidate(known.chunk, known.hits + candidate.hits, vector)
+        merged[candidate.chunk.chunk_id] = candidate
+    return [merged[chunk_id] for chunk_id in sorted(merged)]
+
+
+def best_ranks(hits: Sequence[RetrieverHit]) -> dict[str, int]:
+    """Find the best rank per retriever, retrievers in order of name."""
+    ranks: dict[str, int] = {}
+    for hit in hits:
+        ranks[hit.retriever] = min(hit.rank, ranks.get(hit.retriever, hit.rank))
+    return dict(sorted(ranks.items()))
+
+
+def _rank(
+    candidates: Sequence[Candidate], scene: SelectionScene, weights: SelectionWeights, count_tokens: TokenCounter
+) -> _Ranked:
+    table = lay_out(candidates, scene)
+    scores = score_candidates(table, scene, weights)
+    rows = {candidate.chunk.chunk_id: row for row, candidate in enumerate(table.candidates)}
+    forms: dict[str, ChosenForm] = {}
+    gains: dict[str, float] = {}
+    for chunk_id, row in rows.items():
+        score = float(scores.total[row])
+        forms[chunk_id] = choose_form(table.candidates[row].chunk, score, weights, count_tokens)
+        gains[chunk_id] = gain_per_token(score, forms[chunk_id], weights)
+    return _Ranked(table, scores, rows, forms, gains)
+
+
+def _receipt(ranked: _Ranked, chunk_id: str, weights: SelectionWeights, lifted: Mapping[str, float]) -> SelectedMemory:
+    candidate, chosen = ranked.table.candidates[ranked.rows[chunk_id]], ranked.forms[chunk_id]
+    beside = {"beside": lifted[chunk_id]} if chunk_id in lifted else {}
+    parts = ranked.scores.of(ranked.rows[chunk_id]) | beside
+    score = ranked.score(chunk_id) + sum(beside.values())
+    return SelectedMemory(
+        chunk=candidate.chunk,
+        form=chosen.form,
+        text=chosen.text,
+        tokens=chosen.tokens,
+        reasons=_reasons(parts, chosen),
+        arm_ranks=best_ranks(candidate.hits),
+        score=round(score, 3),
+        relevance=round(calibrated_relevance(score, weights), 3),
+        score_parts=parts,
+    )
+
+
+def _reasons(parts: dict[str, float], chosen: ChosenForm) -> tuple[str, ...]:
+    strong = sorted((name for name, points in parts.items() if points >= NOTABLE_POINTS), key=lambda n: (-parts[n], n))
+    return (*strong, f"full form: {chosen.why}") if chosen.why else tuple(strong)
+
+
+def _priced(ranked: _Ranked, chunk_id: str) -> Priced:
+    chunk = ranked.table.candidates[ranked.rows[chunk_id]].chunk
+    is_passage = chunk.content_type in PASSAGE_TYPES
+    return Priced(chunk_id, ranked.gains[chunk_id], ranked.forms[chunk_id].tokens, is_passage)
+
+
+def _left_out(
+    ranked: _Ranked, filling: Filling, weights: SelectionWeights, quotas: NeedQuotas
+) -> tuple[LeftOutMemory, ...]:
+    """The best of those not taken; a duplicate is worth telling only when its stand-in was taken."""
+    kept = frozenset(filling.taken)
+    over_quota = LeftOutWhy(code="over_quota", values={"quota": quotas.described("passages")})
+    over_count = LeftOutWhy(code="over_top_k", values={"limit": str(len(filling.taken))})
+    told = {
+        chunk_id: LeftOutWhy(code="duplicate", values={"twin": twin})
+        for chunk_id, twin in filling.duplicates.items()
+        if twin in kept
+    }
+    told |= dict.fromkeys(filling.no_room, LeftOutWhy(code="no_room"))
+    told |= dict.fromkeys(filling.over_quota, over_quota)
+    told |= dict.fromkeys(filling.over_count, over_count)
+    nearest = sorted(told, key=lambda chunk_id: (-ranked.gains[chunk_id], chunk_id))
+    return tuple(
+        LeftOutMemory(
+            chunk=ranked.table.candidates[ranked.rows[chunk_id]].chunk,
+            tokens=ranked.forms[chunk_id].tokens,
+            score=round(ranked.score(chunk_id), 3),
+            why=_with_what_lowered(told[chunk_id], ranked.scores.of(ranked.rows[chunk_id])),
+        )
+        for chunk_id in nearest[: weights.left_out_receipts]
+    )
+
+
+def _with_what_lowered(why: LeftOutWhy, parts: dict[str, float]) -> LeftOutWhy:
+    against = [name for name in ("superseded", "unverified", "at_hand") if name in parts]
+    return why.model_copy(update={"lowered_as": against})

@@ -1,0 +1,55 @@
+"""Prompt files as constant templates.
+
+A prompt file holds the messages of a prompt, each under a line `[system]` or `[human]`; `{name}` stands for
+a variable. Only the file is a template: values are put in as they are, whatever braces or markers they hold.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection
+from importlib import resources
+from importlib.resources.abc import Traversable
+from pathlib import Path
+
+from langchain_core.prompts import ChatPromptTemplate
+
+from novelgen.errors import ConfigurationError
+from novelgen.language.language import StoryLanguage
+
+PACKAGED_PROMPTS = "_prompts"
+CHECKOUT_PROMPTS = Path(__file__).resolve().parents[2] / "prompts"
+
+_FILE_NAME = re.compile(r"[a-z][a-z0-9_]*(?:\.[a-z]{2})?\.(?:txt|json)")
+_ROLE_LINE = re.compile(r"^\[(system|human)\]\s*$", re.MULTILINE)
+
+
+def read_prompt_file(file_name: str) -> str:
+    """Read a prompt file from the installed package or, in a checkout, from `prompts/`."""
+    if not _FILE_NAME.fullmatch(file_name):
+        raise ConfigurationError(f"prompt file {file_name!r} is not a plain name such as 'plan_retrieval.en.txt'")
+    for folder in _prompt_folders():
+        file = folder.joinpath(file_name)
+        if file.is_file():
+            return file.read_text(encoding="utf-8")
+    raise ConfigurationError(f"prompt file {file_name!r} is missing; reinstall novelgen")
+
+
+def load_chat_prompt(name: str, language: StoryLanguage, *, variables: Collection[str]) -> ChatPromptTemplate:
+    """Load the chat prompt of that name in that language."""
+    file_name = f"{name}.{language}.txt"
+    _, *parts = _ROLE_LINE.split(read_prompt_file(file_name))
+    if not parts:
+        raise ConfigurationError(f"prompt file {file_name!r} has no line '[system]' or '[human]'")
+    messages = [(role, text.strip()) for role, text in zip(parts[::2], parts[1::2], strict=True)]
+    prompt = ChatPromptTemplate.from_messages(messages, template_format="f-string")
+    if set(prompt.input_variables) != set(variables):
+        raise ConfigurationError(
+            f"prompt file {file_name!r} declares the variables {sorted(prompt.input_variables)}, "
+            f"not {sorted(variables)}"
+        )
+    return prompt
+
+
+def _prompt_folders() -> tuple[Traversable | Path, ...]:
+    return resources.files("novelgen").joinpath(PACKAGED_PROMPTS), CHECKOUT_PROMPTS

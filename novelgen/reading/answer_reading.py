@@ -1,0 +1,370 @@
+"""From a model's answer about one window to a record in the story's own ids, with its evidence located."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from hashlib import sha256
+from itertools import count
+from typing import Any
+
+from novelgen.language.extractive import short_form
+from novelgen.memory.evidence import QuoteFinder
+from novelgen.memory.supersession import slot_of
+from novelgen.models.context import ReportIssue
+from novelgen.models.memory import EVENT_TYPES, OTHER_EVENT
+from novelgen.models.record import (
+    SHORT_FORM_LIMIT,
+    RecordedLearning,
+    RecordedLoop,
+    RecordedLoopAdvance,
+    RecordedLoopResolution,
+    RecordedMemory,
+    RecordedRelationshipChange,
+    RecordedRepetition,
+    RecordedStateChange,
+    SceneRecord,
+)
+from novelgen.reading.knowledge_reading import LearningReader
+from novelgen.reading.known_story import References, SceneSoFar, looks_like_an_id, names_an_id
+from novelgen.reading.model_record import (
+    ModelKnownName,
+    ModelMemory,
+    ModelRelationshipChange,
+    ModelSameEntities,
+    ModelSceneRecord,
+)
+from novelgen.reading.name_evidence import name_evidence
+from novelgen.reading.placing import Placer
+from novelgen.reading.relationship_reading import RelationshipReader
+from novelgen.reading.request import NewName, ProposedEntity, SameEntities, UnplacedItem
+from novelgen.reading.state_reading import StateReader
+from novelgen.reading.thread_moves import meant_thread
+
+STAGE = "extract"
+
+TEMPORARY_LOOP_PREFIX = "new-loop-"
+
+_MEMORY_NUMBER = re.compile(r"\s*(M\d{1,4})\b", re.IGNORECASE)
+
+_ATTRIBUTE = re.compile(r"[^\W\d][\w-]{0,39}")
+
+
+@dataclass(frozen=True, slots=True)
+class WindowReading:
+    """What one window established: a record, the entities that it brings, and what was dropped."""
+
+    record: SceneRecord
+    proposed: list[ProposedEntity]
+    issues: list[ReportIssue]
+    of_nobody: frozenset[str] = frozenset()
+    """Ids of memories that are only of people and things that neither the story nor the scene knows."""
+    unplaced: tuple[UnplacedItem, ...] = ()
+    """What the answer says and the record does not hold, with the reason."""
+    new_names: tuple[NewName, ...] = ()
+    same_entities: tuple[SameEntities, ...] = ()
+
+
+class AnswerReader:
+    """Reads one answer.
+
+    Ids and names that nobody bears are dropped and reported; what is proposed as new gets a temporary id.
+    """
+
+    def __init__(
+        self,
+        references: References,
+        so_far: SceneSoFar,
+        *,
+        text: str,
+        text_id: str,
+        context: str = "",
+        memory_ids: Mapping[str, str] | None = None,
+    ) -> None:
+        self._so_far = so_far
+        self._text = text
+        self._text_id = text_id
+        self._placer = Placer(references)
+        self._here, self._before = QuoteFinder(text), QuoteFinder(context)
+        self._memory_ids = {number.casefold(): each for number, each in (memory_ids or {}).items()}
+        self._told_before: list[str] = []
+        self._of_nobody: set[str] = set()
+        self._issues: list[ReportIssue] = []
+
+    def read(self, answer: ModelSceneRecord, *, chapter_index: int, scene_index: int) -> WindowReading:
+        """Turn an answer into a record."""
+        first_number = len(self._so_far.proposed) + 1
+        proposals = self._placer.references.propose(
+            answer.new_entities, text=self._text, first_number=first_number, used_ids=_used_ids(answer)
+        )
+        self._placer = Placer(self._placer.references.with_proposals(proposals))
+        proposed = proposals.entities
+        self._report("unresolved", "new names of which the scene holds nothing", proposals.refused)
+        self._report("unresolved", "new names that several known entities bear", proposals.shared)
+        self._report("degraded", "new names that the scene holds only in part were kept", proposals.garbled)
+        new_names = [*proposals.names, *self._known_names(answer.known_names)]
+        same_entities = self._same_entities(answer.same_entities)
+        present = self._placer.all(answer.characters_present, "character", field="characters_present")
+        record = SceneRecord(
+            chapter_index=chapter_index,
+            scene_index=scene_index,
+            title=answer.title,
+            pov_character_id=self._placer.one(answer.pov, "character", field="pov"),
+            location_id=self._location(answer.location),
+            story_time=answer.story_time or None,
+            is_flashback=answer.is_flashback,
+            characters_present=present,
+            summary=answer.summary,
+            key_events=answer.key_events,
+            emotional_beats=answer.emotional_beats,
+            state_changes=self._states(answer),
+            relationship_changes=self._relationships(answer.relationship_changes),
+            open_loops_created=self._loops_created(answer),
+            learned=self._learned(answer),
+            **self._memories(answer, present),
+            **self._loops_moved(answer),
+        )
+        self._report("unresolved", "ids and names that nobody bears were dropped", self._placer.unknown)
+        self._report("degraded", "facts of what was read with the part before were dropped", self._told_before)
+        if self._placer.refused:
+            message = f"what else could not be placed: {', '.join(self._placer.refused)}"
+            self._issues.append(ReportIssue(stage=STAGE, kind="degraded", message=message))
+        for name in proposals.refused:
+            self._placer.refuse("new_entities", name, "the scene holds nothing of it; quote what gives it")
+        for name in proposals.shared:
+            self._placer.refuse("new_entities", name, "several known entities bear it; same_as or generic")
+        return WindowReading(
+            record,
+            proposed,
+            self._issues,
+            frozenset(self._of_nobody),
+            tuple(self._placer.unplaced),
+            new_names=tuple(new_names),
+            same_entities=tuple(same_entities),
+        )
+
+    def _location(self, said: str) -> str | None:
+        """Where the scene plays, if that is a known place; words for another place, and a vehicle, are none."""
+        if not said:
+            return None
+        place_id = self._placer.meant(said, ["location"])
+        is_an_id = place_id is None and names_an_id(said)
+        if is_an_id and self._placer.meant(said, ["item"]) is None:
+            self._placer.unknown_in("location", said, ["location"])
+        return place_id
+
+    def _known_names(self, said: Sequence[ModelKnownName]) -> list[NewName]:
+        found = []
+        references = self._placer.references
+        for number, each in enumerate(said):
+            field = f"known_names[{number}]"
+            entity_id = self._placer.one(each.entity, field=f"{field}.entity")
+            if entity_id is None or not each.name or references.bearers(each.name) == [entity_id]:
+                continue
+            evidence = name_evidence(each.name, self._text, quote=each.quote)
+            bearers = ", ".join(references.bearers(each.name))
+            if looks_like_an_id(each.name) or evidence in ("none", "garbled"):
+                self._placer.refuse(f"{field}.name", each.name, "the scene does not give it; quote what does")
+            elif bearers:
+                why = f"{bearers} bears it; same_entities if they are one"
+                self._placer.refuse(f"{field}.name", each.name, why)
+            else:
+                found.append(NewName(entity_id=entity_id, name=each.name, quote=each.quote))
+        return found
+
+    def _same_entities(self, said: Sequence[ModelSameEntities]) -> list[SameEntities]:
+        found = []
+        for number, each in enumerate(said):
+            field = f"same_entities[{number}]"
+            first = self._placer.one(each.a, field=f"{field}.a")
+            second = self._placer.one(each.b, field=f"{field}.b")
+            if first is None or second is None or first == second:
+                continue
+            if self._here.find(each.quote) is None and self._before.find(each.quote) is None:
+                self._placer.refuse(f"{field}.quote", each.quote, "no words of the scene")
+                continue
+            found.append(SameEntities(entity_id=first, other_id=second, how=each.how, quote=each.quote))
+        return found
+
+    def _states(self, answer: ModelSceneRecord) -> list[RecordedStateChange]:
+        earlier = [
+            change.attribute for change in answer.state_changes if answer.is_flashback or change.when == "before"
+        ]
+        self._report("degraded", "states of an earlier time do not hold now and were left out", earlier)
+        if answer.is_flashback:
+            return []
+        reader = StateReader(self._placer, self._so_far.states, text=self._text)
+        return reader.read(
+            [
+                (number, change)
+                for number, change in enumerate(answer.state_changes)
+                if self._is_of_this_window(change.evidence)
+            ]
+        )
+
+    def _relationships(self, changes: Sequence[ModelRelationshipChange]) -> list[RecordedRelationshipChange]:
+        cut: list[str] = []
+        reader = RelationshipReader(
+            self._placer,
+            so_far=self._so_far.relationships,
+            on_entering=self._so_far.relationships_on_entering,
+            report_cut=cut.append,
+        )
+        recorded = reader.read(changes)
+        self._report("over_limit", "changes of a relationship were cut to a scene's bounds", cut)
+        return recorded
+
+    def _loops_created(self, answer: ModelSceneRecord) -> list[RecordedLoop]:
+        numbers = count(self._so_far.loops_created + 1)
+        return [
+            RecordedLoop(
+                id=f"{TEMPORARY_LOOP_PREFIX}{number}",
+                category=loop.category,
+                description=loop.description,
+                importance=loop.importance,
+                pay_off=loop.pay_off,
+                **self._related(loop.entities, field=f"open_loops_created[{index}].entities"),
+            )
+            for index, loop in enumerate(answer.open_loops_created)
+            if loop.description
+            for number in [next(numbers)]
+        ]
+
+    def _related(self, said: Sequence[str], *, field: str) -> dict[str, list[str]]:
+        ids = self._placer.all(said, field=field)
+        types = {each: self._placer.type_of(each) for each in ids}
+        return {
+            "related_characters": [each for each in ids if types[each] in ("character", "faction")],
+            "related_locations": [each for each in ids if types[each] == "location"],
+            "related_items": [each for each in ids if types[each] in ("item", "term")],
+        }
+
+    def _loops_moved(self, answer: ModelSceneRecord) -> dict[str, Any]:
+        threads = self._so_far.open_loops
+        moves = [(meant_thread(move.id, threads), move) for move in answer.open_loops_moved]
+        for number, (loop_id, move) in enumerate(moves):
+            if loop_id is None:
+                self._placer.unknown_in(f"open_loops_moved[{number}].id", move.id)
+        return {
+            "open_loops_advanced": [
+                RecordedLoopAdvance(id=loop_id, note=move.note)
+                for loop_id, move in moves
+                if loop_id is not None and move.outcome == "advanced"
+            ],
+            "open_loops_resolved": [
+                RecordedLoopResolution(id=loop_id, resolution_summary=move.note, abandoned=move.outcome == "abandoned")
+                for loop_id, move in moves
+                if loop_id is not None and move.outcome != "advanced"
+            ],
+        }
+
+    def _is_of_this_window(self, quote: str) -> bool:
+        """What only the context proves was read with the window before."""
+        is_told_before = self._before.find(quote) is not None and self._here.find(quote) is None
+        if is_told_before:
+            self._told_before.append(quote)
+        return not is_told_before
+
+    def _learned(self, answer: ModelSceneRecord) -> list[RecordedLearning]:
+        reader = LearningReader(self._placer, self._memory_ids, text=self._text)
+        learned = reader.read([each for each in answer.learned if self._is_of_this_window(each.quote)])
+        self._report("degraded", "what was learnt is less sure without its quote", reader.unproved)
+        return learned
+
+    def _memories(self, answer: ModelSceneRecord, present: Sequence[str]) -> dict[str, Any]:
+        new: list[RecordedMemory] = []
+        repeated: list[RecordedRepetition] = []
+        for number, each in enumerate(answer.memories):
+            field = f"memories[{number}]"
+            if not self._is_of_this_window(each.evidence):
+                continue
+            if known := self._known_memory(each.repeats, field=f"{field}.repeats"):
+                repeated.append(RecordedRepetition(memory_id=known, evidence=each.evidence or None))
+            elif each.content:
+                new.append(self._memory(each, present, field=field))
+        return {"memories": new, "memories_repeated": repeated}
+
+    def _known_memory(self, said: str, *, field: str) -> str | None:
+        """The id of the memory of a number; what is no number says nothing, an unknown number is reported."""
+        if not (number := _MEMORY_NUMBER.match(said)):
+            return None
+        known = self._memory_ids.get(number.group(1).casefold())
+        if known is None:
+            self._placer.unknown_in(field, said)
+        return known
+
+    def _memory(self, memory: ModelMemory, present: Sequence[str], *, field: str) -> RecordedMemory:
+        event_type = memory.event_type.strip().casefold()
+        if event_type not in EVENT_TYPES:
+            self._report("degraded", f"unknown event types became {OTHER_EVENT!r}", [memory.event_type])
+            event_type = OTHER_EVENT
+        entities = self._placer.all(memory.entities, field=f"{field}.entities")
+        digest = sha256(f"{self._text_id}\x1f{memory.content}".encode()).hexdigest()
+        memory_id = f"x-{digest[:16]}"
+        # Whom neither story nor scene knows was made up: no quote can prove what is said of them alone.
+        is_of_nobody = bool(memory.entities) and not entities
+        if is_of_nobody:
+            self._of_nobody.add(memory_id)
+        return RecordedMemory(
+            memory_id=memory_id,
+            event_type=event_type,
+            content=memory.content,
+            short=self._short(memory),
+            importance=memory.importance,
+            entities=entities,
+            tags=memory.tags,
+            slot_type=self._slot(memory.slot, field=f"{field}.slot"),
+            supersedes=self._known_memory(memory.supersedes, field=f"{field}.supersedes"),
+            contradicts=self._known_memory(memory.contradicts, field=f"{field}.contradicts"),
+            evidence=None if is_of_nobody else memory.evidence or None,
+            **self._knowers(memory, present, entities, field=field),
+        )
+
+    def _knowers(
+        self, memory: ModelMemory, present: Sequence[str], entities: Sequence[str], *, field: str
+    ) -> dict[str, Any]:
+        """What presence does not tell; who is absent and knows it is said beside those who had part in it."""
+        absent = self._placer.all(memory.known_by, "character", field=f"{field}.known_by")
+        hidden_from = self._placer.all(memory.hidden_from, "character", field=f"{field}.hidden_from")
+        had_part = [each for each in entities if each in present]
+        known_by = dict.fromkeys([*had_part, *absent] if absent else [])
+        return {"known_by": [each for each in known_by if each not in hidden_from], "hidden_from": hidden_from}
+
+    def _short(self, memory: ModelMemory) -> str:
+        """The model's short form where it fits, else a whole sentence of the content, else none."""
+        for candidate in (memory.short, memory.content):
+            if 0 < len(candidate) <= SHORT_FORM_LIMIT:
+                return candidate
+        mentions = self._placer.references.names.find_mentions(memory.content)
+        return short_form(memory.content, mentions, limit_characters=SHORT_FORM_LIMIT) or ""
+
+    def _slot(self, said: str, *, field: str) -> str | None:
+        entity, _, attribute_said = said.rpartition(".")
+        entity_id = self._placer.one(entity, field=field)
+        attribute = "_".join(attribute_said.casefold().split())
+        if entity_id is None:
+            return None
+        if not _ATTRIBUTE.fullmatch(attribute):
+            self._placer.refuse(field, said, "not written id.attribute")
+            return None
+        return slot_of(entity_id, attribute)
+
+    def _report(self, kind: Any, message: str, names: Sequence[str]) -> None:
+        if names:
+            shown = ", ".join(repr(name[:60]) for name in names[:8])
+            self._issues.append(ReportIssue(stage=STAGE, kind=kind, message=f"{message}: {shown}"))
+
+
+def _used_ids(answer: ModelSceneRecord) -> set[str]:
+    """What an answer names wherever somebody may be named by id."""
+    used = {answer.pov, *answer.characters_present, *(each.entity for each in answer.known_names)}
+    for change in answer.state_changes:
+        used |= {change.entity, *change.entities}
+    for move in answer.relationship_changes:
+        used |= {move.character_a, move.character_b}
+    for pair in answer.same_entities:
+        used |= {pair.a, pair.b}
+    for learning in answer.learned:
+        used |= {*learning.who, learning.from_whom}
+    return used.union(*(memory.entities for memory in answer.memories))

@@ -1,0 +1,481 @@
+"""A chapter that was read scene by scene: what a model is shown of it at its end, and what it may put right."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+from typing import Annotated
+
+from pydantic import AfterValidator, BaseModel, BeforeValidator, Field
+
+from novelgen.language.language import StoryLanguage, estimate_tokens, significant_words
+from novelgen.memory.evidence import QuoteFinder
+from novelgen.model_calls.answer_parts import ModelPart, Text, Texts
+from novelgen.model_calls.prompt_data import NOTHING, as_data, telling_names
+from novelgen.models.context import ReportIssue
+from novelgen.models.entity import Entity
+from novelgen.models.record import RecordedLoopResolution
+from novelgen.models.state import LOOP_WEIGHTS, OpenLoop
+from novelgen.reading.known_story import References
+from novelgen.reading.model_record import HIGHEST_IMPORTANCE, LOWEST_IMPORTANCE, LoopOutcomeWord, ModelSameEntities
+from novelgen.reading.name_evidence import name_evidence
+from novelgen.reading.request import NewName, SameEntities
+from novelgen.reading.thread_moves import meant_thread
+
+CHAPTER_STAGE = "reconcile"
+
+MAX_IDENTITIES = 16
+MAX_ENDED = 40
+MAX_JOINED = 20
+MAX_CORRECTIONS = 80
+
+MAX_NEW_TOKENS = 2500
+MAX_KNOWN_TOKENS = 2500
+MAX_THREAD_TOKENS = 2500
+MAX_EVENT_TOKENS = 3000
+MAX_MEMORY_TOKENS = 4000
+MAX_QUOTE_CHARACTERS = 120
+MAX_DESCRIPTION_CHARACTERS = 120
+MAX_NAMES_SHOWN = 8
+
+Place = tuple[int, int]
+"""(chapter_index, scene_index)."""
+
+
+class ChapterScene(BaseModel):
+    """A scene of the chapter, its text included, in which quotes are looked for."""
+
+    chapter_index: int
+    scene_index: int
+    text: str
+    summary: list[str] = Field(default_factory=list)
+
+
+class ChapterEntity(BaseModel):
+    """Somebody or something that the story knows at the end of the chapter, with what tells it apart."""
+
+    entity: Entity
+    description: str = ""
+    is_new: bool = Field(default=False, description="The chapter brought it.")
+    seen: list[tuple[int, int]] = Field(default_factory=list, description="Scenes that name it, in story order.")
+    first_quote: str = Field(default="", description="The sentence that names it first.")
+
+
+class ChapterMemory(BaseModel):
+    """A memory of the chapter; `evidence` is the verified quote of its scene, if it has one."""
+
+    memory_id: str
+    chapter_index: int
+    scene_index: int
+    says: str
+    importance: int
+    evidence: str = ""
+
+
+class ChapterRequest(BaseModel):
+    """A chapter of which every scene was read."""
+
+    chapter_index: int
+    language: StoryLanguage
+    scenes: list[ChapterScene] = Field(min_length=1)
+    entities: list[ChapterEntity] = Field(default_factory=list)
+    threads: list[OpenLoop] = Field(default_factory=list, description="Those that wait at its end.")
+    memories: list[ChapterMemory] = Field(default_factory=list)
+
+
+class ThreadEnding(BaseModel):
+    """The end of a thread, in the scene in which it came."""
+
+    ending: RecordedLoopResolution
+    chapter_index: int
+    scene_index: int
+
+
+class JoinedThread(BaseModel):
+    """A thread that another one says already."""
+
+    loop_id: str
+    same_as: str
+
+
+class PlacedName(BaseModel):
+    """A name that a known entity gets, and the scene that gives it."""
+
+    name: NewName
+    chapter_index: int
+    scene_index: int
+
+
+class PlacedIdentity(BaseModel):
+    """Two entities that are one, and the scene that shows it."""
+
+    pair: SameEntities
+    chapter_index: int
+    scene_index: int
+
+
+class WrongNames(BaseModel):
+    """Names that an entity has and that belong to another one."""
+
+    entity_id: str
+    names: list[str] = Field(min_length=1)
+
+
+class ChapterReading(BaseModel):
+    """What a model puts right of a chapter, in ids of the story; `issues` say what was dropped."""
+
+    names: list[PlacedName] = Field(default_factory=list)
+    identities: list[PlacedIdentity] = Field(default_factory=list)
+    wrong_names: list[WrongNames] = Field(default_factory=list)
+    endings: list[ThreadEnding] = Field(default_factory=list)
+    joined: list[JoinedThread] = Field(default_factory=list)
+    importances: dict[str, int] = Field(default_factory=dict, description="memory_id to its new importance.")
+    issues: list[ReportIssue] = Field(default_factory=list)
+
+
+def _cut(limit: int) -> BeforeValidator:
+    return BeforeValidator(lambda value: value[:limit] if isinstance(value, list) else value)
+
+
+_Scene = Annotated[Text, BeforeValidator(lambda value: str(value) if isinstance(value, int) else value)]
+
+_SCENE_FIELD = "the scene that proves it, as the list writes it: 3:2"
+
+
+class ModelChapterIdentity(ModelSameEntities):
+    """Two ids of the lists that are one."""
+
+    scene: _Scene = Field(default="", description=_SCENE_FIELD)
+    quote: Text = Field(default="", description="words copied from a quote of the lists, or number of a memory: M4")
+
+
+class ModelChapterName(ModelPart):
+    """A name that belongs to an id of the lists and is missing there."""
+
+    entity: Text = Field(description="id")
+    name: Text
+    scene: _Scene = Field(default="", description=_SCENE_FIELD)
+    quote: Text = Field(default="", description="as above")
+
+
+class ModelNotSame(ModelPart):
+    """Names in the line of an id that belong to another one."""
+
+    id: Text
+    names: Texts = Field(default_factory=list, description="those of the other one, as the line has them")
+    scene: _Scene = Field(default="", description=_SCENE_FIELD)
+    quote: Text = Field(default="", description="as above")
+
+
+class ModelEndedThread(ModelPart):
+    """An open thread that is over by the end of the chapter."""
+
+    id: Text
+    outcome: LoopOutcomeWord = Field(default="resolved", description="resolved, or abandoned when it is moot")
+    scene: _Scene = Field(default="", description="the scene in which it ended: 3:2")
+    note: Text = Field(default="", description="how it ended, in one sentence")
+    quote: Text = Field(default="", description="as above")
+
+
+class ModelJoinedThread(ModelPart):
+    """An open thread that says the same as an older one."""
+
+    id: Text
+    same_as: Text = Field(description="id of the older one")
+
+
+class ModelImportance(ModelPart):
+    """The importance that a memory should have beside the others."""
+
+    id: Text = Field(description="number of the memory: M4")
+    importance: Annotated[int, AfterValidator(lambda value: max(LOWEST_IMPORTANCE, min(HIGHEST_IMPORTANCE, value)))]
+
+
+class ModelChapter(ModelPart):
+    """What has to be put right at the end of a chapter; empty lists where nothing has."""
+
+    same_entities: Annotated[list[ModelChapterIdentity], _cut(MAX_IDENTITIES)] = Field(max_length=MAX_IDENTITIES)
+    known_names: Annotated[list[ModelChapterName], _cut(MAX_IDENTITIES)] = Field(
+        default_factory=list, max_length=MAX_IDENTITIES
+    )
+    not_same: Annotated[list[ModelNotSame], _cut(MAX_IDENTITIES)] = Field(
+        default_factory=list, max_length=MAX_IDENTITIES
+    )
+    threads_ended: Annotated[list[ModelEndedThread], _cut(MAX_ENDED)] = Field(max_length=MAX_ENDED)
+    threads_joined: Annotated[list[ModelJoinedThread], _cut(MAX_JOINED)] = Field(
+        default_factory=list, max_length=MAX_JOINED
+    )
+    importance: Annotated[list[ModelImportance], _cut(MAX_CORRECTIONS)] = Field(
+        default_factory=list, max_length=MAX_CORRECTIONS
+    )
+
+
+class ChapterLists:
+    """The lists of a chapter's prompt, each line whole or left out, and the numbers of its memories."""
+
+    def __init__(self, request: ChapterRequest) -> None:
+        self._request = request
+        self.issues: list[ReportIssue] = []
+        self.memories = self._chosen_memories()
+        new = [each for each in request.entities if each.is_new]
+        self._new_text, shown_new = self._listed("new entities", map(_entity_line, new), MAX_NEW_TOKENS)
+        known = self._nearest_known(new)
+        self._known_text, shown_known = self._listed("known entities", map(_entity_line, known), MAX_KNOWN_TOKENS)
+        self.entities = [*new[:shown_new], *known[:shown_known]]
+        threads = sorted(request.threads, key=_weight_of_thread)
+        self._threads_text, shown = self._listed("threads", map(_thread_line, threads), MAX_THREAD_TOKENS)
+        self.threads = threads[:shown]
+
+    def variables(self) -> dict[str, str]:
+        """Return the lists by the names that the prompt has for them."""
+        events = [
+            f"{scene.chapter_index}:{scene.scene_index} | {as_data(' '.join(scene.summary))}"
+            for scene in self._request.scenes
+        ]
+        return {
+            "scenes": self._listed("scenes", events, MAX_EVENT_TOKENS)[0],
+            "new_entities": self._new_text,
+            "known_entities": self._known_text,
+            "threads": self._threads_text,
+            "memories": "\n".join(
+                f"{number} | {each.chapter_index}:{each.scene_index} | {each.importance} | {as_data(each.says)}"
+                for number, each in self.memories.items()
+            )
+            or NOTHING[self._request.language],
+        }
+
+    def _chosen_memories(self) -> dict[str, ChapterMemory]:
+        """Number the memories in story order; where there is no room for all, the weightiest."""
+        kept: set[str] = set()
+        spent = 0
+        for each in sorted(self._request.memories, key=lambda memory: -memory.importance):
+            spent += estimate_tokens(each.says) + 8
+            if spent > MAX_MEMORY_TOKENS:
+                self._report_cut("memories", len(kept), len(self._request.memories))
+                break
+            kept.add(each.memory_id)
+        told = [each for each in self._request.memories if each.memory_id in kept]
+        return {f"M{number}": each for number, each in enumerate(told, start=1)}
+
+    def _nearest_known(self, new: Sequence[ChapterEntity]) -> list[ChapterEntity]:
+        """Order the others: who is of a new one's type and shares words with it, who was seen last."""
+        words = {(each.entity.entity_type, word) for each in new for word in _words_of(each)}
+        known = [each for each in self._request.entities if not each.is_new]
+
+        def nearness(each: ChapterEntity) -> tuple[int, int, int]:
+            shared = sum((each.entity.entity_type, word) in words for word in _words_of(each))
+            chapter, scene = each.seen[-1] if each.seen else (-1, -1)
+            return -shared, -chapter, -scene
+
+        return sorted(known, key=nearness)
+
+    def _listed(self, name: str, lines: Iterable[str], max_tokens: int) -> tuple[str, int]:
+        whole = list(lines)
+        kept: list[str] = []
+        spent = 0
+        for line in whole:
+            spent += estimate_tokens(line) + 1
+            if spent > max_tokens:
+                self._report_cut(name, len(kept), len(whole))
+                break
+            kept.append(line)
+        return "\n".join(kept) or NOTHING[self._request.language], len(kept)
+
+    def _report_cut(self, name: str, kept: int, whole: int) -> None:
+        message = f"{kept} of {whole} {name} had room in the prompt at the end of chapter {self._request.chapter_index}"
+        self.issues.append(ReportIssue(stage=CHAPTER_STAGE, kind="over_limit", message=message))
+
+
+def _words_of(listed: ChapterEntity) -> frozenset[str]:
+    return significant_words(f"{' '.join(listed.entity.names())} {listed.description}")
+
+
+def _entity_line(listed: ChapterEntity) -> str:
+    entity = listed.entity
+    places = [f"{chapter}:{scene}" for chapter, scene in listed.seen]
+    seen = places if len(places) <= 4 else [places[0], "...", *places[-3:]]
+    quote = as_data(listed.first_quote)[:MAX_QUOTE_CHARACTERS]
+    parts = [
+        as_data(entity.entity_id),
+        entity.entity_type,
+        "; ".join(as_data(name)[:60] for name in telling_names(entity, limit=MAX_NAMES_SHOWN)),
+        as_data(listed.description)[:MAX_DESCRIPTION_CHARACTERS],
+        ", ".join(seen),
+        f"“{quote}”" if quote else "",
+    ]
+    return " | ".join(parts)
+
+
+def _weight_of_thread(thread: OpenLoop) -> tuple[int, int]:
+    return -LOOP_WEIGHTS[thread.importance], -(thread.last_chapter_index or 0)
+
+
+def _thread_line(thread: OpenLoop) -> str:
+    planted = f"{thread.chapter_index}:{thread.scene_index}"
+    moved = f"{thread.last_chapter_index}:{thread.last_scene_index}"
+    since = planted if planted == moved else f"{planted}, moved {moved}"
+    return f"{thread.loop_id} | {thread.importance} | {since} | {as_data(thread.description)}"
+
+
+_PLACE = re.compile(r"(\d+)\s*[:：.]\s*(\d+)")
+
+_MEMORY_NUMBER = re.compile(r"\W*[Mm](\d+)\W*")
+
+
+class ChapterAnswerReader:
+    """Reads one answer; what no list holds and no quote proves is dropped and reported."""
+
+    def __init__(self, request: ChapterRequest, lists: ChapterLists) -> None:
+        self._request = request
+        self._lists = lists
+        entities = [each.entity for each in request.entities]
+        self._references = References(entities, shown_ids=[entity.entity_id for entity in entities])
+        self._finders = {(scene.chapter_index, scene.scene_index): QuoteFinder(scene.text) for scene in request.scenes}
+        self._first_quotes = [
+            (each.seen[0], QuoteFinder(each.first_quote)) for each in request.entities if each.seen and each.first_quote
+        ]
+        self._threads = {thread.loop_id: thread for thread in request.threads}
+        self._issues: list[ReportIssue] = []
+
+    def read(self, answer: ModelChapter) -> ChapterReading:
+        """Turn an answer into what can be stored."""
+        joined = self._joined(answer.threads_joined)
+        over = {each.loop_id for each in joined}
+        return ChapterReading(
+            names=self._names(answer.known_names),
+            identities=self._identities(answer.same_entities),
+            wrong_names=self._wrong_names(answer.not_same),
+            endings=[each for each in self._endings(answer.threads_ended) if each.ending.id not in over],
+            joined=joined,
+            importances=self._importances(answer.importance),
+            issues=[*self._lists.issues, *self._issues],
+        )
+
+    def _identities(self, said: Sequence[ModelChapterIdentity]) -> list[PlacedIdentity]:
+        found = []
+        for each in said:
+            one, other = self._references.entity_id(each.a), self._references.entity_id(each.b)
+            if one is None or other is None or one == other:
+                self._drop("entities said to be one that no list holds", f"{each.a} {each.b}")
+                continue
+            place = self._proven_place(each.quote, each.scene)
+            if place is None:
+                self._drop("entities said to be one without a quote that proves it", f"{one} {other}")
+                continue
+            pair = SameEntities(entity_id=one, other_id=other, how=each.how, quote=each.quote)
+            found.append(PlacedIdentity(pair=pair, chapter_index=place[0], scene_index=place[1]))
+        return found
+
+    def _names(self, said: Sequence[ModelChapterName]) -> list[PlacedName]:
+        found = []
+        for each in said:
+            entity_id = self._references.entity_id(each.entity)
+            if entity_id is None or not each.name:
+                self._drop("names of entities that no list holds", f"{each.entity} {each.name}")
+                continue
+            if self._references.bearers(each.name) == [entity_id]:
+                continue
+            place = self._place_of_name(each)
+            if place is None:
+                self._drop("names that no scene of the chapter gives", f"{entity_id} {each.name}")
+                continue
+            name = NewName(entity_id=entity_id, name=each.name, quote=each.quote)
+            found.append(PlacedName(name=name, chapter_index=place[0], scene_index=place[1]))
+        return found
+
+    def _wrong_names(self, said: Sequence[ModelNotSame]) -> list[WrongNames]:
+        found = []
+        for each in said:
+            entity_id = self._references.entity_id(each.id)
+            names = [name for name in each.names if entity_id in self._references.bearers(name)]
+            if entity_id is None or not names:
+                self._drop("names to be taken from an id that has none of them", f"{each.id} {each.names}")
+            elif self._proven_place(each.quote, each.scene) is None:
+                self._drop("names to be taken from an id without a quote that proves it", f"{entity_id} {names}")
+            else:
+                found.append(WrongNames(entity_id=entity_id, names=names))
+        return found
+
+    def _place_of_name(self, said: ModelChapterName) -> Place | None:
+        texts = {(scene.chapter_index, scene.scene_index): scene.text for scene in self._request.scenes}
+        stated = self._stated_place(said.scene)
+        for place in dict.fromkeys([*([stated] if stated else []), *texts]):
+            if name_evidence(said.name, texts[place]) in ("verbatim", "parts"):
+                return place
+        return self._proven_place(said.quote, said.scene)
+
+    def _endings(self, said: Sequence[ModelEndedThread]) -> list[ThreadEnding]:
+        found: dict[str, ThreadEnding] = {}
+        for each in said:
+            loop_id = meant_thread(each.id, self._request.threads)
+            place = self._proven_place(each.quote, each.scene) or self._stated_place(each.scene)
+            if loop_id is None or place is None:
+                self._drop("ends of threads that do not wait, or without a scene of the chapter", each.id)
+                continue
+            if each.outcome == "advanced":
+                continue
+            thread = self._threads[loop_id]
+            moved = (thread.last_chapter_index or 0, thread.last_scene_index or 0)
+            # What moved later than the model says was not over yet: it is over with that move.
+            chapter, scene = max(place, moved)
+            ending = RecordedLoopResolution(
+                id=loop_id, resolution_summary=each.note, abandoned=each.outcome == "abandoned"
+            )
+            found.setdefault(loop_id, ThreadEnding(ending=ending, chapter_index=chapter, scene_index=scene))
+        return list(found.values())
+
+    def _joined(self, said: Sequence[ModelJoinedThread]) -> list[JoinedThread]:
+        found: dict[str, JoinedThread] = {}
+        for each in said:
+            one, other = (meant_thread(thread, self._request.threads) for thread in (each.id, each.same_as))
+            if one is None or other is None or one == other:
+                self._drop("threads to join that do not both wait", f"{each.id} {each.same_as}")
+                continue
+            older, later = sorted((one, other), key=self._planted)
+            while older in found:
+                older = found[older].same_as
+            if older != later:
+                found.setdefault(later, JoinedThread(loop_id=later, same_as=older))
+        return list(found.values())
+
+    def _planted(self, loop_id: str) -> tuple[int, int, int, str]:
+        thread = self._threads[loop_id]
+        return thread.chapter_index or 0, thread.scene_index or 0, len(loop_id), loop_id
+
+    def _importances(self, said: Sequence[ModelImportance]) -> dict[str, int]:
+        found = {}
+        for each in said:
+            memory = self._memory(each.id)
+            if memory is None:
+                self._drop("importance of memories that were not listed", each.id)
+            elif memory.importance != each.importance:
+                found[memory.memory_id] = each.importance
+        return found
+
+    def _memory(self, said: str) -> ChapterMemory | None:
+        number = _MEMORY_NUMBER.fullmatch(said)
+        return self._lists.memories.get(f"M{number.group(1)}") if number else None
+
+    def _proven_place(self, quote: str, scene: str) -> Place | None:
+        """Return the scene of a quote, or of the memory whose number was given as one."""
+        memory = self._memory(quote)
+        if memory is not None:
+            return memory.chapter_index, memory.scene_index
+        stated = self._stated_place(scene)
+        for place in dict.fromkeys([*([stated] if stated else []), *self._finders]):
+            if self._finders[place].find(quote) is not None:
+                return place
+        return next((place for place, finder in self._first_quotes if finder.find(quote) is not None), None)
+
+    def _stated_place(self, scene: str) -> Place | None:
+        found = _PLACE.search(scene)
+        if found is not None:
+            place = (int(found.group(1)), int(found.group(2)))
+        elif scene.strip().isdigit():
+            place = (self._request.chapter_index, int(scene))
+        else:
+            return None
+        return place if place in self._finders else None
+
+    def _drop(self, message: str, what: str) -> None:
+        self._issues.append(ReportIssue(stage=CHAPTER_STAGE, kind="unresolved", message=f"{message}: {what[:80]!r}"))

@@ -1,0 +1,180 @@
+"""From the readings of a scene's windows to the result of its extraction, and ids for what it brings."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from hashlib import sha256
+from typing import Any, Literal
+
+from novelgen.errors import DeadlineExceededError, ModelError, ModelRefusedError, ModelUnavailableError
+from novelgen.memory.endings import with_endings_of_the_scene
+from novelgen.memory.evidence import QuoteFinder
+from novelgen.memory.importance import with_raised_importances
+from novelgen.memory.merge import merge_records
+from novelgen.memory.supersession import slot_of
+from novelgen.model_calls.answers import UnusableAnswerError
+from novelgen.model_calls.json_model import issue_kind_of
+from novelgen.models.context import ReportIssue
+from novelgen.models.entity import Entity, EntityType
+from novelgen.models.record import SceneRecord
+from novelgen.reading.answer_reading import STAGE, TEMPORARY_LOOP_PREFIX, WindowReading
+from novelgen.reading.known_story import TEMPORARY_ENTITY_PREFIX, as_entity
+from novelgen.reading.request import (
+    EvidenceSpan,
+    ExtractionFault,
+    SceneRecordRequest,
+    SceneRecordResult,
+    UnverifiedFact,
+)
+from novelgen.reading.window_reader import is_of_substance
+
+
+def hash_of_text(text: str) -> str:
+    """Return the SHA-256 of a text, by which spans in it can be told to be out of date."""
+    return sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
+
+
+def concluded(request: SceneRecordRequest, *, text: str, readings: Sequence[WindowReading]) -> SceneRecordResult:
+    """Merge what the windows established, locate its evidence and weigh it."""
+    issues = [issue for reading in readings for issue in reading.issues]
+    record = _merged(request, readings)
+    if not has_facts(record):
+        message = f"no fact in a scene of {len(text)} characters"
+        if is_of_substance(text):
+            return _failed("empty", message, [*issues, _issue("malformed", message)])
+        issues.append(_issue("degraded", message))
+    evidence, unverified = _evidence(record, QuoteFinder(text))
+    if unverified:
+        issues.append(_issue("degraded", f"the quotes of {len(unverified)} facts are not in the scene"))
+    return SceneRecordResult(
+        status="done",
+        record=with_raised_importances(
+            record,
+            made_by="extracted",
+            relationships_before=request.relationships,
+            kept_as_given={
+                *frozenset().union(*(reading.of_nobody for reading in readings)),
+                # What no quote proves may have been made up, and a change of state may not lift it.
+                *(fact.id for fact in unverified if fact.kind == "memory"),
+            },
+        ),
+        proposed_entities=[each for reading in readings for each in reading.proposed],
+        new_names=[each for reading in readings for each in reading.new_names],
+        same_entities=[each for reading in readings for each in reading.same_entities],
+        evidence=evidence,
+        text_hash=hash_of_text(text),
+        unverified=unverified,
+        unplaced=[item for reading in readings for item in reading.unplaced],
+        issues=issues,
+    )
+
+
+def failed(
+    error: ModelError | DeadlineExceededError, *, window: int, windows: int, issues: Sequence[ReportIssue]
+) -> SceneRecordResult:
+    """Return the result of an extraction that an error ended."""
+    where = f"window {window} of {windows}: " if windows > 1 else ""
+    issue = ReportIssue(stage=STAGE, kind=issue_kind_of(error), message=f"{where}{error}")
+    result = _failed(_fault(error), issue.message, [*issues, issue])
+    return result.model_copy(update={"is_refused": isinstance(error, ModelRefusedError)})
+
+
+def has_facts(record: SceneRecord) -> bool:
+    """Tell whether a record establishes anything that a later scene could contradict or pick up."""
+    return bool(
+        record.memories
+        or record.memories_repeated
+        or record.state_changes
+        or record.relationship_changes
+        or record.open_loops_created
+        or record.open_loops_advanced
+        or record.open_loops_resolved
+    )
+
+
+def _merged(request: SceneRecordRequest, readings: Sequence[WindowReading]) -> SceneRecord:
+    if not readings:
+        return SceneRecord(chapter_index=request.chapter_index, scene_index=request.scene_index, title=request.title)
+    record = merge_records([reading.record for reading in readings], max_bullets=request.max_bullets)
+    if not record.is_flashback:
+        before = {state.entity_id: state.state_data for state in request.states}
+        record = with_endings_of_the_scene(record, before=before)
+    return record.model_copy(update={"title": request.title}) if request.title else record
+
+
+def _evidence(record: SceneRecord, finder: QuoteFinder) -> tuple[dict[str, EvidenceSpan], list[UnverifiedFact]]:
+    facts = [
+        UnverifiedFact(kind="memory", id=memory.memory_id, says=memory.content, quote=memory.evidence)
+        for memory in record.memories
+    ]
+    facts += [
+        UnverifiedFact(
+            kind="state_change", id=slot_of(change.entity_id, attribute), says=str(value), quote=change.evidence
+        )
+        for change in record.state_changes
+        for attribute, value in change.changes.items()
+        if value is not None or change.evidence
+    ]
+    spans = {fact.id: finder.find(fact.quote) for fact in facts}
+    located = {fact_id: EvidenceSpan(start=span.start, end=span.end) for fact_id, span in spans.items() if span}
+    return located, [fact for fact in facts if fact.id not in located]
+
+
+def _failed(fault: ExtractionFault, reason: str, issues: list[ReportIssue]) -> SceneRecordResult:
+    return SceneRecordResult(status="failed", fault=fault, reason=reason, issues=issues)
+
+
+def _fault(error: ModelError | DeadlineExceededError) -> ExtractionFault:
+    if isinstance(error, UnusableAnswerError):
+        return error.fault
+    if isinstance(error, DeadlineExceededError):
+        return "timeout"
+    return "unavailable" if isinstance(error, ModelUnavailableError) else "schema"
+
+
+def _issue(kind: str, message: str) -> ReportIssue:
+    return ReportIssue.model_validate({"stage": STAGE, "kind": kind, "message": message})
+
+
+OPEN_LOOP: Literal["open_loop"] = "open_loop"
+
+AllocatedKind = EntityType | Literal["open_loop"]
+
+
+def with_given_ids(
+    result: SceneRecordResult, allocate: Callable[[AllocatedKind], str], *, known_loops: Mapping[str, str] | None = None
+) -> tuple[SceneRecord | None, list[Entity]]:
+    """Replace the temporary ids of a result."""
+    record = result.record
+    if record is None:
+        return None, []
+    given = {each.temporary_id: allocate(each.entity_type) for each in result.proposed_entities}
+    known = known_loops or {}
+    given |= {
+        loop.id: known.get(loop.id) or allocate(OPEN_LOOP)
+        for loop in record.open_loops_created
+        if loop.id.startswith(TEMPORARY_LOOP_PREFIX)
+    }
+    entities = [
+        as_entity(each).model_copy(
+            update={
+                "entity_id": given[each.temporary_id],
+                "first_chapter": record.chapter_index,
+                "first_scene": record.scene_index,
+            }
+        )
+        for each in result.proposed_entities
+    ]
+    return SceneRecord.model_validate(_replaced(record.model_dump(), given)), entities
+
+
+def _replaced(value: Any, given: Mapping[str, str]) -> Any:
+    """Replace whole strings that are temporary ids, and the entities of slots; free text stays as it is."""
+    if isinstance(value, dict):
+        return {key: _replaced(each, given) for key, each in value.items()}
+    if isinstance(value, list):
+        return [_replaced(each, given) for each in value]
+    if not isinstance(value, str) or not value.startswith(TEMPORARY_ENTITY_PREFIX):
+        return value
+    entity, dot, attribute = value.partition(".")
+    return f"{given[entity]}{dot}{attribute}" if entity in given else value

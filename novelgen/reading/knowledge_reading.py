@@ -1,0 +1,251 @@
+"""Who knows what of a scene: what a model says of it, and what of that can be placed and is proved."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Annotated
+
+from pydantic import BaseModel, BeforeValidator, Field
+
+from novelgen.memory.evidence import QuoteFinder
+from novelgen.model_calls.answer_parts import ModelPart, Text, Texts
+from novelgen.model_calls.answers import UnusableAnswerError
+from novelgen.models.context import ReportIssue
+from novelgen.models.record import RecordedLearning, SceneRecord
+from novelgen.reading.model_record import ModelLearning
+from novelgen.reading.placing import Placer
+
+KNOWLEDGE_STAGE = "knowledge"
+
+MAX_JUDGED = 40
+MAX_JUDGED_KNOWERS = 60
+MAX_JUDGED_LEARNINGS = 60
+
+UNPROVED_CERTAINTY = 0.5
+"""How sure a learning is at most whose quote is not in the scene.
+
+It is kept: a tale is told over whole pages, and models often copy a word of them wrongly; who learnt it would else
+stay ignorant for the rest of the book. It is not sure: nothing proves it.
+"""
+
+EVERYTHING = frozenset({"all", "*", "everything", "全部", "所有", "一切"})
+"""In place of numbers: all that somebody has lived through."""
+
+_NUMBER = re.compile(r"\W*([MN]\d{1,4})\b", re.IGNORECASE)
+
+
+def _cut(limit: int) -> BeforeValidator:
+    return BeforeValidator(lambda value: value[:limit] if isinstance(value, list) else value)
+
+
+class ModelKnowers(ModelPart):
+    """Who knows one memory of the scene when it ends."""
+
+    id: Text = Field(description="number of a memory of the scene: N1")
+    known_by: Annotated[Texts, _cut(MAX_JUDGED_KNOWERS)] = Field(
+        default_factory=list,
+        description="ids of everybody who knows it, on stage or not",
+        max_length=MAX_JUDGED_KNOWERS,
+    )
+    hidden_from: Annotated[Texts, _cut(MAX_JUDGED_KNOWERS)] = Field(
+        default_factory=list,
+        description="ids of who is there, or whom it concerns, and does not know it",
+        max_length=MAX_JUDGED_KNOWERS,
+    )
+
+
+class ModelSceneKnowledge(ModelPart):
+    """Who knows what when the scene ends."""
+
+    memories: Annotated[list[ModelKnowers], _cut(MAX_JUDGED)] = Field(
+        description="one entry for each memory of the scene", max_length=MAX_JUDGED
+    )
+    learned: Annotated[list[ModelLearning], _cut(MAX_JUDGED_LEARNINGS)] = Field(
+        default_factory=list,
+        description="who learns what earlier memories say; empty where nobody does",
+        max_length=MAX_JUDGED_LEARNINGS,
+    )
+
+
+class Knowers(BaseModel):
+    """Who knows a memory when its scene ends, and who does not although one might think so."""
+
+    known_by: list[str] = Field(default_factory=list)
+    hidden_from: list[str] = Field(default_factory=list)
+
+
+class SceneKnowledge(BaseModel):
+    """What a model says of who knows what, in ids of the story; `issues` say what was dropped or is unproved."""
+
+    knowers: dict[str, Knowers] = Field(default_factory=dict, description="By memory_id.")
+    learned: list[RecordedLearning] = Field(default_factory=list)
+    issues: list[ReportIssue] = Field(default_factory=list)
+
+    def plus(self, later: SceneKnowledge) -> SceneKnowledge:
+        """Return this and what a later part of the scene says; of one memory the later part's word counts."""
+        return SceneKnowledge(
+            knowers=self.knowers | later.knowers,
+            learned=[*self.learned, *later.learned],
+            issues=[*self.issues, *later.issues],
+        )
+
+
+class LearningReader:
+    """Reads who learnt what; extraction and the pass over read scenes share it."""
+
+    def __init__(self, placer: Placer, memory_ids: Mapping[str, str], *, text: str) -> None:
+        self._placer = placer
+        self._memory_ids = {number.casefold(): each for number, each in memory_ids.items()}
+        self._finder = QuoteFinder(text)
+        self.unproved: list[str] = []
+
+    def read(self, said: Sequence[ModelLearning]) -> list[RecordedLearning]:
+        """Return what was learnt, one entry for each who learnt it; what nobody can place is left out."""
+        found: list[RecordedLearning] = []
+        for number, each in enumerate(said):
+            field = f"learned[{number}]"
+            who = self._placer.all(each.who, "character", field=f"{field}.who")
+            teller = self._placer.one(each.from_whom, "character", field=f"{field}.from_whom")
+            is_everything = any(one.casefold() in EVERYTHING for one in each.memories)
+            memory_ids = [] if is_everything else self._memories(each.memories, field=f"{field}.memories")
+            if not who or not (memory_ids or (is_everything and teller)):
+                continue
+            is_proved = self._finder.find(each.quote) is not None
+            if not is_proved:
+                self.unproved.append(each.quote or ", ".join(each.memories))
+            found += [
+                RecordedLearning(
+                    character_id=character_id,
+                    memory_ids=memory_ids,
+                    kind=each.kind,
+                    how=each.how,
+                    from_id=teller if teller != character_id else None,
+                    certainty=each.certainty if is_proved else min(each.certainty, UNPROVED_CERTAINTY),
+                    evidence=each.quote if is_proved else None,
+                )
+                for character_id in who
+                if memory_ids or character_id != teller
+            ]
+        return found
+
+    def memory_id(self, said: str) -> str | None:
+        """Return the id of the memory of a number; None for a number that was not shown."""
+        number = _NUMBER.match(said)
+        return self._memory_ids.get(number.group(1).casefold()) if number else None
+
+    def _memories(self, said: Iterable[str], *, field: str) -> list[str]:
+        found = []
+        for each in said:
+            memory_id = self.memory_id(each)
+            if memory_id is None:
+                self._placer.unknown_in(field, each)
+            else:
+                found.append(memory_id)
+        return list(dict.fromkeys(found))
+
+
+class KnowledgeAnswerReader:
+    """Reads one answer of the pass over scenes that have a record."""
+
+    def __init__(
+        self,
+        placer: Placer,
+        memory_ids: Mapping[str, str],
+        *,
+        asked: Mapping[str, Sequence[str]],
+        present: Sequence[str],
+        text: str,
+    ) -> None:
+        self._placer = placer
+        self._learning = LearningReader(placer, memory_ids, text=text)
+        self._asked = asked
+        self._present = present
+        self._issues: list[ReportIssue] = []
+
+    def read(self, answer: ModelSceneKnowledge) -> SceneKnowledge:
+        """Turn an answer into what can be stored."""
+        knowers: dict[str, Knowers] = {}
+        for number, each in enumerate(answer.memories):
+            memory_id = self._learning.memory_id(each.id)
+            if memory_id not in self._asked or memory_id is None:
+                self._placer.unknown_in(f"memories[{number}].id", each.id)
+            elif "known_by" in each.model_fields_set or each.hidden_from:
+                knowers.setdefault(memory_id, self._knowers(each, memory_id, field=f"memories[{number}]"))
+        learned = self._learning.read(answer.learned)
+        self._require_usable(answer, knowers, learned)
+        self._report("unresolved", "ids and numbers that no list holds were dropped", self._placer.unknown)
+        self._report("degraded", "what was learnt is less sure without its quote", self._learning.unproved)
+        unjudged = [each for each in self._asked if each not in knowers]
+        self._report("degraded", "memories of which the model does not say who knows them", unjudged)
+        return SceneKnowledge(knowers=knowers, learned=learned, issues=self._issues)
+
+    def _knowers(self, said: ModelKnowers, memory_id: str, *, field: str) -> Knowers:
+        known_by = self._placer.all(said.known_by, "character", field=f"{field}.known_by")
+        hidden_from = self._placer.all(said.hidden_from, "character", field=f"{field}.hidden_from")
+        if not said.known_by and "known_by" in said.model_fields_set:
+            # An empty list of a record leaves it to presence; that nobody knows it must be said of each.
+            hidden_from = list(dict.fromkeys([*hidden_from, *self._present, *self._asked[memory_id]]))
+        # Who is named in both was thought of in particular where it says that they do not know.
+        known_by = [each for each in known_by if each not in hidden_from]
+        return Knowers(known_by=known_by, hidden_from=hidden_from)
+
+    def _require_usable(
+        self, answer: ModelSceneKnowledge, knowers: Mapping[str, Knowers], learned: Sequence[RecordedLearning]
+    ) -> None:
+        if self._asked and not knowers:
+            raise UnusableAnswerError("empty", "it does not say of any memory N1, N2 … who knows it")
+        named = any(each.known_by or each.hidden_from for each in answer.memories)
+        if named and not learned and not any(each.known_by or each.hidden_from for each in knowers.values()):
+            raise UnusableAnswerError("ungrounded", "no id in it is one of the cast")
+
+    def _report(self, kind: str, message: str, names: Sequence[str]) -> None:
+        if names:
+            shown = ", ".join(repr(name[:60]) for name in names[:8])
+            issue = {"stage": KNOWLEDGE_STAGE, "kind": kind, "message": f"{message}: {shown}"}
+            self._issues.append(ReportIssue.model_validate(issue))
+
+
+def with_knowledge(record: SceneRecord, knowledge: SceneKnowledge, *, keep: bool) -> SceneRecord:
+    """Return a record that also says who knows what, and that it was read for that."""
+    memories = [
+        memory
+        if memory.memory_id not in knowledge.knowers or (keep and (memory.known_by or memory.hidden_from))
+        else memory.model_copy(update=knowledge.knowers[memory.memory_id].model_dump())
+        for memory in record.memories
+    ]
+    before = record.learned if keep else []
+    said = {(each.character_id, memory_id) for each in before for memory_id in each.memory_ids}
+    learned = without_learnings(knowledge.learned, lambda who, memory_id: (who, memory_id) in said)
+    return record.model_copy(update={"memories": memories, "learned": [*before, *learned], "knowledge_read": True})
+
+
+def without_learnings(
+    learned: Iterable[RecordedLearning], is_known: Callable[[str, str], bool]
+) -> list[RecordedLearning]:
+    """Return what was learnt without what somebody knows already; lies, doubts and whole tales stay."""
+    kept = []
+    for each in learned:
+        new = [one for one in each.memory_ids if each.kind != "knows" or not is_known(each.character_id, one)]
+        if new or not each.memory_ids:
+            kept.append(each.model_copy(update={"memory_ids": new}))
+    return kept
+
+
+def with_reading_of(record: SceneRecord, read: SceneRecord) -> SceneRecord:
+    """Return a record that says nothing of a reading for who knows what, with that of the same scene's earlier one.
+
+    What the record says itself of who knows a memory, or of what was learnt, is kept.
+    """
+    if record.knowledge_read or not read.knowledge_read:
+        return record
+    before = {(each.memory_id, each.content): each for each in read.memories}
+    memories = []
+    for memory in record.memories:
+        known = before.get((memory.memory_id, memory.content))
+        if known is not None and not (memory.known_by or memory.hidden_from):
+            told = {"known_by": known.known_by, "hidden_from": known.hidden_from}
+            memory = memory.model_copy(update=told)
+        memories.append(memory)
+    learned = record.learned or read.learned
+    return record.model_copy(update={"memories": memories, "learned": learned, "knowledge_read": True})

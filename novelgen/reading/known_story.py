@@ -1,0 +1,353 @@
+"""What is known when a window of a scene is read: the story before it, and whom a model may mean."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from novelgen.language.language import has_cjk
+from novelgen.language.normalise import is_any_place, is_description, name_key, title_free_key, title_gender
+from novelgen.language.resolver import NameResolver, Resolution
+from novelgen.models.entity import GENERIC, Entity, EntityAlias
+from novelgen.models.folds import standing_after
+from novelgen.models.record import SceneRecord
+from novelgen.models.state import OpenLoop, Relationship
+from novelgen.reading.model_record import ModelNewEntity
+from novelgen.reading.name_evidence import name_evidence
+from novelgen.reading.request import (
+    EntitySighting,
+    KnownMemory,
+    NewName,
+    ProposedEntity,
+    SceneBefore,
+    SceneRecordRequest,
+)
+from novelgen.reading.scene_touch import StoryClock
+
+TEMPORARY_ENTITY_PREFIX = "new-"
+
+_LEADING_ID = re.compile(r"\s*([A-Za-z]{1,4}-?\d{1,9})\b")
+
+_LOOKS_LIKE_AN_ID = re.compile(r"(?:[CLIFTSR]|OL|new-)\d{1,9}", re.IGNORECASE)
+
+_MERELY_INSIDE = "known name inside"
+
+_PART = "part of a name"
+
+
+class References:
+    """Resolves what a model wrote where an entity is meant.
+
+    An id counts only when it was shown. A name counts when an entity bears it, or a part of a name that only
+    one has; a phrase that merely holds a name ("Ben's sister") does not.
+    """
+
+    def __init__(
+        self,
+        entities: Sequence[Entity],
+        *,
+        shown_ids: Collection[str],
+        present_ids: Sequence[str] = (),
+        stand_ins: Mapping[str, str] | None = None,
+        own_names: Mapping[str, str] | None = None,
+    ) -> None:
+        self._entities = list(entities)
+        self._present_ids = tuple(present_ids)
+        self._own_names = {name_key(name): entity_id for name, entity_id in (own_names or {}).items()}
+        shown = {**{each: each for each in shown_ids}, **(stand_ins or {})}
+        known = {entity.entity_id for entity in entities}
+        self._shown = {each.casefold(): now for each, now in shown.items() if now in known}
+        self._stand_ins = dict(stand_ins or {})
+        self._resolver = NameResolver(entities, present_ids=present_ids)
+        self._names = {entity.entity_id: entity.names() for entity in entities}
+        self._types = {entity.entity_id: entity.entity_type for entity in entities}
+
+    @property
+    def entities(self) -> list[Entity]:
+        """Everybody who may be meant."""
+        return list(self._entities)
+
+    @property
+    def names(self) -> NameResolver:
+        """Resolver over the same entities."""
+        return self._resolver
+
+    def entity_id(self, said: str, *, entity_types: Collection[str] = ()) -> str | None:
+        """Return the id of the entity that is meant, or None when nobody can tell."""
+        entity_id = self._meant(said, entity_types)
+        fits = entity_id is not None and (not entity_types or self._types[entity_id] in entity_types)
+        return entity_id if fits else None
+
+    def with_proposals(self, proposals: Proposals) -> References:
+        """Return references that also know newly proposed entities, by their temporary ids, and new names."""
+        entities = [*self._entities, *(as_entity(each) for each in proposals.entities)]
+        shown = [*self._shown.values(), *(each.temporary_id for each in proposals.entities)]
+        return References(
+            entities,
+            shown_ids=shown,
+            present_ids=self._present_ids,
+            stand_ins=self._stand_ins,
+            own_names=proposals.meanings,
+        )
+
+    def propose(
+        self, new_entities: Sequence[ModelNewEntity], *, text: str, first_number: int, used_ids: Collection[str] = ()
+    ) -> Proposals:
+        """Take up what a model calls new: what is not known already and is named in the scene.
+
+        A name that a known entity bears is that entity, unless the model says that it is another one of a kind;
+        what else the model calls it, or says is the same as a known one, becomes a name of that.
+        """
+        used = {self._shown[each.casefold()] for each in used_ids if each.casefold() in self._shown}
+        found = Proposals()
+        for each in new_entities:
+            key = name_key(each.name)
+            if not each.name or key in map(name_key, found.meanings):
+                continue
+            evidence = name_evidence(each.name, text, quote=each.quote)
+            known_id = self._already_known(each, used)
+            if known_id is not None:
+                found.meanings[each.name] = known_id
+                names = [each.name] if evidence not in ("none", "garbled") else []
+                found.names += [
+                    NewName(entity_id=known_id, name=name, quote=each.quote)
+                    for name in dict.fromkeys([*names, *self._own_aliases(each, text)])
+                    if self.entity_id(name) != known_id
+                ]
+                continue
+            if looks_like_an_id(each.name) or evidence == "none":
+                found.refused.append(each.name)
+                continue
+            if not each.generic and not _may_be_any(each) and self._is_shared(self._resolve(each)):
+                found.shared.append(each.name)
+                continue
+            found.add(each, first_number=first_number, aliases=self._own_aliases(each, text))
+            found.garbled += [each.name] if evidence == "garbled" else []
+        return found
+
+    def bearers(self, name: str) -> list[str]:
+        """Return the ids of all who bear a whole name."""
+        key = name_key(name)
+        return [each.entity_id for each in self._entities if key in map(name_key, each.names())]
+
+    def _resolve(self, new_entity: ModelNewEntity) -> Resolution:
+        return self._resolver.resolve(new_entity.name, entity_types=[new_entity.entity_type])
+
+    def _is_shared(self, resolution: Resolution) -> bool:
+        return resolution.entity_id is None and self._is_borne(resolution)
+
+    def _already_known(self, new_entity: ModelNewEntity, used_ids: Collection[str]) -> str | None:
+        """Return whom a model calls new though the story knows them, by its own word or by their name."""
+        said = self.entity_id(new_entity.same_as, entity_types=[new_entity.entity_type])
+        if said is not None or new_entity.generic:
+            return said
+        known = self._resolve(new_entity)
+        if known.entity_id is None or not self._is_borne(known) or not self._tells(known):
+            return None
+        is_one = self._may_be(known.entity_id, new_entity.name, is_used=known.entity_id in used_ids)
+        return known.entity_id if is_one else None
+
+    def _may_be(self, entity_id: str, name: str, *, is_used: bool) -> bool:
+        """Tell whether somebody whom a model calls new can be the known one that bears the name.
+
+        Not when the model also speaks of that one by id and the name is a mere byname (长老, "the old man"), when
+        the titles say otherwise (Mrs. Smith is not Mr. Smith), or when the name is a description that the known
+        one does not bear word by word.
+        """
+        own, *others = self._names[entity_id]
+        if name_key(name) == name_key(own):
+            return True
+        is_alias = name_key(name) in map(name_key, others)
+        if is_used or (not is_alias and is_description(name)):
+            return False
+        genders = {title_gender(each) for each in (own, *others)} - {None}
+        gender = title_gender(name)
+        return is_alias or gender is None or gender in genders or (gender == "male" and not genders)
+
+    def _meant(self, said: str, entity_types: Collection[str]) -> str | None:
+        leading = _LEADING_ID.match(said)
+        for written in (said.strip(), leading.group(1) if leading else ""):
+            if written.casefold() in self._shown:
+                return self._shown[written.casefold()]
+        if name_key(said) in self._own_names:
+            return self._own_names[name_key(said)]
+        if looks_like_an_id(said):
+            return None
+        resolution = self._resolver.resolve(said, entity_types=entity_types)
+        return resolution.entity_id if self._is_borne(resolution) and self._tells(resolution) else None
+
+    def _tells(self, resolution: Resolution) -> bool:
+        """Tell whether a name can mean one of earlier scenes: "the room" means one of the scene alone."""
+        entity_id = resolution.entity_id
+        if entity_id is None or self._types[entity_id] != "location" or not is_any_place(resolution.name):
+            return True
+        return entity_id.startswith(TEMPORARY_ENTITY_PREFIX)
+
+    def _is_borne(self, resolution: Resolution) -> bool:
+        """Tell whether all of a name belongs to those whom it may mean: "Ben's sister" is not Ben."""
+        if resolution.reason.startswith(_MERELY_INSIDE):
+            return False
+        if not resolution.reason.startswith(_PART):
+            return bool(resolution.candidate_ids)
+        names = [name_key(name) for each in resolution.candidate_ids for name in self._names[each]]
+        if has_cjk(resolution.name):
+            # 高老 is a part of 高老儿, and only somebody of his in 高老儿的女儿.
+            part = name_key(resolution.name)
+            return any(part in name.rpartition("的")[2] for name in names)
+        words = set(title_free_key(resolution.name).split())
+        return any(words <= set(name.split()) for name in names)
+
+    def _own_aliases(self, new_entity: ModelNewEntity, text: str) -> list[str]:
+        aliases = dict.fromkeys(alias for alias in new_entity.aliases if alias != new_entity.name)
+        return [
+            alias
+            for alias in aliases
+            if name_evidence(alias, text) in ("verbatim", "parts") and self.entity_id(alias) is None
+        ]
+
+
+@dataclass(slots=True)
+class Proposals:
+    """What an answer calls new.
+
+    `entities` are new, `names` are new names of known ones, `meanings` tells of each name whom it means.
+    `refused` names do not stand in the scene, `shared` ones belong to several known entities; of the `garbled`
+    ones, which are kept, the scene holds a part.
+    """
+
+    entities: list[ProposedEntity] = field(default_factory=list)
+    names: list[NewName] = field(default_factory=list)
+    meanings: dict[str, str] = field(default_factory=dict)
+    refused: list[str] = field(default_factory=list)
+    shared: list[str] = field(default_factory=list)
+    garbled: list[str] = field(default_factory=list)
+
+    def add(self, new_entity: ModelNewEntity, *, first_number: int, aliases: Sequence[str]) -> None:
+        """Take up one that is new, under the next temporary id."""
+        temporary_id = f"{TEMPORARY_ENTITY_PREFIX}{first_number + len(self.entities)}"
+        self.meanings |= dict.fromkeys([*aliases, new_entity.name], temporary_id)
+        self.entities.append(
+            ProposedEntity(
+                temporary_id=temporary_id,
+                entity_type=new_entity.entity_type,
+                name=new_entity.name,
+                aliases=list(aliases),
+                description=new_entity.description,
+                generic=new_entity.generic or _may_be_any(new_entity),
+            )
+        )
+
+
+def _may_be_any(new_entity: ModelNewEntity) -> bool:
+    return new_entity.entity_type == "location" and is_any_place(new_entity.name)
+
+
+def looks_like_an_id(said: str) -> bool:
+    """Tell whether something is written like an id, and so cannot be a name."""
+    return _LOOKS_LIKE_AN_ID.fullmatch(said.strip()) is not None
+
+
+def names_an_id(said: str) -> bool:
+    """Tell whether something begins with what is written like an id: "C1 (Ben)"."""
+    leading = _LEADING_ID.match(said)
+    return leading is not None and looks_like_an_id(leading.group(1))
+
+
+def as_entity(proposed: ProposedEntity) -> Entity:
+    """Return a proposed entity as one that is known under its temporary id."""
+    return Entity(
+        entity_id=proposed.temporary_id,
+        entity_type=proposed.entity_type,
+        name=proposed.name,
+        aliases=[EntityAlias(alias=alias) for alias in proposed.aliases],
+        description=proposed.description,
+        profile={GENERIC: True} if proposed.generic else {},
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class SceneSoFar:
+    """Entities, states, open threads, relationships and memories, as the next window finds them.
+
+    `proposed` holds the entities that the scene itself brought; they are among `entities`, too, under their
+    temporary ids. `loops_created` counts the loops with temporary ids. `stand_ins` tells who those are by now
+    who became part of others since a prompt showed them. `summary` and `remembered` (memories in short) are
+    what earlier windows of the scene gave.
+    """
+
+    entities: tuple[Entity, ...]
+    states: dict[str, dict[str, Any]]
+    open_loops: tuple[OpenLoop, ...]
+    relationships: tuple[Relationship, ...]
+    present_ids: tuple[str, ...]
+    relationships_on_entering: tuple[Relationship, ...] = ()
+    proposed: tuple[ProposedEntity, ...] = ()
+    loops_created: int = 0
+    stand_ins: Mapping[str, str] = field(default_factory=dict)
+    memories: tuple[KnownMemory, ...] = ()
+    scenes_before: tuple[SceneBefore, ...] = ()
+    sightings: Mapping[str, EntitySighting] = field(default_factory=dict)
+    clock: StoryClock = field(default_factory=lambda: StoryClock([]))
+    summary: tuple[str, ...] = ()
+    remembered: tuple[str, ...] = ()
+
+    @classmethod
+    def on_entering(cls, request: SceneRecordRequest) -> SceneSoFar:
+        """Return what is known before the first window."""
+        return cls(
+            entities=tuple(request.entities),
+            states={state.entity_id: dict(state.state_data) for state in request.states},
+            open_loops=tuple(request.open_loops),
+            relationships=tuple(request.relationships),
+            present_ids=tuple(request.present_ids),
+            stand_ins=request.stand_ins,
+            relationships_on_entering=tuple(request.relationships),
+            memories=tuple(request.memories),
+            scenes_before=tuple(request.scenes_before),
+            sightings=request.sightings,
+            clock=StoryClock(request.story_places),
+        )
+
+    def after(self, record: SceneRecord, proposed: Sequence[ProposedEntity]) -> SceneSoFar:
+        """Return what is known after a window."""
+        ended = {loop.id for loop in record.open_loops_resolved}
+        created = [
+            OpenLoop(
+                loop_id=loop.id,
+                category=loop.category,
+                description=loop.description,
+                importance=loop.importance,
+                related_entities=[*loop.related_characters, *loop.related_locations, *loop.related_items],
+            )
+            for loop in record.open_loops_created
+        ]
+        return replace(
+            self,
+            entities=(*self.entities, *map(as_entity, proposed)),
+            states=_states_after(self.states, record),
+            open_loops=(*(loop for loop in self.open_loops if loop.loop_id not in ended), *created),
+            relationships=_relationships_after(self.relationships, record),
+            present_ids=tuple(dict.fromkeys([*record.characters_present, *self.present_ids])),
+            proposed=(*self.proposed, *proposed),
+            loops_created=self.loops_created + len(created),
+            summary=(*self.summary, *record.summary),
+            remembered=(*self.remembered, *(memory.short or memory.content for memory in record.memories)),
+        )
+
+
+def _states_after(states: dict[str, dict[str, Any]], record: SceneRecord) -> dict[str, dict[str, Any]]:
+    after = dict(states)
+    for change in record.state_changes:
+        after[change.entity_id] = {**after.get(change.entity_id, {}), **change.changes}
+    return after
+
+
+def _relationships_after(relationships: Sequence[Relationship], record: SceneRecord) -> tuple[Relationship, ...]:
+    after = {(each.character_a, each.character_b): each for each in relationships}
+    for change in record.relationship_changes:
+        ordered = change.in_order()
+        pair = (ordered.character_a, ordered.character_b)
+        after[pair] = standing_after(ordered, after.get(pair))
+    return tuple(after.values())

@@ -1,0 +1,331 @@
+"""The scene record as a model fills it: flat, bounded, and without an id of its own making."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Annotated, Any, Literal
+
+from pydantic import AfterValidator, BeforeValidator, Field
+
+from novelgen.memory.attributes import ATTRIBUTES
+from novelgen.model_calls.answer_parts import ModelPart, Text, Texts
+from novelgen.models.entity import EntityType
+from novelgen.models.memory import EVENT_TYPES
+from novelgen.models.state import DELTA_BOUNDS, LoopImportance, RelationshipDimension
+
+MAX_NEW_ENTITIES = 8
+MAX_PRESENT = 16
+MAX_BULLETS = 20
+MAX_EVENTS = 6
+MAX_BEATS = 4
+MAX_STATE_CHANGES = 16
+MAX_RELATIONSHIP_CHANGES = 6
+MAX_LOOPS = 6
+MAX_LOOP_MOVES = 16
+MAX_IDENTITIES = 8
+MAX_MEMORIES = 12
+MAX_NAMES = 8
+MAX_KNOWERS = 16
+MAX_LEARNINGS = 12
+LOWEST_IMPORTANCE, HIGHEST_IMPORTANCE = 1, 10
+
+_ENTITY_TYPE_WORDS: Mapping[str, EntityType] = {
+    **dict.fromkeys(("person", "people", "人物", "角色"), "character"),
+    **dict.fromkeys(("place", "地点", "场所"), "location"),
+    **dict.fromkeys(("object", "thing", "物品", "物件"), "item"),
+    **dict.fromkeys(("group", "organization", "organisation", "组织", "势力"), "faction"),
+    **dict.fromkeys(("concept", "术语", "概念"), "term"),
+}
+_BOUNDS_TOLD = ", ".join(f"{name} {bound}" for name, bound in DELTA_BOUNDS.items())
+_IMPORTANCE_WORDS: Mapping[str, LoopImportance] = {"低": "low", "中": "medium", "高": "high", "极高": "critical"}
+
+
+LoopOutcome = Literal["advanced", "resolved", "abandoned"]
+
+_OUTCOME_WORDS: Mapping[str, LoopOutcome] = {
+    **dict.fromkeys(("moved", "progressed", "ongoing", "open", "推进", "进展", "未了"), "advanced"),
+    **dict.fromkeys(("answered", "already answered", "already_answered", "paid", "kept", "done"), "resolved"),
+    **dict.fromkeys(("fulfilled", "solved", "closed", "ended", "over"), "resolved"),
+    **dict.fromkeys(("解决", "了结", "兑现", "已解决", "已有答案", "完成"), "resolved"),
+    **dict.fromkeys(
+        ("moot", "dropped", "given up", "faded", "obsolete", "cancelled", "放弃", "作罢", "落空", "失去意义"),
+        "abandoned",
+    ),
+}
+
+IdentityHow = Literal["same", "unmasked"]
+
+_IDENTITY_WORDS: Mapping[str, IdentityHow] = {
+    **dict.fromkeys(("revealed", "reveal", "unmask", "揭穿", "揭晓", "现形", "揭露"), "unmasked"),
+    **dict.fromkeys(("same person", "duplicate", "同一人", "同一", "重复"), "same"),
+}
+
+
+LearningKind = Literal["knows", "deceived", "doubts"]
+
+_LEARNING_KIND_WORDS: Mapping[str, LearningKind] = {
+    **dict.fromkeys(("learned", "learnt", "know", "known", "知道", "得知", "知情"), "knows"),
+    **dict.fromkeys(("misled", "believes the contrary", "false belief", "受骗", "被骗", "误信"), "deceived"),
+    **dict.fromkeys(("doubt", "disbelieves", "does not believe", "不信", "怀疑", "存疑"), "doubts"),
+}
+
+LearningHow = Literal["told", "overheard", "read", "deduced", "witnessed", "own_doing"]
+
+_LEARNING_HOW_WORDS: Mapping[str, LearningHow] = {
+    **dict.fromkeys(("heard", "hearsay", "informed", "tells", "告知", "被告知", "听说", "转述"), "told"),
+    **dict.fromkeys(("eavesdropped", "listened", "偷听", "旁听", "无意听到"), "overheard"),
+    **dict.fromkeys(("letter", "reads", "newspaper", "读到", "读信", "看信"), "read"),
+    **dict.fromkeys(("inferred", "guessed", "concluded", "realised", "realized", "推断", "猜到"), "deduced"),
+    **dict.fromkeys(("saw", "seen", "found", "discovered", "目睹", "看见", "亲见", "发现"), "witnessed"),
+    **dict.fromkeys(("own doing", "own", "did it", "lived", "亲历", "自己所为", "自己做的"), "own_doing"),
+}
+
+
+def _within(lowest: int, highest: int) -> AfterValidator:
+    return AfterValidator(lambda value: max(lowest, min(highest, value)))
+
+
+def _words(words: Mapping[str, str]) -> BeforeValidator:
+    def known_word(value: Any) -> Any:
+        folded = value.strip().casefold() if isinstance(value, str) else value
+        return words.get(folded, folded) if isinstance(folded, str) else value
+
+    return BeforeValidator(known_word)
+
+
+def _at_most(limit: int) -> BeforeValidator:
+    return BeforeValidator(lambda value: value[:limit] if isinstance(value, list) else value)
+
+
+_as_list = BeforeValidator(lambda value: [value] if isinstance(value, str) and value.strip() else value)
+"""One name in place of a list of one."""
+
+
+def _as_text(value: Any) -> Any:
+    """Numbers and truth values, alone or in a list, as words; a blank is no value."""
+    if isinstance(value, bool | int | float):
+        return str(value).lower()
+    if isinstance(value, list):
+        return [_as_text(each) for each in value]
+    return None if isinstance(value, str) and not value.strip() else value
+
+
+LoopOutcomeWord = Annotated[LoopOutcome, _words(_OUTCOME_WORDS)]
+IdentityWord = Annotated[IdentityHow, _words(_IDENTITY_WORDS)]
+EntityTypeWord = Annotated[EntityType, _words(_ENTITY_TYPE_WORDS)]
+
+
+class ModelNewEntity(ModelPart):
+    """Somebody or something that is not in the list of known entities."""
+
+    name: Text = Field(description="as the scene calls it")
+    entity_type: EntityTypeWord
+    aliases: Annotated[Texts, _at_most(MAX_NAMES)] = Field(
+        default_factory=list, description="other names in the scene", max_length=MAX_NAMES
+    )
+    description: Text = Field(default="", description="one sentence: what tells it apart, and where it is")
+    same_as: Text = Field(default="", description="id of the known entity that this name belongs to; else empty")
+    generic: bool = Field(default=False, description="true: one of a kind, known by no name of its own")
+    quote: Text = Field(default="", description="words of the scene that give the name, if it is not there as such")
+
+
+class ModelKnownName(ModelPart):
+    """A new name of somebody or something in the list of known entities."""
+
+    entity: Text = Field(description="id of a known entity")
+    name: Text
+    quote: Text = Field(default="", description="words copied from the scene that give it the name")
+
+
+class ModelSameEntities(ModelPart):
+    """Two ids that are one."""
+
+    a: Text = Field(description="id")
+    b: Text = Field(description="id or new name")
+    how: IdentityWord = Field(
+        default="same", description="unmasked: readers learn it in this scene; same: they were one all along"
+    )
+    quote: Text = Field(default="", description="words copied from the scene that prove it")
+
+
+class ModelStateChange(ModelPart):
+    """One attribute of one entity, or of several alike, that took a new value in the scene."""
+
+    entity: Text = Field(default="", description="id of a known entity, or name of a new one")
+    entities: Annotated[Texts, _at_most(MAX_NAMES)] = Field(
+        default_factory=list,
+        description="instead of entity: all who change alike, as a group that moves",
+        max_length=MAX_NAMES,
+    )
+    attribute: Text = Field(
+        description="; ".join(f"{name} ({meaning})" for name, meaning in ATTRIBUTES.items()) + "; or another short name"
+    )
+    op: Literal["set", "add", "remove", "clear"] = Field(
+        default="set", description="add and remove for entries of a list, clear for what is over"
+    )
+    value: Annotated[str | list[str] | None, BeforeValidator(_as_text)] = Field(
+        default=None, description="what holds after the scene, or what is added or removed"
+    )
+    when: Literal["now", "before"] = Field(
+        default="now", description="before: it held at an earlier time that is told of, not now"
+    )
+    evidence: Text = Field(default="", description="words copied from the scene")
+
+
+class ModelDimensionChange(ModelPart):
+    """How far a feeling moved in the scene."""
+
+    dimension: RelationshipDimension
+    of: Literal["a", "b", "both"] = Field(default="both", description="who feels it for the other")
+    change: int = Field(description=f"how far it moved, at most: {_BOUNDS_TOLD}, up or down")
+
+
+class ModelRelationshipChange(ModelPart):
+    """How two characters stand after the scene."""
+
+    character_a: Text = Field(description="id")
+    character_b: Text = Field(description="id")
+    role_a: Text = Field(default="", description="what a is to b where they are not alike: killer, teacher")
+    role_b: Text = Field(default="", description="what b is to a: victim, pupil")
+    relationship_type: Text = Field(default="", description="where they are alike: friends, rivals")
+    status: Text = "neutral"
+    perspective_a: Text = Field(default="", description="how a sees b")
+    perspective_b: Text = Field(default="", description="how b sees a")
+    intensity: Annotated[int, _within(0, 10)] = 5
+    event: Text = Field(default="", description="what changed it")
+    dimensions: Annotated[list[ModelDimensionChange], _at_most(5)] = Field(default_factory=list, max_length=5)
+
+
+class ModelLoop(ModelPart):
+    """A thread that the scene opens: a question, promise, threat or plan that is not yet paid."""
+
+    description: Text
+    category: Text = ""
+    importance: Annotated[LoopImportance, _words(_IMPORTANCE_WORDS)] = "medium"
+    entities: Annotated[Texts, _at_most(MAX_NAMES)] = Field(
+        default_factory=list, description="ids", max_length=MAX_NAMES
+    )
+    pay_off: Text = Field(default="", description="the term or condition that the text sets; mostly empty")
+
+
+class ModelLoopMove(ModelPart):
+    """A known open loop that the scene moves or ends."""
+
+    id: Text = Field(description="id of an open loop, or its words where you have no id")
+    note: Text = Field(default="", description="what happened to it")
+    outcome: LoopOutcomeWord = Field(
+        default="advanced", description="resolved also when it is already answered; abandoned also when it is moot"
+    )
+
+
+class ModelLearning(ModelPart):
+    """Some came to know what memories say, or to believe the contrary."""
+
+    who: Annotated[Texts, _as_list, _at_most(MAX_KNOWERS)] = Field(
+        description="ids of all who learn it", max_length=MAX_KNOWERS
+    )
+    memories: Annotated[Texts, _as_list] = Field(
+        description="numbers of the memories; all: everything that from_whom has lived through"
+    )
+    kind: Annotated[LearningKind, _words(_LEARNING_KIND_WORDS)] = Field(
+        default="knows", description="deceived: believes the contrary; doubts: does not believe it"
+    )
+    how: Annotated[LearningHow, _words(_LEARNING_HOW_WORDS)] = "told"
+    from_whom: Text = Field(default="", description="id of who told or wrote it")
+    certainty: Annotated[float, AfterValidator(lambda value: max(0.0, min(1.0, value)))] = Field(
+        default=1.0, description="1 sure, 0.5 a rumour or a guess"
+    )
+    quote: Text = Field(default="", description="words copied from the scene that show it")
+
+
+class ModelMemory(ModelPart):
+    """One fact that later scenes must not contradict."""
+
+    content: Text = Field(description="one or two whole sentences that stand alone, with names")
+    short: Text = Field(
+        default="", description="that one fact in as few words as carry it: about 35 characters, 11 in Chinese"
+    )
+    event_type: Text = Field(default="other", json_schema_extra={"enum": [*sorted(EVENT_TYPES)]})
+    importance: Annotated[int, _within(LOWEST_IMPORTANCE, HIGHEST_IMPORTANCE)] = Field(
+        default=5,
+        description="1-2 trifle, 3-4 colour, 5-6 worth knowing, 7-8 later scenes turn on it, 9-10 changes the story",
+    )
+    entities: Annotated[Texts, _at_most(MAX_NAMES)] = Field(
+        default_factory=list, description="ids of all it speaks of", max_length=MAX_NAMES
+    )
+    tags: Annotated[Texts, _at_most(4)] = Field(default_factory=list, max_length=4)
+    slot: Text = Field(
+        default="", description="id.attribute where only one value can be true at a time: I1.holder; else empty"
+    )
+    evidence: Text = Field(default="", description="words copied from the scene")
+    repeats: Text = Field(default="", description="M number of the known memory that tells the same; else empty")
+    supersedes: Text = Field(default="", description="M number of the known memory that this ends or corrects")
+    contradicts: Text = Field(default="", description="M number of the known memory that this cannot stand beside")
+    known_by: Annotated[Texts, _as_list, _at_most(MAX_KNOWERS)] = Field(
+        default_factory=list, description="ids of who knows it though they are not there", max_length=MAX_KNOWERS
+    )
+    hidden_from: Annotated[Texts, _as_list, _at_most(MAX_KNOWERS)] = Field(
+        default_factory=list,
+        description="ids of who is there, or whom it concerns, and does not know it",
+        max_length=MAX_KNOWERS,
+    )
+
+
+class ModelSceneRecord(ModelPart):
+    """Everything that the scene established.
+
+    More items than the bounds are cut off; items of a wrong type are errors.
+    """
+
+    title: Text = ""
+    pov: Text = Field(default="", description="id of who tells or sees the scene")
+    location: Text = Field(default="", description="where it plays: id or name of a place, or words such as: in a cab")
+    story_time: Text = Field(
+        default="", description="when it plays, in a few words: day, hour, how long after the scene before"
+    )
+    is_flashback: bool = Field(default=False, description="all of it plays at an earlier time")
+    characters_present: Annotated[Texts, _at_most(MAX_PRESENT)] = Field(
+        default_factory=list,
+        description="ids or names of who is on stage, not of who is only spoken of",
+        max_length=MAX_PRESENT,
+    )
+    new_entities: Annotated[list[ModelNewEntity], _at_most(MAX_NEW_ENTITIES)] = Field(
+        default_factory=list, max_length=MAX_NEW_ENTITIES
+    )
+    known_names: Annotated[list[ModelKnownName], _at_most(MAX_IDENTITIES)] = Field(
+        default_factory=list, max_length=MAX_IDENTITIES
+    )
+    same_entities: Annotated[list[ModelSameEntities], _at_most(MAX_IDENTITIES)] = Field(
+        default_factory=list, max_length=MAX_IDENTITIES
+    )
+    summary: Annotated[Texts, _at_most(MAX_BULLETS)] = Field(
+        description="bullets, whole sentences in the order of the scene", max_length=MAX_BULLETS
+    )
+    key_events: Annotated[Texts, _at_most(MAX_EVENTS)] = Field(default_factory=list, max_length=MAX_EVENTS)
+    emotional_beats: Annotated[Texts, _at_most(MAX_BEATS)] = Field(default_factory=list, max_length=MAX_BEATS)
+    state_changes: Annotated[list[ModelStateChange], _at_most(MAX_STATE_CHANGES)] = Field(
+        default_factory=list, max_length=MAX_STATE_CHANGES
+    )
+    relationship_changes: Annotated[list[ModelRelationshipChange], _at_most(MAX_RELATIONSHIP_CHANGES)] = Field(
+        default_factory=list, max_length=MAX_RELATIONSHIP_CHANGES
+    )
+    open_loops_created: Annotated[list[ModelLoop], _at_most(MAX_LOOPS)] = Field(
+        default_factory=list, max_length=MAX_LOOPS
+    )
+    open_loops_moved: Annotated[list[ModelLoopMove], _at_most(MAX_LOOP_MOVES)] = Field(
+        default_factory=list, max_length=MAX_LOOP_MOVES
+    )
+    memories: Annotated[list[ModelMemory], _at_most(MAX_MEMORIES)] = Field(max_length=MAX_MEMORIES)
+    learned: Annotated[list[ModelLearning], _at_most(MAX_LEARNINGS)] = Field(
+        default_factory=list, description="who learns in the scene what known memories say", max_length=MAX_LEARNINGS
+    )
+
+    def has_facts(self) -> bool:
+        """Tell whether anything is said that a later scene could contradict or pick up."""
+        return bool(
+            self.memories
+            or self.state_changes
+            or self.relationship_changes
+            or self.open_loops_created
+            or self.open_loops_moved
+        )

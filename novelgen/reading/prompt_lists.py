@@ -1,0 +1,511 @@
+"""What a prompt lists of the story so far: chosen by what the scene touches, in whole lines, within a budget.
+
+Every list has a share of the budget that no other can take; what one does not need goes to the others. What did
+not find room is counted by list. Who was seen long ago, mattered little and is not touched is not offered at all.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from math import log
+from typing import Any, Generic, Literal, TypeVar
+
+from novelgen.language.language import StoryLanguage, estimate_tokens, significant_words
+from novelgen.memory.vital_status import is_death
+from novelgen.model_calls.prompt_data import NOTHING, as_data, telling_names
+from novelgen.models.entity import Entity
+from novelgen.models.folds import HOLDER_ATTRIBUTE, fold_holders
+from novelgen.models.state import LOOP_WEIGHTS, PRESENCE_ATTRIBUTE, OpenLoop, Relationship, RelationshipDimension
+from novelgen.reading.known_story import SceneSoFar
+from novelgen.reading.request import KnownMemory, SceneBefore
+from novelgen.reading.scene_touch import recency, touches, weight_in_story
+
+PROMPT_LIST_TOKENS = 4000
+
+ListKind = Literal["entities", "threads", "states", "relationships", "memories", "scenes"]
+
+SHARES: Mapping[ListKind, float] = {
+    "threads": 0.25,
+    "entities": 0.29,
+    "states": 0.15,
+    "relationships": 0.08,
+    "memories": 0.13,
+    "scenes": 0.1,
+}
+"""What of the budget belongs to each list; what it leaves goes to the others, the first ones first."""
+
+REPORTED: Mapping[ListKind, str] = {
+    "entities": "entities",
+    "threads": "open loops",
+    "states": "states",
+    "relationships": "relationships",
+}
+"""Lists whose want of room is reported; of memories and scenes before never more than a few are shown."""
+
+MAX_MEMORY_TOKENS = 500
+MAX_RANKED_MEMORIES = 99
+"""More never fit; their numbers have two digits."""
+
+MAX_SCENES_BEFORE = 3
+MAX_SCENE_TOKENS = 140
+MAX_STATE_LINE_TOKENS = 160
+MAX_DESCRIPTION_TOKENS = 24
+
+WALK_ON_SCENES = 2
+FORGOTTEN_AFTER_SCENES = 12
+"""Who was in fewer scenes than three, and in none of the last twelve, is listed only where the scene touches it."""
+
+DEAD_AFTER_SCENES = 3
+FADED_AFTER_SCENES = 30
+"""A thread of low importance that nothing moved for so long is listed only where the scene touches it."""
+
+LEAST_TOUCH = 0.1
+LEAST_MEMORY_TOUCH = 0.12
+
+HELD = "holds"
+"""Under which name a state line tells the things that have somebody or something as their holder."""
+
+ON_ENTITY_LINE = ("status", "holder", "location_id", "place")
+"""Attributes that tell an entity apart and where it is; they stand on its line and not among the states."""
+
+FIRST_ATTRIBUTES = ("identity", "disguise", "physical_state", "goals", "inventory", "knowledge", "emotional_state")
+
+Item = TypeVar("Item")
+
+_ORDINARY_STATUSES = frozenset({"alive", "living", "活着", "在世"})
+
+
+@dataclass(frozen=True, slots=True)
+class PromptLists:
+    """The lists of one prompt as texts, and what an answer to it may refer to.
+
+    `memory_ids` gives the ids of the memories that stand as M1, M2 … in it. `left_out` counts by list what would
+    have been shown had there been room; lists without any are missing.
+    """
+
+    texts: Mapping[str, str]
+    shown_ids: tuple[str, ...]
+    memory_ids: Mapping[str, str]
+    left_out: Mapping[ListKind, int]
+
+    def shortage(self, max_tokens: int) -> str | None:
+        """Say what found no room, or None when everything did."""
+        missing = [f"{self.left_out[kind]} {name}" for kind, name in REPORTED.items() if self.left_out.get(kind)]
+        if not missing:
+            return None
+        return (
+            f"the lists of the prompt had no room for {', '.join(missing)} within {max_tokens} tokens; "
+            "memory.summarization.prompt_list_tokens gives more"
+        )
+
+
+def chosen_lists(
+    text: str, so_far: SceneSoFar, *, language: StoryLanguage, max_tokens: int = PROMPT_LIST_TOKENS
+) -> PromptLists:
+    """Choose what the prompt of a scene lists."""
+    choice = _Choice(text, so_far, language)
+    budgets = _budgets(choice, max_tokens)
+    entities = _fitting_entities(choice, budgets["entities"])
+    threads = _fitting(choice.threads(), choice.thread_line, budgets["threads"])
+    states = _fitting(choice.with_states(), choice.state_line, budgets["states"])
+    relationships = _fitting(choice.relationships(), choice.relationship_line, budgets["relationships"])
+    memories = _fitting(choice.memories(), choice.memory_line, budgets["memories"])
+    in_story_order = sorted(memories.taken, key=_place_of_memory)
+    lines: dict[ListKind, list[str]] = {
+        "entities": entities.lines,
+        "threads": threads.lines,
+        "states": states.lines,
+        "relationships": relationships.lines,
+        "memories": [as_data(choice.memory_line(each, number=at)) for at, each in enumerate(in_story_order, start=1)],
+        "scenes": choice.scene_lines(budgets["scenes"]),
+    }
+    left_out: dict[ListKind, int] = {
+        "entities": entities.left_out,
+        "threads": threads.left_out,
+        "states": states.left_out,
+        "relationships": relationships.left_out,
+    }
+    return PromptLists(
+        texts={kind: "\n".join(each) or NOTHING[language] for kind, each in lines.items()},
+        shown_ids=tuple(choice.listed),
+        memory_ids={f"M{at}": each.memory_id for at, each in enumerate(in_story_order, start=1)},
+        left_out={kind: count for kind, count in left_out.items() if count},
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class _Fitting(Generic[Item]):
+    taken: list[Item]
+    lines: list[str]
+    left_out: int
+
+
+def _fitting(items: Iterable[Item], line_of: Callable[[Item], str], max_tokens: int) -> _Fitting[Item]:
+    """Take the first items whose whole lines fit; one that is too long makes room for the next."""
+    taken: list[Item] = []
+    lines: list[str] = []
+    left_out = spent = 0
+    for item in items:
+        line = as_data(line_of(item))
+        cost = _cost(line)
+        if spent + cost > max_tokens:
+            left_out += 1
+            continue
+        spent += cost
+        taken.append(item)
+        lines.append(line)
+    return _Fitting(taken, lines, left_out)
+
+
+def _fitting_entities(choice: _Choice, max_tokens: int) -> _Fitting[Entity]:
+    """A line speaks of others by id where they are listed, else by name: so it depends on which are."""
+    wanted = choice.entities()
+    choice.listed = dict.fromkeys(entity.entity_id for entity in wanted)
+    chosen = wanted
+    while True:
+        fitting = _fitting(chosen, choice.entity_line, max_tokens)
+        choice.listed = dict.fromkeys(entity.entity_id for entity in fitting.taken)
+        if len(fitting.taken) == len(chosen):
+            return _Fitting(fitting.taken, fitting.lines, len(wanted) - len(chosen))
+        chosen = fitting.taken
+
+
+def _cost(line: str) -> int:
+    return estimate_tokens(line) + 1
+
+
+def _budgets(choice: _Choice, max_tokens: int) -> dict[ListKind, int]:
+    needs = choice.needs()
+    budgets = {kind: min(needs[kind], int(share * max_tokens)) for kind, share in SHARES.items()}
+    spare = max_tokens - sum(budgets.values())
+    for kind in SHARES:
+        more = min(spare, needs[kind] - budgets[kind])
+        budgets[kind] += more
+        spare -= more
+    return budgets
+
+
+class _Choice:
+    """Ranks what is known by what one text touches, and writes it in lines."""
+
+    def __init__(self, text: str, so_far: SceneSoFar, language: StoryLanguage) -> None:
+        self._so_far = so_far
+        self._held = fold_holders(
+            (entity_id, state.get(HOLDER_ATTRIBUTE)) for entity_id, state in so_far.states.items()
+        )
+        self._language = language
+        self._text = text
+        self._words = significant_words(text)
+        self._entities = {entity.entity_id: entity for entity in so_far.entities}
+        self._touch = touches(text, so_far.entities, sightings=so_far.sightings, clock=so_far.clock)
+        self._present = {entity_id: rank for rank, entity_id in enumerate(so_far.present_ids)}
+        self._proposed = {each.temporary_id for each in so_far.proposed}
+        self._memories: list[KnownMemory] | None = None
+        self.listed: dict[str, None] = {}
+
+    def needs(self) -> dict[ListKind, int]:
+        """What the lists would cost whole, memories and scenes up to their bounds."""
+        self.listed = dict.fromkeys(entity.entity_id for entity in self.entities())
+        needs: dict[ListKind, int] = {
+            "entities": _sum(map(self.entity_line, self.entities())),
+            "threads": _sum(map(self.thread_line, self.threads())),
+            "states": _sum(map(self.state_line, self.with_states())),
+            "relationships": _sum(map(self.relationship_line, self.relationships())),
+            "memories": min(MAX_MEMORY_TOKENS, _sum(map(self.memory_line, self.memories()))),
+            "scenes": _sum(self.scene_lines(MAX_SCENES_BEFORE * MAX_SCENE_TOKENS)),
+        }
+        self.listed = {}
+        return needs
+
+    def entities(self) -> list[Entity]:
+        """Whom the scene may need, the surest first."""
+        tied = self._tied()
+        scored = {each: self._entity_score(each, tied) for each in self._entities if self._is_worth_a_line(each)}
+        return [self._entities[each] for each in sorted(scored, key=lambda each: (-scored[each], each))]
+
+    def _entity_score(self, entity_id: str, tied: Mapping[str, float]) -> float:
+        sighting = self._so_far.sightings.get(entity_id)
+        return (
+            2.5 * self._touch.get(entity_id, 0.0)
+            + self._recency(entity_id)
+            + 0.5 * weight_in_story(sighting)
+            + 0.4 * tied.get(entity_id, 0.0)
+        )
+
+    def _is_worth_a_line(self, entity_id: str) -> bool:
+        if self._touch.get(entity_id, 0.0) >= LEAST_TOUCH or entity_id in self._present:
+            return True
+        sighting = self._so_far.sightings.get(entity_id)
+        if sighting is None or entity_id in self._proposed:
+            return True
+        ago = self._so_far.clock.scenes_since(sighting.chapter_index, sighting.scene_index) or 1
+        state = self._so_far.states.get(entity_id, {})
+        if any(is_death(attribute, value) for attribute, value in state.items()):
+            return ago <= DEAD_AFTER_SCENES
+        return ago <= FORGOTTEN_AFTER_SCENES or sighting.scenes > WALK_ON_SCENES
+
+    def _recency(self, entity_id: str) -> float:
+        if entity_id in self._proposed:
+            return 1.0
+        sighting = self._so_far.sightings.get(entity_id)
+        seen = self._so_far.clock.scenes_since(sighting.chapter_index, sighting.scene_index) if sighting else None
+        on_stage = 1 / (1 + 0.1 * self._present[entity_id]) if entity_id in self._present else 0.0
+        return max(recency(seen), on_stage)
+
+    def _tied(self) -> dict[str, float]:
+        """Things that somebody touched holds, and where the touched are."""
+        tied: dict[str, float] = {}
+        for entity_id, state in self._so_far.states.items():
+            for attribute in ("holder", "location_id"):
+                other = state.get(attribute)
+                if not isinstance(other, str) or other not in self._entities:
+                    continue
+                pairs = [(entity_id, other)] if attribute == "holder" else [(other, entity_id)]
+                for near, touched in pairs:
+                    tied[near] = max(tied.get(near, 0.0), min(1.0, self._touch.get(touched, 0.0)))
+        return tied
+
+    def threads(self) -> list[OpenLoop]:
+        """Open threads, first those that run, that the scene touches and that are due."""
+        scored = [(self._thread_score(loop), loop) for loop in self._so_far.open_loops if self._is_alive(loop)]
+        return [loop for _, loop in sorted(scored, key=lambda each: -each[0])]
+
+    def _thread_score(self, loop: OpenLoop) -> float:
+        weight = LOOP_WEIGHTS[loop.importance] / 4
+        age = min(1.0, (loop.age_scenes or 0) / 40)
+        return (
+            1.2 * self._recency_of(loop)
+            + 0.6 * self._touch_of(loop.related_entities)
+            + 1.5 * self._overlap(significant_words(loop.description))
+            + 0.6 * weight
+            + 0.3 * weight * age
+        )
+
+    def _is_alive(self, loop: OpenLoop) -> bool:
+        place = _last_move(loop)
+        ago = self._so_far.clock.scenes_since(*place)
+        if loop.importance != "low" or ago is None or ago <= FADED_AFTER_SCENES:
+            return True
+        return self._touch_of(loop.related_entities) >= 1 or self._overlap(significant_words(loop.description)) > 0.5
+
+    def _recency_of(self, loop: OpenLoop) -> float:
+        place = _last_move(loop)
+        # A thread without a place was opened by an earlier window of this scene.
+        return 1.0 if place[0] is None else recency(self._so_far.clock.scenes_since(*place))
+
+    def _touch_of(self, entity_ids: Sequence[str]) -> float:
+        strongest = sorted((self._touch.get(each, 0.0) for each in entity_ids), reverse=True)[:2]
+        return sum(min(1.0, each) for each in strongest)
+
+    def _overlap(self, words: frozenset[str]) -> float:
+        return len(words & self._words) / len(words) if words else 0.0
+
+    def with_states(self) -> list[str]:
+        """Listed entities that have more states than their line says, those that the scene touches first."""
+        return [each for each in self.listed if self._states_of(each)]
+
+    def relationships(self) -> list[Relationship]:
+        """How those stand who may meet in the scene, first those of whom both are surest to."""
+        scored = [
+            (sum(self._nearness(each) for each in (pair.character_a, pair.character_b)), pair)
+            for pair in self._so_far.relationships
+            if self._may_matter(pair)
+        ]
+        return [pair for _, pair in sorted(scored, key=lambda each: (-each[0], *_negative(_changed_at(each[1]))))]
+
+    def _nearness(self, entity_id: str) -> float:
+        return max(self._touch.get(entity_id, 0.0), 0.8 * self._recency(entity_id))
+
+    def _may_matter(self, pair: Relationship) -> bool:
+        near = [
+            each in self._present or self._touch.get(each, 0.0) >= LEAST_TOUCH
+            for each in (pair.character_a, pair.character_b)
+        ]
+        changed = self._so_far.clock.scenes_since(pair.chapter_index, pair.scene_index)
+        return all(near) or (any(near) and changed is not None and changed <= MAX_SCENES_BEFORE)
+
+    def memories(self) -> list[KnownMemory]:
+        """What is stored of the same people, things and words, the likest to be told again first."""
+        if self._memories is None:
+            self._memories = self._ranked_memories()[:MAX_RANKED_MEMORIES]
+        return self._memories
+
+    def _ranked_memories(self) -> list[KnownMemory]:
+        words_of = {memory.memory_id: significant_words(memory.says) for memory in self._so_far.memories}
+        word_counts = _counts(words_of.values())
+        entity_counts = _counts(memory.entities for memory in self._so_far.memories)
+        scored = []
+        for memory in self._so_far.memories:
+            words = words_of[memory.memory_id]
+            rarity = {word: 1 / (1 + log(word_counts[word])) for word in words}
+            shared = sum(rarity[word] for word in words & self._words)
+            overlap = shared / sum(rarity.values()) if rarity else 0.0
+            # A main character is in every other memory and tells little; a thing or a walk-on tells much.
+            touched = sum(
+                min(1.0, self._touch.get(each, 0.0)) / (1 + log(entity_counts[each])) for each in memory.entities
+            )
+            likeness = overlap + 0.6 * min(1.0, touched)
+            if likeness >= LEAST_MEMORY_TOUCH:
+                scored.append((likeness + 0.03 * memory.importance, _place_of_memory(memory), memory))
+        return [each[2] for each in sorted(scored, key=lambda each: (each[0], each[1]), reverse=True)]
+
+    def entity_line(self, entity: Entity) -> str:
+        """Names and what tells the entity apart: who or what it is, when it was last seen, how and where it stands."""
+        names = "; ".join(name[:60] for name in telling_names(entity, self._text))
+        sighting = self._so_far.sightings.get(entity.entity_id)
+        seen = f"@{sighting.chapter_index}:{sighting.scene_index}" if sighting else ""
+        state = self._so_far.states.get(entity.entity_id, {})
+        stands = [
+            f"{name}: {self._shown(state[name])}"
+            for name in ON_ENTITY_LINE
+            if state.get(name) is not None and str(state[name]).casefold() not in _ORDINARY_STATUSES
+        ]
+        told = few_words(entity.description or entity.role)
+        return _line(entity.entity_id, entity.entity_type, names, told, *stands, seen)
+
+    def thread_line(self, loop: OpenLoop) -> str:
+        """Id, kind, weight, where it began and last moved, whom it concerns, what is open."""
+        began = _place(loop.chapter_index, loop.scene_index)
+        moved = _place(loop.last_chapter_index, loop.last_scene_index)
+        places = began if moved in ("", began) else f"{began} → {moved}"
+        about = ", ".join(map(self._reference, loop.related_entities))
+        return _line(loop.loop_id, loop.category, loop.importance, places, about, loop.description)
+
+    def state_line(self, entity_id: str) -> str:
+        """Whole attributes, those first that the scene touches; the others are named at the end."""
+        state = self._states_of(entity_id)
+        parts: list[str] = []
+        unshown: list[str] = []
+        spent = 0
+        for name in sorted(state, key=lambda name: self._attribute_rank(name, state[name])):
+            part = f"{name}: {self._shown(state[name])}"
+            spent += _cost(part)
+            if parts and spent > MAX_STATE_LINE_TOKENS:
+                unshown.append(name)
+                continue
+            parts.append(part)
+        if unshown:
+            parts.append(f"… ({', '.join(unshown)})")
+        return f"{entity_id} | {'; '.join(parts)}"
+
+    def _attribute_rank(self, name: str, value: Any) -> tuple[float, int]:
+        first = FIRST_ATTRIBUTES.index(name) if name in FIRST_ATTRIBUTES else len(FIRST_ATTRIBUTES)
+        return -round(self._overlap(significant_words(str(value))), 1), first
+
+    def _states_of(self, entity_id: str) -> dict[str, Any]:
+        state = {
+            name: value
+            for name, value in self._so_far.states.get(entity_id, {}).items()
+            if name not in (PRESENCE_ATTRIBUTE, *ON_ENTITY_LINE) and value is not None and value != []
+        }
+        held = self._held.get(entity_id)
+        return {**state, HELD: held} if held else state
+
+    def relationship_line(self, pair: Relationship) -> str:
+        """Ids, type, status, how each sees the other, intensity, who feels what, where it last changed."""
+        a, b = self._reference(pair.character_a), self._reference(pair.character_b)
+        views = [f"{a} → {b}: {pair.perspective_a}" if pair.perspective_a else ""]
+        views += [f"{b} → {a}: {pair.perspective_b}" if pair.perspective_b else ""]
+        feelings = [_feelings("", pair.dimensions), _feelings(f"{a} → {b}: ", pair.dimensions_a)]
+        feelings.append(_feelings(f"{b} → {a}: ", pair.dimensions_b))
+        changed = _place(pair.chapter_index, pair.scene_index)
+        stands = (pair.relationship_type, pair.status, *views, f"intensity {pair.intensity}", *feelings)
+        return _line(f"{a} {b}", *stands, f"@{changed}" if changed else "")
+
+    def memory_line(self, memory: KnownMemory, *, number: int = MAX_RANKED_MEMORIES) -> str:
+        """Its number in the list, where it stands, its importance, what it says."""
+        place = _place(memory.chapter_index, memory.scene_index)
+        return _line(f"M{number}", place, str(memory.importance), memory.says)
+
+    def scene_lines(self, max_tokens: int) -> list[str]:
+        """The last scenes in story order: when, where, with whom, and how they ended."""
+        lines: list[str] = []
+        spent = 0
+        for scene in reversed(self._so_far.scenes_before[-MAX_SCENES_BEFORE:]):
+            line = as_data(self._scene_line(scene))
+            spent += _cost(line)
+            if spent > max_tokens:
+                break
+            lines.append(line)
+        return lines[::-1]
+
+    def _scene_line(self, scene: SceneBefore) -> str:
+        place = self._reference(scene.location_id) if scene.location_id else ""
+        cast = ", ".join(map(self._reference, scene.characters_present[:8]))
+        head = _line(_place(scene.chapter_index, scene.scene_index), scene.story_time, place, cast)
+        told: list[str] = []
+        for bullet in reversed(scene.summary):
+            if told and _cost(" ".join([head, bullet, *told])) > MAX_SCENE_TOKENS:
+                break
+            told.insert(0, bullet)
+        return _line(head, ("" if self._language == "zh" else " ").join(told))
+
+    def _shown(self, value: Any) -> str:
+        if isinstance(value, list):
+            return "[" + ", ".join(map(self._shown, value)) + "]"
+        return self._reference(value) if isinstance(value, str) else str(value)
+
+    def _reference(self, said: str) -> str:
+        """The id of a listed entity; of others the name, which means them as well."""
+        return self._entities[said].name if said in self._entities and said not in self.listed else said
+
+
+def few_words(text: str, *, max_tokens: int = MAX_DESCRIPTION_TOKENS) -> str:
+    """Return the first clauses of a description that fit, whole; of a first one that does not, its first words."""
+    clean = " ".join(text.split())
+    if estimate_tokens(clean) <= max_tokens:
+        return clean
+    marks = [at for at, character in enumerate(clean) if character in "，。；,;." and at > 0]
+    fitting = [at for at in marks if estimate_tokens(clean[:at]) <= max_tokens]
+    if fitting:
+        return clean[: fitting[-1]]
+    words = clean.split(" ")
+    while len(words) > 1 and estimate_tokens(" ".join(words)) > max_tokens:
+        words.pop()
+    return " ".join(words) if len(words) > 1 else clean[:max_tokens]
+
+
+def _feelings(whose: str, values: Mapping[RelationshipDimension, int]) -> str:
+    told = ", ".join(f"{name} {value}" for name, value in values.items())
+    return f"{whose}{told}" if told else ""
+
+
+def _line(*parts: str) -> str:
+    return " | ".join(part for part in parts if part)
+
+
+def _sum(lines: Iterable[str]) -> int:
+    return sum(_cost(as_data(line)) for line in lines)
+
+
+def _place(chapter_index: int | None, scene_index: int | None) -> str:
+    if chapter_index is None:
+        return ""
+    return str(chapter_index) if scene_index is None else f"{chapter_index}:{scene_index}"
+
+
+def _last_move(loop: OpenLoop) -> tuple[int | None, int | None]:
+    if loop.last_chapter_index is None:
+        return loop.chapter_index, loop.scene_index
+    return loop.last_chapter_index, loop.last_scene_index
+
+
+def _place_of_memory(memory: KnownMemory) -> tuple[int, int, str]:
+    return memory.chapter_index or 0, memory.scene_index or 0, memory.memory_id
+
+
+def _changed_at(pair: Relationship) -> tuple[int, int]:
+    return pair.chapter_index or 0, pair.scene_index or 0
+
+
+def _negative(place: tuple[int, int]) -> tuple[int, int]:
+    return -place[0], -place[1]
+
+
+def _counts(groups: Iterable[Iterable[str]]) -> dict[str, int]:
+    counts: dict[str, int] = {}
+    for group in groups:
+        for each in group:
+            counts[each] = counts.get(each, 0) + 1
+    return counts

@@ -1,0 +1,220 @@
+"""Whom a scene's text touches: by name, by part of a name, by title or description, each as far as it tells.
+
+A name of its own ("Isidore Vane") says who is meant. A word that may be said of many ("the porter", 店小二, "cloak")
+hardly does, least of all of somebody whom the story has not seen for long.
+"""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_left
+from collections import defaultdict
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from math import log2
+
+from novelgen.language.language import CJK_RANGES, has_cjk
+from novelgen.language.matching import NameFinder
+from novelgen.language.normalise import ARTICLES, TITLES, fold_width, is_description
+from novelgen.models.entity import Entity
+from novelgen.models.position import Place
+from novelgen.reading.request import EntitySighting
+
+OWN_NAME = 1.0
+DESCRIBING_NAME = 0.6
+GENERIC_NAME = 0.3
+"""What a mention tells by a name of its own, by several common words ("the brass key"), by a single one."""
+
+PART_OF_A_NAME = 0.6
+TITLE_IN_A_NAME = 0.5
+WORD_OF_A_DESCRIPTION = 0.25
+"""What a word tells that only one entity has: in a name, as a title, in the words that say who it is."""
+
+RECENT_SCENES = 10
+"""A common word may mean somebody who was seen within so many scenes; of others it tells a third."""
+
+OF_ONE_LONG_UNSEEN = 1 / 3
+
+REPEATED_MENTION = 0.1
+MAX_COUNTED_MENTIONS = 5
+
+_SHORTEST_PART = 2
+_SHORTEST_PART_OF_A_PLACE = 3
+_SHORTEST_WORD = 3
+_WORD = re.compile(r"[^\W\d_]+")
+_DEFINITE = re.compile(r"\b(?:the|this|that|his|her|old|young)\s+(?:[^\W\d_]+\s+)?([^\W\d_]{3,})", re.IGNORECASE)
+_DEFINITE_NEXT = re.compile(r"\b(?:the|this|that|his|her|old|young)\s+([^\W\d_]{3,})", re.IGNORECASE)
+_CHINESE_DEFINITE = re.compile(rf"[那这老][一两]?[个位名条只]?([{CJK_RANGES}]{{2,3}})")
+_CHINESE_TRADE = re.compile(
+    r"^[那这某众老小]*(?:店[小家主]?[二家]?|小二哥?|酒保|庄[客家主]|掌柜|府尹|知[府县]|太守|县令|公[差人]|差[役人]|衙役|丫[鬟头]|使女"
+    r"|家[丁人奴]|仆[人役]|士[兵卒]|军[士兵汉]|小[厮卒校妖童]|喽[啰罗]|管家|门[子房]|更夫|船[家夫]|车夫|樵夫|渔[夫翁]|猎户|百姓|村[民人]|邻[居人舍])$"
+)
+_COMMON_KINDS = ("item", "location", "term", "faction")
+_LONGEST_COMMON_NOUN = 2
+
+
+class StoryClock:
+    """Counts scenes between places of a story."""
+
+    def __init__(self, scenes: Sequence[Place]) -> None:
+        self._scenes = sorted(scenes)
+
+    def scenes_since(self, chapter_index: int | None, scene_index: int | None) -> int | None:
+        """Return how many scenes ago that was, 1 for the last scene before; None where it is not known."""
+        if chapter_index is None:
+            return None
+        at = (chapter_index, scene_index or 0)
+        return max(1, len(self._scenes) - bisect_left(self._scenes, at))
+
+
+def recency(scenes_ago: int | None) -> float:
+    """Return 1 for the scene just before, 1/2 four scenes earlier, and towards 0; 0 for never."""
+    return 0.0 if scenes_ago is None else 4 / (3 + scenes_ago)
+
+
+def weight_in_story(sighting: EntitySighting | None) -> float:
+    """Return from 0 to 1 how much an entity has mattered, by the scenes that it was in."""
+    return min(1.0, log2(1 + sighting.scenes) / 6) if sighting else 0.0
+
+
+def touches(
+    text: str, entities: Sequence[Entity], *, sightings: Mapping[str, EntitySighting], clock: StoryClock
+) -> dict[str, float]:
+    """Return how surely a text speaks of each entity that it may speak of."""
+    found = _by_whole_names(text, entities)
+    for weaker in (_by_parts(text, entities), _by_descriptions(text, entities)):
+        for entity_id, weight in weaker.items():
+            found[entity_id] = max(found.get(entity_id, 0.0), weight)
+    return {entity_id: weight * _doubt(weight, sightings.get(entity_id), clock) for entity_id, weight in found.items()}
+
+
+def _doubt(weight: float, sighting: EntitySighting | None, clock: StoryClock) -> float:
+    if weight >= TITLE_IN_A_NAME or sighting is None:
+        return 1.0
+    ago = clock.scenes_since(sighting.chapter_index, sighting.scene_index)
+    return 1.0 if ago is not None and ago <= RECENT_SCENES else OF_ONE_LONG_UNSEEN
+
+
+def _by_whole_names(text: str, entities: Sequence[Entity]) -> dict[str, float]:
+    bearers: dict[str, list[Entity]] = defaultdict(list)
+    for entity in entities:
+        for name in entity.names():
+            bearers[name].append(entity)
+    counts: dict[str, int] = defaultdict(int)
+    for match in NameFinder(bearers).find(text):
+        counts[match.name] += 1
+    found: dict[str, float] = {}
+    for name, count in counts.items():
+        often = 1 + REPEATED_MENTION * (min(count, MAX_COUNTED_MENTIONS) - 1)
+        for entity in bearers[name]:
+            weight = often * _specificity(name, entity) / len(bearers[name])
+            found[entity.entity_id] = max(found.get(entity.entity_id, 0.0), weight)
+    return found
+
+
+def _specificity(name: str, entity: Entity) -> float:
+    if has_cjk(name):
+        if is_description(name) or _CHINESE_TRADE.match(name):
+            return GENERIC_NAME
+        is_noun = entity.entity_type in _COMMON_KINDS and len(name) <= _LONGEST_COMMON_NOUN
+        return DESCRIBING_NAME if is_noun else OWN_NAME
+    if not is_description(name):
+        return OWN_NAME
+    words = [word for word in _words(name) if word not in TITLES and word not in ARTICLES]
+    return DESCRIBING_NAME if len(words) > 1 else GENERIC_NAME
+
+
+def _by_parts(text: str, entities: Sequence[Entity]) -> dict[str, float]:
+    """By words of English names, titles included, and by endings of Chinese ones, shared among their bearers."""
+    latin, chinese = _by_words_of_names(text, entities), _by_chinese_parts(text, entities)
+    return {each: max(latin.get(each, 0.0), chinese.get(each, 0.0)) for each in {**latin, **chinese}}
+
+
+def _by_words_of_names(text: str, entities: Sequence[Entity]) -> dict[str, float]:
+    # "old" and "my" stand in names and are said of anybody; "professor" and "captain" tell a person.
+    telling = {entity.entity_id: _telling_words(entity.names()) for entity in entities}
+    bearers = _bearers(telling)
+    capitalised = {word.casefold() for word in _WORD.findall(fold_width(text)) if word[0].isupper()}
+    definite = {word.casefold() for word in _DEFINITE_NEXT.findall(fold_width(text))}
+    found: dict[str, float] = {}
+    for entity_id, words in telling.items():
+        for word, is_proper in words.items():
+            is_title = word in TITLES
+            if word not in (capitalised | definite if is_title or not is_proper else capitalised):
+                continue
+            if not is_proper and not is_title and word not in definite:
+                continue
+            weight = TITLE_IN_A_NAME if is_title else PART_OF_A_NAME if is_proper else GENERIC_NAME
+            found[entity_id] = max(found.get(entity_id, 0.0), weight / len(bearers[word]))
+    return found
+
+
+_TITLES_OF_ANYBODY = frozenset(
+    "mr mrs miss ms mister sir don old young little poor dear my our his her your their friend".split()
+)
+
+
+def _telling_words(names: Iterable[str]) -> dict[str, bool]:
+    """Words that may stand for the whole of a name, each with whether it is written as a name."""
+    words: dict[str, bool] = {}
+    for name in names:
+        for word in _WORD.findall(fold_width(name)):
+            folded = word.casefold()
+            if len(word) >= _SHORTEST_WORD and folded not in ARTICLES | _TITLES_OF_ANYBODY and not has_cjk(word):
+                words[folded] = words.get(folded, False) or (word[0].isupper() and folded not in TITLES)
+    return words
+
+
+def _by_chinese_parts(text: str, entities: Sequence[Entity]) -> dict[str, float]:
+    parts = {entity.entity_id: _chinese_parts(entity) for entity in entities}
+    bearers = _bearers(parts)
+    found: dict[str, float] = {}
+    for entity_id, own in parts.items():
+        weights = [
+            (GENERIC_NAME if is_description(part) else PART_OF_A_NAME) / len(bearers[part])
+            for part in own
+            if part in text
+        ]
+        if weights:
+            found[entity_id] = max(weights)
+    return found
+
+
+def _chinese_parts(entity: Entity) -> set[str]:
+    """The endings by which people and places are called: 三藏 of 唐三藏, 紫竹林 of 落伽山紫竹林."""
+    size = _SHORTEST_PART if entity.entity_type == "character" else _SHORTEST_PART_OF_A_PLACE
+    return {name[-size:] for name in entity.names() if has_cjk(name) and len(name) > size}
+
+
+def _by_descriptions(text: str, entities: Sequence[Entity]) -> dict[str, float]:
+    """By what is said of somebody whom the text calls "the professor" or 那道士 and nobody bears as a name."""
+    said = {word.casefold() for word in _DEFINITE.findall(text)} | {
+        word.casefold() for word in _DEFINITE_NEXT.findall(text)
+    }
+    said |= {run[:_SHORTEST_PART] for run in _CHINESE_DEFINITE.findall(text)}
+    if not said:
+        return {}
+    telling = {entity.entity_id: _described_by(entity, said) for entity in entities}
+    bearers = _bearers(telling)
+    return {
+        entity_id: max(WORD_OF_A_DESCRIPTION / len(bearers[word]) for word in words)
+        for entity_id, words in telling.items()
+        if words
+    }
+
+
+def _described_by(entity: Entity, said: Collection[str]) -> set[str]:
+    told = f"{entity.role} {entity.description}"
+    words = set(_words(told))
+    return {word for word in said if (word in told if has_cjk(word) else word in words)}
+
+
+def _bearers(words_of: Mapping[str, Iterable[str]]) -> Mapping[str, list[str]]:
+    bearers: dict[str, list[str]] = defaultdict(list)
+    for entity_id, words in words_of.items():
+        for word in words:
+            bearers[word].append(entity_id)
+    return bearers
+
+
+def _words(text: str) -> list[str]:
+    return [word.casefold() for word in _WORD.findall(fold_width(text))]

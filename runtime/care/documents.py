@@ -1,0 +1,281 @@
+"""Shapes of the JSON documents of a memory folder, as this program or a person wrote them."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, Literal
+
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, JsonValue
+
+from novelgen.characters.memory import CharacterMemory
+from novelgen.models.entity import EntityType
+from novelgen.models.memory import StoryMemoryChunk
+from novelgen.models.position import UtcDatetime
+from novelgen.models.record import SceneRecord
+from novelgen.models.state import LoopImportance, RelationshipDimensions
+from novelgen.models.user_file import StoryParts
+from runtime.storage.character.dispositions import PlayContents
+from runtime.storage.records import EntityOrigin, EventOrigin, ExtractionStatus
+from runtime.storage.story.summaries import StoredSummary
+from runtime.storage.transfer.records import (
+    ExchangedKnowledge,
+    ExchangedLoopEvent,
+    ExchangedRelationshipChange,
+    Waivers,
+)
+
+_WORDS_ONLY = "words-only"
+"""The `embedding_id` in a document of a memory that the vector index does not hold."""
+_CONSOLIDATED = "consolidated"
+"""The `event_type` in a document of a memory that stands for others."""
+_NOT_TOLD = {"project_id", "superseded_by", "is_indexed", "is_consolidated", "attached_to"}
+
+
+def _none_when_empty(value: Any) -> Any:
+    return None if value == "" else value
+
+
+Moment = Annotated[UtcDatetime | None, BeforeValidator(_none_when_empty)]
+"""When something was made or changed; other programs write an empty text where they do not know."""
+
+
+class _Document(BaseModel):
+    """What a document holds beside its fields is kept in `model_extra`."""
+
+    model_config = ConfigDict(extra="allow")
+
+
+class _Entry(_Document):
+    """An entry of a history: its number among all of its kind, and where it stands."""
+
+    order: int | None = None
+    scene_id: str | None = None
+    chapter_index: int | None = Field(default=None, ge=0)
+    scene_index: int | None = Field(default=None, ge=0)
+
+
+class HistoryEntry(_Entry):
+    """State changes of an entity at one place; without `origin` a person or another program wrote it.
+
+    What it holds beside its fields, a summary or a tick, is kept with the changes.
+    """
+
+    entity_type: EntityType | None = None
+    kind: Literal["explicit", "presence"] = "explicit"
+    origin: EventOrigin | None = None
+    created_at: UtcDatetime | None = None
+    verified: bool = True
+    source_span: tuple[int, int] | None = None
+    changes: dict[str, JsonValue] = Field(default_factory=dict)
+
+
+class EntityDocument(_Document):
+    """characters/C0.json and the like; all other fields are the entity's profile."""
+
+    id: str = Field(min_length=1)
+    type: EntityType
+    created_at: Moment = None
+    updated_at: Moment = None
+    name: str = Field(min_length=1)
+    aliases: list[str | dict[str, JsonValue]] = Field(default_factory=list)
+    role: str = ""
+    description: str = ""
+    profile: dict[str, JsonValue] = Field(default_factory=dict)
+    relationships: list[JsonValue] = Field(default_factory=list, description="For reading only.")
+    current_state: dict[str, JsonValue] = Field(default_factory=dict)
+    history: list[HistoryEntry] = Field(default_factory=list)
+    metadata: dict[str, JsonValue] = Field(default_factory=dict)
+    author_metadata: dict[str, JsonValue] | None = Field(
+        default=None, description="The author's own values where `metadata` tells computed ones."
+    )
+    origin: EntityOrigin = "author"
+    first_chapter: int | None = Field(default=None, ge=0)
+    first_scene: int | None = Field(default=None, ge=0)
+    name_first_chapter: int | None = Field(default=None, ge=0)
+    name_first_scene: int | None = Field(default=None, ge=0)
+
+
+MemoryDocument = dict[str, Any]
+"""A memory of a scene, or a note: the fields of its chunk and of `ExchangedMemory` side by side."""
+
+
+class SceneDocument(_Document):
+    """scenes/S001.json; with `content_hash` this program wrote it, and it is stored as it was.
+
+    What it holds beside its fields is kept with the scene.
+    """
+
+    id: str = Field(min_length=1)
+    type: str = "scene"
+    created_at: Moment = None
+    updated_at: Moment = None
+    tick: int = Field(default=0, ge=0)
+    chapter_index: int | None = Field(default=None, ge=0)
+    scene_index: int | None = Field(default=None, ge=0)
+    title: str = ""
+    pov_character_id: str | None = None
+    location_id: str | None = None
+    story_time: str | None = None
+    markdown_file: str = ""
+    word_count: int | None = Field(default=None, ge=0, description="Counts where there is no text to count.")
+    summary: list[str] = Field(default_factory=list)
+    characters_present: list[str] = Field(default_factory=list)
+    key_events: list[str] = Field(default_factory=list)
+    emotional_beats: list[str] = Field(default_factory=list)
+    open_loops_created: list[JsonValue] = Field(default_factory=list, description="For reading only.")
+    open_loops_resolved: list[JsonValue] = Field(default_factory=list, description="For reading only.")
+    text: str = ""
+    record: SceneRecord | None = None
+    record_origin: EntityOrigin = "rules"
+    extraction_status: ExtractionStatus = "none"
+    failure_reason: str | None = None
+    key: str = ""
+    content_hash: str = ""
+    mentions: list[tuple[str, str]] = Field(default_factory=list)
+    memories: list[MemoryDocument] = Field(default_factory=list)
+
+    def other_fields(self) -> dict[str, Any]:
+        """Return what it says of the scene that nothing of a stored scene tells."""
+        told = {"markdown_file": self.markdown_file, "word_count": None if self.text else self.word_count}
+        return {**{name: value for name, value in told.items() if value}, **(self.model_extra or {})}
+
+
+class LoopHistoryEntry(_Entry, ExchangedLoopEvent):
+    """An event of a thread, which its document names."""
+
+    loop_id: str = ""
+
+
+class LoopDocument(_Document):
+    """An entry of open_loops.json; without `history` its events are made from its other fields."""
+
+    id: str = Field(min_length=1)
+    type: str = "open_loop"
+    created_at: Moment = None
+    status: Literal["open", "advanced", "resolved", "abandoned", "expired"] = "open"
+    created_in_scene: str | None = None
+    category: str = ""
+    description: str = ""
+    importance: LoopImportance = "medium"
+    related_characters: list[str] = Field(default_factory=list)
+    related_locations: list[str] = Field(default_factory=list)
+    related_items: list[str] = Field(default_factory=list)
+    notes: str = ""
+    resolved_in_scene: str | None = None
+    resolution_summary: str | None = None
+    history: list[LoopHistoryEntry] = Field(default_factory=list)
+
+
+class RelationshipHistoryEntry(_Entry, ExchangedRelationshipChange):
+    """A change of a relationship, which its document names; without `origin` another program wrote it."""
+
+    relationship_id: str = ""
+    status_change: str | None = None
+    dimensions: RelationshipDimensions = Field(default_factory=dict)
+    dimensions_a: RelationshipDimensions | None = None
+    dimensions_b: RelationshipDimensions | None = None
+
+
+class RelationshipDocument(_Document):
+    """An entry of relationships.json; what it holds beside its fields is kept with the pair."""
+
+    id: str = Field(min_length=1)
+    type: str = "relationship"
+    created_at: Moment = None
+    updated_at: Moment = None
+    character_a: str = Field(min_length=1)
+    character_b: str = Field(min_length=1)
+    relationship_type: str = ""
+    status: str = "neutral"
+    perspective_a: str = ""
+    perspective_b: str = ""
+    intensity: int = Field(default=5, ge=0, le=10)
+    dimensions: RelationshipDimensions = Field(default_factory=dict)
+    dimensions_a: RelationshipDimensions = Field(default_factory=dict)
+    dimensions_b: RelationshipDimensions = Field(default_factory=dict)
+    history: list[RelationshipHistoryEntry] = Field(default_factory=list)
+    metadata: dict[str, JsonValue] = Field(default_factory=dict)
+    author_metadata: dict[str, JsonValue] | None = Field(
+        default=None, description="The author's own values where `metadata` tells computed ones."
+    )
+
+
+class LoopsFile(_Document):
+    """open_loops.json."""
+
+    loops: list[LoopDocument] = Field(default_factory=list)
+
+
+class RelationshipsFile(_Document):
+    """relationships.json."""
+
+    relationships: list[RelationshipDocument] = Field(default_factory=list)
+
+
+class NotesFile(_Document):
+    """notes.json."""
+
+    notes: list[MemoryDocument] = Field(default_factory=list)
+
+
+class ConsolidationsFile(_Document):
+    """consolidations.json."""
+
+    consolidations: list[MemoryDocument] = Field(default_factory=list)
+
+
+class CharacterMemoriesFile(_Document):
+    """character_memories.json."""
+
+    memories: list[CharacterMemory] = Field(default_factory=list)
+
+
+class PlayFile(_Document, PlayContents):
+    """character_play.json."""
+
+
+class SummariesFile(_Document):
+    """summaries.json."""
+
+    parts: StoryParts = Field(default_factory=list)
+    summaries: list[StoredSummary] = Field(default_factory=list)
+
+
+class KnowledgeEntry(_Entry, ExchangedKnowledge):
+    """What is said of who knows a memory; without `origin` a person wrote it."""
+
+
+class KnowledgeFile(_Document):
+    """knowledge.json."""
+
+    knowledge: list[KnowledgeEntry] = Field(default_factory=list)
+
+
+class WaiversFile(_Document, Waivers):
+    """waivers.json."""
+
+
+class ProjectFile(_Document):
+    """project.json."""
+
+    name: str = ""
+    language: str = ""
+
+
+def chunk_document(chunk: StoryMemoryChunk) -> dict[str, Any]:
+    """Return a memory as a document tells it, whose format has no flags of its own."""
+    told = chunk.model_dump(mode="json", exclude=_NOT_TOLD)
+    if not chunk.is_indexed:
+        told["embedding_id"] = _WORDS_ONLY
+    if chunk.is_consolidated:
+        told["event_type"] = _CONSOLIDATED
+    return told
+
+
+def chunk_fields(document: MemoryDocument) -> dict[str, Any]:
+    """Return the fields of a memory that a document tells, the reverse of `chunk_document`."""
+    fields = dict(document)
+    if fields.get("embedding_id") == _WORDS_ONLY:
+        fields |= {"embedding_id": None, "is_indexed": False}
+    if fields.get("event_type") == _CONSOLIDATED:
+        fields |= {"event_type": None, "is_consolidated": True}
+    return fields

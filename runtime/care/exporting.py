@@ -1,0 +1,411 @@
+"""A project's memory as a folder of JSON files: what is told, beside what it takes to store it again."""
+
+from __future__ import annotations
+
+import json
+import zipfile
+from collections.abc import Iterator, Mapping, Sequence
+from hashlib import sha256
+from io import BytesIO
+from pathlib import Path
+from typing import Any
+from urllib.parse import quote
+
+from novelgen.errors import UserInputError
+from novelgen.models.appearances import METADATA, PAIR_COUNTS, SceneCast, computed_names, entity_counts, pair_counts
+from novelgen.models.entity import EntityType
+from novelgen.models.folds import fold_loop_events, fold_relationship_changes, fold_state_changes, in_force
+from novelgen.models.position import END_OF_STORY
+from novelgen.models.state import PRESENCE_ATTRIBUTE
+from runtime.atomic_files import write_text_atomically
+from runtime.care.documents import EntityDocument, chunk_document
+from runtime.files.chapter_text import count_words
+from runtime.storage.transfer.records import (
+    ExchangedEntity,
+    ExchangedLoopEvent,
+    ExchangedMemory,
+    ExchangedPair,
+    ExchangedRelationshipChange,
+    ExchangedScene,
+    ExchangedState,
+    ProjectContents,
+)
+from runtime.stores import MemoryStores
+
+COUNTER_NAMES = {
+    "C": "character",
+    "L": "location",
+    "I": "item",
+    "F": "faction",
+    "T": "term",
+    "S": "scene",
+    "OL": "open_loop",
+    "R": "relationship",
+    "N": "note",
+    "CM": "character_memory",
+}
+"""Kind of id to its name in counters.json."""
+
+
+class MemoryDocuments:
+    """Makes the documents of one project."""
+
+    def __init__(self, contents: ProjectContents) -> None:
+        self._contents = contents
+        self._ticks = {each.scene.label: tick for tick, each in enumerate(contents.scenes, start=1)}
+        self._moments = {each.scene.label: each.scene.created_at for each in contents.scenes}
+        self._casts = [_cast(each) for each in contents.scenes]
+
+    def entity(self, given: ExchangedEntity) -> dict[str, Any]:
+        """Return the document of an entity; `current_state` and `relationships` are what `history` amounts to."""
+        entity = given.entity
+        states = [
+            (order, each) for order, each in enumerate(self._contents.states) if each.entity_id == entity.entity_id
+        ]
+        noted: Any = entity.profile.get(METADATA)
+        noted = noted if isinstance(noted, dict) else {}
+        # Notes that are no mapping, or empty, stand in the profile as they are.
+        profile = {name: value for name, value in entity.profile.items() if name != METADATA or not noted}
+        reserved = {name: value for name, value in profile.items() if name in EntityDocument.model_fields}
+        counts = entity_counts(entity.entity_id, entity.entity_type, self._casts)
+        places = entity.model_dump(
+            include={"first_chapter", "first_scene", "name_first_chapter", "name_first_scene"}, exclude_none=True
+        )
+        return {
+            "id": entity.entity_id,
+            "type": entity.entity_type,
+            **_moments(given),
+            "name": entity.name,
+            "aliases": _aliases(given),
+            "role": entity.role,
+            "description": entity.description,
+            **{name: value for name, value in profile.items() if name not in reserved},
+            **({"profile": reserved} if reserved else {}),
+            "relationships": self._views(entity.entity_id),
+            "current_state": folded_state([each for _, each in states]),
+            "history": _state_history(states, self._ticks),
+            **_metadata(noted, counts, computed_names(entity.entity_type)),
+            "origin": given.origin,
+            **places,
+        }
+
+    def scene(self, given: ExchangedScene) -> dict[str, Any]:
+        """Return the document of a scene; `record` is what counts, the lists beside it are for reading."""
+        scene, record = given.scene, given.scene.record
+        told = record.model_dump(mode="json") if record is not None else {}
+        memories = [each for each in self._contents.memories if each.scene_label == scene.label]
+        other_fields = {name: value for name, value in scene.other_fields.items() if name not in ("type", "word_count")}
+        return {
+            **other_fields,
+            "id": scene.label,
+            "type": "scene",
+            "created_at": scene.created_at.isoformat(),
+            "updated_at": scene.updated_at.isoformat(),
+            "tick": self._ticks[scene.label],
+            "chapter_index": scene.chapter_index,
+            "scene_index": scene.scene_index,
+            "title": scene.title,
+            "pov_character_id": scene.pov,
+            "location_id": scene.location_id,
+            "story_time": scene.story_time,
+            "word_count": count_words(scene.text or "") or scene.other_fields.get("word_count", 0),
+            "summary": told.get("summary", []),
+            "characters_present": scene.participants,
+            "key_events": told.get("key_events", []),
+            "emotional_beats": told.get("emotional_beats", []),
+            "open_loops_created": self._loops_of(scene.label, "planted"),
+            "open_loops_resolved": self._loops_of(scene.label, "resolved", "abandoned"),
+            "text": scene.text or "",
+            "record": None if record is None else told,
+            "record_origin": scene.record_origin,
+            "extraction_status": scene.extraction_status,
+            "failure_reason": scene.failure_reason,
+            "key": scene.scene_id,
+            "content_hash": scene.content_hash,
+            "mentions": [list(each) for each in given.mentions],
+            "memories": [memory_document(each) for each in memories],
+        }
+
+    def open_loops(self) -> dict[str, Any]:
+        """Return the document of all loops; their status is what `history` amounts to."""
+        numbered: dict[str, list[tuple[int, ExchangedLoopEvent]]] = {}
+        for order, event in enumerate(self._contents.loop_events):
+            numbered.setdefault(event.loop_id, []).append((order, event))
+        return {"loops": [self._loop(loop_id, events) for loop_id, events in numbered.items()]}
+
+    def relationships(self) -> dict[str, Any]:
+        """Return the document of all relationships; how they stand is what `history` amounts to."""
+        return {"relationships": [self._relationship(pair) for pair in self._contents.pairs]}
+
+    def notes(self) -> dict[str, Any]:
+        """Return the document of the memories that go with no scene."""
+        return {"notes": [memory_document(each) for each in self._contents.memories if each.scene_label is None]}
+
+    def summaries(self) -> dict[str, Any]:
+        """Return the document of the author's parts and of the summaries that somebody wrote."""
+        return {
+            "parts": [part.model_dump(mode="json", exclude={"extra"}) for part in self._contents.parts],
+            "summaries": [each.model_dump(mode="json") for each in self._contents.summaries],
+        }
+
+    def consolidations(self) -> dict[str, Any]:
+        """Return the document of the memories that stand for others, with the chunk ids of these."""
+        return {
+            "consolidations": [
+                chunk_document(each.chunk) | {"sources": each.source_ids} for each in self._contents.consolidations
+            ]
+        }
+
+    def knowledge(self) -> dict[str, Any]:
+        """Return the document of what records and the author say of who knows what."""
+        return {
+            "knowledge": [
+                {"scene_id": each.scene_label}
+                | each.model_dump(mode="json", exclude={"scene_label"}, exclude_none=True)
+                for each in self._contents.knowledge
+            ]
+        }
+
+    def character_memories(self) -> dict[str, Any]:
+        """Return the document of what characters remember by themselves."""
+        return {
+            "memories": [
+                each.model_dump(mode="json", exclude_defaults=True) for each in self._contents.character_memories
+            ]
+        }
+
+    def play(self) -> dict[str, Any]:
+        """Return the document of what characters feel, keep secret and told whom, and of the story's flags."""
+        return self._contents.play.model_dump(mode="json", exclude_none=True, exclude_defaults=True)
+
+    def counters(self) -> dict[str, int]:
+        """Return the counters by name; as in the scheme of the memory, scenes are numbered from 1."""
+        return {
+            COUNTER_NAMES[kind]: number - (1 if kind == "S" else 0) for kind, number in self._contents.counters.items()
+        }
+
+    def _loops_of(self, label: str, *kinds: str) -> list[str]:
+        events = (each for each in self._contents.loop_events if each.scene_label == label)
+        return list(dict.fromkeys(each.loop_id for each in events if each.kind in kinds))
+
+    def _loop(self, loop_id: str, events: Sequence[tuple[int, ExchangedLoopEvent]]) -> dict[str, Any]:
+        told = [event for _, event in events]
+        fold = fold_loop_events(in_force(told))
+        planted = fold.planted or told[0]
+        planted_at = self._moments.get(planted.scene_label or "")
+        return {
+            "id": loop_id,
+            "type": "open_loop",
+            **({} if planted_at is None else {"created_at": planted_at.isoformat()}),
+            "status": fold.status,
+            "created_in_scene": planted.scene_label,
+            **planted.detail,
+            "resolved_in_scene": fold.last.scene_label if fold.is_over else None,
+            "resolution_summary": fold.last.note if fold.is_over else None,
+            "history": [
+                {"order": order, "scene_id": event.scene_label}
+                | event.model_dump(mode="json", exclude={"loop_id", "scene_label"})
+                for order, event in events
+            ],
+        }
+
+    def _relationship(self, pair: ExchangedPair) -> dict[str, Any]:
+        numbered = [
+            (order, change)
+            for order, change in enumerate(self._contents.relationship_changes)
+            if change.relationship_id == pair.relationship_id
+        ]
+        told: dict[str, Any] = {name: value for name, value in pair.other_fields.items() if name != METADATA}
+        told |= {"id": pair.relationship_id, "type": "relationship"}
+        told |= _moments(pair)
+        told |= pair.model_dump(include={"character_a", "character_b"})
+        history, status = [], ""
+        for order, change in numbered:
+            moved = f"{status} -> {change.status}" if change.status and status and change.status != status else None
+            status = change.status or status
+            view = {"order": order, "scene_id": change.scene_label, "tick": self._tick(change), "status_change": moved}
+            stored = change.model_dump(mode="json", exclude={"relationship_id", "scene_label"}, exclude_none=True)
+            history.append(view | stored)
+        counts = pair_counts(pair.character_a, pair.character_b, self._casts)
+        metadata = _metadata(pair.other_fields.get(METADATA, {}), counts, PAIR_COUNTS)
+        return told | folded_relationship([change for _, change in numbered]) | {"history": history} | metadata
+
+    def _views(self, entity_id: str) -> list[dict[str, Any]]:
+        views = []
+        for pair in self._contents.pairs:
+            if entity_id not in (pair.character_a, pair.character_b):
+                continue
+            is_first = entity_id == pair.character_a
+            changes = [
+                each for each in self._contents.relationship_changes if each.relationship_id == pair.relationship_id
+            ]
+            now = folded_relationship(changes)
+            views.append(
+                {
+                    "character_id": pair.character_b if is_first else pair.character_a,
+                    "relationship_type": now["relationship_type"],
+                    "status": now["status"],
+                    "description": now["perspective_a" if is_first else "perspective_b"],
+                }
+            )
+        return views
+
+    def _tick(self, event: ExchangedRelationshipChange) -> int:
+        return self._ticks.get(event.scene_label or "", 0)
+
+
+def _moments(given: ExchangedEntity | ExchangedPair) -> dict[str, str]:
+    told = {"created_at": given.created_at, "updated_at": given.updated_at}
+    return {name: moment.isoformat() for name, moment in told.items() if moment is not None}
+
+
+def _cast(given: ExchangedScene) -> SceneCast:
+    scene = given.scene
+    named = frozenset(entity_id for entity_id, _ in given.mentions)
+    return SceneCast(scene.label, scene.pov, scene.participants, scene.location_id, named)
+
+
+def _metadata(
+    noted: Mapping[str, Any], counts: Mapping[str, Any], computed: Sequence[str]
+) -> dict[str, dict[str, Any]]:
+    """What an author noted, under what the scenes amount to; his own values of that stand beside."""
+    told = {name: value for name, value in counts.items() if value}
+    if not told:
+        return {METADATA: dict(noted)} if noted else {}
+    own = {name: noted[name] for name in computed if name in noted}
+    rest = {name: value for name, value in noted.items() if name not in computed}
+    return {METADATA: {**rest, **own, **told}, "author_metadata": own}
+
+
+def memory_document(memory: ExchangedMemory) -> dict[str, Any]:
+    """Return the document of a memory."""
+    return chunk_document(memory.chunk) | memory.model_dump(mode="json", exclude={"chunk", "scene_label"})
+
+
+def folded_state(states: Sequence[ExchangedState]) -> dict[str, Any]:
+    """Return what an entity's state changes amount to at the end of the story, without its presence."""
+    state, _, _ = fold_state_changes(in_force(states), END_OF_STORY)
+    return {name: value for name, value in state.items() if name != PRESENCE_ATTRIBUTE}
+
+
+def folded_relationship(changes: Sequence[ExchangedRelationshipChange]) -> dict[str, Any]:
+    """Return how a pair stands at the end of the story."""
+    return fold_relationship_changes(in_force(changes))
+
+
+def _aliases(given: ExchangedEntity) -> list[Any]:
+    """Plain names where nothing more is known; who wrote an alias is told where it differs from the card."""
+    by_author = set(given.author_aliases)
+    listed: list[Any] = []
+    for alias in given.entity.aliases:
+        detail: Mapping[str, Any] = alias.model_dump(exclude_none=True)
+        if (alias.alias in by_author) != (given.origin == "author"):
+            detail = {**detail, "by_author": alias.alias in by_author}
+        listed.append(alias.alias if list(detail) == ["alias"] else detail)
+    return listed
+
+
+def _state_history(states: Sequence[tuple[int, ExchangedState]], ticks: Mapping[str, int]) -> list[dict[str, Any]]:
+    """Changes that were stored in one go are one entry."""
+    entries: list[dict[str, Any]] = []
+    last_order = -2
+    last_common: dict[str, Any] = {}
+    for order, state in states:
+        common = state.model_dump(mode="json", exclude={"entity_id", "attribute", "value", "scene_label", "detail"})
+        common |= {"scene_id": state.scene_label} | state.detail
+        changes = {} if state.attribute == NO_CHANGE else {state.attribute: state.value}
+        if order == last_order + 1 and common == last_common and state.attribute not in entries[-1]["changes"]:
+            entries[-1]["changes"] |= changes
+        else:
+            tick = ticks.get(state.scene_label or "", 0)
+            entries.append({"order": order, "tick": tick, **common, "changes": changes})
+        last_order, last_common = order, common
+    return entries
+
+
+NO_CHANGE = "no_change"
+"""Attribute of an entry of a history that says something and changes nothing; its value is None, which is no state."""
+
+MEMORY_FOLDER = "memory"
+ENTITY_FOLDERS: dict[EntityType, str] = {
+    "character": "characters",
+    "location": "locations",
+    "item": "items",
+    "faction": "factions",
+    "term": "terms",
+}
+SCENES_FOLDER = "scenes"
+LONGEST_FILE_NAME = 200
+
+
+def export_project(stores: MemoryStores, project_id: str, folder: Path) -> list[Path]:
+    """Write everything that a project holds to `memory/` in a folder; `read_memory_folder` reads it back."""
+    with stores.database(project_id).read() as unit:
+        contents = unit.exchange.contents()
+    root = folder / MEMORY_FOLDER
+    if root.exists() and any(root.iterdir()):
+        raise UserInputError(f"{str(root)!r} is not empty; export to a new folder")
+    return write_memory_folder(contents, root)
+
+
+def project_documents(stores: MemoryStores, project_id: str) -> dict[str, Any]:
+    """Return what `export_project` would write: file below `memory/` to its document."""
+    with stores.database(project_id).read() as unit:
+        contents = unit.exchange.contents()
+    return dict(_documents(contents))
+
+
+def write_memory_folder(contents: ProjectContents, root: Path) -> list[Path]:
+    """Write contents as the files of a memory folder, each whole or not at all, and return their paths."""
+    root.mkdir(parents=True, exist_ok=True)
+    written = []
+    for name, document in _documents(contents):
+        write_text_atomically(root / name, _text_of(document), root=root)
+        written.append(root / name)
+    return written
+
+
+def packed_export(stores: MemoryStores, project_id: str) -> bytes:
+    """Return what `export_project` would write as a zip archive that holds `memory/`."""
+    packed = BytesIO()
+    with zipfile.ZipFile(packed, "w", zipfile.ZIP_DEFLATED) as archive:
+        for name, document in project_documents(stores, project_id).items():
+            archive.writestr(f"{MEMORY_FOLDER}/{name}", _text_of(document).encode("utf-8", "replace"))
+    return packed.getvalue()
+
+
+def _text_of(document: Any) -> str:
+    return json.dumps(document, ensure_ascii=False, indent=2) + "\n"
+
+
+def _documents(contents: ProjectContents) -> Iterator[tuple[str, Any]]:
+    documents = MemoryDocuments(contents)
+    yield "project.json", {"name": contents.name, "language": contents.language}
+    for given in contents.entities:
+        folder = ENTITY_FOLDERS[given.entity.entity_type]
+        yield f"{folder}/{file_name(given.entity.entity_id)}", documents.entity(given)
+    for scene in contents.scenes:
+        yield f"{SCENES_FOLDER}/{file_name(scene.scene.label)}", documents.scene(scene)
+    yield "open_loops.json", documents.open_loops()
+    yield "relationships.json", documents.relationships()
+    yield "notes.json", documents.notes()
+    yield "summaries.json", documents.summaries()
+    if contents.knowledge:
+        yield "knowledge.json", documents.knowledge()
+    if contents.consolidations:
+        yield "consolidations.json", documents.consolidations()
+    if contents.character_memories:
+        yield "character_memories.json", documents.character_memories()
+    if not contents.play.is_empty():
+        yield "character_play.json", documents.play()
+    if not contents.waivers.is_empty():
+        yield "waivers.json", contents.waivers.model_dump(mode="json")
+    yield "counters.json", documents.counters()
+
+
+def file_name(document_id: str) -> str:
+    """Return the file name of an id; what a file name cannot hold is escaped as in URLs."""
+    escaped = quote(document_id, safe=" ")
+    if len(escaped) > LONGEST_FILE_NAME:
+        escaped = escaped[:100] + sha256(document_id.encode("utf-8", "surrogatepass")).hexdigest()
+    return escaped + ".json"

@@ -1,0 +1,279 @@
+"""Reading a memory folder: as this program exported it, edited by a person, or from another program."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Set
+from dataclasses import dataclass, field
+from datetime import datetime
+from pathlib import Path
+from typing import Any, TypeVar
+
+from pydantic import BaseModel
+
+from novelgen.errors import InvalidFileError
+from novelgen.models.appearances import METADATA, computed_names
+from novelgen.models.entity import Entity, EntityAlias
+from novelgen.models.record import SceneRecord
+from runtime.care.documents import (
+    CharacterMemoriesFile,
+    ConsolidationsFile,
+    EntityDocument,
+    KnowledgeFile,
+    LoopsFile,
+    MemoryDocument,
+    NotesFile,
+    PlayFile,
+    ProjectFile,
+    RelationshipsFile,
+    SceneDocument,
+    SummariesFile,
+    WaiversFile,
+    chunk_fields,
+)
+from runtime.care.exporting import COUNTER_NAMES, ENTITY_FOLDERS, MEMORY_FOLDER, SCENES_FOLDER
+from runtime.care.history import (
+    EventContext,
+    entity_states,
+    knowledge_events,
+    loop_events,
+    noted_metadata,
+    relationship_events,
+)
+from runtime.files.file_reading import read_json_file, read_text_file, validated
+from runtime.ingest.scene_input import SceneInput
+from runtime.storage.character.dispositions import PlayContents
+from runtime.storage.memory.consolidations import StoredConsolidation
+from runtime.storage.records import ScenePlace, StoredScene
+from runtime.storage.transfer.records import (
+    ExchangedEntity,
+    ExchangedMemory,
+    ExchangedScene,
+    ProjectContents,
+    ToldScene,
+    Waivers,
+)
+
+_MARKS = set(ExchangedMemory.model_fields) - {"chunk", "scene_label"}
+"""What a memory's document says beside the memory itself."""
+
+Document = TypeVar("Document", bound=BaseModel)
+
+
+@dataclass(frozen=True, slots=True)
+class IncomingStory:
+    """What is to be imported."""
+
+    contents: ProjectContents
+    scenes: list[SceneInput] = field(default_factory=list)
+    told: Mapping[ScenePlace, ToldScene] = field(default_factory=dict)
+
+
+def is_memory_folder(folder: Path) -> bool:
+    """Tell whether a folder is, or holds, a memory folder."""
+    return _root(folder) is not None
+
+
+def read_memory_folder(folder: Path, *, project_id: str, now: datetime) -> IncomingStory:
+    """Read a memory folder.
+
+    What a person changed in a `current_state` or in how a relationship stands counts as said by the author
+    after the last scene. Scenes of other programs become records: their chapter is 1 where they have none,
+    and their text is looked for under `markdown_file`.
+    """
+    root = _root(folder)
+    if root is None:
+        raise InvalidFileError(f"{str(folder)!r} holds no memory folder; give the folder that holds 'memory'")
+    documents = [each for _, each in _documents(root / SCENES_FOLDER, SceneDocument)]
+    entities = [each for name in ENTITY_FOLDERS.values() for _, each in _documents(root / name, EntityDocument)]
+    context = EventContext(places={each.id: _place(each) for each in documents}, now=now)
+    project = _document(root / "project.json", ProjectFile)
+    relationships = _document(root / "relationships.json", RelationshipsFile).relationships
+    pairs, changes = relationship_events(relationships, context)
+    stored = [each for each in documents if each.content_hash]
+    written = _document(root / "summaries.json", SummariesFile)
+    standing = _document(root / "consolidations.json", ConsolidationsFile).consolidations
+    contents = ProjectContents(
+        name=project.name,
+        language=project.language,
+        entities=[exchanged_entity(each) for each in entities],
+        scenes=sorted((_scene(each, project_id, now) for each in stored), key=lambda each: each.scene.position),
+        memories=[
+            *(_memory(memory, project_id, each.id) for each in stored for memory in each.memories),
+            *(_memory(each, project_id, None) for each in _document(root / "notes.json", NotesFile).notes),
+        ],
+        states=entity_states(entities, context),
+        loop_events=loop_events(_document(root / "open_loops.json", LoopsFile).loops, context),
+        pairs=pairs,
+        relationship_changes=changes,
+        knowledge=knowledge_events(_document(root / "knowledge.json", KnowledgeFile).knowledge, context),
+        parts=written.parts,
+        summaries=written.summaries,
+        consolidations=[_consolidation(each, project_id) for each in standing],
+        character_memories=_document(root / "character_memories.json", CharacterMemoriesFile).memories,
+        play=PlayContents(**dict(_document(root / "character_play.json", PlayFile))),
+        waivers=Waivers(**dict(_document(root / "waivers.json", WaiversFile))),
+        counters=_counters(root / "counters.json"),
+    )
+    others = [each for each in documents if not each.content_hash]
+    told = {_place(each): ToldScene(created_at=each.created_at, other_fields=each.other_fields()) for each in others}
+    return IncomingStory(contents, [_told_scene(each, root) for each in others], told)
+
+
+def _root(folder: Path) -> Path | None:
+    signs = (*ENTITY_FOLDERS.values(), SCENES_FOLDER, "counters.json", "open_loops.json", "relationships.json")
+    for root in (folder / MEMORY_FOLDER, folder):
+        if any((root / sign).exists() for sign in signs):
+            return root
+    return None
+
+
+def _documents(folder: Path, model: type[Document]) -> Iterator[tuple[Path, Document]]:
+    for file in sorted(folder.glob("*.json")) if folder.is_dir() else []:
+        yield file, validated(model, read_json_file(file), where=repr(str(file)))
+
+
+def _document(file: Path, model: type[Document]) -> Document:
+    return validated(model, read_json_file(file) if file.exists() else {}, where=repr(str(file)))
+
+
+def _place(document: SceneDocument) -> tuple[int, int]:
+    chapter = 1 if document.chapter_index is None else document.chapter_index
+    if document.scene_index is not None:
+        return chapter, document.scene_index
+    digits = "".join(character for character in document.id if character.isdigit())
+    return chapter, document.tick or int(digits or 0)
+
+
+def _scene(document: SceneDocument, project_id: str, now: datetime) -> ExchangedScene:
+    chapter, number = _place(document)
+    copied = document.model_dump(
+        include={
+            "title",
+            "text",
+            "story_time",
+            "location_id",
+            "record_origin",
+            "extraction_status",
+            "failure_reason",
+            "content_hash",
+        }
+    )
+    scene = StoredScene(
+        **copied,
+        project_id=project_id,
+        scene_id=document.key,
+        label=document.id,
+        chapter_index=chapter,
+        scene_index=number,
+        text_hash="",
+        pov=document.pov_character_id,
+        participants=document.characters_present,
+        record=document.record,
+        created_at=document.created_at or now,
+        updated_at=document.updated_at or now,
+        other_fields=document.other_fields(),
+    )
+    return ExchangedScene(scene=scene, mentions=document.mentions)
+
+
+def _memory(document: MemoryDocument, project_id: str, scene_label: str | None) -> ExchangedMemory:
+    marks = {name: value for name, value in document.items() if name in _MARKS}
+    given = {"chunk": _chunk(document, project_id, _MARKS), **marks, "scene_label": scene_label}
+    return validated(ExchangedMemory, given, where=_where(document))
+
+
+def _consolidation(document: MemoryDocument, project_id: str) -> StoredConsolidation:
+    given = {"chunk": _chunk(document, project_id, {"sources"}), "source_ids": document.get("sources")}
+    return validated(StoredConsolidation, given, where=_where(document))
+
+
+def _chunk(document: MemoryDocument, project_id: str, but: Set[str]) -> dict[str, Any]:
+    told = chunk_fields(document) | {"project_id": project_id}
+    return {name: value for name, value in told.items() if name not in but}
+
+
+def _where(document: MemoryDocument) -> str:
+    return f"memory {document.get('chunk_id')!r}"
+
+
+def _told_scene(document: SceneDocument, root: Path) -> SceneInput:
+    chapter, number = _place(document)
+    told = document.model_dump(
+        include={"title", "pov_character_id", "location_id", "story_time", "characters_present", "summary"}
+        | {"key_events", "emotional_beats"}
+    )
+    record = document.record or SceneRecord(chapter_index=chapter, scene_index=number, **told)
+    return SceneInput(
+        chapter_index=chapter,
+        scene_index=number,
+        label=document.id,
+        title=document.title,
+        text=document.text or _markdown(document.markdown_file, root),
+        record=record,
+        record_origin="supplied",
+    )
+
+
+def _markdown(name: str, root: Path) -> str:
+    """The text of a scene that stands in a file beside the memory; empty where there is none."""
+    if not name or Path(name).name != name:
+        return ""
+    for folder in (root.parent / SCENES_FOLDER, root.parent, root / SCENES_FOLDER):
+        if (folder / name).is_file():
+            return read_text_file(folder / name)
+    return ""
+
+
+def _counters(file: Path) -> dict[str, int]:
+    data = read_json_file(file) if file.exists() else {}
+    kinds = {name: kind for kind, name in COUNTER_NAMES.items()}
+    if not isinstance(data, dict):
+        raise InvalidFileError(f"{str(file)!r} must hold an object of counters, not {type(data).__name__}")
+    counters = {}
+    for name, number in data.items():
+        if name in kinds and not (type(number) is int and 0 <= number <= 999_999_998):
+            raise InvalidFileError(f"{str(file)!r}: {name} cannot be {number!r}; write a whole number from 0")
+        if name in kinds:
+            counters[kinds[name]] = number + (1 if kinds[name] == "S" else 0)
+    return counters
+
+
+def exchanged_entity(document: EntityDocument) -> ExchangedEntity:
+    """Return the entity of a document; fields that the document does not know are its profile."""
+    aliases = [_alias(each, document) for each in document.aliases]
+    by_default = document.origin == "author"
+    profile: dict[str, Any] = {**(document.model_extra or {}), **document.profile}
+    noted = noted_metadata(document.metadata, document.author_metadata, computed_names(document.type))
+    if noted:
+        profile[METADATA] = noted
+    entity = Entity(
+        entity_id=document.id,
+        entity_type=document.type,
+        name=document.name,
+        aliases=[alias for alias, _ in aliases],
+        role=document.role,
+        description=document.description,
+        profile=profile,
+        first_chapter=document.first_chapter,
+        first_scene=document.first_scene,
+        name_first_chapter=document.name_first_chapter,
+        name_first_scene=document.name_first_scene,
+    )
+    written = [alias.alias for alias, by_author in aliases if (by_default if by_author is None else by_author)]
+    return ExchangedEntity(
+        entity=entity,
+        origin=document.origin,
+        author_aliases=written,
+        created_at=document.created_at,
+        updated_at=document.updated_at,
+    )
+
+
+def _alias(given: str | dict[str, Any], document: EntityDocument) -> tuple[EntityAlias, bool | None]:
+    if isinstance(given, str):
+        given = {"alias": given}
+    by_author = given.get("by_author")
+    known = {name: value for name, value in given.items() if name != "by_author"}
+    return validated(EntityAlias, known, where=f"an alias of {document.id!r}"), (
+        by_author if isinstance(by_author, bool) else None
+    )

@@ -1,0 +1,413 @@
+"""`novelgen extract`."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from runtime.doors.cli.error_handling import ExitCode
+from runtime.doors.cli.opening import opened_project, story_labels
+from runtime.doors.cli.output import (
+    index_state,
+    print_changes,
+    print_condition,
+    print_json,
+    print_pairs,
+    print_result,
+    progress_bars,
+    report_line,
+    report_warning,
+)
+from runtime.doors.cli.parameters import CHAPTER, POSITION, CliSession, changes_option, json_option, project_argument
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from novelgen.model_calls.usage import TokenPrices
+    from novelgen.models.position import StoryPosition
+    from runtime.doors.cli.labels import ViewLabels
+    from runtime.services.extraction import ChapterPass, ExtractionEstimate, ExtractionReport, KnowledgeReport
+
+
+MAX_UNPLACED_LISTED = 12
+MAX_UNPLACED_CHARACTERS = 60
+
+
+@click.command(
+    epilog="\b\nExamples:\n  novelgen extract my-novel\n  novelgen extract my-novel --retry\n"
+    "  novelgen extract my-novel --estimate --price-in 0.28 --price-out 0.42\n"
+    "  novelgen extract my-novel --workers 4\n"
+    "  novelgen extract my-novel --chapter 7 --model openai:gpt-4.1-mini\n"
+    "  novelgen extract my-novel --scene 7:2 --scene 7:3\n"
+    "  novelgen extract my-novel --knowledge --workers 4"
+)
+@project_argument
+@click.option("--retry", is_flag=True, help="Also the scenes whose extraction failed before.")
+@click.option("--again", is_flag=True, help="Also the scenes that a model read before.")
+@click.option("--chapter", type=CHAPTER, help="Only this chapter.  [default: all]")
+@click.option(
+    "--scene",
+    "scenes",
+    type=POSITION,
+    multiple=True,
+    help="Only this scene, read before or not; several with one --scene each.",
+)
+@click.option(
+    "--model", metavar="PROVIDER:MODEL", help="Chat model.  [default: memory.summarization.model, else model]"
+)
+@click.option(
+    "--workers",
+    type=click.IntRange(1, 64),
+    help="Scenes that are read at once.  [default: memory.summarization.workers]",
+)
+@click.option(
+    "--price-in",
+    type=click.FloatRange(min=0),
+    help="Price of a million tokens of prompts, in your currency.  [default: memory.summarization.price_in]",
+)
+@click.option(
+    "--price-out",
+    type=click.FloatRange(min=0),
+    help="Price of a million tokens of answers.  [default: memory.summarization.price_out]",
+)
+@click.option(
+    "--dry-run",
+    "--estimate",
+    "dry_run",
+    is_flag=True,
+    help="Only say what it would take: scenes, calls, tokens, price.",
+)
+@click.option(
+    "--reconcile",
+    is_flag=True,
+    help="Read no scene; only put right what spans the scenes of chapters that were read before.",
+)
+@click.option(
+    "--knowledge",
+    is_flag=True,
+    help="Read scenes that have a record, also one of yours, for who knows what; each once, or --again.",
+)
+@changes_option
+@json_option
+@click.pass_obj
+def extract(
+    session: CliSession,
+    project: str,
+    retry: bool,
+    again: bool,
+    chapter: int | None,
+    scenes: tuple[StoryPosition, ...],
+    model: str | None,
+    workers: int | None,
+    price_in: float | None,
+    price_out: float | None,
+    dry_run: bool,
+    reconcile: bool,
+    knowledge: bool,
+    tell_changes: bool,
+    as_json: bool,
+) -> None:
+    """Let a model read the stored scenes that have no record.
+
+    What it finds (memories, states, relationships, open threads, new people and places) is stored with the
+    quote that proves it. Records that you wrote or supplied are left alone. A scene that cannot be read keeps its
+    text and is marked failed, with the reason. Where the model refuses every scene (key, model, quota, address), the
+    run ends, and what was not read waits for the next.
+
+    With --scene or --again scenes are read anew: what the model said before is replaced, what you wrote or
+    changed stays. Where that fails, the record of before is kept.
+
+    At the end of each chapter the model is asked once what spans its scenes: names that belong to one person,
+    threads that are over, what weighs how much. `novelgen entity changes` lists what became one, and undoes it.
+
+    With --knowledge no record is made: scenes that have one are read for who knows each memory at their end, and who
+    learns earlier ones in them, and that is written into the record.
+    """
+    if knowledge and (retry or reconcile):
+        raise click.UsageError("--knowledge reads scenes that have a record; leave out --retry and --reconcile")
+    if reconcile and (scenes or retry or dry_run):
+        raise click.UsageError("--reconcile reads no scenes; leave out --scene, --retry and --dry-run")
+    if reconcile:
+        _reconcile(session, project, chapter=chapter, again=again, model=model, as_json=as_json)
+        return
+    if scenes and (retry or again or chapter is not None):
+        raise click.UsageError("--scene names the scenes; leave out --chapter, --retry and --again")
+    from novelgen.model_calls.usage import TokenPrices
+
+    if knowledge:
+        _read_knowledge(
+            session,
+            project,
+            chosen={"scenes": scenes, "chapter_index": chapter, "again": again},
+            model=model,
+            workers=workers,
+            prices=TokenPrices(price_in=price_in, price_out=price_out),
+            dry_run=dry_run,
+            as_json=as_json,
+        )
+        return
+    from runtime.services.condition import story_condition
+    from runtime.services.extraction import build_extraction_model, estimate_project, extract_project
+
+    prices = TokenPrices(price_in=price_in, price_out=price_out)
+    with opened_project(session, project) as stores:
+        chat_model = None if dry_run else build_extraction_model(stores.settings, model)
+        estimate = estimate_project(
+            stores, project, scenes=scenes, chapter_index=chapter, retry_failed=retry, again=again, prices=prices
+        )
+        if dry_run:
+            print_result(estimate, _estimate_line(estimate), as_json=as_json)
+            return
+        if estimate.scenes:
+            report_line(_estimate_line(estimate))
+        with progress_bars("scenes") as (progress,):
+            progress(0, estimate.scenes)
+            report = extract_project(
+                stores,
+                project,
+                scenes=scenes,
+                chapter_index=chapter,
+                retry_failed=retry,
+                again=again,
+                model=chat_model,
+                workers=workers,
+                prices=prices,
+                tell_changes=tell_changes,
+                progress=progress,
+            )
+        labels = story_labels(stores, project)
+        condition = None if as_json else story_condition(stores, project)
+    _report_scenes(report)
+    if condition is None:
+        print_json(report)
+    else:
+        _print_summary(report, project, labels)
+        print_changes(report.changes)
+        print_condition(condition, labels)
+    if report.stopped is not None:
+        report_line(f"error: stopped: {report.stopped}")
+        report_line(f"{report.waiting} scenes wait; once it is mended, the same command goes on from there")
+    if report.count("failed"):
+        _report_ways_out(report, project)
+    elif report.failed_before:
+        report_line(
+            f"{report.failed_before} scenes failed before; read them again with `novelgen extract {project} --retry`"
+        )
+    if report.count("failed") or report.stopped is not None:
+        raise click.exceptions.Exit(ExitCode.FAILED)
+
+
+def _read_knowledge(
+    session: CliSession,
+    project: str,
+    *,
+    chosen: Mapping[str, Any],
+    model: str | None,
+    workers: int | None,
+    prices: TokenPrices,
+    dry_run: bool,
+    as_json: bool,
+) -> None:
+    from runtime.services.extraction import (
+        build_extraction_model,
+        estimate_knowledge_of_project,
+        read_knowledge_of_project,
+    )
+
+    with opened_project(session, project) as stores:
+        chat_model = None if dry_run else build_extraction_model(stores.settings, model)
+        estimate = estimate_knowledge_of_project(stores, project, **chosen, prices=prices)
+        if dry_run:
+            print_result(estimate, _estimate_line(estimate), as_json=as_json)
+            return
+        if estimate.scenes:
+            report_line(_estimate_line(estimate))
+        with progress_bars("scenes") as (progress,):
+            progress(0, estimate.scenes)
+            report = read_knowledge_of_project(
+                stores, project, **chosen, model=chat_model, workers=workers, prices=prices, progress=progress
+            )
+        labels = story_labels(stores, project)
+    _report_knowledge(report, project)
+    if as_json:
+        print_json(report)
+    else:
+        counts = [report.count(outcome) for outcome in ("done", "failed", "overtaken")]
+        print_pairs(
+            {
+                labels.value("project"): project,
+                labels.value("scenes"): labels.value("{} done, {} failed, {} overtaken").format(*counts),
+                labels.value("memories whose knowers are told"): sum(each.memories for each in report.scenes),
+                labels.value("earlier memories learnt"): sum(each.learned for each in report.scenes),
+                labels.value("model calls"): sum(each.model_calls for each in report.scenes),
+                labels.value("tokens"): _counted(report, labels),
+                labels.value("price"): None if report.price is None else f"{report.price:,.2f}",
+                labels.value("index"): index_state(report.indexing, project, labels),
+            }
+        )
+    if report.count("failed") or report.stopped is not None:
+        raise click.exceptions.Exit(ExitCode.FAILED)
+
+
+def _report_knowledge(report: KnowledgeReport, project_id: str) -> None:
+    for scene in report.scenes:
+        place = f"scene {scene.chapter_index}:{scene.scene_index}"
+        if scene.outcome == "failed":
+            report_line(f"error: {place}: {scene.reason}; it is as it was")
+        elif scene.outcome == "overtaken":
+            report_warning(f"{place} changed meanwhile; what the model said was dropped")
+        else:
+            for issue in scene.issues:
+                report_warning(f"{place}: {issue.message}")
+    if report.stopped is not None:
+        report_line(f"error: stopped: {report.stopped}")
+    if report.waiting:
+        report_line(
+            f"{report.waiting} scenes wait to be read for who knows what;"
+            f" `novelgen extract {project_id} --knowledge` goes on from there"
+        )
+    if report.without_record:
+        report_line(
+            f"{report.without_record} scenes have no record, and were not read;"
+            f" `novelgen extract {project_id}` makes them"
+        )
+
+
+def _reconcile(
+    session: CliSession, project: str, *, chapter: int | None, again: bool, model: str | None, as_json: bool
+) -> None:
+    from runtime.services.extraction import reconcile_project
+
+    with opened_project(session, project) as stores:
+        with progress_bars("chapters") as (progress,):
+            report = reconcile_project(
+                stores, project, chapter_index=chapter, again=again, model=model, progress=progress
+            )
+        labels = story_labels(stores, project)
+    _report_chapters(report.chapters)
+    if as_json:
+        print_json(report)
+    else:
+        print_pairs({labels.value("project"): project, **_chapter_pairs(report.chapters, labels)})
+    if any(each.outcome == "failed" for each in report.chapters):
+        raise click.exceptions.Exit(ExitCode.FAILED)
+
+
+def _report_chapters(chapters: Sequence[ChapterPass]) -> None:
+    for each in chapters:
+        if each.outcome == "overtaken":
+            report_warning(f"chapter {each.chapter_index} changed meanwhile; what the model said was dropped")
+        for issue in each.issues:
+            report_warning(f"chapter {each.chapter_index}: {issue.message}")
+
+
+def _chapter_pairs(chapters: Sequence[ChapterPass], labels: ViewLabels) -> dict[str, str]:
+    done = [each for each in chapters if each.outcome == "done"]
+    pairs = [f"{change.other_id} = {change.entity_id}" for each in done for change in each.changes]
+    parted = [f"{change.entity_id} ≠ {change.other_id}" for each in done for change in each.parted]
+    names = [f"{name.entity_id} {name.name}" for each in done for name in each.names]
+    names += [f"{entity_id} → {name}" for each in done for entity_id, name in each.display_names.items()]
+    threads = [loop_id for each in done for loop_id in each.ended_threads]
+    before = sum(each.outcome == "unchanged" for each in chapters)
+    waiting = sum(each.outcome == "waiting" for each in chapters)
+    told = [
+        f"{len(done)} / {len(chapters)}",
+        labels.value("{} before").format(before) if before else "",
+        labels.value("{} not read yet").format(waiting) if waiting else "",
+    ]
+    return {
+        labels.value("chapters reconciled"): labels.value(", ").join(filter(None, told)),
+        labels.value("now one"): ", ".join(pairs),
+        labels.value("now apart"): ", ".join(parted),
+        labels.value("new names"): ", ".join(names),
+        labels.value("threads ended"): ", ".join(threads),
+    }
+
+
+def _estimate_line(estimate: ExtractionEstimate) -> str:
+    return (
+        f"{estimate.scenes} scenes to read: {estimate.calls} calls of the model, about"
+        f" {_rounded(estimate.input_tokens)} tokens in and {_rounded(estimate.output_tokens)} out"
+        + (f", for about {estimate.price:,.2f}" if estimate.price is not None else "")
+    )
+
+
+def _rounded(number: int) -> str:
+    """Two digits that mean something: an estimate has no more."""
+    digits = max(0, len(str(number)) - 2)
+    return f"{round(number, -digits):,}"
+
+
+def _report_scenes(report: ExtractionReport) -> None:
+    for scene in report.scenes:
+        place = f"scene {scene.chapter_index}:{scene.scene_index}"
+        if scene.outcome == "failed":
+            kept = "; its record of before is kept" if scene.had_record else ""
+            report_line(f"error: {place}: {scene.reason}{kept}")
+        elif scene.outcome == "overtaken":
+            report_warning(f"{place} changed meanwhile; what the model said was dropped")
+        else:
+            for issue in scene.issues:
+                report_warning(f"{place}: {issue.message}")
+    _report_chapters(report.chapters)
+    for issue in report.consolidation:
+        report_warning(issue.message)
+    for warning in report.thread_warnings:
+        report_warning(warning)
+
+
+def _report_ways_out(report: ExtractionReport, project_id: str) -> None:
+    failed = [scene for scene in report.scenes if scene.outcome == "failed"]
+    if any(not scene.had_record for scene in failed):
+        report_line(f"failed scenes keep their text; try again with `novelgen extract {project_id} --retry`")
+    kept = [f"--scene {scene.chapter_index}:{scene.scene_index}" for scene in failed if scene.had_record]
+    if kept:
+        report_line(f"read them once more with `novelgen extract {project_id} {' '.join(kept)}`")
+
+
+def _print_summary(report: ExtractionReport, project_id: str, labels: ViewLabels) -> None:
+    scenes = report.scenes
+    new_entities = [f"{entity.entity_id} {entity.name}" for each in scenes for entity in each.new_entities]
+    counts = [report.count(outcome) for outcome in ("done", "failed", "overtaken")]
+    unverified = sum(len(each.unverified) for each in scenes)
+    print_pairs(
+        {
+            labels.value("project"): project_id,
+            labels.value("scenes"): labels.value("{} done, {} failed, {} overtaken").format(*counts),
+            labels.value("memories"): labels.value("{}, {} facts without a quote in the scene").format(
+                sum(each.memories for each in scenes), unverified
+            ),
+            labels.value("new entities"): ", ".join(new_entities),
+            labels.value("model calls"): _model_calls(report),
+            labels.value("tokens"): _counted(report, labels),
+            labels.value("price"): None if report.price is None else f"{report.price:,.2f}",
+            labels.value("not placed"): _unplaced(report),
+            **(_chapter_pairs(report.chapters, labels) if report.chapters else {}),
+            labels.value("index"): index_state(report.indexing, project_id, labels),
+        }
+    )
+
+
+def _model_calls(report: ExtractionReport) -> int:
+    of_scenes = sum(scene.model_calls for scene in report.scenes)
+    return of_scenes + sum(each.model_calls for each in report.chapters)
+
+
+def _counted(report: ExtractionReport | KnowledgeReport, labels: ViewLabels) -> str | None:
+    usage = report.usage
+    if not usage.input_tokens and not usage.output_tokens:
+        return None
+    counts = (usage.input_tokens, usage.cached_tokens, usage.output_tokens)
+    return labels.value("{} in, {} of them cached, {} out").format(*(f"{count:,}" for count in counts))
+
+
+def _unplaced(report: ExtractionReport) -> str | None:
+    """What the model said and nobody could place, with its scene; the whole list is in the JSON."""
+    said = [
+        f"{scene.chapter_index}:{scene.scene_index} {item.text[:MAX_UNPLACED_CHARACTERS]}"
+        for scene in report.scenes
+        for item in scene.unplaced
+    ]
+    more = f"; … ({len(said) - MAX_UNPLACED_LISTED} more with --json)" if len(said) > MAX_UNPLACED_LISTED else ""
+    return "; ".join(said[:MAX_UNPLACED_LISTED]) + more if said else None

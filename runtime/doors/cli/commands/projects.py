@@ -1,0 +1,133 @@
+"""`novelgen new`, `init` and `projects`."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import click
+
+from runtime.doors.cli.opening import opened_stores
+from runtime.doors.cli.output import print_json, print_result, print_table, print_text
+from runtime.doors.cli.parameters import CliSession, json_option, project_argument, require_confirmation, yes_option
+
+if TYPE_CHECKING:
+    from runtime.services.projects import MadeFiles, ProjectOverview
+
+_LANGUAGE = click.option(
+    "--language",
+    type=click.Choice(["en", "zh"]),
+    help="Language of the story, for settings.json.  [default: that of the project's name]",
+)
+
+
+@click.command(epilog="\b\nExample:\n  novelgen new my-novel\n  novelgen new 我的小说")
+@click.argument("name")
+@_LANGUAGE
+@json_option
+@click.pass_obj
+def new(session: CliSession, name: str, language: str | None, as_json: bool) -> None:
+    """Make a new project with an empty memory.
+
+    As `init`, it makes the folder with a commented config.yaml; the memory is there at once, so that characters,
+    places, relationships and loops can be added before the first scene.
+    """
+    from runtime.services.projects import create_project
+
+    with opened_stores(session, name) as stores:
+        files = create_project(stores, name, language=language)
+    hint = f"\nIts memory is empty: add to it by `novelgen character add {name} NAME` and the like."
+    print_result(files, *_made_lines(files), hint, as_json=as_json)
+
+
+@click.command(epilog="\b\nExamples:\n  novelgen init my-novel\n  novelgen --projects-dir ~/novels init 我的小说")
+@project_argument
+@_LANGUAGE
+@json_option
+@click.pass_obj
+def init(session: CliSession, project: str, language: str | None, as_json: bool) -> None:
+    """Make a project's folder, with a commented config.yaml.
+
+    It holds settings.json, characters.json, config.yaml and chapters/. Files that are there already are left
+    as they are.
+    """
+    from runtime.services.projects import make_project_files
+
+    with opened_stores(session, project) as stores:
+        files = make_project_files(stores, project, language=language)
+    print_result(files, *_made_lines(files), as_json=as_json)
+
+
+@click.command(epilog="\b\nExample:\n  novelgen --projects-dir ~/novels projects")
+@json_option
+@click.pass_obj
+def projects(session: CliSession, as_json: bool) -> None:
+    """List the stored projects with what they hold."""
+    from runtime.services.projects import list_project_ids
+
+    with opened_stores(session) as stores:
+        project_ids = list_project_ids(stores)
+    overviews = [_overview(session, project_id) for project_id in project_ids]
+    if as_json:
+        print_json(overviews)
+    elif not overviews:
+        print_text(f"no projects in {str(session.projects_dir)!r}; make one with `novelgen init NAME`")
+    else:
+        headings = ("project", "language", "scenes", "memories", "entities", "title")
+        rows = [
+            (each.project_id, each.language, each.scenes, each.memories, each.entities, _title(each))
+            for each in overviews
+        ]
+        print_table(headings, rows, wide=5)
+
+
+@click.command(epilog="\b\nExample:\n  novelgen delete my-novel")
+@project_argument
+@yes_option
+@json_option
+@click.pass_obj
+def delete(session: CliSession, project: str, is_confirmed: bool, as_json: bool) -> None:
+    """Delete a project for good, with all of its files.
+
+    What is stored of it and its index go as well; nothing of any other project is touched. Where a server has the
+    projects, delete it there.
+    """
+    from novelgen.errors import ConfigurationError
+    from runtime.doors.http.presence import running_server
+    from runtime.services.project_deletion import delete_project
+
+    url = running_server(session.projects_dir)
+    if url is not None:
+        raise ConfigurationError(f"a server has these projects ({url}); delete {project!r} there, or end it first")
+    with opened_stores(session, project) as stores:
+        folder = stores.paths(project).folder
+        require_confirmation(
+            f"delete project {project!r} with all that is stored of it and all files in {str(folder)!r}",
+            is_confirmed=is_confirmed,
+        )
+        deleted = delete_project(stores, project, confirm=project)
+    told = f"deleted {deleted.project_id}: {deleted.scenes} scenes, {deleted.memories} memories, {deleted.files} files"
+    print_result(deleted, told, as_json=as_json)
+
+
+def _overview(session: CliSession, project_id: str) -> ProjectOverview:
+    """Describe a project by its own settings; one that cannot be read says why and does not stop the others."""
+    from novelgen.errors import NovelgenError, UnknownProjectError
+    from runtime.services.projects import ProjectOverview, describe_project
+
+    try:
+        with opened_stores(session, project_id) as stores:
+            return describe_project(stores, project_id)
+    except UnknownProjectError:
+        return ProjectOverview(project_id=project_id, problem="nothing stored yet: run `novelgen ingest`")
+    except NovelgenError as error:
+        return ProjectOverview(project_id=project_id, problem=f"cannot be read: {error}")
+
+
+def _title(overview: ProjectOverview) -> str:
+    return overview.problem or overview.name
+
+
+def _made_lines(files: MadeFiles) -> list[str]:
+    made = [f"made  {file}" for file in files.made] + [f"kept  {file}" for file in files.kept]
+    told = f"\nPut finished chapters into {files.chapters} as chapter_001.json, .txt or .md, then run:"
+    return [*made, told, f"  novelgen ingest {files.project_id}"]

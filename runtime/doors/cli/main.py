@@ -1,0 +1,204 @@
+"""The program `novelgen`: its commands, one line each, and its own options.
+
+A command's module is imported when the command is asked for, and imports its work when it runs, so that
+`--help` stays fast.
+"""
+
+from __future__ import annotations
+
+import importlib
+import importlib.metadata
+import sys
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import click
+
+from runtime.doors.cli.error_handling import (
+    EXIT_CODE_MEANINGS,
+    LOG_LEVELS,
+    ExitCode,
+    configure_logging,
+    run_guarded,
+    silence_stdout,
+)
+from runtime.doors.cli.parameters import CliSession, CommandGroup
+
+COMMAND_SECTIONS: dict[str, dict[str, str]] = {
+    "Fill the memory": {
+        "new": "projects:new",
+        "init": "projects:init",
+        "ingest": "ingest:ingest",
+        "import-book": "ingest:import_book",
+        "import": "transfer:import_command",
+        "index": "index:index",
+        "extract": "extract:extract",
+        "note": "memory:note",
+    },
+    "Write the next scene": {
+        "context": "context:context",
+        "check": "check:check",
+        "chunk-context": "lookup:chunk_context",
+        "summarize": "lookup:summarize",
+        "since": "since:since",
+    },
+    "Look things up": {
+        "search": "lookup:search",
+        "entity": "entity:entity",
+        "character": "entity:character",
+        "location": "entity:location",
+        "knows": "knowledge:knows",
+        "relationship": "relationship:relationship",
+        "thread": "thread:thread",
+        "threads": "thread:threads",
+        "timeline": "lookup:timeline",
+        "projects": "projects:projects",
+        "export": "transfer:export",
+    },
+    "Play a character": {"npc": "npc:npc"},
+    "Open doors": {"serve": "serve:serve", "mcp": "mcp:mcp"},
+    "Put things right": {
+        "memory": "memory:memory",
+        "record": "scene:record",
+        "summary": "summary:summary",
+        "conflicts": "conflicts:conflicts",
+        "scene": "scene:scene",
+        "consolidate": "consolidate:consolidate",
+        "reindex": "doctor:reindex",
+        "doctor": "doctor:doctor",
+        "delete": "projects:delete",
+    },
+    "Measure": {"bench": "bench:bench"},
+}
+"""Section of the help to command to `module:attribute` below runtime/doors/cli/commands."""
+
+FORMER_NAMES = {"loop": "thread"}
+"""Former name of a command to the one that it has now; it still works and is not shown."""
+
+_EXAMPLES = """\b
+Examples:
+  novelgen init my-novel
+  novelgen ingest my-novel
+  novelgen context my-novel --chapter 6 --scene 2"""
+_EXIT_CODES = "\b\nExit codes:\n" + "\n".join(f"  {code.value:<4} {text}" for code, text in EXIT_CODE_MEANINGS.items())
+
+NOT_INSTALLED = "from a checkout"
+
+
+class LazyGroup(CommandGroup):
+    """A group over a table of commands, each of which is imported when it is asked for."""
+
+    def __init__(self, *, sections: Mapping[str, Mapping[str, str]], **options: Any) -> None:
+        super().__init__(**options)
+        self._sections = sections
+        self._targets = {name: target for entries in sections.values() for name, target in entries.items()}
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        """Return the names of all commands in the order of the table."""
+        return list(self._targets)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        """Import and return a command, or None when there is none of that name."""
+        target = self._targets.get(FORMER_NAMES.get(cmd_name, cmd_name))
+        if target is None:
+            return None
+        module_name, _, attribute = target.partition(":")
+        module = importlib.import_module(f"runtime.doors.cli.commands.{module_name}")
+        command: click.Command = getattr(module, attribute)
+        return command
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """Write the commands, one list per section."""
+        width = max(len(name) for name in self._targets)
+        limit = formatter.width - 6 - width
+        for heading, entries in self._sections.items():
+            commands = [(name, self.get_command(ctx, name)) for name in entries]
+            rows = [(name.ljust(width), each.get_short_help_str(limit)) for name, each in commands if each]
+            with formatter.section(heading):
+                formatter.write_dl(rows)
+
+
+class _Program(LazyGroup):
+    """The outermost group: errors end as one line and an exit code, whoever calls it."""
+
+    def main(self, *arguments: Any, **options: Any) -> Any:
+        """Run a command and end the process with its exit code."""
+        options["standalone_mode"] = False
+        _allow_every_character()
+        sys.exit(run_guarded(lambda: super(_Program, self).main(*arguments, **options)))
+
+    def invoke(self, ctx: click.Context) -> Any:
+        """Run the command; a reader that closes the output early is no failure: `novelgen search … | head`."""
+        try:
+            return super().invoke(ctx)
+        except BrokenPipeError:
+            silence_stdout()
+            ctx.exit(ExitCode.DONE)
+
+
+def _print_version(context: click.Context, _: click.Parameter, is_asked: bool) -> None:
+    if is_asked:
+        click.echo(f"novelgen {program_version()}")
+        context.exit()
+
+
+@click.group(
+    cls=_Program,
+    sections=COMMAND_SECTIONS,
+    context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
+    epilog=f"{_EXAMPLES}\n\n{_EXIT_CODES}",
+)
+@click.option(
+    "--projects-dir",
+    type=click.Path(path_type=Path, file_okay=False),
+    default=Path("projects"),
+    envvar="NOVELGEN_PROJECTS_DIR",
+    show_default=True,
+    show_envvar=True,
+    help="Folder that holds the projects.",
+)
+@click.option(
+    "--log-level",
+    type=click.Choice(LOG_LEVELS, case_sensitive=False),
+    default="warning",
+    show_default=True,
+    help="What is logged to stderr; debug also shows tracebacks.",
+)
+@click.option(
+    "--version",
+    is_flag=True,
+    is_eager=True,
+    expose_value=False,
+    callback=_print_version,
+    help="Show the version and exit.",
+)
+@click.pass_context
+def novelgen(context: click.Context, projects_dir: Path, log_level: str) -> None:
+    """A story memory for long fiction: what must the next scene not contradict, and what should it pick up?
+
+    Options of the program stand before the command: novelgen --projects-dir DIR COMMAND PROJECT.
+    """
+    configure_logging(log_level)
+    context.obj = CliSession(projects_dir=projects_dir)
+
+
+def main(arguments: Sequence[str] | None = None) -> None:
+    """Run the program and end the process with its exit code."""
+    novelgen.main(args=arguments, prog_name="novelgen")
+
+
+def program_version() -> str:
+    """Return the installed version, or a word for a checkout that is not installed."""
+    try:
+        return importlib.metadata.version("novelgen")
+    except importlib.metadata.PackageNotFoundError:
+        return NOT_INSTALLED
+
+
+def _allow_every_character() -> None:
+    """Escape what a terminal's encoding cannot show instead of failing on it."""
+    for stream in (sys.stdout, sys.stderr):
+        reconfigure = getattr(stream, "reconfigure", None)
+        if reconfigure is not None:
+            reconfigure(errors="backslashreplace")

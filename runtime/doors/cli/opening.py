@@ -1,0 +1,94 @@
+"""Opening a project for a command: its settings, its stores, and the words of its language."""
+
+from __future__ import annotations
+
+import gc
+import logging
+from collections.abc import Iterator
+from contextlib import contextmanager
+from functools import cache
+from typing import TYPE_CHECKING, Any
+
+from novelgen.errors import VectorIndexOwnedError
+from runtime.doors.cli.labels import ViewLabels, view_labels_for
+from runtime.doors.cli.parameters import CliSession
+
+logger = logging.getLogger(__name__)
+
+if TYPE_CHECKING:
+    from runtime.stores import MemoryStores
+
+
+@contextmanager
+def opened_stores(session: CliSession, project_id: str | None = None, **overrides: Any) -> Iterator[MemoryStores]:
+    """Give stores and close them at the end; nothing is opened yet."""
+    from runtime.services.projects import project_settings
+    from runtime.settings import load_settings
+    from runtime.stores import MemoryStores
+
+    settle_imports()
+    warn_of_server(session)
+    if project_id is None:
+        settings = load_settings(projects_dir=session.projects_dir, **overrides)
+    else:
+        settings = project_settings(session.projects_dir, project_id, **overrides)
+    with MemoryStores(settings) as stores:
+        try:
+            yield stores
+        except VectorIndexOwnedError as error:
+            url = _server_of(session)
+            if url is None:
+                raise
+            raise VectorIndexOwnedError(
+                f"the vector index is held by the server at {url}; let the server repair it (`curl -X POST "
+                f"{url}/v1/projects/{project_id or 'PROJECT'}/doctor`), or end the server and repeat this"
+            ) from error
+
+
+def warn_of_server(session: CliSession) -> None:
+    """Say where a server has the projects open, and what that means for a command."""
+    url = _server_of(session)
+    if url is not None:
+        logger.warning(
+            "a server has these projects open (%s): this works on the same database; the vector index is the server's, "
+            "so this searches exactly, without it, and what it stores the server indexes with its own next write",
+            url,
+        )
+
+
+def _server_of(session: CliSession) -> str | None:
+    from runtime.doors.http.presence import running_server
+
+    return running_server(session.projects_dir)
+
+
+@contextmanager
+def opened_project(session: CliSession, project_id: str, **overrides: Any) -> Iterator[MemoryStores]:
+    """Give the stores of a project that must be stored."""
+    from runtime.services.projects import require_stored
+
+    with opened_stores(session, project_id, **overrides) as stores:
+        require_stored(stores, project_id)
+        yield stores
+
+
+def story_language(stores: MemoryStores, project_id: str) -> str:
+    """Return the language of a stored project's story; empty where nothing says it."""
+    from runtime.services.projects import language_of_project
+
+    return language_of_project(stores, project_id)
+
+
+def story_labels(stores: MemoryStores, project_id: str) -> ViewLabels:
+    """Return the words of a stored project's views, in the language of its story."""
+    return view_labels_for(story_language(stores, project_id))
+
+
+@cache
+def settle_imports() -> None:
+    """Let the garbage collector pass over what a command has imported: it stays until the program ends. Works once.
+
+    Else it looks through half a million objects of the libraries again and again while a context of a large
+    project is built.
+    """
+    gc.freeze()

@@ -1,0 +1,197 @@
+"""What commands share of their command line: the program's own options, arguments, options, and asking first."""
+
+from __future__ import annotations
+
+import re
+import sys
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import click
+
+from novelgen.errors import UserInputError
+from novelgen.nearest import nearest_names
+from runtime.doors.cli.error_handling import ExitCode
+
+if TYPE_CHECKING:
+    from datetime import datetime
+
+    from novelgen.models.position import StoryPosition
+
+# Longer numbers are out of bounds anyway, and Python refuses to read very long ones.
+_NUMBER = re.compile(r"[0-9]{1,12}")
+_WHOLE_NUMBER = re.compile(r"[+-]?[0-9]{1,6}")
+F = TypeVar("F", bound=Callable[..., Any])
+
+
+@dataclass(frozen=True, slots=True)
+class CliSession:
+    """The options that stand before the command."""
+
+    projects_dir: Path
+
+
+class CommandGroup(click.Group):
+    """A group of commands that shows its help when none is named, and names what is near a misspelt one."""
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        """Read the group's own options; without any argument show the help and end."""
+        if not args and not self.invoke_without_command:
+            click.echo(ctx.get_help(), color=ctx.color)
+            ctx.exit(ExitCode.DONE)
+        return super().parse_args(ctx, args)
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        """Find the command that is named."""
+        name = args[0]
+        if not name.startswith("-") and self.get_command(ctx, name) is None:
+            near = nearest_names(name, self.list_commands(ctx), at_most=2)
+            advice = f" Did you mean {' or '.join(map(repr, near))}?" if near else ""
+            raise click.UsageError(f"No such command {name!r}.{advice}", ctx)
+        return super().resolve_command(ctx, args)
+
+
+class PositionType(click.ParamType):
+    """A story position as it is typed: `3:2` is on entering scene 2 of chapter 3, `3` on entering chapter 3."""
+
+    name = "C:S"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> StoryPosition:
+        """Return the position."""
+        from novelgen.models.position import StoryPosition
+
+        if isinstance(value, StoryPosition):
+            return value
+        parts = str(value).split(":")
+        if len(parts) > 2 or not all(_NUMBER.fullmatch(part) for part in parts):
+            self.fail(f"{str(value)[:80]!r} is no position; write chapter:scene such as 3:2, or a chapter such as 3")
+        return StoryPosition(*(int(part) for part in parts))
+
+
+class MomentType(click.ParamType):
+    """A moment of what is played as it is typed: `2:5` is turn 5 of session 2, `2031-03-01T18:00` a point in time."""
+
+    name = "S:T|TIME"
+
+    def convert(
+        self, value: Any, param: click.Parameter | None, ctx: click.Context | None
+    ) -> tuple[int, int] | datetime:
+        """Return session and turn, or the point in time; one without a time zone is taken as UTC."""
+        from datetime import UTC, datetime
+
+        if not isinstance(value, str):
+            moment: tuple[int, int] | datetime = value
+            return moment
+        session, _, turn = value.partition(":")
+        if _NUMBER.fullmatch(session) and _NUMBER.fullmatch(turn):
+            return int(session), int(turn)
+        try:
+            told = datetime.fromisoformat(value)
+        except ValueError:
+            self.fail(
+                f"{value[:80]!r} is no moment; write session:turn such as 2:5, or a time such as 2031-03-01T18:00"
+            )
+        return told if told.tzinfo else told.replace(tzinfo=UTC)
+
+
+class DimensionType(click.ParamType):
+    """A dimension of a relationship and its value as they are typed: `trust=40`."""
+
+    name = "NAME=VALUE"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> tuple[str, int]:
+        """Return the dimension and its value."""
+        from novelgen.models.state import DIMENSION_RANGES
+
+        if isinstance(value, tuple):
+            return value
+        name, _, number = (part.strip() for part in str(value)[:80].partition("="))
+        ranges = {str(each): bounds for each, bounds in DIMENSION_RANGES.items()}
+        if name not in ranges:
+            self.fail(f"{name!r} is no dimension; write one of {', '.join(ranges)}, such as trust=40")
+        lowest, highest = ranges[name]
+        if not _WHOLE_NUMBER.fullmatch(number) or not lowest <= int(number) <= highest:
+            self.fail(f"{name}={number!r} is no whole number from {lowest} to {highest}")
+        return name, int(number)
+
+
+POSITION = PositionType()
+MOMENT = MomentType()
+FILE = click.Path(path_type=Path, dir_okay=False)
+FOLDER = click.Path(path_type=Path, file_okay=False)
+COUNT = click.IntRange(min=1)
+CHAPTER = click.IntRange(min=0)
+TOKENS = click.IntRange(min=0, max=1_000_000)
+
+
+def project_argument(command: F) -> F:
+    """Give a command the argument PROJECT."""
+    return click.argument("project")(command)
+
+
+def json_option(command: F) -> F:
+    """Give a command the flag `--json`."""
+    return click.option("--json", "as_json", is_flag=True, help="Print JSON, and nothing else, on stdout.")(command)
+
+
+def as_of_option(command: F) -> F:
+    """Give a command the option `--as-of`."""
+    return click.option(
+        "--as-of",
+        type=POSITION,
+        help="Read on entering that scene: only what lies before it.  [default: the end of the story]",
+    )(command)
+
+
+def changes_option(command: F) -> F:
+    """Give a command that takes scenes in the flag `--no-changes`, passed as `tell_changes`."""
+    return click.option(
+        "--changes/--no-changes",
+        "tell_changes",
+        default=True,
+        help="Tell at the end what the last scene changed, as `novelgen since` does, or leave it out.",
+    )(command)
+
+
+def from_option(command: F) -> F:
+    """Give a command the option `--from`, passed as `start`."""
+    return click.option(
+        "--from", "start", type=POSITION, help="Holds on entering that scene.  [default: after the last stored scene]"
+    )(command)
+
+
+def dimension_option(of_whom: str) -> Callable[[F], F]:
+    """Give a command the repeatable option `--dimension`."""
+    return click.option(
+        "--dimension",
+        "dimensions",
+        type=DimensionType(),
+        multiple=True,
+        help=f"{of_whom}: trust, respect, affection or fear from -100 to 100, familiarity from 0 to 100; several with "
+        "one --dimension each, the last of one name counts.",
+    )
+
+
+def yes_option(command: F) -> F:
+    """Give a command that takes something away the flag `--yes`, passed as `is_confirmed`."""
+    return click.option("--yes", "-y", "is_confirmed", is_flag=True, help="Do it without asking.")(command)
+
+
+def can_ask() -> bool:
+    """Tell whether somebody sits at a terminal who can be asked."""
+    return sys.stdin.isatty()
+
+
+def require_confirmation(action: str, *, is_confirmed: bool) -> None:
+    """Ask before something is taken away for good."""
+    if is_confirmed:
+        return
+    if not can_ask():
+        raise UserInputError(f"about to {action}, and no terminal to ask at; add --yes to do it")
+    if not click.confirm(f"{action[:1].upper()}{action[1:]}?", err=True):
+        click.echo("nothing was changed", err=True)
+        raise click.exceptions.Exit(ExitCode.FAILED)

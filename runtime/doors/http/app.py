@@ -1,0 +1,226 @@
+"""The HTTP application: routes over the services, behind a gate, with errors as problems."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from typing import Any
+
+import anyio
+import anyio.to_thread
+from fastapi import Depends, FastAPI, Request, Response
+from fastapi.exceptions import RequestValidationError
+from fastapi.openapi.utils import get_openapi
+from langchain_core.language_models import BaseChatModel
+from opentelemetry.trace import TracerProvider
+from starlette.exceptions import HTTPException
+
+from novelgen import __version__
+from novelgen.errors import NovelgenError
+from runtime.doors.http.agents import AgentDoor
+from runtime.doors.http.examples import with_examples
+from runtime.doors.http.gate import Gate
+from runtime.doors.http.house import House, require_access
+from runtime.doors.http.jobs import Jobs
+from runtime.doors.http.problems import (
+    PROBLEM_TYPE,
+    Problem,
+    Refusal,
+    invalid_request,
+    problem_answer,
+    problem_of,
+    problem_type,
+)
+from runtime.doors.http.repeats import Repeats
+from runtime.doors.http.routes import (
+    characters,
+    condition,
+    drafts,
+    entities,
+    jobs,
+    memories,
+    projects,
+    scenes,
+    story,
+    threads,
+    writing,
+)
+from runtime.doors.http.settings import ServerSettings
+from runtime.doors.http.telemetry import NOT_FASTAPIS, Observing, Telemetry
+from runtime.doors.http.turns import Turns
+from runtime.page import routes as page
+from runtime.page.check import offer_draft_work
+from runtime.services.project_stores import ProjectStores
+
+JOBS_FOLDER = ".server/jobs"
+"""Below the folder of the projects; no project can have such a name."""
+
+CLOSING_S = 2.5
+"""Longest wait for jobs and stores at the end."""
+
+logger = logging.getLogger(__name__)
+
+_ROUTERS = (
+    condition.router,
+    projects.router,
+    writing.router,
+    scenes.router,
+    entities.router,
+    memories.router,
+    threads.router,
+    story.router,
+    drafts.router,
+    characters.router,
+    jobs.router,
+    page.router,
+)
+
+
+def build_app(
+    stores: ProjectStores,
+    settings: ServerSettings | None = None,
+    *,
+    chat_model: BaseChatModel | None = None,
+    tracer_provider: TracerProvider | None = None,
+) -> FastAPI:
+    """Build the application.
+
+    Args:
+        stores: The stores of all projects; they are closed when the application ends.
+        settings: Who may come in, and how much is taken on; None: this machine alone, without a token.
+        chat_model: LangChain chat model in place of the settings'.
+        tracer_provider: Takes the spans of OpenTelemetry; None is the program's own, if it has set one.
+    """
+    settings = settings or ServerSettings()
+    projects_dir = stores.settings.projects_dir
+    all_jobs = Jobs(projects_dir / JOBS_FOLDER, limits=settings.limits, secret_folders=(projects_dir,))
+    telemetry = Telemetry(lambda: [each.state for each in all_jobs.list()], tracer_provider=tracer_provider)
+    house = House(stores, settings, all_jobs, telemetry=telemetry, chat_model=chat_model)
+    jobs.offer_work(house)
+    offer_draft_work(house)
+    agents = AgentDoor(house)
+
+    @asynccontextmanager
+    async def lifespan(_: FastAPI) -> AsyncIterator[None]:
+        house.jobs.load()
+        async with agents.opened():
+            yield
+        with anyio.move_on_after(CLOSING_S) as closing:
+            await anyio.to_thread.run_sync(house.close, abandon_on_cancel=True)
+        if closing.cancelled_caught:
+            logger.warning("not everything closed within %g s; the next start puts the indexes right", CLOSING_S)
+
+    app = FastAPI(
+        title="novelgen",
+        version=__version__,
+        summary="A story memory for long fiction.",
+        # Their pages load scripts from elsewhere.
+        docs_url=None,
+        redoc_url=None,
+        lifespan=lifespan,
+        dependencies=[Depends(require_access)],
+        generate_unique_id_function=lambda route: route.name,
+        redirect_slashes=False,
+        **NOT_FASTAPIS,
+    )
+    app.state.house = house
+    for router in _ROUTERS:
+        app.include_router(router)
+    app.router.routes.append(agents.route)
+    _answer_problems(app, house)
+    _describe(app)
+    # The last one added is the outermost.
+    app.add_middleware(Repeats)
+    app.add_middleware(Turns, limits=settings.limits)
+    app.add_middleware(Gate, settings=settings)
+    app.add_middleware(Observing, telemetry=telemetry)
+    return app
+
+
+def _answer_problems(app: FastAPI, house: House) -> None:
+    folders = [house.stores.settings.projects_dir]
+
+    async def of_the_tree(request: Request, error: Exception) -> Response:
+        assert isinstance(error, NovelgenError)
+        return _answer(request, problem_of(error, folders=folders))
+
+    async def of_the_request(request: Request, error: Exception) -> Response:
+        assert isinstance(error, RequestValidationError)
+        return _answer(request, invalid_request(error.errors()))
+
+    async def of_http(request: Request, error: Exception) -> Response:
+        assert isinstance(error, HTTPException)
+        if isinstance(error, Refusal):
+            return _answer(request, error.problem, dict(error.headers or {}))
+        kind = {404: "unknown-route", 405: "wrong-method"}.get(error.status_code, "invalid-request")
+        problem = Problem(
+            type=problem_type(kind),
+            title=kind.replace("-", " ").capitalize(),
+            status=error.status_code,
+            detail=f"{error.detail}; /openapi.json lists every route and what it takes",
+        )
+        return _answer(request, problem, dict(error.headers or {}))
+
+    async def of_a_bug(request: Request, error: Exception) -> Response:
+        bug = Refusal(500, "bug", "a bug in novelgen; the server's log has more under the request's id")
+        return _answer(request, bug.problem)
+
+    app.add_exception_handler(NovelgenError, of_the_tree)
+    app.add_exception_handler(RequestValidationError, of_the_request)
+    app.add_exception_handler(HTTPException, of_http)
+    app.add_exception_handler(Exception, of_a_bug)
+
+
+def _answer(request: Request, problem: Problem, headers: dict[str, str] | None = None) -> Response:
+    return problem_answer(problem, request_id=request.scope.get("request_id", ""), headers=headers)
+
+
+def _describe(app: FastAPI) -> None:
+    """Let the OpenAPI document tell of problems, tokens and examples."""
+
+    def describe() -> dict[str, Any]:
+        if app.openapi_schema is None:
+            document = get_openapi(
+                title=app.title,
+                version=app.version,
+                summary=app.summary,
+                description="Positions are `3:2` (on entering scene 2 of chapter 3) or `3`; what is read at one lies "
+                "strictly before it. Errors are `application/problem+json` with a stable `type`.",
+                routes=app.routes,
+            )
+            _tell_of_problems(document)
+            _tell_pairs_plainly(document["components"]["schemas"])
+            app.openapi_schema = with_examples(document)
+        return app.openapi_schema
+
+    app.openapi = describe  # type: ignore[method-assign]
+
+
+def _tell_of_problems(document: dict[str, Any]) -> None:
+    schemas = document.setdefault("components", {}).setdefault("schemas", {})
+    problem = Problem.model_json_schema(ref_template="#/components/schemas/{model}")
+    schemas.update(problem.pop("$defs", {}))
+    schemas["Problem"] = problem
+    for name in ("HTTPValidationError", "ValidationError"):
+        schemas.pop(name, None)
+    document["components"]["securitySchemes"] = {"token": {"type": "http", "scheme": "bearer"}}
+    document["security"] = [{}, {"token": []}]
+    content = {PROBLEM_TYPE: {"schema": {"$ref": "#/components/schemas/Problem"}}}
+    for operations in document["paths"].values():
+        for operation in operations.values():
+            operation["responses"].pop("422", None)
+            operation["responses"]["default"] = {"description": "What went wrong.", "content": content}
+
+
+def _tell_pairs_plainly(schema: Any) -> None:
+    """Tell of tuples whose parts are alike as arrays of them: few generators of clients know `prefixItems`."""
+    if isinstance(schema, dict):
+        parts = schema.get("prefixItems")
+        if isinstance(parts, list) and parts and all(each == parts[0] for each in parts):
+            schema["items"] = schema.pop("prefixItems")[0]
+        for each in schema.values():
+            _tell_pairs_plainly(each)
+    elif isinstance(schema, list):
+        for each in schema:
+            _tell_pairs_plainly(each)

@@ -1,0 +1,193 @@
+"""The gate of the server: request ids, the access log, who may come in, and how long a body may be."""
+
+from __future__ import annotations
+
+import asyncio
+import base64
+import hmac
+import logging
+import re
+import time
+import uuid
+from collections.abc import Awaitable, Callable
+from typing import Literal
+from urllib.parse import urlsplit
+
+from starlette.datastructures import Headers, MutableHeaders
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from runtime.doors.http.problems import Refusal, problem_answer
+from runtime.doors.http.settings import ServerSettings
+from runtime.doors.http.telemetry import known_method, path_without_names
+
+access_log = logging.getLogger("runtime.doors.http.access")
+logger = logging.getLogger(__name__)
+
+OPEN_PATHS = frozenset({"/health", "/ready"})
+"""What watches over the server needs no token: they tell nothing of stories."""
+
+UPLOAD_PATHS = re.compile(r"/v1/projects/[^/]+/manuscript|/page/imports")
+"""Where manuscripts come in, which may be longer than other bodies."""
+METRICS_PATH = "/metrics"
+"""What Prometheus reads: how much is asked of which route, so a token opens it, one for reading is enough."""
+
+AGENTS_PATH = "/mcp"
+"""Where agents talk MCP."""
+
+Access = Literal["all", "read"]
+"""What a caller may do; stands in the scope of a request as `access`."""
+
+_ASK_A_PERSON = 'Basic realm="novelgen", charset="UTF-8"'
+_OWN_SITE = frozenset({"same-origin", "none"})
+_GIVEN_REQUEST_ID = re.compile(r"[A-Za-z0-9._-]{1,64}")
+_PORT = re.compile(r":[0-9]{1,5}$")
+
+
+class Gate:
+    """Lets in who may come in, and says who came: ASGI middleware, around all that answers."""
+
+    def __init__(self, app: ASGIApp, *, settings: ServerSettings) -> None:
+        self._app = app
+        self._settings = settings
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Answer one request."""
+        if scope["type"] != "http":
+            await self._app(scope, receive, send)
+            return
+        headers = Headers(scope=scope)
+        given = headers.get("x-request-id", "")
+        request_id = given if _GIVEN_REQUEST_ID.fullmatch(given) else uuid.uuid4().hex
+        scope["request_id"] = request_id
+        told = _Told(send, request_id)
+        started = time.monotonic()
+        try:
+            scope["access"] = self._access(scope, headers)
+            await self._app(scope, _within(receive, headers, self._longest_body(scope)), told)
+        except Refusal as refusal:
+            if not told.status:
+                answer = problem_answer(refusal.problem, request_id=request_id, headers=refusal.headers)
+                await answer(scope, receive, told)
+        except asyncio.CancelledError:
+            # The server ends and has waited as long as it may.
+            if told.status:
+                raise
+            ending = Refusal(503, "ending", "the server ends; what it was at may be stored, send it again")
+            answer = problem_answer(ending.problem, request_id=request_id, headers=ending.headers)
+            await answer(scope, receive, told)
+        except Exception:
+            # The server's outermost border: whoever asked gets an answer, whoever runs it the traceback.
+            logger.exception("request %s failed", request_id)
+            if not told.status:
+                bug = Refusal(500, "bug", "a bug in novelgen; the server's log has more under the request's id")
+                await problem_answer(bug.problem, request_id=request_id)(scope, receive, told)
+        finally:
+            # Neither texts nor query strings: a query is part of a story.
+            access_log.info(
+                "%s %s %d %.1f ms %s",
+                known_method(scope),
+                path_without_names(scope),
+                told.status,
+                (time.monotonic() - started) * 1000,
+                request_id,
+            )
+
+    def _access(self, scope: Scope, headers: Headers) -> Access:
+        self._require_own_host(headers)
+        if self._settings.token is None or scope["path"] in OPEN_PATHS:
+            return "all"
+        given = _given_token(headers.get("authorization", ""))
+        is_all = hmac.compare_digest(given, self._settings.token.get_secret_value().encode())
+        read = self._settings.read_token
+        is_read = read is not None and hmac.compare_digest(given, read.get_secret_value().encode())
+        if is_all:
+            return "all"
+        if is_read:
+            return "read"
+        raise Refusal(
+            401,
+            "unauthorized",
+            "no token, or a wrong one; send `Authorization: Bearer …` with the server's token",
+            # A browser asks its user for a name and a password; the token is the password, the name is anything.
+            headers={"WWW-Authenticate": _ASK_A_PERSON if _is_page(scope["path"]) else "Bearer"},
+        )
+
+    def _require_own_host(self, headers: Headers) -> None:
+        """Refuse what a page of another site lets a browser send here."""
+        host = headers.get("host", "")
+        name = _PORT.sub("", host).strip("[]")
+        if not self._settings.may_be_called(name):
+            raise Refusal(
+                421,
+                "unknown-host",
+                f"this server is not {name[:100]!r}; call it by its address, or start it with --allow-host",
+            )
+        origin = headers.get("origin")
+        is_own = origin is None or urlsplit(origin).netloc == host
+        if not is_own or headers.get("sec-fetch-site", "none") not in _OWN_SITE:
+            raise Refusal(403, "cross-site", "pages of other sites may not use this server")
+
+    def _longest_body(self, scope: Scope) -> int:
+        limits = self._settings.limits
+        return limits.upload_bytes if UPLOAD_PATHS.fullmatch(scope["path"]) else limits.body_bytes
+
+
+class _Told:
+    """Sends an answer with the headers that every answer has, and notes its status."""
+
+    def __init__(self, send: Send, request_id: str) -> None:
+        self._send = send
+        self._request_id = request_id
+        self.status = 0
+
+    async def __call__(self, message: Message) -> None:
+        if message["type"] == "http.response.start":
+            self.status = message["status"]
+            headers = MutableHeaders(scope=message)
+            headers["X-Request-Id"] = self._request_id
+            headers["X-Content-Type-Options"] = "nosniff"
+            # The page has a policy of its own, which lets in its own style and script.
+            headers.setdefault("Content-Security-Policy", "default-src 'none'; frame-ancestors 'none'")
+            headers.setdefault("Cache-Control", "no-store")
+        await self._send(message)
+
+
+def _given_token(authorization: str) -> bytes:
+    """Return the token of a header: that of a program (bearer), or the password of a person (basic)."""
+    scheme, _, given = authorization.partition(" ")
+    token = given.strip().encode("utf-8", "surrogateescape")
+    if scheme.lower() == "bearer":
+        return token
+    if scheme.lower() == "basic":
+        try:
+            return base64.b64decode(token, validate=True).partition(b":")[2]
+        except ValueError:
+            return b""
+    return b""
+
+
+def _is_page(path: str) -> bool:
+    return path == "/" or path.startswith("/page/")
+
+
+def _within(receive: Receive, headers: Headers, longest: int) -> Callable[[], Awaitable[Message]]:
+    """Receive a body of bounded length."""
+    told = headers.get("content-length", "")
+    if told.isdecimal() and int(told[:20]) > longest:
+        raise _too_large(longest)
+    count = 0
+
+    async def receive_within() -> Message:
+        nonlocal count
+        message = await receive()
+        if message["type"] == "http.request":
+            count += len(message.get("body", b""))
+            if count > longest:
+                raise _too_large(longest)
+        return message
+
+    return receive_within
+
+
+def _too_large(longest: int) -> Refusal:
+    return Refusal(413, "too-large", f"the body is longer than {longest:,} bytes; send less at once")

@@ -1,0 +1,116 @@
+"""Running the server: the socket, signals, and an end within seconds."""
+
+from __future__ import annotations
+
+import contextlib
+import logging
+import signal
+import socket
+import threading
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import uvicorn
+from langchain_core.language_models import BaseChatModel
+from opentelemetry.trace import TracerProvider
+
+from novelgen.errors import ConfigurationError
+from runtime.doors.http.app import build_app
+from runtime.doors.http.house import House
+from runtime.doors.http.presence import announced
+from runtime.doors.http.settings import ServerSettings
+from runtime.doors.http.telemetry import exporting_provider
+from runtime.services.project_stores import ProjectStores
+
+logger = logging.getLogger(__name__)
+
+OPEN_REQUESTS_END_S = 1
+"""Requests that are open at the end have so long; an end of the whole server takes less than 5 s."""
+
+SPANS_END_MS = 500
+
+MAX_CONNECTIONS = 1_000
+
+
+def serve(
+    stores: ProjectStores,
+    settings: ServerSettings,
+    *,
+    chat_model: BaseChatModel | None = None,
+    on_listening: Callable[[str], Any] | None = None,
+) -> None:
+    """Serve until SIGTERM or SIGINT; what was stored stays stored."""
+    spans = exporting_provider()
+    with _listening(settings) as listener, _sent(spans):
+        port = listener.getsockname()[1]
+        host = f"[{settings.host}]" if ":" in settings.host else settings.host
+        url = f"http://{host}:{port}"
+        with announced(stores.settings.projects_dir, url):
+            app = build_app(stores, settings, chat_model=chat_model, tracer_provider=spans)
+            config = uvicorn.Config(
+                app,
+                log_config=None,
+                access_log=False,
+                server_header=False,
+                proxy_headers=False,
+                ws="none",
+                lifespan="on",
+                limit_concurrency=MAX_CONNECTIONS,
+                timeout_graceful_shutdown=OPEN_REQUESTS_END_S,
+            )
+            server = _Server(config, app.state.house, on_started=lambda: on_listening and on_listening(url))
+            server.run(sockets=[listener])
+
+
+@contextlib.contextmanager
+def _sent(spans: TracerProvider | None) -> Iterator[None]:
+    """Send at the end what spans there are, as far as the short time allows."""
+    try:
+        yield
+    finally:
+        if spans is not None:
+            spans.force_flush(SPANS_END_MS)  # type: ignore[attr-defined]
+
+
+class _Server(uvicorn.Server):
+    """Ends by itself at a signal, so that what surrounds it is tidied up; streams end first."""
+
+    def __init__(self, config: uvicorn.Config, house: House, *, on_started: Callable[[], Any]) -> None:
+        super().__init__(config)
+        self._house = house
+        self._on_started = on_started
+
+    async def startup(self, sockets: list[socket.socket] | None = None) -> None:
+        await super().startup(sockets=sockets)
+        if self.started:
+            self._on_started()
+
+    async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
+        self._house.jobs.stop()
+        await super().shutdown(sockets=sockets)
+
+    @contextlib.contextmanager
+    def capture_signals(self) -> Iterator[None]:
+        """Unlike uvicorn's own, it does not raise the signal again, which would end the program untidied."""
+        if threading.current_thread() is not threading.main_thread():
+            yield
+            return
+        before = {each: signal.signal(each, self.handle_exit) for each in (signal.SIGINT, signal.SIGTERM)}
+        try:
+            yield
+        finally:
+            for each, handler in before.items():
+                signal.signal(each, handler)
+
+
+@contextlib.contextmanager
+def _listening(settings: ServerSettings) -> Iterator[socket.socket]:
+    family = socket.AF_INET6 if ":" in settings.host else socket.AF_INET
+    try:
+        listener = socket.create_server((settings.host, settings.port), family=family, backlog=256)
+    except OSError as error:
+        raise ConfigurationError(
+            f"cannot listen at {settings.host!r}, port {settings.port}: {error.strerror or error}; take another --port"
+        ) from error
+    with listener:
+        yield listener

@@ -1,0 +1,165 @@
+"""What watches a server from outside: metrics for Prometheus and spans for OpenTelemetry, none of which tells a story.
+
+Both know a request by its method, its route as the documentation writes it, and its status: no ids, names, queries,
+texts or messages of errors.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import importlib
+import importlib.util
+import os
+import time
+from collections.abc import Callable, Iterable, Iterator
+from typing import TYPE_CHECKING, Any
+
+from opentelemetry import trace
+from opentelemetry.trace import ProxyTracerProvider, Span, SpanKind, StatusCode, Tracer, TracerProvider
+from opentelemetry.trace.propagation.tracecontext import TraceContextTextMapPropagator
+from starlette.datastructures import Headers
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from novelgen import __version__
+from novelgen.errors import ConfigurationError
+
+if TYPE_CHECKING:
+    from runtime.doors.http.jobs import JobState
+    from runtime.doors.http.metrics import Metrics
+
+NOT_FASTAPIS: dict[str, Any] = {
+    "telemetry": {"tracing": False, "metrics": False, "logs": False, "auto_configure": False}
+}
+"""Options of an application: FastAPI's own spans would tell whole addresses, with names and queries in them."""
+
+_METHODS = frozenset({"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"})
+_PARENT = TraceContextTextMapPropagator()
+
+
+class Telemetry:
+    """Metrics and spans of one server."""
+
+    def __init__(
+        self, job_states: Callable[[], Iterable[JobState]], *, tracer_provider: TracerProvider | None = None
+    ) -> None:
+        self.metrics: Metrics | None = None
+        if importlib.util.find_spec("prometheus_client") is not None:
+            # Late, as `novelgen[server]` does not bring it.
+            self.metrics = importlib.import_module("runtime.doors.http.metrics").Metrics(job_states)
+        provider = tracer_provider or trace.get_tracer_provider()
+        is_traced = not isinstance(provider, ProxyTracerProvider)
+        self._tracer: Tracer | None = provider.get_tracer("novelgen.server", __version__) if is_traced else None
+
+    @contextlib.contextmanager
+    def use_case(self, name: str) -> Iterator[None]:
+        """Trace a use case within its request."""
+        if self._tracer is None:
+            yield
+            return
+        with self._tracer.start_as_current_span(name, record_exception=False, set_status_on_exception=False) as span:
+            try:
+                yield
+            except Exception as error:
+                # The class alone: messages name what a story holds.
+                span.set_attribute("error.type", type(error).__name__)
+                raise
+
+    @contextlib.contextmanager
+    def request(self, scope: Scope) -> Iterator[Span | None]:
+        """Trace a request, as part of what its caller traces."""
+        if self._tracer is None:
+            yield None
+            return
+        headers = Headers(scope=scope)
+        carrier = {name: headers[name] for name in ("traceparent", "tracestate") if name in headers}
+        span = self._tracer.start_span(known_method(scope), context=_PARENT.extract(carrier), kind=SpanKind.SERVER)
+        with trace.use_span(span, end_on_exit=True, record_exception=False, set_status_on_exception=False):
+            yield span
+
+
+class Observing:
+    """Tells of every request: ASGI middleware around the gate, which refuses some."""
+
+    def __init__(self, app: ASGIApp, *, telemetry: Telemetry) -> None:
+        self._app = app
+        self._telemetry = telemetry
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Answer one request."""
+        if scope["type"] != "http":
+            await self._app(scope, receive, send)
+            return
+        metrics = self._telemetry.metrics
+        status = 0
+
+        async def noted(message: Message) -> None:
+            nonlocal status
+            if message["type"] == "http.response.start":
+                status = message["status"]
+            await send(message)
+
+        started_s = time.perf_counter()
+        if metrics is not None:
+            metrics.begin()
+        with self._telemetry.request(scope) as span:
+            try:
+                await self._app(scope, receive, noted)
+            finally:
+                method, route = known_method(scope), path_without_names(scope)
+                if metrics is not None:
+                    metrics.end(method, route, status, took_s=time.perf_counter() - started_s)
+                if span is not None:
+                    _tell(span, method, route, status)
+
+
+def path_without_names(scope: Scope) -> str:
+    """Return the route of a request, such as `/v1/projects/{project_id}`: ids and names of a story are for nobody."""
+    route = scope.get("route")
+    path: str = getattr(route, "path", "") or "-"
+    return path
+
+
+def known_method(scope: Scope) -> str:
+    """Return the method of a request, or `OTHER`: a caller may send any word."""
+    return scope["method"] if scope["method"] in _METHODS else "OTHER"
+
+
+def exporting_provider() -> TracerProvider | None:
+    """Return what sends spans to where OpenTelemetry's own variables say; None where they say nothing.
+
+    It is not made the whole program's, so that no library sends spans of its own through it.
+    """
+    told = os.environ.get("OTEL_EXPORTER_OTLP_TRACES_ENDPOINT") or os.environ.get("OTEL_EXPORTER_OTLP_ENDPOINT")
+    is_wanted = os.environ.get("OTEL_TRACES_EXPORTER", "otlp").strip().lower() == "otlp"
+    if not told or not is_wanted or os.environ.get("OTEL_SDK_DISABLED", "").strip().lower() == "true":
+        return None
+    try:
+        sdk: Any = importlib.import_module("opentelemetry.sdk.trace")
+        export: Any = importlib.import_module("opentelemetry.sdk.trace.export")
+        resources: Any = importlib.import_module("opentelemetry.sdk.resources")
+        otlp: Any = importlib.import_module("opentelemetry.exporter.otlp.proto.grpc.trace_exporter")
+    except ModuleNotFoundError as error:
+        raise ConfigurationError(
+            f"spans need {error.name!r}, which is not installed; run pip install 'novelgen[telemetry]', or unset "
+            "OTEL_EXPORTER_OTLP_ENDPOINT"
+        ) from error
+    name = os.environ.get("OTEL_SERVICE_NAME", "novelgen")
+    resource = resources.Resource.create({"service.name": name, "service.version": __version__})
+    provider: TracerProvider = sdk.TracerProvider(resource=resource, shutdown_on_exit=False)
+    provider.add_span_processor(export.BatchSpanProcessor(otlp.OTLPSpanExporter()))  # type: ignore[attr-defined]
+    return provider
+
+
+def _method(scope: Scope) -> str:
+    """Return the method, or `OTHER`: a caller may send any word."""
+    return scope["method"] if scope["method"] in _METHODS else "OTHER"
+
+
+def _tell(span: Span, method: str, route: str, status: int) -> None:
+    span.update_name(f"{method} {route}")
+    span.set_attribute("http.request.method", method)
+    span.set_attribute("http.route", route)
+    span.set_attribute("http.response.status_code", status)
+    if status >= 500 or not status:
+        span.set_attribute("error.type", str(status))
+        span.set_status(StatusCode.ERROR)

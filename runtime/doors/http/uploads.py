@@ -1,0 +1,153 @@
+"""Files that somebody sent to be imported, kept until they have seen what would come of them."""
+
+from __future__ import annotations
+
+import re
+import shutil
+import unicodedata
+import uuid
+import zipfile
+from collections.abc import Callable, Sequence
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import BinaryIO
+
+from pydantic import BaseModel, Field, ValidationError
+
+from novelgen.errors import ContextWriteError
+from runtime.atomic_files import write_text_atomically
+from runtime.doors.http.jobs import MANUSCRIPT_TYPES
+from runtime.doors.http.problems import Refusal
+
+MAX_KEPT_UPLOADS = 10
+"""Of the oldest nothing is kept."""
+
+KEPT_FOR = timedelta(days=1)
+
+LONGEST_NAME = 200
+
+SUFFIXES = tuple(MANUSCRIPT_TYPES.values())
+"""Endings of files that can be sent."""
+
+_UPLOAD_ID = re.compile(r"[0-9a-f]{32}")
+_NO_NAME = re.compile(r"[\x00-\x1f\x7f/\\]")
+
+
+class Upload(BaseModel):
+    """What was sent at once."""
+
+    upload_id: str
+    names: list[str] = Field(description="Of the files, as they were sent, for people alone.")
+    file: str = Field(description="Its name in the upload's folder, which is never made of a name that was sent.")
+    size_bytes: int
+    created_at: datetime
+
+    @property
+    def title(self) -> str:
+        """What the story may be called: the name of a single file without its ending."""
+        return Path(self.names[0]).stem if len(self.names) == 1 else ""
+
+    def title_of(self, found: str) -> str:
+        """Return what the story may be called, given the title that its reader found.
+
+        A reader finds the name of the kept file, or of the folder in an archive; only the latter says something.
+        """
+        return self.title if found == Path(self.file).stem else found or self.title
+
+
+class Uploads:
+    """Keeps what was sent, for a while."""
+
+    def __init__(self, folder: Path, *, clock: Callable[[], datetime] = lambda: datetime.now(UTC)) -> None:
+        self._folder = folder
+        self._clock = clock
+
+    def add(self, files: Sequence[tuple[str, BinaryIO]]) -> Upload:
+        """Keep files. Several are put into one archive under their names, which its reader holds within bounds."""
+        names = [_shown(name) for name, _ in files]
+        suffixes = [Path(name).suffix.lower() for name in names]
+        wrong = next((name for name, suffix in zip(names, suffixes, strict=True) if suffix not in SUFFIXES), None)
+        if not names or wrong is not None:
+            raise Refusal(415, "invalid-file", f"{wrong!r} cannot be read; send {', '.join(SUFFIXES)}")
+        if len(names) > 1 and ".zip" in suffixes:
+            raise Refusal(415, "invalid-file", "an archive comes alone; send the .zip by itself")
+        self._forget_old()
+        upload_id = uuid.uuid4().hex
+        folder = self._folder / upload_id
+        target = folder / (f"manuscript{suffixes[0]}" if len(names) == 1 else "manuscripts.zip")
+        try:
+            folder.mkdir(parents=True)
+            if len(files) == 1:
+                with target.open("wb") as stream:
+                    shutil.copyfileobj(files[0][1], stream)
+            else:
+                _pack(target, names, [content for _, content in files])
+            size_bytes = target.stat().st_size
+        except OSError as error:
+            shutil.rmtree(folder, ignore_errors=True)
+            raise ContextWriteError(f"the files cannot be kept: {error.strerror or error}") from error
+        upload = Upload(
+            upload_id=upload_id, names=names, file=target.name, size_bytes=size_bytes, created_at=self._clock()
+        )
+        write_text_atomically(folder / "upload.json", upload.model_dump_json() + "\n", root=self._folder)
+        return upload
+
+    def get(self, upload_id: str) -> Upload:
+        """Return an upload."""
+        if _UPLOAD_ID.fullmatch(upload_id):
+            upload = _read(self._folder / upload_id)
+            if upload is not None and self.path(upload).is_file():
+                return upload
+        raise Refusal(404, "unknown-upload", "these files are not kept any more; choose them again")
+
+    def path(self, upload: Upload) -> Path:
+        """Return where the file of an upload lies."""
+        return self._folder / upload.upload_id / upload.file
+
+    def forget(self, upload_id: str) -> None:
+        """Throw an upload away; one that is not there is fine."""
+        if _UPLOAD_ID.fullmatch(upload_id):
+            shutil.rmtree(self._folder / upload_id, ignore_errors=True)
+
+    def _forget_old(self) -> None:
+        folders = [each for each in self._folder.glob("*") if _UPLOAD_ID.fullmatch(each.name)]
+        kept = sorted(
+            (each for folder in folders if (each := _read(folder)) is not None),
+            key=lambda each: each.created_at,
+            reverse=True,
+        )
+        young = self._clock() - KEPT_FOR
+        fresh = {each.upload_id for each in kept[: MAX_KEPT_UPLOADS - 1] if each.created_at > young}
+        for folder in folders:
+            if folder.name not in fresh and not (folder.stat().st_mtime > young.timestamp() and _read(folder) is None):
+                shutil.rmtree(folder, ignore_errors=True)
+
+
+def _read(folder: Path) -> Upload | None:
+    try:
+        return Upload.model_validate_json((folder / "upload.json").read_text(encoding="utf-8"))
+    except (OSError, ValidationError):
+        return None
+
+
+def _shown(name: str) -> str:
+    """Return the name of a file without folders and what cannot be shown, its ending kept."""
+    plain = unicodedata.normalize("NFC", _NO_NAME.split(name)[-1]).strip() or "manuscript"
+    plain = plain.encode("utf-8", "replace").decode("utf-8")
+    stem, suffix = Path(plain).stem, Path(plain).suffix
+    while len((stem + suffix).encode("utf-8")) > LONGEST_NAME and stem:
+        stem = stem[:-1]
+    return stem + suffix
+
+
+def _pack(target: Path, names: Sequence[str], contents: Sequence[BinaryIO]) -> None:
+    taken: set[str] = set()
+    with zipfile.ZipFile(target, "w", zipfile.ZIP_STORED) as archive:
+        for name, content in zip(names, contents, strict=True):
+            free, number = name, 1
+            while free.casefold() in taken:
+                number += 1
+                free = f"{Path(name).stem} ({number}){Path(name).suffix}"
+            taken.add(free.casefold())
+            with archive.open(free, "w", force_zip64=True) as entry:
+                shutil.copyfileobj(content, entry)

@@ -1,0 +1,181 @@
+"""Embeddings by name, checked at this border."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import AbstractContextManager, nullcontext
+from functools import partial
+from typing import Any, NamedTuple
+
+import numpy as np
+from langchain_core.embeddings import Embeddings
+from pydantic import SecretStr
+
+from novelgen.errors import ConfigurationError, EmbeddingError, NovelgenError
+from novelgen.model_calls.model_answer import described, safe_cause
+from runtime.index.connection import configuration_error, connection_options, full_model_name, known_keys
+from runtime.index.offline_embeddings import HashedNgramEmbeddings, LocalE5Embeddings
+
+LOCAL = "local"
+MIN_FAKE_DIMENSION = 8
+PARALLEL_QUERIES = 8
+
+_FAKE = re.compile(r"fake:(\d{1,5})")
+
+
+class EmbeddingIdentity(NamedTuple):
+    """What makes vectors comparable: the model that made them and their length."""
+
+    model_name: str
+    dimension: int
+
+
+class CheckedEmbeddings(Embeddings):
+    """Embeddings whose failures are EmbeddingErrors and whose vectors can be stored."""
+
+    def __init__(
+        self, inner: Embeddings, *, model_name: str, dimension: int | None = None, api_key: SecretStr | None = None
+    ) -> None:
+        self.model_name = model_name
+        self._inner = inner
+        self._dimension = dimension
+        self._api_key = api_key
+
+    @property
+    def dimension(self) -> int:
+        """Length of the vectors; asks the model once where nobody knows it yet."""
+        if self._dimension is None:
+            self.embed_query("dimension")
+        if self._dimension is None:
+            raise EmbeddingError(f"embedding model {self.model_name!r} does not tell its dimension")
+        return self._dimension
+
+    def embed_documents(self, texts: list[str]) -> list[list[float]]:
+        """Embed passages, in their order; no texts give no vectors and call nobody."""
+        if not texts:
+            return []
+        return self._checked(self._called(self._inner.embed_documents, texts), len(texts))
+
+    def embed_query(self, text: str) -> list[float]:
+        """Embed a search query; fails as `embed_documents` does."""
+        return self._checked([self._called(self._inner.embed_query, text)], 1)[0]
+
+    def embed_queries(self, texts: list[str]) -> list[list[float]]:
+        """Embed several search queries, in one batch where the model can, else side by side."""
+        if not texts:
+            return []
+        embed_many = getattr(self._inner, "embed_queries", None)
+        if embed_many is not None:
+            return self._checked(self._called(embed_many, texts), len(texts))
+        with ThreadPoolExecutor(min(len(texts), PARALLEL_QUERIES), thread_name_prefix="novelgen-query") as pool:
+            vectors = list(pool.map(partial(self._called, self._inner.embed_query), texts))
+        return self._checked(vectors, len(texts))
+
+    def one_pass(self) -> AbstractContextManager[None]:
+        """Return a context in which all that is embedded is one piece of work, for models that gain by knowing."""
+        one_pass = getattr(self._inner, "one_pass", None)
+        context: AbstractContextManager[None] = nullcontext() if one_pass is None else one_pass()
+        return context
+
+    def _called(self, embed: Callable[[Any], Any], argument: Any) -> Any:
+        try:
+            return embed(argument)
+        except NovelgenError:
+            raise
+        except Exception as error:  # noqa: BLE001 - a provider's package may fail in any way
+            secrets = known_keys(self._api_key)
+            message = f"embedding model {self.model_name!r} failed: {described(error, secrets=secrets)}"
+            raise EmbeddingError(message) from safe_cause(error, secrets=secrets)
+
+    def _checked(self, vectors: Any, count: int) -> list[list[float]]:
+        try:
+            array = np.asarray(vectors, dtype=np.float64)
+        except (TypeError, ValueError) as error:
+            raise self._unusable("vectors of unequal length or without numbers") from error
+        if array.ndim != 2 or array.shape[0] != count or array.shape[1] == 0:
+            raise self._unusable(f"an array of shape {array.shape} for {count} texts")
+        if self._dimension is not None and array.shape[1] != self._dimension:
+            raise self._unusable(f"{array.shape[1]} dimensions where {self._dimension} were expected")
+        if not np.isfinite(array).all():
+            raise self._unusable("NaN or infinity in a vector")
+        self._dimension = int(array.shape[1])
+        checked: list[list[float]] = array.tolist()
+        return checked
+
+    def _unusable(self, what: str) -> EmbeddingError:
+        return EmbeddingError(f"embedding model {self.model_name!r} returned {what}")
+
+
+REQUEST_TIMEOUT_S = 20.0
+"""Seconds for one request of an OpenAI-compatible client."""
+
+
+def build_embeddings(
+    name: str = LOCAL, *, base_url: str | None = None, api_key: SecretStr | None = None
+) -> CheckedEmbeddings:
+    """Build the embeddings that a setting names; no model is loaded and nothing is sent yet."""
+    name = name.strip()
+    if name == LOCAL:
+        return CheckedEmbeddings(
+            LocalE5Embeddings(), model_name=LocalE5Embeddings.model_name, dimension=LocalE5Embeddings.dimension
+        )
+    if name.startswith("fake:"):
+        dimension = _fake_dimension(name)
+        return CheckedEmbeddings(HashedNgramEmbeddings(dimension), model_name=name, dimension=dimension)
+    from langchain.embeddings import init_embeddings  # noqa: PLC0415 - slow, and the local model needs none of it
+
+    full_name = full_model_name("embedding model", name)
+    options = connection_options(full_name, base_url, api_key)
+    if full_name.startswith("openai:"):
+        # Its length check would download a tokenizer.
+        options |= {"check_embedding_ctx_length": False, "timeout": REQUEST_TIMEOUT_S, "max_retries": 1}
+    try:
+        inner = init_embeddings(full_name, **options)
+    except Exception as error:  # noqa: BLE001 - a provider's package may fail in any way
+        raise configuration_error("embedding model", name, error, api_key) from None
+    return CheckedEmbeddings(inner, model_name=name, api_key=api_key)
+
+
+def checked_embeddings(embeddings: Embeddings) -> CheckedEmbeddings:
+    """Return embeddings that a caller holds, checked like those that a setting names.
+
+    Their vectors go under the name of their class and of the model that they tell, such as
+    `OpenAIEmbeddings:text-embedding-3-small`, so that an index made by other ones is not mixed with them.
+    """
+    if isinstance(embeddings, CheckedEmbeddings):
+        return embeddings
+    if not isinstance(embeddings, Embeddings):
+        raise ConfigurationError(
+            f"embeddings cannot be {type(embeddings).__name__}; pass LangChain embeddings, or a name such as "
+            f"{LOCAL!r} or 'openai:text-embedding-3-small'"
+        )
+    model = getattr(embeddings, "model_name", None) or getattr(embeddings, "model", None)
+    parts = [type(embeddings).__name__, *([model] if isinstance(model, str) else [])]
+    dimension = getattr(embeddings, "dimension", None)
+    return CheckedEmbeddings(
+        embeddings,
+        model_name=":".join(parts),
+        dimension=dimension if isinstance(dimension, int) and dimension > 0 else None,
+    )
+
+
+def embedding_identity(embeddings: Embeddings) -> EmbeddingIdentity:
+    """Return what must be equal for two vectors to be compared."""
+    model_name = getattr(embeddings, "model_name", None) or getattr(embeddings, "model", None)
+    dimension = getattr(embeddings, "dimension", None)
+    return EmbeddingIdentity(
+        model_name=str(model_name or type(embeddings).__name__),
+        dimension=int(dimension) if dimension else len(embeddings.embed_query("dimension")),
+    )
+
+
+def _fake_dimension(name: str) -> int:
+    match = _FAKE.fullmatch(name)
+    if match is None or int(match.group(1)) < MIN_FAKE_DIMENSION:
+        raise ConfigurationError(
+            f"embedding model {name!r} is not fake:<dimension>, with a dimension from {MIN_FAKE_DIMENSION} "
+            "to 99999, such as 'fake:256'"
+        )
+    return int(match.group(1))

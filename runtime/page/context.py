@@ -1,0 +1,392 @@
+"""The context of a planned scene: the block as it will be sent, why what is in it, and what a change would do."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from functools import partial
+from itertools import groupby
+from typing import Any, Literal
+
+from fastapi import APIRouter
+from starlette.responses import RedirectResponse, Response
+
+from novelgen.context.context_difference import compare_contexts
+from novelgen.context.context_lines import NEEDS, ContextLine
+from novelgen.context.labels import labels_for
+from novelgen.context.lines import render_attribute, render_timeline_entry
+from novelgen.errors import UserInputError
+from novelgen.models.context import ContextDifference, ContextReport, SceneMemoryContext
+from novelgen.models.context_document import context_document
+from novelgen.models.state import PRESENCE_ATTRIBUTE
+from runtime.doors.http.house import READS
+from runtime.doors.http.problems import Refusal
+from runtime.page.frame import Frame, Here, project_address
+from runtime.page.plan_form import (
+    KNOWLEDGE_MODES,
+    asked_scene,
+    blank_plan,
+    bounds_of,
+    form_of,
+    plan_in,
+    planned_scene,
+    request_of,
+    told_fields,
+)
+from runtime.page.story_changes import DECISIONS, told_of_memory
+from runtime.page.visits import Form, PageRoute, Visit, Visited
+from runtime.services import entities as entity_services
+from runtime.services.contexts import ContextLook, ContextOptions, look_at_context
+from runtime.services.scene_plans import PlannedScene, list_own_plans, read_plan_text
+
+router = APIRouter(route_class=PageRoute, include_in_schema=False)
+
+LONGEST_ADDRESS = 6000
+"""Characters of the plan in an address; servers and proxies refuse much longer ones, so a longer plan is kept here."""
+
+PLANS_OFFERED = 20
+
+NAMES_OFFERED = 400
+
+BAR_WIDTH = 1000
+"""Of the picture of the tokens, in its own units."""
+
+NOTABLE_POINTS = 0.1
+"""Points from which a part of a score is told by itself."""
+
+ContextFile = Literal["text", "json", "plan"]
+
+FILE_ENDINGS: dict[ContextFile, str] = {"text": "prompt.txt", "json": "memory.json", "plan": "plan.json"}
+
+
+@dataclass(frozen=True, slots=True)
+class Group:
+    """Lines of a context that serve one need."""
+
+    need: str
+    is_hidden: bool
+    lines: tuple[tuple[int, ContextLine], ...]
+
+    @property
+    def tokens(self) -> int:
+        """Tokens of all lines together."""
+        return sum(line.tokens for _, line in self.lines)
+
+
+@dataclass(frozen=True, slots=True)
+class Share:
+    """A part of the picture of the tokens."""
+
+    need: str
+    tokens: int
+    start: float
+    width: float
+
+
+@dataclass(frozen=True, slots=True)
+class Changed:
+    """One thing that came in, went, or is told otherwise."""
+
+    what: str
+    was: str = ""
+    now: str = ""
+    chapter_index: int | None = None
+    scene_index: int | None = None
+
+
+@router.get("/page/projects/{project_id}/context")
+def context_page(visit: Visited) -> Response:
+    """Show the form of a scene's plan, and with a plan in the address the context that it gives."""
+    here = visit.here()
+    given = dict(visit.request.query_params)
+    form = _form_asked(visit, given, here)
+    if "built" not in given:
+        return _page(visit, here, form)
+    look = _built(visit, form, here)
+    kept = visit.served.house.kept_forms
+    shown = kept.keep(visit.served.project_id, form, look.context)
+    return _page(visit, here, form, look=look, shown=shown, before=_before(visit, given, here))
+
+
+@router.post("/page/projects/{project_id}/context", openapi_extra=READS)
+def plan_context(visit: Visited, form: Form) -> Response:
+    """Lead to the page of a plan: its address holds the plan, so that it can be read again, kept and sent."""
+    here = visit.here()
+    filled = plan_in(form, here)
+    text = form.get("plan_text", "").strip()
+    if text:
+        place = asked_scene(filled) or here.next_scene
+        filled = {**blank_plan(here), **form_of(planned_scene(read_plan_text(text), place))}
+    # What is wrong with a form is said where it was sent, not at an address that is wrong from then on.
+    request_of(filled, here, visit.served.project_id)
+    bounds_of(filled)
+    compared = form.get("before", "") if form.get("compare") else ""
+    address = _address(visit, filled, here, before=compared)
+    return RedirectResponse(f"{address}#result", status_code=303)
+
+
+@router.post("/page/projects/{project_id}/context/keep")
+def keep_context(visit: Visited, form: Form) -> Response:
+    """Keep a context, and with it its plan, as a file of the project; then show it."""
+    here = visit.here()
+    filled = plan_in(form, here)
+    look = _built(visit, filled, here, write_file=True)
+    report = look.context.report or ContextReport()
+    failed = next((each.message for each in report.issues if each.stage == "write"), None)
+    if failed is not None:
+        raise Refusal(507, "context-write", failed)
+    return RedirectResponse(f"{_address(visit, filled, here, stored='yes')}#result", status_code=303)
+
+
+@router.post("/page/projects/{project_id}/context/decide")
+def decide_from_context(visit: Visited, form: Form) -> Response:
+    """Pin a memory or leave it out, and go back to the plan, which shows what that changed."""
+    decision, decide = next(((name, each) for name, each in DECISIONS.items() if form.get(name)), ("", None))
+    if decide is None:
+        raise UserInputError(f"which memory is meant is not said; decide one of {', '.join(DECISIONS)}")
+    change = decide(visit.served.stores, visit.served.project_id, memory_id=form[decision])
+    return told_of_memory(form, decision, change)
+
+
+@router.get("/page/projects/{project_id}/context/download")
+def download_context(visit: Visited, file: ContextFile = "json") -> Response:
+    """Give the block, the whole context or the plan as a file, as it was shown where that is still kept."""
+    here = visit.here()
+    given = dict(visit.request.query_params)
+    form = _form_asked(visit, given, here)
+    kept = visit.served.house.kept_forms.find(visit.served.project_id, given.get("shown", ""))
+    context = kept.context() if kept is not None and dict(kept.form) == form else None
+    if context is None or not _is_open(context, here):
+        context = _built(visit, form, here).context
+    if file == "text":
+        text = context.as_prompt()
+    elif file == "json":
+        text = _as_json(context_document(context, is_full=True))
+    else:
+        plan = context.report.scene_plan if context.report else None
+        text = _as_json(plan.model_dump(mode="json") if plan else {})
+    name = f"scene_{context.chapter_index}_{context.scene_index}_{FILE_ENDINGS[file]}"
+    kind = "text/plain" if file == "text" else "application/json"
+    headers = {"Content-Disposition": f'attachment; filename="{name}"'}
+    body = text.encode("utf-8", "replace")
+    return Response(body, media_type=f"{kind}; charset=utf-8", headers=headers)
+
+
+def _page(
+    visit: Visit,
+    here: Here,
+    form: dict[str, str],
+    *,
+    look: ContextLook | None = None,
+    shown: str = "",
+    before: SceneMemoryContext | None = None,
+) -> Response:
+    given = visit.request.query_params
+    frame = visit.frame("context", here)
+    if shown:
+        frame.kept = [("kept", shown), ("built", "yes")]
+    asked = asked_scene(form)
+    values: dict[str, Any] = {
+        "form": form,
+        "look": look,
+        "shown": shown,
+        "modes": KNOWLEDGE_MODES,
+        "own_plans": _own_plans(visit, here),
+        "people": _names(visit, "character"),
+        "locations": _names(visit, "location"),
+        "is_later": asked is not None and here.as_of is not None and asked > here.next_scene,
+        "is_stored": bool(given.get("stored")),
+        "is_gone": bool(given.get("before") and before is None) or bool(given.get("kept") and not look),
+    }
+    if look is not None:
+        values.update(_told(look, frame))
+        values["back"] = _address(visit, form, here, before=shown)
+        values["difference"] = _told_difference(before, look.context, frame) if before else None
+        fields = told_fields(form, here)
+        values["downloads"] = {
+            file: frame.link("context/download", file=file, shown=shown, **_kept_or_told(visit, form, fields))
+            for file in FILE_ENDINGS
+        }
+    return frame.page("context", **values)
+
+
+def _form_asked(visit: Visit, given: Mapping[str, str], here: Here) -> dict[str, str]:
+    kept = visit.served.house.kept_forms.find(visit.served.project_id, given.get("kept", ""))
+    return plan_in(given if kept is None else kept.form, here)
+
+
+def _built(visit: Visit, form: dict[str, str], here: Here, *, write_file: bool = False) -> ContextLook:
+    house = visit.served.house
+    stores = visit.served.stores
+    house.awaken(visit.served.project_id, stores)
+    return look_at_context(
+        stores,
+        visit.served.project_id,
+        request=request_of(form, here, visit.served.project_id),
+        options=ContextOptions(model=house.chat_model, bounds=bounds_of(form)),
+        write_file=write_file,
+    )
+
+
+def _before(visit: Visit, given: Mapping[str, str], here: Here) -> SceneMemoryContext | None:
+    """Return the context to compare with; one of a scene after the page's position tells what must not be seen."""
+    kept = visit.served.house.kept_forms.find(visit.served.project_id, given.get("before", ""))
+    context = kept.context() if kept is not None else None
+    return context if context is not None and _is_open(context, here) else None
+
+
+def _is_open(context: SceneMemoryContext, here: Here) -> bool:
+    return here.as_of is None or (context.chapter_index, context.scene_index) <= here.next_scene
+
+
+def _address(visit: Visit, form: dict[str, str], here: Here, **more: str) -> str:
+    told = _kept_or_told(visit, form, told_fields(form, here))
+    query = {"as_of": here.query, **told, "built": "yes", **more}
+    return project_address(visit.served.project_id, "context", **query)
+
+
+def _kept_or_told(visit: Visit, form: dict[str, str], told: dict[str, str]) -> dict[str, str]:
+    """Return what of a form stands in an address: its fields, or where they are too long a key to them."""
+    if len(project_address(visit.served.project_id, "context", **told)) <= LONGEST_ADDRESS:
+        return told
+    given = visit.request.query_params.get("kept", "")
+    kept = visit.served.house.kept_forms
+    found = kept.find(visit.served.project_id, given)
+    if found is not None and dict(found.form) == form:
+        return {"kept": given}
+    return {"kept": kept.keep(visit.served.project_id, form)}
+
+
+def _own_plans(visit: Visit, here: Here) -> list[tuple[PlannedScene, str]]:
+    plans = list_own_plans(visit.served.stores, visit.served.project_id, until=here.next_scene, last=PLANS_OFFERED)
+    filled = [(each, plan_in(form_of(each), here)) for each in plans]
+    return [(each, _address(visit, form, here)) for each, form in filled][::-1]
+
+
+def _names(visit: Visit, kind: str) -> list[str]:
+    known = entity_services.list_entities(visit.served.stores, visit.served.project_id, as_of=visit.as_of)
+    return [each.name for each in known if each.entity_type == kind][:NAMES_OFFERED]
+
+
+def _told(look: ContextLook, frame: Frame) -> dict[str, Any]:
+    """Return what of a context the page shows beside its block."""
+    report = look.context.report or ContextReport()
+    numbered = list(enumerate(look.lines, start=1))
+    groups = [
+        Group(need, is_hidden, tuple(lines))
+        for (is_hidden, need), lines in groupby(numbered, key=lambda each: (each[1].is_hidden, each[1].need))
+    ]
+    chosen = [line.item for line in look.lines if line.item is not None and not line.is_hidden]
+    hidden_names = look.context.hidden.names if look.context.hidden else {}
+    return {
+        "report": report,
+        "groups": groups,
+        "shares": _shares(report.tokens_per_need),
+        "names": {**hidden_names, **report.names},
+        "lowest": min((each.score for each in chosen), default=None),
+        "numbers": {line.item.chunk_id: number for number, line in numbered if line.item is not None},
+        "worded": partial(_worded_parts, frame),
+        "why_not": partial(_why_not, frame),
+    }
+
+
+def _shares(tokens_per_need: Mapping[str, int]) -> list[Share]:
+    total = sum(tokens_per_need.get(need, 0) for need in NEEDS)
+    shares: list[Share] = []
+    start = 0.0
+    for need in NEEDS:
+        tokens = tokens_per_need.get(need, 0)
+        if tokens:
+            width = BAR_WIDTH * tokens / total
+            shares.append(Share(need, tokens, round(start, 1), round(width, 1)))
+            start += width
+    return shares
+
+
+def _worded_parts(frame: Frame, parts: Mapping[str, float]) -> list[tuple[str, float]]:
+    """Return the parts of a score in words, what weighs most first; those that hardly weigh are put together."""
+    telling = sorted(
+        ((name, points) for name, points in parts.items() if abs(points) >= NOTABLE_POINTS), key=_weightiest
+    )
+    worded = [(frame.word_of("part", name), points) for name, points in telling]
+    rest = sum(parts.values()) - sum(points for _, points in telling)
+    return [*worded, (frame.word("part_rest"), rest)] if abs(rest) >= 0.005 else worded
+
+
+def _weightiest(part: tuple[str, float]) -> float:
+    return -abs(part[1])
+
+
+def _why_not(frame: Frame, each: Any) -> str:
+    """Return why something was left out, in the page's language."""
+    if each.why is None:
+        return str(each.reason)
+    told = frame.word(f"left_{each.why.code}", **each.why.values)
+    if not each.why.lowered_as:
+        return told
+    parts = frame.word("between_parts").join(frame.word_of("part", name) for name in each.why.lowered_as)
+    return frame.word("left_and_lowered", why=told, parts=parts)
+
+
+def _told_difference(was: SceneMemoryContext, now: SceneMemoryContext, frame: Frame) -> dict[str, Any]:
+    """Return what a change did: what came in, went, is told otherwise or moved, and the tokens of both."""
+    difference = compare_contexts(was, now)
+    changes = [
+        *_changed_memories(difference),
+        *_changed_states(difference, frame),
+        *_changed_timeline(difference, frame),
+    ]
+    sections = [
+        each
+        for each in ("states", "timeline", "memories", "hidden")
+        if each in difference.tokens_was or each in difference.tokens_now
+    ]
+    return {
+        "came": [each for each in changes if not each.was],
+        "went": [each for each in changes if not each.now],
+        "otherwise": [each for each in changes if each.was and each.now],
+        "moves": difference.moves,
+        "texts": {each.source_id or each.chunk_id: each.text for each in (now.report or ContextReport()).items},
+        "tokens": [(each, difference.tokens_was.get(each, 0), difference.tokens_now.get(each, 0)) for each in sections],
+        "is_same": difference.is_empty,
+    }
+
+
+def _changed_memories(difference: ContextDifference) -> Iterable[Changed]:
+    for each in difference.memories:
+        yield Changed(
+            "memories",
+            was=each.was.text if each.was else "",
+            now=each.now.text if each.now else "",
+            chapter_index=each.chapter_index,
+            scene_index=each.scene_index,
+        )
+
+
+def _changed_states(difference: ContextDifference, frame: Frame) -> Iterable[Changed]:
+    labels = labels_for(frame.language)
+    for each in difference.states:
+        name = difference.names.get(each.entity_id, each.entity_id)
+        for attribute in each.attributes:
+            if attribute.attribute == PRESENCE_ATTRIBUTE:
+                continue
+            was, now = (
+                "" if value is None else render_attribute(attribute.attribute, value, difference.names, labels)
+                for value in (attribute.was, attribute.now)
+            )
+            yield Changed("states", was=was and f"{name} · {was}", now=now and f"{name} · {now}")
+
+
+def _changed_timeline(difference: ContextDifference, frame: Frame) -> Iterable[Changed]:
+    labels = labels_for(frame.language)
+    for each in difference.timeline:
+        was, now = (
+            "" if entry is None else render_timeline_entry(each.section, entry, difference.names, labels=labels)
+            for entry in (each.was, each.now)
+        )
+        yield Changed(each.section, was=was.removeprefix("- "), now=now.removeprefix("- "))
+
+
+def _as_json(data: Any) -> str:
+    return json.dumps(data, ensure_ascii=False, indent=2) + "\n"

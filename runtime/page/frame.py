@@ -1,0 +1,223 @@
+"""The frame of every page: language and colours, the position that rules it, and HTML that no story can forge."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import lru_cache
+from itertools import pairwise
+from pathlib import Path
+from typing import Any, Literal
+from urllib.parse import quote, urlencode
+
+from fastapi import Request
+from jinja2 import Environment, FileSystemLoader, StrictUndefined
+from starlette.responses import HTMLResponse
+
+from novelgen.models.position import StoryPosition
+from runtime.doors.http.answering import told
+from runtime.doors.http.house import house_of
+from runtime.page.notices import NOTICE_FIELDS, notice_of, undo_by_number
+from runtime.page.passages import marked_paragraphs
+from runtime.page.words import CATALOGUES, COMMAS, PageLanguage, language_wished
+from runtime.services.projects import list_project_ids
+
+Theme = Literal["system", "light", "dark"]
+
+LANGUAGE_COOKIE = "novelgen_language"
+THEME_COOKIE = "novelgen_theme"
+
+VIEWS = ("story", "threads", "cards", "relationships", "timeline", "knowledge", "context", "check", "health")
+"""The views of a project, in the order of the navigation; each has its route, template and word."""
+
+POLICY = (
+    "default-src 'none'; style-src 'self'; script-src 'self'; img-src 'self'; connect-src 'self'; "
+    "form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
+)
+"""Nothing from elsewhere and nothing inline: words of a story that got past escaping could still not run."""
+
+MAX_TICKS = 60
+"""So many chapters are told apart below the slider."""
+
+MAX_SWITCHED = 30
+"""So many projects are offered in the head of a page; the first page has all."""
+
+_PLACED = frozenset(
+    {"as_of", "known", "chapter", "scene", "shown", "start", "offset", "cell", "ended", "waiting", "rows"}
+)
+"""What an address says of one place of the story; it is not kept where the position changes."""
+_MOMENTARY = NOTICE_FIELDS | {"edit", "thread"}
+"""What an address says of one moment; it is not kept on the way back."""
+
+# What HTML cannot hold: control characters, and halves of characters, which UTF-8 has not.
+_UNPRINTABLE = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\ud800-\udfff\ufffe\uffff]")
+
+
+@dataclass(frozen=True, slots=True)
+class Here:
+    """The point of the story as of which a page tells."""
+
+    as_of: StoryPosition | None
+    places: tuple[tuple[int, int], ...]
+
+    @property
+    def known(self) -> int:
+        """How many scenes lie before the position; where the slider stands."""
+        if self.as_of is None:
+            return len(self.places)
+        return sum(self.as_of.admits(*place) for place in self.places)
+
+    @property
+    def next_scene(self) -> tuple[int, int]:
+        """Chapter and scene that would be written at the position."""
+        if self.as_of is None or self.as_of.chapter_index is None:
+            chapter_index, scene_index = self.places[-1] if self.places else (1, 0)
+            return chapter_index, scene_index + 1
+        if self.as_of.scene_index is not None:
+            return self.as_of.chapter_index, self.as_of.scene_index
+        # On entering a chapter nothing of it is known, whatever number its first scene has.
+        following = self.places[self.known :]
+        is_stored = bool(following) and following[0][0] == self.as_of.chapter_index
+        return following[0] if is_stored else (self.as_of.chapter_index, 1)
+
+    @property
+    def chapter_starts(self) -> list[int]:
+        """How many scenes lie before each chapter but the first; of many chapters some, evenly."""
+        starts = [
+            index for index, (before, place) in enumerate(pairwise(self.places), start=1) if before[0] != place[0]
+        ]
+        return starts[:: len(starts) // MAX_TICKS + 1]
+
+    @property
+    def query(self) -> str:
+        """The position as a link has it; empty at the end."""
+        return "" if self.as_of is None else str(self.as_of)
+
+
+class Frame:
+    """What every page of one request has: words, links and colours."""
+
+    def __init__(self, request: Request, project_id: str = "", here: Here | None = None, view: str = "") -> None:
+        cookies = request.cookies
+        wished = language_wished(request.headers.get("accept-language", ""))
+        chosen = cookies.get(LANGUAGE_COOKIE)
+        self.language: PageLanguage = "zh" if chosen == "zh" else "en" if chosen == "en" else wished
+        theme = cookies.get(THEME_COOKIE)
+        self.theme: Theme = "light" if theme == "light" else "dark" if theme == "dark" else "system"
+        self.project_id = project_id
+        self.here = here
+        self.view = view
+        self.may_write = request.scope.get("access", "all") == "all"
+        self.address = request.url.path + (f"?{request.url.query}" if request.url.query else "")
+        if request.method != "GET":
+            self.address = "/"
+
+        self._request = request
+
+        query = request.query_params
+        self.notice = notice_of(query) if project_id else None
+        kept = [(name, value) for name, value in query.multi_items() if name not in _MOMENTARY]
+        self.back = request.url.path + (f"?{urlencode(kept, errors='replace')}" if kept else "")
+        self.kept = [(name, value) for name, value in kept if name not in _PLACED]
+
+    @property
+    def projects(self) -> list[str]:
+        """Projects of the folder that one may go over to, this one among them."""
+        listed = list_project_ids(house_of(self._request).stores.common)
+        shown = listed[:MAX_SWITCHED]
+        return shown if self.project_id in shown else [self.project_id, *shown[: MAX_SWITCHED - 1]]
+
+    def word(self, key: str, /, **values: Any) -> str:
+        """Return words of the page in its language."""
+        return CATALOGUES[self.language][key].format(**values)
+
+    def word_or(self, key: str, /) -> str:
+        """Return the word of a stored value, or the value where the catalogue has none."""
+        return CATALOGUES[self.language].get(key, key)
+
+    def word_of(self, kind: str, value: str, /) -> str:
+        """Return the word of a stored value of a kind, whose keys begin with it, or the value where there is none."""
+        return CATALOGUES[self.language].get(f"{kind}_{value}", value)
+
+    @property
+    def comma(self) -> str:
+        """What stands between parts of a sentence, or names."""
+        return COMMAS[self.language]
+
+    def place(self, chapter_index: int | None, scene_index: int | None = None) -> str:
+        """Return a place of the story in words."""
+        if chapter_index is None:
+            return self.word("everywhere")
+        if scene_index is None:
+            return self.word("chapter", number=chapter_index)
+        return self.word("scene_place", chapter=chapter_index, scene=scene_index)
+
+    def link(self, view: str, **query: Any) -> str:
+        """Return the address of a view of the project, at the position of this page unless told otherwise."""
+        asked = {"as_of": self.here.query if self.here else "", **query}
+        return project_address(self.project_id, view, **asked)
+
+    def at(self, known: int) -> str:
+        """Return the address of this view where so many scenes are known; what it was narrowed to is kept."""
+        places = self.here.places if self.here else ()
+        as_of = "{}:{}".format(*places[known]) if known < len(places) else ""
+        is_card = any(name == "entity" for name, _ in self.kept)
+        view = "card" if self.view == "cards" and is_card else self.view
+        address = project_address(self.project_id, view)
+        told = [*self.kept, *([("as_of", as_of)] if as_of else [])]
+        return f"{address}?{urlencode(told, errors='replace')}" if told else address
+
+    def page(self, template: str, *, status: int = 200, **values: Any) -> HTMLResponse:
+        """Return a page."""
+        html = (
+            templates()
+            .get_template(f"{template}.html")
+            .render(
+                frame=self,
+                t=self.word,
+                word_or=self.word_or,
+                place=self.place,
+                link=self.link,
+                here=self.here,
+                **told(values),
+            )
+        )
+        response = HTMLResponse(without_unprintable(html), status_code=status)
+        response.headers["Content-Security-Policy"] = POLICY
+        response.headers["Referrer-Policy"] = "same-origin"
+        response.headers["Content-Language"] = self.language
+        return response
+
+
+def project_address(project_id: str, view: str, /, **query: Any) -> str:
+    """Return the address of a view of a project; what is empty is left out of its query."""
+    told = {name: value for name, value in query.items() if value not in (None, "")}
+    address = f"/page/projects/{quote(project_id, safe='', errors='replace')}/{view}"
+    return f"{address}?{urlencode(told, errors='replace')}" if told else address
+
+
+def without_unprintable(html: str) -> str:
+    """Return a text in which what HTML and UTF-8 cannot hold is shown as missing."""
+    return _UNPRINTABLE.sub("\N{REPLACEMENT CHARACTER}", html)
+
+
+@lru_cache(maxsize=1)
+def templates() -> Environment:
+    """Return the templates; whatever is put into one is escaped, and what it was not given is an error."""
+    environment = Environment(
+        loader=FileSystemLoader(Path(__file__).parent / "templates"),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        auto_reload=False,
+    )
+    functions: Mapping[str, Any] = {
+        "project_address": project_address,
+        "views": VIEWS,
+        "marked": marked_paragraphs,
+        "undo_by_number": undo_by_number,
+    }
+    environment.globals.update(functions)
+    return environment

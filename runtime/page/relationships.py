@@ -1,0 +1,159 @@
+"""Who stands how to whom: as a drawing and as a table, a pair's course, and saying what one feels."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Annotated
+
+from fastapi import APIRouter, Query
+from starlette.responses import RedirectResponse, Response
+
+from novelgen.errors import UserInputError
+from novelgen.models.position import StoryPosition
+from novelgen.models.state import DIMENSION_RANGES, Relationship
+from runtime.page.frame import Here
+from runtime.page.graph import (
+    CHART_HEIGHT,
+    CHART_WIDTH,
+    HEIGHT,
+    WIDTH,
+    Change,
+    CourseChart,
+    Side,
+    change_of,
+    course_chart,
+    relationship_graph,
+    sides_of,
+)
+from runtime.page.visits import Form, Name, PageRoute, Visited
+from runtime.services import entities as entity_services
+from runtime.services import relationships as relationship_services
+
+router = APIRouter(route_class=PageRoute, include_in_schema=False)
+
+LATELY = (3, 5, 10, 25, 100)
+"""How many scenes back the drawing may look for what changed."""
+
+ROWS_AT_ONCE = 40
+
+Lately = Annotated[int, Query(ge=1, le=1000, description="Scenes back to look for what changed.")]
+Rows = Annotated[int, Query(ge=1, le=1000, description="How many pairs the table shows.")]
+
+
+@dataclass(frozen=True, slots=True)
+class PairRow:
+    """A pair as the table has it: both sides, each with what became of it of late."""
+
+    pair: Relationship
+    first: Side
+    second: Side
+    first_change: Change
+    second_change: Change
+
+
+@dataclass(frozen=True, slots=True)
+class PairView:
+    """A pair that was chosen."""
+
+    row: PairRow
+    charts: Sequence[tuple[Side, CourseChart]]
+    strength: CourseChart
+
+
+@router.get("/page/projects/{project_id}/relationships")
+def relationships_page(
+    visit: Visited, person: Name = "", pair: Name = "", lately: Lately = 5, rows: Rows = ROWS_AT_ONCE
+) -> Response:
+    """Draw how people stand to each other, and list it; a person or a pair may be chosen."""
+    stores, project_id = visit.served.stores, visit.served.project_id
+    here = visit.here()
+    names = entity_services.entity_names(stores, project_id, as_of=visit.as_of)
+    pairs = relationship_services.list_relationships(stores, project_id, as_of=visit.as_of)
+    earlier = _earlier(visit, here, lately)
+    people = {who for each in pairs for who in (each.character_a, each.character_b) if who in names}
+    chosen = person if person in people else ""
+    listed = [each for each in pairs if chosen in ("", each.character_a, each.character_b)]
+    found = next((each for each in pairs if each.relationship_id == pair), None)
+    return visit.frame("relationships", here).page(
+        "relationships",
+        rows=[_row(each, earlier) for each in listed[:rows]],
+        count=len(listed),
+        at_once=ROWS_AT_ONCE,
+        names=names,
+        people=sorted(people, key=lambda each: names[each]),
+        chosen=chosen,
+        lately=lately,
+        lately_choices=sorted({*LATELY, lately}),
+        graph=relationship_graph(pairs, names, earlier=earlier, chosen=chosen),
+        size=(WIDTH, HEIGHT),
+        chart_size=(CHART_WIDTH, CHART_HEIGHT),
+        viewed=None if found is None else _pair_view(visit, here, found, earlier),
+        ranges=DIMENSION_RANGES,
+    )
+
+
+@router.post("/page/projects/{project_id}/relationships/feelings")
+def say_feelings(visit: Visited, form: Form) -> Response:
+    """Say what one feels for another where the story stands on the page; what is left empty stays."""
+    stores, project_id = visit.served.stores, visit.served.project_id
+    first, second = form.get("first", ""), form.get("second", "")
+    given: dict[str, int] = {}
+    for name, (lowest, highest) in DIMENSION_RANGES.items():
+        if told := form.get(name, "").strip():
+            given[name] = _whole_number(name, told)
+            if not lowest <= given[name] <= highest:
+                raise UserInputError(f"{name} {told!r} is not from {lowest} to {highest}")
+    if not first or not second or not given:
+        raise UserInputError("who feels what for whom is not said; write a number for one feeling or more")
+    edited = relationship_services.edit_relationship(
+        stores, project_id, first=first, second=second, dimensions=given, start=visit.as_of
+    )
+    pair = edited.relationship.relationship_id
+    address = visit.address("relationships", pair=pair, person=form.get("person"))
+    return RedirectResponse(f"{address}#pair", status_code=303)
+
+
+def _whole_number(name: str, told: str) -> int:
+    bare = told.removeprefix("-").removeprefix("+")
+    if not (bare.isascii() and bare.isdecimal() and len(bare) <= 4):
+        raise UserInputError(f"{name} {told[:50]!r} is no whole number; write 40 or -15")
+    return -int(bare) if told.startswith("-") else int(bare)
+
+
+def _earlier(visit: Visited, here: Here, lately: int) -> Mapping[str, Relationship]:
+    """Return how pairs stood so many scenes before the position; none were known before the first scene."""
+    if here.known <= lately:
+        return {}
+    then = StoryPosition(*here.places[here.known - lately])
+    pairs = relationship_services.list_relationships(visit.served.stores, visit.served.project_id, as_of=then)
+    return {each.relationship_id: each for each in pairs}
+
+
+def _row(pair: Relationship, earlier: Mapping[str, Relationship]) -> PairRow:
+    first, second = sides_of(pair)
+    was = earlier.get(pair.relationship_id)
+    return PairRow(pair, first, second, change_of(first, pair, was), change_of(second, pair, was))
+
+
+def _pair_view(visit: Visited, here: Here, pair: Relationship, earlier: Mapping[str, Relationship]) -> PairView:
+    row = _row(pair, earlier)
+    course = relationship_services.relationship_course(
+        visit.served.stores, visit.served.project_id, first=pair.character_a, second=pair.character_b, as_of=visit.as_of
+    )
+    places = here.places[: here.known]
+    charts = [
+        (
+            side,
+            course_chart(
+                course.steps, [{str(name): value for name, value in felt.items()} for felt in all_felt], places
+            ),
+        )
+        for side, all_felt in (
+            (row.first, [each.dimensions_a for each in course.steps]),
+            (row.second, [each.dimensions_b for each in course.steps]),
+        )
+        if any(all_felt)
+    ]
+    strength = course_chart(course.steps, [{"strength": each.intensity} for each in course.steps], places, top=10)
+    return PairView(row, charts, strength)

@@ -1,0 +1,100 @@
+"""The ways of the page: its files, its look, its slider, and all of its views."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated, Any
+
+from fastapi import APIRouter, Query
+from starlette.responses import RedirectResponse, Response
+
+from runtime.doors.http.problems import Refusal
+from runtime.page import (
+    card_changes,
+    cards,
+    check,
+    context,
+    importing,
+    jobs,
+    knowledge,
+    projects,
+    relationships,
+    story,
+    story_changes,
+    taking_back,
+    threads,
+    timeline,
+)
+from runtime.page.frame import LANGUAGE_COOKIE, THEME_COOKIE, VIEWS
+from runtime.page.visits import Known, PageRoute, Visited, own_address
+
+router = APIRouter(route_class=PageRoute, include_in_schema=False)
+
+router.include_router(projects.router)
+router.include_router(importing.router)
+router.include_router(jobs.router)
+router.include_router(story.router)
+router.include_router(story_changes.router)
+router.include_router(threads.router)
+router.include_router(cards.router)
+router.include_router(card_changes.router)
+router.include_router(relationships.router)
+router.include_router(timeline.router)
+router.include_router(knowledge.router)
+router.include_router(context.router)
+router.include_router(check.router)
+router.include_router(taking_back.router)
+
+STATIC = Path(__file__).parent / "static"
+STATIC_TYPES = {
+    "page.css": "text/css",
+    "importing.css": "text/css",
+    "pictures.css": "text/css",
+    "cards.css": "text/css",
+    "story.css": "text/css",
+    "planning.css": "text/css",
+    "page.js": "text/javascript",
+    "planning.js": "text/javascript",
+    "story.js": "text/javascript",
+    "pictures.js": "text/javascript",
+    "importing.js": "text/javascript",
+    "icon.svg": "image/svg+xml",
+}
+
+YEAR_S = 365 * 24 * 3600
+
+
+@router.get("/page/static/{name}")
+def static_file(name: str) -> Response:
+    """Give the page's own style or script."""
+    if name not in STATIC_TYPES:
+        raise Refusal(404, "unknown-route", f"the page has no file {name[:100]!r}")
+    return Response((STATIC / name).read_bytes(), media_type=f"{STATIC_TYPES[name]}; charset=utf-8")
+
+
+@router.get("/page/look")
+def change_look(back: Annotated[str, Query(max_length=8000)] = "/", language: str = "", theme: str = "") -> Response:
+    """Keep the language or the colours that somebody chose, and go back to where they were."""
+    # A link of another site must not lead through here to anywhere else.
+    answer = RedirectResponse(own_address(back), status_code=303)
+    for cookie, value, allowed in (
+        (LANGUAGE_COOKIE, language, ("en", "zh")),
+        (THEME_COOKIE, theme, ("system", "light", "dark")),
+    ):
+        if value in allowed:
+            answer.set_cookie(cookie, value, max_age=YEAR_S, httponly=True, samesite="strict", path="/")
+    return answer
+
+
+@router.get("/page/projects/{project_id}/at/{view}")
+def move_to(visit: Visited, view: str, known: Known = None) -> Response:
+    """Lead to a view at the place where the slider was put, narrowed to what it was; a card stays that card."""
+    here = visit.here()
+    frame = visit.frame(view if view in VIEWS else VIEWS[0], here)
+    return RedirectResponse(frame.at(len(here.places) if known is None else known), status_code=303)
+
+
+@router.get("/page/projects/{project_id}/places")
+def list_places(visit: Visited) -> dict[str, Any]:
+    """Return chapter and scene of every stored scene, which the slider names while it moves."""
+    return {"places": visit.here().places}

@@ -1,0 +1,211 @@
+"""The story: a scene beside what it established, its summaries, how far scenes were read, and the latest changes."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from typing import Annotated, Any, NamedTuple
+
+from fastapi import APIRouter, Query
+from starlette.responses import Response
+
+from novelgen.errors import ConfigurationError
+from novelgen.models.memory import EVENT_TYPES
+from novelgen.models.position import StoryPosition
+from runtime.doors.http.jobs import OVER, Job
+from runtime.page.frame import Here
+from runtime.page.visits import Name, PageRoute, Shown, Visit, Visited
+from runtime.services.author_changes import list_author_changes
+from runtime.services.extraction import build_extraction_model, estimate_project
+from runtime.services.scene_editing import RECORDED_WITH_WORDS
+from runtime.services.scene_reading import ListedState, ReadScene, list_scene_states, read_scene, reading_state
+from runtime.services.summaries import list_summaries
+
+router = APIRouter(route_class=PageRoute, include_in_schema=False)
+
+Part = Annotated[str, Query(pattern="^(scenes|summaries|changes|)$")]
+
+SCENES_AT_ONCE = 200
+
+
+class Reading(NamedTuple):
+    """What the last reading of a scene by a model took, as far as its job is still kept."""
+
+    job_id: str
+    ended_at: datetime | None
+    input_tokens: int
+    output_tokens: int
+
+
+@router.get("/page/projects/{project_id}/story")
+def story_page(
+    visit: Visited,
+    chapter: int | None = None,
+    scene: int | None = None,
+    show: Part = "",
+    edit: Name = "",
+    shown: Shown = SCENES_AT_ONCE,
+) -> Response:
+    """Show a scene beside what it established, or one of the lists that belong to the story."""
+    here = visit.here()
+    known = here.places[: here.known]
+    if show == "changes":
+        return _changes_page(visit, here)
+    if not known:
+        return visit.frame("story", here).page("story", read=None, chapters={}, before=None, after=None)
+    if show == "scenes":
+        return _scenes_page(visit, here, shown)
+    if show == "summaries":
+        return _summaries_page(visit, here, chapter)
+    place = known[-1] if chapter is None or scene is None else (chapter, scene)
+    return _scene_page(visit, here, place, edit)
+
+
+def _scene_page(visit: Visit, here: Here, place: tuple[int, int], edit: str) -> Response:
+    stores, project_id = visit.served.stores, visit.served.project_id
+    read = read_scene(stores, project_id, position=StoryPosition(*place), as_of=visit.as_of)
+    known = here.places[: here.known]
+    index = known.index(place)
+    states = visit.kept(list_scene_states, with_counts=False)
+    chapters: dict[int, list[tuple[int, str]]] = {}
+    for each in states:
+        chapters.setdefault(each.chapter_index, []).append((each.scene_index, _state(each)))
+    jobs = visit.served.house.jobs.list(project_id)
+    return visit.frame("story", here).page(
+        "story",
+        read=read,
+        state=_state(read.scene),
+        facts=list(enumerate(read.facts, start=1)),
+        chapters=chapters,
+        before=known[index - 1] if index else None,
+        after=known[index + 1] if index + 1 < len(known) else None,
+        edited=edit,
+        with_words=RECORDED_WITH_WORDS,
+        event_types=sorted(EVENT_TYPES),
+        unproved=sum(not each.is_verified for each in read.facts),
+        running=_running(jobs, place),
+        reading=_last_reading(jobs, place),
+    )
+
+
+def _scenes_page(visit: Visit, here: Here, shown: int) -> Response:
+    states = list_scene_states(visit.served.stores, visit.served.project_id, as_of=visit.as_of)
+    counts: dict[str, int] = {}
+    for each in states:
+        counts[_state(each)] = counts.get(_state(each), 0) + 1
+    return visit.frame("story", here).page(
+        "scenes",
+        scenes=[(each, _state(each)) for each in states[:shown]],
+        count=len(states),
+        counts=counts,
+        unread={each.chapter_index for each in states if not each.has_record and each.characters},
+        at_once=SCENES_AT_ONCE,
+    )
+
+
+def _summaries_page(visit: Visit, here: Here, chapter: int | None) -> Response:
+    stores, project_id = visit.served.stores, visit.served.project_id
+    listed = list_summaries(stores, project_id, as_of=visit.as_of)
+    by_scene = []
+    if chapter is not None:
+        places = [each for each in here.places[: here.known] if each[0] == chapter]
+        # Texts and records of one chapter alone are read.
+        by_scene = [
+            (read, _bullets(read))
+            for place in places
+            for read in [read_scene(stores, project_id, position=StoryPosition(*place), as_of=visit.as_of)]
+        ]
+    return visit.frame("story", here).page(
+        "summaries",
+        parts=[each for each in listed if each.level == "part"],
+        chapters=[each for each in listed if each.level == "chapter"],
+        opened=chapter,
+        by_scene=by_scene,
+    )
+
+
+def _bullets(read: ReadScene) -> list[str]:
+    return read.summary or read.key_events
+
+
+def _changes_page(visit: Visit, here: Here) -> Response:
+    changes = list_author_changes(visit.served.stores, visit.served.project_id, as_of=visit.as_of)
+    return visit.frame("story", here).page("changes", changes=changes)
+
+
+@router.get("/page/projects/{project_id}/story/text")
+def text_page(visit: Visited, chapter: int, scene: int) -> Response:
+    """Show a scene's text and title in a form."""
+    read = _read(visit, chapter, scene)
+    return visit.frame("story").page(
+        "scene_text", read=read, text=read.scene.text or "", title=read.scene.title, outcome=None, record="keep"
+    )
+
+
+@router.get("/page/projects/{project_id}/story/place")
+def place_page(visit: Visited, chapter: int, scene: int) -> Response:
+    """Offer to insert a scene before one, to move it, or to delete it."""
+    read = _read(visit, chapter, scene)
+    own = [each for each in read.facts if each.kind == "memory"]
+    return visit.frame("story").page("scene_place", read=read, facts=len(own))
+
+
+@router.get("/page/projects/{project_id}/story/model")
+def model_page(visit: Visited, chapter: int, scene: int | None = None) -> Response:
+    """Show what it would take to let a model read a scene or a chapter; nothing is asked of it."""
+    stores, project_id = visit.served.stores, visit.served.project_id
+    here = visit.here()
+    places = [each for each in here.places[: here.known] if each[0] == chapter and scene in (None, each[1])]
+    try:
+        build_extraction_model(stores.settings, visit.served.house.chat_model)
+        trouble = ""
+    except ConfigurationError as error:
+        trouble = str(error)
+    if scene is None:
+        estimate = estimate_project(stores, project_id, chapter_index=chapter, retry_failed=True)
+    else:
+        estimate = estimate_project(stores, project_id, scenes=[StoryPosition(*each) for each in places])
+    return visit.frame("story", here).page(
+        "scene_model",
+        chapter=chapter,
+        scene=scene,
+        places=places,
+        estimate=estimate,
+        trouble=trouble,
+        model=stores.settings.memory.summarization.model or stores.settings.model or "",
+    )
+
+
+def _read(visit: Visit, chapter: int, scene: int) -> ReadScene:
+    return read_scene(
+        visit.served.stores, visit.served.project_id, position=StoryPosition(chapter, scene), as_of=visit.as_of
+    )
+
+
+def _state(scene: Any) -> str:
+    has_record = scene.has_record if isinstance(scene, ListedState) else scene.record is not None
+    return reading_state(
+        has_record=has_record, record_origin=scene.record_origin, extraction_status=scene.extraction_status
+    )
+
+
+def _running(jobs: list[Job], place: tuple[int, int]) -> Job | None:
+    """Return the job that reads a scene now or will, if any."""
+    name = f"{place[0]}:{place[1]}"
+    for job in jobs:
+        asked = job.arguments
+        is_named = not asked.get("scenes") or name in asked["scenes"]
+        is_meant = is_named and asked.get("chapter_index") in (None, place[0])
+        if job.kind == "extract" and job.state not in OVER and is_meant:
+            return job
+    return None
+
+
+def _last_reading(jobs: list[Job], place: tuple[int, int]) -> Reading | None:
+    for job in jobs:
+        result = job.result if job.kind == "extract" and isinstance(job.result, dict) else {}
+        for each in result.get("scenes") or ():
+            if (each.get("chapter_index"), each.get("scene_index")) == place:
+                usage = each.get("usage") or {}
+                tokens = usage.get("input_tokens") or 0, usage.get("output_tokens") or 0
+                return Reading(job.job_id, job.ended_at, *tokens)
+    return None

@@ -1,0 +1,177 @@
+"""What SQL retrieves for a scene: by words, by its entities, by its threads, and of late; and how answers are kept."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+
+from novelgen.memory.candidates import LEXICAL_RETRIEVER
+from novelgen.memory.search import RetrieverHit, SearchQuery, SearchRequest
+from novelgen.models.memory import (
+    CONTENT_TYPES,
+    DISTILLED_TYPES,
+    WHOLE_TEXT_TYPES,
+    StoryMemoryChunk,
+    is_entity_target,
+    targets_of,
+)
+from novelgen.models.position import StoryPosition
+from novelgen.models.state import most_due
+from runtime.storage.memory.lexical import LexicalMatches
+from runtime.storage.records import MemoryFilter
+from runtime.storage.unit import UnitOfWork
+from runtime.stores import MemoryStores
+
+PASSAGES_BESIDE_MEMORIES = 20
+"""Where distilled memories are found, so many passages per query are enough: they would crowd them out."""
+DUE_THREADS = 3
+"""So many threads that wait longest and weigh most are looked up, whoever the scene is about."""
+
+MAX_BEYOND_ENTITIES = 1_000
+"""So many memories of a chapter or the book are looked at: most are only there because nothing else has them."""
+
+_BESIDE_WHOLE_TEXT = [kind for kind in CONTENT_TYPES if kind not in WHOLE_TEXT_TYPES]
+
+
+@dataclass(frozen=True)
+class RetrieverAnswer:
+    """What a retriever found, before the memories are read."""
+
+    hits: Mapping[str, list[RetrieverHit]] = field(default_factory=dict)
+    chunks: Mapping[str, StoryMemoryChunk] = field(default_factory=dict)
+    linked: int | None = None
+
+
+def ranked_answer(
+    retriever: str, scored: Iterable[tuple[str, float]], query_index: int | None = None
+) -> RetrieverAnswer:
+    """Return the answer of one retriever to one query, from ids and scores in their order."""
+    return RetrieverAnswer(
+        hits={
+            chunk_id: [RetrieverHit(retriever=retriever, query_index=query_index, rank=rank, score=score)]
+            for rank, (chunk_id, score) in enumerate(scored, start=1)
+        }
+    )
+
+
+def merged(answers: Iterable[RetrieverAnswer]) -> RetrieverAnswer:
+    """Return all hits of all answers, per chunk in the order of the answers."""
+    hits: dict[str, list[RetrieverHit]] = {}
+    chunks: dict[str, StoryMemoryChunk] = {}
+    for answer in answers:
+        for chunk_id, found in answer.hits.items():
+            hits.setdefault(chunk_id, []).extend(found)
+        chunks.update(answer.chunks)
+    return RetrieverAnswer(hits=hits, chunks=chunks)
+
+
+def filter_of(query: SearchQuery, as_of: StoryPosition) -> MemoryFilter:
+    """Return what a query may find: its own filters, and only what lies before the position."""
+    return MemoryFilter(
+        as_of=as_of,
+        entities=query.entities,
+        content_types=[query.content_type] if query.content_type else [],
+        tags=query.tags,
+    )
+
+
+def same_filters(request: SearchRequest, only: Collection[int] | None = None) -> list[tuple[MemoryFilter, list[int]]]:
+    """Group a request's queries by their filter, in order of first use, as (filter, query indices)."""
+    groups: dict[str, tuple[MemoryFilter, list[int]]] = {}
+    for index, query in enumerate(request.queries):
+        if only is not None and index not in only:
+            continue
+        memory_filter = filter_of(query, request.as_of)
+        groups.setdefault(memory_filter.model_dump_json(), (memory_filter, []))[1].append(index)
+    return list(groups.values())
+
+
+def search_words(stores: MemoryStores, request: SearchRequest) -> RetrieverAnswer:
+    """Search all queries by words, cut by position in SQL: names and rare words, whatever the embeddings think."""
+    answers: list[RetrieverAnswer] = []
+    with stores.database(request.project_id).read() as unit:
+        for memory_filter, numbers in same_filters(request):
+            texts = [request.queries[number].text for number in numbers]
+            asked = _AskedByWords(unit, request.project_id, numbers, unit.lexical.match(texts, memory_filter))
+            if memory_filter.content_types:
+                answers += asked.best(memory_filter, limit=request.candidates_per_query)
+                continue
+            distilled = memory_filter.model_copy(update={"content_types": _BESIDE_WHOLE_TEXT})
+            facts = asked.best(distilled, limit=request.candidates_per_query)
+            has_facts = any(answer.hits for answer in facts)
+            limit = PASSAGES_BESIDE_MEMORIES if has_facts else request.candidates_per_query
+            passages = memory_filter.model_copy(update={"content_types": list(WHOLE_TEXT_TYPES)})
+            answers += [*facts, *asked.best(passages, limit=limit)]
+    return merged(answers)
+
+
+def entity_memories(stores: MemoryStores, request: SearchRequest) -> RetrieverAnswer:
+    """List the weightiest memories linked to any entity that the scene touches, or to a chapter or the book."""
+    entity_ids = [each for each in request.entity_ids if is_entity_target(each)]
+    beyond = [each for each in request.entity_ids if not is_entity_target(each)]
+    with stores.database(request.project_id).read() as unit:
+        of_entities = unit.memories.by_entities(
+            entity_ids, as_of=request.as_of, content_types=DISTILLED_TYPES, limit=request.candidates_per_query
+        )
+        beside_entities = unit.memories.by_entities(
+            beyond, as_of=request.as_of, content_types=DISTILLED_TYPES, limit=MAX_BEYOND_ENTITIES
+        )
+        everything = MemoryFilter(as_of=request.as_of, entities=entity_ids, content_types=list(DISTILLED_TYPES))
+        counts = request.counts_linked and bool(entity_ids)
+        linked = unit.memories.count(everything) if counts else None
+    about = [chunk for chunk in beside_entities if not targets_of(chunk).isdisjoint(beyond)]
+    listed = {chunk.chunk_id: chunk for chunk in [*of_entities, *about[: request.candidates_per_query]]}
+    return replace(_listed_answer("entity", listed.values()), linked=linked)
+
+
+def thread_memories(stores: MemoryStores, request: SearchRequest) -> RetrieverAnswer:
+    """List the memories of the scenes that planted or moved an open thread of the scene's entities, or a due one."""
+    touched = set(request.entity_ids)
+    with stores.database(request.project_id).read() as unit:
+        waiting = unit.threads.list_as_of(as_of=request.as_of)
+        due = {thread.loop_id for thread in most_due(waiting, DUE_THREADS)}
+        threads = [
+            thread for thread in waiting if thread.loop_id in due or not touched.isdisjoint(thread.related_entities)
+        ]
+        places = {
+            (chapter, scene)
+            for thread in threads
+            for chapter, scene in (
+                (thread.chapter_index, thread.scene_index),
+                (thread.last_chapter_index, thread.last_scene_index),
+            )
+            if chapter is not None and scene is not None
+        }
+        chunks = unit.memories.of_scenes(sorted(places), as_of=request.as_of, content_types=DISTILLED_TYPES)
+    return _listed_answer("loop", chunks[: request.candidates_per_query])
+
+
+def recent_memories(stores: MemoryStores, request: SearchRequest) -> RetrieverAnswer:
+    """List the latest memories of high importance."""
+    with stores.database(request.project_id).read() as unit:
+        chunks = unit.memories.recent_high_signal(as_of=request.as_of)
+    return _listed_answer("recent", chunks)
+
+
+def _listed_answer(retriever: str, chunks: Iterable[StoryMemoryChunk]) -> RetrieverAnswer:
+    """Return the answer of a retriever that lists memories in its own order, without a query."""
+    listed = list(chunks)
+    ranked = ranked_answer(retriever, ((chunk.chunk_id, 1.0 / rank) for rank, chunk in enumerate(listed, start=1)))
+    return RetrieverAnswer(hits=ranked.hits, chunks={chunk.chunk_id: chunk for chunk in listed})
+
+
+@dataclass(frozen=True)
+class _AskedByWords:
+    """Queries of one filter, and what matches them."""
+
+    unit: UnitOfWork
+    project_id: str
+    numbers: Sequence[int]
+    matches: LexicalMatches
+
+    def best(self, memory_filter: MemoryFilter, *, limit: int) -> list[RetrieverAnswer]:
+        found = self.unit.lexical.best(self.matches, memory_filter, limit=limit)
+        return [
+            ranked_answer(LEXICAL_RETRIEVER, ((hit.chunk_id, hit.score) for hit in hits), number)
+            for number, hits in zip(self.numbers, found, strict=True)
+        ]

@@ -1,0 +1,359 @@
+"""Searching a story's memory: all retrievers side by side for a planned scene, and one query's answer in order."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from novelgen.deadlines import CallOutcome, Deadline, call_with_deadline, run_concurrently
+from novelgen.errors import (
+    ConfigurationError,
+    DeadlineExceededError,
+    NovelgenError,
+    StoreError,
+    UnknownProjectError,
+    UserInputError,
+)
+from novelgen.language.resolver import NameResolver
+from novelgen.language.scrub import scrub_text
+from novelgen.memory.relevance import relevance
+from novelgen.memory.search import Candidate, RankedMemories, SearchQuery, SearchRequest, SearchResult, Vector
+from novelgen.memory.search_order import search_order
+from novelgen.models.context import ReportIssue
+from novelgen.models.memory import ContentType, StoryMemoryChunk, found_under, is_entity_target
+from novelgen.models.position import END_OF_STORY, StoryPosition, require_project_id
+from runtime.search.name_candidates import names_in_text
+from runtime.search.retrievers import (
+    RetrieverAnswer,
+    entity_memories,
+    merged,
+    recent_memories,
+    search_words,
+    thread_memories,
+)
+from runtime.search.semantic import QueryVectors, query_vectors, search_exactly, search_index
+from runtime.storage.records import MemoryFilter
+from runtime.stores import MemoryStores
+
+DEFAULT_TOP_K = 10
+MAX_TOP_K = 200
+MIN_CANDIDATES = 50
+"""So many are looked at per retriever, however few are asked for: the first of them must be the same."""
+
+MAX_VARIANTS = 3
+"""So many ways of saying a name are added to a query, which must not drown in them."""
+
+Retriever = Callable[[MemoryStores, SearchRequest], Any]
+
+
+def ranked_memories(
+    stores: MemoryStores,
+    project_id: str,
+    query: str,
+    *,
+    entities: Sequence[str] | None = None,
+    content_type: ContentType | None = None,
+    tags: Sequence[str] | None = None,
+    top_k: int = DEFAULT_TOP_K,
+    as_of: StoryPosition | None = None,
+    min_relevance: float = 0.0,
+) -> RankedMemories:
+    """Answer one query, best first: every door that searches, the tool, the command and the retriever, asks here."""
+    require_project_id(project_id)
+    if not 0 <= min_relevance <= 1:
+        raise UserInputError(f"min_relevance {min_relevance!r} is not from 0 to 1")
+    text = scrub_text(query)
+    if not text.strip():
+        raise UserInputError(f"query {query!r} is empty; say what to look for")
+    cut = as_of or END_OF_STORY
+    entity_ids, unknown, variants = _entity_ids(stores, project_id, entities or (), cut)
+    text = " ".join([text, *variants])
+    asked = SearchQuery(text=text, entities=entity_ids, content_type=content_type, tags=list(tags or ()))
+    limit = max(1, min(top_k, MAX_TOP_K))
+    request = SearchRequest(
+        project_id=project_id,
+        queries=[asked],
+        as_of=cut,
+        candidates_per_query=max(MIN_CANDIDATES, limit),
+        timeout_s=stores.settings.memory.tool_timeout_s,
+    )
+    deadline = _deadline_of(request)
+    result = _searched(stores, request, {}, deadline=deadline)
+    failures = [issue for issue in result.issues if issue.kind != "stale"]
+    if failures and not result.candidates:
+        raise StoreError("; ".join(f"{issue.stage}: {issue.message}" for issue in failures))
+    unfit, unheeded = _unfit(result, text, min_relevance)
+    best = [each for each in search_order(result.candidates, text) if each.chunk.chunk_id not in unfit][:limit]
+    outdated = [each.chunk for each in best if each.is_outdated]
+    holding, issues = _holding(stores, request, outdated, deadline=deadline)
+    if holding:
+        # What holds is told beside what it replaced, however it is put itself.
+        unfit -= {each.chunk_id for each in holding.values()}
+        ordered = search_order(result.candidates, text, holding=holding)
+        best = [each for each in ordered if each.chunk.chunk_id not in unfit][:limit]
+    return RankedMemories(memories=best, issues=[*unknown, *result.issues, *unheeded, *issues])
+
+
+def _unfit(result: SearchResult, query: str, min_relevance: float) -> tuple[set[str], list[ReportIssue]]:
+    """Return the ids of what does not fit well enough; where meaning cannot be compared, none, and an issue."""
+    if not min_relevance:
+        return set(), []
+    vector = next(iter(result.query_vectors), None)
+    if vector is None:
+        message = f"meaning could not be compared, so that min_relevance={min_relevance:g} left nothing out"
+        return set(), [ReportIssue(stage="search", kind="degraded", message=message)]
+    fits = {each.chunk.chunk_id: relevance(each, query, vector) for each in result.candidates}
+    return {name for name, value in fits.items() if value < min_relevance}, []
+
+
+def search_memories(stores: MemoryStores, request: SearchRequest) -> SearchResult:
+    """Run all queries over all retrievers and return every candidate with its place in each retriever.
+
+    Each retriever works under its own deadline. A retriever that fails is an issue; the others answer. With the
+    database down, candidates come from Chroma alone; with Chroma down, from exact search over SQL and from
+    words, unless `search_fallback` is off: then nothing is found and the issue says so.
+    """
+    require_project_id(request.project_id)
+    retrievers: dict[str, Retriever] = {
+        **({"entity": entity_memories} if request.entity_ids else {}),
+        "loop": thread_memories,
+        "recent": recent_memories,
+    }
+    return _searched(stores, request, retrievers, deadline=_deadline_of(request))
+
+
+def _deadline_of(request: SearchRequest) -> Deadline:
+    # A memory of any kind may be asked, so what crosses the protocol is seconds: the moment is made here, once.
+    return Deadline.after(request.timeout_s, stage="search")
+
+
+def _searched(
+    stores: MemoryStores,
+    request: SearchRequest,
+    retrievers_without_query: Mapping[str, Retriever],
+    *,
+    deadline: Deadline,
+) -> SearchResult:
+    retrieving = deadline.share("retrievers")
+    by_query: dict[str, Retriever] = {
+        "semantic": partial(_semantic_retriever, deadline=retrieving),
+        "lexical": search_words,
+    }
+    retrievers = {**(by_query if request.queries else {}), **retrievers_without_query}
+    outcomes = run_concurrently(
+        {name: partial(retriever, stores, request) for name, retriever in retrievers.items()},
+        timeouts_s=dict.fromkeys(retrievers, retrieving.remaining_s),
+    )
+    _require_known_project(outcomes)
+    issues = _failures(outcomes)
+    semantic: _SemanticAnswer | None = outcomes["semantic"].value if "semantic" in outcomes else None
+    if semantic is not None and semantic.issue is not None:
+        issues.append(semantic.issue)
+    timings = {f"arm_{name}": outcome.elapsed_s for name, outcome in outcomes.items()}
+    semantic_failed = any(issue.stage == "semantic" for issue in issues)
+    if semantic_failed and stores.settings.memory.search_fallback == "off":
+        return SearchResult(issues=tuple(issues), timings_s=timings)
+    answers = _answers(outcomes)
+    answer = merged(answers)
+    memories, issue = _read_memories(stores, request, answer, deadline=deadline.share("memories"))
+    candidates = (
+        Candidate(memories.chunks[name], tuple(answer.hits.get(name, ())), memories.vectors.get(name))
+        for name in sorted(memories.chunks)
+        if _is_allowed(memories.chunks[name], request)
+    )
+    return SearchResult(
+        candidates=tuple(candidates),
+        query_vectors=_in_order(semantic.vectors, request) if semantic is not None else (),
+        issues=(*issues, *([issue] if issue else []), *_awaited_meaning(request, memories.awaited)),
+        timings_s=timings,
+        linked=next((each.linked for each in answers if each.linked is not None), None),
+    )
+
+
+@dataclass(frozen=True)
+class _SemanticAnswer:
+    """What the semantic retriever found, by which vectors, and whether it had to fall back."""
+
+    found: RetrieverAnswer
+    vectors: QueryVectors
+    issue: ReportIssue | None = None
+
+
+def _semantic_retriever(stores: MemoryStores, request: SearchRequest, *, deadline: Deadline) -> _SemanticAnswer:
+    vectors = query_vectors(stores, request.queries)
+    try:
+        found = search_index(stores, request, vectors, deadline=deadline.share("index"))
+    except (StoreError, DeadlineExceededError) as error:
+        issue = ReportIssue(
+            stage="semantic",
+            kind="timeout" if isinstance(error, DeadlineExceededError) else "degraded",
+            message=f"the vector index did not answer ({error}); `novelgen doctor` says how to repair it",
+        )
+        return _SemanticAnswer(_fallback(stores, request, vectors), vectors, issue)
+    return _SemanticAnswer(found, vectors)
+
+
+def _in_order(vectors: QueryVectors, request: SearchRequest) -> tuple[Vector | None, ...]:
+    return tuple(vectors.get(index) for index in range(len(request.queries)))
+
+
+def _fallback(stores: MemoryStores, request: SearchRequest, vectors: QueryVectors) -> RetrieverAnswer:
+    if stores.settings.memory.search_fallback == "off":
+        return RetrieverAnswer()
+    try:
+        return search_exactly(stores, request, vectors)
+    except StoreError:
+        # The database's outage is reported by the retrievers that live on it.
+        return RetrieverAnswer()
+
+
+def _answers(outcomes: dict[str, CallOutcome[Any]]) -> list[RetrieverAnswer]:
+    found = [(name, outcome.value) for name, outcome in outcomes.items() if outcome.value is not None]
+    return [value.found if name == "semantic" else value for name, value in found]
+
+
+def _require_known_project(outcomes: dict[str, CallOutcome[Any]]) -> None:
+    """Raise when no retriever knows the project; a project whose database alone is gone is still in the index."""
+    errors = [outcome.error for outcome in outcomes.values()]
+    if all(isinstance(error, UnknownProjectError) for error in errors) and errors[0] is not None:
+        raise errors[0]
+
+
+def _failures(outcomes: dict[str, CallOutcome[Any]]) -> list[ReportIssue]:
+    return [_failure(name, outcome.error) for name, outcome in outcomes.items() if outcome.error is not None]
+
+
+def _failure(retriever: str, error: Exception) -> ReportIssue:
+    if not isinstance(error, NovelgenError):
+        raise error
+    kind = "timeout" if isinstance(error, DeadlineExceededError) else "unavailable"
+    return ReportIssue.model_validate({"stage": retriever, "kind": kind, "message": str(error)})
+
+
+@dataclass(frozen=True)
+class _ReadMemories:
+    """The candidates' memories and their vectors, by chunk id."""
+
+    chunks: dict[str, StoryMemoryChunk]
+    vectors: dict[str, NDArray[np.float32]]
+    awaited: int = 0
+    """Memories of the project that the index is still to take up."""
+
+
+def _read_memories(
+    stores: MemoryStores, request: SearchRequest, answer: RetrieverAnswer, *, deadline: Deadline
+) -> tuple[_ReadMemories, ReportIssue | None]:
+    """Read what was found, and the memories of the same scenes, from SQL; the index must do when SQL is down."""
+    read = partial(_memories_in_sql, stores, request, answer)
+    outcome = run_concurrently({"read": read}, timeouts_s={"read": deadline.remaining_s})["read"]
+    if outcome.value is not None:
+        return outcome.value, None
+    issue = _failure("memories", outcome.error) if outcome.error else None
+    return _ReadMemories(dict(answer.chunks), {}), issue
+
+
+def _memories_in_sql(stores: MemoryStores, request: SearchRequest, answer: RetrieverAnswer) -> _ReadMemories:
+    project_id, as_of = request.project_id, request.as_of
+    model_name = _embedding_model_name(stores)
+    with stores.database(project_id).read() as unit:
+        found = unit.memories.by_ids(sorted(answer.hits), as_of=as_of)
+        chunks = {chunk.chunk_id: chunk for chunk in found}
+        if model_name is None:
+            return _ReadMemories(chunks=chunks, vectors={})
+        names, matrix = unit.embeddings.matrix(model_name, as_of=as_of, ids=list(chunks))
+        awaited = unit.outbox.awaited().memories if request.queries else 0
+    return _ReadMemories(chunks, dict(zip(names, matrix, strict=True)), awaited)
+
+
+def _awaited_meaning(request: SearchRequest, awaited: int) -> list[ReportIssue]:
+    """Say when part of the story is found by words and names alone, because it waits to be indexed by meaning."""
+    if not awaited:
+        return []
+    message = (
+        f"meaning is still being indexed: {awaited} memories wait and are found by words and names meanwhile; "
+        f"`novelgen index {request.project_id}` goes on where it stopped"
+    )
+    return [ReportIssue(stage="index", kind="stale", message=message)]
+
+
+def _embedding_model_name(stores: MemoryStores) -> str | None:
+    """Return the model's name without asking the model, which may be down; None where none can be used."""
+    try:
+        return stores.embeddings.model_name
+    except ConfigurationError:
+        # Said by the semantic retriever; what words and entities found is read all the same.
+        return None
+
+
+def _is_allowed(chunk: StoryMemoryChunk, request: SearchRequest) -> bool:
+    return chunk.project_id == request.project_id and request.as_of.admits(chunk.chapter_index, chunk.scene_index)
+
+
+def _entity_ids(
+    stores: MemoryStores, project_id: str, names: Sequence[str], as_of: StoryPosition
+) -> tuple[list[str], list[ReportIssue], list[str]]:
+    """Return the ids that names, aliases or ids mean at the position, an issue for each that means nobody, and more.
+
+    What no entity bears but the text holds is searched for instead, in all ways in which the text says it.
+    """
+    if not names:
+        return [], [], []
+    ids: dict[str, None] = {}
+    variants: dict[str, None] = {}
+    issues: list[ReportIssue] = []
+    with stores.database(project_id).read() as unit:
+        resolver = NameResolver(unit.entities.list_as_of(as_of=as_of))
+        for name in names:
+            if not is_entity_target(target := name.strip()):
+                ids[target] = None
+                if not unit.memories.count(MemoryFilter(as_of=as_of, entities=[target])):
+                    message = f"no memory is attached to {target!r} at this position"
+                    issues.append(ReportIssue(stage="search", kind="unresolved", message=message))
+                continue
+            resolution = resolver.resolve(name)
+            meant = [resolution.entity_id] if resolution.entity_id else resolution.candidate_ids
+            if not meant and not unit.memories.count(MemoryFilter(as_of=as_of, entities=[name])):
+                said = names_in_text(unit, [name], as_of=as_of).get(name, [])[:MAX_VARIANTS]
+                variants |= dict.fromkeys(said)
+                if said:
+                    continue
+                message = f"nobody is known as {name!r} at this position, so no memory can be of them"
+                issues.append(ReportIssue(stage="search", kind="unresolved", message=message))
+            # What nobody bears may be an id that memories are linked to, whose entity nobody has stored.
+            ids |= dict.fromkeys(meant or [name])
+    return list(ids), issues, list(variants)
+
+
+def _holding(
+    stores: MemoryStores, request: SearchRequest, outdated: Sequence[StoryMemoryChunk], *, deadline: Deadline
+) -> tuple[dict[str, StoryMemoryChunk], list[ReportIssue]]:
+    """Return for each outdated memory what holds in its place, as far as the query's filters admit it."""
+    if not outdated:
+        return {}, []
+    read = partial(_holding_in_sql, stores, request, outdated)
+    try:
+        timeout_s = deadline.share("holding").remaining_s
+        return call_with_deadline(read, timeout_s=timeout_s, stage="holding"), []
+    except (StoreError, DeadlineExceededError) as error:
+        return {}, [_failure("holding", error)]
+
+
+def _holding_in_sql(
+    stores: MemoryStores, request: SearchRequest, outdated: Sequence[StoryMemoryChunk]
+) -> dict[str, StoryMemoryChunk]:
+    with stores.database(request.project_id).read() as unit:
+        holding = unit.memories.holding(outdated, as_of=request.as_of)
+    return {name: chunk for name, chunk in holding.items() if _admits(request.queries[0], chunk)}
+
+
+def _admits(query: SearchQuery, chunk: StoryMemoryChunk) -> bool:
+    return (
+        (query.content_type is None or chunk.content_type == query.content_type)
+        and (not query.tags or not set(query.tags).isdisjoint(chunk.tags))
+        and (not query.entities or not found_under(chunk).isdisjoint(query.entities))
+    )

@@ -1,0 +1,150 @@
+"""What a character says comes token by token; the analysis behind it is never heard."""
+
+from __future__ import annotations
+
+import json
+import threading
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+from langchain_core.language_models import BaseChatModel
+from langchain_core.messages import AIMessageChunk, BaseMessage, HumanMessage
+from langchain_core.outputs import ChatGenerationChunk, ChatResult
+
+from novelgen.characters.reply_stream import MAX_REPLY_CHARACTERS, ReplySplitter, read_analysis, stream_text
+from novelgen.deadlines import Deadline
+from novelgen.errors import DeadlineExceededError, ModelUnavailableError
+from novelgen.model_calls.answers import UnusableAnswerError
+
+ANALYSIS = {"interaction_type": "gift_given", "trust_change": 2, "learned_about_player": {"name": "Theron"}}
+SPEECH = "[warmly] It is good to see you again.\n\nSit down, friend."
+
+
+def pieces_of(text: str, size: int) -> list[str]:
+    return [text[at : at + size] for at in range(0, len(text), size)]
+
+
+def split(text: str, size: int) -> tuple[str, ReplySplitter]:
+    splitter = ReplySplitter()
+    heard = "".join(splitter.feed(piece) for piece in pieces_of(text, size))
+    return heard + splitter.finish(), splitter
+
+
+FENCED = f"{SPEECH}\n```json\n{json.dumps(ANALYSIS)}\n```"
+BARE = f"{SPEECH}\n{json.dumps(ANALYSIS)}"
+SEED = json.dumps({"response": SPEECH, "analysis": ANALYSIS})
+SEED_FENCED = f"```json\n{SEED}\n```"
+THOUGHT = f"<think>\nHe wants {{gold}}. I say ```no```.\n</think>\n{FENCED}"
+
+
+@pytest.mark.parametrize("size", [1, 2, 3, 7, 1000])
+@pytest.mark.parametrize("answer", [FENCED, BARE, SEED, SEED_FENCED, THOUGHT])
+def test_the_speech_is_heard_and_the_analysis_read_however_the_answer_is_cut_into_tokens(
+    answer: str, size: int
+) -> None:
+    """Seed 002.46: dialogue and analysis come apart, in our form and in the seed's own JSON."""
+    heard, splitter = split(answer, size)
+    assert heard.strip() == splitter.spoken == SPEECH
+    analysis = read_analysis(splitter.behind)
+    assert analysis.interaction_type == "gift_given"
+    assert analysis.changes == {"trust_change": 2}
+    assert analysis.learned_about_player.name == "Theron"
+
+
+@pytest.mark.parametrize("size", [1, 4, 1000])
+@pytest.mark.parametrize("answer", ["Good day.", "天黑了。先回去吧。", "A `lone` mark, a < sign = and {no object}."])
+def test_a_model_that_forgets_the_analysis_is_heard_whole(answer: str, size: int) -> None:
+    """Without an analysis everything is speech, and that there is none is told, not guessed."""
+    heard, splitter = split(answer, size)
+    assert heard.strip() == answer
+    with pytest.raises(UnusableAnswerError):
+        read_analysis(splitter.behind)
+
+
+def test_tokens_are_given_out_at_once() -> None:
+    """Seed 002.49: each word is heard before the next one has come."""
+    splitter = ReplySplitter()
+    assert [splitter.feed(word) for word in ["Good", " day", " to", " you", "."]] == [
+        "Good",
+        " day",
+        " to",
+        " you",
+        ".",
+    ]
+
+
+def test_escapes_of_a_streamed_response_are_read() -> None:
+    """Quotation marks, line ends and characters by number come out as what they stand for."""
+    answer = r'{"response": "He said \"no\".\nThen \u4f60\u597d.", "analysis": {}}'
+    assert split(answer, 1)[0] == 'He said "no".\nThen 你好.'
+
+
+@pytest.mark.parametrize(
+    "written",
+    [
+        '{"interaction_type": 5, "trust_change": "much", "learned_about_player": "nothing", "memory": ["x"]}',
+        '{"learned_about_player": {"name": "unknown", "notable_facts": "He is a trader."}}',
+    ],
+)
+def test_fields_of_the_wrong_kind_count_as_nothing(written: str) -> None:
+    """A model that writes a word where a number belongs moves nothing."""
+    analysis = read_analysis(written)
+    assert (analysis.interaction_type, analysis.memory, analysis.changes) == ("", "", {})
+    assert analysis.learned_about_player.name is None
+
+
+class StreamingModel(BaseChatModel):
+    """Streams given pieces; an exception among them is raised, an event waited for."""
+
+    pieces: list[Any]
+
+    @property
+    def _llm_type(self) -> str:
+        return "streaming"
+
+    def _generate(self, *_: Any, **__: Any) -> ChatResult:
+        raise NotImplementedError
+
+    def _stream(self, messages: list[BaseMessage], *_: Any, **__: Any) -> Iterator[ChatGenerationChunk]:
+        for piece in self.pieces:
+            if isinstance(piece, Exception):
+                raise piece
+            if isinstance(piece, threading.Event):
+                piece.wait()
+                continue
+            yield ChatGenerationChunk(message=AIMessageChunk(content=piece))
+
+
+def test_a_stream_gives_the_pieces_as_the_model_does() -> None:
+    """Every piece is given out, in order."""
+    model = StreamingModel(pieces=["Good ", "day."])
+    assert "".join(stream_text(model, [HumanMessage("Hello")], deadline=Deadline.after(30))) == "Good day."
+
+
+def test_a_model_that_hangs_is_left_behind_at_the_deadline() -> None:
+    """What came before is given out; then the time is up."""
+    release = threading.Event()
+    model = StreamingModel(pieces=["Good ", release, "day."])
+    stream = stream_text(model, [HumanMessage("Hello")], deadline=Deadline.after(0.2))
+    try:
+        assert next(stream) == "Good "
+        with pytest.raises(DeadlineExceededError, match="timeout_s"):
+            list(stream)
+    finally:
+        release.set()
+
+
+def test_a_model_that_fails_is_told_without_its_key() -> None:
+    """The error names what went wrong and hides what looks like a key."""
+    model = StreamingModel(pieces=["Good ", RuntimeError("bad key sk-123456789abcdef")])
+    with pytest.raises(ModelUnavailableError, match="gave no reply") as raised:
+        list(stream_text(model, [HumanMessage("Hello")], deadline=Deadline.after(30)))
+    assert "sk-123456789" not in str(raised.value)
+
+
+def test_a_model_that_repeats_itself_without_end_is_stopped() -> None:
+    """A reply beyond every bound is refused."""
+    model = StreamingModel(pieces=["x" * MAX_REPLY_CHARACTERS, "x"])
+    with pytest.raises(ModelUnavailableError, match="repeats itself"):
+        list(stream_text(model, [HumanMessage("Hello")], deadline=Deadline.after(30)))

@@ -1,0 +1,126 @@
+"""A thing is where the story left it, unless the draft tells how it changed hands."""
+
+from __future__ import annotations
+
+import pytest
+
+from novelgen.models.plan import ScenePlan
+from tests.novelgen.checking.small_story import CHINESE, ENGLISH, found, memory, state, told
+
+WITH_FENN = state("I0", "holder", "C1")
+WITH_TIESHAN = state("I0", "holder", "C2")
+
+
+@pytest.mark.parametrize(
+    "draft",
+    [
+        "Anselm drew the brass astrolabe from his own satchel and laid it on the chart.",
+        "The night was clear. Then he took from his coat pocket the brass astrolabe, and blew the dust off it.",
+        "“I have the brass astrolabe,” said Anselm, “and nobody shall have it from me.”",
+    ],
+)
+def test_a_thing_in_wrong_hands_is_found(draft: str) -> None:
+    """Somebody who is certainly not its holder has it about them: by name, by the pronoun's sex, by their own words."""
+    (issue,) = found(draft, told(ENGLISH, changes=[WITH_FENN]))
+    assert (issue.kind, issue.rule, issue.entity_ids) == ("object_holder", "wrong_hands", ["I0", "C1"])
+    assert issue.evidence[0].source_id == "I0.holder"
+    assert draft[slice(*issue.draft_span)] == issue.draft_quote
+    assert "Mrs. Ottoline Fenn" in issue.message
+
+
+@pytest.mark.parametrize(
+    "draft",
+    [
+        "陆青崖从怀中取出青铜罗盘，放在桌上。",
+        "陆青崖醒了，把那青铜罗盘挂在腰间，推门出去。",
+        "陆青崖道：“罗盘在我手里，谁也拿不去。”",
+    ],
+)
+def test_a_thing_in_wrong_hands_is_found_in_chinese(draft: str) -> None:
+    """The same holds in Chinese."""
+    (issue,) = found(draft, told(CHINESE, changes=[WITH_TIESHAN]))
+    assert (issue.rule, issue.entity_ids) == ("wrong_hands", ["I0", "C2"])
+    assert "韩铁山" in issue.message
+
+
+@pytest.mark.parametrize(
+    "draft",
+    [
+        "Ottoline drew the brass astrolabe from her own satchel and laid it on the chart.",
+        "Anselm borrowed the brass astrolabe that evening. At midnight Anselm drew the astrolabe from his satchel.",
+        "Ottoline nodded. Anselm drew the brass astrolabe from his satchel.",
+        "She drew the brass astrolabe from her satchel.",
+        "Anselm took the brass astrolabe.",
+        "He dreamt again. Anselm drew the brass astrolabe from his own satchel.",
+        "Anselm thought of the brass astrolabe, and of what lay in his satchel.",
+        "Anselm drew a pencil from his satchel. The brass astrolabe was far away.",
+    ],
+)
+def test_a_thing_with_its_holder_or_handed_on_is_right(draft: str) -> None:
+    """The holder has it, or lends it from beside, or the draft tells how it went over, or nobody has it at all."""
+    assert found(draft, told(ENGLISH, changes=[WITH_FENN])) == []
+
+
+@pytest.mark.parametrize(
+    "draft",
+    [
+        "韩铁山从怀中取出青铜罗盘，放在桌上。",
+        "韩铁山把青铜罗盘递给他。陆青崖把罗盘挂在腰间。",
+        "韩铁山点了点头。陆青崖把青铜罗盘挂在腰间，推门出去。",
+        "陆青崖梦见自己回到海上。陆青崖从怀中取出青铜罗盘，放在桌上。",
+    ],
+)
+def test_a_thing_with_its_holder_or_handed_on_is_right_in_chinese(draft: str) -> None:
+    """The same holds in Chinese."""
+    assert found(draft, told(CHINESE, changes=[WITH_TIESHAN])) == []
+
+
+def test_the_last_that_was_told_of_a_thing_counts() -> None:
+    """A later holder, a later inventory that lists it, or a later memory of its holder put the earlier one out."""
+    draft = "Anselm drew the brass astrolabe from his own satchel."
+    later = state("I0", "holder", "C0", chapter=4)
+    listed = state("C0", "inventory", ["lamp", "the astrolabe"], chapter=4)
+    unread = memory("Mrs. Fenn left the astrolabe.", "C1", "I0", slot="I0.holder", chapter=4)
+    assert found(draft, told(ENGLISH, changes=[WITH_FENN, later])) == []
+    assert found(draft, told(ENGLISH, changes=[WITH_FENN, listed])) == []
+    assert found(draft, told(ENGLISH, changes=[WITH_FENN], memories=[unread])) == []
+
+
+def test_a_thing_that_is_lost_is_in_nobodys_hands() -> None:
+    """A thing that was destroyed is found with anybody; the plan may bring it back."""
+    burnt = state("I1", "status", "burnt to ashes in the grate")
+    draft = "Ottoline drew the Harrow ledger from her bag and opened it."
+    (issue,) = found(draft, told(ENGLISH, changes=[burnt]))
+    assert (issue.rule, issue.entity_ids) == ("wrong_hands", ["I1"])
+    plan = ScenePlan(key_actions=["Ottoline shows that the Harrow ledger was never burnt"])
+    assert found(draft, told(ENGLISH, changes=[burnt], plan=plan)) == []
+
+
+@pytest.mark.parametrize(
+    ("content", "is_lost"),
+    [
+        ("Sergeant Pym burnt the Harrow ledger in the kitchen stove.", True),
+        ("The Harrow ledger was lost when the ferry went down.", True),
+        ("The clasp of the Harrow ledger was smashed.", False),
+        ("Sergeant Pym threatens that the Harrow ledger will be burnt.", False),
+    ],
+)
+def test_a_memory_tells_that_a_thing_is_lost(content: str, *, is_lost: bool) -> None:
+    """What is said of the thing itself counts, not what befell a part of it, or what somebody threatens."""
+    story = told(ENGLISH, memories=[memory(content, "C3", "I1")])
+    assert bool(found("Ottoline drew the Harrow ledger from her bag and opened it.", story)) is is_lost
+
+
+@pytest.mark.parametrize(
+    ("content", "is_lost"),
+    [
+        ("顾捕头在灶下烧毁盐帮账册。", True),
+        ("盐帮账册被顾捕头烧毁，无一页留存。", True),
+        ("盐帮账册的封皮被撕碎。", False),
+        ("顾捕头扬言要烧毁盐帮账册。", False),
+    ],
+)
+def test_a_memory_tells_that_a_thing_is_lost_in_chinese(content: str, *, is_lost: bool) -> None:
+    """The same holds in Chinese."""
+    story = told(CHINESE, memories=[memory(content, "C3", "I1")])
+    assert bool(found("苏晚棠从怀中取出盐帮账册，翻了几页。", story)) is is_lost

@@ -1,0 +1,112 @@
+"""How two characters stand, told to the writer in one line."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from novelgen.context.labels import CHINESE, ENGLISH, Labels
+from novelgen.context.lines import dimension_in_words, render_states, render_timeline_entry
+from novelgen.models.state import DIMENSION_RANGES, EntityStateSnapshot
+from tests.support.stories import NOW, PROJECT
+
+PAIR: dict[str, Any] = {
+    "chapter_index": 2, "scene_index": 1, "character_a": "C0", "character_b": "C1",
+    "relationship_type": "lender and borrower", "status": "strained", "intensity": 8,
+    "perspective_a": "he lies", "perspective_b": "", "dimensions": {"trust": -20},
+    "dimensions_a": {}, "dimensions_b": {"fear": 30}, "latest_event": "He sold the lamp.",
+}  # fmt: skip
+NAMES = {"C0": "Ada", "C1": "Ben", "I0": "the brass key", "I1": "the rope"}
+
+
+@pytest.mark.parametrize(
+    ("labels", "line"),
+    [
+        (
+            ENGLISH,
+            (
+                "- [2:1] Ada – Ben: lender and borrower → strained, intensity 8, slight distrust; Ada: he lies; "
+                "Ben: fear; latest: He sold the lamp."
+            ),
+        ),
+        (
+            CHINESE,
+            (
+                "- [2:1] Ada – Ben：lender and borrower → strained、分量 8、略有戒心；Ada：he lies；Ben：畏惧；"
+                "最近：He sold the lamp."
+            ),
+        ),
+    ],
+)
+def test_a_relationship_tells_both_sides_and_what_happened_last(labels: Labels, line: str) -> None:
+    """Type, status, weight, views and feelings of either side, and the latest event."""
+    assert render_timeline_entry("relationships", PAIR, NAMES, labels=labels) == line
+
+
+@pytest.mark.parametrize(
+    ("labels", "line"),
+    [
+        (
+            ENGLISH,
+            (
+                "- [2:1] Ben – Ada: borrower and lender → strained, intensity 8, slight distrust; Ben: fear; "
+                "Ada: he lies; latest [1:4]: He sold the lamp."
+            ),
+        ),
+        (
+            CHINESE,
+            (
+                "- [2:1] Ben – Ada：borrower and lender → strained、分量 8、略有戒心；Ben：畏惧；Ada：he lies；"
+                "最近 [1:4]：He sold the lamp."
+            ),
+        ),
+    ],
+)
+def test_the_point_of_view_is_told_first(labels: Labels, line: str) -> None:
+    """Seed 000.16: the point of view's own side comes first, with type → status, weight and the last event's place."""
+    entry = {**PAIR, "seen_by": "C1", "latest_event_place": [1, 4]}
+    assert render_timeline_entry("relationships", entry, NAMES, labels=labels) == line
+
+
+@pytest.mark.parametrize(
+    ("labels", "line"),
+    [
+        (ENGLISH, "- [2:1] Ada – Ben: client, deep distrust; latest: He sold the lamp."),
+        (CHINESE, "- [2:1] Ada – Ben：client、毫不信任；最近：He sold the lamp."),
+    ],
+)
+def test_what_they_feel_is_said_in_words(labels: Labels, line: str) -> None:
+    """Seeds 002.13 and 002.38: with a trust of -100 nobody reads as a neutral client."""
+    entry = {**PAIR, "relationship_type": "client", "status": "neutral", "intensity": 5, "perspective_a": ""}
+    entry |= {"dimensions": {"trust": -100, "respect": 0}, "dimensions_b": {}}
+    assert render_timeline_entry("relationships", entry, NAMES, labels=labels) == line
+
+
+@pytest.mark.parametrize("labels", [ENGLISH, CHINESE])
+def test_every_dimension_has_words_that_grow_with_it(labels: Labels) -> None:
+    """Each step of each dimension is another word, a neutral one none at all."""
+    for name, (lowest, _) in DIMENSION_RANGES.items():
+        values = [-100, -40, -5, 5, 40, 100] if lowest < 0 else [5, 40, 100]
+        words = [dimension_in_words(name, value, labels) for value in values]
+        assert all(words)
+        assert len(set(words)) == len(words)
+        assert dimension_in_words(name, 0, labels) == ""
+
+
+def test_what_is_not_known_takes_no_words() -> None:
+    """A pair of which only the status is known is told as before."""
+    entry = {**PAIR, "relationship_type": "", "intensity": 5, "perspective_a": "", "dimensions": {}}
+    entry |= {"dimensions_b": {}, "latest_event": ""}
+    told = render_timeline_entry("relationships", entry, NAMES, labels=ENGLISH)
+    assert told == "- [2:1] Ada – Ben: strained"
+
+
+def test_things_held_are_told_once() -> None:
+    """What the inventory names already is not told again as held."""
+    state = EntityStateSnapshot(
+        project_id=PROJECT, entity_type="character", entity_id="C0", timestamp=NOW,
+        state_data={"inventory": ["the rope", "a knife"]}, holds=["I0", "I1"],
+    )  # fmt: skip
+    told = render_states([state], NAMES, labels=ENGLISH, budget_tokens=200, count_tokens=len)
+    assert told.lines == {"C0": "- Ada: carries: the rope, a knife; holds: the brass key"}

@@ -1,0 +1,78 @@
+"""State lines within a token budget."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from novelgen.context.labels import CHINESE, ENGLISH, Labels
+from novelgen.context.lines import render_states, render_value
+from novelgen.language.language import estimate_tokens
+from novelgen.models.state import EntityStateSnapshot
+from tests.support.stories import NOW, PROJECT
+
+
+def snapshot(entity_id: str, **state: Any) -> EntityStateSnapshot:
+    """Return a snapshot with that state."""
+    return EntityStateSnapshot(
+        project_id=PROJECT, entity_type="character", entity_id=entity_id, timestamp=NOW, state_data=state
+    )
+
+
+ADA = snapshot("C0", goals=["find the key", "leave"], status="alive", emotional_state="calm")
+BEN = snapshot("C1", status="asleep", knowledge=["where the boat is"])
+
+
+@pytest.mark.parametrize("budget", [0, 5, 10, 20, 40, 400])
+def test_lines_never_exceed_the_budget(budget: int) -> None:
+    """Whatever the budget, the lines together stay within it."""
+    rendered = render_states([ADA, BEN], {}, labels=ENGLISH, budget_tokens=budget, count_tokens=estimate_tokens)
+    assert rendered.tokens <= budget
+    assert sum(estimate_tokens(line) for line in rendered.lines.values()) == rendered.tokens
+
+
+def test_every_entity_is_served_before_any_is_served_twice() -> None:
+    """A small budget gives each entity its weightiest attribute."""
+    rendered = render_states([ADA, BEN], {}, labels=ENGLISH, budget_tokens=11, count_tokens=estimate_tokens)
+    assert rendered.lines == {"C0": "- C0: status: alive", "C1": "- C1: status: asleep"}
+    assert rendered.dropped["C0"] == ["goals", "emotional_state"]
+
+
+def test_presence_is_shown_only_where_no_place_is_stated() -> None:
+    """An explicit place outranks where somebody was last seen."""
+    seen = {"location_id": "L9", "chapter_index": 2, "scene_index": 1}
+    both = snapshot("C0", location_id="L0", presence=seen)
+    alone = snapshot("C1", presence=seen)
+    rendered = render_states(
+        [both, alone], {"L9": "the pier"}, labels=ENGLISH, budget_tokens=99, count_tokens=estimate_tokens
+    )
+    assert rendered.lines["C0"] == "- C0: where: L0"
+    assert rendered.lines["C1"] == "- C1: last seen at: the pier"
+
+
+@pytest.mark.parametrize(
+    ("value", "text"),
+    [("C0", "Ada"), (["C0", "rope"], "Ada, rope"), ({"who": "C0"}, "who: Ada"), (3, "3"), (True, "True")],
+)
+def test_values_of_every_shape_render(value: Any, text: str) -> None:
+    """Ids become names, lists and dicts are joined."""
+    assert render_value(value, {"C0": "Ada"}, ENGLISH) == text
+
+
+def test_chinese_lists_are_joined_the_chinese_way() -> None:
+    """Chinese stories use the enumeration comma."""
+    assert render_value(["锡杖", "袈裟"], {}, CHINESE) == "锡杖、袈裟"
+
+
+@pytest.mark.parametrize(
+    ("labels", "line"),
+    [(ENGLISH, "- C0: mood: calm; status: alive (unverified)"), (CHINESE, "- C0：情绪：calm；状况：alive（未证实）")],
+)
+def test_what_no_quote_proves_comes_last_and_says_so(labels: Labels, line: str) -> None:
+    """An unverified attribute gives way to the proven ones of its entity, and is marked."""
+    doubtful = ADA.model_copy(
+        update={"state_data": {"status": "alive", "emotional_state": "calm"}, "unverified": ["status"]}
+    )
+    rendered = render_states([doubtful], {}, labels=labels, budget_tokens=99, count_tokens=estimate_tokens)
+    assert rendered.lines == {"C0": line}

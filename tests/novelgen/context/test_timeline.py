@@ -1,0 +1,167 @@
+"""The timeline of a context."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from novelgen.context.labels import ENGLISH
+from novelgen.context.lines import render_timeline_entry
+from novelgen.context.timeline import MAX_LISTED_THREADS, AssembledTimeline, assemble_timeline
+from novelgen.language.language import estimate_tokens
+from novelgen.memory.outline import ChapterSummary, PartSummary, StoryOutline
+from novelgen.models.position import StoryPosition
+from novelgen.models.state import OpenLoop, Relationship, RelationshipEvent
+from tests.support.stories import PROJECT, lighthouse_memory
+
+OUTLINE = lighthouse_memory().outline(PROJECT, as_of=StoryPosition(2, 2))
+SNAPSHOTS = lighthouse_memory().get_recent_timeline(PROJECT, 2, as_of=StoryPosition(2, 2))
+
+
+def assembled(outline: StoryOutline | None = OUTLINE, budget: int = 400, **changes: Any) -> AssembledTimeline:
+    """Assemble the lighthouse timeline before 2:2."""
+    arguments: dict[str, Any] = {"entity_ids": ["C0", "C1"], "shown_states": [], **changes}
+    return assemble_timeline(
+        outline,
+        arguments.pop("snapshots", SNAPSHOTS),
+        {"C0": "Ada", "C1": "Ben"},
+        labels=ENGLISH,
+        budget_tokens=budget,
+        count_tokens=estimate_tokens,
+        **arguments,
+    )
+
+
+def test_every_entry_has_its_source_position() -> None:
+    """Events, threads, relationships and changes all say where they come from."""
+    timeline = assembled().timeline
+    assert timeline is not None
+    assert set(timeline) == {"open_loops", "recent_events", "relationships", "snapshots"}
+    for entries in timeline.values():
+        assert all(entry["chapter_index"] is not None for entry in entries)
+
+
+def test_a_section_without_entries_is_absent() -> None:
+    """Keys are absent until there is something in them."""
+    timeline = assembled(snapshots=[]).timeline
+    assert timeline is not None
+    assert "snapshots" not in timeline
+    assert "chapter_summaries" not in timeline
+
+
+def test_nothing_to_tell_is_null() -> None:
+    """Without outline and snapshots there is no timeline at all."""
+    assert assembled(None, snapshots=[]).timeline is None
+
+
+@pytest.mark.parametrize("budget", [0, 7, 15, 40, 100])
+def test_the_budget_holds_and_what_is_left_out_is_named(budget: int) -> None:
+    """The lines stay within the budget, and every entry left out says so."""
+    whole, cut = assembled(), assembled(budget=budget)
+    assert cut.tokens <= budget
+
+    def entries(result: AssembledTimeline) -> int:
+        return sum(len(section) for section in (result.timeline or {}).values())
+
+    assert entries(cut) + len(cut.left_out) == entries(whole)
+    assert all("timeline_budget" in item.reason for item in cut.left_out)
+
+
+def test_recent_events_stand_in_story_order() -> None:
+    """The oldest of the recent events comes first."""
+    timeline = assembled().timeline
+    assert timeline is not None
+    assert [entry["event"] for entry in timeline["recent_events"]] == ["Ada hides it", "A vow", "The logbook is read"]
+
+
+def test_relationships_need_both_sides_on_the_plan() -> None:
+    """A friendship with somebody who is not in the scene is not told."""
+    timeline = assembled(entity_ids=["C0"]).timeline
+    assert timeline is not None
+    assert "relationships" not in timeline
+
+
+def test_relationships_of_the_point_of_view_come_first() -> None:
+    """Seed 000.16: the point of view's pair is told first, and before weightier ones where only one has room."""
+    event = RelationshipEvent(event="They met.", chapter_index=1, scene_index=1)
+    pairs = [
+        Relationship(
+            relationship_id=f"R{number}",
+            character_a=one,
+            character_b=other,
+            intensity=intensity,
+            history=[event],
+            chapter_index=2,
+            scene_index=number,
+        )
+        for number, (one, other, intensity) in enumerate([("C0", "C1", 9), ("C1", "C2", 3)])
+    ]
+    outline = StoryOutline(project_id=PROJECT, relationships=pairs)
+
+    def shown(pov_id: str | None, budget: int) -> list[tuple[str, str | None]]:
+        ids = ["C0", "C1", "C2"]
+        timeline = assembled(outline, budget, snapshots=[], entity_ids=ids, pov_id=pov_id).timeline
+        assert timeline is not None
+        assert all(each["latest_event_place"] == [1, 1] for each in timeline["relationships"])
+        return [(each["relationship_id"], each.get("seen_by")) for each in timeline["relationships"]]
+
+    assert (shown(None, 400), shown(None, 25)) == ([("R0", None), ("R1", None)], [("R0", None)])
+    assert (shown("C2", 400), shown("C2", 25)) == ([("R1", "C2"), ("R0", None)], [("R1", "C2")])
+
+
+def test_states_already_shown_are_not_repeated() -> None:
+    """A snapshot that stands among the states is not in the timeline again."""
+    timeline = assembled(shown_states=SNAPSHOTS).timeline
+    assert timeline is not None
+    assert "snapshots" not in timeline
+
+
+def test_threads_stand_best_first_and_no_more_than_eight_of_them() -> None:
+    """The thread of the scene's own people comes first wherever it was planted; the ninth says why it is not there."""
+    loops = [OpenLoop(loop_id=f"OL{number}", description=f"riddle {number}") for number in range(8)]
+    own = OpenLoop(loop_id="OL9", description="a vow", related_entities=["C0"], chapter_index=9)
+    timeline = assembled(StoryOutline(project_id=PROJECT, open_loops=[*loops, own]), 4000, entity_ids=["C0"])
+    assert timeline.timeline is not None
+    listed = [each["loop_id"] for each in timeline.timeline["open_loops"]]
+    assert (listed[0], len(listed)) == ("OL9", MAX_LISTED_THREADS)
+    assert [(each.id, each.reason) for each in timeline.left_out] == [("open_loops:OL7", "more than 8 threads")]
+
+
+def test_a_change_that_no_quote_proves_says_so() -> None:
+    """Its line among the recent changes is marked as it is among the states; proven ones have no such key."""
+    doubtful = SNAPSHOTS[0].model_copy(
+        update={"state_data": {"status": "alive", "goals": ["sea"]}, "unverified": ["status"]}
+    )
+    (entry,) = (assembled(None, snapshots=[doubtful]).timeline or {})["snapshots"]
+    line = render_timeline_entry("snapshots", entry, {}, labels=ENGLISH)
+    assert line.endswith("status: alive (unverified); wants: sea")
+    (proven,) = (assembled(None, snapshots=[doubtful.model_copy(update={"unverified": []})]).timeline or {})[
+        "snapshots"
+    ]
+    assert "unverified" not in proven
+
+
+def test_parts_come_first_and_say_from_where_to_where() -> None:
+    """A part has its chapters, prologue included, and its title before what is told of it."""
+    outline = StoryOutline(
+        project_id=PROJECT,
+        part_summaries=[
+            PartSummary(
+                part_number=1,
+                title="The lamp",
+                first_chapter=0,
+                last_chapter=10,
+                chapter_index=9,
+                scene_index=4,
+                summary="Ada hid the key.",
+            )
+        ],
+        chapter_summaries=[ChapterSummary(chapter_index=9, scene_index=4, summary="Ben left.")],
+    )
+    timeline = assembled(outline, snapshots=[]).timeline
+    assert timeline is not None
+    assert list(timeline) == ["part_summaries", "chapter_summaries"]
+    (entry,) = timeline["part_summaries"]
+    line = render_timeline_entry("part_summaries", entry, {}, labels=ENGLISH)
+    assert line == "- [0–9:4] The lamp: Ada hid the key."

@@ -1,0 +1,191 @@
+"""Names that a text offers by itself, in English and Chinese."""
+
+from __future__ import annotations
+
+import pytest
+
+from novelgen.language.candidates import NameCandidate, SceneText, candidate_of, find_name_candidates, without_known
+
+HARBOUR: list[SceneText] = [
+    (
+        1,
+        1,
+        (
+            "CHAPTER THE FIRST\n\nThe rain fell on Gull Harbour. Captain Ada Morris stood at the rail of the Petrel. "
+            "“We sail at dawn,” said Ada Morris.\n\n“You said that yesterday, Captain Morris,” said Ben. "
+            "Then Ben Tully laughed."
+        ),
+    ),
+    (
+        1,
+        2,
+        (
+            "“Where is Ben?” asked Ada. Nobody in Gull Harbour had seen Mr. Tully, and the Petrel's lamp was out. "
+            "“Ben was here on Monday,” said Miss Holt. Perhaps Miss Holt knew more."
+        ),
+    ),
+    (2, 1, "Miss Holt went to Gull Harbour again in March. “Look, Ada,” said Miss Holt, “the Petrel!”"),
+]
+
+GUARD: list[SceneText] = [
+    (
+        1,
+        1,
+        (
+            "李云舟进了青石镇，只见老周在客栈门口站着。李云舟笑道：“老周，好久不见。”老周道：“云舟，你可回来了。”"
+            "那店小二忙问：“客官从哪里来？”李云舟说：“从黑风山来。”"
+        ),
+    ),
+    (
+        1,
+        2,
+        (
+            "“黑风山上有什么？”周大海低声问道。李云舟摇头道：“只有一把寒铁剑。”周大海把寒铁剑接过来，对李云舟说道："
+            "“这寒铁剑是我师父的。”周大海叹道：“师父死在黑风山。”"
+        ),
+    ),
+    (2, 1, "次日，云舟离了青石镇，往黑风山去了。周大海问：“他到青石镇做什么？”老周道：“我不知道。”"),
+]
+
+
+def _named(candidates: list[NameCandidate], name: str) -> NameCandidate:
+    found = candidate_of(candidates, name)
+    assert found is not None, f"{name!r} is not among {[each.names() for each in candidates]!r}"
+    return found
+
+
+def _names(scenes: list[SceneText], *, min_count: int = 1) -> set[str]:
+    return {name for each in find_name_candidates(scenes, min_count=min_count) for name in each.names()}
+
+
+def test_english_names_come_with_variants_places_and_lines() -> None:
+    """Titles, given name and surname of one bearer are one candidate; who speaks is a character."""
+    found = find_name_candidates(HARBOUR)
+    ada = _named(found, "Ada")
+    assert set(ada.names()) == {"Captain Ada Morris", "Ada Morris", "Captain Morris", "Ada"}
+    assert (ada.kind, ada.first, ada.last, ada.scenes, ada.count, ada.speaks) == ("character", "1:1", "2:1", 3, 5, 2)
+    assert set(_named(found, "Ben").names()) == {"Ben Tully", "Ben", "Mr. Tully"}
+    assert _named(found, "Gull Harbour").kind == "location"
+    assert _named(found, "Miss Holt").speaks == 2
+
+
+def test_chinese_names_come_with_variants_places_and_lines() -> None:
+    """Speakers before and after their line, surnames, prefixes and endings of places and things tell names."""
+    found = find_name_candidates(GUARD, min_count=2)
+    hero = _named(found, "李云舟")
+    assert {"李云舟", "云舟"} <= set(hero.names())
+    assert (hero.kind, hero.first, hero.last) == ("character", "1:1", "2:1")
+    assert hero.speaks == 3
+    assert _named(found, "周大海").kind == "character"
+    assert {_named(found, "黑风山").kind, _named(found, "青石镇").kind} == {"location"}
+    assert _named(found, "寒铁剑").kind == "item"
+
+
+def test_what_is_capitalised_for_other_reasons_is_no_name() -> None:
+    """Headings, days, months, the first words of sentences and cries in capitals are not offered."""
+    scenes: list[SceneText] = [
+        (
+            1,
+            1,
+            (
+                "THE STORM BREAKS\n\nHowever hard it rained, Monday came. Nothing moved. Perhaps in April it would. "
+                "“STOP!” he cried. “Oh, God! Yes, Sir, NO!” I ran, and I'm not sorry. English tea was served."
+            ),
+        )
+    ]
+    assert _names(scenes) == set()
+
+
+@pytest.mark.parametrize(
+    "text", ["", "   \n\n", "12345 … !!", "it rained all night, and nobody came.", "下雨了。没有人来。"]
+)
+def test_a_text_without_names_offers_none(text: str) -> None:
+    """Nothing is made up of punctuation, digits, small letters or plain words."""
+    assert find_name_candidates([(1, 1, text)], min_count=1) == []
+
+
+def test_no_scene_offers_no_name() -> None:
+    """A story without text has no candidates."""
+    assert find_name_candidates([]) == []
+
+
+def test_dialect_does_not_make_names() -> None:
+    """Clipped words and contractions at the head of a line are words still."""
+    text = "“'Tis nowt,” said Joseph. “Ye'll not, ye won't. Aw'm tired.” Then Joseph sat. “T' maister's in t' fowld.”"
+    assert _names([(1, 1, text)]) == {"Joseph"}
+
+
+def test_a_common_word_at_the_head_of_sentences_is_no_name_where_it_stands_small() -> None:
+    """A word that mostly stands in small letters is none; a name that heads sentences and stands inside them is one."""
+    text = "Water ran. The water rose. Cold water! Rose ran to the gate, and Rose wept. A gate, then Rose."
+    assert _names([(1, 1, text)]) == {"Rose"}
+
+
+def test_men_and_women_of_one_surname_stay_apart() -> None:
+    """Mr. and Mrs. of one name are two; a bare surname that both may bear belongs to neither."""
+    text = (
+        "Mr. Grey came in. Then Mrs. Grey came in. “Sit,” said Mrs. Grey to Mr. Grey. "
+        "He gave Mr. Grey a chair, and Mrs. Grey a cup. All called him Grey."
+    )
+    found = find_name_candidates([(1, 1, text)], min_count=1)
+    assert sorted(map(sorted, (each.names() for each in found))) == [["Grey"], ["Mr. Grey"], ["Mrs. Grey"]]
+
+
+def test_names_in_other_writing_are_found_in_chinese_text() -> None:
+    """A story that mixes languages offers names in both, and foreign names with a dot."""
+    text = "陈默对Alice说：“玛丽·格雷在等你。”Alice问道：“玛丽·格雷是谁？”陈默笑道：“你见过她吗？”"
+    assert {"陈默", "Alice", "玛丽·格雷"} <= _names([(1, 1, text)])
+
+
+def test_scenes_of_two_languages_share_a_name() -> None:
+    """A name that stands in scenes of both languages is counted in both."""
+    found = find_name_candidates(
+        [(1, 1, "“Go,” said Alice. Then Alice went, and Bob with Alice."), (2, 1, "陈默问Alice：“去吗？”Alice说好。")],
+        min_count=1,
+    )
+    alice = _named(found, "Alice")
+    assert (alice.count, alice.scenes, alice.first, alice.last) == (5, 2, "1:1", "2:1")
+
+
+def test_names_count_only_in_the_scenes_that_are_given() -> None:
+    """Whoever is first named later is not told of the scenes before."""
+    assert "Miss Holt" not in _names(HARBOUR[:1])
+    assert _named(find_name_candidates(HARBOUR[:2], min_count=1), "Miss Holt").first == "1:2"
+
+
+def test_the_order_in_which_scenes_are_given_does_not_matter() -> None:
+    """Scenes are read in story order."""
+    assert find_name_candidates(HARBOUR[::-1]) == find_name_candidates(HARBOUR)
+    assert find_name_candidates(GUARD[::-1]) == find_name_candidates(GUARD)
+
+
+def test_rare_names_are_left_out_by_count() -> None:
+    """The least count holds for all variants together."""
+    assert "Mr. Tully" in _names(HARBOUR, min_count=4)
+    assert "Mr. Tully" not in _names(HARBOUR, min_count=6)
+
+
+def test_known_names_are_not_offered() -> None:
+    """A candidate of whom any name is known is left out, however it is spelt."""
+    found = find_name_candidates(HARBOUR)
+    rest = without_known(found, ["ada morris", "GULL HARBOUR"])
+    assert candidate_of(rest, "Ada") is None
+    assert candidate_of(rest, "Gull Harbour") is None
+    assert candidate_of(rest, "Ben") is not None
+
+
+def test_joined_candidates_are_one() -> None:
+    """What an author put together has the names, counts and places of both; unknown names join nothing."""
+    found = find_name_candidates(HARBOUR)
+    one = _named(without_known(found, [], joined=[("Ben", "Miss Holt"), ("Ben", "Nobody")]), "Miss Holt")
+    assert {"Ben Tully", "Miss Holt"} <= set(one.names())
+    assert (one.first, one.last) == ("1:1", "2:1")
+    assert one.count == _named(found, "Ben").count + _named(found, "Miss Holt").count
+
+
+def test_a_name_that_several_bear_means_none_of_them() -> None:
+    """Without the title it may be either."""
+    text = "Mr. Grey met Mrs. Grey. Then Mrs. Grey left Mr. Grey, and Mr. Grey wept. Mrs. Grey did not."
+    found = find_name_candidates([(1, 1, text)], min_count=1)
+    assert candidate_of(found, "Grey") is None
+    assert _named(found, "mrs grey").name == "Mrs. Grey"

@@ -1,0 +1,83 @@
+"""Tests of cutting scenes into passages."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from novelgen.errors import UserInputError
+from novelgen.language.sentences import chunk_text, split_sentences
+
+PROSE = st.lists(
+    st.sampled_from(
+        [
+            "Holmes smoked. ",
+            "“Come!” he cried. ",
+            "行者大怒，掣棒便打。",
+            "“师父，走吧！”",
+            "\n\n",
+            "他说，" * 12,
+            "word " * 30,
+        ]
+    )
+).map("".join)
+
+
+@given(PROSE, st.integers(1, 80), st.integers(0, 80), st.integers(0, 3))
+def test_chunks_hold_the_whole_text(text: str, target: int, slack: int, overlap: int) -> None:
+    """Every character but white space is in a chunk, chunks move on, and none exceeds the maximum."""
+    spans = chunk_text(text, target_characters=target, maximum_characters=target + slack, overlap_sentences=overlap)
+    covered = {index for start, end in spans for index in range(start, end)}
+    assert {index for index, character in enumerate(text) if not character.isspace()} <= covered
+    assert all(0 < end - start <= target + slack for start, end in spans)
+    assert all(left.start < right.start and left.end < right.end for left, right in pairwise(spans))
+
+
+@given(PROSE, st.integers(60, 300))
+def test_no_sentence_is_cut_that_fits(text: str, target: int) -> None:
+    """With room for the longest sentence every chunk starts and ends with one."""
+    sentences = split_sentences(text)
+    longest = max((end - start for start, end in sentences), default=1)
+    spans = chunk_text(text, target_characters=target, maximum_characters=max(target, longest))
+    starts, ends = {span.start for span in sentences}, {span.end for span in sentences}
+    assert all(span.start in starts and span.end in ends for span in spans)
+
+
+def test_a_long_sentence_is_cut_at_its_clauses() -> None:
+    """A sentence over the maximum is cut after a comma, and without any mark at the maximum."""
+    text = "甲" * 8 + "，" + "乙" * 8
+    spans = chunk_text(text, target_characters=10, maximum_characters=10)
+    assert [text[start:end] for start, end in spans] == ["甲" * 8 + "，", "乙" * 8]
+    assert chunk_text("丙" * 25, target_characters=10, maximum_characters=10) == [(0, 10), (10, 20), (20, 25)]
+
+
+def test_a_paragraph_starts_a_chunk_when_the_last_is_well_filled() -> None:
+    """A new paragraph is not begun at the end of a chunk that is full enough."""
+    text = "One two three four five.\n\nSix. Seven eight nine ten eleven."
+    spans = chunk_text(text, target_characters=34)
+    assert [text[start:end] for start, end in spans] == [
+        "One two three four five.",
+        "Six. Seven eight nine ten eleven.",
+    ]
+
+
+def test_overlap_repeats_the_last_sentences() -> None:
+    """The next chunk starts with as many sentences of the last one as asked for."""
+    text = "Aaaa. Bbbb. Cccc. Dddd."
+    spans = chunk_text(text, target_characters=12, overlap_sentences=1)
+    assert [text[start:end] for start, end in spans] == ["Aaaa. Bbbb.", "Bbbb. Cccc.", "Cccc. Dddd."]
+
+
+def test_nothing_yields_no_chunks() -> None:
+    """A text without content has no chunks."""
+    assert chunk_text(" \n\n ") == []
+
+
+@pytest.mark.parametrize("sizes", [{"target_characters": 0}, {"maximum_characters": 10}, {"overlap_sentences": -1}])
+def test_sizes_that_do_not_fit_are_refused(sizes: dict[str, int]) -> None:
+    """A target below 1, a maximum below the target and a negative overlap are errors that say so."""
+    with pytest.raises(UserInputError, match="use 1 <= target <= maximum"):
+        chunk_text("text", **sizes)

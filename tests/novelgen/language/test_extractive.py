@@ -1,0 +1,85 @@
+"""Tests of what is distilled from a scene without a model."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import pytest
+
+from novelgen.language.extractive import BULLET_CHARACTERS, bullets, salient_sentences, short_form
+
+
+@dataclass(frozen=True)
+class Named:
+    """A mention of an entity."""
+
+    entity_id: str
+    start: int
+    end: int
+
+
+def best(text: str, named: list[Named]) -> str:
+    """The best sentence of a text."""
+    (sentence,) = salient_sentences(text, named, limit=1)
+    return text[sentence.start : sentence.end]
+
+
+@pytest.mark.parametrize(
+    ("text", "sentence"),
+    [
+        ("It rained all day. I swear to return the key. They ate.", "I swear to return the key."),
+        ("天色已晚，风很大。我答应你，明年必来。众人吃饭。", "我答应你，明年必来。"),
+        ("She sang a song. He was murdered in the hall. They ate.", "He was murdered in the hall."),
+        ("桃花开得正好。原来那人是个妖怪变作的。众人吃饭。", "原来那人是个妖怪变作的。"),
+    ],
+)
+def test_promises_deaths_and_secrets_are_found(text: str, sentence: str) -> None:
+    """A sentence that promises, kills or reveals beats one that sets a mood, in both languages."""
+    assert best(text, []) == sentence
+
+
+def test_named_entities_count() -> None:
+    """Of two plain sentences the one that names more entities is the better one."""
+    text = "Anna walked along. Anna met Boris there."
+    assert best(text, [Named("C1", 0, 4), Named("C1", 19, 23), Named("C2", 28, 33)]) == text[19:]
+
+
+def test_scores_are_ordered_and_limited() -> None:
+    """The best come first, at most as many as asked for, and sentences without weight never."""
+    text = "He died there. Birds sang above. She gave it away."
+    scores = [sentence.score for sentence in salient_sentences(text, [], limit=5)]
+    assert scores == [3.0, 2.0]
+    assert len(salient_sentences(text, [], limit=1)) == 1
+    assert salient_sentences(text, [], limit=0) == []
+
+
+def test_a_short_form_is_a_whole_sentence_that_fits() -> None:
+    """The best sentence within the limit is taken; a better one that is longer is not cut."""
+    text = "He swore that he would kill " + "the man who " * 10 + "came. She gave him the\nring."
+    assert short_form(text, []) == "She gave him the ring."
+
+
+@pytest.mark.parametrize("text", ["", "Birds sang above.", "He died " + "and died " * 12 + "."])
+def test_without_a_fitting_sentence_there_is_no_short_form(text: str) -> None:
+    """Empty, weightless and overlong text has none."""
+    assert short_form(text, []) is None
+
+
+@pytest.mark.parametrize(("sentences", "count"), [(1, 1), (2, 2), (3, 3), (12, 3), (24, 4), (60, 5), (500, 5)])
+def test_a_scene_has_three_to_five_bullets(sentences: int, count: int) -> None:
+    """Seed 000.36: more for a longer scene, never more than it has sentences."""
+    assert len(bullets(" ".join(f"They went to hill {number}." for number in range(sentences)))) == count
+
+
+def test_bullets_are_the_weightiest_of_each_stretch_in_order() -> None:
+    """What promises, kills or reveals stands for its third of the scene; long ones are clipped, blanks are one."""
+    text = (
+        "It rained. I swear to return the key. They ate. She sang. He was murdered in\n the hall. They slept. "
+        "It dawned. The secret was out. They left."
+    )
+    assert bullets(text) == ["I swear to return the key.", "He was murdered in the hall.", "The secret was out."]
+    assert len(bullets(text, max_bullets=1)) == 1
+    assert bullets("我答应你，明年必来。天黑了。众人吃饭。") == ["我答应你，明年必来。", "天黑了。", "众人吃饭。"]
+    [clipped] = bullets(f"{'word ' * 90}.")
+    assert (len(clipped), clipped[-1]) == (BULLET_CHARACTERS, "…")
+    assert bullets(" \n ") == []

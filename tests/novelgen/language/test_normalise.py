@@ -1,0 +1,100 @@
+"""Tests of the keys of names."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from novelgen.language.normalise import fold_width, is_any_place, is_possessive, name_key, title_free_key, title_gender
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        ("HOLMES", "holmes"),
+        ("Ｈｏｌｍｅｓ", "Holmes"),
+        ("Dr. Watson", "dr watson"),
+        ("Morstan’s orphan", "Morstan's orphan"),
+        ("Thaddeus's", "Thaddeus"),
+        ("Jones’", "Jones"),
+        ("“Number One”", "Number One"),
+        ("Baker   Street", "Baker\u3000Street"),
+        ("《多心经》", "多心经"),
+        ("约翰•华生", "约翰·华生"),
+        ("约翰 · 华生", "约翰·华生"),
+        ("孙 行者", "孙行者"),
+    ],
+)
+def test_spellings_of_one_name_share_a_key(one: str, other: str) -> None:
+    """Case, width, marks, spaces and a possessive ending do not count."""
+    assert name_key(one) == name_key(other)
+
+
+@pytest.mark.parametrize(("one", "other"), [("Mary Ann", "Maryann"), ("Jones", "Joneses"), ("师父", "师傅")])
+def test_different_names_have_different_keys(one: str, other: str) -> None:
+    """A space between English words counts, and so does every letter."""
+    assert name_key(one) != name_key(other)
+
+
+@pytest.mark.parametrize(
+    ("titled", "plain"),
+    [
+        ("Dr. John Watson", "John Watson"),
+        ("Old Mrs. Bernstone", "Bernstone"),
+        ("the Thames", "Thames"),
+        ("高才先生", "高才"),
+        ("老王", "王"),
+        ("王大人", "王"),
+    ],
+)
+def test_titles_do_not_count_in_the_second_key(titled: str, plain: str) -> None:
+    """English titles before a name and Chinese ones after it are taken off."""
+    assert title_free_key(titled) == name_key(plain)
+
+
+@pytest.mark.parametrize("title", ["师父", "the doctor", "Captain", "先生"])
+def test_a_mere_title_is_a_name_of_its_own(title: str) -> None:
+    """Nothing is taken off a name that is nothing but a title."""
+    assert title_free_key(title) == name_key(title)
+
+
+@pytest.mark.parametrize(
+    ("name", "gender"),
+    [("Mrs. Smith", "female"), ("old Mr. Smith", "male"), ("Dr. Smith", None), ("Mary", None), ("Lady", None)],
+)
+def test_a_title_may_tell_the_gender(name: str, gender: str | None) -> None:
+    """Only a title before a name tells it."""
+    assert title_gender(name) == gender
+
+
+@given(st.text())
+def test_folding_keeps_positions(text: str) -> None:
+    """The folded text is as long as the text."""
+    assert len(fold_width(text)) == len(text)
+
+
+@pytest.mark.parametrize(
+    ("name", "fits_any"),
+    [
+        ("the room", True),
+        ("The House", True),
+        ("that street", True),
+        ("客店", True),
+        ("那屋里", True),
+        ("the lamp room", False),
+        ("the lighthouse", False),
+        ("River House", False),
+        ("灯室", False),
+        ("野猪林", False),
+    ],
+)
+def test_a_place_of_every_story_tells_none_from_the_others(name: str, fits_any: bool) -> None:
+    """A bare common noun says of no place which one it is; with a word beside it, it does."""
+    assert is_any_place(name) is fits_any
+
+
+@pytest.mark.parametrize(("name", "is_of_somebody"), [("Mrs. Gray's", True), ("the Grays’", True), ("Ada", False)])
+def test_whose_place_it_is(name: str, is_of_somebody: bool) -> None:
+    """An ending apostrophe, of either kind, makes a name that of a place of theirs."""
+    assert is_possessive(name) is is_of_somebody

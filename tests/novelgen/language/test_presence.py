@@ -1,0 +1,60 @@
+"""Tests of who is on stage, told from the text alone."""
+
+from __future__ import annotations
+
+import pytest
+
+from novelgen.language.presence import ScenePresence, presence_of
+from novelgen.language.resolver import NameResolver
+from novelgen.models.entity import Entity
+from tests.novelgen.language.story_entities import journey, london
+
+
+def presence(text: str, story: list[Entity], previous_location_id: str | None = None) -> ScenePresence:
+    """The presence in a text of a story."""
+    mentions = NameResolver(story).find_mentions(text)
+    return presence_of(text, mentions, story, previous_location_id=previous_location_id)
+
+
+@pytest.mark.parametrize(
+    ("text", "story", "participants"),
+    [
+        ("“Come,” said Holmes.", london(), ["C0"]),
+        ("Holmes looked up.", london(), ["C0"]),
+        ("行者道：“三藏何在？”", journey(), ["C1"]),
+        ("行者取出铁棒。八戒也来。八戒打。", journey(), ["C1", "C2"]),
+        ("It was late. Holmes, of course. And Holmes again.", london(), ["C0"]),
+    ],
+)
+def test_who_speaks_or_acts_is_on_stage(text: str, story: list[Entity], participants: list[str]) -> None:
+    """A verb beside a name in narration, or two mentions there, put a character on stage."""
+    assert sorted(presence(text, story).participant_ids) == participants
+
+
+@pytest.mark.parametrize(
+    ("text", "story"), [("“Holmes told Jones,” she said.", london()), ("“八戒、三藏，”那人说。", journey())]
+)
+def test_who_is_spoken_of_is_not_on_stage(text: str, story: list[Entity]) -> None:
+    """A name inside somebody's speech alone does not put its bearer on stage."""
+    assert presence(text, story).participant_ids == []
+
+
+def test_the_narrator_is_on_stage() -> None:
+    """In a first person's narration the character whose role is narrator takes part."""
+    assert presence("I rose and went out.", london()).participant_ids == ["C1"]
+    assert presence("“I am late,” she said.", london()).participant_ids == []
+
+
+@pytest.mark.parametrize(
+    ("text", "previous", "place"),
+    [
+        ("We drove to Baker Street. “Camberwell! Camberwell!”", "L3", "L0"),
+        ("They talked of nothing.", "L3", "L3"),
+        ("“To Camberwell!” he cried.", "L3", "L3"),
+        ("“To Camberwell!” he cried.", None, "L1"),
+        ("They talked of nothing.", None, None),
+    ],
+)
+def test_the_place_is_the_narrated_one(text: str, previous: str | None, place: str | None) -> None:
+    """Narration tells the place first, then the scene before, then speech."""
+    assert presence(text, london(), previous).location_id == place

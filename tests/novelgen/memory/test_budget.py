@@ -1,0 +1,84 @@
+"""Filling the budget for memories, with its quota for passages."""
+
+from __future__ import annotations
+
+import pytest
+
+from novelgen.memory.budget import Priced, fill
+from novelgen.memory.select import select_memories
+from novelgen.memory.weights import NeedQuotas, SelectionWeights
+from tests.novelgen.memory.build import candidate, crowd, plan_scene
+
+PRICED = [
+    Priced("p1", 9.0, 40, is_passage=True),
+    Priced("p2", 8.0, 40, is_passage=True),
+    Priced("m1", 7.0, 40),
+    Priced("m2", 6.0, 40),
+]
+
+
+def test_without_a_quota_the_best_gain_goes_first() -> None:
+    """Whatever kind it is."""
+    assert fill(PRICED, 80, lambda _: None).taken == ("p1", "p2")
+
+
+def test_passages_over_their_quota_wait_for_all_else() -> None:
+    """Distilled memories come in their stead; what waited and found no room is marked."""
+    filling = fill(PRICED, 80, lambda _: None, passage_tokens=40)
+    assert (filling.taken, filling.no_room) == (("p1", "m1"), ("p2", "m2"))
+    assert filling.over_quota == {"p2"}
+
+
+def test_what_memories_leave_unused_goes_to_passages() -> None:
+    """A quota of nothing takes nothing away where nobody else wants it, and the order stays that of gain."""
+    filling = fill(PRICED, 160, lambda _: None, passage_tokens=0)
+    assert filling.taken == ("p1", "p2", "m1", "m2")
+    assert filling.no_room == ()
+    assert filling.over_quota == frozenset()
+
+
+def test_a_taken_passage_lifts_those_that_stand_beside_it() -> None:
+    """They come before what was better than they by less than the points, and each side counts."""
+    priced = [Priced(name, gain, 10) for name, gain in (("a", 9.0), ("b", 8.0), ("c", 7.5), ("d", 7.2))]
+    beside = {"a": ("c",), "b": ("c", "d"), "c": ("a", "b"), "d": ("b",)}
+    assert fill(priced, 40, lambda _: None).taken == ("a", "b", "c", "d")
+    assert fill(priced, 20, lambda _: None, beside=beside, beside_points=0.6).taken == ("a", "c")
+    lifted = fill(priced, 30, lambda _: None, beside={"a": ("d",), "b": ("d",)}, beside_points=0.4)
+    assert (lifted.taken, lifted.no_room) == (("a", "b", "d"), ("c",))
+    assert lifted.lifted == {"d": pytest.approx(0.8)}
+
+
+def test_what_is_no_room_for_lifts_nothing() -> None:
+    """A passage that is not given tells nothing that its neighbours would go on with."""
+    priced = [Priced("long", 9.0, 50), Priced("near", 7.0, 10), Priced("far", 7.5, 10)]
+    filling = fill(priced, 10, lambda _: None, beside={"long": ("near",)}, beside_points=2.0)
+    assert filling.taken == ("far",)
+
+
+def test_a_left_out_passage_names_its_quota() -> None:
+    """The receipt says which quota was full."""
+    texts = [
+        candidate("passage", 3, content="Ada walked down to the harbour in the rain and waited.", content_type="scene")
+    ]
+    selection = select_memories(
+        [*crowd(), *texts],
+        plan_scene(),
+        weights=SelectionWeights(left_out_receipts=100),
+        budget_tokens=60,
+        quotas=NeedQuotas(passages=0),
+    )
+    assert {item.chunk.content_type for item in selection.items} == {"memory"}
+    reasons = {each.chunk.chunk_id: each.reason for each in selection.left_out}
+    assert reasons["passage"] == "over quotas.passages=0, and no room in the budget"
+
+
+def test_without_distilled_memories_passages_know_no_quota() -> None:
+    """A story without records is told by its passages alone."""
+    passages = [
+        candidate(f"p{n}", n, content=f"第{n}天，阿黛走到码头去等船。", content_type="scene") for n in (1, 2, 3)
+    ]
+    free = select_memories(passages, plan_scene(), quotas=NeedQuotas(passages=0), budget_tokens=30)
+    assert [item.chunk.chunk_id for item in free.items] == [
+        item.chunk.chunk_id for item in select_memories(passages, plan_scene(), budget_tokens=30).items
+    ]
+    assert free.items

@@ -1,0 +1,126 @@
+"""What can be shown of one character's knowledge: where in doubt it is not known."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import pytest
+
+from novelgen.memory.character_view import StoryKnowledge
+from novelgen.memory.knowledge_rules import KnowledgeRules
+from novelgen.memory.story import KnowledgeMemory, KnowledgeScene, KnowledgeStory
+from novelgen.models.knowledge import KnowledgeEvent
+from novelgen.models.position import StoryPosition
+
+NAMES = {"C1": ["Mira Vale", "Mira"], "C2": ["Lady Osric"], "C3": ["Pell Harrow"]}
+BARGAIN = KnowledgeMemory(
+    "M1",
+    "Lady Osric promised Pell Harrow forty ducats for ruining Mira.",
+    StoryPosition(1, 1),
+    ("C2", "C3", "C1"),
+    "other",
+)
+
+
+def _scene(number: int, present: str, text: str) -> KnowledgeScene:
+    return KnowledgeScene(StoryPosition(1, number), frozenset(present.split()), text)
+
+
+QUARRY = _scene(1, "C2 C3", "At the quarry Lady Osric counted the price of the orchard.")
+
+
+def _shown(
+    later: KnowledgeScene, memory: KnowledgeMemory, who: str, events: Sequence[KnowledgeEvent] = ()
+) -> tuple[bool, bool]:
+    """Return whether the rules hold it for known, and whether that can be shown."""
+    story = KnowledgeStory(StoryPosition(9, 1), [QUARRY, later], [memory], NAMES, frozenset(NAMES), events)
+    knowledge = StoryKnowledge(KnowledgeRules(story))
+    return knowledge.of(who).knows_source("M1"), knowledge.of(who, is_shown=True).knows_source("M1")
+
+
+def test_what_is_plotted_against_somebody_away_cannot_be_shown_to_be_known_to_them() -> None:
+    """A memory about somebody who was not there may be a plot behind their back: it is no knowledge of theirs."""
+    elsewhere = _scene(2, "C1", "Mira bound the last graft.")
+    assert _shown(elsewhere, BARGAIN, "C1") == (True, False)
+    assert _shown(elsewhere, BARGAIN, "C2") == (True, True)
+
+
+@pytest.mark.parametrize(
+    ("text", "is_shown"),
+    [
+        ("Lady Osric and Pell Harrow bowed to Mira and praised the weather.", False),
+        ("Pell Harrow owned that he was promised forty ducats for ruining her.", True),
+    ],
+)
+def test_a_name_tells_nothing_of_what_its_bearer_has_done(text: str, is_shown: bool) -> None:
+    """A later scene tells a memory plainly by its other words; that its people are named in it is not enough."""
+    plot = KnowledgeMemory("M1", BARGAIN.content, BARGAIN.position, ("C2", "C3"), "plan")
+    assert _shown(_scene(2, "C1 C3", text), plot, "C1") == (True, is_shown)
+
+
+def test_what_a_record_says_is_shown_whatever_the_rules_think() -> None:
+    """Somebody of whom it is said that they learnt a memory is shown to know it, without a word of the text."""
+    learnt = KnowledgeEvent(
+        character_id="C1", source_id="M1", how="read", chapter_index=1, scene_index=2, certainty=0.3
+    )
+    assert _shown(_scene(2, "C1", "Mira read on."), BARGAIN, "C1", [learnt]) == (True, True)
+
+
+SUPPER = KnowledgeMemory(
+    "M2", "Pell Harrow told Mira that there was no news; a lie.", StoryPosition(1, 2), ("C3", "C1"), "other"
+)
+PLATE = KnowledgeMemory("M3", "Mira picked up the shards of the plate.", StoryPosition(1, 2), ("C1",), "event")
+
+
+def _kept(source_id: str, number: int) -> KnowledgeEvent:
+    return KnowledgeEvent(character_id="C1", source_id=source_id, kind="hidden", chapter_index=1, scene_index=number)
+
+
+@pytest.mark.parametrize(
+    ("text", "is_told"),
+    [
+        ("Mira picked up the shards of her plate.", True),
+        ("Pell Harrow deceives her.", False),
+        ("Pell Harrow thinks of the forty ducats promised.", False),
+    ],
+)
+def test_of_a_scene_with_a_secret_only_what_is_known_of_it_is_told(text: str, is_told: bool) -> None:
+    """Where a record keeps something from somebody, what a narrator tells of the scene is told only as far as it says
+    what they know: other words may tell the secret, and a secret of another scene may stand in it.
+    """
+    scenes = [QUARRY, _scene(2, "C1 C3", "They ate."), _scene(3, "C1", "Mira slept.")]
+    events = [_kept("M1", 1), _kept("M2", 2)]
+    story = KnowledgeStory(StoryPosition(9, 1), scenes, [BARGAIN, SUPPER, PLATE], NAMES, frozenset(NAMES), events)
+    view = StoryKnowledge(KnowledgeRules(story)).of("C1", is_shown=True)
+    assert view.knows_source("M3")
+    assert view.saw_told(text, 1, 2) == is_told
+
+
+def test_a_secret_may_not_be_told_by_a_bullet_of_another_scene() -> None:
+    """What is kept from somebody since 1:1 is not told by words about 1:2, where nothing is kept from them."""
+    story = KnowledgeStory(
+        StoryPosition(9, 1),
+        [QUARRY, _scene(2, "C1 C3", "They ate.")],
+        [BARGAIN],
+        NAMES,
+        frozenset(NAMES),
+        [_kept("M1", 1)],
+    )
+    view = StoryKnowledge(KnowledgeRules(story)).of("C1", is_shown=True)
+    assert view.saw_told("Pell Harrow eats well and says little.", 1, 2)
+    assert not view.saw_told("Pell Harrow eats well on the forty ducats promised.", 1, 2)
+
+
+def test_what_was_kept_keeps_nothing_back_once_it_is_known() -> None:
+    """A memory of the scene in which a secret came out is known, although it tells the secret again."""
+    told = KnowledgeMemory(
+        "M2", "Mira heard who promised forty ducats for her ruin.", StoryPosition(1, 2), ("C1",), "event"
+    )
+    learnt = KnowledgeEvent(
+        character_id="C1", source_id="M1", how="told", learned_from="C3", chapter_index=1, scene_index=2
+    )
+    scenes = [QUARRY, _scene(2, "C1 C3", "They spoke.")]
+    for events, is_known in (([_kept("M1", 1)], False), ([_kept("M1", 1), learnt], True)):
+        story = KnowledgeStory(StoryPosition(9, 1), scenes, [BARGAIN, told], NAMES, frozenset(NAMES), events)
+        view = StoryKnowledge(KnowledgeRules(story)).of("C1", is_shown=True)
+        assert view.knows_source("M2") == is_known

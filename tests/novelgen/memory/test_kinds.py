@@ -1,0 +1,65 @@
+"""Kinds of threads, in whatever words their categories are said."""
+
+from __future__ import annotations
+
+from typing import get_args
+
+import pytest
+
+from novelgen.language.language import StoryLanguage
+from novelgen.memory.kinds import ThreadKind, is_of_category, kind_of, shown_category
+
+
+@pytest.mark.parametrize(
+    ("category", "kind"),
+    [
+        ("promise", "promise"),
+        ("Promises", "promise"),
+        ("a blood-oath", "promise"),
+        ("未了的誓言", "promise"),
+        ("question", "question"),
+        ("疑问", "question"),
+        ("family_secret", "mystery"),
+        ("身世之谜", "mystery"),
+        ("威胁", "threat"),
+        ("goal", "plan"),
+        ("复仇计划", "plan"),
+        ("unpaid debt", "debt"),
+        ("人情债", "debt"),
+        ("伏笔", "foreshadowing"),
+        ("prophecy", "foreshadowing"),
+        ("感情线", "relationship"),
+        ("weather", None),
+        ("compromise", None),
+        ("", None),
+    ],
+)
+def test_words_of_both_languages_say_a_kind(category: str, kind: ThreadKind | None) -> None:
+    """A word counts in any form and beside others, but not as a part of another English word."""
+    assert kind_of(category) == kind
+
+
+def test_a_category_is_found_in_either_language_or_by_its_very_words() -> None:
+    """What names no kind finds only what is called the same."""
+    assert is_of_category("许诺", "vow")
+    assert is_of_category("oath", "许诺")
+    assert is_of_category("Weather ", "weather")
+    assert not is_of_category("weather", "season")
+    assert not is_of_category("promise", "threat")
+    assert not is_of_category("", "threat")
+
+
+@pytest.mark.parametrize(
+    ("category", "language", "shown"),
+    [("vow", "zh", "许诺"), ("伏笔", "en", "foreshadowing"), (" weather ", "zh", "weather"), ("", "en", "")],
+)
+def test_a_kind_is_shown_in_the_storys_language(category: str, language: StoryLanguage, shown: str) -> None:
+    """What is of no known kind stays as it was written."""
+    assert shown_category(category, language) == shown
+
+
+@pytest.mark.parametrize("kind", get_args(ThreadKind))
+def test_every_kind_is_read_again_as_it_is_shown(kind: ThreadKind) -> None:
+    """What a board shows can be asked for in the same words."""
+    for language in get_args(StoryLanguage):
+        assert kind_of(shown_category(kind, language)) == kind

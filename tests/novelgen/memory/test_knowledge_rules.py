@@ -1,0 +1,350 @@
+"""Who knows what, by rules, and what outranks them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from novelgen.memory.knowledge_rules import ABSENT_CERTAINTY, KnowledgeRules, shared_scenes
+from novelgen.memory.story import KnowledgeMemory, KnowledgeScene, KnowledgeStory, recorded_events
+from novelgen.models.knowledge import READER, KnowledgeEvent
+from novelgen.models.position import StoryPosition
+from novelgen.models.record import SceneRecord
+
+NAMES = {
+    "C1": ["Ines"],
+    "C2": ["Ben"],
+    "C3": ["Ada"],
+    "C4": ["Gregor"],
+    "C5": ["周岚"],
+    "C6": ["沈舟"],
+    "I1": ["the heron key"],
+}
+PEOPLE = frozenset({"C1", "C2", "C3", "C4", "C5", "C6"})
+
+
+def at(chapter: int, scene: int) -> StoryPosition:
+    return StoryPosition(chapter, scene)
+
+
+def scene(chapter: int, number: int, present: str, text: str = "", **more: Any) -> KnowledgeScene:
+    return KnowledgeScene(at(chapter, number), frozenset(present.split()), text, **more)
+
+
+def memory(content: str, entities: str, event_type: str = "event", **more: object) -> KnowledgeMemory:
+    return KnowledgeMemory("M1", content, more.pop("position", at(1, 1)), entities.split(), event_type, **more)  # type: ignore[arg-type]
+
+
+def rules(*scenes: KnowledgeScene, about: KnowledgeMemory, events: object = (), end: object = None) -> KnowledgeRules:
+    return KnowledgeRules(
+        KnowledgeStory(end or at(9, 1), scenes, [about], NAMES, PEOPLE, events)  # type: ignore[arg-type]
+    )
+
+
+HID = memory("Ines hides the heron key under the stair.", "C1 I1")
+
+
+def test_whom_a_memory_is_about_knows_it_from_its_scene_on() -> None:
+    """Who acts in a memory knows it as their own doing, from its scene."""
+    knowing = rules(scene(1, 1, "C1"), about=HID).knows("C1", HID)
+    assert (knowing.knows, knowing.how, knowing.since) == (True, "own_doing", at(1, 1))
+
+
+def test_who_was_there_and_is_part_of_it_witnessed_it() -> None:
+    """Who is present and named, but not first, has witnessed it."""
+    told = memory("Ines gives Ben the heron key.", "C1 C2 I1", "gift")
+    knowing = rules(scene(1, 1, "C1 C2"), about=told).knows("C2", told)
+    assert (knowing.knows, knowing.how) == (True, "witnessed")
+
+
+def test_who_is_named_while_away_is_no_witness() -> None:
+    """They know what concerns them, but nothing says how, and no tale of what they lived through has it."""
+    told = memory("Ines sells the boat of Ben.", "C1 C2", "event")
+    whole_tale = KnowledgeEvent(
+        character_id="C3", source_id="*", chapter_index=1, scene_index=2, how="told", learned_from="C2"
+    )
+    story = rules(scene(1, 1, "C1"), scene(1, 2, "C2 C3"), about=told, events=[whole_tale])
+    knowing = story.knows("C2", told)
+    assert (knowing.knows, knowing.how, knowing.certainty) == (True, "author", ABSENT_CERTAINTY)
+    assert not story.knows("C3", told).knows
+
+
+def test_presence_alone_is_no_knowledge() -> None:
+    """Who is somewhere in the scene and has no part in a memory is not assumed to know it, and it says why."""
+    found = rules(scene(1, 1, "C1 C3"), about=HID).of_character("C3")
+    assert not found.known
+    assert "was there" in found.not_known[0].why
+
+
+def test_absent_people_do_not_know_what_others_settle() -> None:
+    """A plan about somebody who is away is not known to them."""
+    plan = memory("Ines plans to send Ben the heron key.", "C1 C2 I1", "plan")
+    both = rules(scene(1, 1, "C1"), about=plan)
+    assert both.knows("C1", plan).knows
+    assert not both.knows("C2", plan).knows
+
+
+@pytest.mark.parametrize(
+    ("content", "whose", "others"), [("Ben secretly loves Ada.", "C2", "C3"), ("沈舟心中爱慕周岚。", "C6", "C5")]
+)
+def test_feelings_are_known_to_whose_they_are(content: str, whose: str, others: str) -> None:
+    """What goes on in a mind is known to its owner, not to whom it is about, though they were there."""
+    feeling = memory(content, f"{whose} {others}", "relationship_change")
+    both = rules(scene(1, 1, f"{whose} {others}"), about=feeling)
+    assert both.knows(whose, feeling).knows
+    assert not both.knows(others, feeling).knows
+
+
+RETOLD = "“The heron key lies under the stair,” said Ines, “and there it hides.”"
+
+
+def test_a_later_scene_tells_it_to_who_is_there() -> None:
+    """Somebody learns a memory in a later scene that tells it again in the presence of one who knows it."""
+    story = rules(scene(1, 1, "C1"), scene(2, 1, "C1 C2", RETOLD), about=HID)
+    knowing = story.knows("C2", HID)
+    assert (knowing.knows, knowing.how, knowing.learned_from, knowing.since) == (True, "told", "C1", at(2, 1))
+    assert 0.5 <= knowing.certainty < 1
+
+
+def test_what_a_record_says_somebody_knows_now_is_known() -> None:
+    """A `knowledge` of a character that holds a memory's words is knowledge of it from that scene on."""
+    learnt = {"C2": "that the heron key is hidden under the stair"}
+    story = rules(scene(1, 1, "C1"), scene(2, 1, "C2", learnt=learnt), about=HID)
+    assert story.knows("C2", HID).since == at(2, 1)
+    assert (
+        not rules(scene(1, 1, "C1"), scene(2, 1, "C2", learnt={"C2": "the price of bread"}), about=HID)
+        .knows("C2", HID)
+        .knows
+    )
+
+
+def test_nothing_is_told_before_its_scene() -> None:
+    """On entering the scene in which it is told, it is not known yet."""
+    before = rules(scene(1, 1, "C1"), about=HID, end=at(2, 1))
+    assert not before.knows("C2", HID).knows
+
+
+def test_nobody_learns_where_nobody_knows() -> None:
+    """Words alike tell nothing when nobody is there who could tell it."""
+    story = rules(scene(1, 1, "C1"), scene(2, 1, "C2 C3", RETOLD), about=HID)
+    assert not story.knows("C2", HID).knows
+
+
+def test_a_scene_that_tells_of_something_else_teaches_nothing() -> None:
+    """A later meeting is offered as a chance to have learnt it, never assumed."""
+    story = rules(scene(1, 1, "C1"), scene(2, 1, "C1 C2", "They spoke about bread."), about=HID)
+    unknown = story.of_character("C2").not_known[0]
+    assert (unknown.might_know, unknown.might_know_from) == (True, "C1")
+
+
+def test_who_had_part_in_it_off_stage_knows_what_is_found_out() -> None:
+    """What comes to light about somebody who has not appeared yet is known to them, less surely."""
+    named = KnowledgeMemory("M0", "The note names Gregor and the heron key.", at(1, 1), ["C4", "I1"], "discovery")
+    found = KnowledgeMemory("M1", "The heron key was stolen at night.", at(1, 2), ["I1"], "discovery")
+    story = KnowledgeRules(
+        KnowledgeStory(at(2, 1), [scene(1, 1, "C1"), scene(1, 2, "C1")], [named, found], NAMES, PEOPLE)
+    )
+    assert story.knows("C4", found).knows
+    assert not story.knows("C2", found).knows
+
+
+def event(character_id: str, kind: str = "knows", chapter: int = 2, **more: object) -> KnowledgeEvent:
+    return KnowledgeEvent.model_validate(
+        {
+            "character_id": character_id,
+            "source_id": "M1",
+            "chapter_index": chapter,
+            "scene_index": 1,
+            "kind": kind,
+            **more,
+        }
+    )
+
+
+def test_a_record_s_word_outranks_the_rules() -> None:
+    """What a record says is hidden from somebody is not known to them by presence."""
+    story = rules(scene(1, 1, "C1"), about=HID, events=[event("C1", "hidden", 1)])
+    assert story.of_character("C1").not_known[0].kind == "hidden"
+
+
+def test_an_author_s_word_outranks_a_record_s() -> None:
+    """The author's word holds against a record's later one, from its position on."""
+    events = [event("C2", "hidden", 2, by_author=True), event("C2", "knows", 3, how="told", learned_from="C1")]
+    assert not rules(scene(1, 1, "C1"), about=HID, events=events).knows("C2", HID).knows
+
+
+def test_who_believes_the_contrary_until_told() -> None:
+    """Somebody deceived does not know it until a later scene says that they do."""
+    deceived = event("C2", "deceived", 1)
+    assert rules(scene(1, 1, "C1 C2"), about=HID, events=[deceived]).of_character("C2").not_known[0].kind == "deceived"
+    undeceived = event("C2", "knows", 3, how="told", learned_from="C1", quote="So it was you.")
+    knowing = rules(scene(1, 1, "C1 C2"), about=HID, events=[deceived, undeceived]).knows("C2", HID)
+    assert (knowing.knows, knowing.since, knowing.quote) == (True, at(3, 1), "So it was you.")
+
+
+def test_a_whole_tale_teaches_all_that_its_teller_lived_through() -> None:
+    """Told everything by Ines, Ben knows what she did, and nothing that she only heard of or that came later."""
+    tale = KnowledgeEvent(
+        character_id="C2", source_id="*", chapter_index=2, scene_index=1, how="told", learned_from="C1"
+    )
+    lived = KnowledgeMemory("M1", "Ines hides the heron key.", at(1, 1), ["C1", "I1"])
+    foreign = KnowledgeMemory("M2", "Ada burns the letter.", at(1, 2), ["C3"])
+    later = KnowledgeMemory("M3", "Ines sells the heron key.", at(3, 1), ["C1", "I1"])
+    scenes = [scene(1, 1, "C1"), scene(1, 2, "C3"), scene(2, 1, "C1 C2"), scene(3, 1, "C1")]
+    found = KnowledgeRules(
+        KnowledgeStory(at(4, 1), scenes, [lived, foreign, later], NAMES, PEOPLE, [tale])
+    ).of_character("C2")
+    assert [each.source_id for each in found.known] == ["M1"]
+
+
+def test_a_scene_that_says_itself_who_learnt_what_is_not_searched() -> None:
+    """Where a record tells who learnt what, words alike add nothing."""
+    story = rules(scene(1, 1, "C1"), scene(2, 1, "C1 C2", RETOLD, tells_knowledge=True), about=HID)
+    assert not story.knows("C2", HID).knows
+
+
+def test_a_record_that_names_the_knowers_is_complete() -> None:
+    """Where a memory's record says who knows it, nobody else does by presence or part."""
+    said = memory("Ines gives Ben the heron key.", "C1 C2 I1", "gift", tells_knowers=True)
+    story = rules(scene(1, 1, "C1 C2"), about=said, events=[event("C1", "knows", 1)])
+    assert story.knows("C1", said).knows
+    assert not story.knows("C2", said).knows
+
+
+def test_the_reader_knows_all_that_was_read() -> None:
+    """The reader knows every memory from its scene on."""
+    assert rules(scene(1, 1, "C1"), about=HID).knows(READER, HID).since == at(1, 1)
+
+
+@pytest.mark.parametrize(("entities", "knows"), [("", True), ("C2", True), ("C1", False)])
+def test_notes_are_known_to_whom_they_concern(entities: str, knows: bool) -> None:
+    """An author's note on the world is known to all, one about people to those people."""
+    note = memory("Nobody can swim.", entities, position=None)
+    assert rules(about=note).knows("C2", note).knows is knows
+
+
+def test_every_memory_stands_in_exactly_one_list() -> None:
+    """Known and unknown together are all memories, each once."""
+    memories = [KnowledgeMemory(f"M{n}", "Ines waits.", at(1, 1), ["C1"] if n % 2 else ["C3"]) for n in range(6)]
+    story = KnowledgeStory(at(2, 1), [scene(1, 1, "C1")], memories, NAMES, PEOPLE)
+    found = KnowledgeRules(story).of_character("C1")
+    assert sorted(each.source_id for each in [*found.known, *found.not_known]) == [f"M{n}" for n in range(6)]
+
+
+def test_what_two_have_lived_through_together() -> None:
+    """Scenes with both, and those with nobody else."""
+    story = KnowledgeStory(
+        at(9, 1),
+        [scene(1, 1, "C1 C2 C3"), scene(1, 2, "C1"), scene(2, 1, "C1 C2 I1")],
+        names=NAMES,
+        character_ids=PEOPLE,
+    )
+    assert shared_scenes(story, "C1", "C2") == ([at(1, 1), at(2, 1)], [at(2, 1)])
+
+
+def test_what_a_record_says_becomes_events_at_its_scene() -> None:
+    """`known_by`, `hidden_from` and `learned` of a record are events of its position; a whole tale needs its teller."""
+    record = SceneRecord.model_validate(
+        {
+            "chapter_index": 2,
+            "scene_index": 3,
+            "characters_present": ["C1", "C2"],
+            "memories": [
+                {
+                    "memory_id": "M5",
+                    "content": "Ines lies.",
+                    "entities": ["C1"],
+                    "known_by": ["C1", "C2", "C4"],
+                    "hidden_from": ["C3"],
+                }
+            ],
+            "learned": [
+                {"character_id": "C2", "memory_ids": ["M1", "M2"], "how": "overheard", "evidence": "behind the door"},
+                {"character_id": "C3", "from_id": "C1"},
+            ],
+        }
+    )
+    told = [(e.character_id, e.source_id, e.kind, e.how) for e in recorded_events(record)]
+    assert told == [
+        ("C1", "M5", "knows", "own_doing"),
+        ("C2", "M5", "knows", "witnessed"),
+        ("C4", "M5", "knows", "author"),
+        ("C3", "M5", "hidden", "author"),
+        ("C2", "M1", "knows", "overheard"),
+        ("C2", "M2", "knows", "overheard"),
+        ("C3", "*", "knows", "told"),
+    ]
+    assert {(e.chapter_index, e.scene_index) for e in recorded_events(record)} == {(2, 3)}
+
+
+def test_a_scene_that_says_who_learnt_what_is_not_guessed_at_by_states() -> None:
+    """Where a record tells who learnt what, a `knowledge` that shares words with a memory adds nothing."""
+    learnt = {"C2": "that the heron key is hidden under the stair"}
+    read = scene(2, 1, "C2", learnt=learnt, tells_knowledge=True)
+    assert not rules(scene(1, 1, "C1"), read, about=HID).knows("C2", HID).knows
+
+
+KEPT = memory("Ines is the heir of Gregor's mill.", "C1 C4", "secret_revealed")
+MEETING = scene(2, 1, "C1 C4", "Ines and Gregor, each the heir of nobody, walked to the mill and spoke of rain.")
+
+
+def kept(chapter: int, number: int) -> KnowledgeEvent:
+    return KnowledgeEvent(character_id="C1", source_id="M1", kind="hidden", chapter_index=chapter, scene_index=number)
+
+
+def test_no_words_of_a_later_scene_open_what_is_said_to_be_kept() -> None:
+    """What a record keeps from somebody stays kept however much a later text sounds like it."""
+    scenes = [scene(1, 1, "C1 C4"), MEETING]
+    assert rules(*scenes, about=memory(KEPT.content, "C4", "secret_revealed")).knows("C1", KEPT).knows
+    knowing = rules(*scenes, about=KEPT, events=[kept(1, 1)]).knows("C1", KEPT)
+    assert (knowing.knows, knowing.reason, knowing.is_said) == (False, "hidden", True)
+
+
+def test_who_is_not_among_the_knowers_a_record_names_learns_nothing_by_words_alone() -> None:
+    """Beyond those whom a record names as knowers, nobody learns a memory from a text that sounds like it."""
+    named = memory(KEPT.content, "C1 C4", tells_knowers=True)
+    knowing = rules(scene(1, 1, "C4"), MEETING, about=named).knows("C1", named)
+    assert (knowing.knows, knowing.reason) == (False, "absent")
+
+
+@pytest.mark.parametrize(
+    ("now_known", "knows"), [("she is the heir of Gregor's mill", True), ("Gregor sells flour", False)]
+)
+def test_their_own_knowledge_opens_what_was_kept_where_it_says_most_of_it(now_known: str, knows: bool) -> None:
+    """A later record's `knowledge` that holds most of a kept memory opens it; one that shares a name does not."""
+    later = scene(2, 1, "C1", learnt={"C1": now_known})
+    assert rules(scene(1, 1, "C1 C4"), later, about=KEPT, events=[kept(1, 1)]).knows("C1", KEPT).knows == knows
+
+
+@pytest.mark.parametrize(("kept_at", "knows"), [((1, 1), True), ((2, 1), False), ((2, 2), False)])
+def test_a_whole_tale_opens_only_what_was_kept_before_it(kept_at: tuple[int, int], knows: bool) -> None:
+    """Told everything, somebody still does not know what is said to be kept from them there, or later."""
+    tale = KnowledgeEvent(
+        character_id="C1", source_id="*", how="told", learned_from="C4", chapter_index=2, scene_index=1
+    )
+    events = sorted([tale, kept(*kept_at)], key=lambda event: (event.chapter_index, event.scene_index))
+    found = rules(scene(1, 1, "C4"), scene(2, 1, "C1 C4"), scene(2, 2, "C1"), about=KEPT, events=events)
+    assert found.knows("C1", KEPT).knows == knows
+
+
+def test_where_it_is_said_who_learnt_it_nobody_else_did() -> None:
+    """In a scene of which a record says who learnt a memory, its words teach it to nobody else."""
+    told = KnowledgeEvent(
+        character_id="C2", source_id="M1", how="told", learned_from="C1", chapter_index=1, scene_index=2
+    )
+    scenes = [scene(1, 1, "C1"), scene(1, 2, "C1 C2 C3", "Ines told Ben how she hides the heron key. Ada slept.")]
+    assert rules(*scenes, about=HID).knows("C3", HID).knows
+    assert not rules(*scenes, about=HID, events=[told]).knows("C3", HID).knows
+
+
+def test_a_tale_that_the_author_speaks_of_holds_the_scene_before_it() -> None:
+    """The author's "on entering 2:1 she was told all" stands at 1:2, and what happened there was told, too."""
+    last = memory("Gregor burned the mill.", "C4", position=at(1, 2))
+    tale = KnowledgeEvent(
+        character_id="C1", source_id="*", how="told", learned_from="C4", chapter_index=1, scene_index=2, by_author=True
+    )
+    scenes = [scene(1, 1, "C1"), scene(1, 2, "C4"), scene(2, 1, "C1")]
+    assert rules(*scenes, about=last, events=[tale]).knows("C1", last).knows
+    recorded = [tale.model_copy(update={"by_author": False})]
+    assert not rules(*scenes, about=last, events=recorded).knows("C1", last).knows

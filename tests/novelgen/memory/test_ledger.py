@@ -1,0 +1,328 @@
+"""The ledger: how long threads waited, when they are due, how they ended, and what an author hears of it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import pytest
+
+from novelgen.language.language import StoryLanguage
+from novelgen.memory.board import MAX_OVER, board_lines, ledger_warnings, unpaid_report
+from novelgen.memory.ledger import (
+    LedgerEntry,
+    LedgerStory,
+    Place,
+    RhythmWindow,
+    ThreadEvent,
+    ThreadLedger,
+    Wait,
+    book_rhythm,
+    make_ledger,
+)
+from novelgen.memory.outline import OutlineScene
+from novelgen.models.position import END_OF_STORY, StoryPosition
+from novelgen.models.state import LoopImportance
+
+SCENES = [OutlineScene(1, number) for number in range(1, 21)]
+
+
+def planted(scene: int, **detail: Any) -> ThreadEvent:
+    """Return the planting of a thread in a scene of the first chapter."""
+    told = {"category": "promise", "description": "a vow", "importance": "high"}
+    lists: dict[str, list[str]] = {"related_characters": [], "related_locations": [], "related_items": []}
+    return ThreadEvent("", "planted", detail={**told, **lists, **detail}, chapter_index=1, scene_index=scene)
+
+
+def moved(kind: str, scene: int, note: str = "", **detail: Any) -> ThreadEvent:
+    """Return what became of a thread in a scene of the first chapter."""
+    return ThreadEvent("", kind, note, detail=detail, chapter_index=1, scene_index=scene)
+
+
+def ledger(
+    *threads: list[ThreadEvent],
+    as_of: StoryPosition = END_OF_STORY,
+    deaths: dict[str, Place] | None = None,
+    on_stage: frozenset[str] = frozenset(),
+    language: StoryLanguage = "en",
+    scenes: Sequence[OutlineScene] = SCENES,
+) -> ThreadLedger:
+    """Return the ledger of a story of twenty scenes with these threads, OL0 first."""
+    events = {
+        f"OL{number}": [
+            ThreadEvent(f"OL{number}", each.kind, each.note, each.detail, each.chapter_index, each.scene_index)
+            for each in thread
+        ]
+        for number, thread in enumerate(threads)
+    }
+    story = LedgerStory(
+        project_id="p", language=language, scenes=scenes, events=events, deaths=deaths or {}, on_stage=on_stage
+    )
+    return make_ledger(story, as_of=as_of)
+
+
+def only(found: ThreadLedger, loop_id: str = "OL0") -> LedgerEntry:
+    """Return a thread of a ledger."""
+    return next(each for each in found.entries if each.loop_id == loop_id)
+
+
+PAID = [[planted(1), moved("resolved", 1 + age, "so")] for age in (2, 3, 4, 5, 10)]
+"""Five threads that were paid after so many scenes."""
+
+
+def waits(importance: LoopImportance, *ages: int, is_paid: bool = True) -> list[Wait]:
+    """Return threads that were open for so many scenes."""
+    return [Wait(importance, age, is_paid) for age in ages]
+
+
+def test_a_book_tells_its_own_rhythm() -> None:
+    """Half of five threads were paid within four scenes, four fifths within five; of four threads nothing is told."""
+    rhythm = book_rhythm(waits("high", 2, 3, 4, 5, 10))
+    told = RhythmWindow(due_after_scenes=4, overdue_after_scenes=5)
+    assert (rhythm.windows["high"], rhythm.windows["low"], rhythm.paid) == (told, told, 5)
+    assert book_rhythm(waits("high", 3, 3, 3, 3)).windows == {}
+    mixed = book_rhythm([*waits("high", 9, 9, 9, 9, 9), *waits("low", 1)])
+    assert mixed.windows["high"] == RhythmWindow(due_after_scenes=9, overdue_after_scenes=9)
+
+
+def test_threads_that_still_wait_count_in_the_rhythm() -> None:
+    """In a book that leaves threads open for long none is late as soon as the quick ones were paid."""
+    paid = waits("high", 2, 3, 4, 5, 10)
+    some = book_rhythm([*paid, *waits("high", 20, 20, is_paid=False)]).whole
+    assert some == RhythmWindow(due_after_scenes=5, overdue_after_scenes=None)
+    most = book_rhythm([*paid, *waits("high", *[20] * 9, is_paid=False)]).whole
+    assert most == RhythmWindow()
+
+
+@pytest.mark.parametrize(("scene", "stage"), [(19, "planted"), (16, "due"), (11, "due"), (10, "due"), (9, "overdue")])
+def test_by_the_rhythm_a_thread_becomes_due_and_overdue(scene: int, stage: str) -> None:
+    """Due from the age by which half are paid, overdue beyond that of four fifths."""
+    assert only(ledger(*PAID, [planted(scene)]), "OL5").stage == stage
+
+
+def test_without_rhythm_and_window_nothing_is_due() -> None:
+    """A book that has paid too little only tells how long threads wait and are silent."""
+    waiting = only(ledger([planted(1), moved("advanced", 8, "a hint")]))
+    assert (waiting.stage, waiting.age_scenes, waiting.silent_scenes, waiting.window) == ("moved", 19, 12, None)
+    assert [each.note for each in waiting.moves] == ["", "a hint"]
+
+
+@pytest.mark.parametrize(
+    ("as_of", "stage"),
+    [
+        (StoryPosition(1, 9), "planted"),
+        (StoryPosition(1, 10), "due"),
+        (StoryPosition(1, 15), "overdue"),
+        (END_OF_STORY, "overdue"),
+    ],
+)
+def test_the_authors_window_goes_before_the_rhythm(as_of: StoryPosition, stage: str) -> None:
+    """From --due-from it is due, on entering --due-by it is overdue, whatever the others did."""
+    stated = planted(1, due_from=[1, 10], due_by=[1, 15], pay_off="the lamp must burn")
+    found = only(ledger([stated], *PAID, as_of=as_of))
+    assert (found.stage, found.pay_off) == (stage, "the lamp must burn")
+    assert found.window is not None
+    assert found.window.source == "author"
+
+
+def test_pressure_grows_with_weight_age_silence_and_who_is_on_stage() -> None:
+    """Each makes the same thread press more; what is over presses not at all."""
+
+    def pressure(scene: int = 10, *moves: ThreadEvent, on_stage: str = "", **detail: Any) -> float:
+        thread = [planted(scene, related_characters=["C0"], **detail), *moves]
+        return only(ledger(thread, on_stage=frozenset([on_stage]))).pressure
+
+    assert pressure() < pressure(importance="critical")
+    assert pressure() < pressure(2)
+    assert pressure(2, moved("advanced", 18)) < pressure(2)
+    assert pressure() < pressure(on_stage="C0")
+    assert pressure(2, moved("resolved", 18)) == 0
+
+
+def test_what_presses_most_stands_first_and_what_is_over_last() -> None:
+    """Waiting threads by pressure, the others after them."""
+    found = ledger([planted(1), moved("resolved", 3)], [planted(15)], [planted(1, importance="critical")])
+    assert [each.loop_id for each in found.entries] == ["OL2", "OL1", "OL0"]
+
+
+@pytest.mark.parametrize(
+    ("kind", "detail", "deaths", "ending"),
+    [
+        ("resolved", {}, {}, "paid"),
+        ("resolved", {"ending": "broken"}, {}, "broken"),
+        ("abandoned", {}, {}, "dropped"),
+        ("abandoned", {}, {"C0": (1, 4)}, "moot"),
+        ("abandoned", {}, {"C0": (1, 9)}, "dropped"),
+        ("abandoned", {"ending": "dropped"}, {"C0": (1, 4)}, "dropped"),
+    ],
+)
+def test_a_thread_ends_in_one_of_four_ways(
+    kind: str, detail: dict[str, str], deaths: dict[str, Place], ending: str
+) -> None:
+    """What was said counts; else an answer pays, and a thread is moot whose people were dead when it was dropped."""
+    thread = [planted(1, related_characters=["C0"]), moved(kind, 5, "so", **detail)]
+    found = only(ledger(thread, deaths=deaths))
+    assert (found.stage, found.ending) == ("over", ending)
+
+
+def test_a_broken_promise_is_no_part_of_the_rhythm() -> None:
+    """Only what was paid tells how long this book keeps its readers waiting."""
+    broken = [planted(1), moved("resolved", 20, "no", ending="broken")]
+    assert ledger(*PAID, broken).rhythm.paid == len(PAID)
+
+
+def test_a_thread_of_the_dead_waits_without_pressure() -> None:
+    """It says where the last of them died; while one of two lives it presses on."""
+    both = [planted(1, related_characters=["C0", "C1"])]
+    found = only(ledger(both, deaths={"C0": (1, 4), "C1": (1, 6)}))
+    assert (found.moot_since, found.pressure, found.dead_ids) == ((1, 6), 0, ["C0", "C1"])
+    living = only(ledger(both, deaths={"C0": (1, 4)}))
+    assert (living.moot_since, living.pressure > 0, living.dead_ids) == (None, True, ["C0"])
+
+
+@pytest.mark.parametrize(
+    ("language", "overdue", "silent", "moot"),
+    [
+        ("en", "critical threads are overdue: OL5", "scene 1:20 ended a thread without saying how", "are dead"),
+        ("zh", "要紧的未了之事已逾期：OL5", "第 1:20 场了结了一条未了之事", "都已死去"),
+    ],
+)
+def test_an_author_is_warned_of_what_is_late_and_of_what_ended_without_a_word(
+    language: StoryLanguage, overdue: str, silent: str, moot: str
+) -> None:
+    """Endings and deaths of other scenes than those that were taken in were told before."""
+    late = [planted(1, importance="critical", due_by=[1, 5])]
+    ended = [planted(18), moved("resolved", 20)]
+    dead = [planted(19, related_characters=["C9"])]
+    found = ledger(*PAID, late, ended, dead, deaths={"C9": (1, 20)}, language=language)
+    told = ledger_warnings(found, {(1, 20)})
+    assert [each in line for each, line in zip((overdue, silent, moot), told, strict=True)] == [True] * 3
+    assert [overdue in line for line in ledger_warnings(found, {(1, 19)})] == [True]
+    assert ledger_warnings(ledger([planted(18)]), {(1, 20)}) == []
+
+
+def test_by_the_rhythm_an_overdue_thread_is_named_once() -> None:
+    """With the scene by which it became overdue, and every time where a deadline was stated."""
+
+    def is_told(**deadline: Any) -> list[bool]:
+        threads = [*PAID, [planted(8, importance="critical", **deadline)]]
+        now, before, long_before = (
+            ledger(*threads, scenes=SCENES[:count], as_of=StoryPosition(1, count + 1)) for count in (20, 19, 10)
+        )
+        return [bool(ledger_warnings(now, {(1, 20)}, before=each)) for each in (before, long_before, None)]
+
+    assert is_told() == [False, True, True]
+    assert is_told(due_by=[1, 12]) == [True, True, True]
+
+
+@pytest.mark.parametrize(
+    ("language", "headings", "silent"),
+    [
+        ("en", ["Overdue (1)", "Due (0)", "Moved (0)", "Planted (0)", "Over (5)"], "nobody touched it for 19 scenes"),
+        ("zh", ["已逾期（1）", "该兑现（0）", "有进展（0）", "已埋下（0）", "已了结（5）"], "已有 19 场无人触及"),
+    ],
+)
+def test_the_board_says_where_each_stands_and_who_was_forgotten(
+    language: StoryLanguage, headings: list[str], silent: str
+) -> None:
+    """A column for each stage, in the story's language."""
+    board = board_lines(ledger(*PAID, [planted(1)], language=language))
+    assert [heading for heading, _ in board] == headings
+    assert silent in board[0][1][0]
+
+
+def test_a_book_report_tells_what_was_never_paid() -> None:
+    """How the others ended, the rhythm, and each that waits, the weightiest first."""
+    broken = [planted(1), moved("resolved", 4, "no", ending="broken")]
+    critical = [planted(9, importance="critical", description="the throne")]
+    told = unpaid_report(ledger(*PAID, broken, [planted(2)], critical))
+    assert told[0] == "8 threads: 5 paid, 1 broken, 0 dropped, 0 moot by death, 2 never paid"
+    assert told[1] == "this book's rhythm: half of its threads are paid within 5 scenes, four fifths never yet"
+    assert [line.split()[1] for line in told[3:]] == ["OL7", "OL6"]
+    assert unpaid_report(ledger([planted(1), moved("resolved", 2, "so")]))[1:] == [
+        "too few threads were paid yet (1) to tell this book's rhythm"
+    ]
+
+
+def test_a_record_may_say_when_a_thread_is_due_and_its_author_has_the_last_word() -> None:
+    """The author's window goes before the record's, and that before the rhythm's; so does what a pay-off needs."""
+    expected = {"due_by": [2, 0], "pay_off": "before the fair"}
+    by_record = only(ledger(*PAID, [planted(19, expected=expected)]), "OL5")
+    assert by_record.window is not None
+    assert (by_record.window.source, by_record.window.due_by) == ("record", (2, 0))
+    assert (by_record.pay_off, by_record.stage) == ("before the fair", "planted")
+    late = ledger([planted(1, expected={"due_by": [1, 5]})])
+    assert only(late).stage == "overdue"
+    author = only(ledger([planted(1, expected=expected, due_by=[1, 5], pay_off="the key")]))
+    assert author.window is not None
+    assert (author.window.source, author.window.due_by, author.pay_off) == ("author", (1, 5), "the key")
+    words_alone = only(ledger([planted(1, expected={"pay_off": "before the fair"})]))
+    assert (words_alone.window, words_alone.pay_off) == (None, "before the fair")
+
+
+@pytest.mark.parametrize(
+    ("language", "some", "whole"), [("en", "2 of 3 paid", "parts paid: 2"), ("zh", "3 份中已兑现 2 份", "已兑现 2 份")]
+)
+def test_a_thread_may_be_paid_in_parts(language: StoryLanguage, some: str, whole: str) -> None:
+    """Moves that pay a part are counted, against how many there are where that was said; a hint pays nothing."""
+    moves = [
+        moved("advanced", 3, "the first", pays_part=True),
+        moved("advanced", 4, "a hint"),
+        moved("advanced", 6, "the second", pays_part=True),
+    ]
+    found = ledger([planted(1, parts=3), *moves], [planted(1), *moves], language=language)
+    assert [(each.parts, each.parts_paid) for each in found.entries] == [(3, 2), (None, 2)]
+    assert [move.pays_part for move in only(found).moves] == [False, True, False, True]
+    lines = dict(board_lines(found))
+    told = next(lines[heading] for heading in lines if heading.startswith(("Moved", "有进展")))
+    assert some in told[0]
+    assert whole in told[1]
+    paid = ledger([planted(1, parts=3), *moves, moved("resolved", 9, "all")], language=language)
+    assert some not in "".join(line for _, each in board_lines(paid) for line in each)
+
+
+def test_a_ledger_of_one_category_keeps_the_rhythm_of_all() -> None:
+    """Entries of other kinds are left out; without a category all stay."""
+    found = ledger(*PAID, [planted(3, category="威胁")], [planted(3, category="")])
+    assert [each.loop_id for each in found.of_category("danger").entries] == ["OL5"]
+    assert found.of_category("danger").rhythm == found.rhythm
+    assert len(found.of_category("threat", "vow").entries) == 6
+    assert found.of_category() == found
+    assert "(threat" in dict(board_lines(found.of_category("threat")))["Due (1)"][0]
+
+
+@pytest.mark.parametrize(
+    ("category", "description", "is_moot"),
+    [
+        ("promise", "a vow", True),
+        ("mystery", "their deaths", False),
+        ("", "Who did it?", False),
+        ("", "他是谁？", False),
+    ],
+)
+def test_a_question_outlives_those_whom_it_is_about(category: str, description: str, is_moot: bool) -> None:
+    """Who killed the dead may still be answered; a promise of theirs cannot be kept any more."""
+    told = {"category": category, "description": description, "related_characters": ["C1"]}
+    waiting = [planted(1, **told)]
+    dropped = [planted(1, **told), moved("abandoned", 9)]
+    found = ledger(waiting, dropped, deaths={"C1": (1, 4)})
+    assert only(found).moot_since == ((1, 4) if is_moot else None)
+    assert (only(found).pressure == 0) is is_moot
+    assert only(found, "OL1").ending == ("moot" if is_moot else "dropped")
+    assert bool(ledger_warnings(found, [(1, 4)])) is is_moot
+
+
+def test_of_what_is_over_a_board_shows_the_last() -> None:
+    """The latest endings come first; how many more there are is said, and the report counts all."""
+    ended = [[planted(1), moved("resolved", 1 + number, "so")] for number in range(1, MAX_OVER + 4)]
+    for language, more in (("en", "and 3 more, over before these"), ("zh", "另有 3 条早已了结")):
+        heading, lines = board_lines(ledger(*ended, language=language))[-1]
+        assert str(MAX_OVER + 3) in heading
+        assert lines[0].startswith(f"OL{MAX_OVER + 2} ")
+        assert (len(lines), lines[-1]) == (MAX_OVER + 1, more)
+
+
+def test_one_scene_is_said_so() -> None:
+    """English tells one scene from more."""
+    (line,) = dict(board_lines(ledger([planted(19)])))["Planted (1)"]
+    assert "open for one scene)" in line

@@ -1,0 +1,122 @@
+"""Merging the records of a scene's windows."""
+
+from __future__ import annotations
+
+import pytest
+
+from novelgen.memory.merge import MAX_KEY_EVENTS, merge_records, spread
+from novelgen.models.record import RecordedMemory, RecordedRelationshipChange
+from tests.novelgen.memory.record_parts import changed, memory, record
+
+
+def test_the_scene_is_what_the_first_window_that_knows_says() -> None:
+    """Title, place, time and point of view come from the first window that has them; presence adds up."""
+    first = record(story_time="night", characters_present=["C0"])
+    second = record(title="Later", location_id="L1", story_time="dawn", characters_present=["C1", "C0"])
+    merged = merge_records([first, second], max_bullets=5)
+    assert (merged.title, merged.location_id, merged.story_time) == ("Later", "L1", "night")
+    assert merged.characters_present == ["C0", "C1"]
+
+
+LANTERN = "Ada gave the brass lantern to Cornelius."
+
+
+@pytest.mark.parametrize(
+    "again",
+    [
+        memory("b", "Ada gave Cornelius the brass lantern.", entities=["C0"], importance=8),
+        memory("b", "ada gave the brass  lantern to cornelius.", event_type="gift", importance=8),
+    ],
+)
+def test_a_fact_told_twice_is_kept_once_the_weightier(again: RecordedMemory) -> None:
+    """The overlap of windows does not double memories, whether told in other words or alike."""
+    first = record(memories=[memory("a", LANTERN, entities=["C0", "C1"], importance=5)])
+    second = record(memories=[again, memory("d", "Ben sold the lamp.", entities=["C1"])])
+    assert [each.memory_id for each in merge_records([first, second], max_bullets=5).memories] == ["b", "d"]
+    assert [each.memory_id for each in merge_records([second, first], max_bullets=5).memories] == ["b", "d"]
+
+
+def test_within_a_window_likeness_is_no_repeat() -> None:
+    """What one answer tells apart stays apart; only an equal content is a repeat."""
+    alike = [
+        memory("a", LANTERN, entities=["C0"]),
+        memory("b", "Ada gave Cornelius the brass lantern key.", entities=["C0"]),
+        memory("c", LANTERN.upper(), entities=["C0"]),
+    ]
+    merged = merge_records([record(memories=alike)], max_bullets=5)
+    assert [each.memory_id for each in merged.memories] == ["a", "b"]
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        (
+            memory("a", "Ada gave the brass lantern to Cornelius."),
+            memory("b", "Ada gave Cornelius the brass lantern.", event_type="gift"),
+        ),
+        (
+            memory("a", "Ada hid the brass lantern below deck.", entities=["C0"]),
+            memory("b", "Ben hid the brass lantern below deck.", entities=["C1"]),
+        ),
+        (memory("a", "Ada trusts Ben.", entities=["C0"]), memory("b", "Ada trusts Cornelius.", entities=["C0"])),
+        (memory("a", "阿黛把钥匙交给阿本。"), memory("b", "阿本把灯卖给了索恩。")),
+    ],
+)
+def test_other_facts_stay(one, other) -> None:  # type: ignore[no-untyped-def]
+    """Another event type, other entities or other words make another fact."""
+    merged = merge_records([record(memories=[one]), record(memories=[other])], max_bullets=5)
+    assert len(merged.memories) == 2
+
+
+def test_the_later_windows_state_wins() -> None:
+    """Each attribute has its last value, once, with its own evidence."""
+    first = record(state_changes=[changed("C0", status="hidden", goals=["flee"])])
+    second = record(state_changes=[{"entity_id": "C0", "changes": {"status": "caught"}, "evidence": "caught"}])
+    merged = merge_records([first, second], max_bullets=5)
+    assert [(each.changes, each.evidence) for each in merged.state_changes] == [
+        ({"status": "caught"}, "caught"),
+        ({"goals": ["flee"]}, None),
+    ]
+
+
+def test_a_pair_of_characters_changes_once() -> None:
+    """The later window says how they stand; dimensions that only the earlier one moved stay moved."""
+    first = RecordedRelationshipChange(
+        character_a="C0", character_b="C1", status="tense", dimensions={"trust": 5, "fear": 3}
+    )
+    second = RecordedRelationshipChange(character_a="C1", character_b="C0", status="broken", dimensions={"trust": -10})
+    merged = merge_records([record(relationship_changes=[first]), record(relationship_changes=[second])], max_bullets=5)
+    [change] = merged.relationship_changes
+    assert (change.status, change.dimensions) == ("broken", {"trust": -10, "fear": 3})
+
+
+def test_loops_are_counted_once_and_an_end_outweighs_a_move() -> None:
+    """A thread planted in the overlap is one; what ends in the scene did not merely move."""
+    first = record(
+        open_loops_created=[{"id": "new-loop-1", "description": "Who rang?"}],
+        open_loops_advanced=[{"id": "OL1", "note": "a hint"}, {"id": "OL2", "note": "a hint"}],
+    )
+    second = record(
+        open_loops_created=[{"id": "new-loop-2", "description": "who  rang?"}],
+        open_loops_resolved=[{"id": "OL1", "resolution_summary": "it was Ben"}],
+    )
+    merged = merge_records([first, second], max_bullets=5)
+    assert [loop.id for loop in merged.open_loops_created] == ["new-loop-1"]
+    assert [loop.id for loop in merged.open_loops_advanced] == ["OL2"]
+    assert [loop.id for loop in merged.open_loops_resolved] == ["OL1"]
+
+
+def test_the_summary_is_bounded_and_covers_the_whole_course() -> None:
+    """Bullets are cut to the setting, evenly, with the first and the last kept and repeats dropped."""
+    windows = [record(summary=[f"bullet {number}", "again"], key_events=["e" * number]) for number in range(1, 13)]
+    merged = merge_records(windows, max_bullets=4)
+    assert merged.summary == ["bullet 1", "bullet 4", "bullet 8", "bullet 12"]
+    assert len(merged.key_events) == MAX_KEY_EVENTS
+
+
+@pytest.mark.parametrize(
+    ("limit", "kept"), [(0, []), (1, ["a"]), (2, ["a", "e"]), (3, ["a", "c", "e"]), (9, ["a", "b", "c", "d", "e"])]
+)
+def test_spread_keeps_both_ends(limit: int, kept: list[str]) -> None:
+    """Whatever the limit, order holds and what is kept is spread over the whole."""
+    assert spread("abcde", limit) == kept

@@ -1,0 +1,110 @@
+"""Parts of a story."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from pydantic import ValidationError
+
+from novelgen.language.language import estimate_tokens
+from novelgen.memory.outline import OutlineScene
+from novelgen.memory.summaries import PART_TOKENS, WrittenSummary, finished_parts, part_summaries, story_parts
+from novelgen.models.position import END_OF_STORY, StoryPosition
+from novelgen.models.user_file import Settings, StoryPart
+
+
+def bounds(stated: list[StoryPart], last_chapter: int, length: int = 10) -> list[tuple[int, int, int]]:
+    """Return number, first and last chapter of every part."""
+    parts = story_parts(stated, last_chapter=last_chapter, chapters_per_part=length)
+    return [(part.number, part.first_chapter, part.last_chapter) for part in parts]
+
+
+@pytest.mark.parametrize(
+    ("last_chapter", "parts"), [(-1, []), (0, [(1, 0, 10)]), (10, [(1, 0, 10)]), (11, [(1, 0, 10), (2, 11, 20)])]
+)
+def test_parts_of_a_fixed_length_begin_with_the_first_chapter(
+    last_chapter: int, parts: list[tuple[int, int, int]]
+) -> None:
+    """A prologue, chapter 0, belongs to the first."""
+    assert bounds([], last_chapter) == parts
+
+
+def test_stated_parts_are_numbered_in_order_and_known_when_they_begin() -> None:
+    """A part that has no chapter yet is not there."""
+    stated = [StoryPart(first_chapter=1, last_chapter=3), StoryPart(first_chapter=5, last_chapter=9)]
+    assert bounds(stated, 4) == [(1, 1, 3)]
+    assert bounds(stated, 5) == [(1, 1, 3), (2, 5, 9)]
+
+
+@pytest.mark.parametrize(
+    ("as_of", "numbers"),
+    [(StoryPosition(2, 9), []), (StoryPosition(3), [1]), (StoryPosition(9, 1), [1, 2]), (END_OF_STORY, [1])],
+)
+def test_a_part_is_over_after_its_last_chapter(as_of: StoryPosition, numbers: list[int]) -> None:
+    """At the end of the story, one whose last chapter is not stored goes on."""
+    parts = story_parts([], last_chapter=3, chapters_per_part=2)
+    assert [part.number for part in finished_parts(parts, as_of=as_of, last_chapter=3)] == numbers
+
+
+@pytest.mark.parametrize(
+    ("parts", "said"),
+    [
+        ([{"first_chapter": 4, "last_chapter": 2}], "last_chapter 2 lies before first_chapter 4"),
+        ([{"first_chapter": 5, "last_chapter": 6}, {"first_chapter": 1, "last_chapter": 2}], "in order"),
+        ([{"first_chapter": 1, "last_chapter": 4}, {"first_chapter": 4, "last_chapter": 6}], "in two of them"),
+        ([{"first_chapter": -1, "last_chapter": 4}], "greater than or equal to 0"),
+        ([{"title": "卷一"}], "first_chapter"),
+    ],
+)
+def test_parts_that_make_no_sense_are_refused(parts: list[dict[str, Any]], said: str) -> None:
+    """The message names what is wrong."""
+    with pytest.raises(ValidationError, match=said):
+        Settings.model_validate({"parts": parts})
+
+
+def told(chapter: int, *events: str) -> OutlineScene:
+    """Return a scene with key events."""
+    return OutlineScene(chapter_index=chapter, scene_index=1, key_events=list(events))
+
+
+@pytest.mark.parametrize(
+    "event", ["阿黛在第{n}天把铜钥匙藏在灯塔的楼梯下面", "On day {n} Ada hides the brass key under the third stair"]
+)
+def test_a_part_is_told_shortly_in_whole_bullets_of_its_whole_course(event: str) -> None:
+    """In either language it costs no more than its bound, and first, middle and last chapters speak."""
+    scenes = [told(chapter, event.format(n=chapter)) for chapter in range(1, 11)]
+    [part] = part_summaries(story_parts([], last_chapter=10), scenes, as_of=StoryPosition(11))
+    said = [chapter for chapter in range(1, 11) if event.format(n=chapter) in part.summary]
+    assert estimate_tokens(part.summary) <= PART_TOKENS
+    assert len(said) >= 4
+    assert (said[0] <= 3, said[-1] >= 8) == (True, True)
+    assert part.summary.endswith(("。", "."))
+
+
+def test_weight_decides_within_a_stretch() -> None:
+    """Of the bullets of a stretch, that of the weightiest scene is told."""
+    scenes = [told(chapter, f"Event {chapter}") for chapter in (1, 2, 3, 4)]
+    weights = {(2, 1): 9.0, (3, 1): 8.0, (4, 1): 7.0}
+    [part] = part_summaries(
+        story_parts([], last_chapter=4, chapters_per_part=4), scenes, weights=weights, max_bullets=2
+    )
+    assert part.summary == "Event 2. Event 3."
+
+
+def test_a_part_without_records_has_no_summary() -> None:
+    """Nothing is made up, and a bullet that is too long is not cut."""
+    parts = story_parts([], last_chapter=1, chapters_per_part=1)
+    assert part_summaries(parts, [told(1)]) == []
+    assert part_summaries(parts, [told(1, "x" * 1000)]) == []
+    [written] = part_summaries(parts, [told(1)], written={1: WrittenSummary(text="Mine.")})
+    assert (written.summary, written.origin) == ("Mine.", "author")
+
+
+@pytest.mark.parametrize("event", ["阿黛把铜钥匙藏了起来", "Ada hides the key"])
+def test_a_bullet_that_is_too_long_does_not_silence_its_part(event: str) -> None:
+    """The weightiest scene cannot be told in so little room; the others are."""
+    scenes = [told(1, event), told(2, "长" * 200), told(3, f"{event}!")]
+    [part] = part_summaries(story_parts([], last_chapter=3, chapters_per_part=3), scenes, weights={(2, 1): 9.0})
+    assert "长" not in part.summary
+    assert part.summary.count(event) == 2

@@ -1,0 +1,288 @@
+"""Behaviour of the choice as a whole."""
+
+from __future__ import annotations
+
+import dataclasses
+import random
+
+import pytest
+
+from novelgen.memory.candidates import SceneCast, SceneQuery, SelectionScene
+from novelgen.memory.search import RetrieverHit
+from novelgen.memory.select import merge_candidates, select_memories
+from novelgen.memory.weights import SelectionWeights
+from novelgen.models.state import OpenLoop
+from tests.novelgen.memory.build import candidate, crowd, lexical, plan_scene, semantic
+
+
+def ids(selection) -> list[str]:
+    """Chunk ids of the items in order."""
+    return [item.chunk.chunk_id for item in selection.items]
+
+
+def test_nothing_in_nothing_out():
+    """No candidates give an empty choice, with and without facts of scenes."""
+    for scene in (plan_scene(), SelectionScene(ordinal=0)):
+        selection = select_memories([], scene)
+        assert (selection.items, selection.left_out, selection.tokens) == ((), (), 0)
+
+
+def test_order_of_input_never_matters():
+    """Shuffled candidates give the same items, receipts and left-outs."""
+    candidates = [
+        *crowd(30, importance=4),
+        candidate("star", 31, axis=0, importance=9, hits=(lexical(1, 3.0), semantic(2, 0.9))),
+    ]
+    scene = plan_scene(axis=0)
+    first = select_memories(candidates, scene, budget_tokens=120)
+    shuffled = random.Random(7).sample(candidates, len(candidates))
+    assert select_memories(shuffled, scene, budget_tokens=120) == first
+
+
+def test_ties_go_by_id():
+    """Candidates that nothing tells apart come in order of their ids."""
+    assert ids(select_memories(crowd(5), plan_scene())) == ["c01", "c02", "c03", "c04", "c05"]
+
+
+@pytest.mark.parametrize("budget", [0, 1, 9, 10, 33, 100, 1000])
+def test_budget_is_never_exceeded(budget):
+    """The chosen texts cost at most the budget, and each item says what it costs."""
+    selection = select_memories(crowd(40), plan_scene(), budget_tokens=budget, count_tokens=len)
+    assert selection.tokens <= budget
+    assert all(item.tokens == len(item.text) for item in selection.items)
+
+
+def test_what_does_not_fit_makes_room_for_what_does():
+    """A memory too long for the budget is left out with its reason, a shorter one is taken."""
+    long = candidate("long", 1, importance=10, content="A long tale. " * 40)
+    selection = select_memories([long, *crowd(15)], plan_scene(), budget_tokens=50)
+    assert "long" not in ids(selection)
+    assert selection.items
+    assert "no room in the budget" in {left.reason for left in selection.left_out if left.chunk.chunk_id == "long"}
+
+
+def test_relevant_memory_comes_first():
+    """A memory whose embedding points where the plan points leads equal others."""
+    candidates = [*crowd(20, axis=1), candidate("near", 30, axis=0)]
+    assert ids(select_memories(candidates, plan_scene(axis=0)))[0] == "near"
+
+
+def test_words_alone_decide_without_embeddings():
+    """With only the semantic retriever's ranks or scores at hand, its best hit leads."""
+    for hit in (semantic(1), semantic(1, 0.9)):
+        candidates = [*crowd(20), candidate("found", 30, hits=(hit,))]
+        others = [candidate("late", 29, hits=(semantic(90, 0.1) if hit.score else semantic(90),))]
+        assert ids(select_memories([*candidates, *others], plan_scene()))[0] == "found"
+
+
+def test_one_query_by_meaning_and_words_beats_two_by_one_each():
+    """A memory that one query finds both ways is closer than one that two queries find by one way each."""
+
+    def hits(by_meaning: int, by_words: int) -> tuple[RetrieverHit, ...]:
+        return (RetrieverHit("semantic", 1, by_meaning, 0.9), RetrieverHit("lexical", 1, by_words, 3.0))
+
+    both = candidate("both", 21, hits=hits(0, 0))
+    either = candidate("either", 22, hits=hits(1, 2))
+    scene = plan_scene(queries=tuple(SceneQuery(text, "action") for text in ("one", "two", "three")))
+    selection = select_memories([both, either, *crowd(20)], scene, weights=SelectionWeights(closest_queries=1))
+    assert ids(selection)[:2] == ["both", "either"]
+
+
+def test_what_flows_between_scenes_counts_by_how_many_there_are():
+    """In a young story the queries decide, in a long one also what lies around; the parts say it."""
+
+    def parts(ordinal: int) -> dict[str, float]:
+        star = candidate("star", 3, axis=0)
+        near = [candidate(f"near{n}", n, axis=1) for n in range(4, 8)]
+        found = [star, *near, *(candidate(f"far{n}", n, axis=2 + n % 5) for n in range(12, 40))]
+        items = select_memories(found, plan_scene(ordinal=ordinal, axis=0)).items
+        return next(item.score_parts for item in items if item.chunk.chunk_id == "star")
+
+    young, half, whole = parts(50), parts(75), parts(100)
+    assert parts(400) == whole
+    assert young["relevance"] > half["relevance"] > whole["relevance"] > 0
+    assert 0 < young["surroundings"] < half["surroundings"] < whole["surroundings"]
+
+
+def test_importance_speaks_for_a_memory():
+    """Of memories that are otherwise alike the more important one leads."""
+    candidates = [*crowd(20, importance=4), candidate("vow", 30, importance=9)]
+    selection = select_memories(candidates, plan_scene())
+    assert ids(selection)[0] == "vow"
+    assert "importance" in selection.items[0].reasons
+
+
+def test_protagonist_does_not_fill_all_places():
+    """Sharing a rare thing with the plan counts, sharing the one whom all memories name does not."""
+    candidates = [
+        *(candidate(f"h{i:02d}", i, entities_mentioned=["hero"]) for i in range(1, 31)),
+        candidate("z-ring", 35, entities_mentioned=["ring"]),
+    ]
+    scene = plan_scene(entity_ids=frozenset({"hero", "ring"}))
+    selection = select_memories(candidates, scene)
+    assert ids(selection)[0] == "z-ring"
+    heroes = [item.score_parts.get("entities", 0) for item in selection.items[1:]]
+    assert max(heroes) <= 0
+
+
+def test_superseded_memory_is_lowered():
+    """Of two alike, the one that a later memory replaced comes after the other."""
+    candidates = [
+        *crowd(15),
+        candidate("a-old", 20, content="The ring lies in the well.", superseded_by="b-new"),
+        candidate("b-new", 20, content="Mara carries a ring now."),
+    ]
+    order = ids(select_memories(candidates, plan_scene()))
+    assert order.index("b-new") < order.index("a-old")
+
+
+def test_unverified_memory_is_lowered():
+    """Of two alike, the one whose quote does not stand in its scene comes after the other."""
+    candidates = [
+        *crowd(15),
+        candidate("a-unproved", 20, content="The ring lies in the well.", verified=False),
+        candidate("b-proved", 20, content="Mara carries a ring now."),
+    ]
+    order = ids(select_memories(candidates, plan_scene()))
+    assert order.index("b-proved") < order.index("a-unproved")
+
+
+def test_what_the_author_still_has_at_hand_is_lowered():
+    """Memories of the last scenes come after equal ones from further back."""
+    order = ids(select_memories(crowd(20), plan_scene(ordinal=21)))
+    assert order[-3:] == ["c18", "c19", "c20"]
+
+
+def test_consolidated_memory_is_raised():
+    """What stands for several memories leads equal others, and its receipt says so."""
+    candidates = [*crowd(20), candidate("several", 25, is_consolidated=True)]
+    first = select_memories(candidates, plan_scene()).items[0]
+    assert first.chunk.chunk_id == "several"
+    assert first.reasons[0] == "consolidated"
+
+
+def test_pinned_memory_is_raised():
+    """What the author pinned leads equal others."""
+    assert ids(select_memories([*crowd(20), candidate("pin", 25, tier="pinned")], plan_scene()))[0] == "pin"
+
+
+def test_open_loop_raises_the_memories_of_its_scene():
+    """Memories of the scene that planted an open loop lead; a resolved loop raises nothing."""
+    loop = OpenLoop(loop_id="L", description="Who took it?", importance="high", chapter_index=1, scene_index=15)
+    resolved = loop.model_copy(update={"status": "resolved"})
+    assert ids(select_memories(crowd(20), plan_scene(open_loops=(loop,))))[0] == "c15"
+    assert ids(select_memories(crowd(20), plan_scene(open_loops=(resolved,))))[0] == "c01"
+
+
+def test_scenes_like_the_neighbours_of_a_sure_scene_are_raised():
+    """A memory like those beside the scene of sure hits leads one that is like others."""
+    sure = [candidate(f"s{i}", 20, axis=0, content=f"Sure thing {i} of many words") for i in range(3)]
+    beside = [candidate(f"b{index}", index, axis=1) for index in (19, 21)]
+    others = [*crowd(12, axis=2), candidate("far", 39, axis=2), candidate("alike", 35, axis=1)]
+    order = ids(select_memories([*sure, *beside, *others], plan_scene(axis=0)))
+    assert set(order[:3]) == {"s0", "s1", "s2"}
+    assert order.index("alike") < order.index("far")
+
+
+def test_who_took_part_is_evidence():
+    """Memories of scenes next to one that the plan's characters shared lead those next to others."""
+    facts = tuple(SceneCast(1, i, i, frozenset({"ann", "bo"}) if i == 11 else frozenset({"cy"})) for i in range(1, 21))
+    scene = dataclasses.replace(plan_scene(), scenes=facts, character_ids=frozenset({"ann", "bo"}))
+    assert ids(select_memories(crowd(20), scene))[0] in {"c10", "c12", "c11"}
+
+
+def test_memory_of_unknown_scene_is_judged_by_itself():
+    """A note without a scene and a memory of a scene without facts can be chosen."""
+    note = candidate("note", 1, content_type="note", importance=10)
+    placeless = dataclasses.replace(
+        note, chunk=note.chunk.model_copy(update={"chapter_index": None, "scene_index": None})
+    )
+    stray = candidate("stray", 999, importance=9)
+    order = ids(select_memories([*crowd(20, importance=3), placeless, stray], plan_scene()))
+    assert order[:2] == ["note", "stray"]
+
+
+def test_memory_stands_for_its_bullet_and_passage():
+    """A bullet and a passage with the words of a memory of their scene are left out as its duplicates."""
+    text = "Mara hides the silver ring under the third stone"
+    same = [
+        candidate("m", 25, content=text, importance=9),
+        candidate("b", 25, content=text + " at night", content_type="summary", importance=10),
+        candidate("p", 25, content="So it was that " + text + ", and nobody saw.", content_type="scene"),
+    ]
+    selection = select_memories([*crowd(20), *same], plan_scene(), weights=SelectionWeights(left_out_receipts=50))
+    assert "m" in ids(selection)
+    assert {"b", "p"}.isdisjoint(ids(selection))
+    reasons = {left.chunk.chunk_id: left.reason for left in selection.left_out}
+    assert reasons == {"b": "duplicate of m", "p": "duplicate of m"}
+
+
+def test_equal_texts_of_two_scenes_count_once():
+    """The same sentence stored twice is taken once, whatever its case and punctuation."""
+    twins = [candidate("x1", 3, content="The gate is shut!"), candidate("x2", 9, content="the gate is shut")]
+    order = ids(select_memories([*crowd(15), *twins], plan_scene()))
+    assert len({"x1", "x2"} & set(order)) == 1
+
+
+def test_passages_alone_are_chosen_without_a_handicap():
+    """In a book without records passages are judged against each other only."""
+    selection = select_memories(crowd(20, content_type="scene"), plan_scene())
+    assert len(selection.items) == 20
+    assert all("kind" not in item.score_parts for item in selection.items)
+
+
+@pytest.mark.parametrize(("content_type", "counts"), [("scene", True), ("memory", False)])
+def test_shared_words_count_by_themselves_where_only_passages_are_stored(content_type, counts):
+    """Beside memories, words only help to find the scene; an author's note makes a story no less told by its text."""
+    rows = [*crowd(content_type=content_type), candidate("note", 30, content_type="note")]
+    rows[4] = candidate("hit", 5, hits=(lexical(1, 9.0),), content_type=content_type, content="The plan.")
+
+    chosen = {item.chunk.chunk_id: item for item in select_memories(rows, plan_scene()).items}
+
+    assert ("words" in chosen["hit"].score_parts) is counts
+
+
+def test_a_receipt_says_what_the_passage_beside_it_gave():
+    """The points of a chosen neighbour are a part of the score like any other, and a reason."""
+    pair = [
+        candidate("n1", 30, content_type="scene", content="Eve went down to the harbour."),
+        candidate("n2", 30, content_type="scene", content="No lamp burned there."),
+    ]
+    for row, span in zip(pair, ((0, 29), (30, 51)), strict=True):
+        row.chunk.source_span = span
+    chosen = select_memories([*crowd(12, content_type="scene"), *pair], plan_scene()).items
+    (item,) = [each for each in chosen if "beside" in each.score_parts]
+    assert item.chunk.chunk_id in ("n1", "n2")
+    assert item.score_parts["beside"] == 0.6
+    assert "beside" in item.reasons
+    assert sum(item.score_parts.values()) == pytest.approx(item.score, abs=0.01)
+
+
+def test_receipts_hold_ranks_and_parts():
+    """An item names the best rank per retriever, and its parts add up to its score."""
+    hits = (lexical(4, 2.0), lexical(2, 5.0), semantic(7, 0.8))
+    selection = select_memories([*crowd(20), candidate("hit", 30, axis=0, hits=hits)], plan_scene(axis=0))
+    item = next(item for item in selection.items if item.chunk.chunk_id == "hit")
+    assert item.arm_ranks == {"lexical": 2, "semantic": 7}
+    assert sum(item.score_parts.values()) == pytest.approx(item.score, abs=0.01)
+    assert 0 <= item.relevance <= 1
+
+
+def test_left_out_says_what_lowered_it():
+    """A left-out memory that was lowered says by what, and the list is as long as it was set."""
+    weights = SelectionWeights(left_out_receipts=2)
+    selection = select_memories(
+        [candidate(f"o{i}", i, superseded_by="n") for i in range(1, 6)], plan_scene(), weights=weights, budget_tokens=0
+    )
+    assert len(selection.left_out) == 2
+    assert {left.reason for left in selection.left_out} == {"no room in the budget; lowered as superseded"}
+
+
+def test_findings_of_one_chunk_are_merged():
+    """A chunk found by two retrievers is one candidate with both hits and the embedding of either."""
+    merged = merge_candidates(
+        [candidate("a", hits=(lexical(1),)), candidate("a", axis=2, hits=(semantic(3),)), candidate("0")]
+    )
+    assert [m.chunk.chunk_id for m in merged] == ["0", "a"]
+    assert merged[1].hits == (lexical(1), semantic(3))
+    assert merged[1].vector is not None

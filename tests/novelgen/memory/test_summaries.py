@@ -1,0 +1,90 @@
+"""Summaries that roll up and are cut by position."""
+
+from __future__ import annotations
+
+import pytest
+
+from novelgen.memory.outline import OutlineScene
+from novelgen.memory.summaries import WrittenSummary, chapter_summaries
+from novelgen.models.position import END_OF_STORY, StoryPosition
+
+
+def told(chapter: int, index: int, *events: str, summary: tuple[str, ...] = ()) -> OutlineScene:
+    """Return a stored scene with key events."""
+    return OutlineScene(chapter_index=chapter, scene_index=index, key_events=list(events), summary=list(summary))
+
+
+SCENES = [
+    told(1, 1, "Ada hides the key"),
+    told(1, 2, "Ben makes a vow", "The lamp is lit"),
+    told(2, 1, summary=("The logbook is read.", "It names a wreck.")),
+    told(2, 2, "The key is sold!"),
+    told(3, 1, "The lamp goes out"),
+]
+
+
+def test_chapters_are_summed_up_from_their_scenes() -> None:
+    """Key events tell a chapter; a scene without them speaks through its summary."""
+    summaries = chapter_summaries(SCENES)
+    assert [(each.chapter_index, each.scene_index) for each in summaries] == [(1, 2), (2, 2), (3, 1)]
+    assert summaries[0].summary == "Ada hides the key. Ben makes a vow. The lamp is lit."
+    assert summaries[1].summary == "The logbook is read. It names a wreck. The key is sold!"
+
+
+@pytest.mark.parametrize(
+    ("position", "chapters"),
+    [
+        (StoryPosition(1, 2), []),
+        (StoryPosition(1, 3), []),
+        (StoryPosition(2), [1]),
+        (StoryPosition(2, 2), [1]),
+        (StoryPosition(2, 3), [1]),
+        (StoryPosition(3, 1), [1, 2]),
+        (END_OF_STORY, [1, 2, 3]),
+    ],
+)
+def test_a_summary_is_seen_only_after_its_chapter(position: StoryPosition, chapters: list[int]) -> None:
+    """A summary that was derived from a later scene is never read before it."""
+    assert [each.chapter_index for each in chapter_summaries(SCENES, as_of=position)] == chapters
+
+
+def test_written_summaries_stand_and_are_cut_alike() -> None:
+    """What a person or model wrote replaces the made summary, at the same position."""
+    summaries = chapter_summaries(
+        SCENES, as_of=StoryPosition(2), written={1: WrittenSummary(text="A vow."), 2: WrittenSummary(text="A sale.")}
+    )
+    assert [each.summary for each in summaries] == ["A vow."]
+
+
+def test_bullets_are_chosen_whole_and_spread() -> None:
+    """A long chapter keeps whole bullets from its whole course, within both bounds."""
+    scenes = [told(1, number, f"Event {number} happens") for number in range(1, 40)]
+    [few] = chapter_summaries(scenes, max_bullets=3)
+    assert few.summary == "Event 1 happens. Event 20 happens. Event 39 happens."
+    [short] = chapter_summaries(scenes, max_bullets=30, max_characters=45)
+    assert short.summary == "Event 1 happens. Event 39 happens."
+
+
+def test_nothing_that_fits_is_no_summary() -> None:
+    """A single bullet that is too long is left out rather than cut; a silent chapter has no summary."""
+    assert chapter_summaries([told(1, 1, "x" * 100)], max_characters=50) == []
+    assert chapter_summaries([told(1, 1)]) == []
+    assert chapter_summaries([]) == []
+
+
+def test_chinese_summaries_are_joined_as_chinese() -> None:
+    """No spaces between sentences, and full stops of the language."""
+    [summary] = chapter_summaries([told(1, 1, "阿黛藏起钥匙", "阿本立誓。")])
+    assert summary.summary == "阿黛藏起钥匙。阿本立誓。"
+
+
+def test_a_bullet_that_is_too_long_does_not_silence_its_chapter() -> None:
+    """It is passed over, never cut."""
+    scenes = [told(1, 1, "long " * 300), told(1, 2, "Ada leaves"), told(1, 3, "Ben stays")]
+    assert [each.summary for each in chapter_summaries(scenes)] == ["Ada leaves. Ben stays."]
+
+
+def test_a_foreign_word_does_not_change_a_storys_full_stops() -> None:
+    """Each bullet ends as its own language does."""
+    scenes = [told(1, 1, "Ben reads the sign 酒 over the door", "Ada leaves")]
+    assert chapter_summaries(scenes)[0].summary == "Ben reads the sign 酒 over the door. Ada leaves."

@@ -1,0 +1,75 @@
+"""Windows over long scenes."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+
+import pytest
+
+from novelgen.errors import UserInputError
+from novelgen.memory.windows import SHARE_OF_A_TAIL, reading_windows
+
+LONG = " ".join(f"Sentence number {number} tells of the sea." for number in range(200))
+LONG_ZH = "".join(f"第{number}句说的是海上的风浪。" for number in range(200))
+
+
+@pytest.mark.parametrize("text", [LONG, LONG_ZH])
+def test_windows_are_bounded_and_tell_everything_once(text: str) -> None:
+    """No window is too long, none overlaps another, and only white space lies between them."""
+    windows = reading_windows(text, window_characters=600, overlap_sentences=2)
+    assert len(windows) > 2
+    assert all(window.end - window.start <= 600 for window in windows[:-1])
+    assert all(not text[earlier.end : later.start].strip() for earlier, later in pairwise(windows))
+    assert all(later.start >= earlier.end for earlier, later in pairwise(windows))
+    assert (windows[0].start, windows[-1].end) == (0, len(text))
+
+
+@pytest.mark.parametrize(("text", "of_last"), [(LONG, " tells of the sea. "), (LONG_ZH, "句说的是海上的风浪。")])
+def test_a_window_is_shown_the_sentences_before_it(text: str, of_last: str) -> None:
+    """The context of a window is the last sentences of the one before, as many as were asked for."""
+    first, *later = reading_windows(text, window_characters=600, overlap_sentences=2)
+    assert first.context_start == first.start
+    for window in later:
+        assert text[window.context_start : window.start].count(of_last) == 2
+
+
+def test_without_overlap_there_is_no_context() -> None:
+    """Nobody is shown what he need not see."""
+    windows = reading_windows(LONG, window_characters=600, overlap_sentences=0)
+    assert all(window.context_start == window.start for window in windows)
+
+
+def test_sentences_that_are_too_long_are_no_context() -> None:
+    """Context never takes more than a sixth of a window."""
+    text = " ".join(f"Sentence {number} is {'very ' * 40}long." for number in range(20))
+    assert all(each.context_start == each.start for each in reading_windows(text, window_characters=600))
+
+
+def test_a_tiny_tail_is_read_with_the_window_before() -> None:
+    """No prompt is spent on a last sentence."""
+    text = f"{LONG[:590]} Very end. Of it."
+    [window] = reading_windows(text, window_characters=595)
+    assert (window.start, window.end) == (0, len(text))
+    assert window.end - window.start < 595 * (1 + SHARE_OF_A_TAIL)
+
+
+def test_a_scene_that_fits_is_one_window() -> None:
+    """Nothing is cut that can be read at once."""
+    assert reading_windows("Short.\n\nScene.", window_characters=200) == [(0, 14, 0)]
+
+
+def test_a_blank_scene_has_no_window() -> None:
+    """There is nothing to read in white space."""
+    assert reading_windows(" \n ") == []
+
+
+def test_a_size_below_one_is_refused() -> None:
+    """The size must hold something."""
+    with pytest.raises(UserInputError, match="target_characters=0"):
+        reading_windows("Some text.", window_characters=0)
+
+
+def test_a_negative_overlap_is_refused() -> None:
+    """Sentences cannot be taken back."""
+    with pytest.raises(UserInputError, match="overlap_sentences=-1"):
+        reading_windows("Some text.", window_characters=4, overlap_sentences=-1)

@@ -1,0 +1,104 @@
+"""The record as a model fills it."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+from pydantic import ValidationError
+
+from novelgen.language.language import StoryLanguage, story_language
+from novelgen.model_calls.answer_parts import MAX_TEXT_CHARACTERS
+from novelgen.model_calls.json_model import strict_schema
+from novelgen.model_calls.prompting import load_chat_prompt, read_prompt_file
+from novelgen.reading.model_record import MAX_MEMORIES, MAX_PRESENT, ModelSceneRecord
+from novelgen.reading.window_reader import PROMPT_VARIABLES, REPAIR_VARIABLES
+from tests.novelgen.reading.keeper_scene import ANSWER
+
+LANGUAGES: tuple[StoryLanguage, ...] = ("en", "zh")
+
+
+def filled(**changes: Any) -> ModelSceneRecord:
+    """Return the good answer with changes, read."""
+    return ModelSceneRecord.model_validate({**ANSWER, **changes})
+
+
+def test_lists_are_bounded() -> None:
+    """More items than the bounds are cut off, and texts are of bounded length on one line."""
+    memories = [{"content": f"Fact {number}\nof many. {'x' * 2000}"} for number in range(50)]
+    answer = filled(memories=memories, characters_present=["C0"] * 50)
+    assert (len(answer.memories), len(answer.characters_present)) == (MAX_MEMORIES, MAX_PRESENT)
+    assert len(answer.memories[0].content) == MAX_TEXT_CHARACTERS
+    assert "\n" not in answer.memories[0].content
+
+
+@pytest.mark.parametrize(("given", "kept"), [(-3, 1), (0, 1), (7, 7), ("8", 8), (99, 10)])
+def test_importance_is_clamped(given: Any, kept: int) -> None:
+    """Importance is within 1 to 10 whatever the model says."""
+    assert filled(memories=[{"content": "A fact.", "importance": given}]).memories[0].importance == kept
+
+
+def test_nulls_stand_for_nothing() -> None:
+    """Null in place of a text, a list or a number is what was not said."""
+    answer = filled(title=None, state_changes=None, memories=[{"content": "A.", "importance": None, "slot": None}])
+    assert (answer.title, answer.state_changes, answer.memories[0].importance) == ("", [], 5)
+
+
+@pytest.mark.parametrize(("word", "entity_type"), [("Person", "character"), ("地点", "location"), ("item", "item")])
+def test_entity_types_in_other_words(word: str, entity_type: str) -> None:
+    """Common words for the types are understood."""
+    assert filled(new_entities=[{"name": "X", "entity_type": word}]).new_entities[0].entity_type == entity_type
+
+
+@pytest.mark.parametrize(
+    ("value", "read"), [(3, "3"), (True, "true"), ([1, "a"], ["1", "a"]), ("", None), (None, None), ([], [])]
+)
+def test_values_become_words(value: Any, read: Any) -> None:
+    """Numbers and truth values of a state become words, a blank clears it."""
+    change = {"entity": "C0", "attribute": "status", "value": value}
+    assert filled(state_changes=[change]).state_changes[0].value == read
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"memories": "none"},
+        {"memories": [{"short": "no content"}]},
+        {"memories": ["a string"]},
+        {"summary": {"bullet": 1}},
+        {"new_entities": [{"name": "X", "entity_type": "dragon"}]},
+        {"state_changes": [{"entity": "C0", "attribute": "a", "value": {"b": 1}}]},
+    ],
+)
+def test_wrong_shapes_are_errors(changes: dict[str, Any]) -> None:
+    """What is of another shape is not guessed at."""
+    with pytest.raises(ValidationError, match="validation error"):
+        filled(**changes)
+
+
+def test_the_strict_schema_bounds_its_lists() -> None:
+    """The schema that servers enforce holds a bound for every list of the record, and no defaults."""
+    schema = json.dumps(strict_schema(ModelSceneRecord))
+    assert '"default"' not in schema
+    lists = strict_schema(ModelSceneRecord)["properties"]
+    assert all("maxItems" in each for each in lists.values() if each["type"] == "array")
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_prompts_declare_their_variables_in_their_language(language: StoryLanguage) -> None:
+    """Both prompts exist in both languages with the variables that the code gives."""
+    for name, variables in (("scene_record", PROMPT_VARIABLES), ("repair_scene_record", REPAIR_VARIABLES)):
+        prompt = load_chat_prompt(name, language, variables=variables)
+        assert story_language(prompt.format(**dict.fromkeys(variables, ""))) == language
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_the_example_is_exact_and_proves_what_it_says(language: StoryLanguage) -> None:
+    """Nothing of the example is cut or dropped, and its quotes stand in the prompt's scene."""
+    example = json.loads(read_prompt_file(f"scene_record_example.{language}.json"))
+    read = ModelSceneRecord.model_validate(example)
+    assert read.model_dump(exclude_unset=True) == example
+    prompt = load_chat_prompt("scene_record", language, variables=PROMPT_VARIABLES)
+    text = prompt.format(**dict.fromkeys(PROMPT_VARIABLES, ""))
+    assert all(part.evidence in text for part in (*read.memories, *read.state_changes))

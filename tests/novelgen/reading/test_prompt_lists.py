@@ -1,0 +1,291 @@
+"""What a prompt lists of a long story: chosen by touch, in whole lines, within a budget, newest kept."""
+
+from __future__ import annotations
+
+import pytest
+
+from novelgen.language.language import estimate_tokens
+from novelgen.model_calls.prompt_data import telling_names
+from novelgen.models.entity import Entity, EntityAlias
+from novelgen.models.state import EntityStateSnapshot, OpenLoop, Relationship
+from novelgen.reading.known_story import SceneSoFar
+from novelgen.reading.prompt_lists import PromptLists, chosen_lists, few_words
+from novelgen.reading.request import EntitySighting, KnownMemory, SceneBefore
+from tests.novelgen.reading.keeper_scene import request
+from tests.support.stories import NOW, PROJECT
+
+SCENES = [(chapter, number) for chapter in range(1, 51) for number in range(1, 5)]
+HERE = (51, 1)
+TEXT = (
+    "The Professor shut the door of the customs house behind him. “You have the ledger, Captain Orme?” he said. "
+    "Nobody answered; the stove ticked. A cloak hung on the nail, wet to the collar."
+)
+
+
+def place_of(number: int) -> tuple[int, int]:
+    """Spread 300 things over the scenes of the story, the last in its last scene."""
+    return SCENES[min(len(SCENES) - 1, number * len(SCENES) // 300)]
+
+
+def long_story() -> SceneSoFar:
+    """300 entities, 120 open threads, 80 states, 60 relationships, 200 memories in 200 scenes."""
+    people = [
+        Entity(
+            entity_id=f"C{number}",
+            entity_type="character",
+            name=f"Walker{number} Stone{number}",
+            description=f"Porter number {number} of the northern station, seen once.",
+        )
+        for number in range(296)
+    ]
+    orme = Entity(entity_id="C900", entity_type="character", name="Captain Orme", description="Keeps the port.")
+    worms = Entity(
+        entity_id="C901", entity_type="character", name="Professor de Worms", description="Aged member of the council."
+    )
+    ledger = Entity(entity_id="I902", entity_type="item", name="the grey ledger")
+    cloak = Entity(entity_id="I903", entity_type="item", name="cloak", description="Left on a bench long ago.")
+    entities = [*people, orme, worms, ledger, cloak]
+    seen = {entity.entity_id: place_of(number) for number, entity in enumerate(people)}
+    seen |= {"C900": (50, 1), "C901": (20, 1), "I902": (49, 2), "I903": (2, 1)}
+    loops = [
+        OpenLoop(
+            loop_id=f"OL{number}",
+            category="question",
+            description=f"Will Stone{number} ever say where lantern {number} went?",
+            related_entities=[f"C{number}"],
+            chapter_index=SCENES[number][0],
+            scene_index=SCENES[number][1],
+            age_scenes=200 - number,
+        )
+        for number in range(119)
+    ]
+    newest = OpenLoop(
+        loop_id="OL900",
+        category="pursuit",
+        description="Somebody follows Orme.",
+        importance="low",
+        related_entities=["C900"],
+        chapter_index=50,
+        scene_index=4,
+        age_scenes=0,
+    )
+    states = [
+        EntityStateSnapshot(
+            project_id=PROJECT,
+            entity_type="character",
+            entity_id=f"C{number}",
+            timestamp=NOW,
+            state_data={"goals": [f"reach station {number}", "sleep"], "physical_state": "limping " * 5},
+        )
+        for number in range(220, 300)
+    ]
+    pairs = [
+        Relationship(relationship_id=f"R{number}", character_a=f"C{number}", character_b=f"C{number + 1}")
+        for number in range(60)
+    ]
+    pairs.append(
+        Relationship(relationship_id="R900", character_a="C900", character_b="C901", relationship_type="old enemies")
+    )
+    memories = [
+        KnownMemory(
+            memory_id=f"m{number}",
+            says=f"Stone{number} carried lantern {number}.",
+            chapter_index=place_of(number)[0],
+            scene_index=place_of(number)[1],
+            entities=[f"C{number}"],
+        )
+        for number in range(199)
+    ]
+    memories.append(
+        KnownMemory(
+            memory_id="m900",
+            says="Orme hides the grey ledger.",
+            chapter_index=9,
+            scene_index=1,
+            entities=["C900", "I902"],
+        )
+    )
+    return SceneSoFar.on_entering(
+        request(
+            TEXT,
+            entities=entities,
+            open_loops=[*loops, newest],
+            states=states,
+            relationships=pairs,
+            memories=memories,
+            present_ids=["C900"],
+            scenes_before=[
+                SceneBefore(
+                    chapter_index=50,
+                    scene_index=number,
+                    story_time=f"night {number}",
+                    characters_present=["C900"],
+                    summary=["Orme waits.", "The stove is lit."],
+                )
+                for number in (2, 3, 4)
+            ],
+            story_places=SCENES,
+            sightings={
+                entity_id: EntitySighting(chapter_index=place[0], scene_index=place[1])
+                for entity_id, place in seen.items()
+            },
+        )
+    )
+
+
+@pytest.fixture(scope="module")
+def lists() -> PromptLists:
+    """The lists of a scene late in a long story."""
+    return chosen_lists(TEXT, long_story(), language="en", max_tokens=2000)
+
+
+def ids_in(text: str) -> list[str]:
+    """Return the first column of a list."""
+    return [line.split(" | ")[0] for line in text.splitlines()]
+
+
+def test_who_is_named_or_called_by_title_stands_above_all(lists: PromptLists) -> None:
+    """A person named, one called by a title alone and a thing named in part come before 296 others."""
+    assert set(ids_in(lists.texts["entities"])[:3]) == {"C900", "C901", "I902"}
+
+
+def test_the_newest_thread_comes_before_older_ones(lists: PromptLists) -> None:
+    """A trifle of the scene before is there, though 119 weightier threads are older."""
+    assert ids_in(lists.texts["threads"])[0] == "OL900"
+    assert "OL900 | pursuit | low | 50:4 | C900 | Somebody follows Orme." in lists.texts["threads"]
+
+
+def test_a_common_word_pulls_nobody_up(lists: PromptLists) -> None:
+    """A cloak on a nail is not the cloak of chapter 2 above whoever was seen just now."""
+    listed = ids_in(lists.texts["entities"])
+    assert "C295" in listed
+    assert "I903" not in listed or listed.index("I903") > listed.index("C295")
+
+
+def test_of_the_untouched_the_last_seen_come_first(lists: PromptLists) -> None:
+    """Who walked on once and long ago is not listed; those listed were seen lately, the newest first."""
+    walkers = [int(each[1:]) for each in ids_in(lists.texts["entities"]) if each[1:] < "900" and each[0] == "C"]
+    assert walkers
+    assert min(walkers) > 250
+    places = [place_of(number) for number in walkers]
+    assert places == sorted(places, reverse=True)
+
+
+def test_lines_are_whole_and_the_budget_is_kept(lists: PromptLists) -> None:
+    """All lists together cost no more than the budget, and the last line of each ends as it should."""
+    texts = lists.texts
+    assert sum(estimate_tokens(line) + 1 for text in texts.values() for line in text.splitlines()) <= 2100
+    assert all(line.endswith("went?") or line.startswith("OL900") for line in texts["threads"].splitlines())
+    assert all("@" in line.split(" | ")[-1] for line in texts["entities"].splitlines())
+
+
+def test_no_list_starves(lists: PromptLists) -> None:
+    """Every kind has its share, however long the others are."""
+    assert all(text != "(none)" for text in lists.texts.values())
+    assert "C900 C901 | old enemies" in lists.texts["relationships"]
+    assert ids_in(lists.texts["relationships"]) == ["C900 C901"]
+
+
+def test_what_found_no_room_is_counted(lists: PromptLists) -> None:
+    """The report says how many lines of which list were left out, and where to give more."""
+    shortage = lists.shortage(2000)
+    assert shortage is not None
+    assert f"{lists.left_out['threads']} open loops" in shortage
+    assert "memory.summarization.prompt_list_tokens" in shortage
+    assert lists.left_out["threads"] + len(ids_in(lists.texts["threads"])) == 120
+    assert chosen_lists(TEXT, long_story(), language="en", max_tokens=60_000).shortage(60_000) is None
+
+
+def test_memories_of_the_same_things_are_numbered(lists: PromptLists) -> None:
+    """What is stored of those whom the scene touches is shown with a number that stands for its id."""
+    [line] = [line for line in lists.texts["memories"].splitlines() if "grey ledger" in line]
+    number = line.split(" | ")[0]
+    assert lists.memory_ids[number] == "m900"
+    assert "9:1 | 5 | Orme hides the grey ledger." in line
+
+
+def test_the_last_scenes_are_told_in_story_order(lists: PromptLists) -> None:
+    """When, with whom and how they ended, so that a calendar and a pronoun can be followed."""
+    assert lists.texts["scenes"].splitlines() == [
+        f"50:{number} | night {number} | C900 | Orme waits. The stove is lit." for number in (2, 3, 4)
+    ]
+
+
+def test_the_dead_of_long_ago_are_listed_only_when_named() -> None:
+    """A dead man keeps no line after a few scenes, however much he mattered; his name brings him back."""
+    dead = Entity(entity_id="C1", entity_type="character", name="Isidore Vane")
+    state = EntityStateSnapshot(
+        project_id=PROJECT, entity_type="character", entity_id="C1", timestamp=NOW, state_data={"status": "dead"}
+    )
+    story = SceneSoFar.on_entering(
+        request(
+            TEXT,
+            entities=[dead],
+            states=[state],
+            story_places=SCENES,
+            sightings={"C1": EntitySighting(chapter_index=40, scene_index=1, scenes=30)},
+        )
+    )
+    assert chosen_lists(TEXT, story, language="en").texts["entities"] == "(none)"
+    named = chosen_lists(f"{TEXT} Vane!", story, language="en").texts["entities"]
+    assert named == "C1 | character | Isidore Vane | status: dead | @40:1"
+
+
+def test_whole_attributes_are_shown_and_the_others_named() -> None:
+    """A long state is not cut: what the scene touches is shown, of the rest the names stand at the end."""
+    data = {
+        "goals": [f"goal number {number} of a long list" for number in range(12)],
+        "knowledge": [f"thing number {number} that is known" for number in range(12)],
+        "secret": "keeps the ledger behind the stove of the customs house",
+    }
+    state = EntityStateSnapshot(
+        project_id=PROJECT, entity_type="character", entity_id="C1", timestamp=NOW, state_data=data
+    )
+    ada = Entity(entity_id="C1", entity_type="character", name="Orme")
+    story = SceneSoFar.on_entering(request(TEXT, entities=[ada], states=[state], relationships=[], open_loops=[]))
+    [line] = chosen_lists(TEXT, story, language="en").texts["states"].splitlines()
+    assert line.startswith("C1 | secret: keeps the ledger behind the stove of the customs house; goals: [goal number 0")
+    assert line.endswith("goal number 11 of a long list]; … (knowledge)")
+
+
+def test_those_who_are_not_listed_are_spoken_of_by_name() -> None:
+    """A thread tells an id only where it stands in the list, for an id that was not shown says nothing."""
+    story = long_story()
+    lists = chosen_lists(TEXT, story, language="en", max_tokens=2000)
+    unlisted = [line for line in lists.texts["threads"].splitlines() if "| Walker" in line]
+    assert unlisted
+    shown = {each for line in lists.texts["threads"].splitlines() for each in line.split(" | ")[4].split(", ")}
+    assert all(each in lists.shown_ids or each.startswith("Walker") for each in shown)
+
+
+@pytest.mark.parametrize(
+    ("description", "kept"),
+    [
+        ("Keeps the port.", "Keeps the port."),
+        ("", ""),
+        (f"Keeps the port, {'and much besides ' * 9}", "Keeps the port"),
+        (f"守港的人，{'兼管诸事' * 9}", "守港的人"),
+        (
+            f"Keeps {'everything ' * 20}",
+            "Keeps everything everything everything everything everything everything everything everything",
+        ),
+    ],
+)
+def test_a_description_is_given_in_a_few_words(description: str, kept: str) -> None:
+    """First clauses that fit; words of a clause that does not."""
+    assert few_words(description) == kept
+
+
+def test_a_line_shows_the_names_that_the_text_uses() -> None:
+    """Of many names those of the text come first after the display name, then proper ones before descriptions."""
+    aliases = ["the fellow", "the old man", "the lodger", "the stranger", "the clerk", "the guest", "Osric", "Maud"]
+    entity = Entity(
+        entity_id="C9",
+        entity_type="character",
+        name="the voice",
+        aliases=[EntityAlias(alias=alias) for alias in aliases],
+    )
+    assert telling_names(entity, "Then Maud sat beside the guest.") == [
+        *("the voice", "Maud", "the guest"),
+        *("Osric", "the fellow", "the old man"),
+    ]

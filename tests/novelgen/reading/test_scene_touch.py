@@ -1,0 +1,83 @@
+"""Whom a scene's text touches, and how surely."""
+
+from __future__ import annotations
+
+import pytest
+
+from novelgen.models.entity import Entity, EntityAlias, EntityType
+from novelgen.reading.request import EntitySighting
+from novelgen.reading.scene_touch import StoryClock, recency, touches
+
+CLOCK = StoryClock([(1, number) for number in range(1, 101)])
+
+
+def entity(entity_id: str, name: str, *aliases: str, kind: EntityType = "character", told: str = "") -> Entity:
+    """Return an entity with its names."""
+    return Entity(
+        entity_id=entity_id,
+        entity_type=kind,
+        name=name,
+        aliases=[EntityAlias(alias=alias) for alias in aliases],
+        description=told,
+    )
+
+
+def touched(text: str, *entities: Entity, seen: int = 99) -> dict[str, float]:
+    """Return what a text touches of entities that were last seen in that scene."""
+    sightings = {each.entity_id: EntitySighting(chapter_index=1, scene_index=seen) for each in entities}
+    return touches(text, entities, sightings=sightings, clock=CLOCK)
+
+
+@pytest.mark.parametrize(
+    ("surer", "less_sure"),
+    [
+        (("Isidore Vane came in.", entity("C1", "Isidore Vane")), ("Vane came in.", entity("C1", "Isidore Vane"))),
+        (("the brass key", entity("I1", "the brass key", kind="item")), ("a key", entity("I1", "key", kind="item"))),
+        (("Vane came in.", entity("C1", "Isidore Vane")), ("The doctor came.", entity("C1", "Doctor Isidore Vane"))),
+        (("那李守真来了", entity("C1", "李守真")), ("那店小二来了", entity("C1", "店小二"))),
+        (("那道士来了", entity("C1", "青袍道士")), ("那道士来了", entity("C1", "李守真", told="城外的道士。"))),
+    ],
+)
+def test_a_name_that_tells_more_touches_more(surer: tuple[str, Entity], less_sure: tuple[str, Entity]) -> None:
+    """A name of its own outweighs a part of it, a description, a title, a common noun; all of them touch."""
+    [much], [little] = touched(*surer).values(), touched(*less_sure).values()
+    assert much > little > 0
+
+
+def test_a_title_alone_finds_its_bearer() -> None:
+    """ "The Professor" touches the one who bears the title, and nobody else."""
+    found = touched("The Professor sat down.", entity("C1", "Professor de Worms"), entity("C2", "Captain Orme"))
+    assert set(found) == {"C1"}
+
+
+def test_a_word_that_many_bear_tells_little_of_each() -> None:
+    """What is shared is divided."""
+    [alone] = touched("The Captain!", entity("C1", "Captain Orme")).values()
+    shared = touched("The Captain!", entity("C1", "Captain Orme"), entity("C2", "Captain Bligh"))
+    assert shared == {"C1": alone / 2, "C2": alone / 2}
+
+
+def test_a_common_word_hardly_means_one_long_unseen() -> None:
+    """The inn-keeper of ten chapters ago is not this one."""
+    keeper = entity("C1", "the innkeeper")
+    [lately] = touched("The innkeeper bowed.", keeper).values()
+    [long_ago] = touched("The innkeeper bowed.", keeper, seen=3).values()
+    assert long_ago < lately / 2
+
+
+def test_a_name_of_its_own_counts_however_long_ago() -> None:
+    """Who is named is meant."""
+    vane = entity("C1", "Isidore Vane")
+    assert touched("Isidore Vane!", vane) == touched("Isidore Vane!", vane, seen=3)
+
+
+def test_nobody_is_touched_by_pronouns_and_address() -> None:
+    """ "Sir" and "old" are said of anybody."""
+    assert touched("Yes, sir, said the old man. He went.", entity("C1", "Sir Henry Orme")) == {}
+
+
+def test_scenes_are_counted_back() -> None:
+    """The scene just before is one ago; nobody can tell how long ago nowhere is."""
+    assert [CLOCK.scenes_since(1, number) for number in (100, 99, 1)] == [1, 2, 100]
+    assert CLOCK.scenes_since(None, None) is None
+    assert recency(1) == 1 > recency(2) > recency(50) > recency(None) == 0

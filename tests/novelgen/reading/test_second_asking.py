@@ -1,0 +1,90 @@
+"""What could not be placed is asked about once more, in the same conversation."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+from langchain_core.messages import AIMessage
+
+from novelgen.chains.scene_record_chain import SceneRecordChain
+from novelgen.reading.request import SceneRecordResult, UnplacedItem
+from novelgen.reading.second_asking import is_worth_asking
+from tests.novelgen.reading.keeper_scene import ANSWER, answer, request
+from tests.support.scripted_chat_model import ScriptedChatModel, answering
+
+LOST = {
+    "entity": "a pedlar from Hythe",
+    "attribute": "status",
+    "value": "gone",
+    "evidence": ANSWER["memories"][0]["evidence"],
+}
+
+
+def correction(**changes: Any) -> str:
+    """Return an answer that corrects what it is given, and nothing else."""
+    return json.dumps({"summary": [], "memories": [], **changes})
+
+
+def extracted(*answers: str | AIMessage) -> tuple[SceneRecordResult, ScriptedChatModel]:
+    """Extract the sample scene with these answers."""
+    model = answering(*answers)
+    return SceneRecordChain(model).invoke(request()), model
+
+
+def states(result: SceneRecordResult) -> list[tuple[str, dict[str, Any]]]:
+    """Return the state changes of a record."""
+    assert result.record is not None
+    return [(change.entity_id, change.changes) for change in result.record.state_changes]
+
+
+def test_a_corrected_item_enters_the_record() -> None:
+    """The model says whom it meant; the first item is gone from the list of what could not be placed."""
+    meant = {**LOST, "entity": "C1"}
+    result, model = extracted(answer(state_changes=[LOST]), correction(state_changes=[meant]))
+    assert ("C1", {"status": "gone"}) in states(result)
+    assert result.unplaced == []
+    assert result.model_calls == 2
+    asked = model.prompts[1][-1].text
+    assert "state_changes[0].entity: a pedlar from Hythe" in asked
+    assert model.prompts[1][-2].type == "ai"
+
+
+def test_what_is_not_corrected_is_listed() -> None:
+    """With nothing to correct it by, the item stays out of the record and in the result; nobody asks a third time."""
+    result, model = extracted(answer(state_changes=[LOST]), correction())
+    assert [(item.field, item.text) for item in result.unplaced] == [("state_changes[0].entity", "a pedlar from Hythe")]
+    assert len(model.prompts) == 2
+
+
+def test_only_what_was_asked_about_is_taken() -> None:
+    """Whatever else the second answer says, the first one stands."""
+    second = correction(
+        summary=["Something else."],
+        memories=[{"content": "A new fact.", "evidence": "keeper"}],
+        relationship_changes=[{"character_a": "C1", "character_b": "C2", "status": "hostile"}],
+    )
+    result, _ = extracted(answer(state_changes=[LOST]), second)
+    first, _ = extracted(answer())
+    assert result.record is not None
+    assert first.record is not None
+    assert result.record.summary == first.record.summary
+    assert [each.content for each in result.record.memories] == [each.content for each in first.record.memories]
+    assert result.record.relationship_changes == first.record.relationship_changes
+
+
+@pytest.mark.parametrize("second", ["I cannot.", ""], ids=["prose", "nothing"])
+def test_a_bad_second_answer_costs_only_itself(second: str) -> None:
+    """The record of the first answer is kept, and what could not be placed is listed."""
+    result, _ = extracted(answer(state_changes=[LOST]), second)
+    assert result.status == "done"
+    assert [item.text for item in result.unplaced] == ["a pedlar from Hythe"]
+
+
+def test_a_lost_link_of_a_memory_is_not_worth_a_call() -> None:
+    """A memory is kept without the name that nobody bears; a state, a move or a place would be lost."""
+    link = UnplacedItem(field="memories[0].entities[1]", text="somebody", reason="nobody bears it")
+    move = UnplacedItem(field="open_loops_moved[0].id", text="OL99", reason="no such loop")
+    assert not is_worth_asking([link])
+    assert is_worth_asking([link, move])

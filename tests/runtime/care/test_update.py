@@ -1,0 +1,237 @@
+"""Importing a manuscript again after its author edited it."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from novelgen.models.entity import Entity
+from novelgen.models.position import StoryPosition
+from novelgen.models.record import SceneRecord
+from runtime.care.importing import SourceImport, import_source
+from runtime.care.updating import rearrangement
+from runtime.ingest.entities import store_entities
+from runtime.ingest.ingest import ingest_scene
+from runtime.ingest.scene_input import RecordOrigin, SceneInput
+from runtime.settings import load_settings
+from runtime.storage.records import StoredKnowledge
+from runtime.stores import MemoryStores
+
+_numbers = itertools.count(1)
+STORY = {
+    "雪夜": "沈砚提灯入山。\n雪落无声。\n他没有回头。",
+    "灯": "灯灭了。\n门外有人。\n他问是谁。",
+    "渡口": "船来了。\n船上无人。\n只有一盏灯。",
+    "客": "客人走了。\n留下一封信。\n信上无字。",
+}
+
+
+@pytest.fixture(scope="module")
+def stores(tmp_path_factory: pytest.TempPathFactory) -> Iterator[MemoryStores]:
+    """Stores without any project."""
+    folder = tmp_path_factory.mktemp("projects")
+    with MemoryStores(load_settings(projects_dir=folder, memory={"embedding_model": "fake:32"})) as opened:
+        yield opened
+
+
+@pytest.fixture
+def project(stores: MemoryStores, tmp_path: Path) -> str:
+    """The story of four chapters, each with a record that a model made."""
+    project_id = f"edited-{next(_numbers)}"
+    _import(stores, tmp_path, project_id, list(STORY.values()))
+    for number, title in enumerate(STORY, start=1):
+        _record(stores, project_id, number, f"第{number}章说到{title}。")
+    return project_id
+
+
+def _import(
+    stores: MemoryStores, tmp_path: Path, project_id: str, texts: Sequence[str], **options: Any
+) -> SourceImport:
+    file = tmp_path / "古灯.txt"
+    told = [f"第{number}章\n\n{text}\n" for number, text in enumerate(texts, start=1)]
+    file.write_text("\n".join(told), encoding="utf-8")
+    return import_source(stores, file, project_id=project_id, index=False, **options)
+
+
+def _record(
+    stores: MemoryStores, project_id: str, chapter: int, summary: str, origin: RecordOrigin = "extracted", **told: Any
+) -> None:
+    with stores.database(project_id).read() as unit:
+        text = unit.scenes.require(StoryPosition(chapter, 1)).text or ""
+    given = {"chapter_index": chapter, "scene_index": 1, "summary": [summary], **told}
+    record = SceneRecord.model_validate(given)
+    scene = SceneInput(chapter_index=chapter, scene_index=1, text=text, record=record, record_origin=origin)
+    ingest_scene(stores, project_id, scene)
+
+
+def _told(stores: MemoryStores, project_id: str) -> dict[int, tuple[str, list[str]]]:
+    """Return first line and summary of each chapter's first scene."""
+    with stores.database(project_id).read() as unit:
+        scenes = unit.scenes.list_as_of(with_text=True)
+    return {
+        each.chapter_index: ((each.text or "").split("\n")[0], each.record.summary if each.record else [])
+        for each in scenes
+        if each.scene_index == 1
+    }
+
+
+def test_only_chapters_whose_text_changed_are_taken_in_again(
+    stores: MemoryStores, project: str, tmp_path: Path
+) -> None:
+    """What a model read from the old text goes with it; the other chapters keep all they have."""
+    texts = list(STORY.values())
+    texts[1] = texts[1].replace("门外有人", "门外无人")
+    told = _import(stores, tmp_path, project, texts)
+    assert told.changes is not None
+    assert (told.changes.changed_chapters, told.updated) == ([2], False)
+    assert told.preview.kept_scenes == ["2:1"]
+    assert _told(stores, project)[2] == ("灯灭了。", ["第2章说到灯。"])
+    done = _import(stores, tmp_path, project, texts, update=True)
+    assert done.preview.changed_scenes == ["2:1"]
+    assert _told(stores, project) == {
+        1: ("沈砚提灯入山。", ["第1章说到雪夜。"]),
+        2: ("灯灭了。", []),
+        3: ("船来了。", ["第3章说到渡口。"]),
+        4: ("客人走了。", ["第4章说到客。"]),
+    }
+    again = _import(stores, tmp_path, project, texts, update=True)
+    assert again.changes is not None
+    assert again.changes.is_empty
+    assert again.preview.changed_scenes == []
+
+
+def test_the_authors_record_of_a_changed_chapter_stays(stores: MemoryStores, project: str, tmp_path: Path) -> None:
+    """What the author said outlives the text; that it may be stale is told."""
+    _record(stores, project, 2, "灯是他自己吹灭的。", "author")
+    texts = list(STORY.values())
+    texts[1] += "\n雪停了。"
+    done = _import(stores, tmp_path, project, texts, update=True)
+    assert _told(stores, project)[2] == ("灯灭了。", ["灯是他自己吹灭的。"])
+    assert [issue.kind for issue in done.issues] == ["stale"]
+
+
+@pytest.mark.parametrize("place", [0, 2, 4])
+def test_an_inserted_chapter_makes_room(stores: MemoryStores, project: str, tmp_path: Path, place: int) -> None:
+    """Later chapters move with what was read from them, and no record comes to stand for another text."""
+    texts = list(STORY.values())
+    texts.insert(place, "新的一章。\n井里有月亮。")
+    plain = _import(stores, tmp_path, project, texts)
+    assert plain.changes is not None
+    assert plain.changes.new_chapters == [place + 1]
+    before = _told(stores, project)
+    assert [first for first, _ in before.values()].count("客人走了。") == 1
+    done = _import(stores, tmp_path, project, texts, update=True)
+    told = _told(stores, project)
+    assert [first for first, _ in told.values()] == [text.split("\n")[0] for text in texts]
+    assert [summary for _, summary in told.values() if summary] == [
+        [f"第{number}章说到{title}。"] for number, title in enumerate(STORY, start=1)
+    ]
+    assert told[place + 1][1] == []
+    assert done.changes is not None
+    assert done.changes.waiting_chapters == []
+
+
+def test_who_knows_what_moves_with_its_chapter(stores: MemoryStores, project: str, tmp_path: Path) -> None:
+    """What a record and the author say of a scene is the scene's; what is said of a place goes with the chapter."""
+    people = [Entity(entity_id=f"C{number}", entity_type="character", name=f"甲{number}") for number in (0, 1)]
+    store_entities(stores, project, people, origin="author")
+    _record(
+        stores,
+        project,
+        2,
+        "他问是谁。",
+        memories=[{"memory_id": "M1", "content": "他问是谁。", "entities": ["C0"], "hidden_from": ["C1"]}],
+    )
+    _record(stores, project, 3, "船上无人。", learned=[{"character_id": "C1", "memory_ids": ["M1"]}])
+    doubts = {"character_id": "C0", "source_id": "M1", "kind": "doubts"}
+    with stores.database(project).write() as unit:
+        unit.knowledge.say(StoredKnowledge(**doubts, chapter_index=3, scene_index=1))
+        unit.knowledge.say(StoredKnowledge(**doubts, chapter_index=3, scene_index=9))
+
+    def said() -> list[tuple[str, str, int | None, int | None]]:
+        with stores.database(project).read() as unit:
+            return [
+                (each.character_id, each.kind, each.chapter_index, each.scene_index) for each in unit.knowledge.said()
+            ]
+
+    assert said() == [("C1", "hidden", 2, 1), ("C1", "knows", 3, 1), ("C0", "doubts", 3, 1), ("C0", "doubts", 3, 9)]
+    texts = list(STORY.values())
+    texts.insert(2, "新的一章。\n井里有月亮。")
+    _import(stores, tmp_path, project, texts, update=True)
+    assert said() == [("C1", "hidden", 2, 1), ("C1", "knows", 4, 1), ("C0", "doubts", 4, 1), ("C0", "doubts", 4, 9)]
+    with stores.database(project).read() as unit:
+        assert unit.knowledge.said(as_of=StoryPosition(4, 1)) == unit.knowledge.said(as_of=StoryPosition(3))
+
+
+def test_a_chapter_that_is_gone_is_listed_and_holds_its_place(
+    stores: MemoryStores, project: str, tmp_path: Path
+) -> None:
+    """Nothing is deleted: the chapters behind it wait until the author has deleted it, then they move up."""
+    texts = list(STORY.values())
+    del texts[1]
+    first = _import(stores, tmp_path, project, texts, update=True)
+    assert first.changes is not None
+    assert first.changes.gone_chapters == [2]
+    assert first.changes.waiting_chapters == [2, 3]
+    assert [each[0] for each in _told(stores, project).values()] == [
+        "沈砚提灯入山。",
+        "灯灭了。",
+        "船来了。",
+        "客人走了。",
+    ]
+    with stores.database(project).write() as unit:
+        unit.scenes.delete_scene(StoryPosition(2, 1))
+    second = _import(stores, tmp_path, project, texts, update=True)
+    assert second.changes is not None
+    assert second.changes.moved_chapters == {3: 2, 4: 3}
+    assert _told(stores, project) == {
+        1: ("沈砚提灯入山。", ["第1章说到雪夜。"]),
+        2: ("船来了。", ["第3章说到渡口。"]),
+        3: ("客人走了。", ["第4章说到客。"]),
+    }
+
+
+def test_a_dry_run_of_an_update_changes_nothing(stores: MemoryStores, project: str, tmp_path: Path) -> None:
+    """It tells what would move and change."""
+    before = _told(stores, project)
+    texts = ["楔子里的雪。", *STORY.values()]
+    told = _import(stores, tmp_path, project, texts, update=True, dry_run=True)
+    assert told.changes is not None
+    assert told.changes.moved_chapters == {1: 2, 2: 3, 3: 4, 4: 5}
+    assert _told(stores, project) == before
+
+
+def test_the_end_of_a_serial_is_added(stores: MemoryStores, project: str, tmp_path: Path) -> None:
+    """Further chapters, with or without those before them in the file, are new and nothing is gone."""
+    done = _import(stores, tmp_path, project, [*STORY.values(), "天亮了。"])
+    assert done.preview.new_scenes == ["5:1"]
+    assert done.changes is not None
+    assert done.changes.is_empty
+
+
+def _scenes(places: dict[tuple[int, int], str]) -> list[SceneInput]:
+    return [
+        SceneInput(chapter_index=chapter, scene_index=number, text=text) for (chapter, number), text in places.items()
+    ]
+
+
+def test_scenes_within_a_chapter_keep_what_was_read_from_them() -> None:
+    """A scene before them moves them; one that is gone stands aside, where none is."""
+    stored = {(1, 1): "A", (1, 2): "B", (1, 3): "C"}
+    inserted = rearrangement(stored, _scenes({(1, 1): "A", (1, 2): "X", (1, 3): "B", (1, 4): "C"}))
+    assert inserted.moves == {(1, 2): (1, 3), (1, 3): (1, 4)}
+    gone = rearrangement(stored, _scenes({(1, 1): "B", (1, 2): "C"}))
+    assert gone.moves == {(1, 1): (1, 4), (1, 2): (1, 1), (1, 3): (1, 2)}
+    assert gone.changes.gone_scenes == ["1:4"]
+
+
+def test_a_part_of_a_book_says_nothing_of_the_chapters_before_it() -> None:
+    """A file that begins with chapter 3 does not make chapters 1 and 2 disappear."""
+    stored = {(number, 1): f"Text {number}." for number in range(1, 5)}
+    found = rearrangement(stored, _scenes({(3, 1): "Text 3.", (4, 1): "Text 4.", (5, 1): "Text 5."}))
+    assert found.changes.is_empty
+    assert found.changes.new_chapters == [5]

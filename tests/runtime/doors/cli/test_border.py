@@ -1,0 +1,122 @@
+"""What becomes of errors at the border of the program."""
+
+from __future__ import annotations
+
+import logging
+import subprocess
+import sys
+from collections.abc import Callable
+from typing import NoReturn
+
+import click
+import pytest
+
+from novelgen.errors import (
+    ContextWriteError,
+    DatabaseBusyError,
+    DeadlineExceededError,
+    EmbeddingError,
+    ModelUnavailableError,
+    UnknownProjectError,
+    VectorIndexOwnedError,
+)
+from runtime.doors.cli.error_handling import ExitCode, configure_logging, run_guarded
+
+
+def raising(error: BaseException) -> Callable[[], NoReturn]:
+    """Return a command that fails."""
+
+    def body() -> NoReturn:
+        raise error
+
+    return body
+
+
+@pytest.mark.parametrize(
+    ("error", "code"),
+    [
+        (UnknownProjectError("no project 'x'"), ExitCode.BAD_INPUT),
+        (click.UsageError("give one"), ExitCode.BAD_INPUT),
+        (DatabaseBusyError("busy"), ExitCode.STORE_UNAVAILABLE),
+        (VectorIndexOwnedError("owned"), ExitCode.STORE_UNAVAILABLE),
+        (EmbeddingError("no model"), ExitCode.STORE_UNAVAILABLE),
+        (ContextWriteError("disk full"), ExitCode.FAILED),
+        (ModelUnavailableError("gone"), ExitCode.FAILED),
+        (DeadlineExceededError("too long"), ExitCode.FAILED),
+        (PermissionError(13, "Permission denied", "/x"), ExitCode.FAILED),
+        (KeyError("a bug"), ExitCode.FAILED),
+        (KeyboardInterrupt(), ExitCode.INTERRUPTED),
+        (click.Abort(), ExitCode.INTERRUPTED),
+    ],
+)
+def test_each_error_has_its_exit_code_and_one_line(
+    error: BaseException, code: ExitCode, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """An error becomes one line on stderr, nothing on stdout, and the documented exit code."""
+    assert run_guarded(raising(error)) == code
+    out, err = capsys.readouterr()
+    assert out == ""
+    assert err.startswith("error: ")
+    assert err.count("\n") == 1
+    assert "Traceback" not in err
+
+
+def test_a_message_of_several_lines_becomes_one(capsys: pytest.CaptureFixture[str]) -> None:
+    """Line breaks inside a message do not break the one line."""
+    run_guarded(raising(UnknownProjectError("first\nsecond")))
+    assert capsys.readouterr().err == "error: first second\n"
+
+
+def test_a_bug_asks_to_be_reported(capsys: pytest.CaptureFixture[str]) -> None:
+    """What nobody expected names its kind and how to see more."""
+    run_guarded(raising(KeyError("scene")))
+    err = capsys.readouterr().err
+    assert "KeyError: 'scene'" in err
+    assert "--log-level debug" in err
+
+
+def test_the_traceback_is_in_the_log_at_debug(caplog: pytest.LogCaptureFixture) -> None:
+    """Whoever asks for debug logs gets the traceback of an error."""
+    with caplog.at_level(logging.DEBUG, logger="runtime.doors.cli.error_handling"):
+        run_guarded(raising(UnknownProjectError("no project")))
+    assert caplog.records[0].exc_info is not None
+
+
+def test_a_warning_that_repeats_is_told_once_a_run(capsys: pytest.CaptureFixture[str]) -> None:
+    """The same words of the same module are on stderr once; the next run tells them again."""
+    root = logging.getLogger()
+    before = list(root.handlers), root.level
+    try:
+        for _ in range(2):
+            configure_logging("warning")
+            for _ in range(3):
+                logging.getLogger("novelgen.models").warning("field %r is unknown", "pov")
+    finally:
+        root.handlers[:], level = before
+        root.setLevel(level)
+    assert capsys.readouterr().err.count("field 'pov' is unknown") == 2
+
+
+def test_what_a_command_returns_is_its_exit_code() -> None:
+    """A number is the exit code, everything else means done."""
+    assert [run_guarded(lambda: 1), run_guarded(lambda: None), run_guarded(lambda: "text")] == [1, 0, 0]
+
+
+def test_a_reader_that_leaves_early_is_no_failure() -> None:
+    """Output into a closed pipe ends with 0 and without a word."""
+    code = (
+        "import os, sys\nimport click\nfrom runtime.doors.cli import main as program\n"
+        "@click.command()\n"
+        "def flood():\n    for _ in range(100_000):\n        click.echo('a line of output')\n"
+        "program.novelgen.get_command = lambda ctx, name: flood\n"
+        "program.main(['flood'])\n"
+    )
+    with subprocess.Popen(
+        [sys.executable, "-c", code], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+    ) as process:
+        assert process.stdout is not None
+        process.stdout.readline()
+        process.stdout.close()
+        assert process.wait(timeout=60) == 0
+        assert process.stderr is not None
+        assert process.stderr.read() == ""

@@ -1,0 +1,127 @@
+"""`novelgen entity candidates`, `confirm`, `merge` of candidates, and `drop`."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from runtime.doors.cli.error_handling import ExitCode
+from tests.runtime.doors.cli.conftest import Run
+
+BOOK = """# Chapter 1
+
+Rain fell on Gull Harbour. “We sail,” said Ada Morris. “When?” said Ben. Then Ada Morris left Gull Harbour with Ben.
+
+# Chapter 2
+
+“Where is Ben?” asked Captain Morris. “Here, Ada,” said Miss Holt. Ada saw Miss Holt, and Ben ran to Miss Holt.
+All Gull Harbour knew Miss Holt.
+"""
+
+
+def _json(run: Run, *arguments: str) -> Any:
+    result = run(*arguments, "--json")
+    assert result.exit_code == 0, result.stderr
+    return json.loads(result.stdout)
+
+
+def _offered(run: Run, *options: str) -> list[str]:
+    return [each["name"] for each in _json(run, "entity", "candidates", "gulls", *options)["candidates"]]
+
+
+@pytest.fixture
+def story(run: Run, tmp_path: Path) -> None:
+    """A manuscript that was imported as text alone."""
+    book = tmp_path / "gulls.md"
+    book.write_text(BOOK, encoding="utf-8")
+    result = run("import", str(book), "--project", "gulls", "--yes")
+    assert result.exit_code == 0, result.stderr
+
+
+@pytest.mark.usefixtures("story")
+def test_candidates_are_shown_with_what_is_known_of_them(run: Run) -> None:
+    """JSON tells names, counts and places; the table shows them and what to do next."""
+    (holt,) = [
+        each
+        for each in _json(run, "entity", "candidates", "gulls", "--kind", "character")["candidates"]
+        if each["name"] == "Miss Holt"
+    ]
+    score = holt.pop("score")
+    assert 0 < score <= 1
+    assert holt == {
+        "name": "Miss Holt",
+        "kind": "character",
+        "variants": [{"name": "Miss Holt", "count": 4, "first": "2:1"}],
+        "count": 4,
+        "scenes": 1,
+        "first": "2:1",
+        "last": "2:1",
+        "speaks": 1,
+    }
+    shown = run("entity", "candidates", "gulls").stdout
+    assert "Captain Morris" in shown
+    assert "novelgen entity confirm gulls" in shown
+
+
+@pytest.mark.usefixtures("story")
+def test_the_list_is_cut_by_place_and_count(run: Run) -> None:
+    """Nobody of a later scene is offered; a count below one is a wrong use."""
+    assert "Miss Holt" not in _offered(run, "--as-of", "2:1", "--min-count", "1")
+    assert _offered(run, "--min-count", "99") == []
+    assert run("entity", "candidates", "gulls", "--min-count", "0").exit_code == ExitCode.BAD_INPUT
+
+
+@pytest.mark.usefixtures("story")
+def test_candidates_are_confirmed_merged_dropped_and_that_is_undone(run: Run) -> None:
+    """Each says how it is undone, and `entity changes` lists it."""
+    assert _json(run, "entity", "confirm", "gulls", "Ada")["entity"]["entity_id"] == "C0"
+    merged = run("entity", "merge", "gulls", "Ada", "Ben", "--yes")
+    assert "C0 (Ada Morris) is named Ben, too" in " ".join(merged.stdout.split())
+    assert "undo: novelgen entity undo gulls 3" in run("entity", "drop", "gulls", "Miss Holt").stdout
+    assert _offered(run) == ["Gull Harbour"]
+    kinds = [each["kind"] for each in _json(run, "entity", "changes", "gulls")]
+    assert kinds == ["confirm", "name", "drop"]
+    for number in ("3", "2", "1"):
+        assert run("entity", "undo", "gulls", number).exit_code == 0
+    assert {"Ada Morris", "Ben", "Miss Holt"} <= set(_offered(run))
+    assert _json(run, "entity", "list", "gulls") == []
+
+
+@pytest.mark.usefixtures("story")
+def test_a_merge_of_a_candidate_asks_first(run: Run) -> None:
+    """Without a terminal it must be said; nothing happens else."""
+    assert run("entity", "merge", "gulls", "Ben", "Miss Holt").exit_code != 0
+    assert _json(run, "entity", "changes", "gulls") == []
+    assert run("entity", "merge", "gulls", "Ben", "Miss Holt", "--yes").exit_code == 0
+    assert "Miss Holt" not in _offered(run)
+
+
+@pytest.mark.usefixtures("story")
+@pytest.mark.parametrize("command", ["confirm", "drop"])
+def test_a_name_that_the_text_does_not_hold_is_refused(run: Run, command: str) -> None:
+    """The message tells who is near."""
+    result = run("entity", command, "gulls", "Miss Hold")
+    assert result.exit_code == ExitCode.BAD_INPUT
+    assert "near it: Miss Holt" in result.stderr
+
+
+def test_a_chinese_story_is_told_of_its_candidates_in_chinese(run: Run, tmp_path: Path) -> None:
+    """Headings and the line on what to do next are in the story's language."""
+    book = tmp_path / "灯.txt"
+    lines = "“点灯。”沈砚说道。陆明点了灯。\n“走吧。”沈砚说道，“下山。”陆明跟着沈砚下山。\n“好。”陆明说道。\n"
+    book.write_text(f"第一章 夜\n{lines}第二章 昼\n{lines}", encoding="utf-8")
+    assert run("import", str(book), "--project", "灯", "--yes").exit_code == 0
+    shown = run("entity", "candidates", "灯").stdout
+    for heading in ("次数", "见于几场", "开口", "又名", "确认为实体"):
+        assert heading in shown
+
+
+@pytest.mark.usefixtures("story")
+def test_a_name_of_the_text_is_no_stranger_in_the_summary(run: Run) -> None:
+    """What a context says of names that nobody bears leaves out those that the text holds."""
+    assert run("entity", "confirm", "gulls", "Ben").exit_code == 0
+    told = run("context", "gulls", "--purpose", "They sail", "--with", "Ada Morris", "--with", "Zebedee").stdout
+    assert "not known to the story  Zebedee" in told

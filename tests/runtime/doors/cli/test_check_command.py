@@ -1,0 +1,211 @@
+"""`novelgen check`."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from runtime.index.locations import EmbeddedIndex
+from runtime.index.process import DEFAULT_REGISTRY
+from runtime.settings import load_settings
+from runtime.stores import MemoryStores
+from tests.runtime.doors.cli.conftest import Run
+from tests.runtime.services.drowned_story import DEAD_ACT, tell_drowned_story
+
+PROJECT = "mill"
+NO_MODEL = "--no-model"
+
+
+@pytest.fixture(scope="module")
+def _told_once(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("told")
+    with MemoryStores(load_settings(projects_dir=folder, memory={"embedding_model": "fake:32"})) as stores:
+        tell_drowned_story(stores, PROJECT, index=True)
+    return folder / PROJECT
+
+
+@pytest.fixture
+def drowned(_told_once: Path, projects_dir: Path) -> Path:
+    """The story in which Tobias drowns in 2:1; a copy of its own for each test."""
+    return Path(shutil.copytree(_told_once, projects_dir / PROJECT))
+
+
+@pytest.fixture
+def index_kept_open(drowned: Path) -> Iterator[None]:
+    """Keep the process of the index between the commands of a test, since each start of it takes seconds."""
+    process = DEFAULT_REGISTRY.borrow(EmbeddedIndex(drowned / "data" / "vectors"))
+    yield
+    DEFAULT_REGISTRY.give_back(process)
+
+
+def draft(tmp_path: Path, text: str = DEAD_ACT) -> str:
+    """Write a draft and return its file."""
+    file = tmp_path / "draft.txt"
+    file.write_text(text, encoding="utf-8")
+    return str(file)
+
+
+def drafts_file(tmp_path: Path, *lines: dict[str, Any] | str) -> str:
+    """Write a file of drafts and return it."""
+    file = tmp_path / "drafts.jsonl"
+    file.write_text("\n".join(line if isinstance(line, str) else json.dumps(line) for line in lines), encoding="utf-8")
+    return str(file)
+
+
+def line(draft_id: str = "D1", **changes: Any) -> dict[str, Any]:
+    """Return a line of a file of drafts."""
+    return {"id": draft_id, "chapter_index": 3, "scene_index": 1, "text": DEAD_ACT, **changes}
+
+
+def test_a_finding_is_shown_with_both_sides(run: Run, drowned: Path, tmp_path: Path) -> None:
+    """Kind, quote of the draft, scene of the evidence; a finding is no failure unless one is strict."""
+    arguments = ("check", PROJECT, "--chapter", "3", "--scene", "1", "--text", draft(tmp_path), NO_MODEL)
+    result = run(*arguments)
+    assert (result.exit_code, result.stderr) == (0, "")
+    for part in ("dead or absent", "“Tobias Fenn", "2:1", "Continuity of scene 3:1"):
+        assert part in result.stdout
+    assert run(*arguments, "--strict").exit_code == 1
+
+
+def test_a_sound_draft_from_stdin(run: Run, drowned: Path) -> None:
+    """Nothing contradicts it, and what it was held against is told."""
+    asked = ("check", PROJECT, "--chapter", "3", "--scene", "1", "--text", "-", NO_MODEL, "--strict")
+    result = run(*asked, answer="Ilse Moor walked to the harbour.")
+    assert result.exit_code == 0
+    assert "nothing contradicts the story before it" in result.stdout
+    assert "sentences: 1, against scenes: 2" in result.stdout
+
+
+def test_json_alone_goes_to_stdout(run: Run, drowned: Path, tmp_path: Path) -> None:
+    """That no model is set is said there and on stderr."""
+    result = run("check", PROJECT, "--chapter", "3", "--scene", "1", "--text", draft(tmp_path), "--json")
+    assert result.exit_code == 0
+    check = json.loads(result.stdout)
+    [found] = check["issues"]
+    start, end = found["draft_span"]
+    assert DEAD_ACT[start:end] == found["draft_quote"]
+    assert [each["stage"] for each in check["report"]["issues"]] == ["model"]
+    assert "rules alone" in result.stderr
+
+
+def test_a_waived_finding_is_shown_on_request_only(run: Run, drowned: Path, tmp_path: Path) -> None:
+    """With the note; what is told again is shown again."""
+    asked = ("check", PROJECT, "--chapter", "3", "--scene", "1", "--text", draft(tmp_path), NO_MODEL)
+    [found] = json.loads(run(*asked, "--json").stdout)["issues"]
+    assert run("check", PROJECT, "--waive", found["issue_id"], "--note", "a ghost").exit_code == 0
+    assert "Tobias Fenn walked" not in run(*asked).stdout
+    shown = run(*asked, "--with-waived").stdout
+    assert "waived: a ghost" in shown
+    assert "Tobias Fenn walked" in shown
+    assert run(*asked, "--strict").exit_code == 0
+    told = json.loads(run("check", PROJECT, "--unwaive", found["issue_id"], "--json").stdout)
+    assert told == {"issue_id": found["issue_id"], "note": "a ghost"}
+    assert "Tobias Fenn walked" in run(*asked).stdout
+    assert run("check", PROJECT, "--unwaive", found["issue_id"]).exit_code == 2
+    assert run("check", PROJECT, "--waive", "X1").exit_code == 2
+
+
+@pytest.mark.usefixtures("index_kept_open")
+def test_many_drafts_get_a_file_each(run: Run, drowned: Path, tmp_path: Path) -> None:
+    """Other fields are not read, a plan may be there, and each is cut at its own scene."""
+    lines = [
+        line("late", secret="the answer", scene_plan={"purpose": "breakfast"}),
+        line("early", chapter_index=2),
+        line("other") | {"draft_id": "named"},
+    ]
+    out = tmp_path / "out"
+    asked = ("--drafts", drafts_file(tmp_path, *lines), "--out", str(out), NO_MODEL, "--workers", "2")
+    result = run("check", PROJECT, *asked)
+    assert (result.exit_code, result.stdout) == (0, "")
+    assert "3 of 3 checks written" in result.stderr
+    checks = {each.stem: json.loads(each.read_text(encoding="utf-8")) for each in out.iterdir()}
+    assert sorted(checks) == ["early", "late", "named"]
+    assert [len(checks[name]["issues"]) for name in ("late", "early")] == [1, 0]
+    assert "the answer" not in json.dumps(checks)
+    places = [(each["chapter_index"], each["scene_index"]) for each in checks["early"]["evidence"]]
+    assert places
+    assert max(places) < (2, 1)
+
+
+@pytest.mark.usefixtures("index_kept_open")
+def test_a_bad_draft_does_not_stop_the_others(run: Run, drowned: Path, tmp_path: Path) -> None:
+    """Its line is named; ids that are paths, ids that come twice and empty texts are refused."""
+    lines = [line(), line("../evil"), "{", line("d1"), line("empty", text=" "), line("good")]
+    out = tmp_path / "out"
+    result = run("check", PROJECT, "--drafts", drafts_file(tmp_path, *lines), "--out", str(out), NO_MODEL)
+    assert result.exit_code == 1
+    for number in (2, 3, 4, 5):
+        assert f"line {number}" in result.stderr
+    assert "2 of 6 checks written" in result.stderr
+    assert sorted(each.name for each in out.iterdir()) == ["D1.json", "good.json"]
+    assert not (tmp_path / "evil.json").exists()
+
+
+@pytest.mark.usefixtures("index_kept_open")
+def test_resuming_keeps_what_is_there(run: Run, drowned: Path, tmp_path: Path) -> None:
+    """A file that is no check of that scene is written anew; without --resume all are."""
+    out = tmp_path / "out"
+    asked = ("--drafts", drafts_file(tmp_path, line(), line("D2")), "--out", str(out), NO_MODEL)
+    run("check", PROJECT, *asked)
+    (out / "D2.json").write_text("{}", encoding="utf-8")
+    first = (out / "D1.json").stat().st_mtime_ns
+    result = run("check", PROJECT, *asked, "--resume")
+    assert "1 of 2 checks written" in result.stderr
+    assert "1 were there" in result.stderr
+    assert (out / "D1.json").stat().st_mtime_ns == first
+    assert json.loads((out / "D2.json").read_text(encoding="utf-8"))["issues"]
+    assert "2 of 2 checks written" in run("check", PROJECT, *asked).stderr
+
+
+@pytest.mark.usefixtures("index_kept_open")
+def test_what_is_stored_is_checked(run: Run, drowned: Path) -> None:
+    """The book, a chapter; a scene that is not there is bad input."""
+    book = run("check", PROJECT, "--stored", NO_MODEL, "--json")
+    assert book.exit_code == 0
+    told = json.loads(book.stdout)
+    assert [each["checked"]["scenes_before"] for each in told["checks"]] == [0, 1, 2]
+    assert "findings in 3 scenes" in book.stderr
+    chapter = json.loads(run("check", PROJECT, "--stored", "--chapter", "2", NO_MODEL, "--json").stdout)
+    assert [each["scene_index"] for each in chapter["checks"]] == [1]
+    asked = ("check", PROJECT, "--stored", "--chapter", "2", "--scene", "9", NO_MODEL)
+    assert run(*asked).exit_code == 2
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        (),
+        ("--text", "-"),
+        ("--text", "-", "--chapter", "3"),
+        ("--text", "-", "--stored"),
+        ("--drafts", "d.jsonl"),
+        ("--drafts", "d.jsonl", "--out", "o", "--json"),
+        ("--stored", "--scene", "2"),
+        ("--stored", "--note", "why"),
+        ("--waive", "K0123456789ab", "--chapter", "3"),
+        ("--text", "-", "--chapter", "3", "--scene", "1", "--model", "a:b", "--no-model"),
+    ],
+)
+def test_options_that_do_not_go_together_are_refused(run: Run, drowned: Path, arguments: tuple[str, ...]) -> None:
+    """The way to use it is said, and nothing is written."""
+    result = run("check", PROJECT, *arguments, answer="text")
+    assert result.exit_code == 2
+    assert "see 'novelgen check --help'" in result.stderr
+
+
+def test_bad_input_is_named(run: Run, drowned: Path, projects_dir: Path, tmp_path: Path) -> None:
+    """An empty draft, an unknown project, a model that nobody has, and a file without drafts."""
+    asked = ("--chapter", "3", "--scene", "1", "--text", "-")
+    assert run("check", PROJECT, *asked, NO_MODEL, answer=" ").exit_code == 2
+    assert run("check", "nowhere", *asked, NO_MODEL, answer="Ilse").exit_code == 2
+    assert not (projects_dir / "nowhere").exists()
+    assert run("check", PROJECT, *asked, "--model", "nobody:x", answer="Ilse").exit_code == 2
+    out = tmp_path / "out"
+    empty = run("check", PROJECT, "--drafts", drafts_file(tmp_path, ""), "--out", str(out))
+    assert empty.exit_code == 2
+    assert "holds no draft" in empty.stderr

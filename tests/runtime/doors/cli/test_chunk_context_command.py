@@ -1,0 +1,84 @@
+"""`novelgen chunk-context`."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+
+from runtime.doors.cli.main import novelgen
+from tests.runtime.doors.cli.conftest import Run
+from tests.runtime.doors.cli.small_project import PROJECT
+
+TEXT = "Ada asked Ben where the brass key was."
+
+
+@pytest.fixture
+def page(tmp_path: Path) -> Path:
+    """A page to translate."""
+    file = tmp_path / "page.txt"
+    file.write_text(TEXT, encoding="utf-8")
+    return file
+
+
+def test_names_and_memories_are_shown(run: Run, ingested: Path, page: Path) -> None:
+    """The block of a prompt stands on stdout; the limit is held and the rest is counted."""
+    result = run("chunk-context", PROJECT, "--text", str(page), "--limit", "1")
+    assert result.exit_code == 0
+    assert "- Ada (character); also the keeper's daughter; protagonist\n" in result.stdout
+    assert "## What the story has established about them" in result.stdout
+    assert "more" in result.stdout.splitlines()[-1]
+
+
+def test_the_text_may_come_from_stdin(ingested: Path) -> None:
+    """JSON holds the parts; what the chapter itself establishes is not there."""
+    arguments = ["chunk-context", PROJECT, "--text", "-", "--chapter", "2", "--json"]
+    result = CliRunner().invoke(novelgen, arguments, input=TEXT)
+    context = json.loads(result.stdout)
+    assert [each["name"] for each in context["glossary"]] == ["Ada", "Ben", "the brass key"]
+    sources = {each["chunk"]["source_id"] for each in context["memories"]}
+    assert {"M001", "M002"} <= sources
+    assert "M003" not in sources
+
+
+def test_a_text_that_names_nobody_says_so(run: Run, ingested: Path, tmp_path: Path) -> None:
+    """Nothing to tell is not an empty screen."""
+    (tmp_path / "blank.txt").write_text(" \n", encoding="utf-8")
+    assert run("chunk-context", PROJECT, "--text", str(tmp_path / "blank.txt")).stdout == "nothing\n"
+
+
+def test_a_text_that_cannot_be_read_is_refused(run: Run, ingested: Path, tmp_path: Path) -> None:
+    """A wrong encoding, a text that is too long and a missing file each name what to change."""
+    file = tmp_path / "page.txt"
+    file.write_bytes("草木".encode("gb18030"))
+    refused = run("chunk-context", PROJECT, "--text", str(file))
+    assert refused.exit_code == 2
+    assert "not UTF-8" in refused.stderr
+    file.write_text("x" * 100_001, encoding="utf-8")
+    assert "100,000" in run("chunk-context", PROJECT, "--text", str(file)).stderr
+    assert run("chunk-context", PROJECT, "--text", str(tmp_path / "none.txt")).exit_code == 2
+
+
+def test_the_limit_of_a_book_stands_in_its_config(run: Run, ingested: Path, tmp_path: Path) -> None:
+    """Seed 003.12: config.yaml sets the limit of the project; --limit wins."""
+    (ingested / "config.yaml").write_text("memory:\n  chunk_context:\n    limit: 1\n", encoding="utf-8")
+    arguments = ["chunk-context", PROJECT, "--text", "-", "--json"]
+    text = "Ada asked Ben and Cornelius for the brass key."
+    assert len(json.loads(run(*arguments, answer=text).stdout)["memories"]) == 1
+    assert len(json.loads(run(*arguments, "--limit", "2", answer=text).stdout)["memories"]) == 2
+
+
+def test_touch_lets_others_have_their_turn(run: Run, ingested: Path) -> None:
+    """Seed 003.13: with --touch and the priority the next page shows what this one did not."""
+    text = "Ada asked Ben and Cornelius for the brass key."
+
+    def shown(*options: str) -> list[str]:
+        arguments = ("chunk-context", PROJECT, "--text", "-", "--limit", "1", "--json", *options)
+        found = json.loads(run(*arguments, answer=text).stdout)
+        return [each["chunk"]["source_id"] for each in found["memories"]]
+
+    first = shown("--touch")
+    assert shown() == first
+    assert shown("--priority", "least_recently_read") != first

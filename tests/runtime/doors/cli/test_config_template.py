@@ -1,0 +1,38 @@
+"""The commented config.yaml of a new project."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from novelgen.memory.weights import DEFAULT_WEIGHTS
+from runtime.services.projects import config_template
+from runtime.settings import load_settings
+
+
+def test_the_template_changes_nothing_and_holds_every_default(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """As it is it sets nothing; with its lines uncommented it sets every default."""
+    monkeypatch.delenv("NOVELGEN_MEMORY__EMBEDDING_MODEL")
+    monkeypatch.delenv("NOVELGEN_PROJECTS_DIR")
+    commented, plain = tmp_path / "commented.yaml", tmp_path / "plain.yaml"
+    body = config_template().split("\n\n", maxsplit=1)[1]
+    commented.write_text(config_template(), encoding="utf-8")
+    plain.write_text("\n".join(line.removeprefix("# ") for line in body.split("\n")), encoding="utf-8")
+    assert load_settings(commented) == load_settings(plain) == load_settings()
+
+
+def test_a_weight_of_the_choice_can_be_set(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The file sets one weight, the environment another, and all others keep their defaults."""
+    config = tmp_path / "config.yaml"
+    config.write_text("memory:\n  weights:\n    relevance: 0.5\n", encoding="utf-8")
+    monkeypatch.setenv("NOVELGEN_MEMORY__WEIGHTS__IMPORTANCE", "0.1")
+    weights = load_settings(config).memory.weights
+    assert weights == DEFAULT_WEIGHTS.model_copy(update={"relevance": 0.5, "importance": 0.1})
+
+
+def test_the_template_names_settings_but_no_key() -> None:
+    """Budgets stand there; a key is never written into a project's files."""
+    text = config_template()
+    assert "#   memory_budget: 2000" in text
+    assert "\n# model_api_key" not in text

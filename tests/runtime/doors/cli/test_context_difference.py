@@ -1,0 +1,184 @@
+"""`novelgen context --diff`: what changed against the context file."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from novelgen.models.context import (
+    AttributeChange,
+    ContextDifference,
+    MemoryDifference,
+    MemoryWording,
+    PlannerReport,
+    ReportIssue,
+    StateDifference,
+    TimelineDifference,
+)
+from runtime.doors.cli.views import print_difference
+from tests.runtime.doors.cli.conftest import Run
+from tests.runtime.doors.cli.small_project import PLAN, PROJECT, disable_index
+
+SCENE = (PROJECT, "--chapter", "3", "--scene", "1")
+
+
+def shown_difference(run: Run, *arguments: str) -> dict[str, Any]:
+    """Return the JSON of the difference, which must be all there is on stdout."""
+    result = run("context", *SCENE, "--diff", "--json", *arguments)
+    assert result.exit_code == 0, result.stderr
+    data: dict[str, Any] = json.loads(result.stdout)
+    return data
+
+
+@pytest.mark.usefixtures("index_kept_open")
+def test_what_changed_is_shown_and_the_file_stays(run: Run, ingested: Path) -> None:
+    """A banned memory falls out and an edited entity has other values; the file on disk is not touched."""
+    run("context", *SCENE)
+    file = ingested / "scene_3_1_memory.json"
+    written = file.read_bytes()
+    nothing = shown_difference(run)
+    assert (nothing["states"], nothing["memories"], nothing["timeline"]) == ([], [], [])
+    assert nothing["story_version_was"] == nothing["story_version_now"]
+
+    run("memory", "ban", PROJECT, "M002")
+    assert run("character", "edit", PROJECT, "C1", "--state", "mood=angry").exit_code == 0
+    difference = shown_difference(run)
+    (ben,) = [each for each in difference["states"] if each["entity_id"] == "C1"]
+    assert ben["change"] == "changed"
+    assert {"attribute": "mood", "was": None, "now": "angry"} in ben["attributes"]
+    assert ("M002", "out") in [(each["memory_id"], each["change"]) for each in difference["memories"]]
+    assert difference["story_version_was"] != difference["story_version_now"]
+
+    shown = run("context", *SCENE, "--diff").stdout
+    for part in ("What changes in the memory", "mood", "angry", "gone", "not overwritten"):
+        assert part in shown
+    assert file.read_bytes() == written
+
+
+def test_without_a_file_there_is_nothing_to_compare_with(run: Run, ingested: Path) -> None:
+    """The error names the file and the command that writes it; nothing is written."""
+    result = run("context", *SCENE, "--diff")
+    assert result.exit_code == 2
+    assert "scene_3_1_memory.json" in result.stderr
+    assert f"write it with `novelgen context {PROJECT} --chapter 3 --scene 1`" in result.stderr
+    assert not list(ingested.glob("scene_*"))
+
+
+@pytest.mark.parametrize(
+    ("content", "told"), [(b"{", "is not JSON"), (b"[]", "the whole cannot be []"), (b"\xff\xfe", "is not UTF-8")]
+)
+def test_a_file_that_cannot_be_read_is_named(run: Run, ingested: Path, content: bytes, told: str) -> None:
+    """A damaged file is bad input with its fix, and is left as it is."""
+    (ingested / "scene_3_1_memory.json").write_bytes(content)
+    result = run("context", *SCENE, "--diff")
+    assert result.exit_code == 2
+    assert told in result.stderr
+    assert "write it with" in result.stderr
+    assert (ingested / "scene_3_1_memory.json").read_bytes() == content
+
+
+def test_an_unknown_project_creates_nothing(run: Run, projects_dir: Path) -> None:
+    """A typing error leaves no folder behind."""
+    result = run("context", *SCENE, "--diff")
+    assert result.exit_code == 2
+    assert not projects_dir.exists()
+
+
+@pytest.mark.usefixtures("index_kept_open")
+def test_a_context_needs_no_plan_but_the_one_it_was_built_for(run: Run, ingested: Path, tmp_path: Path) -> None:
+    """What --plan gave once is kept in the file, so that comparing and rebuilding need nothing else."""
+    plan = tmp_path / "plan.json"
+    plan.write_text(json.dumps(PLAN | {"scene_number": 2}), encoding="utf-8")
+    place = (PROJECT, "--chapter", "4", "--scene", "2")
+    assert run("context", *place, "--plan", str(plan)).exit_code == 0
+    plan.unlink()
+    assert run("context", *place, "--diff").exit_code == 0
+    context = json.loads(run("context", *place, "--json").stdout)
+    assert context["report"]["scene_plan"]["purpose"] == PLAN["purpose"]
+
+
+@pytest.mark.thorough
+def test_what_failed_is_said_beside_what_went(run: Run, ingested: Path) -> None:
+    """An index that cannot be used may change the memories; the issue stands beside them."""
+    disable_index(ingested)
+    run("context", *SCENE)
+    assert any("is a file, not a folder" in each["message"] for each in shown_difference(run)["issues"])
+
+
+@pytest.mark.parametrize(
+    ("arguments", "told"),
+    [
+        (["--chapter", "3", "--scene", "1", "--diff", "--explain"], "--diff goes without --explain"),
+        (["--plans", "p.jsonl", "--out", "x", "--diff"], "without --chapter"),
+        (["--diff"], "give --chapter and --scene"),
+    ],
+)
+def test_options_that_do_not_go_with_it_are_refused(run: Run, arguments: list[str], told: str) -> None:
+    """A difference is of one scene, or of all stale ones."""
+    result = run("context", PROJECT, *arguments)
+    assert result.exit_code == 2
+    assert told in result.stderr
+
+
+DIFFERENCE = ContextDifference(
+    project_id="庙",
+    chapter_index=3,
+    scene_index=1,
+    planner_now=PlannerReport(used="llm"),
+    story_version_now="bb",
+    states=[
+        StateDifference(entity_id="C9", entity_type="character", change="out"),
+        StateDifference(
+            entity_id="C0",
+            entity_type="character",
+            change="changed",
+            attributes=[
+                AttributeChange(attribute="presence", was={"location_id": "L0", "chapter_index": 1, "scene_index": 2}),
+                AttributeChange(attribute="holder", was="C9", now=["C0"]),
+            ],
+        ),
+    ],
+    memories=[
+        MemoryDifference(
+            memory_id="M1",
+            change="form",
+            was=MemoryWording(form="full", text="林冲到了山神庙。"),
+            now=MemoryWording(form="short", text="林冲到庙"),
+        )
+    ],
+    timeline=[TimelineDifference(section="recent_events", change="in", now={"event": "放火", "chapter_index": 1})],
+    names={"C0": "林冲", "L0": "山神庙"},
+    issues=[ReportIssue(stage="states", kind="timeout", message="慢")],
+)
+
+
+def test_the_readable_view_speaks_the_storys_language(capsys: pytest.CaptureFixture[str]) -> None:
+    """Chinese headings, names for ids, both wordings, and each planner where they differ."""
+    print_difference(DIFFERENCE, language="zh", file=Path("scene_3_1_memory.json"))
+    shown = capsys.readouterr().out
+    for part in (
+        "3:1 场的记忆有何变化",
+        "C9 (移除)",
+        "最后出现于",
+        "山神庙 (1:2)",
+        "全文 → 简写",
+        "→ 林冲到庙",
+        "[1] 放火",
+        "rules → llm",
+        "? → bb",
+        "慢",
+        "未覆盖",
+    ):
+        assert part in shown
+
+
+def test_no_difference_says_so(capsys: pytest.CaptureFixture[str]) -> None:
+    """Nothing changed is one sentence, not empty tables."""
+    same = ContextDifference(project_id="p", chapter_index=1, scene_index=2, story_version_was="aa")
+    print_difference(same, language="en", file=Path("x.json"))
+    shown = capsys.readouterr().out
+    assert "nothing that a writer is told has changed" in shown
+    assert "Facts that hold" not in shown

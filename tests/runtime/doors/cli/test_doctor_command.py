@@ -1,0 +1,155 @@
+"""`novelgen doctor` and `novelgen reindex`."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.runtime.doors.cli.conftest import Run
+from tests.runtime.doors.cli.small_project import PROJECT
+
+
+def findings(run: Run, *project: str) -> dict[str, dict[str, Any]]:
+    """Return what the doctor found, by what it looked at."""
+    return {each["what"]: each for each in json.loads(run("doctor", *project, "--json").stdout)["findings"]}
+
+
+def test_a_healthy_project_has_counts_and_a_sound_index(run: Run, ingested: Path) -> None:
+    """Versions, settings, counts and every check are there, and nothing is degraded."""
+    diagnosis = json.loads(run("doctor", PROJECT, "--json").stdout)
+    assert {"python", "sqlite", "chromadb"} <= set(diagnosis["versions"])
+    assert diagnosis["settings"]["embedding model"] == "fake:32"
+    assert (diagnosis["counts"]["scenes"], diagnosis["counts"]["scenes with a record"]) == (4, 3)
+    assert {each["level"] for each in diagnosis["findings"]} <= {"ok", "hint"}
+    assert "agrees with the database" in findings(run, PROJECT)["vector index"]["message"]
+
+
+def test_without_a_project_only_the_machine_is_looked_at(run: Run, projects_dir: Path) -> None:
+    """No project is needed, and none is created."""
+    assert set(findings(run)) == {"sqlite", "embedding model", "chat model"}
+    assert not projects_dir.exists()
+
+
+def test_the_readable_view_says_how_to_fix_things(run: Run, ingested: Path) -> None:
+    """Every finding that is not fine comes with what to do."""
+    shown = run("doctor", PROJECT).stdout
+    assert "→ set model (NOVELGEN_MODEL)" in shown
+    assert "Findings" in shown
+
+
+def test_a_lost_index_is_degraded_until_it_is_rebuilt(run: Run, ingested: Path) -> None:
+    """The doctor names the repair, and the repair works without embedding anything anew."""
+    shutil.rmtree(ingested / "data" / "vectors")
+    lost = findings(run, PROJECT)["vector index"]
+    assert lost["level"] == "degraded"
+    assert lost["fix"] == f"run `novelgen reindex {PROJECT}`"
+    result = run("reindex", PROJECT)
+    assert result.exit_code == 0
+    assert "0 texts embedded anew" in result.stdout
+    assert "0 missing, 0 unexpected" in " ".join(result.stdout.split())
+    assert findings(run, PROJECT)["vector index"]["level"] == "ok"
+
+
+def test_another_embedding_model_asks_for_a_reindex(run: Run, ingested: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Vectors of another model are not compared; reindex makes new ones."""
+    monkeypatch.setenv("NOVELGEN_MEMORY__EMBEDDING_MODEL", "fake:64")
+    changed = findings(run, PROJECT)["vector index"]
+    assert changed["level"] == "degraded"
+    assert "built with 'fake:32', but 'fake:64' is configured" in changed["message"]
+    assert "0 texts embedded anew" not in run("reindex", PROJECT).stdout
+    assert findings(run, PROJECT)["vector index"]["level"] == "ok"
+
+
+def test_a_changed_ingest_setting_is_told_and_applied_by_a_reindex(
+    run: Run, ingested: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Ingest and doctor name what was stored under the old setting until reindex has brought it in."""
+    monkeypatch.setenv("NOVELGEN_MEMORY__INGEST__EMBED_PASSAGES", "true")
+    assert f"`novelgen reindex {PROJECT}` does it" in run("ingest", PROJECT).stderr
+    hint = findings(run, PROJECT)["memory.ingest"]
+    assert (hint["level"], hint["fix"]) == ("hint", f"run `novelgen reindex {PROJECT}`")
+    assert "3 memories embedded otherwise than before" in run("reindex", PROJECT).stdout
+    assert "memory.ingest" not in findings(run, PROJECT)
+    assert "reindex" not in run("ingest", PROJECT).stderr
+
+
+def test_a_broken_database_is_broken_and_ends_with_3(run: Run, ingested: Path) -> None:
+    """The doctor still shows everything, and its exit code says that the store is unavailable."""
+    (ingested / "data" / "novel.db").write_bytes(b"no database at all" * 1000)
+    result = run("doctor", PROJECT)
+    assert result.exit_code == 3
+    assert "BROKEN" in result.stdout
+    assert "restore a backup" in result.stdout
+
+
+def test_a_context_is_stale_once_an_earlier_scene_changed(run: Run, ingested: Path) -> None:
+    """What changes before the scene makes its context stale; building it again makes it fresh."""
+    scene = ("context", PROJECT, "--chapter", "3", "--scene", "1")
+    run(*scene)
+    assert findings(run, PROJECT)["context files"]["message"] == "1 of 1 are up to date"
+    run("memory", "ban", PROJECT, "M001")
+    stale = findings(run, PROJECT)["scene_3_1_memory.json"]
+    assert stale["level"] == "degraded"
+    assert stale["fix"] == f"novelgen context {PROJECT} --stale"
+    assert run(*stale["fix"].split()[1:]).exit_code == 0
+    assert findings(run, PROJECT)["context files"]["message"] == "1 of 1 are up to date"
+
+
+def test_a_change_after_the_scene_leaves_its_context_fresh(run: Run, ingested: Path) -> None:
+    """What happens later in the story is nothing to an earlier scene's context."""
+    plan = ingested / "plan.json"
+    plan.write_text('{"scene_number": 2, "characters": ["Ada"]}', encoding="utf-8")
+    run("context", PROJECT, "--chapter", "1", "--scene", "2", "--plan", str(plan))
+    run("memory", "ban", PROJECT, "M003")
+    assert findings(run, PROJECT)["context files"]["message"] == "1 of 1 are up to date"
+
+
+def test_a_context_file_that_is_damaged_is_named(run: Run, ingested: Path) -> None:
+    """A file that is no context is degraded, the others are still judged, and the fix works."""
+    for name in ("scene_1_1_memory.json", "scene_3_1_memory.json"):
+        (ingested / name).write_text("{", encoding="utf-8")
+    found = findings(run, PROJECT)
+    unplanned, damaged = found["scene_1_1_memory.json"], found["scene_3_1_memory.json"]
+    assert damaged["level"] == "degraded"
+    assert "is not JSON" in damaged["message"]
+    assert unplanned["fix"].startswith(f"novelgen context {PROJECT} --chapter 1 --scene 1 --plan FILE")
+    assert run(*damaged["fix"].split()[1:]).exit_code == 0
+    assert findings(run, PROJECT)["context files"]["message"] == "1 of 2 are up to date"
+
+
+def test_a_key_is_never_shown(run: Run, ingested: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Neither the key of a model nor the password of an address stands in the doctor's output."""
+    monkeypatch.setenv("NOVELGEN_MODEL", "openai:gpt-4.1-mini")
+    monkeypatch.setenv("NOVELGEN_MODEL_API_KEY", "sk-very-secret")
+    monkeypatch.setenv("NOVELGEN_MODEL_BASE_URL", "http://user:pass-word@127.0.0.1:9/v1")
+    result = run("doctor", PROJECT, "--json")
+    assert findings(run, PROJECT)["chat model"]["level"] == "degraded"
+    assert "very-secret" not in result.output
+    assert "pass-word" not in result.output
+
+
+def test_an_embedding_model_that_cannot_be_had_is_degraded(
+    run: Run, ingested: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Search by words stays, and the setting to correct is named."""
+    monkeypatch.setenv("NOVELGEN_MEMORY__EMBEDDING_MODEL", "nobody:model")
+    found = findings(run, PROJECT)
+    assert found["embedding model"]["level"] == "degraded"
+    assert "NOVELGEN_MEMORY__EMBEDDING_MODEL" in found["embedding model"]["fix"]
+    assert found["vector index"]["level"] == "degraded"
+
+
+def test_reindex_without_an_embedding_model_is_bad_input(
+    run: Run, ingested: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A model that cannot be built is named, and the old index stands."""
+    monkeypatch.setenv("NOVELGEN_MEMORY__EMBEDDING_MODEL", "nobody:model")
+    result = run("reindex", PROJECT)
+    assert result.exit_code == 2
+    assert "nobody:model" in result.stderr
+    monkeypatch.setenv("NOVELGEN_MEMORY__EMBEDDING_MODEL", "fake:32")
+    assert findings(run, PROJECT)["vector index"]["level"] == "ok"

@@ -1,0 +1,199 @@
+"""`novelgen new`, `export` and `import`."""
+
+from __future__ import annotations
+
+import json
+import shlex
+from pathlib import Path
+
+import pytest
+
+from runtime.index.embeddings import CheckedEmbeddings
+from tests.runtime.doors.cli.conftest import Run
+from tests.runtime.doors.cli.small_project import PROJECT
+
+
+def test_a_new_project_can_be_peopled_before_its_first_scene(run: Run, projects_dir: Path) -> None:
+    """Folder, config and memory are there at once; a second time is refused."""
+    result = run("new", "灯塔", "--language", "zh")
+    assert result.exit_code == 0, result.stderr
+    assert (projects_dir / "灯塔" / "config.yaml").is_file()
+    assert run("character", "add", "灯塔", "林冲").stdout == "added C0  林冲\n"
+    assert json.loads(run("projects", "--json").stdout)
+    again = run("new", "灯塔")
+    assert again.exit_code == 2
+    assert "exists already" in again.stderr
+
+
+def test_a_path_is_no_name(run: Run, tmp_path: Path) -> None:
+    """Nothing is made outside of the projects' folder."""
+    result = run("new", "../elsewhere")
+    assert result.exit_code == 2
+    assert not (tmp_path / "elsewhere").exists()
+
+
+def test_an_export_comes_back_as_another_project(run: Run, ingested: Path, tmp_path: Path, projects_dir: Path) -> None:
+    """A dry run makes nothing, the import the same story."""
+    out = tmp_path / "out"
+    exported = run("export", PROJECT, str(out))
+    assert exported.exit_code == 0, exported.stderr
+    assert (out / "memory/characters/C0.json").is_file()
+    dry = run("import", str(out), "--project", "copy", "--dry-run")
+    assert dry.exit_code == 0, dry.stderr
+    assert "Would import" in dry.stdout
+    assert not (projects_dir / "copy" / "data").exists()
+    done = run("import", str(out), "--project", "copy", "--json")
+    assert done.exit_code == 0, done.stderr
+    assert json.loads(done.stdout)["preview"]["new_scenes"] == ["1:1", "1:2", "2:1", "2:2"]
+    assert run("entity", "list", "copy", "--json").stdout == run("entity", "list", PROJECT, "--json").stdout
+    again = run("import", str(out), "--project", "copy")
+    assert "already there" in again.stdout
+    assert "new scenes" not in again.stdout
+
+
+def test_a_story_is_not_imported_over_another_one_unasked(run: Run, ingested: Path, tmp_path: Path) -> None:
+    """Into a project with another story one is asked, or says --yes; more of the same story needs neither."""
+    book, more = tmp_path / "book.md", "\n\n第三回 水\n\n林冲过江。"
+    book.write_text("第一回 雪\n\n林冲上山。\n\n第二回 火\n\n草场起火。", "utf-8")
+    other = tmp_path / "other.md"
+    other.write_text("第七回 风\n\n武松打虎。", "utf-8")
+    assert run("import", str(book), "--project", "book").exit_code == 0
+    refused = run("import", str(other), "--project", "book")
+    assert refused.exit_code == 2
+    assert "--yes" in refused.stderr
+    book.write_text(book.read_text("utf-8") + more, "utf-8")
+    assert run("import", str(book), "--project", "book").exit_code == 0
+    assert run("import", str(other), "--project", "book", "--yes").exit_code == 0
+    places = [each["chapter_index"] for each in json.loads(run("scene", "list", "book", "--json").stdout)]
+    assert places == [1, 2, 3, 7]
+
+
+def test_a_manuscript_is_shown_split(run: Run, tmp_path: Path) -> None:
+    """The dry run lists the chapters and what is left out, in the language of the book."""
+    file = tmp_path / "book.md"
+    file.write_text("The Book\n\n第一回 雪\n\n林冲上山。\n\n第二回 火\n\n草场起火。", "utf-8")
+    shown = run("import", str(file), "--project", "book", "--dry-run")
+    assert shown.exit_code == 0, shown.stderr
+    for part in ("第一回 雪", "草场起火", "第一章之前", "The Book", "1:1, 2:1"):
+        assert part in shown.stdout
+
+
+def test_what_cannot_be_imported_is_one_line(run: Run, tmp_path: Path) -> None:
+    """Exit code 2 and no project."""
+    result = run("import", str(tmp_path), "--project", "x")
+    assert result.exit_code == 2
+    assert "is neither a folder with" in result.stderr
+
+
+def test_an_export_is_not_written_over(run: Run, ingested: Path, tmp_path: Path) -> None:
+    """A folder that holds a memory is left alone."""
+    assert run("export", PROJECT, str(tmp_path / "out")).exit_code == 0
+    again = run("export", PROJECT, str(tmp_path / "out"))
+    assert again.exit_code == 2
+    assert "is not empty" in again.stderr
+
+
+def test_the_end_of_an_import_says_what_is_there_and_what_is_next(run: Run, tmp_path: Path) -> None:
+    """Counts, what was left out and the next commands, in the story's language; `--json` has all of it."""
+    folder = tmp_path / "古灯"
+    folder.mkdir()
+    for number, text in ((1, "沈砚提灯入山。"), (2, "灯灭了，门外有人。\n求月票！")):
+        (folder / f"第00{number}章 灯.txt").write_bytes(text.encode("gbk"))
+    told = run("import", str(folder), "--project", "古灯")
+    assert told.exit_code == 0, told.stderr
+    for part in ("GB18030", "求月票！", "第 2 章第 2 行", "现在存有", "2 章", "接下来"):
+        assert part in told.stdout
+    assert "novelgen extract 古灯" in told.stdout
+    assert "novelgen entity candidates 古灯" in told.stdout
+    data = json.loads(run("import", str(folder), "--project", "古灯", "--json").stdout)
+    assert data["condition"]["chapters"] == 2
+    assert [step["kind"] for step in data["condition"]["next_steps"]][:2] == ["read", "people"]
+    assert [each["text"] for each in data["remarks"]] == ["求月票！"]
+    kept = run("import", str(folder), "--project", "灯二", "--keep-remarks", "--json")
+    assert json.loads(kept.stdout)["remarks"] == []
+
+
+def test_an_edited_manuscript_is_taken_in_by_update_alone(run: Run, tmp_path: Path) -> None:
+    """Without the option the command names what changed and says which option takes it in."""
+    file = tmp_path / "book.txt"
+    file.write_text("Chapter 1\n\nShe came.\nIt was late.\n\nChapter 2\n\nShe left.", "utf-8")
+    assert run("import", str(file), "--project", "book").exit_code == 0
+    file.write_text("Chapter 1\n\nShe came.\nIt was early.\n\nChapter 2\n\nShe left.", "utf-8")
+    hinted = run("import", str(file), "--project", "book")
+    assert "changed chapters  1: 1" in hinted.stdout
+    assert "--update" in hinted.stdout
+    assert "late" in run("scene", "show", "book", "1:1").stdout
+    updated = run("import", str(file), "--project", "book", "--update")
+    assert updated.exit_code == 0, updated.stderr
+    assert "early" in run("scene", "show", "book", "1:1").stdout
+    again = json.loads(run("import", str(file), "--project", "book", "--update", "--json").stdout)
+    assert again["changes"]["changed_chapters"] == []
+
+
+def test_an_update_by_another_story_asks_first(run: Run, tmp_path: Path) -> None:
+    """Replacing a whole story by another is refused without a yes."""
+    file = tmp_path / "book.txt"
+    file.write_text("Chapter 1\n\nShe came.", "utf-8")
+    assert run("import", str(file), "--project", "book").exit_code == 0
+    file.write_text("Chapter 1\n\nThe whale sank.", "utf-8")
+    refused = run("import", str(file), "--project", "book", "--update", answer="n\n")
+    assert refused.exit_code != 0
+    assert "She came." in run("scene", "show", "book", "1:1").stdout
+
+
+BOOK = "第一回 雪\n\n林冲上山。\n\n第二回 火\n\n草场起火。"
+
+
+def test_the_text_is_there_before_its_meaning(run: Run, tmp_path: Path) -> None:
+    """Text is stored and found by words first; meaning is indexed at once, or left to its own command."""
+    file = tmp_path / "book.md"
+    file.write_text(BOOK, "utf-8")
+    at_once = run("import", str(file), "--project", "at-once", "--json")
+    assert at_once.exit_code == 0, at_once.stderr
+    assert "stored: 2 chapters, 2 scenes, 10 characters; searchable by words" in at_once.stderr
+    assert json.loads(at_once.stdout)["indexing"]["waiting"] == 0
+    later = run("import", str(file), "--project", "later", "--no-index", "--json")
+    assert json.loads(later.stdout)["stored"] == {"chapters": 2, "scenes": 2, "characters": 10}
+    assert "run `novelgen index later`" in later.stderr
+    found = run("search", "later", "草场", "--json")
+    assert found.exit_code == 0, found.stderr
+    assert "草场起火。" in found.stdout
+    assert "meaning is still being indexed: 2 memories wait" in found.stdout + found.stderr
+    indexed = run("index", "later", "--json")
+    assert indexed.exit_code == 0, indexed.stderr
+    assert json.loads(indexed.stdout)["indexed"] == 2
+    assert "up to date" in run("index", "later").stdout
+    assert run("index", "nobody").exit_code == 2
+
+
+def test_an_import_that_is_stopped_while_it_indexes_leaves_a_whole_story(
+    run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Ctrl-C ends with 130 and the command that goes on; the story can be read, and indexed later."""
+    file = tmp_path / "book.md"
+    file.write_text(BOOK, "utf-8")
+
+    def interrupted(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patch:
+        patch.setattr(CheckedEmbeddings, "embed_documents", interrupted)
+        stopped = run("import", str(file), "--project", "book")
+    assert stopped.exit_code == 130
+    assert "`novelgen index book` goes on with its meaning" in stopped.stderr
+    assert len(json.loads(run("scene", "list", "book", "--json").stdout)) == 2
+    assert json.loads(run("index", "book", "--json").stdout)["waiting"] == 0
+
+
+def test_the_steps_that_an_import_names_can_be_taken(run: Run, tmp_path: Path) -> None:
+    """What is to be typed next works as it stands there; a step that asks a model would, too, with a model."""
+    book = tmp_path / "book.md"
+    book.write_text("# Chapter 1\n\nRain fell.\n", encoding="utf-8")
+    imported = run("import", str(book), "--project", "rain", "--no-index", "--json")
+    steps = json.loads(imported.stdout)["condition"]["next_steps"]
+    assert [each["kind"] for each in steps] == ["read", "people", "index", "context"]
+    for step in steps:
+        program, *arguments = shlex.split(step["command"])
+        assert program == "novelgen"
+        done = run(*arguments, *(["--estimate"] if step["kind"] == "read" else []))
+        assert done.exit_code == 0, done.stderr

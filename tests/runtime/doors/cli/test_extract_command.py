@@ -1,0 +1,282 @@
+"""`novelgen extract`, with a model server on loopback."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from tests.runtime.doors.cli.conftest import Run
+from tests.runtime.doors.cli.small_project import PROJECT, write_project
+from tests.support.openai_stub import StubCall, openai_stub
+
+
+def answer_to(call: StubCall) -> str:
+    """Return two memories: one with the scene's first words for a quote, one with a quote of another scene."""
+    scene = call.payload["messages"][1]["content"].split("===== the text =====\n")[1]
+    quoted = {"content": "Something is known.", "entities": ["Ada"], "evidence": scene[:30]}
+    unquoted = {"content": "Something else is known.", "evidence": "the cat sat on the mat"}
+    return json.dumps({"summary": ["Something happens."], "memories": [quoted, unquoted]})
+
+
+def answer_well(call: StubCall) -> None:
+    """Answer about the scene that is asked for."""
+    call.say(answer_to(call))
+
+
+@pytest.fixture
+def unrecorded(run: Run, projects_dir: Path) -> Path:
+    """The small project, taken in without records."""
+    folder = write_project(projects_dir, records=False)
+    assert run("ingest", PROJECT).exit_code == 0
+    return folder
+
+
+@pytest.fixture
+def model(monkeypatch: pytest.MonkeyPatch) -> pytest.MonkeyPatch:
+    """The settings name a model behind an OpenAI-compatible server, which is asked about scenes alone."""
+    monkeypatch.setenv("NOVELGEN_MODEL", "openai:stub")
+    monkeypatch.setenv("NOVELGEN_MEMORY__SUMMARIZATION__RECONCILE_CHAPTERS", "false")
+    return monkeypatch
+
+
+def statuses(run: Run) -> list[str]:
+    """Return the extraction status of every stored scene."""
+    return [scene["extraction_status"] for scene in json.loads(run("scene", "list", PROJECT, "--json").stdout)]
+
+
+def test_scenes_without_records_are_extracted(run: Run, unrecorded: Path, model: pytest.MonkeyPatch) -> None:
+    """Every scene gets a record; the summary tells what was found and what it cost."""
+    with openai_stub(answer_well) as stub:
+        model.setenv("NOVELGEN_MODEL_BASE_URL", stub.base_url)
+        result = run("extract", PROJECT)
+    assert result.exit_code == 0
+    assert "4 done, 0 failed" in result.stdout
+    assert statuses(run) == ["done"] * 4
+    assert len(stub.calls) == 4
+
+
+def test_json_is_all_there_is_on_stdout(run: Run, unrecorded: Path, model: pytest.MonkeyPatch) -> None:
+    """`--json` prints the report, with the facts that have no quote."""
+    with openai_stub(answer_well) as stub:
+        model.setenv("NOVELGEN_MODEL_BASE_URL", stub.base_url)
+        report = json.loads(run("extract", PROJECT, "--chapter", "1", "--json").stdout)
+    assert [(scene["scene_index"], scene["outcome"], scene["memories"]) for scene in report["scenes"]] == [
+        (1, "done", 2),
+        (2, "done", 2),
+    ]
+    for scene in report["scenes"]:
+        assert [fact["quote"] for fact in scene["unverified"]] == ["the cat sat on the mat"]
+
+
+def test_an_overdue_thread_is_told_at_the_end(run: Run, unrecorded: Path, model: pytest.MonkeyPatch) -> None:
+    """A critical thread whose deadline has passed is named on stderr and in the report; one that has time is not."""
+    for description, deadline in (("Who lit the lamp?", "1:2"), ("Who rows at night?", "99")):
+        added = run("thread", "add", PROJECT, description, "--importance", "critical", "--json")
+        thread_id = json.loads(added.stdout)["loop_id"]
+        assert run("thread", "edit", PROJECT, thread_id, "--due-by", deadline).exit_code == 0
+    with openai_stub(answer_well) as stub:
+        model.setenv("NOVELGEN_MODEL_BASE_URL", stub.base_url)
+        result = run("extract", PROJECT, "--json")
+    warning = "critical threads are overdue: OL0 Who lit the lamp?"
+    assert json.loads(result.stdout)["thread_warnings"] == [warning]
+    assert warning in " ".join(result.stderr.split())
+
+
+def test_failures_are_told_and_taken_up_again(run: Run, unrecorded: Path, model: pytest.MonkeyPatch) -> None:
+    """A failed scene ends the command with code 1 and its reason; `--retry` reads it again."""
+
+    def refuse_ben(call: StubCall) -> None:
+        scene = call.payload["messages"][1]["content"]
+        call.say("I cannot." if "Ben sold" in scene else answer_to(call))
+
+    with openai_stub(refuse_ben) as stub:
+        model.setenv("NOVELGEN_MODEL_BASE_URL", stub.base_url)
+        result = run("extract", PROJECT)
+        second = run("extract", PROJECT)
+    assert second.exit_code == 0
+    assert f"1 scenes failed before; read them again with `novelgen extract {PROJECT} --retry`" in second.stderr
+    assert result.exit_code == 1
+    assert "scene 2:2: no readable JSON object" in result.stderr
+    assert f"novelgen extract {PROJECT} --retry" in result.stderr
+    assert statuses(run) == ["done", "done", "done", "failed"]
+    with openai_stub(answer_well) as stub:
+        model.setenv("NOVELGEN_MODEL_BASE_URL", stub.base_url)
+        assert run("extract", PROJECT, "--retry").exit_code == 0
+    assert len(stub.calls) == 1
+    assert statuses(run) == ["done"] * 4
+
+
+def test_a_scene_is_read_anew(run: Run, unrecorded: Path, model: pytest.MonkeyPatch) -> None:
+    """`--scene` names scenes, `--again` all that a model read; a failure keeps the record and says so."""
+    with openai_stub(answer_well) as stub:
+        model.setenv("NOVELGEN_MODEL_BASE_URL", stub.base_url)
+        assert run("extract", PROJECT).exit_code == 0
+        first = len(stub.calls)
+        named = run("extract", PROJECT, "--scene", "1:1", "--scene", "2:2", "--json")
+        again = run("extract", PROJECT, "--again")
+    assert [scene["had_record"] for scene in json.loads(named.stdout)["scenes"]] == [True, True]
+    assert "4 done, 0 failed" in again.stdout
+    assert len(stub.calls) == first + 2 + 4
+    with openai_stub(lambda call: call.say("I cannot.")) as stub:
+        model.setenv("NOVELGEN_MODEL_BASE_URL", stub.base_url)
+        failed = run("extract", PROJECT, "--scene", "1:1")
+    assert failed.exit_code == 1
+    assert "scene 1:1: no readable JSON object" in failed.stderr
+    assert "its record of before is kept" in failed.stderr
+    assert f"novelgen extract {PROJECT} --scene 1:1" in failed.stderr
+    assert "--retry" not in failed.stderr
+    assert statuses(run) == ["done"] * 4
+
+
+@pytest.mark.parametrize("option", [("--again",), ("--retry",), ("--chapter", "1")])
+def test_scenes_that_are_named_need_no_other_choice(run: Run, ingested: Path, option: tuple[str, ...]) -> None:
+    """`--scene` with another way of choosing is refused."""
+    result = run("extract", PROJECT, "--scene", "1:1", *option)
+    assert result.exit_code == 2
+    assert "--scene names the scenes" in result.stderr
+
+
+def test_without_a_model_nothing_is_done(run: Run, unrecorded: Path) -> None:
+    """The message says where a model is named."""
+    result = run("extract", PROJECT)
+    assert result.exit_code == 2
+    assert "memory.summarization.model" in result.stderr
+
+
+def test_an_option_names_another_model(run: Run, unrecorded: Path) -> None:
+    """`--model` outranks the settings, and a model that cannot be built is refused."""
+    result = run("extract", PROJECT, "--model", "no-such-provider:x")
+    assert result.exit_code == 2
+    assert "no-such-provider" in result.stderr
+
+
+def test_an_estimate_asks_nobody(run: Run, unrecorded: Path) -> None:
+    """`--estimate`, also called `--dry-run`, needs no model: scenes, calls, tokens, and the price where it is told."""
+    plain = run("extract", PROJECT, "--dry-run")
+    priced = json.loads(run("extract", PROJECT, "--estimate", "--price-in", "1", "--price-out", "2", "--json").stdout)
+    assert plain.exit_code == 0
+    assert "4 scenes to read: 6 calls" in plain.stdout, "one for each scene, and one at the end of each chapter"
+    assert (priced["scenes"], priced["calls"]) == (4, 6)
+    assert priced["price"] == pytest.approx((priced["input_tokens"] + 2 * priced["output_tokens"]) / 1e6)
+    assert statuses(run) == ["none"] * 4
+
+
+def test_what_it_took_is_told_before_and_after(run: Run, unrecorded: Path, model: pytest.MonkeyPatch) -> None:
+    """Before it starts the estimate, on stderr; after it what the provider counted, and what there is now."""
+    with openai_stub(answer_well) as stub:
+        model.setenv("NOVELGEN_MODEL_BASE_URL", stub.base_url)
+        result = run("extract", PROJECT, "--workers", "2", "--price-in", "1", "--price-out", "1")
+    assert result.exit_code == 0
+    assert "4 scenes to read" in result.stderr
+    counted = len(stub.calls)
+    assert f"{counted} in, 0 of them cached, {counted} out" in result.stdout
+    assert "There is now" in result.stdout
+
+
+def test_a_refused_key_ends_the_run(run: Run, unrecorded: Path, model: pytest.MonkeyPatch) -> None:
+    """One request, code 1, the reason with its fix and how many scenes wait; none is marked failed."""
+    with openai_stub(lambda call: call.refuse(401, "Incorrect API key provided")) as stub:
+        model.setenv("NOVELGEN_MODEL_BASE_URL", stub.base_url)
+        result = run("extract", PROJECT)
+        report = json.loads(run("extract", PROJECT, "--json").stdout)
+    assert result.exit_code == 1
+    assert len(stub.calls) == 2
+    assert "set the right key" in result.stderr
+    assert "4 scenes wait" in result.stderr
+    assert (report["scenes"], report["waiting"]) == ([], 4)
+    assert "401" in report["stopped"]
+    assert statuses(run) == ["none"] * 4
+
+
+def test_passes_at_the_end_of_chapters_are_counted(run: Run, unrecorded: Path, model: pytest.MonkeyPatch) -> None:
+    """Their calls are among those of the model; chapters that were reconciled before are told apart."""
+
+    def answer(call: StubCall) -> None:
+        is_pass = "threads_ended" in call.payload["messages"][0]["content"]
+        call.say('{"same_entities": [], "threads_ended": []}' if is_pass else answer_to(call))
+
+    model.delenv("NOVELGEN_MEMORY__SUMMARIZATION__RECONCILE_CHAPTERS")
+    with openai_stub(answer) as stub:
+        model.setenv("NOVELGEN_MODEL_BASE_URL", stub.base_url)
+        read = run("extract", PROJECT)
+        calls = len(stub.calls)
+        again = run("extract", PROJECT, "--reconcile")
+    assert calls > 4
+    assert f"model calls          {calls}" in read.stdout
+    assert len(stub.calls) == calls
+    assert "2 before" in again.stdout
+
+
+def tell_who_knows(call: StubCall) -> None:
+    """Say of the scene that Ada alone knows it, but for the last, in which Ben learns where the key was."""
+    scene = call.payload["messages"][1]["content"]
+    said = {"memories": [{"id": f"N{number}", "known_by": ["Ada"]} for number in (1, 2) if f"N{number} |" in scene]}
+    if "Ben sold" in scene:
+        said |= {"learned": [{"who": ["Ben"], "memories": ["M1"], "quote": "Ben sold the brass key"}]}
+    call.say(json.dumps(said))
+
+
+def known_to(run: Run, who: str) -> dict[str, dict[str, object]]:
+    """Return what somebody knows, by id."""
+    told = json.loads(run("knows", PROJECT, who, "--json").stdout)
+    return {each["source_id"]: each for each in told["known"]}
+
+
+@pytest.fixture
+def recorded(run: Run, projects_dir: Path) -> None:
+    """The small project, taken in with its records."""
+    write_project(projects_dir)
+    assert run("ingest", PROJECT).exit_code == 0
+
+
+@pytest.mark.usefixtures("recorded")
+def test_knowledge_of_supplied_records_is_read(run: Run, model: pytest.MonkeyPatch) -> None:
+    """`--knowledge` asks about scenes that have a record, each once, and `novelgen knows` tells what came of it."""
+    assert "M001" not in known_to(run, "Ben")
+    with openai_stub(tell_who_knows) as stub:
+        model.setenv("NOVELGEN_MODEL_BASE_URL", stub.base_url)
+        assert "3 scenes to read: 3 calls" in run("extract", PROJECT, "--knowledge", "--estimate").stdout
+        result = run("extract", PROJECT, "--knowledge", "--workers", "2")
+        assert result.exit_code == 0
+        assert "3 done, 0 failed" in result.stdout
+        assert len(stub.calls) == 3
+        assert run("extract", PROJECT, "--knowledge").exit_code == 0
+        assert len(stub.calls) == 3
+    learnt = known_to(run, "Ben")["M001"]
+    assert (learnt["since_chapter"], learnt["since_scene"], learnt["quote"]) == (2, 2, "Ben sold the brass key")
+    assert "M001" in known_to(run, "Ada")
+    assert "M001" not in known_to(run, "Cornelius")
+
+
+@pytest.mark.usefixtures("recorded")
+def test_a_scene_not_read_for_knowledge_is_told_of(run: Run, model: pytest.MonkeyPatch) -> None:
+    """Failures end the command with code 1 and their reason; the same command goes on from there."""
+
+    def refuse_ben(call: StubCall) -> None:
+        if "Ben sold" in call.payload["messages"][1]["content"]:
+            call.say("I cannot.")
+        else:
+            tell_who_knows(call)
+
+    with openai_stub(refuse_ben) as stub:
+        model.setenv("NOVELGEN_MODEL_BASE_URL", stub.base_url)
+        result = run("extract", PROJECT, "--knowledge", "--json")
+    assert result.exit_code == 1
+    assert [scene["outcome"] for scene in json.loads(result.stdout)["scenes"]] == ["done", "done", "failed"]
+    assert "scene 2:2: no readable JSON object" in result.stderr
+    assert "1 scenes wait to be read for who knows what" in result.stderr
+    with openai_stub(tell_who_knows) as stub:
+        model.setenv("NOVELGEN_MODEL_BASE_URL", stub.base_url)
+        assert run("extract", PROJECT, "--knowledge").exit_code == 0
+        assert len(stub.calls) == 1
+
+
+@pytest.mark.parametrize("option", ["--retry", "--reconcile"])
+def test_knowledge_goes_with_no_other_reading(run: Run, unrecorded: Path, option: str) -> None:
+    """Options of another reading are refused; a scene without a record is told how to get one."""
+    assert run("extract", PROJECT, "--knowledge", option).exit_code == 2
+    refused = run("extract", PROJECT, "--knowledge", "--scene", "1:1", "--estimate")
+    assert refused.exit_code == 2
+    assert "has no record" in refused.stderr

@@ -1,0 +1,306 @@
+"""`novelgen init`, `ingest` and `import-book`."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from pathlib import Path
+
+import pytest
+
+from novelgen.errors import DatabaseError, VectorIndexError
+from runtime.ingest import index_upkeep
+from runtime.stores import MemoryStores
+from tests.runtime.doors.cli.conftest import Run
+from tests.runtime.doors.cli.small_project import CHAPTERS, ENTITIES, PROJECT, RECORDS
+
+
+def summary(output: str) -> dict[str, str]:
+    """Return the summary's lines by their names."""
+    return {name: value.strip() for name, _, value in (line.partition(" ") for line in output.splitlines())}
+
+
+def stored_contents(run: Run) -> list[str]:
+    """Return the contents of all memories."""
+    listed = run("memory", "list", PROJECT, "--limit", "1000", "--json")
+    return [memory["chunk"]["content"] for memory in json.loads(listed.stdout)]
+
+
+def test_init_makes_a_skeleton_that_can_be_ingested(run: Run, projects_dir: Path) -> None:
+    """The folder holds settings, characters, config and chapters, and works as it is."""
+    result = run("init", "我的小说")
+    folder = projects_dir / "我的小说"
+    assert result.exit_code == 0
+    assert {each.name for each in folder.iterdir()} == {"settings.json", "characters.json", "config.yaml", "chapters"}
+    assert json.loads((folder / "settings.json").read_text(encoding="utf-8"))["language"] == "zh"
+    taken_in = run("ingest", "我的小说")
+    assert taken_in.exit_code == 0
+    assert "no chapters" in taken_in.stderr
+
+
+@pytest.mark.parametrize("command", ["init", "new"])
+def test_a_new_project_speaks_the_language_of_its_name(run: Run, projects_dir: Path, command: str) -> None:
+    """A Chinese name makes a Chinese story, unless `--language` says otherwise; `--json` tells what was made."""
+    made = json.loads(run(command, "古灯", "--json").stdout)
+    assert made["language"] == "zh"
+    assert len(made["made"]) == 3
+    assert json.loads(run(command, "古灯二", "--language", "en", "--json").stdout)["language"] == "en"
+    assert json.loads(run(command, "lamp", "--json").stdout)["language"] == "en"
+
+
+def test_init_never_overwrites(run: Run, projects_dir: Path) -> None:
+    """What is there stays; only what lacks is made."""
+    folder = projects_dir / "novel"
+    folder.mkdir(parents=True)
+    (folder / "settings.json").write_text('{"author": "me"}', encoding="utf-8")
+    result = run("init", "novel")
+    assert (folder / "settings.json").read_text(encoding="utf-8") == '{"author": "me"}'
+    assert "kept" in result.stdout
+    assert "made" in result.stdout
+    assert "made" not in run("init", "novel").stdout
+
+
+def test_init_refuses_an_id_that_is_a_path(run: Run, projects_dir: Path) -> None:
+    """No folder is made outside the projects folder."""
+    assert run("init", "../evil").exit_code == 2
+    assert not projects_dir.parent.joinpath("evil").exists()
+
+
+def test_ingest_stores_and_sums_up(run: Run, written: Path) -> None:
+    """Chapters, records, characters and entities are stored, and the summary counts them."""
+    result = run("ingest", PROJECT)
+    told = summary(result.stdout)
+    assert result.exit_code == 0
+    assert told["scenes"] == "4 new, 0 changed, 0 unchanged, 0 failed"
+    assert told["entities"] == str(len(ENTITIES))
+    assert told["index"] == "up to date"
+    assert RECORDS[1][0]["memories"][0]["content"] in stored_contents(run)
+    assert "4/4" in result.stderr
+
+
+def test_ingest_tells_programs_what_became_of_each_scene(run: Run, written: Path) -> None:
+    """With `--json` the report is on stdout, whole, also when a part failed."""
+    (written / "chapters" / "chapter_004.json").write_text("{", encoding="utf-8")
+    result = run("ingest", PROJECT, "--json")
+    report = json.loads(result.stdout)
+    assert result.exit_code == 1
+    assert [each["outcome"] for each in report["scenes"]] == ["added"] * 4
+    assert "chapter_004.json" in report["failures"][0]
+
+
+def test_ingest_again_changes_nothing(run: Run, ingested: Path) -> None:
+    """Everything is unchanged the second time, and the memories are the same."""
+    before = stored_contents(run)
+    assert summary(run("ingest", PROJECT).stdout)["scenes"] == "0 new, 0 changed, 4 unchanged, 0 failed"
+    assert stored_contents(run) == before
+
+
+def test_a_changed_scene_takes_the_place_of_what_came_from_it(run: Run, ingested: Path) -> None:
+    """Only the changed scene is new; what came from its old text is gone."""
+    file = ingested / "chapters" / "chapter_002.json"
+    chapter = json.loads(file.read_text(encoding="utf-8"))
+    chapter["scenes"][0]["content"] = "Ada slept all day and read nothing."
+    file.write_text(json.dumps(chapter), encoding="utf-8")
+    told = summary(run("ingest", PROJECT, "--chapter", "2").stdout)
+    assert told["scenes"] == "0 new, 1 changed, 1 unchanged, 0 failed"
+    contents = stored_contents(run)
+    assert CHAPTERS[2][0] not in contents
+    assert "Ada slept all day and read nothing." in contents
+
+
+def test_text_files_and_single_files_are_taken(run: Run, written: Path, tmp_path: Path) -> None:
+    """A chapter may be plain text, in the project or elsewhere."""
+    shutil.rmtree(written / "chapters")
+    draft = tmp_path / "chapter_007.md"
+    draft.write_text("# Seven\n\nAda sang.\n\n***\n\nBen slept.\n", encoding="utf-8")
+    assert summary(run("ingest", PROJECT, str(draft)).stdout)["scenes"].startswith("2 new")
+    assert {"Ada sang.", "Ben slept."} <= set(stored_contents(run))
+
+
+def test_no_records_leaves_them(run: Run, written: Path) -> None:
+    """With --no-records the scenes speak by their text alone."""
+    run("ingest", PROJECT, "--no-records")
+    assert RECORDS[1][0]["memories"][0]["content"] not in stored_contents(run)
+
+
+def test_records_that_are_asked_for_must_be_there(run: Run, written: Path) -> None:
+    """--records without any record is a mistake."""
+    shutil.rmtree(written / "records")
+    result = run("ingest", PROJECT, "--records")
+    assert result.exit_code == 2
+    assert "there are no records" in result.stderr
+    assert not (written / "data").exists()
+
+
+def test_a_chapter_that_is_wrong_does_not_stop_the_others(run: Run, written: Path) -> None:
+    """The good chapter is stored; the bad one is counted and named with its repair, and the exit code says so."""
+    (written / "chapters" / "chapter_002.json").write_text("{", encoding="utf-8")
+    result = run("ingest", PROJECT)
+    assert result.exit_code == 1
+    assert summary(result.stdout)["scenes"] == "2 new, 0 changed, 0 unchanged, 1 failed"
+    assert "chapter_002.json' is not JSON" in result.stderr
+    assert "correct it and run the same command again" in result.stderr
+
+
+def test_a_missing_chapter_is_bad_input(run: Run, written: Path) -> None:
+    """The chapters that there are are named."""
+    result = run("ingest", PROJECT, "--chapter", "9")
+    assert result.exit_code == 2
+    assert "there are: 1, 2" in result.stderr
+
+
+@pytest.mark.parametrize("name", ["lighthose", "../lighthouse"])
+def test_an_unknown_project_is_not_created(run: Run, written: Path, projects_dir: Path, name: str) -> None:
+    """Ingest creates a database only in a folder that is there."""
+    result = run("ingest", name)
+    assert result.exit_code == 2
+    assert [each.name for each in projects_dir.iterdir()] == [PROJECT]
+
+
+def test_a_broken_database_is_an_unavailable_store(run: Run, ingested: Path) -> None:
+    """Writing needs the database: exit code 3, and the file is left as it was."""
+    database = ingested / "data" / "novel.db"
+    database.write_bytes(b"no database at all" * 1000)
+    result = run("ingest", PROJECT)
+    assert result.exit_code == 3
+    assert database.read_bytes() == b"no database at all" * 1000
+
+
+def test_an_index_that_fails_keeps_nothing_from_being_stored(run: Run, written: Path) -> None:
+    """The scenes are stored, the summary says what waits and how to repair it, and the exit code is 0."""
+    (written / "data").mkdir()
+    (written / "data" / "vectors").write_text("not a folder", encoding="utf-8")
+    result = run("ingest", PROJECT)
+    told = summary(result.stdout)
+    assert result.exit_code == 0
+    assert told["scenes"].startswith("4 new")
+    assert f"novelgen reindex {PROJECT}" in " ".join(result.stdout.split())
+
+
+def test_an_index_of_mostly_dead_vectors_is_built_anew(
+    run: Run, ingested: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """After the edits of many runs, as after those of one program; where that fails the summary says so."""
+    rebuilds: list[str] = []
+
+    def failing(_: MemoryStores, project_id: str) -> None:
+        rebuilds.append(project_id)
+        raise VectorIndexError("no room")
+
+    monkeypatch.setattr(index_upkeep, "reindex", failing)
+    monkeypatch.setattr(index_upkeep, "kept_vectors", lambda *_: 10**6)
+    assert summary(run("ingest", PROJECT).stdout)["index"] == "up to date"
+    chapter = json.loads((ingested / "chapters" / "chapter_002.json").read_text("utf-8"))
+    chapter["scenes"][0]["content"] = "Ada slept all day and read nothing."
+    (ingested / "chapters" / "chapter_002.json").write_text(json.dumps(chapter), "utf-8")
+    result = run("ingest", PROJECT, "--no-records")
+    assert (result.exit_code, rebuilds) == (0, [PROJECT])
+    assert "no room" in result.stdout
+
+
+def write_book(folder: Path) -> Path:
+    """Write the small story as a book's folder."""
+    folder.mkdir()
+    scenes = [
+        {"chapter_index": chapter, "scene_index": place, "title": "", "text": text}
+        for chapter, texts in CHAPTERS.items()
+        for place, text in enumerate(texts, start=1)
+    ]
+    records = [record for chapter in RECORDS.values() for record in chapter]
+    for name, lines in {"scenes": scenes, "entities": ENTITIES, "records": records}.items():
+        (folder / f"{name}.jsonl").write_text("\n".join(map(json.dumps, lines)), encoding="utf-8")
+    (folder / "meta.json").write_text('{"title": "The Lighthouse", "language": "en"}', encoding="utf-8")
+    return folder
+
+
+def test_import_book_creates_a_project_and_keeps_ids(run: Run, tmp_path: Path) -> None:
+    """With --records entities and memories come under the book's own ids; again changes nothing."""
+    book = write_book(tmp_path / "book")
+    result = run("import-book", str(book), "--project", PROJECT, "--records")
+    assert result.exit_code == 0
+    assert summary(result.stdout)["scenes"].startswith("4 new")
+    assert run("memory", "show", PROJECT, "M003", "--json").exit_code == 0
+    again = run("import-book", str(book), "--project", PROJECT, "--records")
+    assert "4 unchanged" in again.stdout
+
+
+def test_import_book_says_what_was_not_consolidated(run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The book is stored, and the failure is told on the error stream."""
+
+    def fail(*_: object, **__: object) -> None:
+        raise DatabaseError("the disk is gone")
+
+    monkeypatch.setenv("NOVELGEN_MEMORY__CONSOLIDATION__MAX_MEMORIES_PER_ENTITY", "1")
+    monkeypatch.setattr("runtime.ingest.consolidation.consolidate_project", fail)
+    result = run("import-book", str(write_book(tmp_path / "book")), "--project", "book")
+    assert (result.exit_code, summary(result.stdout)["scenes"][:5]) == (0, "4 new")
+    assert "memories were not consolidated: the disk is gone" in " ".join(result.stderr.split())
+
+
+def test_import_book_without_records_takes_scenes_alone(run: Run, tmp_path: Path) -> None:
+    """Without the flag nothing of entities.jsonl and records.jsonl is stored."""
+    result = run("import-book", str(write_book(tmp_path / "book")), "--project", PROJECT)
+    assert summary(result.stdout)["entities"] == "0"
+
+
+@pytest.mark.parametrize("missing", ["folder", "scenes"])
+def test_import_book_creates_nothing_for_a_wrong_folder(
+    run: Run, tmp_path: Path, projects_dir: Path, missing: str
+) -> None:
+    """A folder or file that is missing is named before a project is created."""
+    if missing == "scenes":
+        (tmp_path / "book").mkdir()
+    result = run("import-book", str(tmp_path / "book"), "--project", PROJECT)
+    assert result.exit_code == 2
+    assert "scenes.jsonl" in result.stderr
+    assert not projects_dir.exists()
+
+
+def test_many_chapters_in_one_file_are_split(run: Run, projects_dir: Path) -> None:
+    """Thirty chapters in chapter_001.txt are thirty, with volumes; words to readers are left out and listed."""
+    run("init", "古灯")
+    chapters = [f"第{number}章 灯{number}\n\n这是第{number}个故事。\n求月票！\n" for number in range(1, 31)]
+    text = "第一卷 山\n\n" + "".join(chapters[:20]) + "第二卷 水\n\n" + "".join(chapters[20:])
+    file = projects_dir / "古灯" / "chapters" / "chapter_001.txt"
+    file.write_text(text, encoding="utf-8")
+    told = run("ingest", "古灯")
+    assert told.exit_code == 0, told.stderr
+    assert "30 章" in told.stdout
+    assert "另有 18 项" in told.stdout
+    listed = json.loads(run("scene", "list", "古灯", "--json").stdout)
+    assert [(each["chapter_index"], each["title"]) for each in listed][-1] == (30, "第30章 灯30")
+    assert {each["part"] for each in listed} == {"第一卷 山", "第二卷 水"}
+    again = json.loads(run("ingest", "古灯", "--json").stdout)
+    assert {each["outcome"] for each in again["scenes"]} == {"unchanged"}
+    assert {each["part"] for each in json.loads(run("scene", "list", "古灯", "--json").stdout)} == {
+        "第一卷 山",
+        "第二卷 水",
+    }
+    file.with_name("chapter_002.txt").write_text("又一章。", encoding="utf-8")
+    clash = run("ingest", "古灯")
+    assert clash.exit_code != 0
+    assert "both hold chapter 2" in clash.stderr
+
+
+def test_ingest_reads_what_novel_gen_remembered(run: Run, written: Path) -> None:
+    """chapter_memory.json in the project's folder is taken in once, its anchor in time as no memory."""
+    entry = {
+        "chapter_number": 1,
+        "timeline_anchor": "T+3",
+        "unresolved_threads": ["Who saw Ada?"],
+        "key_events": ["Ada hides the key."],
+        "character_states": {"Ada": "afraid"},
+        "summary": "",
+    }
+    (written / "chapter_memory.json").write_text(json.dumps([entry]), encoding="utf-8")
+    for _ in range(2):
+        assert run("ingest", PROJECT).exit_code == 0
+        contents = stored_contents(run)
+        assert contents.count("Ada hides the key.") == 1
+        assert "T+3" not in contents
+        threads = json.loads(run("thread", "list", PROJECT, "--json").stdout)
+        assert [each["description"] for each in threads].count("Who saw Ada?") == 1
+    (written / "chapter_memory.json").write_text('[{"chapter_number": "one"}]', encoding="utf-8")
+    wrong = run("ingest", PROJECT)
+    assert wrong.exit_code != 0
+    assert "chapter_number" in wrong.stderr

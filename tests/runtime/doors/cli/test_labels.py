@@ -1,0 +1,52 @@
+"""The words of a view in the language of its story."""
+
+from __future__ import annotations
+
+import pytest
+
+from novelgen.models.context import ContextReport, PlannerReport, ReportIssue
+from novelgen.models.position import utc_now
+from novelgen.models.state import LOOP_WEIGHTS, EntityStateSnapshot
+from runtime.doors.cli.labels import CHINESE, ENGLISH
+from runtime.doors.cli.views import facts_text, print_summary
+
+PARTS = "relevance words novelty importance entities open_loops spreading surroundings summaries beside".split()
+"""Parts of the score of a memory."""
+
+
+@pytest.mark.parametrize("word", [*LOOP_WEIGHTS, "age"])
+def test_how_heavy_and_how_old_a_thread_is_has_chinese_words(word: str) -> None:
+    """The list of threads of a Chinese story has no English word in it."""
+    assert not CHINESE.value(word).isascii()
+    assert ENGLISH.value(word) == word
+
+
+@pytest.mark.parametrize("part", PARTS)
+def test_every_part_of_a_score_has_chinese_words(part: str) -> None:
+    """Why a memory was chosen is told in the story's language."""
+    assert not CHINESE.reason(part).isascii()
+
+
+def test_a_place_that_nobody_knows_is_told_by_its_scene_alone() -> None:
+    """Who was seen somewhere in scene 2:1 was last seen there, without a question mark."""
+    seen = EntityStateSnapshot(
+        project_id="story",
+        entity_type="character",
+        entity_id="C0",
+        timestamp=utc_now(),
+        state_data={"presence": {"location_id": None, "chapter_index": 2, "scene_index": 1}},
+    )
+    assert facts_text(seen, {}, language="en") == "last seen at: 2:1"
+
+
+def test_what_stands_among_the_issues_is_not_told_again(capsys: pytest.CaptureFixture[str]) -> None:
+    """Why the model's plan was not used is long, and said once on a screen."""
+    why = "chat model 'x' needs a package"
+    report = ContextReport(
+        planner=PlannerReport(used="rules", reason=f"the model's plan was not used: {why}"),
+        issues=[ReportIssue(stage="plan", kind="unavailable", message=why)],
+    )
+    print_summary(report, CHINESE, written_to=None)
+    out = capsys.readouterr().out
+    assert "规则 (未采用模型的规划)" in out
+    assert why not in out

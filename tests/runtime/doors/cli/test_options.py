@@ -1,0 +1,24 @@
+"""Positions as they are typed."""
+
+from __future__ import annotations
+
+import click
+import pytest
+
+from novelgen.models.position import StoryPosition
+from runtime.doors.cli.parameters import POSITION
+
+
+@pytest.mark.parametrize(
+    ("typed", "position"), [("3:2", StoryPosition(3, 2)), ("3", StoryPosition(3)), ("0:0", StoryPosition(0, 0))]
+)
+def test_a_position_is_chapter_and_scene_or_chapter(typed: str, position: StoryPosition) -> None:
+    """`3:2` is on entering a scene, `3` on entering a chapter."""
+    assert POSITION.convert(typed, None, None) == position
+
+
+@pytest.mark.parametrize("typed", ["", "x", "3:", ":2", "1:2:3", "-1", "1.5", "٣"])
+def test_anything_else_is_no_position(typed: str) -> None:
+    """What is not one or two plain numbers is refused, and the right form is shown."""
+    with pytest.raises(click.BadParameter, match="write chapter:scene such as 3:2"):
+        POSITION.convert(typed, None, None)

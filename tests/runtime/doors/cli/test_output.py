@@ -1,0 +1,75 @@
+"""JSON and tables as they are printed."""
+
+from __future__ import annotations
+
+import io
+import json
+import logging
+
+import pytest
+
+from runtime.doors.cli.output import print_json, print_pairs, print_table, print_text
+from runtime.storage.records import MemoryFilter
+from tests.runtime.doors.cli.conftest import Run
+
+
+def test_json_is_of_models_lists_and_mappings(capsys: pytest.CaptureFixture[str]) -> None:
+    """Models inside lists and mappings become JSON; Chinese stays readable."""
+    print_json({"filter": MemoryFilter(tags=["钥匙"]), "list": [1, None]})
+    out = capsys.readouterr().out
+    assert "钥匙" in out
+    assert json.loads(out)["filter"]["tags"] == ["钥匙"]
+
+
+@pytest.mark.parametrize("encoding", ["ascii", "latin-1", "gbk"])
+def test_json_is_json_in_every_encoding(encoding: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What stdout cannot encode is escaped as JSON escapes it."""
+    buffer = io.BytesIO()
+    monkeypatch.setattr("sys.stdout", io.TextIOWrapper(buffer, encoding=encoding, write_through=True))
+    print_json({"text": "钥匙 😀"})
+    assert json.loads(buffer.getvalue().decode(encoding)) == {"text": "钥匙 😀"}
+
+
+def test_json_survives_lone_surrogates(capsys: pytest.CaptureFixture[str]) -> None:
+    """Half a surrogate pair is escaped instead of failing."""
+    print_json({"text": "a\ud800b"})
+    assert json.loads(capsys.readouterr().out) == {"text": "a\ud800b"}
+
+
+def test_a_table_takes_text_as_it_is(capsys: pytest.CaptureFixture[str]) -> None:
+    """Brackets and colons of a story are no markup, and its control characters do not reach the terminal."""
+    print_table(("id", "text"), [("M1", "[bold]he said[/bold] :smile: \x1b[31mred")], wide=1)
+    out = capsys.readouterr().out
+    assert "[bold]he said[/bold] :smile: [31mred" in out
+    assert "\x1b" not in out
+
+
+def test_a_table_counts_chinese_characters_as_two_columns(capsys: pytest.CaptureFixture[str]) -> None:
+    """No line of a table is wider than the output, and no character is lost."""
+    print_table(("id", "text"), [("M1", "青荇得知鹭鸶钥匙在阿雀那里" * 20)], wide=1)
+    lines = capsys.readouterr().out.splitlines()
+    assert all(sum(2 if each > "\u2e80" else 1 for each in line) <= 100 for line in lines)
+    assert "".join(lines).count("雀") == 20
+
+
+def test_pairs_leave_out_what_is_empty(capsys: pytest.CaptureFixture[str]) -> None:
+    """Only what there is to say is said."""
+    print_pairs({"name": "Ada", "tags": "", "role": None})
+    assert capsys.readouterr().out.split() == ["name", "Ada"]
+
+
+def test_text_is_printed_without_control_characters(capsys: pytest.CaptureFixture[str]) -> None:
+    """A line for people cannot move the cursor or change colours."""
+    print_text("a\x07b\x1b[2J")
+    assert capsys.readouterr().out == "ab[2J\n"
+
+
+def test_a_warning_that_repeats_is_said_once_a_run(run: Run, capsys: pytest.CaptureFixture[str]) -> None:
+    """Whatever is warned of again and again stands on stderr once, until the next command begins."""
+    run("projects")
+    for message in ("unknown field 'mood'", "unknown field 'mood'", "unknown field 'weather'"):
+        logging.getLogger("runtime.files").warning(message)
+    assert capsys.readouterr().err.count("unknown field 'mood'") == 1
+    run("projects")
+    logging.getLogger("runtime.files").warning("unknown field 'mood'")
+    assert capsys.readouterr().err.count("unknown field 'mood'") == 1

@@ -1,0 +1,119 @@
+"""`novelgen record`."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import click
+import pytest
+
+from tests.runtime.doors.cli.conftest import Run
+from tests.runtime.doors.cli.small_project import PROJECT
+
+
+def shown(run: Run, place: str = "1:1") -> dict[str, Any]:
+    """Return a scene's record as the command shows it."""
+    record: dict[str, Any] = json.loads(run("record", "show", PROJECT, place).stdout)
+    return record
+
+
+def test_a_record_is_shown_as_json(run: Run, ingested: Path) -> None:
+    """The whole record stands on stdout."""
+    record = shown(run)
+    assert (record["title"], record["memories"][0]["memory_id"]) == ("The third stair", "M001")
+
+
+def test_what_no_quote_proves_is_listed(run: Run, ingested: Path, tmp_path: Path) -> None:
+    """Supplied facts whose quote is not in the scene are named on stderr, and the entity's state says so."""
+    file = ingested / "records" / "chapter_001_records.json"
+    records = json.loads(file.read_text(encoding="utf-8"))
+    first = records["records"][0]
+    first["memories"][0]["evidence"] = "words that nobody wrote here"
+    first["state_changes"] = [
+        {"entity_id": "C0", "changes": {"mood": "calm"}, "evidence": "words that nobody wrote here"},
+        {"entity_id": "C0", "changes": {"status": "alive"}},
+    ]
+    file.write_text(json.dumps(records), encoding="utf-8")
+    assert run("ingest", PROJECT).exit_code == 0
+    result = run("record", "show", PROJECT, "1:1")
+    assert json.loads(result.stdout)["state_changes"][0]["changes"] == {"mood": "calm"}
+    listed = [line for line in result.stderr.splitlines() if line.startswith("unverified")]
+    assert [line.split(": ")[1] for line in listed] == ["memory M001", "state C0.mood"]
+    assert "mood: calm (unverified)" in run("entity", "show", PROJECT, "C0").stdout
+    state = json.loads(run("entity", "show", PROJECT, "C0", "--json").stdout)["state"]
+    assert (state["unverified"], state["state_data"]["status"]) == (["mood"], "alive")
+
+
+def test_a_scene_without_a_record_shows_an_empty_one(run: Run, ingested: Path) -> None:
+    """What can be filled in is shown, and stderr says that there is none."""
+    result = run("record", "show", PROJECT, "2:1")
+    assert json.loads(result.stdout)["memories"] == []
+    assert "scene 2:1 has no record (extraction none)" in result.stderr
+
+
+def test_an_authors_record_takes_the_place_and_stays(run: Run, ingested: Path, tmp_path: Path) -> None:
+    """What came from the old record is withdrawn; taking the scene in again keeps the author's."""
+    record = shown(run)
+    record["memories"][0] |= {"memory_id": "MINE", "content": "Ada dropped the key into the sea."}
+    record |= {"chapter_index": 9, "scene_index": 9}
+    file = tmp_path / "record.json"
+    file.write_text(json.dumps(record), encoding="utf-8")
+    result = run("record", "edit", PROJECT, "1:1", "--file", str(file))
+    assert (result.exit_code, "now has your record" in result.stdout) == (0, True)
+    assert run("ingest", PROJECT, "--no-records").exit_code == 0
+    after = shown(run)
+    assert (after["chapter_index"], after["memories"][0]["memory_id"]) == (1, "MINE")
+    memories = run("memory", "list", PROJECT, "--json").stdout
+    assert "dropped the key into the sea" in memories
+    assert "M001" not in memories
+
+
+def test_the_editor_starts_from_what_is_stored(run: Run, ingested: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Without a file the record opens in an editor, and what is saved there is stored."""
+
+    def edit(text: str, extension: str) -> str:
+        assert extension == ".json"
+        return text.replace("The third stair", "The fourth stair")
+
+    monkeypatch.setattr(click, "edit", edit)
+    assert run("record", "edit", PROJECT, "1:1").exit_code == 0
+    assert shown(run)["title"] == "The fourth stair"
+
+
+def test_an_editor_that_saves_nothing_changes_nothing(
+    run: Run, ingested: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Leaving the editor without saving keeps the record and who made it."""
+    before = run("scene", "show", PROJECT, "1:1", "--json").stdout
+    monkeypatch.setattr(click, "edit", lambda text, extension: None)
+    assert "as it was" in run("record", "edit", PROJECT, "1:1").stdout
+    assert run("scene", "show", PROJECT, "1:1", "--json").stdout == before
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("{", "Invalid JSON"),
+        ('{"memories": []}', "chapter_index: Field required"),
+        (
+            '{"chapter_index": 1, "scene_index": 1, "memories": [{"memory_id": "M", "content": "x", "importance": 0}]}',
+            "memories.0.importance",
+        ),
+    ],
+)
+def test_what_is_no_record_changes_nothing(run: Run, ingested: Path, tmp_path: Path, text: str, message: str) -> None:
+    """A wrong file is refused with the field that is wrong."""
+    before = shown(run)
+    file = tmp_path / "record.json"
+    file.write_text(text, encoding="utf-8")
+    result = run("record", "edit", PROJECT, "1:1", "--file", str(file))
+    assert result.exit_code == 2
+    assert message in result.stderr
+    assert shown(run) == before
+
+
+def test_a_scene_that_is_not_there_is_refused(run: Run, ingested: Path) -> None:
+    """Nothing is shown or edited where no scene stands."""
+    assert run("record", "show", PROJECT, "7:7").exit_code == 2

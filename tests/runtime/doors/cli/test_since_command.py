@@ -1,0 +1,107 @@
+"""`novelgen since`, and what ingest, import-book and extract end with."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from tests.runtime.doors.cli.conftest import Run
+from tests.runtime.doors.cli.small_project import PROJECT, write_project
+from tests.support.openai_stub import StubCall, openai_stub
+
+SOLD = "Ben sold the brass key to the harbour master for two loaves of bread."
+
+
+def test_since_tells_the_last_scene(run: Run, ingested: Path) -> None:
+    """Without options the last stored one; nobody is shown by an id."""
+    lines = run("since", PROJECT).stdout.splitlines()
+    assert lines[0] == "What scene 2:2 changed:"
+    assert f"  - {SOLD}" in lines
+    assert "  - Cornelius now holds the brass key" in lines
+    assert not any("C2" in line for line in lines)
+
+
+def test_since_tells_a_scene_or_a_stretch(run: Run, ingested: Path) -> None:
+    """`--scene` tells one, `--from` and `--as-of` a stretch; what comes later is in neither."""
+    scene = run("since", PROJECT, "--scene", "1:2").stdout
+    assert scene.startswith("What scene 1:2 changed:")
+    assert "  - Ben: wants: keep the lamp burning" in scene.splitlines()
+    assert "Cornelius" not in scene
+    stretch = json.loads(run("since", PROJECT, "--from", "1:1", "--as-of", "2:2", "--json").stdout)
+    assert (stretch["first"], stretch["last"]) == ([1, 1], [2, 1])
+    assert [each["has_record"] for each in stretch["scenes"]] == [True, True, False]
+    assert SOLD not in [each["content"] for each in stretch["facts"]]
+    assert "handovers" not in stretch
+
+
+@pytest.mark.parametrize(
+    ("arguments", "reason"),
+    [
+        (("--scene", "9:9"), "9:9"),
+        (("--scene", "1:1", "--from", "1:1"), "leave out --from"),
+        (("--from", "2:1", "--as-of", "1:1"), "turn them round"),
+        (("--from", "second"), "is no position"),
+    ],
+)
+def test_what_cannot_be_told_of_is_refused(run: Run, ingested: Path, arguments: tuple[str, ...], reason: str) -> None:
+    """With exit code 2 and what to do."""
+    result = run("since", PROJECT, *arguments)
+    assert result.exit_code == 2
+    assert reason in result.stderr
+
+
+def test_where_nothing_is_stored_nothing_changed(run: Run, ingested: Path) -> None:
+    """A stretch without scenes says so."""
+    assert run("since", PROJECT, "--from", "9").stdout.strip() == "no scene is stored there"
+
+
+def test_ingest_ends_with_what_the_last_scene_changed(run: Run, written: Path) -> None:
+    """Of several chapters the last scene, with totals; a second run takes nothing in and tells nothing."""
+    first = run("ingest", PROJECT).stdout
+    assert "What scene 2:2 changed:" in first
+    assert "  - The harbour master has the key" in first
+    assert "  Changed hands: Cornelius now holds the brass key" in first
+    assert "  All 4 scenes taken in: " in first
+    assert "changed:" not in run("ingest", PROJECT).stdout
+
+
+def test_json_has_the_changes_and_the_flag_leaves_them_out(run: Run, written: Path) -> None:
+    """`changes` stands in the report, and is absent where it was not wanted or there are none."""
+    report = json.loads(run("ingest", PROJECT, "--chapter", "1", "--json").stdout)
+    assert (report["changes"]["first"], report["changes"]["last"]) == ([1, 1], [1, 2])
+    assert "totals" not in report["changes"]
+    assert "changes" not in json.loads(run("ingest", PROJECT, "--no-changes", "--json").stdout)
+    assert "changes" not in json.loads(run("ingest", PROJECT, "--json").stdout)
+
+
+def test_a_chinese_story_is_told_of_in_chinese(run: Run, written: Path) -> None:
+    """The headings follow the story's language."""
+    (written / "settings.json").write_text('{"language": "zh"}', encoding="utf-8")
+    assert "第 2:2 场的变化：" in run("ingest", PROJECT).stdout
+
+
+def test_extract_ends_with_what_the_scenes_changed(
+    run: Run, projects_dir: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Of the scenes that were read, in the report too; `--no-changes` leaves it out."""
+    write_project(projects_dir, records=False)
+    assert "  stored as text alone, so that nobody said what they changed: 2:2" in run("ingest", PROJECT).stdout
+    monkeypatch.setenv("NOVELGEN_MODEL", "openai:stub")
+    monkeypatch.setenv("NOVELGEN_MEMORY__SUMMARIZATION__RECONCILE_CHAPTERS", "false")
+
+    def answer(call: StubCall) -> None:
+        scene = call.payload["messages"][1]["content"].split("===== the text =====\n")[1]
+        memory = {"content": "Something is known.", "entities": ["Ada"], "evidence": scene[:30]}
+        call.say(json.dumps({"summary": ["Something happens."], "memories": [memory]}))
+
+    with openai_stub(answer) as stub:
+        monkeypatch.setenv("NOVELGEN_MODEL_BASE_URL", stub.base_url)
+        told = run("extract", PROJECT, "--scene", "1:1")
+        report = json.loads(run("extract", PROJECT, "--scene", "1:2", "--json").stdout)
+        silent = run("extract", PROJECT, "--chapter", "2", "--no-changes")
+    assert "What scene 1:1 changed:" in told.stdout
+    assert "  - Something is known." in told.stdout
+    assert report["changes"]["last"] == [1, 2]
+    assert "What" not in silent.stdout.replace("What to do next", "")

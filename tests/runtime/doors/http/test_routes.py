@@ -1,0 +1,194 @@
+"""Every route once over real stores, and what each kind of wrong request is told."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from fastapi.testclient import TestClient
+
+from runtime.doors.http.problems import PROBLEM_TYPE
+from runtime.services.project_stores import ProjectStores
+from runtime.story import Story
+from runtime.writer import context_json
+from tests.runtime.doors.http.serving import client_of, project_stores, walk
+
+PLAN = {"location": "the lock shop", "characters": ["Ines", "Sparrow"], "purpose": "the key"}
+HERE = "/v1/projects/demo"
+
+
+def test_every_route_answers(client: TestClient) -> None:
+    """One walk over a real story calls every route that the OpenAPI document names, and all go well."""
+    exchanges = walk(client)
+    assert len(exchanges) >= 80
+
+
+def test_every_route_has_examples(empty: TestClient) -> None:
+    """The document has an example of each body that a route takes and of each answer that it gives."""
+    document = empty.get("/openapi.json").json()
+    without = []
+    for path, operations in document["paths"].items():
+        for operation in operations.values():
+            bodies = list(operation.get("requestBody", {}).get("content", {}).values())
+            answers = [
+                content
+                for status, answer in operation["responses"].items()
+                if status.startswith("2")
+                for kind, content in answer.get("content", {}).items()
+                if kind != "text/plain"
+            ]
+            if (bodies and not any("example" in each for each in bodies)) or not all(
+                "example" in each for each in answers
+            ):
+                without.append(f"{operation['operationId']} {path}")
+    assert without == []
+
+
+def test_a_context_is_that_of_the_file(client: TestClient, demo_folder: Path) -> None:
+    """The JSON of a context is word for word that of the context file, apart from its moment and its timings."""
+    asked = {"chapter_index": 3, "scene_index": 1, "scene_plan": PLAN}
+    answer = client.post(f"{HERE}/context", json=asked)
+    stores: ProjectStores = client.app.state.house.stores  # type: ignore[attr-defined]
+    context = Story(stores.of("demo"), "demo").context(3, 1, PLAN)
+    told, known = answer.json(), json.loads(context_json(context))
+    for each in (told, known):
+        each.pop("generated_at", None)
+        each.get("report", {}).pop("timings_ms", None)
+        each.get("report", {}).pop("elapsed_ms", None)
+    assert list(told) == list(known)
+    assert told["relevant_memories"] == known["relevant_memories"]
+    assert told["entity_states"] == known["entity_states"]
+    assert answer.headers["etag"].strip('"') == told["report"]["story_version"]
+
+
+def test_a_prompt_is_given_to_who_accepts_text(client: TestClient) -> None:
+    """With `Accept: text/plain` a context comes as the block for a prompt, and a recall does."""
+    asked = {"chapter_index": 3, "scene_index": 1, "scene_plan": PLAN}
+    answer = client.post(f"{HERE}/context", json=asked, headers={"Accept": "text/plain"})
+    assert answer.headers["content-type"] == "text/plain; charset=utf-8"
+    assert answer.text.startswith("# What the story has established")
+    recall = client.post(f"{HERE}/characters/Ines/recall", json={"said": "the key"}, headers={"Accept": "text/plain"})
+    assert recall.headers["content-type"] == "text/plain; charset=utf-8"
+
+
+def test_a_read_at_a_position_never_shows_what_comes_later(client: TestClient) -> None:
+    """What is read as of a position holds nothing of the scenes from there on."""
+    listed = client.get(f"{HERE}/memories", params={"as_of": "2:1", "limit": 500}).json()["memories"]
+    found = client.post(f"{HERE}/search", json={"query": "the key", "as_of": "2:1", "top_k": 50}).json()["memories"]
+    chunks = [each["chunk"] for each in listed] + found
+    assert chunks
+    assert {each["chapter_index"] for each in chunks if each["chapter_index"] is not None} <= {0, 1}
+
+
+@pytest.mark.parametrize(
+    ("method", "path", "body", "status", "kind"),
+    [
+        ("GET", "/v1/projects/nobody", None, 404, "unknown-project"),
+        ("GET", "/v1/projects/..%5Cetc", None, 400, "invalid-project-id"),
+        ("POST", "/v1/projects", {"project_id": "../x"}, 400, "invalid-project-id"),
+        ("POST", "/v1/projects", {"project_id": "demo"}, 409, "project-exists"),
+        ("POST", "/v1/projects", {"project": "x"}, 422, "invalid-request"),
+        ("GET", f"{HERE}/entities/Nobody", None, 404, "unknown-entity"),
+        ("GET", f"{HERE}/memories/none", None, 404, "unknown-memory"),
+        ("GET", f"{HERE}/scenes/99/1", None, 404, "unknown-scene"),
+        ("GET", f"{HERE}/scenes/x/1", None, 422, "invalid-request"),
+        ("GET", f"{HERE}/memories?as_of=late", None, 422, "invalid-request"),
+        ("GET", f"{HERE}/memories?as_of=9999999", None, 400, "invalid-position"),
+        ("GET", f"{HERE}/threads/OL999", None, 400, "user-input"),
+        ("PUT", f"{HERE}/scenes/9/1", {}, 400, "user-input"),
+        ("PUT", f"{HERE}/scenes/9/1", {"text": "x", "record": {"summary": 3}}, 400, "user-input"),
+        ("POST", f"{HERE}/context", {"chapter_index": 40, "scene_index": 1}, 400, "user-input"),
+        ("POST", f"{HERE}/context", {"chapter_index": -1, "scene_index": 1}, 422, "invalid-request"),
+        ("POST", f"{HERE}/search", {"query": " "}, 400, "user-input"),
+        ("POST", f"{HERE}/conflicts/none/waive", {}, 400, "user-input"),
+        ("POST", f"{HERE}/changes/999/undo", None, 400, "user-input"),
+        ("POST", f"{HERE}/characters/Nobody/reply", {"said": "Hello"}, 404, "unknown-entity"),
+        ("POST", f"{HERE}/characters/Ines/recall", {"as_of": "soon"}, 400, "invalid-position"),
+        ("GET", "/v1/jobs/none", None, 404, "unknown-job"),
+        ("POST", f"{HERE}/manuscript", None, 400, "user-input"),
+        ("GET", "/v1/nothing", None, 404, "unknown-route"),
+        ("DELETE", "/v1/projects", None, 405, "wrong-method"),
+    ],
+)
+def test_a_wrong_request_is_told_what_is_wrong(
+    client: TestClient, method: str, path: str, body: Any, status: int, kind: str
+) -> None:
+    """Each wrong request ends in a problem of a stable type and status, which names no path of the machine."""
+    answer = client.request(method, path, json=body)
+    assert answer.headers["content-type"] == PROBLEM_TYPE
+    problem = answer.json()
+    assert (problem["status"], problem["type"]) == (status, f"urn:novelgen:{kind}"), problem
+    assert answer.status_code == status
+    assert problem["request_id"] == answer.headers["x-request-id"]
+    assert "/tmp" not in answer.text
+    assert problem["detail"]
+
+
+def test_a_server_without_a_model_says_which_setting_names_one(demo_folder: Path) -> None:
+    """What needs a model is refused with the setting to set, before anything is streamed or queued."""
+    with client_of(demo_folder) as client:
+        reply = client.post(f"{HERE}/characters/Ines/reply", json={"said": "Hello"})
+        extract = client.post(f"{HERE}/extract", json={})
+        jobs = client.get("/v1/jobs").json()["jobs"]
+    assert (reply.status_code, extract.status_code) == (409, 409)
+    assert "NOVELGEN_MODEL" in reply.json()["detail"]
+    assert jobs == []
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        b"{",
+        b"[" * 100_000,
+        b'{"query": "' + b"9" * 5000 + b'", "top_k": ' + b"9" * 5000 + b"}",
+        b'{"query": "\\ud800", "top_k": NaN}',
+        b'{"query": "\xff"}',
+        b"null",
+    ],
+)
+def test_a_hostile_body_is_refused(client: TestClient, body: bytes) -> None:
+    """Broken, endlessly deep, and unreadable JSON is the caller's fault and no bug."""
+    answer = client.post(f"{HERE}/search", content=body, headers={"Content-Type": "application/json"})
+    assert answer.status_code in (400, 422), answer.text
+    assert answer.headers["content-type"] == PROBLEM_TYPE
+
+
+def test_lone_surrogates_are_no_bug(client: TestClient) -> None:
+    """Half of a character in a text or a query is taken in or refused, never a failure of the server."""
+    for path, body in (
+        (f"{HERE}/search", b'{"query": "the \\ud800 key"}'),
+        (f"{HERE}/memories", b'{"text": "a \\ud83d note"}'),
+        (f"{HERE}/characters/Ines/memories", b'{"text": "a \\ud83d memory", "details": {"x": "\\ud83d"}}'),
+        ("/v1/projects", b'{"project_id": "\\ud83d"}'),
+    ):
+        answer = client.post(path, content=body, headers={"Content-Type": "application/json"})
+        assert answer.status_code < 500, (path, answer.text)
+
+
+def test_projects_keep_to_themselves(client: TestClient) -> None:
+    """What is stored in one project is found in no other."""
+    client.post(f"{HERE}/memories", json={"text": "The xylograph hums at noon."})
+    other = client.post("/v1/projects/demo-zh/search", json={"query": "xylograph hums", "top_k": 50}).json()
+    assert {each["project_id"] for each in other["memories"]} <= {"demo-zh"}
+
+
+def test_a_project_whose_config_is_wrong_does_not_hide_the_others(demo_folder: Path) -> None:
+    """The list tells why a project cannot be read, without the machine's paths, and lists the others."""
+    (demo_folder / "demo-zh" / "config.yaml").write_text("memory:\n  memory_budgt: 3\n")
+    with client_of(demo_folder) as client:
+        listed = {each["project_id"]: each for each in client.get("/v1/projects").json()["projects"]}
+    assert listed["demo"]["scenes"] > 0
+    assert "memory_budgt" in listed["demo-zh"]["problem"]
+    assert str(demo_folder) not in listed["demo-zh"]["problem"]
+
+
+def test_a_changed_config_holds_from_the_next_request_on(demo_folder: Path) -> None:
+    """A project's config.yaml is read again once it has changed."""
+    stores = project_stores(demo_folder)
+    before = stores.of("demo")
+    assert stores.of("demo") is before
+    (demo_folder / "demo" / "config.yaml").write_text("model: fake:nothing\n")
+    assert stores.of("demo").settings.model == "fake:nothing"
+    stores.close()

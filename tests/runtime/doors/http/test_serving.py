@@ -1,0 +1,146 @@
+"""The running server: found by its folder, ended by a signal within seconds, and refused where it must be."""
+
+from __future__ import annotations
+
+import signal
+import socket
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import httpx
+import pytest
+from click.testing import CliRunner, Result
+from filelock import FileLock
+
+from novelgen.errors import ConfigurationError
+from runtime.doors.cli.main import novelgen
+from runtime.doors.http.presence import announced, running_server
+from tests.support.served_process import ServedProcess
+
+ROOT = Path(__file__).parents[4]
+Run = Callable[..., Result]
+
+
+@pytest.fixture
+def run(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Run:
+    """Run a command in this process over a folder of projects."""
+    monkeypatch.setenv("NOVELGEN_PROJECTS_DIR", str(tmp_path / "projects"))
+    return lambda *arguments: CliRunner().invoke(novelgen, list(arguments))
+
+
+@pytest.fixture
+def server(tmp_path: Path) -> Iterator[ServedProcess]:
+    """A server of its own process over an empty folder."""
+    process = ServedProcess(tmp_path)
+    yield process
+    if process.is_alive:
+        process.end(signal.SIGKILL)
+
+
+def test_a_signal_ends_the_server_clean(server: ServedProcess, tmp_path: Path) -> None:
+    """SIGTERM ends a server while a connection is open, with exit code 0; what was stored is there."""
+    with httpx.Client(base_url=server.url, timeout=60) as client:
+        assert client.post("/v1/projects", json={"project_id": "mill"}).status_code == 201
+        text = "Ada met Bo at the mill and gave him the key."
+        assert client.put("/v1/projects/mill/scenes/1/1", json={"text": text}).status_code == 200
+        assert running_server(tmp_path) == server.url
+        assert server.end(signal.SIGTERM)[0] == 0
+    assert running_server(tmp_path) is None
+    assert not (tmp_path / ".server" / "server.json").exists()
+    assert (tmp_path / "mill" / "data" / "novel.db").exists()
+
+
+def test_a_killed_server_does_not_count(server: ServedProcess, tmp_path: Path) -> None:
+    """What a killed server left behind is no running server, and keeps no other from starting."""
+    server.end(signal.SIGKILL)
+    assert (tmp_path / ".server" / "server.json").exists()
+    assert running_server(tmp_path) is None
+    with announced(tmp_path, "http://127.0.0.1:1"):
+        assert running_server(tmp_path) == "http://127.0.0.1:1"
+
+
+def test_commands_work_beside_a_server(server: ServedProcess, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Beside a server that holds the index a command searches and stores; what needs the index names the server."""
+    monkeypatch.setenv("NOVELGEN_PROJECTS_DIR", str(tmp_path))
+    monkeypatch.setenv("NOVELGEN_MEMORY__EMBEDDING_MODEL", "fake:64")
+    with httpx.Client(base_url=server.url, timeout=60) as client:
+        client.post("/v1/projects", json={"project_id": "mill"}).raise_for_status()
+        text = "Ada met Bo at the mill and gave him the key."
+        client.put("/v1/projects/mill/scenes/1/1", json={"text": text}).raise_for_status()
+        client.post("/v1/projects/mill/search", json={"query": "the key"}).raise_for_status()
+        found = CliRunner().invoke(novelgen, ["search", "mill", "the key"])
+        assert found.exit_code == 0
+        assert "Ada met Bo" in found.stdout
+        assert f"a server has these projects open ({server.url})" in found.stderr
+        for command in (["reindex", "mill"], ["doctor", "mill", "--repair"]):
+            refused = CliRunner().invoke(novelgen, command)
+            assert refused.exit_code != 0
+            assert f"{server.url}/v1/projects/mill/doctor" in refused.stderr
+        assert client.post("/v1/projects/mill/doctor").status_code == 200
+
+
+def test_a_folder_has_one_server(tmp_path: Path) -> None:
+    """A second server over a folder is refused, and told where the first is."""
+    with announced(tmp_path, "http://127.0.0.1:4711"), pytest.raises(ConfigurationError, match="4711"):  # noqa: SIM117
+        with announced(tmp_path, "http://127.0.0.1:4712"):
+            raise AssertionError("two servers")
+    with announced(tmp_path, "http://127.0.0.1:4712"):
+        pass
+
+
+@pytest.mark.parametrize("left", ["", "{", "[]", '{"pid": 1}'])
+def test_a_torn_file_is_no_server(tmp_path: Path, left: str) -> None:
+    """A file that tells no address names no server, whoever holds the lock."""
+    (tmp_path / ".server").mkdir()
+    (tmp_path / ".server" / "server.json").write_text(left)
+    with FileLock(tmp_path / ".server" / "server.lock", thread_local=False):
+        assert running_server(tmp_path) is None
+
+
+def test_commands_say_that_a_server_is_running(run: Run, tmp_path: Path) -> None:
+    """A command over a folder that a server has says so on stderr, and works."""
+    with announced(tmp_path / "projects", "http://127.0.0.1:4711"):
+        result = run("projects")
+    assert result.exit_code == 0
+    assert "4711" in result.stderr
+
+
+def test_an_open_address_without_a_token_is_refused(run: Run) -> None:
+    """Nothing listens for other machines without a token."""
+    result = run("serve", "--host", "0.0.0.0")
+    assert result.exit_code == 2
+    assert "NOVELGEN_SERVER_TOKEN" in result.stderr
+
+
+def test_a_port_that_is_taken_is_refused(run: Run) -> None:
+    """A port at which another program listens is named with what to do."""
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        result = run("serve", "--port", str(taken.getsockname()[1]))
+    assert result.exit_code == 2
+    assert "--port" in result.stderr
+
+
+@pytest.mark.parametrize("package", ["fastapi", "jinja2"])
+def test_without_the_extra_its_name_is_told(run: Run, monkeypatch: pytest.MonkeyPatch, package: str) -> None:
+    """Where a package of the extra is not installed the command names what to install."""
+    monkeypatch.setitem(sys.modules, package, None)
+    for name in [each for each in sys.modules if each.startswith("runtime.doors.http.") and "presence" not in each]:
+        monkeypatch.delitem(sys.modules, name)
+    result = run("serve")
+    assert result.exit_code == 2
+    assert "pip install 'novelgen[server]'" in result.stderr
+
+
+def test_help_and_import_load_no_server() -> None:
+    """`import novelgen` and the help of the program and of serve load neither FastAPI nor uvicorn."""
+    code = (
+        "import sys, novelgen, contextlib, io\n"
+        "from runtime.doors.cli.main import main\n"
+        "for words in (['--help'], ['serve', '--help']):\n"
+        "    with contextlib.redirect_stdout(io.StringIO()), contextlib.suppress(SystemExit):\n"
+        "        main(words)\n"
+        "sys.exit(any(each in sys.modules for each in ('fastapi', 'starlette', 'uvicorn')))"
+    )
+    assert subprocess.run([sys.executable, "-c", code], cwd=ROOT, check=False).returncode == 0

@@ -1,0 +1,217 @@
+"""How much the server takes on at once, and what it does with the rest."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import Any
+
+from starlette.types import Message, Receive, Scope, Send
+
+from runtime.doors.http.gate import Gate
+from runtime.doors.http.repeats import Repeats
+from runtime.doors.http.settings import Limits, ServerSettings
+from runtime.doors.http.turns import Turns
+
+
+class HeldWork:
+    """An application that answers once it is let go, and counts what is at work."""
+
+    def __init__(self) -> None:
+        self.go = asyncio.Event()
+        self.begun = asyncio.Event()
+        self.at_work = 0
+        self.most = 0
+        self.calls = 0
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        self.calls += 1
+        self.at_work += 1
+        self.most = max(self.most, self.at_work)
+        self.begun.set()
+        try:
+            while (await receive()).get("more_body"):
+                pass
+            await self.go.wait()
+        finally:
+            self.at_work -= 1
+        await send({"type": "http.response.start", "status": 200, "headers": [(b"content-type", b"text/plain")]})
+        await send({"type": "http.response.body", "body": str(self.calls).encode()})
+
+
+async def ask(
+    app: Any, method: str = "GET", path: str = "/v1/projects", *, body: bytes | None = b"", **headers: str
+) -> tuple[int, dict[str, str], bytes]:
+    """Send one request to an ASGI application; a body that is None never comes."""
+    sent: list[Message] = []
+
+    async def receive() -> Message:
+        if body is None:
+            await asyncio.Event().wait()
+        return {"type": "http.request", "body": body, "more_body": False}
+
+    async def send(message: Message) -> None:
+        sent.append(message)
+
+    told = [(b"host", b"localhost"), *((n.replace("_", "-").encode(), v.encode()) for n, v in headers.items())]
+    scope = {
+        "type": "http",
+        "method": method,
+        "path": path,
+        "query_string": b"",
+        "headers": told,
+        "scheme": "http",
+        "server": ("localhost", 80),
+    }
+    await app(scope, receive, send)
+    answered = {name.decode().lower(): value.decode() for name, value in sent[0]["headers"]}
+    return sent[0]["status"], answered, b"".join(each.get("body", b"") for each in sent[1:])
+
+
+def behind_gate(work: Any, **limits: Any) -> Any:
+    """Return an application as the server stacks it."""
+    bounds = Limits(**limits)
+    return Gate(Turns(Repeats(work), limits=bounds), settings=ServerSettings(limits=bounds))
+
+
+def test_no_more_work_at_once_than_bound() -> None:
+    """Two work, two wait, and the fifth is told to come again later."""
+
+    async def scenario() -> None:
+        work = HeldWork()
+        app = behind_gate(work, at_once=2, waiting=2, waiting_s=60)
+        held = [asyncio.ensure_future(ask(app)) for _ in range(4)]
+        while work.at_work < 2:
+            await asyncio.sleep(0)
+        for _ in range(50):
+            await asyncio.sleep(0)
+        status, headers, body = await ask(app)
+        assert (status, headers["retry-after"]) == (429, "2")
+        assert b"too-many-requests" in body
+        work.go.set()
+        assert [each[0] for each in await asyncio.gather(*held)] == [200] * 4
+        assert work.most == 2
+
+    asyncio.run(scenario())
+
+
+def test_a_wait_ends() -> None:
+    """Who waits too long for a turn is told so, and takes no turn afterwards."""
+
+    async def scenario() -> None:
+        work = HeldWork()
+        app = behind_gate(work, at_once=1, waiting=5, waiting_s=0.01)
+        first = asyncio.ensure_future(ask(app))
+        await work.begun.wait()
+        status, headers, body = await ask(app)
+        assert (status, "retry-after" in headers) == (503, True)
+        assert b"urn:novelgen:busy" in body
+        work.go.set()
+        assert (await first)[0] == 200
+        assert (await ask(app))[0] == 200
+        assert work.calls == 2
+
+    asyncio.run(scenario())
+
+
+def test_work_that_is_late_keeps_its_turn() -> None:
+    """A request out of time is answered; its turn is free only once its work has really ended."""
+
+    async def scenario() -> None:
+        work = HeldWork()
+        app = behind_gate(work, at_once=1, waiting=0, waiting_s=60, request_s=0.01)
+        status, _, body = await ask(app)
+        assert (status, b"out-of-time" in body) == (504, True)
+        assert (await ask(app))[0] == 429
+        work.go.set()
+        while work.at_work:
+            await asyncio.sleep(0)
+        await asyncio.sleep(0)
+        assert (await ask(app))[0] == 200
+
+    asyncio.run(scenario())
+
+
+def test_a_body_that_does_not_come_keeps_no_turn() -> None:
+    """Who opens a request and sends nothing is turned away, and the turn is free again."""
+
+    async def scenario() -> None:
+        work = HeldWork()
+        work.go.set()
+        app = behind_gate(work, at_once=1, waiting=0, waiting_s=60, body_s=0.01)
+        status, _, body = await ask(app, "POST", body=None)
+        assert (status, b"slow-body" in body) == (408, True)
+        assert (await ask(app))[0] == 200
+
+    asyncio.run(scenario())
+
+
+def test_who_watches_is_always_answered() -> None:
+    """/health is answered while every turn is taken."""
+
+    async def scenario() -> None:
+        work = HeldWork()
+        app = behind_gate(work, at_once=1, waiting=0, waiting_s=60)
+        held = asyncio.ensure_future(ask(app))
+        await work.begun.wait()
+        health = asyncio.ensure_future(ask(app, path="/health"))
+        while work.at_work < 2:
+            await asyncio.sleep(0)
+        work.go.set()
+        assert (await health)[0] == 200
+        assert (await held)[0] == 200
+
+    asyncio.run(scenario())
+
+
+def test_a_repeated_write_is_done_once() -> None:
+    """Under one Idempotency-Key a write is done once and answered alike; at work it is said to be so."""
+
+    async def scenario() -> None:
+        work = HeldWork()
+        app = behind_gate(work)
+        first = asyncio.ensure_future(ask(app, "POST", body=b"a", idempotency_key="k"))
+        await work.begun.wait()
+        assert (await ask(app, "POST", body=b"a", idempotency_key="k"))[0] == 409
+        work.go.set()
+        status, _, body = await first
+        again = await ask(app, "POST", body=b"a", idempotency_key="k")
+        assert (status, body, work.calls) == (200, b"1", 1)
+        assert (again[0], again[2], again[1]["idempotency-replayed"]) == (200, b"1", "true")
+        other = await ask(app, "POST", body=b"b", idempotency_key="k")
+        assert (other[0], b"idempotency-key-reused" in other[2]) == (422, True)
+        assert (await ask(app, "POST", body=b"a", idempotency_key="k2"))[2] == b"2"
+        assert (await ask(app, "POST", body=b"a"))[2] == b"3"
+
+    asyncio.run(scenario())
+
+
+def test_a_write_that_failed_is_tried_again() -> None:
+    """An answer that may go better the next time is not kept under its key."""
+
+    async def scenario() -> None:
+        calls = []
+
+        async def failing(scope: Scope, receive: Receive, send: Send) -> None:
+            calls.append(scope["path"])
+            await send({"type": "http.response.start", "status": 503 if len(calls) == 1 else 201, "headers": []})
+            await send({"type": "http.response.body", "body": b""})
+
+        app = behind_gate(failing)
+        assert (await ask(app, "POST", idempotency_key="k"))[0] == 503
+        assert (await ask(app, "POST", idempotency_key="k"))[0] == 201
+
+    asyncio.run(scenario())
+
+
+def test_what_the_end_of_the_server_cuts_off_is_told_to_come_again() -> None:
+    """A request that is at work when the server ends is refused as one to be sent again, not as a bug."""
+
+    async def scenario() -> None:
+        work = HeldWork()
+        request = asyncio.ensure_future(ask(behind_gate(work), "PUT"))
+        await work.begun.wait()
+        request.cancel()
+        status, headers, body = await request
+        assert (status, "retry-after" in headers, b"urn:novelgen:ending" in body) == (503, True, True)
+
+    asyncio.run(scenario())

@@ -1,0 +1,105 @@
+"""Clients of the SDK over the demo projects, in process and over both transports."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import os
+import re
+import subprocess
+import sys
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Sequence
+from pathlib import Path
+from typing import Any, TypeVar
+
+from langchain_core.language_models import BaseChatModel
+from mcp import Client, StdioServerParameters
+from mcp.client.stdio import stdio_client
+from mcp.types import CallToolResult, TextContent
+
+from runtime.doors.mcp.server import build_mcp_server
+from runtime.doors.mcp.shelf import Shelf
+from tests.runtime.doors.http.serving import project_stores
+
+ROOT = Path(__file__).parents[4]
+FAKE_EMBEDDINGS = {"NOVELGEN_MEMORY__EMBEDDING_MODEL": "fake:64"}
+Result = TypeVar("Result")
+
+
+def asked(
+    projects_dir: Path,
+    ask: Callable[[Client], Awaitable[Result]],
+    *,
+    project_id: str | None = "demo",
+    is_read_only: bool = False,
+    chat_model: BaseChatModel | None = None,
+) -> Result:
+    """Return what a client gets of a server in this process.
+
+    Args:
+        projects_dir: Folder of the projects.
+        ask: Asks.
+        project_id: The only project; None lets calls name one.
+        is_read_only: As for the server.
+        chat_model: As for the server.
+    """
+
+    async def run() -> Result:
+        with contextlib.closing(project_stores(projects_dir)) as stores:
+            shelf = Shelf(stores, project_id=project_id, chat_model=chat_model)
+            async with Client(build_mcp_server(shelf, is_read_only=is_read_only)) as client:
+                return await ask(client)
+
+    return asyncio.run(run())
+
+
+@contextlib.asynccontextmanager
+async def over_stdio(
+    projects_dir: Path, *arguments: str, log: Any = sys.stderr, mode: str = "auto"
+) -> AsyncIterator[Client]:
+    """A client of `novelgen mcp` in a process of its own."""
+    server = StdioServerParameters(
+        command=sys.executable,
+        args=["-m", "novelgen", "--projects-dir", str(projects_dir), "mcp", *arguments],
+        cwd=ROOT,
+        env=FAKE_EMBEDDINGS,
+    )
+    async with Client(stdio_client(server, errlog=log), mode=mode) as client:
+        yield client
+
+
+@contextlib.contextmanager
+def running_server(projects_dir: Path, **variables: str) -> Iterator[str]:
+    """The address of a `novelgen serve` in a process of its own."""
+    process = subprocess.Popen(
+        [sys.executable, "-m", "novelgen", "--projects-dir", str(projects_dir), "serve", "--port", "0"],
+        cwd=ROOT,
+        env={**os.environ, **FAKE_EMBEDDINGS, **variables},
+        stdout=subprocess.PIPE,
+        text=True,
+    )
+    assert process.stdout is not None
+    try:
+        found = re.match(r"(http://\S+)/v1 is open", process.stdout.readline())
+        assert found is not None
+        yield found[1]
+    finally:
+        process.terminate()
+        try:
+            process.wait(30)
+        finally:
+            process.kill()
+            process.wait()
+            process.stdout.close()
+
+
+def text_of(result: CallToolResult) -> str:
+    """Return the one text of an answer."""
+    [content] = result.content
+    assert isinstance(content, TextContent)
+    return content.text
+
+
+def names_of(items: Sequence[Any]) -> set[str]:
+    """Return the names of tools, prompts or resources."""
+    return {each.name for each in items}

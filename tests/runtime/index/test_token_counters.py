@@ -1,0 +1,133 @@
+"""Counting tokens by the tokenizer that a setting names."""
+
+from __future__ import annotations
+
+import hashlib
+import socket
+from pathlib import Path
+
+import pytest
+import tiktoken
+from tokenizers import Tokenizer
+from tokenizers.models import WordLevel
+from tokenizers.pre_tokenizers import Whitespace
+
+from novelgen.errors import ConfigurationError
+from novelgen.language.language import estimate_tokens
+from runtime.index import token_counters
+from runtime.index.token_counters import build_token_counter
+from runtime.settings import load_settings
+
+
+@pytest.fixture
+def tokenizer_file(tmp_path: Path) -> Path:
+    """A tokenizer of whole words that would cut a text at three tokens and pad it to eight."""
+    words = {"[UNK]": 0, "Ada": 1, "hid": 2, "the": 3, "key": 4, "阿黛": 5, "藏": 6}
+    tokenizer = Tokenizer(WordLevel(words, unk_token="[UNK]"))
+    tokenizer.pre_tokenizer = Whitespace()
+    tokenizer.enable_truncation(3)
+    tokenizer.enable_padding(length=8)
+    file = tmp_path / "tokenizer.json"
+    tokenizer.save(str(file))
+    return file
+
+
+@pytest.fixture
+def no_network(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Whoever opens a connection fails the test."""
+
+    def refuse(*_: object, **__: object) -> None:
+        raise AssertionError("a connection was opened")
+
+    monkeypatch.setattr(socket.socket, "connect", refuse)
+
+
+def test_the_estimate_is_what_it_was() -> None:
+    """The default counts as before and has no issue."""
+    assert build_token_counter("estimate") == (estimate_tokens, None)
+    assert load_settings().memory.token_counter == "estimate"
+
+
+def test_a_tokenizer_file_counts_whole_texts(tokenizer_file: Path) -> None:
+    """Neither the truncation nor the padding that a file asks for changes what a text costs."""
+    count, issue = build_token_counter(f"hf:{tokenizer_file}")
+    assert issue is None
+    assert [count(text) for text in ("Ada hid the key Ada hid", "阿黛 藏 key", "Ada", "")] == [6, 3, 1, 0]
+
+
+def test_a_missing_file_is_said_and_estimated(tmp_path: Path) -> None:
+    """The issue names the file."""
+    count, issue = build_token_counter(f"hf:{tmp_path / 'none.json'}")
+    assert count is estimate_tokens
+    assert issue is not None
+    assert (issue.stage, issue.kind) == ("tokens", "unavailable")
+    assert "none.json" in issue.message
+
+
+@pytest.mark.parametrize("content", ["", "{}", "not json", '{"model": {"type": "WordLevel"}}'])
+def test_a_malformed_file_is_said_and_estimated(tmp_path: Path, content: str) -> None:
+    """Whatever is wrong with it, contexts are built."""
+    file = tmp_path / "tokenizer.json"
+    file.write_text(content, "utf-8")
+    count, issue = build_token_counter(f"hf:{file}")
+    assert count("铁门开了。") == estimate_tokens("铁门开了。")
+    assert issue is not None
+    assert (issue.kind, "is no tokenizer.json" in issue.message) == ("malformed", True)
+
+
+@pytest.mark.parametrize("wanted", ["o200k_base", "gpt-4o", "gpt-4"])
+def test_what_tiktoken_has_not_cached_is_not_fetched(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, no_network: None, wanted: str
+) -> None:
+    """An encoding that is not at hand is estimated, and the issue says how to get it; nothing goes out."""
+    monkeypatch.setenv("TIKTOKEN_CACHE_DIR", str(tmp_path))
+    count, issue = build_token_counter(f"tiktoken:{wanted}")
+    assert count is estimate_tokens
+    assert issue is not None
+    assert (issue.kind, "not in tiktoken's cache" in issue.message) == ("unavailable", True)
+
+
+def test_a_damaged_cache_of_tiktoken_is_left_alone(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, no_network: None
+) -> None:
+    """tiktoken would delete such a file and fetch it anew, so it is not asked."""
+    url = "https://openaipublic.blob.core.windows.net/encodings/cl100k_base.tiktoken"
+    file = tmp_path / hashlib.sha1(url.encode()).hexdigest()
+    file.write_bytes(b"cut")
+    monkeypatch.setenv("TIKTOKEN_CACHE_DIR", str(tmp_path))
+    assert build_token_counter("tiktoken:cl100k_base").issue is not None
+    assert file.read_bytes() == b"cut"
+
+
+def test_what_tiktoken_has_at_hand_counts(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, no_network: None) -> None:
+    """A file whose hash is right is given to tiktoken, and its encoding counts without special tokens."""
+    content = b"IQ== 0\nIg== 1\n"
+    digest = hashlib.sha256(content).hexdigest()
+    url = "https://openaipublic.blob.core.windows.net/encodings/o200k_base.tiktoken"
+    (tmp_path / hashlib.sha1(url.encode()).hexdigest()).write_bytes(content)
+    monkeypatch.setenv("TIKTOKEN_CACHE_DIR", str(tmp_path))
+    monkeypatch.setattr(token_counters, "_TIKTOKEN_ENCODINGS", {"o200k_base": ("o200k_base", digest)})
+    letters = tiktoken.Encoding(
+        "letters", pat_str=r".", mergeable_ranks={bytes([n]): n for n in range(256)}, special_tokens={}
+    )
+    monkeypatch.setattr(tiktoken, "get_encoding", lambda name: letters)
+    count, issue = build_token_counter("tiktoken:gpt-4o")
+    assert (count("Ada"), count("钥"), issue) == (3, 3, None)
+
+
+@pytest.mark.parametrize("wanted", ["no-such-model", "text-davinci-003"])
+def test_a_model_that_tiktoken_does_not_know_is_said(wanted: str) -> None:
+    """So is one whose encoding no chat model uses."""
+    count, issue = build_token_counter(f"tiktoken:{wanted}")
+    assert count is estimate_tokens
+    assert issue is not None
+    assert issue.kind == "unavailable"
+
+
+@pytest.mark.parametrize("name", ["", "exact", "hf:", "tiktoken:", "spm:x"])
+def test_an_unknown_scheme_is_refused(name: str) -> None:
+    """Both where it is set and where a counter is asked for, with what can be written."""
+    with pytest.raises(ConfigurationError, match="token counter"):
+        build_token_counter(name)
+    with pytest.raises(ConfigurationError, match=r"memory\.token_counter"):
+        load_settings(memory={"token_counter": name})

@@ -1,0 +1,128 @@
+"""A story on its way in, in a real browser: from the drop of files to the first context, in both languages."""
+
+from __future__ import annotations
+
+import base64
+import zipfile
+from pathlib import Path
+
+import docx
+import pytest
+from playwright.sync_api import Browser, Page, expect
+
+from runtime.page.words import CATALOGUES, PageLanguage
+from tests.support.browser import open_server, window_of
+
+PATIENCE_MS = 60_000
+
+DROP = """([form, name, content]) => {
+  const data = new DataTransfer();
+  const bytes = Uint8Array.from(atob(content), (each) => each.charCodeAt(0));
+  data.items.add(new File([bytes], name));
+  for (const kind of ["dragenter", "dragover", "drop"]) {
+    form.dispatchEvent(new DragEvent(kind, { bubbles: true, cancelable: true, dataTransfer: data }));
+  }
+}"""
+
+ENGLISH_STORY = [
+    ("Chapter 1: Low water", "The weir was low. Ada Penrose counted the stones and wrote the number down."),
+    ("Chapter 2: High water", "It rose in the night. Ada hid the ledger under the sluice where no one looks."),
+]
+CHINESE_STORY = [
+    ("第一章 雪夜", "雪下了一夜。沈青提着灯上山，路上一个人也没有遇见。"),
+    ("第二章 破庙", "破庙里坐着一个老人，名叫陆鸣。他说灯不能灭。"),
+]
+
+
+def _write_docx(file: Path) -> None:
+    document = docx.Document()
+    for title, text in CHINESE_STORY:
+        document.add_heading(title, level=1)
+        document.add_paragraph(text)
+    document.save(str(file))
+
+
+def _write_epub(file: Path) -> None:
+    container = (
+        '<container xmlns="urn:oasis:names:tc:opendocument:xmlns:container"><rootfiles>'
+        '<rootfile full-path="book.opf"/></rootfiles></container>'
+    )
+    items = "".join(f'<item id="c{number}" href="c{number}.xhtml"/>' for number in (1, 2))
+    spine = "".join(f'<itemref idref="c{number}"/>' for number in (1, 2))
+    package = (
+        f'<package xmlns="http://www.idpf.org/2007/opf"><manifest>{items}</manifest><spine>{spine}</spine></package>'
+    )
+    with zipfile.ZipFile(file, "w") as book:
+        book.writestr("META-INF/container.xml", container)
+        book.writestr("book.opf", package)
+        for number, (title, text) in enumerate(ENGLISH_STORY, start=1):
+            book.writestr(f"c{number}.xhtml", f"<html><body><h1>{title}</h1><p>{text}</p></body></html>")
+
+
+def _drop(page: Page, file: Path) -> None:
+    """Let a file fall onto the page, as a hand with a mouse does."""
+    content = base64.b64encode(file.read_bytes()).decode()
+    form = page.locator("form[data-drop]").element_handle()
+    page.evaluate(DROP, [form, file.name, content])
+
+
+@pytest.mark.parametrize(("language", "locale", "suffix"), [("en", "en-US", ".epub"), ("zh", "zh-CN", ".docx")])
+def test_a_story_comes_in_from_the_drop_to_its_context(
+    browser: Browser, tmp_path: Path, language: PageLanguage, locale: str, suffix: str
+) -> None:
+    """A dropped book is shown as it would be cut, taken in while one watches, read, and gives its first context."""
+    words = CATALOGUES[language]
+    story = CHINESE_STORY if language == "zh" else ENGLISH_STORY
+    book = tmp_path / f"book{suffix}"
+    (_write_docx if suffix == ".docx" else _write_epub)(book)
+    folder = tmp_path / "projects"
+    folder.mkdir()
+    with open_server(folder) as server, window_of(browser, server, locale=locale) as window:
+        page = window.open("/")
+        page.set_default_timeout(PATIENCE_MS)
+        assert window.barriers() == []
+        _drop(page, book)
+        page.wait_for_url("**/page/imports/*")
+        for title, _ in story:
+            expect(page.get_by_role("cell", name=title)).to_be_visible()
+        assert window.barriers() == []
+        page.get_by_role("button", name=words["take_in"]).click()
+        page.wait_for_url("**/page/jobs/*")
+        page.get_by_role("link", name=words["to_context"]).wait_for()
+        assert window.barriers() == []
+        page.get_by_role("link", name=words["to_story"]).click()
+        expect(page.get_by_text(story[-1][1][:10]).or_(page.get_by_text(story[0][1][:10])).first).to_be_visible()
+        page.go_back()
+        page.get_by_role("link", name=words["to_context"]).click()
+        page.locator("textarea[name=purpose]").fill("沈青守着灯。" if language == "zh" else "Ada opens the ledger.")
+        page.get_by_role("button", name=words["build"]).click()
+        expect(page.locator("#prompt-title")).to_be_visible()
+        for view in ("health", "reading"):
+            window.open(f"/page/projects/book/{view}")
+            assert window.barriers() == []
+        window.open("/page/projects/book/health")
+        page.locator("details.fold summary").click()
+        delete = page.get_by_role("button", name=words["delete_for_good"])
+        expect(delete).to_be_disabled()
+        page.locator("input[name=confirm]").fill("book")
+        delete.click()
+        expect(page.get_by_text(words["no_projects"])).to_be_visible()
+        assert window.complaints == []
+
+
+def test_without_a_script_a_text_comes_in_by_its_form(browser: Browser, tmp_path: Path) -> None:
+    """Choosing a file, looking, taking in and the page of the job work with scripts switched off."""
+    folder = tmp_path / "projects"
+    folder.mkdir()
+    text = tmp_path / "weir.txt"
+    text.write_text("\n\n".join(f"{title}\n\n{body}" for title, body in ENGLISH_STORY), encoding="utf-8")
+    with open_server(folder) as server, window_of(browser, server, java_script_enabled=False) as window:
+        page = window.open("/")
+        page.set_default_timeout(PATIENCE_MS)
+        page.set_input_files("input[type=file]", text)
+        page.locator("form.drop button").click()
+        page.get_by_role("button", name=CATALOGUES["en"]["take_in"]).click()
+        # The page of a job that is at work loads itself again until it is over.
+        page.get_by_role("link", name=CATALOGUES["en"]["to_story"]).click()
+        expect(page.locator(".text")).to_contain_text(ENGLISH_STORY[-1][1][:10])
+        assert window.complaints == []

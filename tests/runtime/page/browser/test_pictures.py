@@ -1,0 +1,83 @@
+"""Relationships, timeline and threads in a real browser: they follow the slider, and a thread is dragged to its end."""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Browser, Page, expect
+
+from runtime.page.words import ENGLISH
+from tests.support.browser import Window, open_server, window_of
+
+LIVE = "[data-live]"
+
+
+@pytest.mark.parametrize(("view", "drawn"), [("relationships", "svg.graph"), ("timeline", "svg.lanes-drawing")])
+def test_a_picture_follows_the_slider_and_tells_nothing_early(window: Window, view: str, drawn: str) -> None:
+    """While the slider moves, by keyboard here, the picture becomes that of its place; Enter goes there."""
+    address = f"/page/projects/demo/{view}"
+    page = window.open(f"{address}?as_of=2:1")
+    there = page.locator(drawn).text_content() or ""
+    page = window.open(address)
+    at_the_end = page.locator(drawn).text_content() or ""
+    assert there.strip()
+    assert at_the_end != there
+    slider = page.locator("#known")
+    slider.focus()
+    page.keyboard.press("Home")
+    expect(page.locator(LIVE)).to_have_text(ENGLISH["nothing_by_then"])
+    for _ in range(4):
+        page.keyboard.press("ArrowRight")
+    expect(page.locator(drawn)).to_have_text(there)
+    assert page.url.endswith(address)
+    page.keyboard.press("Enter")
+    page.wait_for_url("**?as_of=2%3A1**")
+    expect(page.locator(drawn)).to_have_text(there)
+    assert window.barriers() == []
+    assert window.complaints == []
+
+
+def _tab_to(page: Page, selector: str) -> None:
+    """Press Tab until an element has the focus."""
+    wanted = page.locator(selector)
+    for _ in range(150):
+        page.keyboard.press("Tab")
+        if wanted.evaluate("element => element === document.activeElement"):
+            return
+    raise AssertionError(f"the keyboard never comes to {selector}")
+
+
+def test_a_thread_is_dragged_to_its_end_and_taken_back(browser: Browser, ingested_demos: Path, tmp_path: Path) -> None:
+    """A dragged card asks how its thread ends; the board tells the end and takes it back; all goes by keyboard, too."""
+    folder = tmp_path / "projects"
+    shutil.copytree(ingested_demos, folder)
+    # So high that nothing scrolls between taking hold of a card and letting it go.
+    with open_server(folder) as server, window_of(browser, server, size=(1280, 2400)) as window:
+        page = window.open("/page/projects/demo/threads?as_of=4:1")
+        waiting = page.locator('.planted [data-thread="OL1"]')
+        waiting.drag_to(page.locator('[data-drop="dropped"]'))
+        dialog = page.locator("#end-dialog")
+        expect(dialog).to_be_visible()
+        expect(dialog.locator("[data-what]")).to_have_text(waiting.locator(".what").text_content() or "")
+        assert dialog.get_by_label(ENGLISH["how_ended"]).input_value() == "dropped"
+        assert window.barriers() == []
+        dialog.get_by_label(ENGLISH["summary_of_end"]).fill("Nobody asks any more.")
+        dialog.get_by_role("button", name=ENGLISH["save"]).click()
+        expect(page.locator('.dropped [data-thread="OL1"]')).to_contain_text("Nobody asks any more.")
+        page.get_by_role("button", name=ENGLISH["take_back"]).click()
+        expect(waiting).to_be_visible()
+
+        waiting.locator(".what").focus()
+        page.keyboard.press("Enter")
+        page.wait_for_url("**thread=OL1**")
+        _tab_to(page, '#thread input[name="summary"]')
+        page.keyboard.type("It opens the box.")
+        page.keyboard.press("Enter")
+        expect(page.locator('.paid [data-thread="OL1"]')).to_contain_text("It opens the box.")
+        _tab_to(page, ".notice button")
+        page.keyboard.press("Enter")
+        expect(waiting).to_be_visible()
+        assert window.barriers() == []
+        assert window.complaints == []

@@ -1,0 +1,138 @@
+"""Planning and checking in a real browser: a form, its block, a ban and back, a dropped plan, a draft's findings."""
+
+from __future__ import annotations
+
+import json
+import re
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Browser, Page, expect
+
+from runtime.page.words import CATALOGUES, PageLanguage
+from tests.support.browser import PHONE, Window, open_server, window_of
+
+DRAFTS = {
+    "demo": "The rain had stopped. Elias Marrow came in and shook her hand.\n\nInes smiled.",
+    "demo-zh": "雨停了。陆定波从怀里掏出鹭鸶钥匙，放在柜台上。\n\n屋里很静。",
+}
+
+DROP = """([selector, name, text]) => {
+  const data = new DataTransfer();
+  data.items.add(new File([text], name, {type: "application/json"}));
+  const target = document.querySelector(selector);
+  for (const kind of ["dragover", "drop"]) {
+    target.dispatchEvent(new DragEvent(kind, {dataTransfer: data, bubbles: true, cancelable: true}));
+  }
+}"""
+
+
+@pytest.fixture
+def written_server(ingested_demos: Path, tmp_path: Path) -> Iterator[str]:
+    """A server over both demos, to be changed."""
+    shutil.copytree(ingested_demos, tmp_path / "projects")
+    with open_server(tmp_path / "projects") as address:
+        yield address
+
+
+def _clean(window: Window) -> None:
+    assert window.barriers() == []
+    assert window.complaints == []
+
+
+def _is_within_screen(page: Page) -> bool:
+    return bool(page.evaluate("document.documentElement.scrollWidth <= window.innerWidth"))
+
+
+def test_a_plan_becomes_a_context_and_a_pin_shows_its_effect(browser: Browser, written_server: str) -> None:
+    """The form gives the block; leaving a memory out shows what that does, and taking that back does nothing more."""
+    words = CATALOGUES["en"]
+    with window_of(browser, written_server) as window:
+        page = window.open("/page/projects/demo/context?as_of=3:1")
+        page.get_by_label(words["purpose"]).fill("They open the box under the bell.")
+        who = page.get_by_label(words["who"])
+        who.press_sequentially("Ines Marrow, Sp")
+        offered = page.locator("#people-so-far option").evaluate_all("all => all.map((each) => each.value)")
+        assert "Ines Marrow, Sparrow" in offered
+        assert "Ines Marrow, Ines Marrow" not in offered
+        who.fill("Ines Marrow, Sparrow")
+        page.get_by_role("button", name=words["build"]).click()
+        expect(page.locator("#prompt")).to_contain_text("Ines Marrow")
+        _clean(window)
+
+        receipts = page.locator("#need-memories li")
+        first = receipts.first.locator("p").first.text_content() or ""
+        page.get_by_label(words["sort_by"]).select_option("story")
+        page.get_by_label(words["find"], exact=True).fill(first[:25])
+        expect(page.locator("#need-memories li:visible")).to_have_count(1)
+        page.reload()
+        expect(page.locator("#prompt")).to_contain_text("Ines Marrow")
+
+        receipts.first.get_by_role("button", name=words["ban"]).click()
+        expect(page.locator(".changes.out")).to_contain_text(first)
+        expect(page.locator("#prompt")).not_to_contain_text(first)
+        _clean(window)
+        page.get_by_role("button", name=words["take_back"]).click()
+        expect(page.locator(".difference")).to_contain_text(words["nothing_changed"])
+        expect(page.locator("#prompt")).to_contain_text(first)
+
+        page.locator("details", has_text=words["bounds"]).locator("summary").first.click()
+        page.get_by_label(words["memory_budget"]).fill("60")
+        page.get_by_role("button", name=words["build"]).click()
+        expect(page.locator(".tokens-then-now")).to_contain_text("→")
+        expect(page.locator(".changes.out").first).to_be_visible()
+        assert window.complaints == []
+
+
+def test_a_plan_file_is_dropped_on_a_phone(browser: Browser, demo_server: str) -> None:
+    """A dropped plan is built at once, in the language of the visitor, one part above the other."""
+    plan = {"purpose": "他们打开钟下的匣子。", "characters": ["骆青荇"], "location": "江心洲钟楼"}
+    with window_of(browser, demo_server, locale="zh-CN", size=PHONE, dark=True) as window:
+        page = window.open("/page/projects/demo-zh/context?as_of=3:1")
+        page.evaluate(DROP, ["body", "plan.json", json.dumps(plan, ensure_ascii=False)])
+        expect(page.locator("#prompt")).to_be_visible()
+        expect(page.locator("[name=location]")).to_have_value("江心洲钟楼")
+        assert "as_of=3%3A1" in page.url
+        assert _is_within_screen(page)
+        _clean(window)
+        page.evaluate(DROP, ["body", "plan.json", "{broken"])
+        expect(page.locator("h1")).to_have_text(CATALOGUES["zh"]["something_wrong"])
+
+
+@pytest.mark.parametrize(("project", "language"), [("demo", "en"), ("demo-zh", "zh")])
+def test_a_finding_is_joined_to_the_draft_waived_and_told_again(
+    browser: Browser, written_server: str, project: str, language: PageLanguage
+) -> None:
+    """Pointer, keys and tap join the words of both sides; a waiver silences a finding until it is taken back."""
+    words = CATALOGUES[language]
+    size = PHONE if language == "zh" else (1280, 800)
+    with window_of(browser, written_server, locale=f"{language}-{language}", size=size, has_touch=True) as window:
+        page = window.open(f"/page/projects/{project}/check?as_of=3:1")
+        page.locator("textarea[name=text]").fill(DRAFTS[project])
+        page.reload()
+        # An accident does not cost the draft.
+        expect(page.locator("textarea[name=text]")).to_have_value(DRAFTS[project])
+        page.get_by_role("button", name=words["check_draft"]).click()
+        finding, mark = page.locator("#note-1"), page.locator("article mark").first
+        mark.hover()
+        expect(finding).to_have_class(re.compile(r"\blit\b"))
+        finding.focus()
+        expect(mark).to_have_class(re.compile(r"\blit\b"))
+        mark.tap()
+        expect(finding).to_be_focused()
+        finding.press("n")
+        expect(page.locator("li.finding:focus")).to_have_count(1)
+        assert _is_within_screen(page)
+        _clean(window)
+
+        count = page.locator("li.finding").count()
+        finding.locator("summary").click()
+        finding.get_by_label(words["waive_note"]).fill("A dream.")
+        finding.get_by_role("button", name=words["waive"]).click()
+        expect(page.locator("li.finding")).to_have_count(count - 1)
+        expect(page.get_by_text("A dream.").first).to_be_visible()
+        _clean(window)
+        page.locator("aside .rows").get_by_role("button", name=words["unwaive"]).click()
+        expect(page.locator("li.finding")).to_have_count(count)

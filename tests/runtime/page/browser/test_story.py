@@ -1,0 +1,111 @@
+"""Correcting the story in a real browser: words and facts light each other, changes keep the place and are undone."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Browser, expect
+
+from runtime.page.words import CHINESE, ENGLISH
+from tests.support.browser import PHONE, open_server, window_of
+
+CHOOSE_WORDS = """([start, end]) => {
+  const line = document.querySelector("article .text p").firstChild;
+  const range = document.createRange();
+  range.setStart(line, start);
+  range.setEnd(line, end);
+  document.getSelection().removeAllRanges();
+  document.getSelection().addRange(range);
+}"""
+
+
+@pytest.fixture(scope="module")
+def server(ingested_demos: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    """A server over both demos, to be changed."""
+    folder = tmp_path_factory.mktemp("changed") / "projects"
+    shutil.copytree(ingested_demos, folder)
+    with open_server(folder) as address:
+        yield address
+
+
+def test_a_fact_is_noted_proved_edited_and_taken_back(browser: Browser, server: str) -> None:
+    """Words chosen in the text become a fact; keys light both; an edit stays in place and its undo restores it."""
+    with window_of(browser, server) as window:
+        page = window.open("/page/projects/demo/story?chapter=1&scene=1")
+        page.evaluate(CHOOSE_WORDS, [0, 43])
+        page.get_by_role("button", name=ENGLISH["fact_from_words"]).click()
+        expect(page.locator("#add-evidence")).to_have_value("Rain had found its old way through the roof")
+        page.locator("#add-text").fill("It rains into the lock shop.")
+        page.locator("#add-fact").get_by_role("button", name=ENGLISH["save"]).click()
+        expect(page.locator("#done")).to_contain_text(ENGLISH["did_add"])
+        fact = page.locator("li[data-note='1']")
+        expect(fact).to_contain_text("It rains into the lock shop.")
+
+        # By keys: from fact to words and back, without a pointer.
+        page.locator("body").press("j")
+        expect(fact).to_be_focused()
+        expect(page.locator("mark[data-notes='1']")).to_have_class("lit")
+        page.locator("sup a[data-notes='1']").focus()
+        expect(fact).to_have_class("lit")
+        page.locator("nav.turn a").first.focus()
+        expect(fact).not_to_have_class("lit")
+        assert window.barriers() == []
+
+        # An edit from far down the page comes back to the same place.
+        second = page.locator("li[data-note]:has([id='fact-memory-M003'])")
+        second.focus()
+        page.keyboard.press("e")
+        expect(page.locator("#edit-text")).to_be_focused()
+        page.locator("#edit-text").fill("Ines promised Sparrow that Nell will be free.")
+        page.locator(".edit-fact").get_by_role("button", name=ENGLISH["save"]).first.click()
+        expect(page.locator("#done")).to_contain_text(
+            ENGLISH["did_change"].format(name="“Ines promised Sparrow that Nell will be free.”")
+        )
+        expect(second).to_be_in_viewport()
+        expect(second).to_contain_text("Ines promised Sparrow that Nell will be free.")
+        assert window.barriers() == []
+        page.get_by_role("button", name=ENGLISH["take_back"]).click()
+        expect(page.locator("#done")).to_contain_text(ENGLISH["did_undo"])
+        expect(second).to_contain_text("not through a grating")
+        assert window.complaints == []
+
+
+def test_a_chinese_fact_is_pinned_banned_rejected_and_taken_back(browser: Browser, server: str) -> None:
+    """On a phone every decision is told in Chinese where one was, and its button takes it back."""
+    with window_of(browser, server, locale="zh-CN", size=PHONE) as window:
+        page = window.open("/page/projects/demo-zh/story?chapter=1&scene=1")
+        fact = page.locator("li[data-note]:has([id='fact-memory-M001'])")
+        rejected = page.locator("details.fold", has_text=CHINESE["left_out_here"])
+        for decision, word in (("pin", "pin"), ("ban", "ban"), ("delete", "reject")):
+            fact.locator("details.change > summary").click()
+            fact.get_by_role("button", name=CHINESE[word], exact=True).click()
+            expect(page.locator("#done")).to_contain_text(CHINESE[f"did_{decision}"].partition("{name}")[2])
+            expect(page.locator("#done")).to_be_in_viewport()
+            if decision == "pin":
+                expect(fact).to_contain_text(CHINESE["pinned"])
+            else:
+                expect(fact).to_have_count(0)
+                expect(rejected).to_have_count(1)
+            page.get_by_role("button", name=CHINESE["take_back"]).click()
+            expect(page.locator("#done")).to_contain_text(CHINESE["did_undo"])
+            expect(fact).to_have_count(1)
+            expect(fact).not_to_contain_text(CHINESE["pinned"])
+        page = window.open("/page/projects/demo-zh/story?show=changes")
+        expect(page.locator(".changes .undone")).to_have_count(3)
+        assert window.barriers() == []
+        assert window.complaints == []
+
+
+@pytest.mark.parametrize(
+    "address", ["?show=scenes", "?show=summaries&chapter=1", "/text?chapter=1&scene=1", "/place?chapter=1&scene=1"]
+)
+def test_the_lists_and_forms_of_the_story_load_clean(browser: Browser, server: str, address: str) -> None:
+    """Each opens without an error in the console, and axe finds no barrier."""
+    with window_of(browser, server, dark=True) as window:
+        window.open(f"/page/projects/demo/story{address}")
+        assert window.page.locator("main h1").count() == 1
+        assert window.barriers() == []
+        assert window.complaints == []

@@ -1,0 +1,21 @@
+"""Visitors of the page over both demos."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from fastapi.testclient import TestClient
+
+from tests.runtime.doors.http.serving import client_of
+
+
+@pytest.fixture(scope="module")
+def reader(ingested_demos: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[TestClient]:
+    """A visitor who changes nothing, over both demos."""
+    folder = tmp_path_factory.mktemp("read") / "projects"
+    shutil.copytree(ingested_demos, folder)
+    with client_of(folder) as opened:
+        yield opened

@@ -1,0 +1,123 @@
+"""Reading a page as a browser does: its elements, their attributes, and the text that a person sees."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from html.parser import HTMLParser
+from urllib.parse import urlsplit
+
+import httpx
+from httpx import Response
+
+from runtime.page.routes import STATIC_TYPES
+
+VOID = frozenset({"meta", "link", "input", "br"})
+
+
+@dataclass
+class Seen:
+    """What a page holds."""
+
+    elements: list[tuple[str, dict[str, str | None]]] = field(default_factory=list)
+    text: str = ""
+    unbalanced: list[str] = field(default_factory=list)
+
+    def all(self, tag: str) -> list[dict[str, str | None]]:
+        """The attributes of every element of a tag, in order."""
+        return [attributes for name, attributes in self.elements if name == tag]
+
+    @property
+    def addresses(self) -> list[str]:
+        """Every address that the page names."""
+        named = ("href", "src", "action", "data-places", "formaction", "poster", "srcset")
+        return [value or "" for _, each in self.elements for name, value in each.items() if name in named]
+
+    @property
+    def ids(self) -> list[str]:
+        """The ids of all elements."""
+        return [each["id"] or "" for _, each in self.elements if "id" in each]
+
+
+class _Reader(HTMLParser):
+    def __init__(self) -> None:
+        super().__init__(convert_charrefs=True)
+        self.seen = Seen()
+        self._open: list[str] = []
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.seen.elements.append((tag, dict(attrs)))
+        if tag not in VOID:
+            self._open.append(tag)
+
+    def handle_endtag(self, tag: str) -> None:
+        if self._open and self._open[-1] == tag:
+            self._open.pop()
+        else:
+            self.seen.unbalanced.append(tag)
+
+    def handle_data(self, data: str) -> None:
+        self.seen.text += data
+
+
+def read(response: Response) -> Seen:
+    """Return what a page holds, after a look at what every page must be."""
+    assert response.headers["content-type"] == "text/html; charset=utf-8"
+    policy = response.headers["content-security-policy"]
+    assert policy.startswith("default-src 'none'")
+    assert "unsafe" not in policy
+    reader = _Reader()
+    reader.feed(response.text)
+    reader.close()
+    seen = reader.seen
+    assert seen.unbalanced == []
+    assert len(seen.ids) == len(set(seen.ids))
+    for address in seen.addresses:
+        parts = urlsplit(address)
+        assert (parts.scheme, parts.netloc) == ("", ""), address
+        assert not address.startswith("//"), address
+        if address.startswith("#"):
+            assert address[1:] in seen.ids, address
+    for tag, attributes in seen.elements:
+        assert tag not in ("style", "iframe", "object", "embed", "base", "img"), tag
+        assert not [name for name in attributes if name.startswith("on") or name == "style"], attributes
+    scripts = [each.get("src") for each in seen.all("script")]
+    assert scripts[0] == "/page/static/page.js"
+    assert {*scripts[1:]} <= {f"/page/static/{name}" for name in STATIC_TYPES}
+    return seen
+
+
+def later_words(client: httpx.Client, project: str, as_of: str) -> list[str]:
+    """What only the story from a position on says; what stands in any word of it before is none of it.
+
+    Args:
+        client: A visitor of the server.
+        project: The project.
+        as_of: The position, as an address has it.
+    """
+    position = tuple(int(part) for part in as_of.split(":"))
+    here = f"/v1/projects/{project}"
+    earlier: list[str] = []
+    later: set[str] = set()
+    status = ["open", "advanced", "resolved", "abandoned"]
+    for path, listing, of, query in (
+        ("threads", "threads", "description", {"status": status}),
+        ("entities", "entities", "name", {}),
+        ("memories", "memories", "chunk", {"limit": 500}),
+    ):
+        listed: list[list[str]] = []
+        for asked in ({**query, "as_of": as_of}, query):
+            found = client.get(f"{here}/{path}", params=asked).json()[listing]
+            told = [each[of] for each in found]
+            listed.append([each if isinstance(each, str) else each["content"] for each in told])
+        earlier += listed[0]
+        later |= set(listed[1]) - set(listed[0])
+    for each in client.get(f"{here}/scenes").json()["scenes"]:
+        place = (each["scene"]["chapter_index"], each["scene"]["scene_index"])
+        text = client.get(f"{here}/scenes/{place[0]}/{place[1]}").json()["scene"]["text"]
+        if place < (position if len(position) == 2 else (position[0], 0)):
+            earlier.append(text)
+        else:
+            later |= {line.strip() for line in text.splitlines() if line.strip()}
+            later.add(each["scene"]["title"])
+    known = "\n".join(earlier).casefold()
+    return sorted(each for each in later if each.casefold() not in known)

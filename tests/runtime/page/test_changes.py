@@ -1,0 +1,196 @@
+"""What a person changes on the page: ending a thread, waiving a finding, language and colours."""
+
+from __future__ import annotations
+
+import pytest
+from fastapi.testclient import TestClient
+
+from runtime.page.words import ENGLISH, language_wished
+from tests.runtime.page.reading import Seen, read
+
+DRAFT = "Elias Marrow came in and shook her hand. Ines smiled."
+
+
+def _with_id(seen: Seen, tag: str, name: str) -> dict[str, str | None]:
+    return next(each for each in seen.all(tag) if each.get("id") == name)
+
+
+def _hidden(seen: Seen, name: str) -> str:
+    return next(each["value"] or "" for each in seen.all("input") if each.get("name") == name)
+
+
+def test_a_thread_is_ended_where_the_slider_stands(client: TestClient) -> None:
+    """An ended thread is over on the board from there on, and waits still on an earlier one."""
+    form = {"thread": "OL1", "how": "paid", "summary": "It opens the box under the bell."}
+    answer = client.post("/page/projects/demo/threads/end?as_of=2:1", data=form, follow_redirects=False)
+    assert answer.headers["location"].startswith("/page/projects/demo/threads?as_of=2%3A1&done=end_thread&")
+    assert form["summary"] in read(client.get(answer.headers["location"])).text
+    assert form["summary"] not in read(client.get("/page/projects/demo/threads?as_of=1:4")).text
+    entry = client.get("/v1/projects/demo/threads/OL1", params={"as_of": "2:1"}).json()
+    assert (entry["status"], entry["resolution_summary"]) == ("resolved", form["summary"])
+
+
+def test_a_thread_is_dropped(client: TestClient) -> None:
+    """Dropping is not paying."""
+    form = {"thread": "OL1", "how": "dropped", "summary": "It no longer matters."}
+    client.post("/page/projects/demo/threads/end?as_of=2:1", data=form)
+    assert client.get("/v1/projects/demo/threads/OL1", params={"as_of": "2:1"}).json()["status"] == "abandoned"
+
+
+@pytest.mark.parametrize(
+    ("form", "status"),
+    [
+        ({"thread": "OL1", "summary": " "}, 400),
+        ({"thread": "OL999", "summary": "It ends."}, 400),
+        ({"summary": "It ends."}, 400),
+        ({str(number): "" for number in range(80)}, 400),
+    ],
+)
+def test_a_wrong_form_changes_nothing(reader: TestClient, form: dict[str, str], status: int) -> None:
+    """Without a sentence, or for no thread, nothing ends; the answer is a page."""
+    before = reader.get("/v1/projects/demo/threads/ledger").json()
+    answer = reader.post("/page/projects/demo/threads/end?as_of=2:1", data=form)
+    read(answer)
+    assert answer.status_code == status
+    assert reader.get("/v1/projects/demo/threads/ledger").json() == before
+
+
+def test_only_forms_are_taken(reader: TestClient) -> None:
+    """A body of another kind is refused."""
+    answer = reader.post("/page/projects/demo/check", json={"text": DRAFT})
+    read(answer)
+    assert answer.status_code == 415
+
+
+def test_a_form_of_another_site_is_refused(reader: TestClient) -> None:
+    """A page elsewhere cannot end a thread here."""
+    form = {"thread": "OL1", "summary": "It ends."}
+    for headers in ({"Origin": "http://evil.example"}, {"Sec-Fetch-Site": "cross-site"}):
+        answer = reader.post("/page/projects/demo/threads/end", data=form, headers=headers)
+        assert answer.status_code == 403
+
+
+def test_a_finding_has_both_quotes_and_is_waived(client: TestClient) -> None:
+    """What contradicts stands marked in the draft with the story's words beside it; once waived it is silent."""
+    form = {"chapter": "3", "scene": "1", "text": DRAFT.replace("\n", "\r\n")}
+    seen = read(client.post("/page/projects/demo/check", data=form))
+    assert "Elias Marrow: status: dead" in seen.text
+    assert seen.all("mark")[0]["data-notes"] == "1"
+    assert {"words-1", "note-1"} <= set(seen.ids)
+    waived = {**{name: _hidden(seen, name) for name in ("issue_id", "kept")}, "note": "He comes back as a ghost."}
+    after = read(client.post("/page/projects/demo/check/waive", data=waived))
+    assert ENGLISH["no_findings"] in after.text
+    assert "He comes back as a ghost." in after.text
+    back = {name: _hidden(after, name) for name in ("issue_id", "kept")}
+    again = read(client.post("/page/projects/demo/check/unwaive", data=back))
+    assert ENGLISH["no_findings"] not in again.text
+    assert again.all("mark")[0]["data-notes"] == "1"
+    assert client.get("/v1/projects/demo/check/waivers").json() == {"waivers": []}
+
+
+@pytest.mark.parametrize("decision", ["pin", "ban"])
+@pytest.mark.parametrize(
+    "back", ["/page/projects/demo/card?as_of=3%3A1&entity=C0", "/page/projects/demo/story?chapter=1&scene=1"]
+)
+def test_a_decision_on_a_memory_is_taken_back(client: TestClient, decision: str, back: str) -> None:
+    """Pinning and leaving out count at once, are told where one was, and can be undone from there."""
+
+    def stored() -> tuple[str, bool]:
+        memory = client.get("/v1/projects/demo/memories/M001").json()
+        return memory["status"], memory["pinned"]
+
+    before = stored()
+    address = "/page/projects/demo/memory"
+    form = {"memory": "M001", "decision": decision, "back": back}
+    answer = client.post(address, data=form, follow_redirects=False)
+    assert answer.headers["location"].startswith(f"{back}&done={decision}&told=")
+    assert stored() == {"pin": ("active", True), "ban": ("banned", False)}[decision]
+    seen = read(client.get(answer.headers["location"]))
+    words = ENGLISH[f"did_{decision}"].partition("{name}")
+    assert f"{words[0]}“Ines Marrow found, behind a brick" in seen.text
+    assert words[2] in seen.text
+    undo = {name: _hidden(seen, name) for name in ("undo", "back")}
+    assert undo["back"] == back
+    taken = read(client.post("/page/projects/demo/undo", data=undo))
+    assert ENGLISH["did_undo"] in taken.text
+    assert "undo" not in [each.get("name") for each in taken.all("input")]
+    assert stored() == before
+
+
+@pytest.mark.parametrize(
+    ("form", "status"),
+    [
+        ({"memory": "M001", "decision": "burn"}, 400),
+        ({"decision": "pin"}, 400),
+        ({"memory": "M999", "decision": "pin"}, 404),
+    ],
+)
+def test_a_wrong_decision_is_refused(reader: TestClient, form: dict[str, str], status: int) -> None:
+    """What is no decision, or on no memory, changes nothing."""
+    answer = reader.post("/page/projects/demo/memory", data=form)
+    assert answer.status_code == status
+    read(answer)
+
+
+@pytest.mark.parametrize("text", ["", "  \n "])
+def test_an_empty_draft_is_refused(reader: TestClient, text: str) -> None:
+    """There is nothing to check."""
+    answer = reader.post("/page/projects/demo/check", data={"chapter": "3", "scene": "1", "text": text})
+    assert answer.status_code == 400
+    read(answer)
+
+
+def test_a_draft_is_never_checked_against_what_comes_after_the_slider(reader: TestClient) -> None:
+    """A scene after the position is taken for the one at it."""
+    form = {"chapter": "6", "scene": "2", "text": DRAFT}
+    seen = read(reader.post("/page/projects/demo/check?as_of=3:1", data=form))
+    assert ENGLISH["draft_says"] in seen.text
+
+
+def test_language_and_colours_are_kept(reader: TestClient) -> None:
+    """A choice outlives the visit, goes before the browser's wish, and leads back to where one was."""
+    back = "/page/projects/demo/story?as_of=2:1"
+    answer = reader.get("/page/look", params={"language": "zh", "back": back}, follow_redirects=False)
+    assert (answer.status_code, answer.headers["location"]) == (303, back)
+    assert "samesite=strict" in answer.headers["set-cookie"].lower()
+    reader.get("/page/look", params={"theme": "dark"}, follow_redirects=False)
+    html = read(reader.get(back, headers={"Accept-Language": "en"})).all("html")[0]
+    reader.cookies.clear()
+    assert (html["lang"], html["data-theme"]) == ("zh-Hans", "dark")
+
+
+@pytest.mark.parametrize(
+    "back",
+    [
+        "http://evil.example/",
+        "//evil.example",
+        "/\\evil.example",
+        "/page/\\evil",
+        "javascript:alert(1)",
+        "/v1/x",
+        "/page/ x",
+    ],
+)
+def test_nobody_is_led_elsewhere(reader: TestClient, back: str) -> None:
+    """The way back leads to pages of this server alone; an unknown choice is not kept."""
+    answer = reader.get("/page/look", params={"language": "xx", "back": back}, follow_redirects=False)
+    assert answer.headers["location"] == "/"
+    assert "set-cookie" not in answer.headers
+
+
+@pytest.mark.parametrize(
+    ("header", "language"),
+    [
+        ("", "en"),
+        ("zh-CN,zh;q=0.9,en;q=0.8", "zh"),
+        ("en-GB,en;q=0.9,zh;q=0.8", "en"),
+        ("fr-FR, zh-Hant;q=0.5, en;q=0.2", "zh"),
+        ("de, fr", "en"),
+        ("zh;q=0, en;q=0.1", "en"),
+        ("*;q=0.5,,;;q=x,zh;q=1.0", "zh"),
+        ("z" * 5000, "en"),
+    ],
+)
+def test_the_language_follows_the_browser(header: str, language: str) -> None:
+    """The wish that weighs most among ours counts; what is no wish is passed over."""
+    assert language_wished(header) == language

@@ -1,0 +1,163 @@
+"""The relationship graph: who is drawn stands within the picture, and arrows lead between those who are drawn."""
+
+from __future__ import annotations
+
+import re
+
+import hypothesis.strategies as st
+from hypothesis import given
+
+from novelgen.models.state import Relationship
+from runtime.page.graph import (
+    HEIGHT,
+    MAX_DRAWN,
+    WIDTH,
+    RelationshipGraph,
+    change_of,
+    course_chart,
+    relationship_graph,
+    shortened,
+    sides_of,
+)
+from runtime.services.relationships import CourseStep
+
+WHO = st.integers(0, 30).map(lambda number: f"C{number:02}")
+PAIRS = st.lists(
+    st.tuples(WHO, WHO, st.integers(0, 10)).filter(lambda each: each[0] < each[1]),
+    max_size=80,
+    unique_by=lambda each: each[:2],
+)
+
+
+def _pair(first: str, second: str, intensity: int = 5, **told: object) -> Relationship:
+    given = {"perspective_a": "sees", "perspective_b": "is seen", **told}
+    return Relationship.model_validate(
+        {
+            "relationship_id": f"{first}-{second}",
+            "character_a": first,
+            "character_b": second,
+            "intensity": intensity,
+            **given,
+        }
+    )
+
+
+def _names(told: list[tuple[str, str, int]]) -> dict[str, str]:
+    return {each: each for pair in told for each in pair[:2]}
+
+
+def _order(graph: RelationshipGraph) -> list[str]:
+    return [each.entity_id for each in graph.people]
+
+
+@given(PAIRS, WHO)
+def test_everybody_stands_within_the_picture(told: list[tuple[str, str, int]], chosen: str) -> None:
+    """No more than fit are drawn, each once and within the borders; arrows stay within, between those who are drawn."""
+    for centre in ("", chosen):
+        graph = relationship_graph([_pair(*each) for each in told], _names(told), chosen=centre)
+        at = {each.entity_id: (each.x, each.y) for each in graph.people}
+        is_around = centre in at
+        assert len(at) == len(graph.people) <= MAX_DRAWN + is_around
+        for each in graph.people:
+            assert 0 < each.text_x < WIDTH
+            assert 0 < each.text_y < HEIGHT
+        for arrow in graph.arrows:
+            assert {arrow.side.who, arrow.side.other} <= at.keys()
+            numbers = [float(each) for each in re.findall(r"-?[0-9.]+", arrow.path + " " + arrow.head)]
+            assert all(0 < x < WIDTH for x in numbers[::2])
+            assert all(0 < y < HEIGHT for y in numbers[1::2])
+    near = {who for pair in told for who in pair[:2]}
+    if len(near) <= MAX_DRAWN:
+        assert len(relationship_graph([_pair(*each) for each in told], _names(told)).arrows) == 2 * len(told)
+
+
+@given(PAIRS, PAIRS)
+def test_who_is_there_keeps_the_order(told: list[tuple[str, str, int]], later: list[tuple[str, str, int]]) -> None:
+    """While the story goes on, people stand in the same order around the picture, and others come between them."""
+    whole = [*told, *(each for each in later if each[:2] not in {one[:2] for one in told})]
+    if len(_names(whole)) > MAX_DRAWN:
+        return
+    before = _order(relationship_graph([_pair(*each) for each in told], _names(told)))
+    after = _order(relationship_graph([_pair(*each) for each in whole], _names(whole)))
+    assert [each for each in after if each in before] == before
+
+
+def test_around_one_person_stand_their_neighbours_alone() -> None:
+    """Who has nothing to do with the chosen one is not drawn; what stands between neighbours is."""
+    pairs = [_pair("C0", "C1"), _pair("C0", "C2"), _pair("C1", "C2"), _pair("C2", "C3")]
+    graph = relationship_graph(pairs, {f"C{number}": "X" for number in range(4)}, chosen="C0")
+    assert sorted(_order(graph)) == ["C0", "C1", "C2"]
+    assert [each.pair.relationship_id for each in graph.arrows if each.is_beside] == ["C1-C2", "C1-C2"]
+
+
+def test_who_has_no_room_is_counted() -> None:
+    """Of more people than fit, those with the most and strongest relationships are drawn."""
+    pairs = [_pair("C00", f"C{number:02}", number % 11) for number in range(1, 31)]
+    graph = relationship_graph(pairs, _names([("C00", f"C{number:02}", 0) for number in range(1, 31)]))
+    assert (len(graph.people), graph.left_out) == (MAX_DRAWN, 31 - MAX_DRAWN)
+    assert "C00" in _order(graph)
+
+
+def test_who_is_not_known_is_not_drawn() -> None:
+    """A pair with somebody without a name at the position is left out."""
+    graph = relationship_graph([_pair("C0", "C1"), _pair("C0", "C2")], {"C0": "Ines", "C1": "Reed"})
+    assert [each.name for each in graph.people] == ["Ines", "Reed"]
+    assert len(graph.arrows) == 2
+
+
+def test_an_empty_story_is_an_empty_picture() -> None:
+    """Nobody and nothing is drawn."""
+    assert relationship_graph([], {"C0": "Ines"}).people == []
+
+
+def test_a_side_is_as_warm_as_its_feelings() -> None:
+    """What both feel counts for each, its own goes before it, fear is cold, and knowing somebody is neither."""
+    pair = _pair("C0", "C1", dimensions={"trust": 40}, dimensions_a={"trust": -50, "fear": 30})
+    first, second = sides_of(pair)
+    assert (first.mean, first.warmth) == (-40, "cold")
+    assert (second.mean, second.warmth) == (40, "warm")
+    known = sides_of(_pair("C0", "C1", dimensions={"familiarity": 90}))[0]
+    assert (known.mean, known.warmth) == (None, "unsaid")
+    assert sides_of(_pair("C0", "C1", dimensions={"respect": 9}))[0].warmth == "even"
+
+
+def test_a_side_of_which_nothing_is_told_has_no_arrow() -> None:
+    """One side told is one arrow; none told is a line without a head."""
+    names = {"C0": "Ines", "C1": "Reed"}
+    one = relationship_graph([_pair("C0", "C1", perspective_b="")], names).arrows
+    assert [(each.side.who, bool(each.head)) for each in one] == [("C0", True)]
+    none = relationship_graph([_pair("C0", "C1", perspective_a="", perspective_b="")], names).arrows
+    assert [bool(each.head) for each in none] == [False]
+
+
+def test_what_changed_is_told_from_what_was() -> None:
+    """New, better, worse, otherwise changed, or as before: each side by itself."""
+    now = _pair("C0", "C1", dimensions={"trust": 20})
+    side = sides_of(now)[0]
+    assert change_of(side, now, None) == "new"
+    assert change_of(side, now, _pair("C0", "C1", dimensions={"trust": 10})) == "better"
+    assert change_of(side, now, _pair("C0", "C1", dimensions={"trust": 40})) == "worse"
+    assert change_of(side, now, _pair("C0", "C1", dimensions={"trust": 18})) == "other"
+    assert change_of(side, now, _pair("C0", "C1", 7, dimensions={"trust": 20})) == "other"
+    assert change_of(side, now, now) == ""
+
+
+def test_a_course_runs_over_the_scenes() -> None:
+    """Each value holds from its scene to the next change, the last to the end, and names do not cover each other."""
+    steps = [
+        CourseStep(chapter_index=1, scene_index=1, intensity=5, dimensions_a={}, dimensions_b={}),
+        CourseStep(chapter_index=2, scene_index=1, intensity=5, dimensions_a={}, dimensions_b={}),
+    ]
+    values = [{"trust": 0, "respect": 0}, {"trust": 50, "respect": 50}]
+    chart = course_chart(steps, values, [(1, 1), (1, 2), (2, 1), (2, 2)])
+    assert (chart.top, chart.bottom) == (100, 0)
+    assert [(each.name, each.value) for each in chart.lines] == [("trust", 50), ("respect", 50)]
+    assert chart.lines[0].path == "M34.0 148.0 H192.0 V80.0 H350.0"
+    assert chart.lines[1].label_y - chart.lines[0].label_y >= 15
+
+
+def test_a_long_name_is_cut() -> None:
+    """Chinese characters take twice the room."""
+    assert shortened("Sherlock Holmes of Baker Street", 18) == "Sherlock Holmes of…"
+    assert shortened("齐天大圣孙悟空行者", 10) == "齐天大圣孙…"
+    assert shortened("Ines", 18) == "Ines"

@@ -1,0 +1,220 @@
+"""Projects on the page: made, imported with a look first, read by a model, taken out, deleted."""
+
+from __future__ import annotations
+
+import io
+import json
+import threading
+import zipfile
+from pathlib import Path
+
+import pytest
+from fastapi.testclient import TestClient
+from langchain_core.messages import BaseMessage
+
+from runtime.doors.http.settings import Limits, ServerSettings
+from runtime.page.words import CHINESE, ENGLISH
+from tests.runtime.doors.http.serving import READ_TOKEN, TOKEN, SpeakingModel, await_job, client_of
+from tests.runtime.page.reading import read
+
+BOOK = (
+    "The Low Weir\n\n# Chapter 1: Low water\n\nThe weir was low. Ada Penrose counted the stones.\n\n***\n\n"
+    "At night Tom Reave came for the ledger.\n\n# Chapter 2: High water\n\nIt rose. Ada hid the ledger.\n"
+)
+
+
+def _zip(contents: dict[str, str | bytes]) -> bytes:
+    packed = io.BytesIO()
+    with zipfile.ZipFile(packed, "w") as archive:
+        for name, content in contents.items():
+            archive.writestr(name, content)
+    return packed.getvalue()
+
+
+def _send(client: TestClient, files: dict[str, bytes], project: str = "") -> str:
+    """Send files and return the address of their preview."""
+    answer = client.post(
+        "/page/imports",
+        files=[("files", (name, content)) for name, content in files.items()],
+        data={"project": project},
+        follow_redirects=False,
+    )
+    assert answer.status_code == 303, answer.text
+    return str(answer.headers["location"])
+
+
+def _job_of(client: TestClient, address: str, form: dict[str, str]) -> str:
+    """Send a form that starts a job and return the address of its page."""
+    answer = client.post(address, data=form, follow_redirects=False)
+    assert answer.status_code == 303, answer.text
+    return str(answer.headers["location"])
+
+
+def _ended(client: TestClient, address: str) -> str:
+    """Wait for the end of a job and return its state."""
+    return str(await_job(client, address.rpartition("/")[2])["state"])
+
+
+def test_a_book_is_looked_at_and_taken_in(empty: TestClient) -> None:
+    """The preview tells chapters, scenes and what is left out and stores nothing; taken in, it leads to the story."""
+    address = _send(empty, {"The Weir (draft).md": BOOK.encode()})
+    seen = read(empty.get(address))
+    for told in ("Chapter 1: Low water", "At night Tom Reave", "The Low Weir", "UTF-8"):
+        assert told in seen.text, told
+    assert "The Weir draft" in [each.get("value") for each in seen.all("input")]
+    assert empty.get("/v1/projects").json()["projects"] == []
+    form = {"project": "", "project_id": "weir", "title": "The Weir", "language": "en"}
+    job = _job_of(empty, address, form)
+    assert _ended(empty, job) == "done"
+    assert {"/page/projects/weir/story", "/page/projects/weir/context"} <= set(read(empty.get(job)).addresses)
+    overview = empty.get("/v1/projects/weir").json()
+    assert (overview["name"], overview["language"], overview["scenes"]) == ("The Weir", "en", 3)
+    assert empty.get(address).status_code == 404
+
+    again = _send(empty, {"other.txt": b"Chapter 9\n\nA lamp was lit."}, project="weir")
+    assert "weir" in again
+    assert ENGLISH["other_story"].format(project="weir") in read(empty.get(again)).text
+    same = read(empty.get(_send(empty, {"w.md": BOOK.encode()}, project="weir"))).text
+    assert ENGLISH["same_scenes"].format(count=3) in same
+    taken = read(empty.get(again.partition("?")[0], params={"project_id": "weir"})).text
+    assert ENGLISH["id_taken"].format(project="weir") in taken
+    assert empty.post(again.partition("?")[0], data=form).status_code == 409
+    assert empty.get("/v1/projects/weir").json()["scenes"] == 3
+
+
+def test_chapters_come_as_files_and_as_an_archive(empty: TestClient) -> None:
+    """Files chosen together are the chapters of one book, in any readable encoding; so are those of a zip."""
+    chapters: dict[str, bytes] = {
+        "第002章 破庙.txt": "庙里坐着一个老人，名叫陆鸣。他说灯不能灭，灭了就看不见山路。".encode("gb18030"),
+        "第001章 雪夜.txt": "雪下了一夜。沈青提着灯上山，路上一个人也没有遇见。".encode("gb18030"),
+    }
+    empty.headers["Accept-Language"] = "zh-CN"
+    for files in (chapters, {"book.zip": _zip({f"古灯/{name}": data for name, data in chapters.items()})}):
+        seen = read(empty.get(_send(empty, files)))
+        table = seen.text.partition(CHINESE["how_cut"])[2]
+        assert 0 < table.index("第001章 雪夜") < table.index("第002章 破庙")
+        assert "GB18030" in seen.text
+    assert [each["value"] for each in seen.all("input") if each.get("name") == "title"] == ["古灯"]
+
+
+@pytest.mark.parametrize(
+    ("files", "status"), [({}, 400), ({"cover.png": b"x"}, 415), ({"book.zip": b"x", "1.txt": b"x"}, 415)]
+)
+def test_files_that_cannot_be_kept_are_refused(empty: TestClient, files: dict[str, bytes], status: int) -> None:
+    """No file, another kind, and an archive among others are each refused with a page."""
+    sent = [("files", (name, content)) for name, content in files.items()] or [("files", ("", b""))]
+    answer = empty.post("/page/imports", files=sent)
+    read(answer)
+    assert answer.status_code == status
+
+
+def test_what_cannot_be_read_is_told_before_anything_is_stored(empty: TestClient, tmp_path: Path) -> None:
+    """A broken or empty file, and a name that leads elsewhere, end at the preview, without a path of the machine."""
+    for files in ({"a.epub": b"PK no book"}, {"b.zip": _zip({"../../out.txt": "x"})}, {"c.txt": b" \n"}):
+        answer = empty.get(_send(empty, files))
+        assert (answer.status_code, ENGLISH["cannot_read"] in read(answer).text) == (422, True)
+        assert str(tmp_path) not in answer.text
+    assert empty.get("/v1/jobs").json()["jobs"] == []
+    assert empty.post("/page/imports", data={"project": "x"}).status_code == 415
+    assert empty.get("/page/imports/..%2F..%2Fx").status_code == 404
+    assert empty.get("/page/imports/" + "0" * 32).status_code == 404
+    assert {each.name for each in tmp_path.iterdir()} == {"projects"}
+
+
+def test_uploads_have_bounds(tmp_path: Path) -> None:
+    """An upload may be longer than other bodies, and has its own end."""
+    with client_of(tmp_path, limits=Limits(body_bytes=1_000, upload_bytes=20_000)) as client:
+        assert "imports" in _send(client, {"a.txt": b"She woke. " * 1_000})
+        answer = client.post("/page/imports", files=[("files", ("a.txt", b"x" * 30_000))])
+        assert answer.status_code == 413
+
+
+def test_a_project_is_made_taken_out_and_deleted(empty: TestClient) -> None:
+    """An empty project asks for its story; its export comes back as another; deleting wants its name typed."""
+    made = empty.post("/page/projects", data={"title": "古灯"}, follow_redirects=False)
+    assert made.headers["location"] == "/page/import?project=%E5%8F%A4%E7%81%AF"
+    assert empty.post("/page/projects", data={"title": " "}).status_code == 400
+    job = _job_of(empty, _send(empty, {"w.md": BOOK.encode()}, project="古灯").partition("?")[0], {"project": "古灯"})
+    assert _ended(empty, job) == "done"
+
+    packed = empty.get("/page/projects/古灯/export.zip")
+    assert packed.headers["content-type"] == "application/zip"
+    address = _send(empty, {"export.zip": packed.content})
+    assert not [each for each in read(empty.get(address)).all("input") if each.get("name") == "title"]
+    assert _ended(empty, _job_of(empty, address, {"project": "", "project_id": "again"})) == "done"
+    documents = [empty.get(f"/v1/projects/{name}/export").json()["files"] for name in ("古灯", "again")]
+    assert documents[0]["scenes/S001.json"]["text"] == documents[1]["scenes/S001.json"]["text"]
+    text = empty.get("/page/projects/again/story.md").text
+    assert text.startswith("# Chapter 1: Low water\n\nThe weir was low.")
+    assert text.count("***") == 1
+
+    assert empty.post("/page/projects/again/delete", data={"confirm": "agai"}).status_code == 400
+    answer = empty.post("/page/projects/again/delete", data={"confirm": "again"}, follow_redirects=False)
+    assert (answer.status_code, answer.headers["location"]) == (303, "/")
+    assert [each["project_id"] for each in empty.get("/v1/projects").json()["projects"]] == ["古灯"]
+    assert [each["project_id"] for each in empty.get("/v1/jobs").json()["jobs"]] == ["古灯"]
+    assert empty.delete("/v1/projects/古灯", params={"confirm": "x"}).status_code == 400
+    assert empty.delete("/v1/projects/古灯", params={"confirm": "古灯"}).json()["scenes"] == 3
+    assert empty.delete("/v1/projects/古灯", params={"confirm": "古灯"}).status_code == 404
+
+
+def test_reading_is_estimated_cancelled_and_resumed(tmp_path: Path) -> None:
+    """What a model would read is told first; the job ends at its step, keeps the project, and goes on later."""
+    at_work, go = threading.Event(), threading.Event()
+
+    def answer(messages: list[BaseMessage]) -> str:
+        at_work.set()
+        assert go.wait(60)
+        return json.dumps({"summary": ["Nothing is told."], "memories": []})
+
+    with client_of(tmp_path, chat_model=SpeakingModel(answer=answer)) as client:
+        form = {"project": "", "project_id": "weir", "title": "The Weir", "language": "en"}
+        assert _ended(client, _job_of(client, _send(client, {"w.md": BOOK.encode()}), form)) == "done"
+        seen = read(client.get("/page/projects/weir/reading"))
+        assert ENGLISH["what_it_takes"] in seen.text
+        assert ENGLISH["no_model"] not in seen.text
+        job = _job_of(client, "/page/projects/weir/reading", {"chapter": "", "retry": "1"})
+        assert at_work.wait(60)
+        page = client.get(job)
+        assert ('http-equiv="refresh"' in page.text, len(read(page).all("progress"))) == (True, 1)
+        assert client.delete("/v1/projects/weir", params={"confirm": "weir"}).status_code == 409
+        assert ENGLISH["at_work"] in read(client.get("/")).text
+        client.post(f"{job}/cancel")
+        go.set()
+        assert _ended(client, job) == "cancelled"
+        client.post(f"{job}/cancel")
+        assert ENGLISH["job_cancelled"] in read(client.get(job)).text
+        client.post(f"{job}/resume")
+        assert _ended(client, job) == "done"
+        done = read(client.get(job))
+        assert ENGLISH["outcome_done"] in done.text
+        assert 'http-equiv="refresh"' not in client.get(job).text
+        read(client.get("/page/jobs"))
+        client.post(f"{job}/forget")
+        assert client.get(job).status_code == 404
+
+
+def test_without_a_model_the_page_says_how_to_set_one(empty: TestClient) -> None:
+    """Scenes that nobody can read are counted, and nothing is offered that could not work."""
+    form = {"project": "", "project_id": "weir", "title": "The Weir", "language": "en"}
+    assert _ended(empty, _job_of(empty, _send(empty, {"w.md": BOOK.encode()}), form)) == "done"
+    seen = read(empty.get("/page/projects/weir/reading"))
+    assert ENGLISH["no_model"] in seen.text
+    assert ENGLISH["start_reading"] not in seen.text
+    assert empty.post("/page/projects/weir/reading", data={"chapter": ""}).status_code == 409
+    health = read(empty.get("/page/projects/weir/health", headers={"Accept-Language": "zh-CN"}))
+    assert "3 场都还没有读过" in health.text
+    assert "/page/projects/weir/reading" in health.addresses
+    mended = read(empty.post("/page/projects/weir/health", data={"do": "reindex"}))
+    assert ENGLISH["findings"] in mended.text
+
+
+def test_who_may_only_read_is_offered_nothing_that_changes(demo_folder: Path) -> None:
+    """With the token that may only read there are no forms for files, jobs or deletion, and none is taken."""
+    settings = ServerSettings(token=TOKEN, read_token=READ_TOKEN)
+    with client_of(demo_folder, settings) as client:
+        client.headers["Authorization"] = f"Bearer {READ_TOKEN.get_secret_value()}"
+        for address in ("/", "/page/import", "/page/jobs", "/page/projects/demo/health"):
+            assert [each for each in read(client.get(address)).all("form") if each.get("method") == "post"] == []
+        assert client.post("/page/imports", files=[("files", ("a.txt", b"x"))]).status_code == 403
+        assert client.delete("/v1/projects/demo", params={"confirm": "demo"}).status_code == 403

@@ -1,0 +1,57 @@
+"""Marked passages: the text stays whole, and each passage is marked over its length."""
+
+from __future__ import annotations
+
+import hypothesis.strategies as st
+from hypothesis import given
+
+from runtime.page.passages import ChangedPassage, Piece, changed_passages, marked_paragraphs
+
+TEXTS = st.text(alphabet="ab 字\n\r\u2028\U0001f600", max_size=40)
+SPANS = st.dictionaries(st.integers(1, 5), st.tuples(st.integers(-3, 45), st.integers(-3, 45)), max_size=5)
+
+
+def test_overlapping_passages_know_both() -> None:
+    """Where two passages overlap, the piece belongs to both; each begins and ends once."""
+    assert marked_paragraphs("The key fell.", {1: (4, 7), 2: (0, 7)}) == [
+        [Piece("The ", (2,), begins=(2,)), Piece("key", (1, 2), begins=(1,), ends=(1, 2)), Piece(" fell.")]
+    ]
+
+
+def test_a_passage_goes_on_in_the_next_paragraph() -> None:
+    """It begins in one paragraph and ends in another; the blank line between is no paragraph."""
+    first, second = marked_paragraphs("One.\n\nTwo.", {1: (2, 8)})
+    assert first == [Piece("On"), Piece("e.", (1,), begins=(1,))]
+    assert second == [Piece("Tw", (1,), ends=(1,)), Piece("o.")]
+
+
+@given(text=TEXTS, passages=SPANS)
+def test_no_word_is_lost_or_told_twice(text: str, passages: dict[int, tuple[int, int]]) -> None:
+    """The pieces together are the lines of the text; each passage that is shown begins once and ends once."""
+    paragraphs = marked_paragraphs(text, passages)
+    assert ["".join(piece.text for piece in each) for each in paragraphs] == [
+        line for line in text.splitlines() if line.strip()
+    ]
+    pieces = [piece for each in paragraphs for piece in each]
+    shown = {number for piece in pieces for number in piece.numbers}
+    assert sorted(number for piece in pieces for number in piece.begins) == sorted(shown)
+    assert sorted(number for piece in pieces for number in piece.ends) == sorted(shown)
+
+
+def test_a_changed_text_is_told_sentence_by_sentence() -> None:
+    """What stands in both is told once, what was changed as it was and as it is."""
+    told = changed_passages("He came. He left. She sat.", "He came. He stayed. She sat.")
+    assert told == [
+        ChangedPassage("same", "He came. "),
+        ChangedPassage("out", "He left. "),
+        ChangedPassage("in", "He stayed. "),
+        ChangedPassage("same", "She sat."),
+    ]
+
+
+@given(TEXTS, TEXTS)
+def test_both_versions_are_whole(was: str, now: str) -> None:
+    """Without what came in the old text stands there, without what went the new one."""
+    told = changed_passages(was, now)
+    assert "".join(each.text for each in told if each.change != "in") == was
+    assert "".join(each.text for each in told if each.change != "out") == now

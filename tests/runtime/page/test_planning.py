@@ -1,0 +1,319 @@
+"""Planning on the page: what a form gives, what a change does, drafts checked by a model, and what is refused."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+from urllib.parse import parse_qs, urlsplit
+
+import pytest
+from fastapi.testclient import TestClient
+
+from novelgen.models.context import SceneMemoryContext
+from runtime.doors.http.kept_forms import KeptForms
+from runtime.doors.http.settings import ServerSettings
+from runtime.page.words import CHINESE, ENGLISH
+from tests.runtime.doors.http.serving import READ_TOKEN, TOKEN, client_of
+from tests.runtime.page.reading import Seen, read
+from tests.support.scripted_chat_model import ScriptedChatModel
+
+PLAN = {
+    "chapter": "3",
+    "scene": "1",
+    "purpose": "They open the box under the bell.",
+    "characters": "Ines, Sparrow",
+    "location": "St Orla's tower",
+}
+CONTEXT = "/page/projects/demo/context"
+CHECK = "/page/projects/demo/check"
+DEAD = "Elias Marrow came in and shook her hand. Ines smiled."
+
+
+def _built(client: TestClient, **changes: str) -> tuple[str, Seen]:
+    """Return the address to which a form leads, and what stands there."""
+    answer = client.post(CONTEXT, data={**PLAN, **changes}, follow_redirects=False)
+    assert answer.status_code == 303, answer.text
+    address = answer.headers["location"]
+    return address, read(client.get(address))
+
+
+def _field(seen: Seen, name: str) -> str:
+    return next(each["value"] or "" for each in seen.all("input") if each.get("name") == name)
+
+
+def test_the_address_holds_the_plan(reader: TestClient) -> None:
+    """The address of a context gives the same block again, in either language, with the form filled."""
+    address, seen = _built(reader, memory_budget="150", pov="Ines", key_actions="Ines lifts the lid.")
+    told = parse_qs(urlsplit(address).query)
+    assert told["purpose"] == [PLAN["purpose"]]
+    assert told["memory_budget"] == ["150"]
+    assert "scene" in told
+    assert "state_budget" not in told
+    assert _field(seen, "memory_budget") == "150"
+    again = read(reader.get(address, headers={"Accept-Language": "zh"}))
+    assert CHINESE["prompt_block"] in again.text
+    assert CHINESE["need_memories"] in again.text
+    blocks = [each.text.split("# What the story has established", 1)[1][:400] for each in (seen, again)]
+    assert blocks[0] == blocks[1]
+
+
+def test_the_receipts_say_why_in_the_language_of_the_page(reader: TestClient) -> None:
+    """Parts of a score, retrievers and reasons of what was left out are said by their codes."""
+    address, seen = _built(reader, memory_budget="60")
+    assert ENGLISH["left_no_room"] in seen.text
+    assert ENGLISH["part_relevance"] in seen.text
+    assert ENGLISH["retriever_semantic"] in seen.text
+    chinese = read(reader.get(address, headers={"Accept-Language": "zh"}))
+    assert CHINESE["left_no_room"] in chinese.text
+    assert CHINESE["part_relevance"] in chinese.text
+    assert "no room in the budget" not in chinese.text
+
+
+def test_a_long_plan_is_kept_in_place_of_an_address(reader: TestClient) -> None:
+    """A plan that no address holds is found again by a key, and forgotten after a while without an error."""
+    long = "They speak of the bell and of the key. " * 300
+    address, seen = _built(reader, purpose=long)
+    assert len(address) < 200
+    assert long.strip() in seen.text
+    assert ENGLISH["no_longer_kept"] in read(reader.get(f"{CONTEXT}?kept=gone-long-ago")).text
+
+
+@pytest.mark.parametrize(("file", "kind"), [("text", "text/plain"), ("json", "application/json")])
+def test_a_context_is_taken_along_as_a_file(reader: TestClient, file: str, kind: str) -> None:
+    """The file holds what the page shows, also when nothing of it is kept any more."""
+    address, seen = _built(reader)
+    link = next(each for each in seen.addresses if f"file={file}" in each)
+    shown = reader.get(link)
+    anew = reader.get(f"{CONTEXT}/download?file={file}&{urlsplit(address).query}")
+    for answer in (shown, anew):
+        assert answer.headers["content-type"] == f"{kind}; charset=utf-8"
+        assert answer.headers["content-disposition"].startswith('attachment; filename="scene_3_1_')
+    if file == "text":
+        assert shown.text == anew.text
+        assert shown.text in seen.text
+    else:
+        contexts = [SceneMemoryContext.model_validate_json(each.text) for each in (shown, anew)]
+        assert contexts[0].as_prompt() == contexts[1].as_prompt()
+
+
+def test_a_plan_file_fills_the_form(reader: TestClient) -> None:
+    """A scene's plan and a chapter's plan are both taken; a plan that the page gave comes back the same."""
+    _, seen = _built(reader)
+    given = reader.get(next(each for each in seen.addresses if "file=plan" in each)).text
+    taken = read(reader.post(CONTEXT, data={"chapter": "3", "scene": "1", "plan_text": given}))
+    assert _field(taken, "characters") == PLAN["characters"]
+    assert _field(taken, "location") == PLAN["location"]
+    chapter = {
+        "chapter_number": 4,
+        "scenes": [
+            {"scene_number": 1, "purpose": "One", "characters": ["Ines"]},
+            {"scene_number": 2, "purpose": "Two", "characters": ["Sparrow"]},
+        ],
+    }
+    form = {"chapter": "4", "scene": "2", "plan_text": json.dumps(chapter)}
+    assert _field(read(reader.post(CONTEXT, data=form)), "characters") == "Sparrow"
+    assert _field(read(reader.post(CONTEXT, data={**form, "chapter": "2"})), "characters") == "Ines"
+
+
+@pytest.mark.parametrize(
+    ("form", "status"),
+    [
+        ({"plan_text": "{not json"}, 422),
+        ({"plan_text": '{"purpose": 5}'}, 422),
+        ({"plan_text": '{"chapter_number": 3, "scenes": []}'}, 400),
+        ({"purpose": " ", "characters": "", "location": ""}, 400),
+        ({"memory_budget": "many"}, 422),
+        ({"memory_budget": "2000000"}, 422),
+        ({"top_k": "-1"}, 422),
+        ({"knowledge": "guess"}, 400),
+        ({"chapter": "three"}, 422),
+    ],
+)
+def test_a_wrong_plan_is_refused(reader: TestClient, form: dict[str, str], status: int) -> None:
+    """What is no plan is said to be none, as a page; nothing is built."""
+    answer = reader.post(CONTEXT, data={**PLAN, **form}, follow_redirects=False)
+    assert answer.status_code == status
+    assert ENGLISH["something_wrong"] in read(answer).text
+
+
+def test_a_scene_after_the_slider_is_planned_at_it(reader: TestClient) -> None:
+    """The context is that of the position, which is said; plans and contexts of later scenes are not shown."""
+    later, _ = _built(reader, chapter="6", scene="2")
+    seen = read(reader.get(later.replace("?", "?as_of=3:1&")))
+    assert "lies after the point where the slider stands" in seen.text
+    assert seen.text.count("Chapter 6, scene 2") == 1
+    shown = _field(read(reader.get(later)), "before")
+    compared = read(reader.get(f"{CONTEXT}?as_of=3:1&before={shown}&built=yes&purpose=Bell"))
+    assert ENGLISH["difference"] not in compared.text
+    assert ENGLISH["no_longer_kept"] in compared.text
+
+
+def test_the_slider_keeps_the_plan_and_the_draft(reader: TestClient) -> None:
+    """Moved to another place, the same plan is built and the same draft is checked there."""
+    _, seen = _built(reader)
+    moved = read(reader.get(f"/page/projects/demo/at/context?known=4&kept={_field(seen, 'kept')}&built=yes"))
+    assert _field(moved, "characters") == PLAN["characters"]
+    assert ENGLISH["prompt_block"] in moved.text
+    draft = read(reader.post(CHECK, data={"chapter": "3", "scene": "1", "text": DEAD}))
+    moved = read(reader.get(f"/page/projects/demo/at/check?known=4&kept={_field(draft, 'kept')}"))
+    assert DEAD in moved.text
+    assert ENGLISH["looked_at"] in moved.text
+
+
+def test_a_change_is_told_against_what_was_shown(reader: TestClient) -> None:
+    """A smaller budget shows what went and the tokens of both; the same plan again changes nothing."""
+    address, seen = _built(reader)
+    shown = _field(seen, "before")
+    smaller = read(reader.get(f"{address.partition('#')[0]}&memory_budget=60&before={shown}"))
+    assert ENGLISH["went_out"] in smaller.text
+    assert smaller.all("del")
+    same = read(reader.get(f"{address.partition('#')[0]}&before={shown}"))
+    assert ENGLISH["nothing_changed"] in same.text
+    other = read(reader.get(f"/page/projects/demo-zh/context?built=yes&purpose=钟&before={shown}"))
+    assert ENGLISH["difference"] not in other.text
+
+
+def test_a_memory_is_left_out_from_here(client: TestClient) -> None:
+    """The way back from a decision leads to the same plan, compared with what was shown before it."""
+    _, seen = _built(client)
+    back = next(each["value"] or "" for each in seen.all("input") if each.get("name") == "back")
+    memory = next(each["value"] or "" for each in seen.all("button") if each.get("name") == "ban")
+    after = read(client.post(f"{CONTEXT}/decide", data={"ban": memory, "back": back}))
+    assert ENGLISH["went_out"] in after.text
+    assert ENGLISH["take_back"] in after.text
+    form = {name: _field(after, name) for name in ("undo", "back")}
+    assert ENGLISH["nothing_changed"] in read(client.post("/page/projects/demo/undo", data=form)).text
+
+
+@pytest.mark.parametrize(("form", "status"), [({"back": "/"}, 400), ({"burn": "M001"}, 400), ({"pin": "M999"}, 404)])
+def test_a_wrong_decision_is_refused(reader: TestClient, form: dict[str, str], status: int) -> None:
+    """What is no decision, or on no memory, changes nothing."""
+    answer = reader.post(f"{CONTEXT}/decide", data=form)
+    assert answer.status_code == status
+    read(answer)
+
+
+def test_a_plan_is_kept_with_the_project(client: TestClient, demo_folder: Path) -> None:
+    """A context that is kept is a file of the project, and its plan is offered from then on."""
+    seen = read(client.post(f"{CONTEXT}/keep", data={**PLAN, "chapter": "9", "scene": "4"}))
+    assert "scene_9_4_memory.json" in seen.text
+    kept = json.loads((demo_folder / "demo" / "scene_9_4_memory.json").read_text(encoding="utf-8"))
+    assert kept["report"]["scene_plan"]["purpose"] == PLAN["purpose"]
+    form = read(client.get(f"{CONTEXT}?as_of=9:4"))
+    assert [each for each in form.addresses if "chapter=9&scene=4" in each]
+    assert not [each for each in read(client.get(f"{CONTEXT}?as_of=3:1")).addresses if "chapter=9" in each]
+
+
+def test_with_a_token_that_may_only_read(demo_folder: Path) -> None:
+    """Planning and checking are reading; keeping, pinning and waiving are refused and not offered."""
+    settings = ServerSettings(token=TOKEN, read_token=READ_TOKEN)
+    with client_of(demo_folder, settings) as client:
+        client.headers["Authorization"] = f"Bearer {READ_TOKEN.get_secret_value()}"
+        _, seen = _built(client)
+        actions = {each["action"] for each in seen.all("form") if each.get("method") == "post"}
+        assert actions == {CONTEXT}
+        form = {"chapter": "3", "scene": "1", "text": DEAD}
+        seen = read(client.post(CHECK, data=form))
+        assert {each["action"] for each in seen.all("form") if each.get("method") == "post"} == {CHECK}
+        for path in (f"{CONTEXT}/keep", f"{CONTEXT}/decide", f"{CHECK}/waive", f"{CHECK}/unwaive"):
+            assert client.post(path, data=PLAN).status_code == 403, path
+
+
+def test_a_stored_scene_is_checked(reader: TestClient) -> None:
+    """Its own text stands beside what it contradicts; a scene after the slider is refused."""
+    seen = read(reader.get(f"{CHECK}?stored=3:1"))
+    assert ENGLISH["looked_at"] in seen.text
+    assert _field(seen, "chapter") == "3"
+    for address, status in (("?stored=99:1", 404), ("?as_of=3:1&stored=3:1", 404), ("?stored=x", 400)):
+        answer = reader.get(CHECK + address)
+        assert answer.status_code == status, address
+        read(answer)
+
+
+@pytest.mark.parametrize("changes", [{"chapter": "three"}, {"text": "\n "}])
+def test_a_check_that_is_refused_keeps_the_draft(reader: TestClient, changes: dict[str, str]) -> None:
+    """The draft stands in the form again, beside what was wrong."""
+    form = {"chapter": "3", "scene": "1", "text": DEAD, **changes}
+    answer = reader.post(CHECK, data=form)
+    assert answer.status_code in (400, 422)
+    seen = read(answer)
+    assert ENGLISH["something_wrong"] in seen.text
+    assert form["text"].strip() in seen.text
+
+
+def test_waivers_that_are_none_are_refused(reader: TestClient) -> None:
+    """Neither an id that is none nor a finding that is not waived changes anything."""
+    for path, issue_id in (("waive", "X1"), ("unwaive", "K0123456789ab")):
+        answer = reader.post(f"{CHECK}/{path}", data={"issue_id": issue_id})
+        assert answer.status_code == 400
+        read(answer)
+    assert reader.get("/v1/projects/demo/check/waivers").json() == {"waivers": []}
+
+
+def _awaited(client: TestClient, address: str) -> Seen:
+    """Return a job's page once it is over; following it waits for it."""
+    job_id = parse_qs(urlsplit(address).query)["job"][0]
+    client.get(f"/v1/jobs/{job_id}/events")
+    return read(client.get(address))
+
+
+def _scripted(answers: dict[str, Any]) -> ScriptedChatModel:
+    """Return a model that answers what its prompt asks for, by a word of the answer's schema."""
+
+    def answer(messages: list[Any]) -> str:
+        asked = " ".join(str(each.text) for each in messages)
+        return json.dumps(next((given for word, given in answers.items() if word in asked), {}))
+
+    return ScriptedChatModel(answer=answer)
+
+
+def test_a_model_checks_as_a_job_and_proposes_a_repair(demo_folder: Path) -> None:
+    """What takes a model's time has a page of its own, where waiving works and a repair is a proposal alone."""
+    mended = "Bram Dorn came in and shook her hand."
+    passages = {"passages": [{"id": ["K1"], "old": DEAD.partition(" Ines")[0], "new": mended}]}
+    model = _scripted({'"passages"': passages})
+    with client_of(demo_folder, chat_model=model) as client:
+        form = {"chapter": "3", "scene": "1", "text": DEAD, "with_model": "yes"}
+        answer = client.post(CHECK, data=form, follow_redirects=False)
+        assert answer.headers["location"].startswith(f"{CHECK}/job?job=")
+        seen = _awaited(client, answer.headers["location"])
+        assert DEAD.partition(" Ines")[0] in seen.text
+        assert _field(seen, "chapter") == "3"
+        early = read(client.get(f"{answer.headers['location']}&as_of=2:1"))
+        assert "lies after the point" in early.text
+        assert not early.all("mark")
+        direct = read(client.post(CHECK, data={**form, "with_model": ""}))
+        started = client.post(f"{CHECK}/repair", data={"kept": _field(direct, "kept")}, follow_redirects=False)
+        proposed = _awaited(client, started.headers["location"])
+        assert mended in proposed.text
+        assert proposed.all("ins")
+        assert proposed.all("del")
+        waived = {"issue_id": _field(proposed, "issue_id"), "job": _field(proposed, "job"), "note": "a dream"}
+        after = read(client.post(f"{CHECK}/waive", data=waived))
+        assert "a dream" in after.text
+        assert not after.all("mark")
+        assert client.post(f"{CHECK}/repair", data={"kept": "gone"}).status_code == 400
+
+
+def test_work_that_is_not_on_a_draft_is_not_shown(client: TestClient) -> None:
+    """Neither an unknown job nor another kind of job nor one of another project has a page here."""
+    job_id = client.post("/v1/projects/demo/ingest", json={}).json()["job_id"]
+    for address in (f"{CHECK}/job?job={job_id}", f"{CHECK}/job?job=none"):
+        answer = client.get(address)
+        assert answer.status_code == 404
+        read(answer)
+
+
+def test_what_is_kept_is_bounded() -> None:
+    """What was used longest ago goes first, a project never sees another's, and what is too long is not kept."""
+    kept = KeptForms(most_characters=10)
+    first, second = kept.keep("a", {"text": "12345"}), kept.keep("a", {"text": "1234"})
+    assert kept.find("b", first) is None
+    found = kept.find("a", first)
+    assert found is not None
+    assert found.context() is None
+    third = kept.keep("a", {"text": "12345"})
+    assert kept.find("a", second) is None
+    assert kept.find("a", third) is not None
+    assert kept.find("a", kept.keep("a", {"text": "1" * 11})) is None

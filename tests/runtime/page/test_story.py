@@ -1,0 +1,332 @@
+"""The story on the page: changing facts, texts and places by forms, and what is refused."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any, get_args
+
+import pytest
+from fastapi.testclient import TestClient
+from httpx import Response
+
+from novelgen.models.memory import EVENT_TYPES
+from runtime.doors.http.settings import ServerSettings
+from runtime.page.notices import undo_by_number
+from runtime.page.story_changes import DECISIONS
+from runtime.page.words import CHINESE, ENGLISH
+from runtime.storage.memory.author_changes import AuthorChangeKind
+from tests.runtime.doors.http.serving import READ_TOKEN, TOKEN, client_of
+from tests.runtime.page.reading import Seen, read
+
+STORY = "/page/projects/demo/story"
+SCENE = f"{STORY}?chapter=1&scene=1"
+HERE = {"chapter": "1", "scene": "1", "back": SCENE}
+WORDS = "Rain had found its old way through the roof"
+
+
+def _memory(client: TestClient, memory_id: str = "M001") -> dict[str, Any]:
+    answer: dict[str, Any] = client.get(f"/v1/projects/demo/memories/{memory_id}").json()
+    return answer
+
+
+def _fact_form(**fields: str) -> dict[str, str]:
+    """The edit form of M001 as a browser sends it unchanged, with some fields otherwise."""
+    form = {
+        **HERE,
+        "at": "fact-memory-M001",
+        "memory": "M001",
+        "text": "Ines Marrow found, behind a brick in the lock shop, a brass key with a heron on the bow that her "
+        "father Elias had hidden; it fits no lock in the shop.",
+        "importance": "8",
+        "event_type": "discovery",
+        "about": "Ines Marrow, Elias Marrow, the heron key, the lock shop",
+        "evidence": "",
+    }
+    return {**form, **fields}
+
+
+def _sent(client: TestClient, way: str, form: dict[str, str], query: str = "") -> Response:
+    return client.post(f"/page/projects/demo/{way}{query}", data=form, follow_redirects=False)
+
+
+def _undo(client: TestClient, answer: Response) -> None:
+    """Take back what an answer tells, by the button that its page offers."""
+    seen = read(client.get(answer.headers["location"]))
+    offered = {each.get("name"): each.get("value") for each in seen.all("input")[::-1]}
+    undone = _sent(client, "undo", {"undo": offered["undo"] or "", "back": SCENE})
+    assert undone.status_code == 303
+    assert ENGLISH["did_undo"] in read(client.get(undone.headers["location"])).text
+
+
+def _story_of(client: TestClient, place: str = "chapter=1&scene=1", query: str = "") -> Seen:
+    return read(client.get(f"{STORY}?{place}{query}"))
+
+
+def test_a_fact_is_edited_in_place_and_taken_back(client: TestClient) -> None:
+    """Text, weight, kind, people and words change together, the answer leads back to the fact, undo restores all."""
+    before = _memory(client)
+    seen = _story_of(client, query="&edit=M001")
+    assert {each.get("id") for each in seen.all("textarea")} >= {"edit-text", "edit-evidence"}
+    form = _fact_form(
+        text="Ines found the heron key.",
+        importance="6",
+        event_type="secret_learned",
+        about="Ines Marrow、Sparrow",
+        evidence=WORDS,
+    )
+    answer = _sent(client, "story/fact", form)
+    location = answer.headers["location"]
+    assert location.startswith(f"{SCENE}&done=change&told=")
+    assert location.endswith("#fact-memory-M001")
+    after = _memory(client)["chunk"]
+    assert (after["content"], after["importance"], after["event_type"], after["origin"]) == (
+        "Ines found the heron key.",
+        6,
+        "secret_learned",
+        "author",
+    )
+    assert set(after["entities_mentioned"]) == {"C0", "C5"}
+    seen = _story_of(client)
+    assert ENGLISH["checked_by_you"] in seen.text
+    assert "fact-memory-M001" in seen.ids
+    assert len(seen.all("mark")) == 1
+    _undo(client, answer)
+    assert _memory(client) == before
+
+
+def test_a_form_that_says_the_same_changes_nothing(client: TestClient) -> None:
+    """Saving without a change is told as such, and the memory does not become the author's."""
+    before = _memory(client)
+    answer = _sent(client, "story/fact", _fact_form())
+    assert "done=same" in answer.headers["location"]
+    assert _memory(client) == before
+
+
+@pytest.mark.parametrize("decision", ["confirm", "delete"])
+def test_confirming_and_rejecting_are_taken_back(client: TestClient, decision: str) -> None:
+    """A rejected fact is listed apart until it is taken in again; a confirmed one bears the author's mark."""
+    before = _memory(client)
+    form = {"memory": "M001", "decision": decision, "back": SCENE, "at": "fact-memory-M001"}
+    answer = _sent(client, "memory", form)
+    assert answer.headers["location"].endswith("#fact-memory-M001")
+    seen = read(client.get(answer.headers["location"]))
+    marked = {"confirm": "checked_by_you", "delete": "left_out_here"}[decision]
+    assert ENGLISH[marked] in seen.text
+    _undo(client, answer)
+    assert _memory(client) == before
+    assert ENGLISH[marked] not in _story_of(client).text
+
+
+def test_a_fact_is_noted_from_words(client: TestClient) -> None:
+    """A noted fact stands beside its words, known from the next scene on, and can be taken back."""
+    form = {**HERE, "text": "It rained that night.", "evidence": WORDS, "about": "Ines", "importance": "7"}
+    answer = _sent(client, "story/add", {**form, "event_type": ""})
+    note = client.get("/v1/projects/demo/memories/note-N0").json()["chunk"]
+    assert (note["content"], note["chapter_index"], note["scene_index"]) == ("It rained that night.", 1, 1)
+    seen = _story_of(client)
+    assert ENGLISH["noted_by_you"] in seen.text
+    assert seen.all("mark")[0]["data-notes"] == "1"
+    context = {"chapter_index": 1, "scene_index": 1, "scene_plan": {"purpose": "rain that night"}}
+    told = client.post("/v1/projects/demo/context", json=context).text
+    assert "It rained that night." not in told
+    _undo(client, answer)
+    assert "It rained that night." not in [each["content"] for each in _active(client)]
+
+
+def _active(client: TestClient) -> list[dict[str, Any]]:
+    listed = client.get("/v1/projects/demo/memories", params={"limit": 500}).json()["memories"]
+    return [each["chunk"] for each in listed]
+
+
+def test_a_fact_of_the_record_goes_and_comes_back(client: TestClient) -> None:
+    """A state is taken out of the record and a thread said otherwise; each is told, and undone."""
+    state = {**HERE, "kind": "state", "source": "C0.status", "action": "remove"}
+    answer = _sent(client, "story/recorded", state)
+    seen = read(client.get(answer.headers["location"]))
+    assert "keeps the lock shop" not in seen.text
+    assert ENGLISH["state_author"] in seen.text
+    _undo(client, answer)
+    value = {**HERE, "kind": "state", "source": "I0.holder", "action": "edit", "text": "Sparrow"}
+    answer = _sent(client, "story/recorded", value)
+    assert "done=record" in answer.headers["location"]
+    assert (
+        client.get("/v1/projects/demo/states/I0", params={"as_of": "1:2"}).json()["state"]["state_data"]["holder"]
+        == "C5"
+    )
+    _undo(client, answer)
+    thread = {**HERE, "kind": "thread_planted", "source": "OL1", "action": "edit", "text": "Whose key is it?"}
+    answer = _sent(client, "story/recorded", thread)
+    assert "Whose key is it?" in _story_of(client).text
+    _undo(client, answer)
+    seen = _story_of(client)
+    assert "keeps the lock shop" in seen.text
+    assert "What does the heron key open?" in seen.text
+    assert ENGLISH["state_record"] in seen.text
+
+
+def test_a_scenes_text_is_edited_after_a_look_at_what_follows(client: TestClient) -> None:
+    """The preview stores nothing and names the facts that lose their words; saving does it, and can be undone."""
+    _sent(client, "story/fact", _fact_form(evidence=WORDS))
+    text = client.get("/v1/projects/demo/scenes/1/1").json()["scene"]["text"]
+    form = {**HERE, "title": "The brick", "text": text.replace("Rain had", "Water had"), "record": "keep"}
+    previewed = client.post("/page/projects/demo/story/text", data={**form, "step": "preview"})
+    seen = read(previewed)
+    assert ENGLISH["words_lost_of"].format(count=1, lost=1) in seen.text
+    assert "Water had found" in seen.text
+    assert client.get("/v1/projects/demo/scenes/1/1").json()["scene"]["text"] == text
+    answer = _sent(client, "story/text", {**form, "step": "save"})
+    scene = client.get("/v1/projects/demo/scenes/1/1").json()["scene"]
+    assert (scene["title"], scene["text"].startswith("Water had")) == ("The brick", True)
+    assert ENGLISH["words_lost"].format(count=1) in read(client.get(answer.headers["location"])).text
+    _undo(client, answer)
+    assert client.get("/v1/projects/demo/scenes/1/1").json()["scene"]["text"] == text
+
+
+def test_scenes_are_inserted_moved_and_deleted(client: TestClient) -> None:
+    """Each needs a tick, the others make room or close up, and the list says what there is."""
+    assert "sure_delete" not in read(client.get(f"{STORY}/place?chapter=1&scene=2")).text
+
+    def titles() -> list[str]:
+        scenes = client.get("/v1/projects/demo/scenes").json()["scenes"]
+        return [each["scene"]["title"] for each in scenes if each["scene"]["chapter_index"] == 1]
+
+    before = titles()
+    insert = {"chapter": "1", "scene": "2", "action": "insert", "title": "Between", "text": "A pause."}
+    assert _sent(client, "story/place", insert).status_code == 400
+    assert titles() == before
+    assert _sent(client, "story/place", {**insert, "sure": "yes"}).status_code == 303
+    assert titles() == [before[0], "Between", *before[1:]]
+    move = {"chapter": "1", "scene": "2", "action": "move", "to_chapter": "1", "to_scene": "1", "sure": "yes"}
+    assert "done=scene_move" in _sent(client, "story/place", move).headers["location"]
+    assert titles() == ["Between", *before]
+    delete = {"chapter": "1", "scene": "1", "action": "delete", "sure": "yes"}
+    told = read(client.get(_sent(client, "story/place", delete).headers["location"])).text
+    assert ENGLISH["did_scene_delete"] in told
+    assert "Between" not in titles()
+
+
+def test_a_model_reads_a_scene_as_a_job(client: TestClient) -> None:
+    """A scene with text alone offers a reading with its estimate; the job reads it, and its cost is told."""
+    client.put("/v1/projects/demo/scenes/9/1", json={"text": "Nothing stirred in the shop that night."})
+    seen = read(client.get(f"{STORY}?chapter=9&scene=1"))
+    assert ENGLISH["no_record"] in seen.text
+    assert f"{STORY}/model?chapter=9&scene=1" in [each.get("href") for each in seen.all("a")]
+    assert ENGLISH["estimate_in"] in read(client.get(f"{STORY}/model?chapter=9&scene=1")).text
+    assert ENGLISH["estimate_in"] in read(client.get(f"{STORY}/model?chapter=9")).text
+    answer = _sent(client, "story/model", {"chapter": "9", "scene": "1"})
+    assert answer.headers["location"] == f"{STORY}?chapter=9&scene=1&done=read"
+    job_id = client.get("/v1/jobs").json()["jobs"][0]["job_id"]
+    assert '"state":"done"' in client.get(f"/v1/jobs/{job_id}/events").text
+    assert ENGLISH["state_model"] in read(client.get(f"{STORY}?chapter=9&scene=1")).text
+
+
+def test_a_record_that_was_supplied_is_no_models(reader: TestClient) -> None:
+    """No reading is offered of a scene whose record somebody gave, and one that is asked for is refused."""
+    assert not [each for each in _story_of(reader).all("a") if "story/model" in (each.get("href") or "")]
+    answer = reader.get(f"{STORY}/model?chapter=1&scene=1")
+    assert answer.status_code == 400
+    read(answer)
+
+
+def test_a_summary_is_written_and_taken_away(client: TestClient) -> None:
+    """The author's words are told of a chapter; empty ones let the made summary hold again."""
+    form = {"level": "chapter", "number": "1", "back": f"{STORY}?show=summaries"}
+    answer = _sent(client, "story/summary", {**form, "text": "Ines finds a key."})
+    assert answer.headers["location"].endswith("#chapter-1")
+    seen = read(client.get(f"{STORY}?show=summaries"))
+    assert "Ines finds a key." in seen.text
+    assert ENGLISH["told_by_author"] in seen.text
+    _sent(client, "story/summary", {**form, "text": ""})
+    assert ENGLISH["told_by_author"] not in read(client.get(f"{STORY}?show=summaries")).text
+
+
+@pytest.mark.parametrize("project", ["demo", "demo-zh"])
+@pytest.mark.parametrize("show", ["scenes", "summaries", "changes"])
+def test_the_lists_of_the_story_answer(reader: TestClient, project: str, show: str) -> None:
+    """Each has a heading and words in the reader's language, at the end and on entering a scene."""
+    for as_of in ({}, {"as_of": "2:2"}, {"as_of": "1:1"}):
+        address = f"/page/projects/{project}/story"
+        answer = reader.get(address, params={"show": show, **as_of}, headers={"Accept-Language": "zh"})
+        seen = read(answer)
+        assert answer.status_code == 200
+        assert CHINESE["story"] in seen.text
+        assert len(seen.all("h1")) == 1
+
+
+def test_summaries_by_scene_end_at_the_slider(reader: TestClient) -> None:
+    """An opened chapter tells its scenes up to the position and no further."""
+    whole = read(reader.get(f"{STORY}?show=summaries&chapter=2")).text
+    then = read(reader.get(f"{STORY}?show=summaries&chapter=2&as_of=2:3")).text
+    last = reader.get("/v1/projects/demo/scenes/2/3/record").json()["record"]["summary"]
+    assert all(each in whole for each in last)
+    assert not any(each in then for each in last)
+
+
+REFUSED: list[tuple[str, dict[str, str], int]] = [
+    ("memory", {"memory": "M999", "decision": "confirm"}, 404),
+    ("undo", {"undo": undo_by_number("author_change", 77)}, 400),
+    ("undo", {"back": ""}, 400),
+    ("undo", {"undo": "x"}, 400),
+    ("story/fact", _fact_form(text=" "), 400),
+    ("story/fact", _fact_form(importance="11"), 400),
+    ("story/fact", _fact_form(event_type="weather"), 400),
+    ("story/fact", _fact_form(about="Nobody Known"), 404),
+    ("story/fact", _fact_form(evidence="Nobody wrote these words."), 400),
+    ("story/fact", _fact_form(memory="M999"), 400),
+    ("story/fact", _fact_form(chapter="77"), 404),
+    ("story/add", {**HERE, "text": " "}, 400),
+    ("story/add", {**HERE, "text": "It rained.", "evidence": "It snowed heavily."}, 400),
+    ("story/add", {"text": "It rained."}, 400),
+    ("story/recorded", {**HERE, "kind": "memory", "source": "M001"}, 400),
+    ("story/recorded", {**HERE, "kind": "state", "source": "C99.mood"}, 400),
+    ("story/recorded", {**HERE, "kind": "state", "source": "I0.holder", "action": "edit"}, 400),
+    ("story/text", {**HERE, "text": "", "step": "save"}, 400),
+    ("story/place", {**HERE, "action": "burn", "sure": "yes"}, 400),
+    ("story/place", {**HERE, "action": "move", "sure": "yes"}, 400),
+    ("story/model", {"chapter": ""}, 400),
+    ("story/summary", {"level": "book", "number": "1", "text": "All."}, 400),
+]
+
+
+@pytest.mark.parametrize(("way", "form", "status"), REFUSED)
+def test_a_wrong_change_is_refused(reader: TestClient, way: str, form: dict[str, str], status: int) -> None:
+    """What is unknown, empty or not in the text changes nothing; the answer is a page that says so."""
+    before = reader.get("/v1/projects/demo").json()
+    answer = reader.post(f"/page/projects/demo/{way}", data=form)
+    read(answer)
+    assert answer.status_code == status
+    assert reader.get("/v1/projects/demo").json() == before
+
+
+def test_nothing_later_is_changed_from_an_earlier_point(reader: TestClient) -> None:
+    """At the slider's position neither a later scene nor a name that is known later can be used."""
+    later = {**HERE, "chapter": "3", "text": "It rained."}
+    assert _sent(reader, "story/add", later, "?as_of=2:1").status_code == 404
+    # Sorrel comes into the story later than the second scene.
+    early = _sent(reader, "story/fact", _fact_form(about="Sorrel"), "?as_of=1:2")
+    assert early.status_code == 404
+    assert "Dr." not in read(early).text
+    seen = read(reader.get(f"{SCENE}&as_of=1:2"))
+    assert ENGLISH["edited_here_counts"] in seen.text
+
+
+def test_who_may_only_read_is_offered_nothing_and_refused(ingested_demos: Path) -> None:
+    """With a token for reading the pages have no form that changes, and the gate refuses each."""
+    settings = ServerSettings(token=TOKEN, read_token=READ_TOKEN)
+    with client_of(ingested_demos, settings) as client:
+        client.auth = ("anybody", READ_TOKEN.get_secret_value())
+        for address in (SCENE, f"{STORY}?show=scenes", f"{STORY}?show=summaries", f"{STORY}?show=changes"):
+            seen = read(client.get(address))
+            assert [each for each in seen.all("form") if each.get("method") == "post"] == []
+            assert not [each for each in seen.all("a") if "story/" in (each.get("href") or "")]
+        for way, form, _ in REFUSED[::3]:
+            assert client.post(f"/page/projects/demo/{way}", data=form).status_code == 403
+
+
+def test_every_kind_and_change_has_its_words() -> None:
+    """What the page may tell of kinds of facts and of changes is in the catalogue."""
+    keys = {f"kind_{each}" for each in EVENT_TYPES} | {f"did_{each}" for each in DECISIONS if each != "confirm"}
+    keys |= {f"state_{each}" for each in ("model", "record", "author", "text", "failed", "waiting")}
+    keys |= {f"by_hand_{each}" for each in get_args(AuthorChangeKind)}
+    keys |= {f"learnt_{each}" for each in ("knows", "hidden", "deceived", "doubts")}
+    assert keys <= ENGLISH.keys()

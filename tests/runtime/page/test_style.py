@@ -1,0 +1,72 @@
+"""The page's colours can be read, in the light and in the dark."""
+
+from __future__ import annotations
+
+import re
+from itertools import product
+
+import pytest
+
+from novelgen.models.state import DIMENSION_RANGES
+from runtime.page.routes import STATIC
+
+CSS = "\n".join(each.read_text(encoding="utf-8") for each in sorted(STATIC.glob("*.css")))
+PAIRS = re.compile(r"--([\w-]+): light-dark\((#[0-9a-f]{6}), (#[0-9a-f]{6})\);")
+COLOURS = {name: (light, dark) for name, light, dark in PAIRS.findall(CSS)}
+
+READABLE = [
+    *product(("ink", "quiet", "link", "warn"), ("paper", "sheet")),
+    *product(("ink", "quiet", "link"), ("mark", "soft", "tint")),
+    *product(("ink", "warn"), ("alarm",)),
+    *product(("good",), ("paper", "sheet", "soft", "tint")),
+    ("ink", "lit"),
+    ("ink", "added"),
+    ("onlink", "link"),
+]
+
+
+def _luminance(colour: str) -> float:
+    parts = [int(colour[at : at + 2], 16) / 255 for at in (1, 3, 5)]
+    linear = [part / 12.92 if part <= 0.04045 else ((part + 0.055) / 1.055) ** 2.4 for part in parts]
+    return 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]
+
+
+@pytest.mark.parametrize(("words", "ground"), READABLE)
+@pytest.mark.parametrize("is_dark", [False, True])
+def test_words_stand_out_from_their_ground(words: str, ground: str, is_dark: bool) -> None:
+    """The contrast is that which WCAG 2.2 asks of text, 4.5 to 1."""
+    darker, lighter = sorted(_luminance(COLOURS[each][is_dark]) for each in (words, ground))
+    assert (lighter + 0.05) / (darker + 0.05) >= 4.5
+
+
+@pytest.mark.parametrize("ground", ["paper", "sheet"])
+@pytest.mark.parametrize("is_dark", [False, True])
+def test_edges_of_fields_stand_out(ground: str, is_dark: bool) -> None:
+    """Where one may write or press can be seen: 3 to 1, as WCAG 2.2 asks of what is no text."""
+    darker, lighter = sorted(_luminance(COLOURS[each][is_dark]) for each in ("edge", ground))
+    assert (lighter + 0.05) / (darker + 0.05) >= 3
+
+
+def test_both_languages_have_every_colour() -> None:
+    """A colour is said for the whole page, never within the type of one language."""
+    rules = re.sub(r":root \{.*?\n\}", "", CSS, flags=re.S)
+    assert PAIRS.findall(rules) == []
+
+
+def test_every_class_of_the_style_is_somewhere_on_the_page() -> None:
+    """A rule whose class no template and no script names is gone; of classes made of two halves the first is named."""
+    rules = re.sub(r"\{[^{}]*\}", "{}", re.sub(r"/\*.*?\*/", "", CSS, flags=re.S))
+    files = [*STATIC.glob("*.js"), *(STATIC.parent / "templates").iterdir(), *STATIC.parent.glob("*.py")]
+    named = "\n".join([*DIMENSION_RANGES, *(each.read_text(encoding="utf-8") for each in files)])
+    classes = sorted(set(re.findall(r"\.([a-z][\w-]*)", rules)))
+    assert len(classes) > 100
+    for name in classes:
+        half = name.partition("-")[0] + "-{{"
+        assert re.search(rf"(?<![\w-]){re.escape(name)}(?![\w-])", named) or half in named, name
+
+
+def test_every_colour_of_the_style_is_said_once() -> None:
+    """Rules name colours by what they are for, so that both looks have all of them."""
+    rules = PAIRS.sub("", CSS)
+    assert re.findall(r"#[0-9a-fA-F]{3,8}\b|rgba?\(", rules) == []
+    assert set(re.findall(r"var\(--([\w-]+)\)", rules)) <= {*COLOURS, "serif", "sans", "mono"}

@@ -1,0 +1,262 @@
+"""Every view over both demos: it answers in both languages, needs nothing from elsewhere, tells nothing early."""
+
+from __future__ import annotations
+
+import base64
+from itertools import product
+from pathlib import Path
+from urllib.parse import unquote
+
+import pytest
+from fastapi.testclient import TestClient
+
+from novelgen.models.position import StoryPosition
+from runtime.doors.http.settings import ServerSettings
+from runtime.page.frame import VIEWS, Here
+from runtime.page.words import CHINESE, ENGLISH
+from tests.runtime.doors.http.serving import READ_TOKEN, TOKEN, client_of
+from tests.runtime.page.reading import Seen, later_words, read
+
+DEMOS = ("demo", "demo-zh")
+PLAN = {
+    "demo": {"purpose": "Ines hides the key", "characters": "Ines, Sparrow", "location": "the lock shop"},
+    "demo-zh": {"purpose": "藏起钥匙", "characters": "", "location": ""},
+}
+
+
+@pytest.mark.parametrize(("project", "view", "language"), [*product(DEMOS, VIEWS, ("en", "zh"))])
+def test_every_view_answers_in_the_browsers_language(
+    reader: TestClient, project: str, view: str, language: str
+) -> None:
+    """A view has a heading, says in which language it is, and marks itself in the navigation."""
+    answer = reader.get(f"/page/projects/{project}/{view}", headers={"Accept-Language": language})
+    seen = read(answer)
+    words = CHINESE if language == "zh" else ENGLISH
+    assert answer.status_code == 200
+    assert len(seen.all("h1")) == 1
+    assert seen.all("html")[0]["lang"] == ("zh-Hans" if language == "zh" else "en")
+    assert words[view] in seen.text
+    assert len([each for each in seen.all("a") if each.get("aria-current") == "page"]) >= 1
+
+
+def test_the_first_page_lists_the_projects(reader: TestClient) -> None:
+    """The page at `/` has every project with what it holds and a way into it."""
+    seen = read(reader.get("/"))
+    links = [each["href"] for each in seen.all("a")]
+    for project in DEMOS:
+        overview = reader.get(f"/v1/projects/{project}").json()
+        assert f"/page/projects/{project}/story" in links
+        assert overview["name"] in seen.text
+        assert str(overview["memories"]) in seen.text
+
+
+def test_every_link_of_every_view_leads_somewhere(reader: TestClient) -> None:
+    """What the views of a demo link to, pages of cards and scenes among it, is there, and so is the part they name."""
+    found = {"/"} | {f"/page/projects/demo/{view}?as_of=2%3A3" for view in VIEWS}
+    seen: dict[str, Seen | None] = {}
+    parts: set[tuple[str, str]] = set()
+    while waiting := sorted(found - seen.keys()):
+        address = waiting[0]
+        answer = reader.get(address)
+        assert answer.status_code == 200, address
+        seen[address] = read(answer) if answer.headers["content-type"].startswith("text/html") else None
+        if "demo/" not in address or "/look" in address:
+            continue
+        for each in seen[address].all("a") if seen[address] else []:
+            target, _, part = (each["href"] or "").partition("#")
+            if "as_of=2%3A3" in target and "/look" not in target:
+                found.add(target)
+                parts |= {(target, unquote(part))} if part else set()
+    assert len(seen) > 20
+    assert [(target, part) for target, part in parts if part not in _ids(seen[target])] == []
+
+
+def _ids(page: Seen | None) -> list[str]:
+    return page.ids if page else []
+
+
+@pytest.mark.parametrize(("project", "as_of"), [("demo", "3:1"), ("demo", "3"), ("demo-zh", "3:1")])
+def test_nothing_later_than_the_slider_is_shown(reader: TestClient, project: str, as_of: str) -> None:
+    """As of a position no view has words of a scene, a memory, a thread or a name that comes from there on."""
+    later = later_words(reader, project, as_of)
+    assert len(later) > 50
+    pages = [f"/page/projects/{project}/{view}" for view in VIEWS if view != "health"]
+    known = reader.get(f"/v1/projects/{project}/entities", params={"as_of": as_of}).json()["entities"]
+    pages += [f"/page/projects/{project}/card?entity={each['entity_id']}" for each in known]
+    texts = {each: read(reader.get(each, params=_with(each, as_of))).text for each in pages}
+    for view in ("context", "check"):
+        form = {**PLAN[project], "chapter": "99", "scene": "1", "text": "She knocked at the door."}
+        address = f"/page/projects/{project}/{view}"
+        texts[f"{view} sent"] = read(reader.post(address, params={"as_of": as_of}, data=form)).text
+    for page, text in texts.items():
+        told = [each for each in later if each in text]
+        assert told == [], page
+
+
+def _with(address: str, as_of: str) -> dict[str, str]:
+    query = address.partition("?")[2]
+    return {"as_of": as_of, **dict(each.split("=") for each in query.split("&") if each)}
+
+
+@pytest.mark.parametrize(
+    ("as_of", "following"),
+    [
+        (None, (3, 3)),
+        (StoryPosition(3, 0), (3, 0)),
+        (StoryPosition(3, 2), (3, 2)),
+        (StoryPosition(3), (3, 0)),
+        (StoryPosition(2), (2, 1)),
+        (StoryPosition(1), (1, 1)),
+        (StoryPosition(9), (9, 1)),
+    ],
+)
+def test_the_scene_at_the_position_is_never_read(as_of: StoryPosition | None, following: tuple[int, int]) -> None:
+    """What a plan or a draft is for stands right at the position, also in chapters that begin with a scene 0."""
+    here = Here(as_of, ((1, 1), (3, 0), (3, 1), (3, 2)))
+    assert here.next_scene == following
+    assert [place for place in here.places if place < following] == list(here.places[: here.known])
+
+
+def test_a_scene_from_the_position_on_is_not_shown(reader: TestClient) -> None:
+    """Who asks for a later scene is told that it lies later, and sees none of it."""
+    address = "/page/projects/demo/story?chapter=5&scene=1"
+    title = reader.get("/v1/projects/demo/scenes/5/1").json()["scene"]["title"]
+    assert title in read(reader.get(address)).text
+    answer = reader.get(f"{address}&as_of=3:1")
+    assert answer.status_code == 404
+    assert title not in read(answer).text
+
+
+def test_the_story_opens_where_the_slider_stands(reader: TestClient) -> None:
+    """Without a scene the view shows the last one before the position; before the first there is none."""
+    scenes = reader.get("/v1/projects/demo/scenes").json()["scenes"]
+    last = [each["scene"]["title"] for each in scenes if each["scene"]["chapter_index"] < 3][-1]
+    assert last in read(reader.get("/page/projects/demo/story?as_of=3:1")).text
+    assert ENGLISH["no_scenes_by_then"] in read(reader.get("/page/projects/demo/story?as_of=1:1")).text
+
+
+@pytest.mark.parametrize(
+    ("known", "led_to"),
+    [
+        ("0", "/page/projects/demo/threads?as_of=1%3A1"),
+        ("4", "/page/projects/demo/threads?as_of=2%3A1"),
+        ("23", "/page/projects/demo/threads"),
+        ("999", "/page/projects/demo/threads"),
+    ],
+)
+def test_the_slider_leads_to_the_view_at_its_place(reader: TestClient, known: str, led_to: str) -> None:
+    """So many scenes as the slider says are known there; at its end all are."""
+    answer = reader.get("/page/projects/demo/at/threads", params={"known": known}, follow_redirects=False)
+    assert (answer.status_code, answer.headers["location"]) == (303, led_to)
+    slider = next(each for each in read(reader.get(led_to)).all("input") if each.get("id") == "known")
+    assert slider["value"] == str(min(int(known), 23))
+
+
+def test_the_slider_names_the_places_of_all_scenes(reader: TestClient) -> None:
+    """What the script asks for is where every scene stands, in story order, and no word of them."""
+    scenes = [each["scene"] for each in reader.get("/v1/projects/demo/scenes").json()["scenes"]]
+    told = reader.get("/page/projects/demo/places?as_of=3:1").json()
+    assert told == {"places": [[each["chapter_index"], each["scene_index"]] for each in scenes]}
+
+
+def test_the_slider_keeps_the_card(reader: TestClient) -> None:
+    """Moving through the story on a card shows the same card at the other place."""
+    seen = read(reader.get("/page/projects/demo/card?entity=C0&as_of=3:1"))
+    assert {"type": "hidden", "name": "entity", "value": "C0"} in seen.all("input")
+    answer = reader.get("/page/projects/demo/at/cards", params={"known": 4, "entity": "C0"}, follow_redirects=False)
+    assert answer.headers["location"] == "/page/projects/demo/card?entity=C0&as_of=2%3A1"
+
+
+@pytest.mark.parametrize(
+    ("address", "status"),
+    [
+        ("/page/projects/nowhere/story", 404),
+        ("/page/projects/..%5Cdemo/story", 400),
+        ("/page/projects/demo/story?as_of=soon", 422),
+        ("/page/projects/demo/story?chapter=one&scene=1", 422),
+        ("/page/projects/demo/story?chapter=77&scene=1", 404),
+        ("/page/projects/demo/card?entity=Nobody", 404),
+        ("/page/projects/demo/threads?ended=0", 422),
+        ("/page/projects/demo/at/story?known=-1", 422),
+        ("/page/static/routes.py", 404),
+    ],
+)
+def test_what_goes_wrong_is_a_page_for_people(reader: TestClient, address: str, status: int) -> None:
+    """A wrong address is answered with words and a way back, and no path of the machine."""
+    answer = reader.get(address)
+    seen = read(answer)
+    assert answer.status_code == status
+    assert ENGLISH["something_wrong"] in seen.text
+    assert "/" in seen.addresses
+    assert "/tmp" not in seen.text
+
+
+def test_cards_are_listed_by_kind_and_found_by_name(reader: TestClient) -> None:
+    """The list holds one kind when asked, and finds by alias whatever its case."""
+    places = read(reader.get("/page/projects/demo/cards?kind=location"))
+    listed = reader.get("/v1/projects/demo/entities", params={"entity_type": "location"}).json()["entities"]
+    assert all(each["name"] in places.text for each in listed)
+    assert "Corvin Hale" not in places.text
+    found = read(reader.get("/page/projects/demo/cards", params={"find": "MISS MARROW"}))
+    assert "Ines Marrow" in found.text
+    assert "Corvin Hale" not in found.text
+
+
+def test_a_context_shows_its_block_and_why(reader: TestClient) -> None:
+    """The block is word for word that of the service, every item has its reasons, and the form stays filled."""
+    form = {**PLAN["demo"], "chapter": "3", "scene": "1"}
+    answer = reader.post("/page/projects/demo/context", data=form)
+    seen = read(answer)
+    plan = {"location": form["location"], "characters": ["Ines", "Sparrow"], "purpose": form["purpose"]}
+    asked = {"chapter_index": 3, "scene_index": 1, "scene_plan": plan}
+    context = reader.post("/v1/projects/demo/context", json=asked).json()
+    for item in context["report"]["items"]:
+        assert item["text"] in seen.text
+    for item in context["report"]["left_out"]:
+        assert (item["text"].removeprefix("- ") or item["id"]) in seen.text
+    assert ENGLISH["prompt_block"] in seen.text
+    assert "What the story has established before this scene" in seen.text
+    fields = {each.get("name"): each.get("value") for each in seen.all("input")}
+    assert fields["characters"] == "Ines, Sparrow"
+    assert len(seen.all("meter")) >= 3
+
+
+def test_only_so_much_is_written_where_one_may_read(demo_folder: Path) -> None:
+    """With a token that may only read nothing can be ended, waived or repaired, and no form offers it."""
+    settings = ServerSettings(token=TOKEN, read_token=READ_TOKEN)
+    with client_of(demo_folder, settings) as client:
+        refused = client.get("/")
+        assert refused.status_code == 401
+        assert refused.headers["www-authenticate"].startswith("Basic ")
+        assert client.get("/v1/projects").headers["www-authenticate"] == "Bearer"
+        client.headers["Authorization"] = f"Bearer {READ_TOKEN.get_secret_value()}"
+        for view in ("threads", "story", "card?entity=C0", "health"):
+            seen = read(client.get(f"/page/projects/demo/{view}"))
+            assert [each for each in seen.all("form") if each["method"] == "post"] == []
+        for path in ("threads/end", "check/waive", "health", "memory"):
+            answer = client.post(f"/page/projects/demo/{path}", data={"thread": "OL0", "summary": "So."})
+            assert answer.status_code == 403, path
+        form = {"chapter": "3", "scene": "1", "text": "Elias Marrow came in."}
+        assert client.post("/page/projects/demo/check", data=form).status_code == 200
+
+
+@pytest.mark.parametrize(
+    ("authorization", "status"),
+    [
+        (f"anybody:{TOKEN.get_secret_value()}", 200),
+        (f":{TOKEN.get_secret_value()}", 200),
+        (f"anybody:{READ_TOKEN.get_secret_value()}", 200),
+        (f"{TOKEN.get_secret_value()}:", 401),
+        ("anybody:", 401),
+        ("anybody:no such token anywhere", 401),
+    ],
+)
+def test_a_person_gives_the_token_as_a_password(demo_folder: Path, authorization: str, status: int) -> None:
+    """A browser that asked its user is let in by the right password, whatever the name."""
+    settings = ServerSettings(token=TOKEN, read_token=READ_TOKEN)
+    given = base64.b64encode(authorization.encode()).decode()
+    with client_of(demo_folder, settings) as client:
+        for header in (f"Basic {given}", f"basic  {given}"):
+            assert client.get("/", headers={"Authorization": header}).status_code == status
+        for header in ("Basic", "Basic !!!", f"Basic {given}!", "Basic \u00e9".encode()):
+            assert client.get("/", headers={"Authorization": header}).status_code == 401

@@ -1,0 +1,73 @@
+"""Contexts and searches while part of a story waits to be indexed by meaning."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from novelgen.memory.search import SearchQuery, SearchRequest
+from runtime.context_chain import build_context_chain
+from runtime.ingest.indexing import drain_outbox
+from runtime.ingest.ingest import ingest_scenes
+from runtime.ingest.scene_input import SceneInput
+from runtime.search.search import ranked_memories, search_memories
+from runtime.settings import load_settings
+from runtime.stores import MemoryStores
+
+QUERY = SearchQuery(text="the heron key")
+
+
+@pytest.fixture
+def waiting(tmp_path: Path) -> Iterator[MemoryStores]:
+    """Stores with a story of which nothing is indexed by meaning."""
+    texts = ["Mira hid the heron key under the stair.", "Tobin asked for the heron key in vain."]
+    scenes = [SceneInput(chapter_index=1, scene_index=n, text=text) for n, text in enumerate(texts, 1)]
+    with MemoryStores(load_settings(projects_dir=tmp_path, memory={"embedding_model": "fake:32"})) as stores:
+        stores.create_project("story")
+        ingest_scenes(stores, "story", scenes, index=False)
+        yield stores
+
+
+def _asked() -> SearchRequest:
+    return SearchRequest(project_id="story", queries=[QUERY], timeout_s=120.0)
+
+
+def test_words_answer_and_the_wait_is_said(waiting: MemoryStores) -> None:
+    """What waits is found by words; one issue tells how much waits and what goes on with it."""
+    found = search_memories(waiting, _asked())
+    assert {each.chunk.scene_index for each in found.candidates} == {1, 2}
+    (issue,) = [each for each in found.issues if each.kind == "stale"]
+    assert issue.stage == "index"
+    assert "2 memories wait" in issue.message
+    assert "`novelgen index story`" in issue.message
+
+
+def test_the_report_of_a_context_says_it(waiting: MemoryStores) -> None:
+    """A context is built all the same."""
+    request = {
+        "project_id": "story",
+        "chapter_index": 3,
+        "scene_index": 1,
+        "scene_plan": {"purpose": "Mira fetches the heron key."},
+    }
+    context = build_context_chain(waiting, write_files=False).invoke(request)
+    assert context.report is not None
+    assert context.report.items
+    assert [issue.stage for issue in context.report.issues if issue.kind == "stale"] == ["index"]
+
+
+def test_nothing_found_is_no_failure_while_meaning_waits(waiting: MemoryStores) -> None:
+    """A search that finds nothing by words says what waits; it does not raise."""
+    found = ranked_memories(waiting, "story", "zeppelin")
+    assert found.memories == []
+    assert "stale" in {issue.kind for issue in found.issues}
+
+
+def test_an_index_that_has_followed_says_nothing(waiting: MemoryStores) -> None:
+    """The issue goes with what waited, and meaning takes part."""
+    drain_outbox(waiting, "story")
+    found = search_memories(waiting, _asked())
+    assert "stale" not in {issue.kind for issue in found.issues}
+    assert "semantic" in {hit.retriever for each in found.candidates for hit in each.hits}
