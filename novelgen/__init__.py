@@ -21,7 +21,7 @@ from novelgen.lazy_exports import lazy_exports
 if TYPE_CHECKING:
     from novelgen.models.position import StoryPosition
     from runtime.front_door import Memory, open, summarize_scene
-    from runtime.story import Story
+    from runtime.story.story import Story
 else:
     __getattr__, __dir__ = lazy_exports(
         __name__,

@@ -19,15 +19,12 @@ from novelgen.models.shown import ShownList
 from runtime.async_twins import async_twin
 from runtime.character_talk import CharacterTalk
 from runtime.files.file_reading import described
-from runtime.services import character_care as care_services
-from runtime.services import character_news as news_services
-from runtime.services import characters as character_services
-from runtime.services.character_care import CharacterConsolidation, EditedMemory
-from runtime.services.character_news import Told
-from runtime.services.characters import Remembered
-from runtime.services.secrets import require_json
 from runtime.stores import MemoryStores
-from runtime.story_base import Place, position_of
+from runtime.story.base import Place, position_of
+from runtime.story.character_care import CharacterConsolidation, EditedMemory, StoryCharacterCare
+from runtime.story.character_news import StoryCharacterNews, Told
+from runtime.story.characters import Remembered, StoryCharacters
+from runtime.story.secrets import require_json
 from runtime.story_tools.character_tools import build_character_tools
 
 Moment = tuple[int, int] | datetime | None
@@ -125,9 +122,7 @@ class Character(CharacterTalk):
             state_deltas=dict(state_deltas or {}),
             details=dict(details or {}),
         )
-        return character_services.remember_event(
-            self._stores,
-            self.project_id,
+        return StoryCharacters(self._stores, self.project_id).remember_event(
             character_id=self.character_id,
             event=event,
             at=as_moment(at),
@@ -159,9 +154,7 @@ class Character(CharacterTalk):
             story_as_of: Of the story what it let the character know strictly before this place may come back, too,
                 marked as told, read, … and by whom: `(5, 1)`, `5`. None leaves the story out.
         """
-        return character_services.recall_memories(
-            self._stores,
-            self.project_id,
+        return StoryCharacters(self._stores, self.project_id).recall_memories(
             character_id=self.character_id,
             said=said,
             budget_tokens=budget_tokens,
@@ -180,13 +173,8 @@ class Character(CharacterTalk):
             with_former: Whether to return what something later put an end to.
         """
         return ShownList(
-            character_services.list_character_memories(
-                self._stores,
-                self.project_id,
-                character_id=self.character_id,
-                as_of=as_moment(as_of),
-                now=self._clock(),
-                with_former=with_former,
+            StoryCharacters(self._stores, self.project_id).list_character_memories(
+                character_id=self.character_id, as_of=as_moment(as_of), now=self._clock(), with_former=with_former
             )
         )
 
@@ -216,9 +204,7 @@ class Character(CharacterTalk):
         """
         named = [what] if isinstance(what, str) else list(what)
         is_query = isinstance(what, str) and not any(each.memory_id == what for each in self.memories(as_of=at))
-        return news_services.tell_memories(
-            self._stores,
-            self.project_id,
+        return StoryCharacterNews(self._stores, self.project_id).tell_memories(
             character_id=self.character_id,
             listener=listener.character_id if isinstance(listener, Character) else listener,
             memory_ids=[] if is_query else named,
@@ -241,8 +227,8 @@ class Character(CharacterTalk):
             UnknownMemoryError: When there is no such memory.
             UserInputError: When a field is none, or a value does not fit.
         """
-        return care_services.edit_character_memory(
-            self._stores, self.project_id, character_id=self.character_id, memory_id=memory_id, changes=changes
+        return StoryCharacterCare(self._stores, self.project_id).edit_character_memory(
+            character_id=self.character_id, memory_id=memory_id, changes=changes
         )
 
     def delete(self, memory_id: str) -> CharacterChange:
@@ -251,8 +237,8 @@ class Character(CharacterTalk):
         Raises:
             UnknownMemoryError: When there is no such memory.
         """
-        return care_services.delete_character_memory(
-            self._stores, self.project_id, character_id=self.character_id, memory_id=memory_id
+        return StoryCharacterCare(self._stores, self.project_id).delete_character_memory(
+            character_id=self.character_id, memory_id=memory_id
         )
 
     def consolidate(
@@ -265,19 +251,13 @@ class Character(CharacterTalk):
             model: Chat model that writes the memories; None joins their own sentences.
             dry_run: Only tell what would become one.
         """
-        return care_services.consolidate_character(
-            self._stores,
-            self.project_id,
-            character_id=self.character_id,
-            target=target,
-            model=model,
-            dry_run=dry_run,
-            now=self._clock(),
+        return StoryCharacterCare(self._stores, self.project_id).consolidate_character(
+            character_id=self.character_id, target=target, model=model, dry_run=dry_run, now=self._clock()
         )
 
     def changes(self) -> list[CharacterChange]:
         """Return what was done to the character's memories, the oldest first."""
-        return character_services.list_character_changes(self._stores, self.project_id, character_id=self.character_id)
+        return StoryCharacters(self._stores, self.project_id).list_character_changes(character_id=self.character_id)
 
     def undo(self, change_id: int | None = None) -> CharacterChange:
         """Undo a change of the character's memories.
@@ -288,8 +268,8 @@ class Character(CharacterTalk):
         Raises:
             UserInputError: When there is none, or something of it changed again since.
         """
-        return character_services.undo_character_change(
-            self._stores, self.project_id, character_id=self.character_id, change_id=change_id
+        return StoryCharacters(self._stores, self.project_id).undo_character_change(
+            character_id=self.character_id, change_id=change_id
         )
 
     def tools(self, *, to: str | None = None, story_as_of: Place = None) -> list[BaseTool]:

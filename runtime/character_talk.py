@@ -14,15 +14,12 @@ from novelgen.characters.memory import as_moment
 from novelgen.characters.reply_check import ReplyFinding
 from novelgen.characters.secrets import Secret
 from runtime.async_twins import async_twin
-from runtime.services import dispositions as disposition_services
-from runtime.services import replies as reply_services
-from runtime.services import secrets as secret_services
-from runtime.services.dispositions import Feelings
-from runtime.services.replies import Keeping, Reply
-from runtime.services.secrets import SecretState
 from runtime.storage.character.dispositions import Disclosure, StoredDispositionChange
 from runtime.stores import MemoryStores
-from runtime.story_base import Place, position_of
+from runtime.story.base import Place, position_of
+from runtime.story.dispositions import Feelings, StoryDispositions
+from runtime.story.replies import Keeping, Reply, StoryReplies
+from runtime.story.secrets import SecretState, StorySecrets
 
 Moment = tuple[int, int] | datetime | None
 
@@ -47,13 +44,8 @@ class CharacterTalk:
             other: For whom.
             as_of: As it was then; None means now.
         """
-        return disposition_services.read_feelings(
-            self._stores,
-            self.project_id,
-            character_id=self.character_id,
-            other=other,
-            as_of=as_moment(as_of),
-            now=self._clock(),
+        return StoryDispositions(self._stores, self.project_id).read_feelings(
+            character_id=self.character_id, other=other, as_of=as_moment(as_of), now=self._clock()
         )
 
     def feel(
@@ -77,9 +69,7 @@ class CharacterTalk:
         Raises:
             UserInputError: When a dimension is unknown, or nothing is told to move.
         """
-        return disposition_services.change_feelings(
-            self._stores,
-            self.project_id,
+        return StoryDispositions(self._stores, self.project_id).change_feelings(
             character_id=self.character_id,
             other=other,
             event_type=event_type,
@@ -96,8 +86,8 @@ class CharacterTalk:
             other: For whom.
             as_of: Only what happened before; None means everything so far.
         """
-        return disposition_services.list_feelings_changes(
-            self._stores, self.project_id, character_id=self.character_id, other=other, as_of=as_moment(as_of)
+        return StoryDispositions(self._stores, self.project_id).list_feelings_changes(
+            character_id=self.character_id, other=other, as_of=as_moment(as_of)
         )
 
     # --- Secrets ---
@@ -113,7 +103,7 @@ class CharacterTalk:
         Raises:
             UserInputError: When a field is wrong; says which.
         """
-        return secret_services.keep_secret(self._stores, self.project_id, character_id=self.character_id, secret=secret)
+        return StorySecrets(self._stores, self.project_id).keep_secret(character_id=self.character_id, secret=secret)
 
     def drop_secret(self, secret_id: str) -> Secret:
         """Take a secret away.
@@ -121,8 +111,8 @@ class CharacterTalk:
         Raises:
             UserInputError: When the character keeps no such secret.
         """
-        return secret_services.drop_secret(
-            self._stores, self.project_id, character_id=self.character_id, secret_id=secret_id
+        return StorySecrets(self._stores, self.project_id).drop_secret(
+            character_id=self.character_id, secret_id=secret_id
         )
 
     def secrets(self, *, to: str = PLAYER, as_of: Moment = None) -> list[SecretState]:
@@ -132,8 +122,8 @@ class CharacterTalk:
             to: The listener.
             as_of: As they stood then; None means now.
         """
-        return secret_services.list_secrets(
-            self._stores, self.project_id, character_id=self.character_id, to=to, as_of=as_moment(as_of)
+        return StorySecrets(self._stores, self.project_id).list_secrets(
+            character_id=self.character_id, to=to, as_of=as_moment(as_of)
         )
 
     def reveal(self, secret_id: str, *, to: str = PLAYER, at: Moment = None) -> Disclosure:
@@ -147,14 +137,8 @@ class CharacterTalk:
         Raises:
             UserInputError: When the character keeps no such secret, or one that is never told.
         """
-        return secret_services.reveal_secret(
-            self._stores,
-            self.project_id,
-            character_id=self.character_id,
-            secret_id=secret_id,
-            to=to,
-            at=as_moment(at),
-            now=self._clock(),
+        return StorySecrets(self._stores, self.project_id).reveal_secret(
+            character_id=self.character_id, secret_id=secret_id, to=to, at=as_moment(at), now=self._clock()
         )
 
     def see_item(self, item: str, *, by: str = PLAYER, at: Moment = None) -> Disclosure:
@@ -168,14 +152,8 @@ class CharacterTalk:
         Raises:
             UserInputError: When the thing has no name.
         """
-        return secret_services.show_item(
-            self._stores,
-            self.project_id,
-            character_id=self.character_id,
-            item=item,
-            by=by,
-            at=as_moment(at),
-            now=self._clock(),
+        return StorySecrets(self._stores, self.project_id).show_item(
+            character_id=self.character_id, item=item, by=by, at=as_moment(at), now=self._clock()
         )
 
     # --- Replies ---
@@ -196,14 +174,8 @@ class CharacterTalk:
         Returns:
             Findings in the order of the text, each with a quote and where it stands; empty where all is well.
         """
-        return reply_services.check_character_reply(
-            self._stores,
-            self.project_id,
-            character_id=self.character_id,
-            text=text,
-            to=to,
-            said=said,
-            as_of=as_moment(as_of),
+        return StoryReplies(self._stores, self.project_id).check_character_reply(
+            character_id=self.character_id, text=text, to=to, said=said, as_of=as_moment(as_of)
         )
 
     def stream_reply(
@@ -239,9 +211,7 @@ class CharacterTalk:
         Raises:
             UserInputError: When nothing was said.
         """
-        return reply_services.stream_reply(
-            self._stores,
-            self.project_id,
+        return StoryReplies(self._stores, self.project_id).stream_reply(
             character_id=self.character_id,
             chat_model=chat_model,
             said=said,
@@ -274,9 +244,7 @@ class CharacterTalk:
             reply: As the stream yielded it.
             at: When it was said.
         """
-        return reply_services.keep_reply(
-            self._stores, self.project_id, reply=reply, at=as_moment(at), now=self._clock()
-        )
+        return StoryReplies(self._stores, self.project_id).keep_reply(reply=reply, at=as_moment(at), now=self._clock())
 
     afeelings = async_twin(feelings)
     afeel = async_twin(feel)

@@ -1,6 +1,6 @@
 """The front door for Python programs: `novelgen.open` gives a memory, a memory gives stories.
 
-Whatever a user can do is a function of `runtime.services`; this gives it the shape of objects. Every method that
+Whatever a user can do is a function of `runtime.story`; this gives it the shape of objects. Every method that
 reads or writes has an async twin: `await story.acontext(…)`.
 """
 
@@ -17,16 +17,15 @@ from langchain_core.language_models import BaseChatModel
 from novelgen.errors import ConfigurationError, NovelgenError, UnknownProjectError
 from novelgen.language.extractive import MAX_BULLETS
 from runtime.async_twins import async_twin
-from runtime.services import projects as project_services
-from runtime.services import scene_summary as scene_summary_services
-from runtime.services import transfer as transfer_services
-from runtime.services.project_stores import ProjectStores
-from runtime.services.projects import ProjectOverview
-from runtime.services.transfer import ProjectImport
 from runtime.setting_names import grouped_settings
 from runtime.settings import NovelgenSettings
 from runtime.stores import MemoryStores
-from runtime.story import Story
+from runtime.story import projects as project_services
+from runtime.story import scene_summary as scene_summary_services
+from runtime.story.project_stores import ProjectStores
+from runtime.story.projects import ProjectOverview, StoryProjects
+from runtime.story.story import Story
+from runtime.story.transfer import ProjectImport, StoryTransfer
 from runtime.story_filling import Progress
 
 
@@ -152,7 +151,7 @@ class Memory:
             ConfigurationError: When its config.yaml is wrong.
         """
         stores = self._stores(project_id)
-        project_services.require_project_files(stores, project_id)
+        StoryProjects(stores, project_id).require_project_files()
         return Story(stores, project_id, chat_model=self._chat_model)
 
     def create(self, project_id: str, *, name: str | None = None, language: str | None = None) -> Story:
@@ -168,7 +167,7 @@ class Memory:
             UserInputError: When the project exists already.
         """
         stores = self._stores(project_id)
-        project_services.create_project(stores, project_id, name=name, language=language)
+        StoryProjects(stores, project_id).create_project(name=name, language=language)
         return self.story(project_id)
 
     def import_from(
@@ -196,14 +195,8 @@ class Memory:
             InvalidFileError: When the path is none of these, or a file is wrong.
             UserInputError: When ids mean somebody else in the project.
         """
-        return transfer_services.import_project(
-            self._stores(project_id),
-            project_id,
-            source=Path(path),
-            dry_run=dry_run,
-            update=update,
-            keep_remarks=keep_remarks,
-            progress=progress,
+        return StoryTransfer(self._stores(project_id), project_id).import_project(
+            source=Path(path), dry_run=dry_run, update=update, keep_remarks=keep_remarks, progress=progress
         )
 
     aclose = async_twin(close)
@@ -214,7 +207,7 @@ class Memory:
 
     def _overview(self, project_id: str) -> ProjectOverview:
         try:
-            return project_services.describe_project(self._stores(project_id), project_id)
+            return StoryProjects(self._stores(project_id), project_id).describe_project()
         except UnknownProjectError:
             return ProjectOverview(project_id=project_id, problem="nothing stored yet; ingest it")
         except NovelgenError as error:

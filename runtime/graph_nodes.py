@@ -19,8 +19,8 @@ from novelgen.errors import NovelgenError, UserInputError
 from novelgen.models.context import IssueKind, ReportIssue, SceneMemoryContext
 from novelgen.models.position import GREATEST_INDEX
 from novelgen.models.story_difference import StoryDifference
-from runtime.services.extraction import ExtractionReport
-from runtime.services.ingest import IngestReport
+from runtime.story.extraction import ExtractionReport
+from runtime.story.ingest import IngestReport
 
 logger = logging.getLogger(__name__)
 

@@ -34,10 +34,11 @@ from novelgen.models.position import StoryPosition
 from novelgen.nearest import did_you_mean
 from runtime.files.file_reading import described
 from runtime.search.story_memory import MAX_TOP_K
-from runtime.services import keyed_notes
-from runtime.services.memories import list_memories
-from runtime.services.search import rank_memories
 from runtime.stores import MemoryStores
+from runtime.story import keyed_notes
+from runtime.story.keyed_notes import StoryKeyedNotes
+from runtime.story.memories import StoryMemories
+from runtime.story.search import StorySearch
 
 
 class PutValue(BaseModel):
@@ -139,8 +140,8 @@ class StoryStore(BaseStore):
     def _get(self, op: GetOp) -> Item | None:
         if len(op.namespace) != 2 or op.namespace[0] != self.label:
             return None
-        found = keyed_notes.find_keyed_memory(
-            self._stores, self._project_id, target=op.namespace[1], key=op.key, as_of=self._as_of
+        found = StoryKeyedNotes(self._stores, self._project_id).find_keyed_memory(
+            target=op.namespace[1], key=op.key, as_of=self._as_of
         )
         if found is None:
             return None
@@ -160,7 +161,9 @@ class StoryStore(BaseStore):
         _require_fields(wanted)
         target = None
         if len(op.namespace_prefix) == 2:
-            target = keyed_notes.known_target(self._stores, self._project_id, target=op.namespace_prefix[1], as_of=cut)
+            target = StoryKeyedNotes(self._stores, self._project_id).known_target(
+                target=op.namespace_prefix[1], as_of=cut
+            )
             if target is None:
                 return []
         ranked = self._ranked(op, target, wanted, cut)
@@ -180,19 +183,13 @@ class StoryStore(BaseStore):
         kind: ContentType | None = named if named in get_args(ContentType) else None
         under = [] if target is None else [target]
         if op.query and op.query.strip():
-            found: Sequence[RankedMemory] = rank_memories(
-                self._stores,
-                self._project_id,
-                query=op.query,
-                entities=under,
-                content_type=kind,
-                top_k=MAX_TOP_K,
-                as_of=cut,
-            ).memories
+            found: Sequence[RankedMemory] = (
+                StorySearch(self._stores, self._project_id)
+                .rank_memories(query=op.query, entities=under, content_type=kind, top_k=MAX_TOP_K, as_of=cut)
+                .memories
+            )
             return [(each.chunk, each.score) for each in found]
-        listed = list_memories(
-            self._stores,
-            self._project_id,
+        listed = StoryMemories(self._stores, self._project_id).memories(
             attached_to=under,
             content_types=DISTILLED_TYPES if "content_type" not in wanted else [kind] if kind else (),
             limit=None,
@@ -211,7 +208,7 @@ class StoryStore(BaseStore):
         )
 
     def _namespaces(self, op: ListNamespacesOp) -> list[tuple[str, ...]]:
-        targets = keyed_notes.list_memory_targets(self._stores, self._project_id, as_of=self._as_of)
+        targets = StoryKeyedNotes(self._stores, self._project_id).list_memory_targets(as_of=self._as_of)
         namespaces = [(self.label, each) for each in targets]
         fitting = [each for each in namespaces if all(_matches(one, each) for one in op.match_conditions or ())]
         found = sorted({each[: op.max_depth] for each in fitting})
@@ -253,15 +250,12 @@ class StoryStore(BaseStore):
     def _write(self, op: PutOp) -> None:
         target = op.namespace[1]
         if op.value is None:
-            keyed_notes.delete_keyed_note(self._stores, self._project_id, target=target, key=op.key, as_of=self._as_of)
+            StoryKeyedNotes(self._stores, self._project_id).delete_keyed_note(
+                target=target, key=op.key, as_of=self._as_of
+            )
             return
-        keyed_notes.put_keyed_note(
-            self._stores,
-            self._project_id,
-            target=target,
-            key=op.key,
-            **dict(PutValue.model_validate(dict(op.value))),
-            as_of=self._as_of,
+        StoryKeyedNotes(self._stores, self._project_id).put_keyed_note(
+            target=target, key=op.key, **dict(PutValue.model_validate(dict(op.value))), as_of=self._as_of
         )
 
 

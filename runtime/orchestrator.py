@@ -14,9 +14,9 @@ from novelgen.errors import NovelgenError
 from novelgen.models.context import MemoryContextRequest, ReportIssue, SceneMemoryContext
 from novelgen.models.plan import GeneratedScene
 from novelgen.models.record import SceneRecord
-from runtime.services.extraction import ExtractionReport, extract_project, is_extraction_model_set
-from runtime.services.ingest import IngestResult, store_scene
 from runtime.stores import MemoryStores
+from runtime.story.extraction import ExtractionReport, StoryExtraction, is_extraction_model_set
+from runtime.story.ingest import IngestResult, StoryIngest
 
 logger = logging.getLogger(__name__)
 
@@ -92,9 +92,7 @@ def build_scene_pipeline(
 def _stored(stores: MemoryStores, brief: SceneBrief, written: WrittenScene) -> SceneOutcome:
     request = brief.request
     try:
-        result = store_scene(
-            stores,
-            request.project_id,
+        result = StoryIngest(stores, request.project_id).store_scene(
             chapter_index=request.chapter_index,
             scene_index=request.scene_index,
             text=written.scene.content,
@@ -114,7 +112,7 @@ def _with_extraction(
     if outcome.ingest is None or (model is None and not is_extraction_model_set(stores.settings)):
         return outcome
     try:
-        report = extract_project(stores, request.project_id, scenes=[request.position], model=model)
+        report = StoryExtraction(stores, request.project_id).extract(scenes=[request.position], model=model)
     except NovelgenError as error:
         logger.error("scene %s of %r was not read: %s", request.position, request.project_id, error)
         issue = ReportIssue(stage="extract", kind="unavailable", message=str(error))

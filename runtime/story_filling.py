@@ -6,7 +6,6 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, TypeVar
 
-from langchain_core.language_models import BaseChatModel
 from pydantic import BaseModel, ValidationError
 
 from novelgen.errors import UserInputError
@@ -16,11 +15,8 @@ from novelgen.models.record import SceneRecord
 from runtime.async_twins import async_twin
 from runtime.files.file_reading import described
 from runtime.files.project_files import chapter_files
-from runtime.services import memories as memory_services
-from runtime.services.extraction import ExtractionReport, extract_project
-from runtime.services.ingest import IngestReport, ingest_finished_scene, ingest_project
-from runtime.services.memories import AddedNote
-from runtime.story_base import Place, StoryBase, position_of, required_position
+from runtime.story.base import StoryBase
+from runtime.story.ingest import IngestReport, StoryIngest
 
 Progress = Callable[[int, int], Any]
 Model = TypeVar("Model", bound=BaseModel)
@@ -64,108 +60,21 @@ class StoryFilling(StoryBase):
             DatabaseError: When the database fails.
         """
         if text is None and record is None:
-            return ingest_project(
-                self._stores,
-                self.project_id,
-                files=_chapter_files(files),
-                records=records,
-                chapter_index=chapter_index,
-                progress=progress,
+            return StoryIngest(self._stores, self.project_id).ingest_project(
+                files=_chapter_files(files), records=records, chapter_index=chapter_index, progress=progress
             )
         if files:
             raise UserInputError("ingest takes either files, or one scene's text and record; leave one of them out")
         if chapter_index is None or scene_index is None:
             raise UserInputError("a scene's text or record needs its place; pass chapter_index and scene_index")
-        return ingest_finished_scene(
-            self._stores,
-            self.project_id,
+        return StoryIngest(self._stores, self.project_id).ingest_finished_scene(
             position=StoryPosition(chapter_index, scene_index),
             text=text,
             record=None if record is None else _record(record, chapter_index, scene_index),
             title=title,
         )
 
-    def extract(
-        self,
-        *,
-        scenes: Sequence[StoryPosition | tuple[int, int]] = (),
-        chapter_index: int | None = None,
-        retry_failed: bool = False,
-        again: bool = False,
-        model: BaseChatModel | str | None = None,
-        progress: Progress | None = None,
-    ) -> ExtractionReport:
-        """Let a chat model read the scenes that have no record and store what they establish.
-
-        Args:
-            scenes: Only these.
-            chapter_index: Only this chapter; None means all.
-            retry_failed: Also scenes whose extraction failed before.
-            again: Also scenes that a model read before.
-            model: Chat model or its name; None takes that of `novelgen.open`, else that of the settings.
-            progress: Called after each scene with the scenes done and the scenes in all.
-
-        Returns:
-            What became of each scene; a failed one keeps its text.
-
-        Raises:
-            ConfigurationError: When there is no model, or it cannot be built.
-            UnknownSceneError: When a scene that is named is not stored.
-            DatabaseError: When the database fails.
-        """
-        return extract_project(
-            self._stores,
-            self.project_id,
-            scenes=[required_position(each) for each in scenes],
-            chapter_index=chapter_index,
-            retry_failed=retry_failed,
-            again=again,
-            model=model or self._chat_model,
-            progress=progress,
-        )
-
-    def note(
-        self,
-        text: str,
-        *,
-        entities: Sequence[str] = (),
-        attached_to: Sequence[str] = (),
-        start: Place = None,
-        short: str | None = None,
-        importance: int | None = None,
-        tags: Sequence[str] = (),
-    ) -> AddedNote:
-        """Store a fact of the author, attached to what is said and to whom its text names.
-
-        Args:
-            text: What holds in the story.
-            entities: Whom it is about.
-            attached_to: What it is attached to besides: entities, chapters as `chapter:3`, or `book`.
-            start: It is read from this position on; None means everywhere.
-            short: Short form that may stand for the text.
-            importance: Weight, 1 to 10; None takes that of notes.
-            tags: Tags.
-
-        Raises:
-            UserInputError: When the text is empty.
-            UnknownEntityError: When it is about somebody unknown.
-            UnknownSceneError: When no scene of a chapter is stored.
-        """
-        return memory_services.add_note(
-            self._stores,
-            self.project_id,
-            text=text,
-            entities=list(entities),
-            attached_to=list(attached_to),
-            start=position_of(start),
-            short=short,
-            importance=importance,
-            tags=list(tags),
-        )
-
     aingest = async_twin(ingest)
-    aextract = async_twin(extract)
-    anote = async_twin(note)
 
 
 def _chapter_files(files: str | Path | Sequence[str | Path]) -> list[Path]:

@@ -6,30 +6,17 @@ from collections.abc import Sequence
 
 from novelgen.language.candidates import MIN_COUNT, NameCandidate
 from novelgen.language.sightings import CandidateKind
-from novelgen.memory.ledger import ThreadLedger
 from novelgen.models.entity import Entity, EntityType
 from novelgen.models.memory import ContentType, StoryMemoryChunk
 from novelgen.models.shown import ShownList
 from novelgen.models.state import EntityStateSnapshot, LoopStatus, Relationship
-from novelgen.models.story_difference import StoryDifference
-from novelgen.models.story_time import StoryTimeline
 from runtime.async_twins import async_twin
 from runtime.search.story_memory import DEFAULT_CONTEXT_WINDOW, DEFAULT_TOP_K
-from runtime.services import attachments as attachment_services
-from runtime.services import conflicts as conflict_services
-from runtime.services import entities as entity_services
-from runtime.services import memories as memory_services
-from runtime.services import relationships as relationship_services
-from runtime.services import threads as thread_services
-from runtime.services.attachments import DEFAULT_ABOUT, MemoriesAbout
-from runtime.services.conflicts import ListedConflict
-from runtime.services.memories import DEFAULT_LIMIT, MemoryListing, MemoryStatus
-from runtime.services.name_candidates import list_candidates
-from runtime.services.story_difference import what_changed
-from runtime.services.story_time import story_timeline
-from runtime.services.thread_ledger import thread_ledger
-from runtime.services.threads import ListedThread
-from runtime.story_base import Place, StoryBase, position_of
+from runtime.story.base import Place, StoryBase, position_of
+from runtime.story.entities import StoryEntities
+from runtime.story.name_candidates import StoryNameCandidates
+from runtime.story.relationships import StoryRelationships
+from runtime.story.threads import ListedThread, StoryThreads
 
 
 class StoryLookup(StoryBase):
@@ -109,30 +96,6 @@ class StoryLookup(StoryBase):
         )
         return ShownList(found, names=self._names(as_of))
 
-    def what_changed(self, *, since: Place = None, until: Place = None) -> StoryDifference:
-        """Tell what changed between two points: facts, states, who holds what, threads, knowledge, relationships.
-
-        Also who came for the first time, died, or turned out to be somebody else. Nothing later than `until` is told
-        or let on. `novelgen.context.difference_block` makes lines of it, in the story's language.
-
-        Args:
-            since: Told is what the scenes from here on changed; None means the last scene before `until`.
-            until: Nothing from here on is told; None means the end of the story.
-
-        Raises:
-            InvalidPositionError: When `until` does not lie after `since`.
-        """
-        return what_changed(self._stores, self.project_id, since=position_of(since), until=position_of(until))
-
-    def story_times(self, *, character: str | None = None, as_of: Place = None) -> StoryTimeline:
-        """Tell when the scenes play: running days, the time between them, the order told and the order lived.
-
-        Args:
-            character: Only scenes with this character, by id, name or alias.
-            as_of: Only what lies strictly before this position.
-        """
-        return story_timeline(self._stores, self.project_id, as_of=position_of(as_of), character=character)
-
     def entities(self, entity_type: EntityType | None = None, *, as_of: Place = None) -> list[Entity]:
         """Return the characters, places, things, factions and terms of the story, in order of id.
 
@@ -141,8 +104,8 @@ class StoryLookup(StoryBase):
             as_of: As far as the story has shown them before this position.
         """
         return ShownList(
-            entity_services.list_entities(
-                self._stores, self.project_id, entity_type=entity_type, as_of=position_of(as_of)
+            StoryEntities(self._stores, self.project_id).list_entities(
+                entity_type=entity_type, as_of=position_of(as_of)
             )
         )
 
@@ -156,9 +119,11 @@ class StoryLookup(StoryBase):
             min_count: Only those that the text names so many times.
             as_of: Only scenes before this position count.
         """
-        return list_candidates(
-            self._stores, self.project_id, kind=kind, min_count=min_count, as_of=position_of(as_of)
-        ).candidates
+        return (
+            StoryNameCandidates(self._stores, self.project_id)
+            .list_candidates(kind=kind, min_count=min_count, as_of=position_of(as_of))
+            .candidates
+        )
 
     def threads(self, statuses: Sequence[LoopStatus] = (), *, as_of: Place = None) -> list[ListedThread]:
         """Return the questions, promises and threats that the story leaves open, in the order of their planting.
@@ -168,19 +133,8 @@ class StoryLookup(StoryBase):
             as_of: As they stand at this position.
         """
         return ShownList(
-            thread_services.list_threads(
-                self._stores, self.project_id, statuses=list(statuses), as_of=position_of(as_of)
-            )
+            StoryThreads(self._stores, self.project_id).list_threads(statuses=list(statuses), as_of=position_of(as_of))
         )
-
-    def thread_ledger(self, on_stage: Sequence[str] = (), *, as_of: Place = None) -> ThreadLedger:
-        """Tell where every thread stands: planted, moved, due, overdue or over, and which presses most.
-
-        Args:
-            on_stage: Whom and what the next scene has on stage; empty takes the last scene's.
-            as_of: As they stand at this position.
-        """
-        return thread_ledger(self._stores, self.project_id, as_of=position_of(as_of), on_stage=list(on_stage))
 
     def relationships(
         self, character: str | None = None, *, status: str | None = None, as_of: Place = None
@@ -192,61 +146,10 @@ class StoryLookup(StoryBase):
             status: Only pairs of this status, such as strained.
             as_of: As they stand at this position.
         """
-        found = relationship_services.list_relationships(
-            self._stores, self.project_id, character=character, status=status, as_of=position_of(as_of)
+        found = StoryRelationships(self._stores, self.project_id).list_relationships(
+            character=character, status=status, as_of=position_of(as_of)
         )
         return ShownList(found, names=self._names(as_of))
-
-    def memories(
-        self,
-        *,
-        attached_to: Sequence[str] = (),
-        entities: Sequence[str] = (),
-        content_types: Sequence[ContentType] = (),
-        status: MemoryStatus = "active",
-        limit: int | None = DEFAULT_LIMIT,
-        as_of: Place = None,
-    ) -> MemoryListing:
-        """Return stored memories in story order, and how many there are in all.
-
-        Args:
-            attached_to: Only memories attached to one of these: entities, chapters as `chapter:3`, or `book`.
-            entities: The same, by its older name.
-            content_types: Only memories of these kinds.
-            status: What was decided about them: active, pinned, banned, ….
-            limit: At most so many; None means all.
-            as_of: Only what lies strictly before this position.
-        """
-        return memory_services.list_memories(
-            self._stores,
-            self.project_id,
-            attached_to=list(attached_to),
-            entities=list(entities),
-            content_types=list(content_types),
-            status=status,
-            limit=limit,
-            as_of=position_of(as_of),
-        )
-
-    def memories_about(self, entity: str, *, limit: int = DEFAULT_ABOUT, as_of: Place = None) -> MemoriesAbout:
-        """Return what is remembered of an entity: what is attached to it, and what its names stand in.
-
-        Args:
-            entity: Id, name or alias.
-            limit: At most so many, what holds and weighs most first.
-            as_of: Only what lies strictly before this position.
-        """
-        return attachment_services.memories_about(
-            self._stores, self.project_id, entity=entity, limit=limit, as_of=position_of(as_of)
-        )
-
-    def conflicts(self, *, with_waived: bool = False) -> list[ListedConflict]:
-        """Return where the story contradicts itself.
-
-        Args:
-            with_waived: Whether to list what the author means to be so, too.
-        """
-        return conflict_services.list_conflicts(self._stores, self.project_id, with_waived=with_waived)
 
     def _names(self, as_of: Place) -> dict[str, str]:
         """Return the names under which entities are known at a position, to show them by."""
@@ -255,13 +158,7 @@ class StoryLookup(StoryBase):
     asearch = async_twin(search)
     astate = async_twin(state)
     atimeline = async_twin(timeline)
-    awhat_changed = async_twin(what_changed)
-    astory_times = async_twin(story_times)
     aentities = async_twin(entities)
     acandidates = async_twin(candidates)
     athreads = async_twin(threads)
-    athread_ledger = async_twin(thread_ledger)
     arelationships = async_twin(relationships)
-    amemories = async_twin(memories)
-    amemories_about = async_twin(memories_about)
-    aconflicts = async_twin(conflicts)

@@ -16,9 +16,9 @@ from novelgen.nearest import nearest_names
 from runtime.page.notices import TakingBack, undo_by_number
 from runtime.page.taking_back import led_back
 from runtime.page.visits import Form, Name, PageRoute, Shown, Visit, Visited, place_in, place_of
-from runtime.services import entities as entity_services
-from runtime.services import name_candidates as candidate_services
-from runtime.services.appearances import preview_merge
+from runtime.story.appearances import StoryAppearances
+from runtime.story.entities import StoryEntities
+from runtime.story.name_candidates import StoryNameCandidates
 
 router = APIRouter(route_class=PageRoute, include_in_schema=False)
 
@@ -78,13 +78,13 @@ def correct_state(visit: Visited, form: Form) -> Response:
     attribute = form.get("attribute", "").strip()[:200]
     if not attribute:
         raise UserInputError("which attribute is corrected is not said; write one, such as status")
-    card = entity_services.get_entity(stores, project_id, name=_name(form), as_of=visit.as_of or END_OF_STORY)
+    card = StoryEntities(stores, project_id).entity(name=_name(form), as_of=visit.as_of or END_OF_STORY)
     old = None if card.state is None else card.state.state_data.get(attribute)
     value = _value(visit, attribute, form.get("value", "").strip()[:MAX_TEXT], old)
     if value == old:
         raise UserInputError(f"{attribute!r} stands like that already; write another value")
-    entity_services.edit_entity(
-        stores, project_id, name=card.entity.entity_id, changes={}, attributes={attribute: value}, start=visit.as_of
+    StoryEntities(stores, project_id).edit_entity(
+        name=card.entity.entity_id, changes={}, state={attribute: value}, start=visit.as_of
     )
     undo = TakingBack(kind="card", entity=card.entity.entity_id, attributes={attribute: old}, start=visit.standing)
     return led_back(form.get("back", ""), "state", told=card.entity.name, undo=undo.packed())
@@ -93,8 +93,8 @@ def correct_state(visit: Visited, form: Form) -> Response:
 @router.get("/page/projects/{project_id}/card/merge")
 def merge_page(visit: Visited, keep: Name, gone: Name) -> Response:
     """Show what would be joined if two cards were one."""
-    preview = preview_merge(
-        visit.served.stores, visit.served.project_id, keep=keep, gone=gone, as_of=visit.as_of or END_OF_STORY
+    preview = StoryAppearances(visit.served.stores, visit.served.project_id).preview_merge(
+        keep=keep, gone=gone, as_of=visit.as_of or END_OF_STORY
     )
     return visit.frame("cards").page("merge", preview=preview)
 
@@ -105,7 +105,7 @@ def merge_cards(visit: Visited, form: Form) -> Response:
     keep, gone = form.get("keep", "").strip(), form.get("gone", "").strip()
     if not keep or not gone:
         raise UserInputError("which two are one is not said; name both")
-    merged = entity_services.merge_entities(visit.served.stores, visit.served.project_id, keep=keep, gone=gone)
+    merged = StoryEntities(visit.served.stores, visit.served.project_id).merge_entities(keep=keep, gone=gone)
     undo = undo_by_number("entity_change", merged.change.change_id)
     told = merged.entity.name if merged.entity else keep
     return led_back(visit.address("card", entity=merged.change.entity_id), "merge", told=told, undo=undo)
@@ -117,9 +117,7 @@ def split_card(visit: Visited, form: Form) -> Response:
     new_name = form.get("new_name", "").strip()[:400]
     if not new_name:
         raise UserInputError("the new card needs a name: one of the names, or a new one")
-    split = entity_services.split_entity(
-        visit.served.stores,
-        visit.served.project_id,
+    split = StoryEntities(visit.served.stores, visit.served.project_id).split_entity(
         name=_name(form),
         new_name=new_name,
         aliases=[value for name, value in sorted(form.items()) if name.startswith("alias_") and value],
@@ -133,10 +131,10 @@ def split_card(visit: Visited, form: Form) -> Response:
 def identities_page(visit: Visited, shown: Shown = CANDIDATES_AT_ONCE) -> Response:
     """Show names that nobody bears yet, and the latest decisions on who is who."""
     stores, project_id, as_of = visit.served.stores, visit.served.project_id, visit.as_of
-    offered = candidate_services.list_candidates(stores, project_id, as_of=as_of).candidates
-    known = entity_services.list_entities(stores, project_id, as_of=as_of or END_OF_STORY)
+    offered = StoryNameCandidates(stores, project_id).list_candidates(as_of=as_of).candidates
+    known = StoryEntities(stores, project_id).list_entities(as_of=as_of or END_OF_STORY)
     bearers = {name: each.name for each in reversed(known) for name in each.names()}
-    changes = entity_services.list_entity_changes(stores, project_id)[::-1]
+    changes = StoryEntities(stores, project_id).list_entity_changes()[::-1]
     return visit.frame("cards").page(
         "who_is_who",
         candidates=[(each, _near(each.name, bearers)) for each in offered[:shown]],
@@ -159,14 +157,14 @@ def decide_on_candidate(visit: Visited, form: Form) -> Response:
         raise UserInputError("which name is decided on is not said; choose one of the list")
     if decision == "confirm":
         kind = next((each for each in KINDS if each == form.get("kind")), None)
-        decided = candidate_services.confirm_candidate(stores, project_id, name=name, kind=kind)
+        decided = StoryNameCandidates(stores, project_id).confirm_candidate(name=name, kind=kind)
     elif decision == "name":
         keep = form.get("keep", "").strip()
         if not keep:
             raise UserInputError(f"whose name {name!r} is, is not said; write a name of a card")
-        decided = candidate_services.merge_candidate(stores, project_id, keep=keep, other=name)
+        decided = StoryNameCandidates(stores, project_id).merge_candidate(keep=keep, other=name)
     elif decision == "drop":
-        decided = candidate_services.drop_candidate(stores, project_id, name=name)
+        decided = StoryNameCandidates(stores, project_id).drop_candidate(name=name)
     else:
         raise UserInputError(f"{decision!r} is no decision on a name; choose confirm, name or drop")
     undo = undo_by_number("entity_change", decided.change.change_id)
@@ -184,9 +182,7 @@ def _name(form: dict[str, str]) -> str:
 def _card(visit: Visit, form: dict[str, str], *, is_cut: bool = False) -> Entity:
     """Return the entity of a form: as the page shows it, or whole."""
     as_of = (visit.as_of or END_OF_STORY) if is_cut else None
-    return entity_services.get_entity(
-        visit.served.stores, visit.served.project_id, name=_name(form), as_of=as_of
-    ).entity
+    return StoryEntities(visit.served.stores, visit.served.project_id).entity(name=_name(form), as_of=as_of).entity
 
 
 def _edited(
@@ -199,7 +195,7 @@ def _edited(
     done: str,
     told: str,
 ) -> Response:
-    entity_services.edit_entity(visit.served.stores, visit.served.project_id, name=whole.entity_id, changes=changes)
+    StoryEntities(visit.served.stores, visit.served.project_id).edit_entity(name=whole.entity_id, changes=changes)
     undo = TakingBack(kind="card", entity=whole.entity_id, changes=before)
     return led_back(form.get("back", ""), done, told=told, undo=undo.packed())
 
@@ -244,8 +240,8 @@ def _value(visit: Visit, attribute: str, text: str, old: Any) -> Any:
 def _meant(visit: Visit, text: str) -> str:
     """Return the id of whom a text names, or the text."""
     try:
-        found = entity_services.get_entity(
-            visit.served.stores, visit.served.project_id, name=text, as_of=visit.as_of or END_OF_STORY
+        found = StoryEntities(visit.served.stores, visit.served.project_id).entity(
+            name=text, as_of=visit.as_of or END_OF_STORY
         )
     except UnknownEntityError:
         return text

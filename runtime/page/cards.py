@@ -15,14 +15,13 @@ from novelgen.models.knowledge import KnownMemory
 from novelgen.models.position import END_OF_STORY
 from novelgen.models.state import PRESENCE_ATTRIBUTE
 from runtime.page.visits import MAX_SHOWN, Name, PageRoute, Shown, Visited
-from runtime.services import attachments as attachment_services
-from runtime.services import entities as entity_services
-from runtime.services import relationships as relationship_services
-from runtime.services import threads as thread_services
-from runtime.services.appearances import EVERY_STATUS, Order, list_appearances
-from runtime.services.entities import EntityCard
-from runtime.services.knowledge_table import Narrowing, knowledge_table
-from runtime.services.states import AttributeHistory, StateStep, attribute_histories
+from runtime.story.appearances import EVERY_STATUS, Order, StoryAppearances
+from runtime.story.attachments import StoryAttachments
+from runtime.story.entities import EntityCard, StoryEntities
+from runtime.story.knowledge_table import Narrowing, StoryKnowledgeTable
+from runtime.story.relationships import StoryRelationships
+from runtime.story.states import AttributeHistory, StateStep, StoryStates
+from runtime.story.threads import StoryThreads
 
 router = APIRouter(route_class=PageRoute, include_in_schema=False)
 
@@ -57,7 +56,7 @@ def cards_page(
 ) -> Response:
     """List characters, places, things, groups and terms."""
     ordered: Order = order if order in ORDERS else "weight"
-    known = visit.kept(list_appearances, order=ordered)
+    known = visit.kept(StoryAppearances.list_appearances, order=ordered)
     wanted = find.strip().casefold()
     matching = [each for each in known if not wanted or any(wanted in name.casefold() for name in each.entity.names())]
     counts = {kind: sum(each.entity.entity_type == kind for each in matching) for kind in KINDS}
@@ -81,22 +80,22 @@ def card_page(visit: Visited, entity: Name, shown: Shown = MEMORIES_AT_ONCE) -> 
     """Show an entity: its names, how it stands, its relationships, what it knows and what is remembered of it."""
     stores, project_id, as_of = visit.served.stores, visit.served.project_id, visit.as_of
     # At the end, too, each name is told with the scene from which it counts.
-    card = visit.kept(entity_services.get_entity, name=entity, as_of=as_of or END_OF_STORY)
+    card = visit.kept(StoryEntities.entity, name=entity, as_of=as_of or END_OF_STORY)
     entity_id = card.entity.entity_id
     is_person = card.entity.entity_type == "character"
-    known = visit.kept(list_appearances)
+    known = visit.kept(StoryAppearances.list_appearances)
     names = {each.entity.entity_id: each.entity.name for each in known}
-    about = attachment_services.memories_about(stores, project_id, entity=entity_id, limit=shown, as_of=as_of)
-    threads = visit.kept(thread_services.list_threads, statuses=EVERY_STATUS)
+    about = StoryAttachments(stores, project_id).memories_about(entity=entity_id, limit=shown, as_of=as_of)
+    threads = visit.kept(StoryThreads.list_threads, statuses=EVERY_STATUS)
     frame = visit.frame("cards")
-    histories = visit.kept(attribute_histories, entity=entity_id)
+    histories = visit.kept(StoryStates.attribute_histories, entity=entity_id)
     standing, over = _attributes(card, histories, names, frame.language)
     return frame.page(
         "card",
         card=card,
         appearance=next(each for each in known if each.entity.entity_id == entity_id),
         profile=_profile(card.entity, names, frame.language),
-        related=visit.kept(relationship_services.relationships_of, character=entity_id) if is_person else [],
+        related=visit.kept(StoryRelationships.relationships_of, character=entity_id) if is_person else [],
         knows=_facts(visit, entity_id, "known") if is_person else [],
         kept_from=_facts(visit, entity_id, "secret") if is_person else [],
         threads=[each for each in threads if entity_id in each.related_entities],
@@ -113,14 +112,8 @@ def card_page(visit: Visited, entity: Name, shown: Shown = MEMORIES_AT_ONCE) -> 
 
 def _facts(visit: Visited, character: str, narrowing: Narrowing) -> list[tuple[Any, KnownMemory | None]]:
     """Return the latest facts that somebody knows, or that are kept from them, with how they know them."""
-    table = knowledge_table(
-        visit.served.stores,
-        visit.served.project_id,
-        as_of=visit.as_of,
-        narrowing=narrowing,
-        of=character,
-        is_of_one=True,
-        limit=FACTS_AT_ONCE,
+    table = StoryKnowledgeTable(visit.served.stores, visit.served.project_id).knowledge_table(
+        as_of=visit.as_of, narrowing=narrowing, of=character, is_of_one=True, limit=FACTS_AT_ONCE
     )
     cells = [row.cells[0] for row in table.rows]
     return [(row, cell if isinstance(cell, KnownMemory) else None) for row, cell in zip(table.rows, cells, strict=True)]

@@ -21,10 +21,10 @@ from runtime.doors.http.problems import Problem, Refusal, problem_of
 from runtime.page.frame import Here, project_address
 from runtime.page.passages import changed_passages
 from runtime.page.visits import Form, PageRoute, Visit, Visited, scene_of
-from runtime.services import continuity as continuity_services
-from runtime.services import entities as entity_services
-from runtime.services.draft_checker import CheckOptions
-from runtime.services.scene_reading import read_scene
+from runtime.story.continuity import StoryContinuity
+from runtime.story.draft_checker import CheckOptions
+from runtime.story.entities import StoryEntities
+from runtime.story.scene_reading import StorySceneReading
 
 router = APIRouter(route_class=PageRoute, include_in_schema=False)
 
@@ -151,11 +151,8 @@ def cancel_draft_job(visit: Visited, form: Form) -> Response:
 @router.post("/page/projects/{project_id}/check/waive")
 def waive_page(visit: Visited, form: Form) -> Response:
     """Mark a finding as meant, and show the draft again."""
-    continuity_services.waive_finding(
-        visit.served.stores,
-        visit.served.project_id,
-        issue_id=form.get("issue_id", ""),
-        note=form.get("note", "").strip(),
+    StoryContinuity(visit.served.stores, visit.served.project_id).waive_finding(
+        issue_id=form.get("issue_id", ""), note=form.get("note", "").strip()
     )
     return _back_to_draft(visit, form, waived=form["issue_id"])
 
@@ -163,7 +160,7 @@ def waive_page(visit: Visited, form: Form) -> Response:
 @router.post("/page/projects/{project_id}/check/unwaive")
 def unwaive_page(visit: Visited, form: Form) -> Response:
     """Take a waiver back, and show the draft again."""
-    continuity_services.unwaive_finding(visit.served.stores, visit.served.project_id, issue_id=form.get("issue_id", ""))
+    StoryContinuity(visit.served.stores, visit.served.project_id).unwaive_finding(issue_id=form.get("issue_id", ""))
     return _back_to_draft(visit, form)
 
 
@@ -180,12 +177,14 @@ def _stored_page(visit: Visit, here: Here, stored: str) -> Response:
     place = (int(told[1]), int(told[2]))
     stores, project_id = visit.served.stores, visit.served.project_id
     # One that lies after the position is unknown there, and says so.
-    read = read_scene(stores, project_id, position=StoryPosition(*place), as_of=visit.as_of)
+    read = StorySceneReading(stores, project_id).read_scene(position=StoryPosition(*place), as_of=visit.as_of)
     form = {**blank_draft(here), "chapter": told[1], "scene": told[2], "text": read.scene.text or ""}
     visit.served.house.awaken(project_id, stores)
-    checks = continuity_services.check_stored(
-        stores, project_id, chapter_index=place[0], scene_index=place[1], options=CheckOptions(uses_model=False)
-    ).checks
+    checks = (
+        StoryContinuity(stores, project_id)
+        .check_stored(chapter_index=place[0], scene_index=place[1], options=CheckOptions(uses_model=False))
+        .checks
+    )
     return _page(visit, here, form, check=checks[0] if checks else None, stored=place)
 
 
@@ -204,7 +203,7 @@ def _page(
     is_later: bool = False,
 ) -> Response:
     stores, project_id = visit.served.stores, visit.served.project_id
-    known = entity_services.list_entities(stores, project_id, as_of=visit.as_of)
+    known = StoryEntities(stores, project_id).list_entities(as_of=visit.as_of)
     asked = (int(form["chapter"] or 0), int(form["scene"] or 0)) if form["chapter"].isdecimal() else None
     if check is not None and asked is not None and asked != (check.chapter_index, check.scene_index):
         is_later = True
@@ -232,23 +231,21 @@ def _page(
         people=[each.name for each in known if each.entity_type == "character"],
         names={each.entity_id: each.name for each in known},
         rules_left=[each.__name__ for each in RULES if check and each.__name__ not in check.checked.rules],
-        waivers=continuity_services.list_waivers(stores, project_id),
+        waivers=StoryContinuity(stores, project_id).waived_findings(),
     )
 
 
 def _checked(visit: Visit, here: Here, form: dict[str, str]) -> DraftCheck:
     chapter_index, scene_index = scene_of(form, here)
     visit.served.house.awaken(visit.served.project_id, visit.served.stores)
-    return continuity_services.check_draft(
-        visit.served.stores,
-        visit.served.project_id,
+    return StoryContinuity(visit.served.stores, visit.served.project_id).check(
         text=form["text"],
         chapter_index=chapter_index,
         scene_index=scene_index,
         pov=form["pov"].strip() or None,
         model=visit.served.house.chat_model,
         # A model is asked by a job alone; that there is none is said by the check.
-        uses_model=bool(form["with_model"]) and not _has_model(visit),
+        use_model=bool(form["with_model"]) and not _has_model(visit),
     )
 
 
@@ -314,7 +311,7 @@ def _back_to_draft(visit: Visit, form: dict[str, str], *, waived: str = "") -> R
 
 def _with_waivers(visit: Visit, check: DraftCheck) -> DraftCheck:
     """Return a check of some time ago with what is meant so by now."""
-    waivers = continuity_services.list_waivers(visit.served.stores, visit.served.project_id)
+    waivers = StoryContinuity(visit.served.stores, visit.served.project_id).waived_findings()
     notes = {each.issue_id: each.note for each in waivers}
     told: list[ContinuityIssue] = [
         each.model_copy(update={"waived_note": notes.get(each.issue_id)}) for each in (*check.issues, *check.waived)

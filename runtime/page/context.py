@@ -36,9 +36,9 @@ from runtime.page.plan_form import (
 )
 from runtime.page.story_changes import DECISIONS, told_of_memory
 from runtime.page.visits import Form, PageRoute, Visit, Visited
-from runtime.services import entities as entity_services
-from runtime.services.contexts import ContextLook, ContextOptions, look_at_context
-from runtime.services.scene_plans import PlannedScene, list_own_plans, read_plan_text
+from runtime.story.contexts import ContextLook, ContextOptions, StoryContexts
+from runtime.story.entities import StoryEntities
+from runtime.story.scene_plans import PlannedScene, StoryScenePlans, read_plan_text
 
 router = APIRouter(route_class=PageRoute, include_in_schema=False)
 
@@ -220,9 +220,7 @@ def _built(visit: Visit, form: dict[str, str], here: Here, *, write_file: bool =
     house = visit.served.house
     stores = visit.served.stores
     house.awaken(visit.served.project_id, stores)
-    return look_at_context(
-        stores,
-        visit.served.project_id,
+    return StoryContexts(stores, visit.served.project_id).look_at_context(
         request=request_of(form, here, visit.served.project_id),
         options=ContextOptions(model=house.chat_model, bounds=bounds_of(form)),
         write_file=write_file,
@@ -259,13 +257,15 @@ def _kept_or_told(visit: Visit, form: dict[str, str], told: dict[str, str]) -> d
 
 
 def _own_plans(visit: Visit, here: Here) -> list[tuple[PlannedScene, str]]:
-    plans = list_own_plans(visit.served.stores, visit.served.project_id, until=here.next_scene, last=PLANS_OFFERED)
+    plans = StoryScenePlans(visit.served.stores, visit.served.project_id).list_own_plans(
+        until=here.next_scene, last=PLANS_OFFERED
+    )
     filled = [(each, plan_in(form_of(each), here)) for each in plans]
     return [(each, _address(visit, form, here)) for each, form in filled][::-1]
 
 
 def _names(visit: Visit, kind: str) -> list[str]:
-    known = entity_services.list_entities(visit.served.stores, visit.served.project_id, as_of=visit.as_of)
+    known = StoryEntities(visit.served.stores, visit.served.project_id).list_entities(as_of=visit.as_of)
     return [each.name for each in known if each.entity_type == kind][:NAMES_OFFERED]
 
 

@@ -21,7 +21,7 @@ from runtime.doors.http.house import house_of
 from runtime.page.notices import NOTICE_FIELDS, notice_of, undo_by_number
 from runtime.page.passages import marked_paragraphs
 from runtime.page.words import CATALOGUES, COMMAS, PageLanguage, language_wished
-from runtime.services.projects import list_project_ids
+from runtime.story.projects import list_project_ids
 
 Theme = Literal["system", "light", "dark"]
 

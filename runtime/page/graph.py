@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from novelgen.models.state import Relationship, RelationshipDimension
-from runtime.services.relationships import CourseStep
+from runtime.story.relationships import CourseStep
 
 WIDTH, HEIGHT = 900.0, 560.0
 _RADII = (285.0, 212.0)

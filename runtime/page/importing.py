@@ -18,8 +18,8 @@ from runtime.doors.http.uploads import Upload
 from runtime.machine_paths import without_paths
 from runtime.page.frame import Frame
 from runtime.page.visits import MAX_SHOWN, Form, Name, PageRoute, Shown
-from runtime.services.projects import create_project, list_project_ids, proposed_project_id, require_new_project
-from runtime.services.transfer import ProjectImport, import_project, is_of_another_story
+from runtime.story.projects import StoryProjects, list_project_ids, proposed_project_id
+from runtime.story.transfer import ProjectImport, StoryTransfer
 
 router = APIRouter(route_class=PageRoute, include_in_schema=False)
 
@@ -146,15 +146,12 @@ def take_in(house: TheHouse, upload_id: UploadId, form: Form) -> Response:
         stores = house.stores.of(project_id)
         if "title" in form:
             language = form.get("language", "")
-            create_project(
-                stores,
-                project_id,
-                name=form["title"].strip()[:500] or None,
-                language=language if language in ("en", "zh") else None,
+            StoryProjects(stores, project_id).create_project(
+                name=form["title"].strip()[:500] or None, language=language if language in ("en", "zh") else None
             )
         else:
             # What was exported says its title and language by itself.
-            require_new_project(stores, project_id)
+            StoryProjects(stores, project_id).require_new_project()
     job = house.jobs.start(
         "manuscript",
         project_id,
@@ -177,15 +174,10 @@ def _preview(house: House, upload: Upload, project_id: str, *, keep_remarks: boo
     folders = [house.stores.settings.projects_dir]
     try:
         stores = house.stores.of(project_id)
-        found = import_project(
-            stores,
-            project_id,
-            source=house.uploads.path(upload),
-            dry_run=True,
-            update=update,
-            keep_remarks=keep_remarks,
+        found = StoryTransfer(stores, project_id).import_project(
+            source=house.uploads.path(upload), dry_run=True, update=update, keep_remarks=keep_remarks
         )
-        is_other_story = is_of_another_story(stores, project_id, found=found, update=update)
+        is_other_story = StoryTransfer(stores, project_id).is_of_another_story(found=found, update=update)
     except InvalidFileError as error:
         return Preview(problem=without_paths(str(error), folders=folders))
     told = " ".join(each.opening for each in found.chapters[:50])

@@ -13,8 +13,8 @@ from runtime.doors.http.jobs import OVER, Job
 from runtime.doors.http.routes.jobs import ExtractScenes
 from runtime.page.frame import Frame
 from runtime.page.visits import Form, Name, PageRoute, Visited, number_in
-from runtime.services.condition import story_condition
-from runtime.services.extraction import build_extraction_model, estimate_project
+from runtime.story.condition import StoryConditions
+from runtime.story.extraction import StoryExtraction, build_extraction_model
 
 router = APIRouter(route_class=PageRoute, include_in_schema=False)
 
@@ -75,12 +75,12 @@ def reading_page(visit: Visited, chapter: Chapter = "", retry: Tick = "", again:
     except ConfigurationError as error:
         trouble = str(error)
     settings = stores.settings
-    estimate = estimate_project(
-        stores, project_id, chapter_index=int(chapter) if chapter else None, retry_failed=bool(retry), again=bool(again)
+    estimate = StoryExtraction(stores, project_id).estimate_project(
+        chapter_index=int(chapter) if chapter else None, retry_failed=bool(retry), again=bool(again)
     )
     return visit.frame("health").page(
         "reading",
-        condition=story_condition(stores, project_id),
+        condition=StoryConditions(stores, project_id).story_condition(),
         estimate=estimate,
         model=settings.memory.summarization.model or settings.model or "",
         trouble=trouble,

@@ -15,10 +15,9 @@ from runtime.page.frame import Frame
 from runtime.page.notices import TakingBack
 from runtime.page.taking_back import led_back
 from runtime.page.visits import Form, Name, Offset, PageRoute, Visited
-from runtime.services import entities as entity_services
-from runtime.services import knowledge as knowledge_services
-from runtime.services.knowledge import Knower, MemoryKnowers, Unaware
-from runtime.services.knowledge_table import KnowledgeRow, knowledge_table
+from runtime.story.entities import StoryEntities
+from runtime.story.knowledge import Knower, MemoryKnowers, StoryKnowledge, Unaware
+from runtime.story.knowledge_table import KnowledgeRow, StoryKnowledgeTable
 
 router = APIRouter(route_class=PageRoute, include_in_schema=False)
 
@@ -66,13 +65,11 @@ def knowledge_page(
     """Show who of the cast knows what, since when and how; the reader, too."""
     stores, project_id = visit.served.stores, visit.served.project_id
     frame = visit.frame("knowledge")
-    known = entity_services.list_entities(stores, project_id, as_of=visit.as_of)
+    known = StoryEntities(stores, project_id).list_entities(as_of=visit.as_of)
     names = {each.entity_id: each.name for each in known} | {READER: frame.word("reader")}
     whose = of.strip() or None
     narrowing = only if only in NARROWINGS and (whose or only not in ("known", "unknown")) else "all"
-    table = knowledge_table(
-        stores,
-        project_id,
+    table = StoryKnowledgeTable(stores, project_id).knowledge_table(
         as_of=visit.as_of,
         about=about.strip() or None,
         narrowing=narrowing,  # type: ignore[arg-type]
@@ -110,13 +107,11 @@ def say_who_knows(visit: Visited, form: Form) -> Response:
     if not memory_id or not character:
         raise UserInputError("whose knowledge of which fact is corrected is not said; choose a cell of the table")
     of_cell = {"character": character, "memory_id": memory_id}
-    stood = knowledge_services.author_words(stores, project_id, **of_cell)
+    stood = StoryKnowledge(stores, project_id).author_words(**of_cell)
     if kind == "as_told":
-        knowledge_services.forget_knowledge(stores, project_id, **of_cell)
+        StoryKnowledge(stores, project_id).forget_knowledge(**of_cell)
     else:
-        knowledge_services.set_knowledge(
-            stores,
-            project_id,
+        StoryKnowledge(stores, project_id).set_knowledge(
             **of_cell,
             kind=kind,  # type: ignore[arg-type]
             how=form.get("how", "author") if kind == "knows" else "author",  # type: ignore[arg-type]
@@ -187,12 +182,12 @@ def _shown(visit: Visited, frame: Frame, cell: str, names: Mapping[str, str]) ->
     """Return a cell by its name, `M001:C0`."""
     memory_id, _, character = cell.rpartition(":")
     stores, project_id = visit.served.stores, visit.served.project_id
-    fact = knowledge_services.who_knows(stores, project_id, memory_id=memory_id, as_of=visit.as_of)
+    fact = StoryKnowledge(stores, project_id).who_knows(memory_id=memory_id, as_of=visit.as_of)
     everybody: list[Knower | Unaware] = [*fact.known_by, *fact.not_known_by]
     asked = next((each for each in everybody if each.character_id == character), None)
     if asked is None:
         raise UserInputError(f"nobody {character!r} is known by then; choose a cell of the table")
-    said = knowledge_services.author_words(stores, project_id, character=character, memory_id=memory_id)
+    said = StoryKnowledge(stores, project_id).author_words(character=character, memory_id=memory_id)
     row = KnowledgeRow(source_id=fact.source_id, content="", said_of=[character] if said else [])
     return ShownCell(
         fact=fact,

@@ -13,7 +13,7 @@ from novelgen.models.folds import HOLDER_ATTRIBUTE
 from novelgen.models.state import StateChange
 from novelgen.models.story_time import SceneTime
 from runtime.page.graph import shortened
-from runtime.services.states import StatedStretch
+from runtime.story.states import StatedStretch
 
 LANE = 50.0
 HEAD = 66.0

@@ -12,7 +12,7 @@ from starlette.datastructures import QueryParams
 
 from novelgen.errors import UserInputError
 from runtime.page.words import ENGLISH
-from runtime.services.knowledge import StoredKnowledge
+from runtime.story.knowledge import StoredKnowledge
 
 NOTICE_FIELDS = frozenset({"done", "told", "lost", "undo"})
 """What an address says of a change."""

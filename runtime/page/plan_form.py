@@ -12,8 +12,8 @@ from novelgen.models.plan import ChapterPlan, ScenePlan
 from runtime.doors.http.problems import Refusal
 from runtime.page.frame import Here
 from runtime.page.visits import names_in, number_in, scene_of
-from runtime.services.contexts import ContextBounds
-from runtime.services.scene_plans import PlannedScene
+from runtime.story.contexts import ContextBounds
+from runtime.story.scene_plans import PlannedScene
 
 PLAN_FIELDS = (
     "chapter",

@@ -14,10 +14,10 @@ from runtime.doors.http.problems import Refusal
 from runtime.doors.http.routes.projects import delete_project, diagnosis_of, list_projects
 from runtime.page.frame import Frame
 from runtime.page.visits import Form, PageRoute, Visited
-from runtime.services.condition import next_steps_in, story_condition
-from runtime.services.indexing import reindex_project
-from runtime.services.projects import create_project, proposed_project_id
-from runtime.services.transfer import packed_export, story_text
+from runtime.story.condition import StoryConditions, next_steps_in
+from runtime.story.indexing import StoryIndexing
+from runtime.story.projects import StoryProjects, proposed_project_id
+from runtime.story.transfer import StoryTransfer
 
 router = APIRouter(route_class=PageRoute, include_in_schema=False)
 
@@ -48,11 +48,8 @@ def make_project(request: Request, house: TheHouse, form: Form) -> Response:
         raise Refusal(400, "invalid-request", Frame(request).word("no_title"))
     project_id = project_id or proposed_project_id(house.stores.common, title=title)
     language = form.get("language", "")
-    create_project(
-        house.stores.of(project_id),
-        project_id,
-        name=title or None,
-        language=language if language in ("en", "zh") else None,
+    StoryProjects(house.stores.of(project_id), project_id).create_project(
+        name=title or None, language=language if language in ("en", "zh") else None
     )
     return RedirectResponse(f"/page/import?project={quote(project_id)}", status_code=303)
 
@@ -67,7 +64,7 @@ def health_page(visit: Visited, project: Project) -> Response:
 def mend_page(visit: Visited, project: Project, form: Form) -> Response:
     """Put the index right or build it anew, and show how the project stands."""
     if form.get("do") == "reindex":
-        reindex_project(project.stores, project.project_id)
+        StoryIndexing(project.stores, project.project_id).reindex()
         return _health(visit, project)
     return _health(visit, project, repair=True)
 
@@ -75,13 +72,15 @@ def mend_page(visit: Visited, project: Project, form: Form) -> Response:
 @router.get("/page/projects/{project_id}/export.zip")
 def export_archive(project: Project) -> Response:
     """Give everything that a project holds, as an archive that an import reads back without loss."""
-    return _download(packed_export(project.stores, project.project_id), project.project_id, "zip", "application/zip")
+    return _download(
+        StoryTransfer(project.stores, project.project_id).packed_export(), project.project_id, "zip", "application/zip"
+    )
 
 
 @router.get("/page/projects/{project_id}/story.md")
 def export_text(project: Project) -> Response:
     """Give the story as one text."""
-    text = story_text(project.stores, project.project_id)
+    text = StoryTransfer(project.stores, project.project_id).story_text()
     return _download(text.encode("utf-8", "replace"), project.project_id, "md", "text/markdown; charset=utf-8")
 
 
@@ -98,7 +97,7 @@ def delete_page(request: Request, project: Project, form: Form) -> Response:
 def _health(visit: Visited, project: Project, *, repair: bool = False) -> Response:
     frame = visit.frame("health")
     diagnosis = diagnosis_of(project, repair=repair, language=frame.language)
-    condition = story_condition(visit.served.stores, visit.served.project_id)
+    condition = StoryConditions(visit.served.stores, visit.served.project_id).story_condition()
     house = visit.served.house
     return frame.page(
         "health",

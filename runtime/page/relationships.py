@@ -27,8 +27,8 @@ from runtime.page.graph import (
     sides_of,
 )
 from runtime.page.visits import Form, Name, PageRoute, Visited
-from runtime.services import entities as entity_services
-from runtime.services import relationships as relationship_services
+from runtime.story.entities import StoryEntities
+from runtime.story.relationships import StoryRelationships
 
 router = APIRouter(route_class=PageRoute, include_in_schema=False)
 
@@ -68,8 +68,8 @@ def relationships_page(
     """Draw how people stand to each other, and list it; a person or a pair may be chosen."""
     stores, project_id = visit.served.stores, visit.served.project_id
     here = visit.here()
-    names = entity_services.entity_names(stores, project_id, as_of=visit.as_of)
-    pairs = relationship_services.list_relationships(stores, project_id, as_of=visit.as_of)
+    names = StoryEntities(stores, project_id).entity_names(as_of=visit.as_of)
+    pairs = StoryRelationships(stores, project_id).list_relationships(as_of=visit.as_of)
     earlier = _earlier(visit, here, lately)
     people = {who for each in pairs for who in (each.character_a, each.character_b) if who in names}
     chosen = person if person in people else ""
@@ -106,8 +106,8 @@ def say_feelings(visit: Visited, form: Form) -> Response:
                 raise UserInputError(f"{name} {told!r} is not from {lowest} to {highest}")
     if not first or not second or not given:
         raise UserInputError("who feels what for whom is not said; write a number for one feeling or more")
-    edited = relationship_services.edit_relationship(
-        stores, project_id, first=first, second=second, dimensions=given, start=visit.as_of
+    edited = StoryRelationships(stores, project_id).edit_relationship(
+        first=first, second=second, dimensions=given, start=visit.as_of
     )
     pair = edited.relationship.relationship_id
     address = visit.address("relationships", pair=pair, person=form.get("person"))
@@ -126,7 +126,7 @@ def _earlier(visit: Visited, here: Here, lately: int) -> Mapping[str, Relationsh
     if here.known <= lately:
         return {}
     then = StoryPosition(*here.places[here.known - lately])
-    pairs = relationship_services.list_relationships(visit.served.stores, visit.served.project_id, as_of=then)
+    pairs = StoryRelationships(visit.served.stores, visit.served.project_id).list_relationships(as_of=then)
     return {each.relationship_id: each for each in pairs}
 
 
@@ -138,8 +138,8 @@ def _row(pair: Relationship, earlier: Mapping[str, Relationship]) -> PairRow:
 
 def _pair_view(visit: Visited, here: Here, pair: Relationship, earlier: Mapping[str, Relationship]) -> PairView:
     row = _row(pair, earlier)
-    course = relationship_services.relationship_course(
-        visit.served.stores, visit.served.project_id, first=pair.character_a, second=pair.character_b, as_of=visit.as_of
+    course = StoryRelationships(visit.served.stores, visit.served.project_id).relationship_course(
+        first=pair.character_a, second=pair.character_b, as_of=visit.as_of
     )
     places = here.places[: here.known]
     charts = [

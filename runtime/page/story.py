@@ -14,11 +14,11 @@ from novelgen.models.position import StoryPosition
 from runtime.doors.http.jobs import OVER, Job
 from runtime.page.frame import Here
 from runtime.page.visits import Name, PageRoute, Shown, Visit, Visited
-from runtime.services.author_changes import list_author_changes
-from runtime.services.extraction import build_extraction_model, estimate_project
-from runtime.services.scene_editing import RECORDED_WITH_WORDS
-from runtime.services.scene_reading import ListedState, ReadScene, list_scene_states, read_scene, reading_state
-from runtime.services.summaries import list_summaries
+from runtime.story.author_changes import StoryAuthorChanges
+from runtime.story.extraction import StoryExtraction, build_extraction_model
+from runtime.story.scene_editing import RECORDED_WITH_WORDS
+from runtime.story.scene_reading import ListedState, ReadScene, StorySceneReading, reading_state
+from runtime.story.summaries import StorySummarizing
 
 router = APIRouter(route_class=PageRoute, include_in_schema=False)
 
@@ -62,10 +62,10 @@ def story_page(
 
 def _scene_page(visit: Visit, here: Here, place: tuple[int, int], edit: str) -> Response:
     stores, project_id = visit.served.stores, visit.served.project_id
-    read = read_scene(stores, project_id, position=StoryPosition(*place), as_of=visit.as_of)
+    read = StorySceneReading(stores, project_id).read_scene(position=StoryPosition(*place), as_of=visit.as_of)
     known = here.places[: here.known]
     index = known.index(place)
-    states = visit.kept(list_scene_states, with_counts=False)
+    states = visit.kept(StorySceneReading.list_scene_states, with_counts=False)
     chapters: dict[int, list[tuple[int, str]]] = {}
     for each in states:
         chapters.setdefault(each.chapter_index, []).append((each.scene_index, _state(each)))
@@ -88,7 +88,7 @@ def _scene_page(visit: Visit, here: Here, place: tuple[int, int], edit: str) -> 
 
 
 def _scenes_page(visit: Visit, here: Here, shown: int) -> Response:
-    states = list_scene_states(visit.served.stores, visit.served.project_id, as_of=visit.as_of)
+    states = StorySceneReading(visit.served.stores, visit.served.project_id).list_scene_states(as_of=visit.as_of)
     counts: dict[str, int] = {}
     for each in states:
         counts[_state(each)] = counts.get(_state(each), 0) + 1
@@ -104,7 +104,7 @@ def _scenes_page(visit: Visit, here: Here, shown: int) -> Response:
 
 def _summaries_page(visit: Visit, here: Here, chapter: int | None) -> Response:
     stores, project_id = visit.served.stores, visit.served.project_id
-    listed = list_summaries(stores, project_id, as_of=visit.as_of)
+    listed = StorySummarizing(stores, project_id).list_summaries(as_of=visit.as_of)
     by_scene = []
     if chapter is not None:
         places = [each for each in here.places[: here.known] if each[0] == chapter]
@@ -112,7 +112,9 @@ def _summaries_page(visit: Visit, here: Here, chapter: int | None) -> Response:
         by_scene = [
             (read, _bullets(read))
             for place in places
-            for read in [read_scene(stores, project_id, position=StoryPosition(*place), as_of=visit.as_of)]
+            for read in [
+                StorySceneReading(stores, project_id).read_scene(position=StoryPosition(*place), as_of=visit.as_of)
+            ]
         ]
     return visit.frame("story", here).page(
         "summaries",
@@ -128,7 +130,7 @@ def _bullets(read: ReadScene) -> list[str]:
 
 
 def _changes_page(visit: Visit, here: Here) -> Response:
-    changes = list_author_changes(visit.served.stores, visit.served.project_id, as_of=visit.as_of)
+    changes = StoryAuthorChanges(visit.served.stores, visit.served.project_id).author_changes(as_of=visit.as_of)
     return visit.frame("story", here).page("changes", changes=changes)
 
 
@@ -161,9 +163,11 @@ def model_page(visit: Visited, chapter: int, scene: int | None = None) -> Respon
     except ConfigurationError as error:
         trouble = str(error)
     if scene is None:
-        estimate = estimate_project(stores, project_id, chapter_index=chapter, retry_failed=True)
+        estimate = StoryExtraction(stores, project_id).estimate_project(chapter_index=chapter, retry_failed=True)
     else:
-        estimate = estimate_project(stores, project_id, scenes=[StoryPosition(*each) for each in places])
+        estimate = StoryExtraction(stores, project_id).estimate_project(
+            scenes=[StoryPosition(*each) for each in places]
+        )
     return visit.frame("story", here).page(
         "scene_model",
         chapter=chapter,
@@ -176,8 +180,8 @@ def model_page(visit: Visited, chapter: int, scene: int | None = None) -> Respon
 
 
 def _read(visit: Visit, chapter: int, scene: int) -> ReadScene:
-    return read_scene(
-        visit.served.stores, visit.served.project_id, position=StoryPosition(chapter, scene), as_of=visit.as_of
+    return StorySceneReading(visit.served.stores, visit.served.project_id).read_scene(
+        position=StoryPosition(chapter, scene), as_of=visit.as_of
     )
 
 

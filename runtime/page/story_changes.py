@@ -14,22 +14,23 @@ from runtime.doors.http.routes.jobs import ExtractScenes
 from runtime.page.notices import named_by_words, undo_by_number
 from runtime.page.taking_back import led_back
 from runtime.page.visits import Form, PageRoute, Visit, Visited, names_in, number_in
-from runtime.services import memories as memory_services
-from runtime.services import scenes as scene_services
-from runtime.services.extraction import build_extraction_model
-from runtime.services.scene_editing import RecordedFactKind, amend_recorded_fact, edit_scene, preview_scene_text
-from runtime.services.scene_reading import EstablishedFact, read_scene
-from runtime.services.summaries import write_author_summary
+from runtime.story import memories as memory_services
+from runtime.story.extraction import build_extraction_model
+from runtime.story.memories import StoryMemories
+from runtime.story.scene_editing import RecordedFactKind, StorySceneEditing
+from runtime.story.scene_reading import EstablishedFact, StorySceneReading
+from runtime.story.scenes import StoryScenes
+from runtime.story.summaries import StorySummarizing
 
 router = APIRouter(route_class=PageRoute, include_in_schema=False)
 
 DECISIONS: dict[str, Callable[..., memory_services.MemoryChange]] = {
-    "confirm": memory_services.confirm_memory,
-    "delete": memory_services.delete_memory,
-    "pin": memory_services.pin_memory,
-    "unpin": memory_services.unpin_memory,
-    "ban": memory_services.ban_memory,
-    "unban": memory_services.unban_memory,
+    "confirm": StoryMemories.confirm_memory,
+    "delete": StoryMemories.delete_memory,
+    "pin": StoryMemories.pin_memory,
+    "unpin": StoryMemories.unpin_memory,
+    "ban": StoryMemories.ban_memory,
+    "unban": StoryMemories.unban_memory,
 }
 
 
@@ -49,7 +50,7 @@ def edit_fact(visit: Visited, form: Form) -> Response:
     """Change a memory: what it says, its weight and kind, whom it is about, and the words that prove it."""
     stores, project_id = visit.served.stores, visit.served.project_id
     place = _place(visit, form)
-    read = read_scene(stores, project_id, position=place, as_of=visit.as_of)
+    read = StorySceneReading(stores, project_id).read_scene(position=place, as_of=visit.as_of)
     memory_id = form.get("memory", "")
     fact = next(
         (each for each in [*read.facts, *read.rejected] if (each.kind, each.source_id) == ("memory", memory_id)), None
@@ -59,7 +60,7 @@ def edit_fact(visit: Visited, form: Form) -> Response:
     changes = _differing(form, fact, read.scene.text or "")
     if not changes:
         return _back(form, "same")
-    change = memory_services.edit_memory(stores, project_id, memory_id=memory_id, as_of=visit.as_of, **changes)
+    change = StoryMemories(stores, project_id).edit_memory(memory_id=memory_id, as_of=visit.as_of, **changes)
     return told_of_memory(form, "change", change)
 
 
@@ -67,9 +68,7 @@ def edit_fact(visit: Visited, form: Form) -> Response:
 def add_fact(visit: Visited, form: Form) -> Response:
     """Note a fact that a scene established; it is read from the next scene on."""
     place = _place(visit, form)
-    added = memory_services.add_note(
-        visit.served.stores,
-        visit.served.project_id,
+    added = StoryMemories(visit.served.stores, visit.served.project_id).note(
         text=form.get("text", ""),
         entities=names_in(form.get("about", "")),
         start=StoryPosition(place.chapter_index, (place.scene_index or 0) + 1),
@@ -87,9 +86,7 @@ def amend_fact(visit: Visited, form: Form) -> Response:
     kind = form.get("kind", "")
     if kind not in get_args(RecordedFactKind):
         raise UserInputError(f"{kind[:50]!r} is no fact of a record")
-    edit = amend_recorded_fact(
-        visit.served.stores,
-        visit.served.project_id,
+    edit = StorySceneEditing(visit.served.stores, visit.served.project_id).amend_recorded_fact(
         position=_place(visit, form),
         kind=kind,  # type: ignore[arg-type]
         source_id=form.get("source", ""),
@@ -107,15 +104,13 @@ def edit_text(visit: Visited, form: Form) -> Response:
     record = "drop" if form.get("record") == "drop" else "keep"
     text, title = form.get("text", ""), form.get("title", "")
     if form.get("step") == "preview":
-        read = read_scene(stores, project_id, position=place, as_of=visit.as_of)
-        outcome = preview_scene_text(stores, project_id, position=place, text=text)
+        read = StorySceneReading(stores, project_id).read_scene(position=place, as_of=visit.as_of)
+        outcome = StorySceneEditing(stores, project_id).preview_scene_text(position=place, text=text)
         return visit.frame("story").page(
             "scene_text", read=read, text=text, title=title, outcome=outcome, record=record
         )
-    edit = edit_scene(
-        stores,
-        project_id,
-        position=place,
+    edit = StorySceneEditing(stores, project_id).edit_scene(
+        place=place,
         text=text,
         title=title,
         record=record,  # type: ignore[arg-type]
@@ -135,15 +130,15 @@ def rearrange(visit: Visited, form: Form) -> Response:
         raise UserInputError("tick that this is meant; scenes change their numbers by it")
     if action == "insert":
         text, title = form.get("text", ""), form.get("title", "")
-        scene_services.insert_scene(stores, project_id, position=place, text=text, title=title)
+        StoryScenes(stores, project_id).insert_scene(position=place, text=text, title=title)
     elif action == "move":
         target = StoryPosition(number_in(form, "to_chapter"), number_in(form, "to_scene"))
         if target.chapter_index is None or target.scene_index is None:
             raise UserInputError("where the scene shall stand is not said; give a chapter and a scene")
-        scene_services.move_scene(stores, project_id, source=place, target=target)
+        StoryScenes(stores, project_id).move_scene(source=place, target=target)
         place = target
     elif action == "delete":
-        scene_services.delete_scene(stores, project_id, position=place)
+        StoryScenes(stores, project_id).delete_scene(position=place)
     else:
         raise UserInputError("what becomes of the scene is not said; insert, move or delete")
     gone = visit.address("story", show="scenes")
@@ -176,9 +171,7 @@ def write_summary(visit: Visited, form: Form) -> Response:
     level = form.get("level", "")
     if number is None or level not in ("chapter", "part"):
         raise UserInputError("which chapter or part is summed up is not said")
-    write_author_summary(
-        visit.served.stores,
-        visit.served.project_id,
+    StorySummarizing(visit.served.stores, visit.served.project_id).write_author_summary(
         level=level,  # type: ignore[arg-type]
         number=number,
         text=form.get("text", ""),

@@ -11,10 +11,10 @@ from runtime.doors.http.house import position
 from runtime.page.notices import MAX_TOLD, NOTICE_FIELDS, unpacked
 from runtime.page.visits import Form, PageRoute, Visited, own_address
 from runtime.page.words import ENGLISH
-from runtime.services import author_changes as author_change_services
-from runtime.services import entities as entity_services
-from runtime.services import knowledge as knowledge_services
-from runtime.services import threads as thread_services
+from runtime.story.author_changes import StoryAuthorChanges
+from runtime.story.entities import StoryEntities
+from runtime.story.knowledge import StoryKnowledge
+from runtime.story.threads import StoryThreads
 
 router = APIRouter(route_class=PageRoute, include_in_schema=False)
 
@@ -37,22 +37,17 @@ def take_back(visit: Visited, form: Form) -> Response:
     undo = unpacked(form.get("undo", ""))
     stores, project_id = visit.served.stores, visit.served.project_id
     if undo.kind == "author_change":
-        author_change_services.undo_author_change(stores, project_id, change_id=undo.change_id)
+        StoryAuthorChanges(stores, project_id).undo_author_change(change_id=undo.change_id)
     elif undo.kind == "entity_change":
-        entity_services.undo_entity_change(stores, project_id, change_id=undo.change_id)
+        StoryEntities(stores, project_id).undo(change_id=undo.change_id)
     elif undo.kind == "thread":
-        thread_services.reopen_thread(stores, project_id, thread_id=undo.entity, start=position(undo.start or None))
+        StoryThreads(stores, project_id).reopen_thread(thread_id=undo.entity, start=position(undo.start or None))
     elif undo.kind == "card":
-        entity_services.edit_entity(
-            stores,
-            project_id,
-            name=undo.entity,
-            changes=undo.changes,
-            attributes=undo.attributes or None,
-            start=position(undo.start or None),
+        StoryEntities(stores, project_id).edit_entity(
+            name=undo.entity, changes=undo.changes, state=undo.attributes or None, start=position(undo.start or None)
         )
     else:
-        knowledge_services.restore_author_words(
-            stores, project_id, character=undo.entity, memory_id=undo.memory_id, words=undo.words
+        StoryKnowledge(stores, project_id).restore_author_words(
+            character=undo.entity, memory_id=undo.memory_id, words=undo.words
         )
     return led_back(form.get("back", ""), "undo")

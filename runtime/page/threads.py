@@ -16,9 +16,9 @@ from runtime.page.notices import TakingBack
 from runtime.page.taking_back import led_back
 from runtime.page.thread_lines import HEAD, WIDTH, thread_lines
 from runtime.page.visits import Form, Name, PageRoute, Shown, Visit, Visited, names_in, number_in, place_in
-from runtime.services import entities as entity_services
-from runtime.services import threads as thread_services
-from runtime.services.thread_ledger import thread_ledger
+from runtime.story.entities import StoryEntities
+from runtime.story.thread_ledger import StoryThreadLedger
+from runtime.story.threads import StoryThreads
 
 router = APIRouter(route_class=PageRoute, include_in_schema=False)
 
@@ -40,10 +40,10 @@ def threads_page(
     thread: Name = "",
 ) -> Response:
     """Show where every thread stands; one may be chosen, to be moved, changed or ended."""
-    ledger = visit.kept(thread_ledger)
+    ledger = visit.kept(StoryThreadLedger.thread_ledger)
     here = visit.here()
     places = here.places[: here.known]
-    names = visit.kept(entity_services.entity_names)
+    names = visit.kept(StoryEntities.entity_names)
     shown = _filtered(ledger, person, kind)
     over = sorted(
         shown.at("over"), key=lambda each: (each.last_chapter_index or 0, each.last_scene_index or 0), reverse=True
@@ -51,7 +51,7 @@ def threads_page(
     columns: dict[str, list[LedgerEntry]] = {stage: shown.at(stage) for stage in BOARD}  # type: ignore[arg-type]
     columns["paid"] = [each for each in over if each.ending == "paid"]
     columns["dropped"] = [each for each in over if each.ending != "paid"]
-    reopenable = visit.kept(thread_services.reopenable_threads)
+    reopenable = visit.kept(StoryThreads.reopenable_threads)
     by_id = {each.loop_id: each for each in ledger.entries}
     frame = visit.frame("threads", here)
     categories = sorted({each.category for each in ledger.entries if each.category})
@@ -100,7 +100,7 @@ def end_thread(visit: Visited, form: Form) -> Response:
     how = next((each for each in ENDINGS if each == told), None)
     if how is None:
         raise UserInputError(f"a thread cannot end {told[:50]!r}; choose one of {', '.join(ENDINGS)}")
-    end = thread_services.resolve_thread if how == "paid" else thread_services.abandon_thread
+    end = StoryThreads.resolve_thread if how == "paid" else StoryThreads.abandon_thread
     ended = end(
         visit.served.stores,
         visit.served.project_id,
@@ -117,8 +117,8 @@ def end_thread(visit: Visited, form: Form) -> Response:
 @router.post("/page/projects/{project_id}/threads/reopen")
 def reopen_thread(visit: Visited, form: Form) -> Response:
     """Take back that a thread ended."""
-    thread_services.reopen_thread(
-        visit.served.stores, visit.served.project_id, thread_id=form.get("thread", ""), start=visit.as_of
+    StoryThreads(visit.served.stores, visit.served.project_id).reopen_thread(
+        thread_id=form.get("thread", ""), start=visit.as_of
     )
     return _to_the_board(visit, form, "undo")
 
@@ -129,13 +129,8 @@ def advance_thread(visit: Visited, form: Form) -> Response:
     note = form.get("note", "").strip()
     if not note:
         raise UserInputError("how the thread moved is not said; write a sentence")
-    thread = thread_services.advance_thread(
-        visit.served.stores,
-        visit.served.project_id,
-        thread_id=form.get("thread", ""),
-        note=note,
-        pays_part=bool(form.get("pays_part")),
-        start=visit.as_of,
+    thread = StoryThreads(visit.served.stores, visit.served.project_id).advance_thread(
+        thread_id=form.get("thread", ""), note=note, pays_part=bool(form.get("pays_part")), start=visit.as_of
     )
     return _to_the_board(visit, form, "advance_thread", told=thread.description)
 
@@ -146,9 +141,7 @@ def edit_thread(visit: Visited, form: Form) -> Response:
     description = form.get("description", "").strip()
     if not description:
         raise UserInputError("the description is empty; write what the story leaves open")
-    thread = thread_services.edit_thread(
-        visit.served.stores,
-        visit.served.project_id,
+    thread = StoryThreads(visit.served.stores, visit.served.project_id).edit_thread(
         thread_id=form.get("thread", ""),
         description=description,
         category=form.get("category", "").strip(),
@@ -164,9 +157,7 @@ def edit_thread(visit: Visited, form: Form) -> Response:
 @router.post("/page/projects/{project_id}/threads/add")
 def add_thread(visit: Visited, form: Form) -> Response:
     """Plant a thread where the story stands on the page."""
-    thread = thread_services.add_thread(
-        visit.served.stores,
-        visit.served.project_id,
+    thread = StoryThreads(visit.served.stores, visit.served.project_id).add_thread(
         description=form.get("description", "").strip(),
         category=form.get("category", "").strip(),
         importance=_weight(form),

@@ -15,9 +15,9 @@ from novelgen.models.position import StoryPosition
 from novelgen.models.story_time import SceneTime
 from runtime.page.lanes import Change, changes_in, heat_map, lane_picture, windows_of
 from runtime.page.visits import PageRoute, Visited
-from runtime.services import entities as entity_services
-from runtime.services.states import StatedStretch, stated_within
-from runtime.services.story_time import scenes_naming_characters, story_timeline
+from runtime.story.entities import StoryEntities
+from runtime.story.states import StatedStretch, StoryStates
+from runtime.story.story_time import StoryTimes
 
 router = APIRouter(route_class=PageRoute, include_in_schema=False)
 
@@ -28,8 +28,8 @@ Start = Annotated[int | None, Query(ge=0, le=10_000_000, description="Number of 
 @router.get("/page/projects/{project_id}/timeline")
 def timeline_page(visit: Visited, start: Start = None, order: Order = "told") -> Response:
     """Show a stretch of the story with a lane for each of its cast, and the whole of it by chapters."""
-    told = visit.kept(story_timeline).scenes
-    names = visit.kept(entity_services.entity_names)
+    told = visit.kept(StoryTimes.story_times).scenes
+    names = visit.kept(StoryEntities.entity_names)
     scenes = told if order == "told" else _as_lived(told)
     windows = windows_of(scenes, is_told_order=order == "told")
     asked = len(scenes) - 1 if start is None else min(start, len(scenes) - 1)
@@ -41,7 +41,7 @@ def timeline_page(visit: Visited, start: Start = None, order: Order = "told") ->
     changes = [
         replace(each, words=_told(each, names, labels)) for each in changes_in(_stated(visit, told, window), window)
     ]
-    named = visit.kept(scenes_naming_characters).places
+    named = visit.kept(StoryTimes.scenes_naming_characters).places
     return frame.page(
         "timeline",
         scenes=window,
@@ -69,11 +69,8 @@ def _stated(visit: Visited, told: Sequence[SceneTime], window: Sequence[SceneTim
     places = [each.place for each in told]
     behind = places.index(max(each.place for each in window)) + 1
     until = visit.as_of if behind == len(places) else StoryPosition(*places[behind])
-    return stated_within(
-        visit.served.stores,
-        visit.served.project_id,
-        since=StoryPosition(*min(each.place for each in window)),
-        until=until,
+    return StoryStates(visit.served.stores, visit.served.project_id).stated_within(
+        since=StoryPosition(*min(each.place for each in window)), until=until
     )
 
 

@@ -19,7 +19,7 @@ from runtime.doors.http.house import AsOf, Project, ServedProject, house_of, pos
 from runtime.doors.http.problems import Problem, Refusal, invalid_request, problem_of
 from runtime.page.frame import Frame, Here, project_address
 from runtime.search.kept_readings import KeptReadings
-from runtime.services.scenes import scene_places
+from runtime.story.scenes import StoryScenes
 
 FORM_TYPE = "application/x-www-form-urlencoded"
 
@@ -91,7 +91,7 @@ class Visit:
 
     def here(self) -> Here:
         """Return the point of the story as of which the view tells."""
-        return Here(self.as_of, tuple(scene_places(self.served.stores, self.served.project_id)))
+        return Here(self.as_of, tuple(StoryScenes(self.served.stores, self.served.project_id).scene_places()))
 
     @property
     def standing(self) -> str:

@@ -10,7 +10,7 @@ from novelgen.chains.scene_summary_chain import MAX_SCENE_CHARACTERS
 from novelgen.language.extractive import MAX_BULLETS
 from novelgen.models.position import ChapterIndex, SceneIndex
 from novelgen.models.state import LoopImportance, RelationshipDimensions
-from runtime.services.cards import DEFAULT_LIMIT, CardType
+from runtime.story.cards import DEFAULT_LIMIT, CardType
 
 MAX_RESULTS = 50
 

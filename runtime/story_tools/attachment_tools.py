@@ -13,9 +13,9 @@ from novelgen.language.language import StoryLanguage
 from novelgen.model_calls.prompting import read_prompt_file
 from novelgen.models.memory import DISTILLED_TYPES, StoryMemoryChunk
 from novelgen.models.position import StoryPosition, require_project_id
-from runtime.services.attachments import AttachmentChange, attach_memories, attach_mentions, detach_memories
-from runtime.services.memories import add_note, edit_memory, list_memories
 from runtime.stores import MemoryStores
+from runtime.story.attachments import AttachmentChange, StoryAttachments
+from runtime.story.memories import StoryMemories
 from runtime.story_tools.arguments import (
     AttachArguments,
     AttachByMentionArguments,
@@ -103,9 +103,7 @@ class _AttachmentToolBodies:
         chapter_index: int | None = None,
         scene_index: int | None = None,
     ) -> Answer:
-        added = add_note(
-            self._stores,
-            self._project_id,
+        added = StoryMemories(self._stores, self._project_id).note(
             text=content,
             attached_to=attached_to or (),
             start=None if chapter_index is None else StoryPosition(chapter_index, scene_index),
@@ -116,23 +114,27 @@ class _AttachmentToolBodies:
         return {"success": True, "memory": _shown(added.note)}
 
     def update(self, *, memory_id: str, **changes: Any) -> Answer:
-        changed = edit_memory(self._stores, self._project_id, memory_id=memory_id, **changes)
+        changed = StoryMemories(self._stores, self._project_id).edit_memory(memory_id=memory_id, **changes)
         return {"success": True, "memory": _shown(changed.memory.chunk)}
 
     def list_attached(self, *, attached_to: list[str], limit: int = MAX_SHOWN_MEMORIES) -> Answer:
-        found = list_memories(
-            self._stores, self._project_id, attached_to=attached_to, content_types=DISTILLED_TYPES, limit=limit
+        found = StoryMemories(self._stores, self._project_id).memories(
+            attached_to=attached_to, content_types=DISTILLED_TYPES, limit=limit
         )
         return {"success": True, "count": found.total, "memories": [_shown(each.chunk) for each in found.memories]}
 
     def attach(self, *, memory_ids: list[str], attached_to: list[str]) -> Answer:
-        return _answer(attach_memories(self._stores, self._project_id, memory_ids=memory_ids, targets=attached_to))
+        return _answer(
+            StoryAttachments(self._stores, self._project_id).attach_memories(memory_ids=memory_ids, targets=attached_to)
+        )
 
     def detach(self, *, memory_ids: list[str], attached_to: list[str]) -> Answer:
-        return _answer(detach_memories(self._stores, self._project_id, memory_ids=memory_ids, targets=attached_to))
+        return _answer(
+            StoryAttachments(self._stores, self._project_id).detach_memories(memory_ids=memory_ids, targets=attached_to)
+        )
 
     def attach_by_mention(self, *, entity: str, preview: bool = True) -> Answer:
-        found = attach_mentions(self._stores, self._project_id, entity=entity, is_applied=not preview)
+        found = StoryAttachments(self._stores, self._project_id).attach_mentions(entity=entity, is_applied=not preview)
         return {
             "success": True,
             "attached": found.is_attached,

@@ -10,8 +10,8 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from novelgen.characters.given_event import GivenEvent
 from novelgen.models.position import StoryPosition, require_project_id
-from runtime.services.characters import recall_memories, remember_event
 from runtime.stores import MemoryStores
+from runtime.story.characters import StoryCharacters
 from runtime.story_tools.structured_tool import Answer, structured_tool
 
 
@@ -90,16 +90,14 @@ class _CharacterToolBodies:
         event = GivenEvent(
             text=text, event_type=event_type, participants=tuple(participants), emotion=emotion, location=location
         )
-        done = remember_event(
-            self._stores, self._project_id, character_id=self._character_id, event=event, now=self._clock()
+        done = StoryCharacters(self._stores, self._project_id).remember_event(
+            character_id=self._character_id, event=event, now=self._clock()
         )
         answer: Answer = {"success": True, "memory_id": done.memory.memory_id, "ended": done.ended}
         return answer | _told([each.message for each in done.issues])
 
     def recall(self, *, said: str, budget_tokens: int | None = None) -> Answer:
-        found = recall_memories(
-            self._stores,
-            self._project_id,
+        found = StoryCharacters(self._stores, self._project_id).recall_memories(
             character_id=self._character_id,
             said=said,
             budget_tokens=budget_tokens,

@@ -10,9 +10,10 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from novelgen.models.position import require_project_id
 from novelgen.models.state import LoopImportance
-from runtime.services import deletion, entities, threads
-from runtime.services.deletion import DeletionResult
 from runtime.stores import MemoryStores
+from runtime.story.deletion import DeletionResult, StoryDeletion
+from runtime.story.entities import StoryEntities
+from runtime.story.threads import StoryThreads
 from runtime.story_tools.structured_tool import Answer, structured_tool
 
 _Id = Annotated[str, Field(min_length=1, max_length=200)]
@@ -110,25 +111,25 @@ class _EditingToolBodies:
         self._story = (stores, project_id)
 
     def entity_update(self, *, entity_id: str, changes: dict[str, Any]) -> Answer:
-        edited = entities.edit_entity(*self._story, name=entity_id, changes=changes)
+        edited = StoryEntities(*self._story).edit_entity(name=entity_id, changes=changes)
         return {"success": True, "entity_id": edited.entity.entity_id, "updated_fields": edited.updated_fields}
 
     def entity_delete(self, *, entity_id: str) -> Answer:
-        return _deleted(deletion.delete_entity(*self._story, name=entity_id))
+        return _deleted(StoryDeletion(*self._story).delete_entity(name=entity_id))
 
     def relationship_delete(self, *, character_a: str, character_b: str) -> Answer:
-        return _deleted(deletion.delete_relationship(*self._story, first=character_a, second=character_b))
+        return _deleted(StoryDeletion(*self._story).delete_relationship(first=character_a, second=character_b))
 
     def open_loop_update(self, *, open_loop_id: str, **changes: Any) -> Answer:
-        edited = threads.edit_thread(*self._story, thread_id=open_loop_id, **changes)
+        edited = StoryThreads(*self._story).edit_thread(thread_id=open_loop_id, **changes)
         told = edited.model_dump(include={"description", "category", "importance", "notes"})
         return {"success": True, "open_loop_id": edited.loop_id, **told}
 
     def open_loop_delete(self, *, open_loop_id: str) -> Answer:
-        return _deleted(deletion.delete_thread(*self._story, thread_id=open_loop_id))
+        return _deleted(StoryDeletion(*self._story).delete_thread(thread_id=open_loop_id))
 
     def change_undo(self, *, change_id: int) -> Answer:
-        undone = entities.undo_entity_change(*self._story, change_id=change_id).change
+        undone = StoryEntities(*self._story).undo(change_id=change_id).change
         return {"success": True, "undone": undone.kind, "id": undone.entity_id}
 
 

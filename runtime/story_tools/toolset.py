@@ -4,7 +4,7 @@ Function names cannot hold dots: `memory_search` is memory.search, `character_ge
 `location_generate` location.generate, `relationship_create`, `relationship_update` and `relationship_query`
 are relationship.create, .update and .query, `knowledge_query` is knowledge.query, `open_loop_create` and
 `open_loop_resolve` open_loop.create and .resolve, `story_changes` story.changes, `scene_summarize` summarize_scene,
-`continuity_check` continuity.check. memory.upsert is `runtime.services.entities.edit_entity`, for code, the command
+`continuity_check` continuity.check. memory.upsert is `runtime.story.entities.edit_entity`, for code, the command
 line and an editor's model (`editing_tools`): a planner that could change any field could undo the author's work.
 """
 
@@ -19,14 +19,17 @@ from pydantic import BaseModel
 
 from novelgen.context.difference_block import difference_lines
 from novelgen.models.position import END_OF_STORY, StoryPosition, require_project_id
-from runtime.services import entities, knowledge, relationships, threads
-from runtime.services.cards import CARD_TYPES, CardSearch, CardType
-from runtime.services.continuity import check_draft, scene_of_draft
-from runtime.services.scene_summary import summarize_scene
-from runtime.services.story_difference import what_changed
-from runtime.services.story_time import story_timeline
-from runtime.services.thread_ledger import thread_ledger
 from runtime.stores import MemoryStores
+from runtime.story.cards import CARD_TYPES, CardSearch, CardType
+from runtime.story.continuity import StoryContinuity
+from runtime.story.entities import StoryEntities
+from runtime.story.knowledge import StoryKnowledge
+from runtime.story.relationships import StoryRelationships
+from runtime.story.scene_summary import summarize_scene
+from runtime.story.story_difference import StoryDifferences
+from runtime.story.story_time import StoryTimes
+from runtime.story.thread_ledger import StoryThreadLedger
+from runtime.story.threads import StoryThreads
 from runtime.story_tools import arguments
 from runtime.story_tools.structured_tool import Answer, structured_tool
 
@@ -141,32 +144,34 @@ class _StoryToolBodies:
     def character_generate(
         self, *, traits: Sequence[str] | None = None, goals: Sequence[str] | None = None, **fields: Any
     ) -> Answer:
-        added = entities.add_character(
-            *self._story, traits=traits or (), goals=goals or (), start=self._as_of, **fields
-        ).entity
+        added = (
+            StoryEntities(*self._story)
+            .add_character(traits=traits or (), goals=goals or (), start=self._as_of, **fields)
+            .entity
+        )
         return {"success": True, "character_id": added.entity_id, "name": added.name}
 
     def location_generate(self, *, features: Sequence[str] | None = None, **fields: Any) -> Answer:
-        added = entities.add_location(*self._story, features=features or (), start=self._as_of, **fields).entity
+        added = StoryEntities(*self._story).add_location(features=features or (), start=self._as_of, **fields).entity
         return {"success": True, "location_id": added.entity_id, "name": added.name}
 
     def relationship_create(self, *, character_a: str, character_b: str, **fields: Any) -> Answer:
-        added = relationships.add_relationship(
-            *self._story, first=character_a, second=character_b, start=self._as_of, **fields
+        added = StoryRelationships(*self._story).add_relationship(
+            first=character_a, second=character_b, start=self._as_of, **fields
         )
         return {"success": True, "relationship_id": added.relationship_id}
 
     def relationship_update(self, *, character_a: str, character_b: str, **changes: Any) -> Answer:
-        edited = relationships.edit_relationship(
-            *self._story, first=character_a, second=character_b, start=self._as_of, **changes
+        edited = StoryRelationships(*self._story).edit_relationship(
+            first=character_a, second=character_b, start=self._as_of, **changes
         )
         return {"success": True, "relationship_id": edited.relationship.relationship_id, "updated": edited.is_changed}
 
     def relationship_query(self, *, character_id: str, status_filter: str | None = None) -> Answer:
-        views = relationships.relationships_of(
-            *self._story, character=character_id, status=status_filter, as_of=self._as_of
+        views = StoryRelationships(*self._story).relationships_of(
+            character=character_id, status=status_filter, as_of=self._as_of
         )
-        names = entities.entity_names(*self._story, as_of=self._as_of)
+        names = StoryEntities(*self._story).entity_names(as_of=self._as_of)
         fields = {"character_id", "relationship_type", "status", "your_view", "intensity"}
         return {
             "relationships": [
@@ -178,7 +183,7 @@ class _StoryToolBodies:
     def knowledge_query(
         self, *, character_id: str, about: str | None = None, limit: int = arguments.KNOWN_MEMORIES
     ) -> Answer:
-        found = knowledge.character_knowledge(*self._story, character=character_id, about=about, as_of=self._as_of)
+        found = StoryKnowledge(*self._story).knowledge(character=character_id, about=about, as_of=self._as_of)
         told = found.model_dump(mode="json", by_alias=True, exclude_none=True)
         return {
             "character_id": found.character_id,
@@ -188,7 +193,7 @@ class _StoryToolBodies:
         }
 
     def story_time_query(self, *, character_id: str | None = None, limit: int) -> Answer:
-        found = story_timeline(*self._story, character=character_id, as_of=self._as_of)
+        found = StoryTimes(*self._story).story_times(character=character_id, as_of=self._as_of)
         fields = {"chapter_index", "scene_index", "story_day", "until_day", "certainty", "since_previous"}
         fields |= {"is_flashback", "lived"}
         scenes = [
@@ -205,8 +210,7 @@ class _StoryToolBodies:
         related_items: Sequence[str] | None = None,
         **fields: Any,
     ) -> Answer:
-        thread = threads.add_thread(
-            *self._story,
+        thread = StoryThreads(*self._story).add_thread(
             characters=related_characters or (),
             locations=related_locations or (),
             items=related_items or (),
@@ -218,7 +222,7 @@ class _StoryToolBodies:
     def open_loop_resolve(
         self, *, open_loop_id: str, resolution_summary: str, abandoned: bool = False, scene_id: str | None = None
     ) -> Answer:
-        end = threads.abandon_thread if abandoned else threads.resolve_thread
+        end = StoryThreads.abandon_thread if abandoned else StoryThreads.resolve_thread
         thread = end(
             *self._story, thread_id=open_loop_id, summary=resolution_summary, scene_id=scene_id, start=self._as_of
         )
@@ -227,7 +231,7 @@ class _StoryToolBodies:
     def open_loop_list(
         self, *, on_stage: Sequence[str] | None = None, category: str = "", only_due: bool, limit: int
     ) -> Answer:
-        ledger = thread_ledger(*self._story, as_of=self._as_of, on_stage=on_stage or ())
+        ledger = StoryThreadLedger(*self._story).thread_ledger(as_of=self._as_of, on_stage=on_stage or ())
         ledger = ledger.of_category(category) if category else ledger
         waiting = ledger.at("due", "overdue") if only_due else [each for each in ledger.entries if each.is_waiting]
         fields = {"loop_id", "category", "description", "importance", "related_entities", "stage", "pressure"}
@@ -237,7 +241,7 @@ class _StoryToolBodies:
 
     def story_changes(self, *, chapter_index: int | None = None, scene_index: int | None = None) -> Answer:
         since = None if chapter_index is None else StoryPosition(chapter_index, scene_index)
-        difference = what_changed(*self._story, since=since, until=self._as_of)
+        difference = StoryDifferences(*self._story).what_changed(since=since, until=self._as_of)
         return {"changes": difference_lines(difference), "is_empty": difference.is_empty}
 
     def scene_summarize(self, *, scene_text: str, max_bullets: int) -> Answer:
@@ -249,9 +253,9 @@ class _StoryToolBodies:
 
     def continuity_check(self, *, text: str, pov: str | None = None) -> Answer:
         stores, project_id = self._story
-        chapter, scene = scene_of_draft(stores, project_id, as_of=self._as_of)
-        check = check_draft(
-            stores, project_id, text=text, chapter_index=chapter, scene_index=scene, pov=pov, model=self._chat_model
+        chapter, scene = StoryContinuity(stores, project_id).scene_of_draft(as_of=self._as_of)
+        check = StoryContinuity(stores, project_id).check(
+            text=text, chapter_index=chapter, scene_index=scene, pov=pov, model=self._chat_model
         )
         fields = {"issue_id", "kind", "severity", "draft_quote", "message", "by", "confidence", "fix"}
         fields_of_evidence = {"source_id", "chapter_index", "scene_index", "text", "quote"}

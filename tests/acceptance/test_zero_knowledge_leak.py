@@ -22,8 +22,8 @@ from runtime.context_chain import build_context_chain
 from runtime.ingest.entities import store_entities
 from runtime.ingest.ingest import ingest_scenes
 from runtime.ingest.scene_input import SceneInput
-from runtime.services.memories import add_note
 from runtime.stores import MemoryStores
+from runtime.story.memories import StoryMemories
 from tests.acceptance.test_memory_context_retrieval import damage_index
 from tests.support.demo_project import settings_for
 from tests.support.scripted_chat_model import answering
@@ -170,7 +170,7 @@ def tell(stores: MemoryStores) -> None:
     stores.create_project(PROJECT, language="en")
     store_entities(stores, PROJECT, entities())
     ingest_scenes(stores, PROJECT, scenes())
-    add_note(stores, PROJECT, text=f"Anna is the heir of the mill, {APART}.", entities=["Anna"], start=None)
+    StoryMemories(stores, PROJECT).note(text=f"Anna is the heir of the mill, {APART}.", entities=["Anna"], start=None)
 
 
 def consolidate(stores: MemoryStores) -> None:

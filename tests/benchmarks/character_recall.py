@@ -27,10 +27,10 @@ from novelgen.characters.recall import Asked, Recall
 from novelgen.characters.relevance import RelevanceScale, unit_rows
 from novelgen.characters.settings import CharacterMemorySettings
 from runtime.character import Character
-from runtime.services.characters import open_character
 from runtime.settings import load_settings
 from runtime.storage.character.memories import MemoryVector
 from runtime.stores import MemoryStores
+from runtime.story.characters import StoryCharacters
 from tests.benchmarks.character_life import AGE_NAMES, END, GREETINGS, Life, made_up_life
 
 PROJECT = "village"
@@ -91,7 +91,7 @@ class Compared:
 
 def stored_life(stores: MemoryStores, life: Life) -> Character:
     """Store a life as the memories of a new character, embedded in one batch."""
-    entity = open_character(stores, PROJECT, name="Gregor", create=True)
+    entity = StoryCharacters(stores, PROJECT).open_character(name="Gregor", create=True)
     settings = stores.settings.memory.character_memory
     vectors = stores.embeddings.embed_documents([event.text for event in life.events])
     memories = [

@@ -27,7 +27,7 @@ from pydantic import BaseModel
 
 from runtime.settings import load_settings
 from runtime.stores import MemoryStores
-from runtime.story import Story
+from runtime.story.story import Story
 from tests.support.demo_project import copy_shipped_demos, ingest_demo
 from tests.support.openai_stub import StubCall, openai_stub
 from tests.support.served_process import FAKE_EMBEDDINGS, ServedProcess

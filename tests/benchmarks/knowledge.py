@@ -20,9 +20,9 @@ from pydantic import BaseModel
 from novelgen.models.knowledge import CharacterKnowledge
 from novelgen.models.position import StoryPosition
 from runtime.ingest.ingest import import_book
-from runtime.services.knowledge import character_knowledge
 from runtime.settings import load_settings
 from runtime.stores import MemoryStores
+from runtime.story.knowledge import StoryKnowledge
 
 PROJECT = "measured"
 
@@ -71,7 +71,7 @@ def score(folder: Path) -> KnowledgeScore:
             import_book(stores, folder, project_id=PROJECT, records=True)
             for (who, chapter, scene), about in asked.items():
                 as_of = StoryPosition(chapter, scene)
-                found = _by_memory(character_knowledge(stores, PROJECT, character=who, as_of=as_of))
+                found = _by_memory(StoryKnowledge(stores, PROJECT).knowledge(character=who, as_of=as_of))
                 for line in about:
                     since = found[line.memory_id]
                     told[line.id] = (since is not None) == line.knows

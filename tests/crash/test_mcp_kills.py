@@ -16,7 +16,7 @@ import pytest
 import novelgen
 from novelgen.errors import UnknownSceneError
 from novelgen.models.position import StoryPosition
-from runtime.services.scenes import get_scene
+from runtime.story.scenes import StoryScenes
 from tests.runtime.doors.mcp.agents import FAKE_EMBEDDINGS, ROOT
 
 KILLS = int(os.environ.get("NOVELGEN_TEST_MCP_KILLS", "2"))
@@ -92,7 +92,7 @@ def test_a_scene_is_stored_whole_or_not_at_all(demo_folder: Path, seed: int) -> 
         for scene, is_answered in answered.items():
             found = sum(each.startswith(f"K{scene}-") for each in facts)
             try:
-                stored = get_scene(story._stores, "demo", position=StoryPosition(CHAPTER, scene))
+                stored = StoryScenes(story._stores, "demo").get_scene(position=StoryPosition(CHAPTER, scene))
                 text = stored.scene.text
             except UnknownSceneError:
                 text = None

@@ -13,8 +13,8 @@ import novelgen
 from novelgen.errors import UnknownEntityError, UnknownMemoryError, UserInputError
 from runtime.front_door import Memory
 from runtime.index.offline_embeddings import HashedNgramEmbeddings
-from runtime.services.entities import merge_entities, undo_entity_change
-from runtime.story import Story
+from runtime.story.entities import StoryEntities
+from runtime.story.story import Story
 from tests.support.scripted_chat_model import ScriptedChatModel
 
 START = datetime(2031, 3, 1, 9, tzinfo=UTC)
@@ -394,11 +394,11 @@ def test_a_merged_character_brings_its_memories_and_takes_them_back(story: Story
     mira.remember("The player is called Ines.", slot="player_name")
     story.character("Bjorn").remember("The Boss threatened me.", participants=["The Boss"])
 
-    merged = merge_entities(story._stores, story.project_id, keep="Mira", gone="The Boss")
+    merged = StoryEntities(story._stores, story.project_id).merge_entities(keep="Mira", gone="The Boss")
     assert len(mira.memories()) == 4
     assert [line.text for line in mira.recall("name").header] == ["The player is called Ines."]
     assert story.character("Bjorn").memories()[0].participants == [mira.character_id]
-    undo_entity_change(story._stores, story.project_id, change_id=merged.change.change_id)
+    StoryEntities(story._stores, story.project_id).undo(change_id=merged.change.change_id)
     assert [each.content for each in mira.memories()] == ["I keep the tavern.", "The player is called Ines."]
     assert [line.text for line in mask.recall("name").header] == ["The player is called Theron."]
 

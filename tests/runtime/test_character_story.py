@@ -16,12 +16,12 @@ from runtime.character import Character
 from runtime.ingest.entities import store_entities
 from runtime.ingest.ingest import ingest_scenes
 from runtime.ingest.scene_input import SceneInput
-from runtime.services.knowledge import character_knowledge, set_knowledge
-from runtime.services.memories import add_note
 from runtime.settings import load_settings
 from runtime.storage.records import MemoryFilter
 from runtime.stores import MemoryStores
-from runtime.story import Story
+from runtime.story.knowledge import StoryKnowledge
+from runtime.story.memories import StoryMemories
+from runtime.story.story import Story
 from tests.support.scripted_chat_model import answering
 
 PROJECT = "heronsea"
@@ -205,9 +205,9 @@ def test_the_authors_word_and_a_new_reading_count_at_once(stores: MemoryStores, 
     """Nothing of the story is copied, so that what is put right there is right here."""
     dora = story.character("Dora")
     assert came_back(dora, story_as_of=END) == ["M3"]
-    set_knowledge(stores, PROJECT, character="Dora", memory_id="M3", kind="hidden")
+    StoryKnowledge(stores, PROJECT).set_knowledge(character="Dora", memory_id="M3", kind="hidden")
     assert came_back(dora, story_as_of=END) == []
-    set_knowledge(stores, PROJECT, character="Dora", memory_id="M1", how="told", learned_from="Ada")
+    StoryKnowledge(stores, PROJECT).set_knowledge(character="Dora", memory_id="M1", how="told", learned_from="Ada")
     assert came_back(dora, story_as_of=END) == ["M1"]
     cut = scene((1, 1), "Ada sat by the lamp.", "C0")
     ingest_scenes(stores, PROJECT, [cut], index=True)
@@ -226,11 +226,11 @@ def test_remembering_does_not_let_the_rules_run_again(stores: MemoryStores, stor
 
 def test_notes_are_for_authors_unless_it_is_said_that_somebody_knows_them(stores: MemoryStores, story: Story) -> None:
     """What an author notes of somebody's future must not stand in that one's mouth."""
-    note = add_note(stores, PROJECT, text="Ada will drown with the heron key.").note.chunk_id
+    note = StoryMemories(stores, PROJECT).note(text="Ada will drown with the heron key.").note.chunk_id
     ada = story.character("Ada")
-    assert note in [each.source_id for each in character_knowledge(stores, PROJECT, character="Ada").known]
+    assert note in [each.source_id for each in StoryKnowledge(stores, PROJECT).knowledge(character="Ada").known]
     assert note not in came_back(ada, story_as_of=END)
-    set_knowledge(stores, PROJECT, character="Ada", memory_id=note, how="deduced")
+    StoryKnowledge(stores, PROJECT).set_knowledge(character="Ada", memory_id=note, how="deduced")
     found = ada.recall("Will I drown?", story_as_of=END)
     assert "(worked it out) Ada will drown" in found.as_prompt()
 

@@ -19,9 +19,9 @@ import novelgen
 from novelgen.errors import UserInputError
 from runtime.character import Character
 from runtime.front_door import Memory
-from runtime.services.entities import merge_entities, undo_entity_change
-from runtime.services.replies import Reply
-from runtime.story import Story
+from runtime.story.entities import StoryEntities
+from runtime.story.replies import Reply
+from runtime.story.story import Story
 from tests.runtime.test_character import Calendar
 
 DEAL = {
@@ -603,12 +603,12 @@ def test_who_becomes_part_of_another_brings_feelings_and_secrets_along(story: St
     story.character("Bjorn").feel("Mira", values={"affection": 80})
     gregor, old_id = story.character("Gregor"), story.character("Bjorn").character_id
 
-    merged = merge_entities(story._stores, story.project_id, keep="Gregor", gone="Bjorn")
+    merged = StoryEntities(story._stores, story.project_id).merge_entities(keep="Gregor", gone="Bjorn")
 
     assert {each.secret.secret_id for each in gregor.secrets()} == {"deal", f"deal ({old_id})"}
     felt = gregor.feelings("Mira").disposition
     assert (felt.fear, felt.affection) == (40, 80)
-    undo_entity_change(story._stores, story.project_id, change_id=merged.change.change_id)
+    StoryEntities(story._stores, story.project_id).undo(change_id=merged.change.change_id)
     assert gregor.feelings("Mira").disposition.affection == 30
     bjorn = story.character("Bjorn")
     assert [each.secret.text for each in bjorn.secrets()] == ["I forge swords for both sides."]

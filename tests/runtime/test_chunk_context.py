@@ -17,8 +17,8 @@ from runtime.files.project_files import EntityEntry
 from runtime.ingest.entities import store_entities
 from runtime.ingest.ingest import ingest_scenes
 from runtime.ingest.scene_input import SceneInput
-from runtime.services.memories import add_note
 from runtime.stores import MemoryStores
+from runtime.story.memories import StoryMemories
 from tests.support.demo_project import settings_for
 
 PROJECT = "garden"
@@ -206,9 +206,9 @@ def test_a_memory_that_names_somebody_is_never_dropped_by_rank(stores: MemorySto
 
 def test_chapter_and_book_memories_come_for_their_chunk(stores: MemoryStores, ferry: str) -> None:
     """Seed 003.21: they name nobody; the chapter's come in that chapter alone, the book's in every one."""
-    of_chapter = add_note(stores, ferry, text="Told in the present tense.", attached_to=["chapter:2"]).note
-    of_book = add_note(stores, ferry, text="Spell it grey.", attached_to=["book"]).note
-    by_itself = add_note(stores, ferry, text="Nobody ever whistles.").note
+    of_chapter = StoryMemories(stores, ferry).note(text="Told in the present tense.", attached_to=["chapter:2"]).note
+    of_book = StoryMemories(stores, ferry).note(text="Spell it grey.", attached_to=["book"]).note
+    by_itself = StoryMemories(stores, ferry).note(text="Nobody ever whistles.").note
 
     def shown(chapter: int | None) -> dict[str, list[str]]:
         context = build_chunk_context(ferry, "The water was still.", chapter, 200, stores=stores)
@@ -224,9 +224,11 @@ def test_chapter_and_book_memories_come_for_their_chunk(stores: MemoryStores, fe
 def test_a_chapters_memory_of_later_is_not_told(stores: MemoryStores, ferry: str) -> None:
     """Seed 003.21: what is attached to a chapter and holds from a later one on waits for that one."""
     start = StoryPosition(2, 1)
-    note = add_note(
-        stores, ferry, text="The bell is a forgery.", attached_to=["chapter:1", "Sparrow"], start=start
-    ).note
+    note = (
+        StoryMemories(stores, ferry)
+        .note(text="The bell is a forgery.", attached_to=["chapter:1", "Sparrow"], start=start)
+        .note
+    )
     for chapter in (1, 2):
         context = build_chunk_context(ferry, "Sparrow heard the bell.", chapter, 200, stores=stores)
         assert note.chunk_id not in {each.chunk.chunk_id for each in context.memories}

@@ -11,8 +11,8 @@ from novelgen.models.context import ContextItem, SceneMemoryContext
 from novelgen.models.memory import StoryMemoryChunk
 from runtime.context_chain import build_context_chain
 from runtime.files.scene_plans import load_context
-from runtime.services.memories import add_note
 from runtime.stores import MemoryStores
+from runtime.story.memories import StoryMemories
 from runtime.writer import context_json
 from tests.support.demo_project import demo_request
 
@@ -92,7 +92,9 @@ def test_top_k_bounds_the_memories_beside_their_budget(demo_stores: MemoryStores
 
 def test_a_chapters_and_the_books_memory_say_so_in_a_context(demo_stores: MemoryStores, tmp_path: Path) -> None:
     """Seed 003.2: `attached_to` is told where the entities alone do not say it, and only there."""
-    add_note(demo_stores, "demo", text="Ines counts leaves.", attached_to=["chapter:5", "book"], importance=10)
+    StoryMemories(demo_stores, "demo").note(
+        text="Ines counts leaves.", attached_to=["chapter:5", "book"], importance=10
+    )
     context = build_context_chain(demo_stores).invoke(demo_request("demo", 5, 4))
     told = json.loads(written(demo_stores, "demo"))["relevant_memories"]
     (note,) = [each for each in told if each["content_type"] == "note"]

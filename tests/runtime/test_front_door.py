@@ -30,7 +30,7 @@ from novelgen.errors import (
     UserInputError,
 )
 from novelgen.models import MemoryContextRequest, SceneMemoryContext, ScenePlan, SceneRecord
-from runtime.story_base import StoryBase
+from runtime.story.base import StoryBase
 from tests.support.demo_project import SHIPPED_PROJECTS
 from tests.support.scripted_chat_model import ScriptedChatModel
 

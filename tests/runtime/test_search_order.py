@@ -15,9 +15,9 @@ from novelgen.models.position import StoryPosition
 from runtime.langchain_tools import build_memory_tools
 from runtime.memory_tools import StoryMemoryTools, search_story_memory_tool
 from runtime.search.search import ranked_memories
-from runtime.services.cards import CardSearch
 from runtime.settings import load_settings
 from runtime.stores import MemoryStores
+from runtime.story.cards import CardSearch
 from tests.benchmarks.search_order import PATIENT, before_what_holds, measure, memories_with_short_form
 from tests.support.demo_project import DEMOS, copy_shipped_demos, ingest_demo
 

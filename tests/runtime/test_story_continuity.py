@@ -12,8 +12,8 @@ import pytest
 from novelgen.errors import UserInputError
 from runtime.settings import load_settings
 from runtime.stores import MemoryStores
-from runtime.story import Story
-from tests.runtime.services.drowned_story import DEAD_ACT, tell_drowned_story
+from runtime.story.story import Story
+from tests.runtime.story.drowned_story import DEAD_ACT, tell_drowned_story
 from tests.support.scripted_chat_model import answering
 
 PLAN = {"purpose": "breakfast", "characters": ["Ilse Moor"]}

@@ -13,7 +13,7 @@ from runtime.ingest.entities import store_entities
 from runtime.ingest.ingest import ingest_scenes
 from runtime.settings import load_settings
 from runtime.stores import MemoryStores
-from runtime.story import Story
+from runtime.story.story import Story
 from tests.runtime.story_tools.guild_story import ENTITIES, scene
 
 

@@ -10,8 +10,8 @@ import pytest
 import novelgen
 from novelgen import Memory, Story
 from novelgen.errors import UserInputError
-from runtime.services.entities import add_character
 from runtime.stores import MemoryStores
+from runtime.story.entities import StoryEntities
 from tests.runtime.test_front_door import PATIENT
 
 
@@ -27,7 +27,7 @@ def a_pair(memory: Memory, project_id: str, names: tuple[str, str]) -> Story:
     story = memory.create(project_id, language="zh" if project_id == "zh" else "en")
     stores: MemoryStores = story._stores
     for name in names:
-        add_character(stores, project_id, name=name)
+        StoryEntities(stores, project_id).add_character(name=name)
     for scene_index in (1, 2):
         record = {"characters_present": ["C0", "C1"]}
         story.ingest(

@@ -22,9 +22,9 @@ if TYPE_CHECKING:
 @contextmanager
 def opened_stores(session: CliSession, project_id: str | None = None, **overrides: Any) -> Iterator[MemoryStores]:
     """Give stores and close them at the end; nothing is opened yet."""
-    from runtime.services.projects import project_settings
     from runtime.settings import load_settings
     from runtime.stores import MemoryStores
+    from runtime.story.projects import project_settings
 
     settle_imports()
     warn_of_server(session)
@@ -65,18 +65,18 @@ def _server_of(session: CliSession) -> str | None:
 @contextmanager
 def opened_project(session: CliSession, project_id: str, **overrides: Any) -> Iterator[MemoryStores]:
     """Give the stores of a project that must be stored."""
-    from runtime.services.projects import require_stored
+    from runtime.story.projects import StoryProjects
 
     with opened_stores(session, project_id, **overrides) as stores:
-        require_stored(stores, project_id)
+        StoryProjects(stores, project_id).require_stored()
         yield stores
 
 
 def story_language(stores: MemoryStores, project_id: str) -> str:
     """Return the language of a stored project's story; empty where nothing says it."""
-    from runtime.services.projects import language_of_project
+    from runtime.story.projects import StoryProjects
 
-    return language_of_project(stores, project_id)
+    return StoryProjects(stores, project_id).language_of_project()
 
 
 def story_labels(stores: MemoryStores, project_id: str) -> ViewLabels:

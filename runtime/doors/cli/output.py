@@ -23,8 +23,8 @@ if TYPE_CHECKING:
 
     from novelgen.models.story_difference import StoryDifference
     from runtime.files.author_remarks import Remark
-    from runtime.services.condition import StoryCondition
-    from runtime.services.indexing import IndexingResult
+    from runtime.story.condition import StoryCondition
+    from runtime.story.indexing import IndexingResult
 
 PIPED_WIDTH = 100
 """Columns where the output is no terminal."""

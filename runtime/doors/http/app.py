@@ -51,7 +51,7 @@ from runtime.doors.http.telemetry import NOT_FASTAPIS, Observing, Telemetry
 from runtime.doors.http.turns import Turns
 from runtime.page import routes as page
 from runtime.page.check import offer_draft_work
-from runtime.services.project_stores import ProjectStores
+from runtime.story.project_stores import ProjectStores
 
 JOBS_FOLDER = ".server/jobs"
 """Below the folder of the projects; no project can have such a name."""

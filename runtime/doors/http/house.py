@@ -19,11 +19,11 @@ from runtime.doors.http.problems import Refusal
 from runtime.doors.http.settings import ServerSettings
 from runtime.doors.http.telemetry import Telemetry
 from runtime.doors.http.uploads import Uploads
-from runtime.services.indexing import await_index
-from runtime.services.project_stores import ProjectStores
-from runtime.services.projects import require_project_files
 from runtime.stores import MemoryStores
-from runtime.story import Story
+from runtime.story.indexing import StoryIndexing
+from runtime.story.project_stores import ProjectStores
+from runtime.story.projects import StoryProjects
+from runtime.story.story import Story
 
 UPLOADS_FOLDER = ".server/uploads"
 """Below the folder of the projects, beside the jobs."""
@@ -63,7 +63,7 @@ class House:
     def awaken(self, project_id: str, stores: MemoryStores) -> None:
         """Let a project's vector index start before the first search, whose time its start would use up."""
         if project_id not in self._awake:
-            await_index(stores, project_id)
+            StoryIndexing(stores, project_id).await_index()
             self._awake.add(project_id)
 
     def forget(self, project_id: str) -> None:
@@ -88,7 +88,7 @@ class ServedProject:
     def stores(self) -> MemoryStores:
         """The stores of the project."""
         stores = self.house.stores.of(self.project_id)
-        require_project_files(stores, self.project_id)
+        StoryProjects(stores, self.project_id).require_project_files()
         return stores
 
     @property

@@ -20,7 +20,7 @@ from runtime.doors.http.house import House
 from runtime.doors.http.presence import announced
 from runtime.doors.http.settings import ServerSettings
 from runtime.doors.http.telemetry import exporting_provider
-from runtime.services.project_stores import ProjectStores
+from runtime.story.project_stores import ProjectStores
 
 logger = logging.getLogger(__name__)
 

@@ -14,9 +14,9 @@ from novelgen.models.continuity import ContinuityIssue, DraftCheck
 from novelgen.models.entity import Entity
 from novelgen.models.state import EntityStateSnapshot
 from runtime.machine_paths import without_paths
-from runtime.services.entities import EntityCard
-from runtime.services.projects import ProjectOverview
-from runtime.services.scenes import ListedScene
+from runtime.story.entities import EntityCard
+from runtime.story.projects import ProjectOverview
+from runtime.story.scenes import ListedScene
 
 EVIDENCE_OF_FINDING = 3
 """So many pieces of evidence are told of a contradiction."""

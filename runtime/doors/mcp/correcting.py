@@ -16,17 +16,17 @@ from runtime.doors.mcp.outcomes import (
     RememberedAnswer,
 )
 from runtime.doors.mcp.shelf import OpenStory
-from runtime.services import entities as entity_services
-from runtime.services import memories as memory_services
+from runtime.story.entities import StoryEntities
+from runtime.story.memories import StoryMemories
 
 MemoryDecision = Literal["edit", "pin", "unpin", "ban", "unban", "delete"]
 
 _DECISIONS = {
-    "pin": memory_services.pin_memory,
-    "unpin": memory_services.unpin_memory,
-    "ban": memory_services.ban_memory,
-    "unban": memory_services.unban_memory,
-    "delete": memory_services.delete_memory,
+    "pin": StoryMemories.pin_memory,
+    "unpin": StoryMemories.unpin_memory,
+    "ban": StoryMemories.ban_memory,
+    "unban": StoryMemories.unban_memory,
+    "delete": StoryMemories.delete_memory,
 }
 
 ShortText = Annotated[str, Field(min_length=1, max_length=2_000)]
@@ -67,7 +67,7 @@ def correct_entity(
 
 def merge_entities(here: OpenStory, *, keep: EntityName, gone: EntityName) -> EntityChangeAnswer:
     """Make two entities one."""
-    return EntityChangeAnswer.of(entity_services.merge_entities(*here.place, keep=keep, gone=gone))
+    return EntityChangeAnswer.of(StoryEntities(*here.place).merge_entities(keep=keep, gone=gone))
 
 
 def undo_change(

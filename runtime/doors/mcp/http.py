@@ -8,7 +8,7 @@ from mcp.server.transport_security import TransportSecuritySettings
 
 from runtime.doors.mcp.server import build_mcp_server
 from runtime.doors.mcp.shelf import Shelf
-from runtime.services.project_stores import ProjectStores
+from runtime.story.project_stores import ProjectStores
 
 
 def build_session_manager(

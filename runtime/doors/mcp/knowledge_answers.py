@@ -6,7 +6,7 @@ from pydantic import BaseModel, Field
 
 from novelgen.models.knowledge import CharacterKnowledge
 from runtime.doors.mcp.answers import Answer, place_of
-from runtime.services.knowledge import MemoryKnowers
+from runtime.story.knowledge import MemoryKnowers
 
 
 class Knower(BaseModel):

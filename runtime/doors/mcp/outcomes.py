@@ -9,11 +9,11 @@ from pydantic import Field
 from novelgen.characters.recall import Recall
 from runtime.doors.mcp.answers import PROBLEMS, Answer, ListedEntity, messages
 from runtime.machine_paths import without_paths
-from runtime.services.characters import Remembered
-from runtime.services.entities import EditedEntity, EntityChangeResult
-from runtime.services.extraction import ExtractionReport
-from runtime.services.ingest import IngestReport
-from runtime.services.memories import AddedNote, MemoryChange
+from runtime.story.characters import Remembered
+from runtime.story.entities import EditedEntity, EntityChangeResult
+from runtime.story.extraction import ExtractionReport
+from runtime.story.ingest import IngestReport
+from runtime.story.memories import AddedNote, MemoryChange
 
 
 class WaivedAnswer(Answer):

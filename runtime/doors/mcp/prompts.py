@@ -21,7 +21,7 @@ from runtime.doors.mcp.answers import CheckAnswer, SceneContextAnswer
 from runtime.doors.mcp.arguments import position
 from runtime.doors.mcp.shelf import OpenStory, Shelf
 from runtime.doors.mcp.tools import of_project, with_signature
-from runtime.services.projects import language_of_project
+from runtime.story.projects import StoryProjects
 
 _Chapter = Annotated[str, Field(description="Chapter of the scene, such as 3.")]
 _Scene = Annotated[str, Field(description="Number of the scene within its chapter, such as 2.")]
@@ -136,7 +136,7 @@ def _place(chapter: str, scene: str) -> tuple[int, int]:
 
 
 def _language(here: OpenStory) -> StoryLanguage:
-    language = language_of_project(*here.place)
+    language = StoryProjects(*here.place).language_of_project()
     if not language:
         return story_language(here.project_id)
     return "zh" if language.lower().startswith("zh") else "en"

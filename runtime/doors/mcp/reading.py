@@ -48,9 +48,8 @@ from runtime.doors.mcp.arguments import (
 )
 from runtime.doors.mcp.knowledge_answers import CharacterKnowledgeAnswer, KnowersAnswer
 from runtime.doors.mcp.shelf import OpenStory
-from runtime.services.scenes import get_scene
-from runtime.services.scenes import list_scenes as stored_scenes
-from runtime.services.search import rank_memories
+from runtime.story.scenes import StoryScenes
+from runtime.story.search import StorySearch
 
 
 def build_scene_context(
@@ -121,8 +120,8 @@ def search_story_memory(
     limit: Limit = 10,
 ) -> SearchAnswer:
     """Search what the story has established."""
-    found = rank_memories(
-        *here.place, query=query, entities=entities, content_type=content_type, as_of=position(as_of), top_k=limit
+    found = StorySearch(*here.place).rank_memories(
+        query=query, entities=entities, content_type=content_type, as_of=position(as_of), top_k=limit
     )
     return SearchAnswer(memories=[FoundMemory.of(each) for each in found.memories], problems=messages(found.issues))
 
@@ -234,7 +233,7 @@ def list_scenes(
     limit: Annotated[int, Field(ge=1, le=MAX_SCENES, description="At most so many, the last ones.")] = 30,
 ) -> ScenesAnswer:
     """List the stored scenes."""
-    found = stored_scenes(*here.place)
+    found = StoryScenes(*here.place).list_scenes()
     return ScenesAnswer(scenes=[SceneLine.of(each) for each in found[-limit:]], in_all=len(found))
 
 
@@ -247,7 +246,7 @@ def read_scene(
     length: Annotated[int, Field(ge=1, le=200_000, description="Most characters of the part.")] = LONGEST_PART,
 ) -> SceneTextAnswer:
     """Return the text of a stored scene."""
-    scene = get_scene(*here.place, position=StoryPosition(chapter_index, scene_index)).scene
+    scene = StoryScenes(*here.place).get_scene(position=StoryPosition(chapter_index, scene_index)).scene
     text = scene.text or ""
     return SceneTextAnswer(
         chapter_index=scene.chapter_index,

@@ -25,10 +25,10 @@ from novelgen.errors import (
     UserInputError,
 )
 from runtime.machine_paths import without_paths
-from runtime.services.project_stores import ProjectStores
-from runtime.services.projects import ProjectOverview, require_project_files
 from runtime.stores import MemoryStores
-from runtime.story import Story
+from runtime.story.project_stores import ProjectStores
+from runtime.story.projects import ProjectOverview, StoryProjects
+from runtime.story.story import Story
 
 logger = logging.getLogger(__name__)
 Result = TypeVar("Result")
@@ -86,7 +86,7 @@ class Shelf:
         if self.project_id not in (None, name):
             raise UnknownProjectError(f"this server has project {self.project_id!r} alone, not {name!r}")
         stores = self._stores.of(name)
-        require_project_files(stores, name)
+        StoryProjects(stores, name).require_project_files()
         with self._lock:
             known = self._opened.get(name)
             if known is None or known.stores is not stores:

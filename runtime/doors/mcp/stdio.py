@@ -6,7 +6,7 @@ from langchain_core.language_models import BaseChatModel
 
 from runtime.doors.mcp.server import build_mcp_server
 from runtime.doors.mcp.shelf import Shelf
-from runtime.services.project_stores import ProjectStores
+from runtime.story.project_stores import ProjectStores
 
 
 def serve_stdio(

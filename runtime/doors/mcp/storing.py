@@ -14,8 +14,8 @@ from novelgen.models.story_difference import StoryDifference
 from runtime.doors.mcp.arguments import POSITION_PATTERN, Chapter, Name, Scene, position
 from runtime.doors.mcp.outcomes import ExtractedAnswer, IngestedAnswer, NoteAnswer, ThreadAnswer, WaivedAnswer
 from runtime.doors.mcp.shelf import OpenStory
-from runtime.services import threads as thread_services
-from runtime.services.scenes import get_scene
+from runtime.story.scenes import StoryScenes
+from runtime.story.threads import StoryThreads
 
 
 def add_note(
@@ -61,7 +61,7 @@ def ingest_scene(
         text=text, record=record, chapter_index=chapter_index, scene_index=scene_index, title=title
     )
     place = StoryPosition(chapter_index, scene_index)
-    is_read = bool(report.scenes) and get_scene(*here.place, position=place).scene.record is not None
+    is_read = bool(report.scenes) and StoryScenes(*here.place).get_scene(position=place).scene.record is not None
     return IngestedAnswer.of(
         report,
         changed=_lines(_changes(here, place)) if is_read else [],
@@ -88,8 +88,8 @@ def add_thread(
     characters: Annotated[Sequence[Name], Field(max_length=100, description="Whom it is about.")] = (),
 ) -> ThreadAnswer:
     """Plant a thread."""
-    planted = thread_services.add_thread(
-        *here.place, description=description, category=category, importance=importance, characters=characters
+    planted = StoryThreads(*here.place).add_thread(
+        description=description, category=category, importance=importance, characters=characters
     )
     return ThreadAnswer(thread_id=planted.loop_id, description=planted.description, status=planted.status)
 
@@ -106,7 +106,7 @@ def end_thread(
     ] = "resolved",
 ) -> ThreadAnswer:
     """Say that a thread has ended."""
-    end = thread_services.abandon_thread if how == "abandoned" else thread_services.resolve_thread
+    end = StoryThreads.abandon_thread if how == "abandoned" else StoryThreads.resolve_thread
     ended = end(*here.place, thread_id=thread_id, summary=summary)
     return ThreadAnswer(thread_id=ended.loop_id, description=ended.description, status=ended.status)
 

@@ -23,10 +23,10 @@ from runtime.care.reading import read_memory_folder
 from runtime.ingest.entities import store_entities
 from runtime.ingest.ingest import ingest_scenes
 from runtime.ingest.scene_input import SceneInput
-from runtime.services.memories import add_note, edit_memory, find_memory, list_memories
 from runtime.settings import load_settings
 from runtime.storage.transfer.records import ProjectContents
 from runtime.stores import MemoryStores
+from runtime.story.memories import StoryMemories
 from tests.runtime.care.exchanged_story import STORIES, tell
 from tests.runtime.ingest.made_up_story import ENTITIES, recorded_scenes, scene
 
@@ -452,19 +452,21 @@ def test_attachments_go_with_their_memories(here: MemoryStores, there: MemorySto
     store_entities(here, project_id, ENTITIES, origin="author")
     ingest_scenes(here, project_id, recorded_scenes(), index=False)
     name = ENTITIES[0].name
-    note = add_note(
-        here, project_id, text=f"{name} is left-handed.", attached_to=[ENTITIES[1].name, "chapter:1", "book"]
-    ).note
-    add_note(here, project_id, text="It never rains.")
-    bare = add_note(here, project_id, text=f"{name} again.").note
-    edit_memory(here, project_id, memory_id=bare.chunk_id, detach=[name])
+    note = (
+        StoryMemories(here, project_id)
+        .note(text=f"{name} is left-handed.", attached_to=[ENTITIES[1].name, "chapter:1", "book"])
+        .note
+    )
+    StoryMemories(here, project_id).note(text="It never rains.")
+    bare = StoryMemories(here, project_id).note(text=f"{name} again.").note
+    StoryMemories(here, project_id).edit_memory(memory_id=bare.chunk_id, detach=[name])
     export_project(here, project_id, tmp_path)
     _import(there, project_id, tmp_path / "memory")
 
     def attached(stores: MemoryStores) -> list[tuple[str, list[AttachedTo], list[Attachment]]]:
-        found = list_memories(stores, project_id, limit=None).memories
+        found = StoryMemories(stores, project_id).memories(limit=None).memories
         ids = [each.chunk.chunk_id for each in found]
-        cards = [find_memory(stores, project_id, memory_id=each) for each in ids]
+        cards = [StoryMemories(stores, project_id).find_memory(memory_id=each) for each in ids]
         return [(card.chunk.chunk_id, card.chunk.attached_to, card.attachments) for card in cards]
 
     assert attached(there) == attached(here)

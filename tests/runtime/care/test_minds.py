@@ -11,10 +11,10 @@ import pytest
 from novelgen.characters.secrets import Secret
 from runtime.care.checks import check_minds, project_counts
 from runtime.character import Character
-from runtime.services.characters import open_character
 from runtime.settings import NovelgenSettings
 from runtime.storage.character.dispositions import StoredDispositionChange
 from runtime.stores import MemoryStores
+from runtime.story.characters import StoryCharacters
 from tests.support.demo_project import settings_for
 
 PROJECT = "village"
@@ -39,7 +39,7 @@ def stores(settings: NovelgenSettings) -> Iterator[MemoryStores]:
 
 
 def _gregor(stores: MemoryStores) -> Character:
-    return Character(stores, PROJECT, open_character(stores, PROJECT, name="Gregor", create=True))
+    return Character(stores, PROJECT, StoryCharacters(stores, PROJECT).open_character(name="Gregor", create=True))
 
 
 def test_minds_in_order_are_counted_and_not_spoken_of(stores: MemoryStores) -> None:

@@ -14,11 +14,11 @@ from novelgen.models.position import StoryPosition, utc_now
 from novelgen.models.record import RecordedRelationshipChange
 from runtime.care.exporting import export_project
 from runtime.care.importing import import_source
-from runtime.services.entities import edit_entity, get_entity, list_entities
-from runtime.services.relationships import get_relationship
 from runtime.settings import load_settings
 from runtime.storage.transfer.records import ProjectContents
 from runtime.stores import MemoryStores
+from runtime.story.entities import StoryEntities
+from runtime.story.relationships import StoryRelationships
 
 MADE = "2024-11-04T18:50:00+00:00"
 
@@ -171,10 +171,10 @@ def test_cards_keep_when_they_were_made_and_changed(stores: MemoryStores, folder
     nameless = _exported(stores, "moments", tmp_path / "C1", "characters/C1.json")
     assert nameless["created_at"] == nameless["updated_at"] > MADE
     before = utc_now()
-    edit_entity(stores, "moments", name="L0", changes={"description": "It stands on piles"})
-    edit_entity(stores, "moments", name="C0", changes={"mood": "calm"})
+    StoryEntities(stores, "moments").edit_entity(name="L0", changes={"description": "It stands on piles"})
+    StoryEntities(stores, "moments").edit_entity(name="C0", changes={"mood": "calm"})
     for name in ("C0", "L0"):
-        card = get_entity(stores, "moments", name=name)
+        card = StoryEntities(stores, "moments").entity(name=name)
         assert card.created_at is not None
         assert card.updated_at is not None
         assert (card.created_at.isoformat(), card.updated_at >= before) == (MADE, True)
@@ -183,8 +183,8 @@ def test_cards_keep_when_they_were_made_and_changed(stores: MemoryStores, folder
 def test_a_card_that_says_nothing_new_is_not_changed(stores: MemoryStores, folder: Path) -> None:
     """Seed 000.2: saying what is stored already leaves the moment of the last change."""
     import_source(stores, folder, project_id="unmoved", index=False)
-    edit_entity(stores, "unmoved", name="C0", changes={"role": "protagonist"})
-    changed = get_entity(stores, "unmoved", name="C0").updated_at
+    StoryEntities(stores, "unmoved").edit_entity(name="C0", changes={"role": "protagonist"})
+    changed = StoryEntities(stores, "unmoved").entity(name="C0").updated_at
     assert changed is not None
     assert changed.isoformat() == MADE
 
@@ -199,26 +199,29 @@ def test_history_keeps_its_summaries(stores: MemoryStores, told: str, tmp_path: 
         (7, "S007", {"mood": "calm"}, "A scene of another volume"),
     ]
     assert said[0]["weather"] == "fog"
-    state = get_entity(stores, told, name="C0").state
+    state = StoryEntities(stores, told).entity(name="C0").state
     assert state is not None
     assert "no_change" not in state.state_data
 
 
 def test_counts_are_those_of_the_scenes_before_a_position(stores: MemoryStores, told: str) -> None:
     """Seed 000.5: point of view, scenes and the last appearance, as of story time; the author's notes stay beside."""
-    card = get_entity(stores, told, name="C0")
+    card = StoryEntities(stores, told).entity(name="C0")
     assert card.metadata == {"importance": "primary", "pov_count": 2, "scene_count": 2, "last_appeared": "S002"}
     assert card.entity.profile["metadata"] == CHARACTER["metadata"]
-    early = get_entity(stores, told, name="C0", as_of=StoryPosition(1, 2))
+    early = StoryEntities(stores, told).entity(name="C0", as_of=StoryPosition(1, 2))
     assert early.metadata == {"importance": "primary", "pov_count": 1, "scene_count": 1, "last_appeared": "S001"}
-    place = get_entity(stores, told, name="L0", as_of=StoryPosition(1, 3))
+    place = StoryEntities(stores, told).entity(name="L0", as_of=StoryPosition(1, 3))
     assert place.metadata == {"scene_count": 1, "last_used": "S001"}
-    assert get_entity(stores, told, name="C1", as_of=StoryPosition(1, 1)).metadata == {"pov_count": 0, "scene_count": 0}
+    assert StoryEntities(stores, told).entity(name="C1", as_of=StoryPosition(1, 1)).metadata == {
+        "pov_count": 0,
+        "scene_count": 0,
+    }
 
 
 def test_a_noted_count_does_not_tell_what_is_to_come(stores: MemoryStores, told: str) -> None:
     """Seed 000.5: another program's last appearance is that of its whole book; no earlier read shows it."""
-    (ines, *_) = list_entities(stores, told, as_of=StoryPosition(1, 2))
+    (ines, *_) = StoryEntities(stores, told).list_entities(as_of=StoryPosition(1, 2))
     assert ines.profile["metadata"] == {"importance": "primary"}
 
 
@@ -276,11 +279,11 @@ def test_a_relationship_is_shown_as_it_is_exported(stores: MemoryStores, told: s
     """Seed 000.12: moments, notes and counts; an earlier read counts only the scenes before it."""
     (pair,) = _exported(stores, told, tmp_path, "relationships.json")["relationships"]
     ends = {"first": pair["character_a"], "second": pair["character_b"]}
-    shown = get_relationship(stores, told, **ends)
+    shown = StoryRelationships(stores, told).get_relationship(**ends)
     assert shown.metadata == pair["metadata"]
     assert shown.created_at == datetime.fromisoformat(pair["created_at"])
     assert shown.updated_at == datetime.fromisoformat(pair["updated_at"])
-    early = get_relationship(stores, told, **ends, as_of=StoryPosition(1, 2))
+    early = StoryRelationships(stores, told).get_relationship(**ends, as_of=StoryPosition(1, 2))
     assert early.metadata == {"mood": "cold", "interaction_count": 1, "last_interaction": "S001"}
 
 

@@ -10,8 +10,8 @@ import pytest
 import runtime.care.checks as checks
 from novelgen.language.language import has_cjk
 from runtime.care.wording import CHINESE
-from runtime.services.diagnosis import diagnose
 from runtime.stores import MemoryStores
+from runtime.story.diagnosis import diagnose
 
 KIND = re.compile(r'kind="(\w+)"(?: if .*? else "(\w+)")?')
 ROOM = Path(checks.__file__).parent

@@ -13,8 +13,8 @@ from runtime.ingest.entities import store_entities
 from runtime.ingest.extraction import extract_scenes
 from runtime.ingest.ingest import ingest_scenes
 from runtime.ingest.story_before import read_story_before
-from runtime.services.conflicts import list_conflicts
 from runtime.stores import MemoryStores
+from runtime.story.conflicts import StoryConflicts
 from tests.runtime.ingest.made_up_story import ENTITIES, record, scene
 from tests.support.scripted_chat_model import ScriptedChatModel
 
@@ -121,7 +121,7 @@ def test_a_repetition_is_stored_as_a_link_and_a_contradiction_listed(stores: Mem
     [memory] = first.memories
     assert [link.memory_id for link in second.memories_repeated] == [memory.memory_id]
     assert [each.content for each in second.memories] == ["The sexton told Mary Grey of it."]
-    [conflict] = [each.conflict for each in list_conflicts(stores, story)]
+    [conflict] = [each.conflict for each in StoryConflicts(stores, story).conflicts()]
     assert (conflict.kind, conflict.first.says, conflict.second.says) == (
         "memories_disagree",
         memory.content,

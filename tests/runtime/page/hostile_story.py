@@ -7,7 +7,7 @@ from typing import Any
 from fastapi.testclient import TestClient
 
 from novelgen.models.position import StoryPosition
-from runtime.services.entities import add_character
+from runtime.story.entities import StoryEntities
 
 PROJECT = "evil & co"
 ADDRESS = "/page/projects/evil%20&%20co"
@@ -24,9 +24,11 @@ def write_hostile_story(client: TestClient) -> None:
     made = client.post("/v1/projects", json={"project_id": PROJECT, "name": EVIL, "language": "en"})
     assert made.status_code == 201, made.text
     stores = client.app.state.house.stores.of(PROJECT)  # type: ignore[attr-defined]
-    added = add_character(stores, PROJECT, name=f"Nell {EVIL}", role=EVIL, description=EVIL, start=StoryPosition(1, 1))
+    added = StoryEntities(stores, PROJECT).add_character(
+        name=f"Nell {EVIL}", role=EVIL, description=EVIL, start=StoryPosition(1, 1)
+    )
     assert added.entity.entity_id == "C0"
-    add_character(stores, PROJECT, name=f"Wat {EVIL}", start=StoryPosition(1, 1))
+    StoryEntities(stores, PROJECT).add_character(name=f"Wat {EVIL}", start=StoryPosition(1, 1))
     text = f"{EVIL}\n\n{RIGHT_TO_LEFT} {EMOJI}\n{QUOTE} And nobody lit it.\n{LONG}"
     body = {"text": text, "record": _record(EVIL), "title": EVIL}
     sent = client.put("/v1/projects/evil%20&%20co/scenes/1/1", json=body)

@@ -19,7 +19,7 @@ from runtime.page.graph import (
     shortened,
     sides_of,
 )
-from runtime.services.relationships import CourseStep
+from runtime.story.relationships import CourseStep
 
 WHO = st.integers(0, 30).map(lambda number: f"C{number:02}")
 PAIRS = st.lists(

@@ -20,7 +20,7 @@ from runtime.page.lanes import (
     lane_picture,
     windows_of,
 )
-from runtime.services.states import StatedStretch
+from runtime.story.states import StatedStretch
 
 NAMES = {"C0": "Ines", "C1": "Reed", "L0": "the lock shop", "L1": "the bridge"}
 

@@ -10,10 +10,10 @@ from novelgen.errors import UnknownEntityError, UnknownProjectError, UserInputEr
 from novelgen.models.entity import Entity
 from novelgen.models.position import END_OF_STORY, StoryPosition
 from runtime.ingest.entities import store_entities
-from runtime.services.appearances import list_appearances, preview_merge
-from runtime.services.entities import edit_entity, get_entity, list_entities, merge_entities
-from runtime.services.states import attribute_histories, state_history
 from runtime.stores import MemoryStores
+from runtime.story.appearances import StoryAppearances
+from runtime.story.entities import StoryEntities
+from runtime.story.states import StoryStates
 
 HIDDEN = "In the end she is the heir."
 
@@ -21,12 +21,12 @@ HIDDEN = "In the end she is the heir."
 @pytest.mark.parametrize("project_id", ["demo", "demo-zh"])
 def test_who_is_most_in_the_story_comes_first(demo_stores: MemoryStores, project_id: str) -> None:
     """By weight, by name and by where they were last seen the same are listed, each in its order."""
-    by_weight = list_appearances(demo_stores, project_id)
+    by_weight = StoryAppearances(demo_stores, project_id).list_appearances()
     assert by_weight[0].entity.entity_id == "C0"
     assert [each.scenes for each in by_weight] == sorted((each.scenes for each in by_weight), reverse=True)
-    by_name = list_appearances(demo_stores, project_id, order="name")
+    by_name = StoryAppearances(demo_stores, project_id).list_appearances(order="name")
     assert [each.entity.name.casefold() for each in by_name] == sorted(each.entity.name.casefold() for each in by_name)
-    last = [each.last_place for each in list_appearances(demo_stores, project_id, order="last")]
+    last = [each.last_place for each in StoryAppearances(demo_stores, project_id).list_appearances(order="last")]
     assert last == sorted(last, reverse=True)
     assert {each.entity.entity_id for each in by_weight} == {each.entity.entity_id for each in by_name}
 
@@ -34,8 +34,8 @@ def test_who_is_most_in_the_story_comes_first(demo_stores: MemoryStores, project
 def test_nothing_from_the_position_on_is_counted(demo_stores: MemoryStores) -> None:
     """As of a position only who was shown is listed, with scenes that lie before it."""
     cut = StoryPosition(2, 1)
-    found = list_appearances(demo_stores, "demo", as_of=cut)
-    known = list_entities(demo_stores, "demo", as_of=cut)
+    found = StoryAppearances(demo_stores, "demo").list_appearances(as_of=cut)
+    known = StoryEntities(demo_stores, "demo").list_entities(as_of=cut)
     assert {each.entity.entity_id for each in found} == {each.entity_id for each in known}
     assert all(cut.admits(*each.last_place) for each in found)
     assert 0 < max(each.scenes for each in found) <= 4
@@ -44,9 +44,9 @@ def test_nothing_from_the_position_on_is_counted(demo_stores: MemoryStores) -> N
 @pytest.mark.parametrize("as_of", [None, StoryPosition(3, 1)])
 def test_a_history_begins_with_what_holds(demo_stores: MemoryStores, as_of: StoryPosition | None) -> None:
     """The first step of an attribute is its state, the others go back; its words stand in the scene."""
-    state = get_entity(demo_stores, "demo", name="C0", as_of=as_of).state
+    state = StoryEntities(demo_stores, "demo").entity(name="C0", as_of=as_of).state
     assert state is not None
-    told = attribute_histories(demo_stores, "demo", entity="C0", as_of=as_of)
+    told = StoryStates(demo_stores, "demo").attribute_histories(entity="C0", as_of=as_of)
     assert {each.attribute: each.steps[0].value for each in told}.items() >= {
         name: value for name, value in state.state_data.items() if name != "presence" and value
     }.items()
@@ -57,28 +57,30 @@ def test_a_history_begins_with_what_holds(demo_stores: MemoryStores, as_of: Stor
         assert all(not each.quote for each in history.steps[1:])
         for place in places:
             assert (as_of or END_OF_STORY).admits(*place)
-    assert sum(len(each.steps) for each in told) <= len(state_history(demo_stores, "demo", entity="C0", as_of=as_of))
+    assert sum(len(each.steps) for each in told) <= len(
+        StoryStates(demo_stores, "demo").state_history(entity="C0", as_of=as_of)
+    )
 
 
 def test_what_was_corrected_at_one_place_is_one_step(demo_stores: MemoryStores) -> None:
     """A correction takes the place of what stood there, and what changes nothing is no step."""
-    before = attribute_histories(demo_stores, "demo", entity="C0")
+    before = StoryStates(demo_stores, "demo").attribute_histories(entity="C0")
     old = next(each for each in before if each.attribute == "status")
     for value in ("tired", "rested", "rested"):
-        edit_entity(demo_stores, "demo", name="C0", changes={}, attributes={"status": value})
-    after = attribute_histories(demo_stores, "demo", entity="C0")
+        StoryEntities(demo_stores, "demo").edit_entity(name="C0", changes={}, state={"status": value})
+    after = StoryStates(demo_stores, "demo").attribute_histories(entity="C0")
     new = next(each for each in after if each.attribute == "status")
     assert [each.value for each in new.steps] == ["rested", *(each.value for each in old.steps[1:])]
 
 
 def test_a_preview_tells_what_a_merge_joins(demo_stores: MemoryStores) -> None:
     """Its names are those that the one who stays gets, and previewing changes nothing."""
-    before = list_entities(demo_stores, "demo")
-    preview = preview_merge(demo_stores, "demo", keep="Varga", gone="Dorn")
-    assert list_entities(demo_stores, "demo") == before
+    before = StoryEntities(demo_stores, "demo").list_entities()
+    preview = StoryAppearances(demo_stores, "demo").preview_merge(keep="Varga", gone="Dorn")
+    assert StoryEntities(demo_stores, "demo").list_entities() == before
     assert (preview.scenes > 0, preview.memories > 0, preview.states > 0) == (True, True, True)
-    merge_entities(demo_stores, "demo", keep="Varga", gone="Dorn")
-    names = get_entity(demo_stores, "demo", name="C6").entity.names()
+    StoryEntities(demo_stores, "demo").merge_entities(keep="Varga", gone="Dorn")
+    names = StoryEntities(demo_stores, "demo").entity(name="C6").entity.names()
     assert set(names) == {*preview.kept.names(), *preview.added_names}
 
 
@@ -96,15 +98,15 @@ def test_a_preview_of_what_cannot_be_one(
 ) -> None:
     """Itself, another kind, nobody, and who was not shown by then are refused as a merge refuses them."""
     with pytest.raises(error):
-        preview_merge(demo_stores, "demo", **asked)
+        StoryAppearances(demo_stores, "demo").preview_merge(**asked)
 
 
 def test_an_unknown_order_and_project_are_refused(demo_stores: MemoryStores) -> None:
     """Neither is guessed."""
     with pytest.raises(UserInputError, match="weight"):
-        list_appearances(demo_stores, "demo", order="size")  # type: ignore[arg-type]
+        StoryAppearances(demo_stores, "demo").list_appearances(order="size")  # type: ignore[arg-type]
     with pytest.raises(UnknownProjectError):
-        list_appearances(demo_stores, "nowhere")
+        StoryAppearances(demo_stores, "nowhere").list_appearances()
 
 
 @pytest.fixture
@@ -125,19 +127,21 @@ def supplied(demo_stores: MemoryStores) -> MemoryStores:
 def test_another_name_tells_nothing_else_of_a_card(supplied: MemoryStores) -> None:
     """A name that an author adds to a card of a reading leaves its description for the end, and is the author's."""
     cut = StoryPosition(2, 1)
-    edit_entity(supplied, "demo", name="C40", changes={"alias": ["the herb woman", "old Tansy"]})
-    early = get_entity(supplied, "demo", name="C40", as_of=cut)
+    StoryEntities(supplied, "demo").edit_entity(name="C40", changes={"alias": ["the herb woman", "old Tansy"]})
+    early = StoryEntities(supplied, "demo").entity(name="C40", as_of=cut)
     assert (early.entity.description, early.is_by_author) == ("", False)
     assert [each.alias for each in early.entity.aliases] == ["the herb woman", "old Tansy"]
-    assert get_entity(supplied, "demo", name="C40").entity.description == HIDDEN
-    edit_entity(supplied, "demo", name="C40", changes={"aliases": ["old Tansy"]})
+    assert StoryEntities(supplied, "demo").entity(name="C40").entity.description == HIDDEN
+    StoryEntities(supplied, "demo").edit_entity(name="C40", changes={"aliases": ["old Tansy"]})
     whole = Entity(entity_id="C40", entity_type="character", name="Mother Tansy", description=HIDDEN)
     store_entities(supplied, "demo", [whole], origin="supplied")
-    assert get_entity(supplied, "demo", name="C40").entity.names() == ["Mother Tansy", "old Tansy"]
+    assert StoryEntities(supplied, "demo").entity(name="C40").entity.names() == ["Mother Tansy", "old Tansy"]
 
 
 def test_a_role_makes_a_card_the_authors(supplied: MemoryStores) -> None:
     """What an author writes is shown from the first scene of the card on."""
-    edit_entity(supplied, "demo", name="C40", changes={"role": "herb woman", "description": "Sells herbs."})
-    early = get_entity(supplied, "demo", name="C40", as_of=StoryPosition(2, 1))
+    StoryEntities(supplied, "demo").edit_entity(
+        name="C40", changes={"role": "herb woman", "description": "Sells herbs."}
+    )
+    early = StoryEntities(supplied, "demo").entity(name="C40", as_of=StoryPosition(2, 1))
     assert (early.entity.role, early.entity.description, early.is_by_author) == ("herb woman", "Sells herbs.", True)

@@ -12,13 +12,13 @@ from novelgen.models.position import StoryPosition
 from novelgen.models.record import SceneRecord
 from runtime.ingest.ingest import ingest_scene
 from runtime.ingest.scene_input import SceneInput
-from runtime.services import memories
-from runtime.services.author_changes import list_author_changes, undo_author_change
-from runtime.services.scene_editing import amend_recorded_fact, edit_scene, preview_scene_text
-from runtime.services.scene_reading import EstablishedFact, ReadScene, list_scene_states, read_scene
-from runtime.services.scenes import delete_scene
-from runtime.services.summaries import list_summaries
 from runtime.stores import MemoryStores
+from runtime.story.author_changes import StoryAuthorChanges
+from runtime.story.memories import StoryMemories
+from runtime.story.scene_editing import StorySceneEditing
+from runtime.story.scene_reading import EstablishedFact, ReadScene, StorySceneReading
+from runtime.story.scenes import StoryScenes
+from runtime.story.summaries import StorySummarizing
 
 PLACE = StoryPosition(90, 1)
 TEXT = "Ines came in from the rain. The lamp went out at noon, and nobody lit it again."
@@ -51,7 +51,7 @@ def lamp(demo_stores: MemoryStores) -> MemoryStores:
 
 
 def _read(stores: MemoryStores, as_of: StoryPosition | None = None) -> ReadScene:
-    return read_scene(stores, "demo", position=PLACE, as_of=as_of)
+    return StorySceneReading(stores, "demo").read_scene(position=PLACE, as_of=as_of)
 
 
 def _fact(stores: MemoryStores, source_id: str, kind: str = "memory") -> EstablishedFact:
@@ -61,7 +61,7 @@ def _fact(stores: MemoryStores, source_id: str, kind: str = "memory") -> Establi
 
 def _undone(stores: MemoryStores, change_id: int | None) -> None:
     assert change_id is not None
-    undo_author_change(stores, "demo", change_id=change_id)
+    StoryAuthorChanges(stores, "demo").undo_author_change(change_id=change_id)
 
 
 def test_a_scene_tells_all_that_its_record_holds(lamp: MemoryStores) -> None:
@@ -89,12 +89,12 @@ def test_a_scene_tells_all_that_its_record_holds(lamp: MemoryStores) -> None:
 
 
 CHANGES: list[tuple[str, Callable[..., Any], dict[str, Any]]] = [
-    ("confirm", memories.confirm_memory, {}),
-    ("pin", memories.pin_memory, {}),
-    ("ban", memories.ban_memory, {}),
-    ("delete", memories.delete_memory, {}),
-    ("edit", memories.edit_memory, {"content": "It poured.", "importance": 2, "event_type": "journey"}),
-    ("edit", memories.edit_memory, {"evidence": "from the rain", "attach": ["Sparrow"]}),
+    ("confirm", StoryMemories.confirm_memory, {}),
+    ("pin", StoryMemories.pin_memory, {}),
+    ("ban", StoryMemories.ban_memory, {}),
+    ("delete", StoryMemories.delete_memory, {}),
+    ("edit", StoryMemories.edit_memory, {"content": "It poured.", "importance": 2, "event_type": "journey"}),
+    ("edit", StoryMemories.edit_memory, {"evidence": "from the rain", "attach": ["Sparrow"]}),
 ]
 
 
@@ -106,18 +106,18 @@ def test_a_change_of_a_memory_is_taken_back(
     before = _fact(lamp, "MX2")
     changed = change(lamp, "demo", memory_id="MX2", **told)
     assert _fact(lamp, "MX2") != before
-    listed = list_author_changes(lamp, "demo")[0]
+    listed = StoryAuthorChanges(lamp, "demo").author_changes()[0]
     assert (listed.kind, listed.source_id, listed.position) == (kind, "MX2", "90:1")
     _undone(lamp, changed.change_id)
     assert _fact(lamp, "MX2") == before
-    assert list_author_changes(lamp, "demo")[0].undone_at is not None
+    assert StoryAuthorChanges(lamp, "demo").author_changes()[0].undone_at is not None
     with pytest.raises(UserInputError, match="already"):
-        undo_author_change(lamp, "demo", change_id=listed.change_id)
+        StoryAuthorChanges(lamp, "demo").undo_author_change(change_id=listed.change_id)
 
 
 def test_what_the_author_says_outranks_a_model(lamp: MemoryStores) -> None:
     """A confirmed memory counts as proved and the author's, and stays when its scene is taken in without its record."""
-    memories.confirm_memory(lamp, "demo", memory_id="MX2")
+    StoryMemories(lamp, "demo").confirm_memory(memory_id="MX2")
     confirmed = _fact(lamp, "MX2")
     assert (confirmed.is_verified, confirmed.made_by) == (True, "author")
     ingest_scene(lamp, "demo", SceneInput(chapter_index=90, scene_index=1, text=TEXT + " Then it was dark."))
@@ -127,27 +127,21 @@ def test_what_the_author_says_outranks_a_model(lamp: MemoryStores) -> None:
 def test_evidence_must_stand_in_the_scene(lamp: MemoryStores) -> None:
     """Words that prove a fact are found in its scene, or refused; an empty text takes them off."""
     with pytest.raises(UserInputError, match="do not stand in scene 90:1"):
-        memories.edit_memory(lamp, "demo", memory_id="MX1", evidence="The lamp burned")
-    memories.edit_memory(lamp, "demo", memory_id="MX1", evidence="at noon")
+        StoryMemories(lamp, "demo").edit_memory(memory_id="MX1", evidence="The lamp burned")
+    StoryMemories(lamp, "demo").edit_memory(memory_id="MX1", evidence="at noon")
     span = _fact(lamp, "MX1").span
     assert span is not None
     assert TEXT[slice(*span)] == "at noon"
-    memories.edit_memory(lamp, "demo", memory_id="MX1", evidence="")
+    StoryMemories(lamp, "demo").edit_memory(memory_id="MX1", evidence="")
     assert _fact(lamp, "MX1").span is None
     with pytest.raises(UserInputError, match="no kind of event"):
-        memories.edit_memory(lamp, "demo", memory_id="MX1", event_type="weather")
+        StoryMemories(lamp, "demo").edit_memory(memory_id="MX1", event_type="weather")
 
 
 def test_a_noted_fact_stands_at_its_scene(lamp: MemoryStores) -> None:
     """A note with words of the scene is read from the next one on, and taking it back rejects it."""
-    added = memories.add_note(
-        lamp,
-        "demo",
-        text="It was noon.",
-        start=StoryPosition(90, 2),
-        evidence="at noon",
-        event_type="discovery",
-        entities=["Ines"],
+    added = StoryMemories(lamp, "demo").note(
+        text="It was noon.", start=StoryPosition(90, 2), evidence="at noon", event_type="discovery", entities=["Ines"]
     )
     fact = _fact(lamp, added.note.chunk_id)
     assert (fact.is_note, fact.made_by, fact.event_type) == (True, "author", "discovery")
@@ -155,7 +149,7 @@ def test_a_noted_fact_stands_at_its_scene(lamp: MemoryStores) -> None:
     _undone(lamp, added.change_id)
     assert _fact(lamp, added.note.chunk_id).status == "deleted"
     with pytest.raises(UserInputError, match="any scene"):
-        memories.add_note(lamp, "demo", text="It was noon.", evidence="at noon")
+        StoryMemories(lamp, "demo").note(text="It was noon.", evidence="at noon")
 
 
 def test_names_of_an_edit_are_those_of_the_position(lamp: MemoryStores) -> None:
@@ -163,14 +157,14 @@ def test_names_of_an_edit_are_those_of_the_position(lamp: MemoryStores) -> None:
     late = next(each.name for each in _read(lamp).facts[0].entities or [] if each.entity_id == "C0")
     assert late == "Ines Marrow"
     with pytest.raises(UnknownEntityError):
-        memories.edit_memory(lamp, "demo", memory_id="MX1", attach=["Ines"], as_of=StoryPosition(1, 1))
+        StoryMemories(lamp, "demo").edit_memory(memory_id="MX1", attach=["Ines"], as_of=StoryPosition(1, 1))
 
 
 def test_only_the_last_change_of_a_thing_is_taken_back(lamp: MemoryStores) -> None:
     """What was changed again since is not lost by an undo; another side of the same memory is none of that."""
-    first = memories.edit_memory(lamp, "demo", memory_id="MX1", content="The lamp died.")
-    pinned = memories.pin_memory(lamp, "demo", memory_id="MX1")
-    second = memories.edit_memory(lamp, "demo", memory_id="MX1", content="The lamp is dead.")
+    first = StoryMemories(lamp, "demo").edit_memory(memory_id="MX1", content="The lamp died.")
+    pinned = StoryMemories(lamp, "demo").pin_memory(memory_id="MX1")
+    second = StoryMemories(lamp, "demo").edit_memory(memory_id="MX1", content="The lamp is dead.")
     with pytest.raises(UserInputError, match="later change"):
         _undone(lamp, first.change_id)
     _undone(lamp, pinned.change_id)
@@ -181,19 +175,19 @@ def test_only_the_last_change_of_a_thing_is_taken_back(lamp: MemoryStores) -> No
 
 def test_a_decision_that_changes_nothing_is_not_kept(lamp: MemoryStores) -> None:
     """Pinning what is pinned is no change, and there is nothing to take back of it."""
-    memories.pin_memory(lamp, "demo", memory_id="MX1")
-    assert memories.pin_memory(lamp, "demo", memory_id="MX1").change_id is None
-    assert len(list_author_changes(lamp, "demo")) == 1
+    StoryMemories(lamp, "demo").pin_memory(memory_id="MX1")
+    assert StoryMemories(lamp, "demo").pin_memory(memory_id="MX1").change_id is None
+    assert len(StoryAuthorChanges(lamp, "demo").author_changes()) == 1
     with pytest.raises(UserInputError, match="no change 999"):
-        undo_author_change(lamp, "demo", change_id=999)
+        StoryAuthorChanges(lamp, "demo").undo_author_change(change_id=999)
 
 
 def test_changes_of_later_scenes_are_not_told_early(lamp: MemoryStores) -> None:
     """As of a position only changes of what lies before it are listed."""
-    memories.pin_memory(lamp, "demo", memory_id="MX1")
-    edit_scene(lamp, "demo", position=PLACE, title="The lamp")
-    memories.pin_memory(lamp, "demo", memory_id="M002")
-    listed = list_author_changes(lamp, "demo", as_of=StoryPosition(2, 1))
+    StoryMemories(lamp, "demo").pin_memory(memory_id="MX1")
+    StorySceneEditing(lamp, "demo").edit_scene(place=PLACE, title="The lamp")
+    StoryMemories(lamp, "demo").pin_memory(memory_id="M002")
+    listed = StoryAuthorChanges(lamp, "demo").author_changes(as_of=StoryPosition(2, 1))
     assert [each.source_id for each in listed] == ["M002"]
 
 
@@ -202,13 +196,13 @@ NEW_TEXT = "It was late. Ines came in from the rain. The lamp went out at one, a
 
 def test_a_new_text_keeps_the_record_and_says_what_lost_its_words(lamp: MemoryStores) -> None:
     """Facts follow their words, the author's own among them; without them they are unproved; undo brings all back."""
-    memories.edit_memory(lamp, "demo", memory_id="MX2", content="It rained on.", evidence="from the rain")
-    added = memories.add_note(lamp, "demo", text="Noon.", start=StoryPosition(90, 2), evidence="at noon").note.chunk_id
+    StoryMemories(lamp, "demo").edit_memory(memory_id="MX2", content="It rained on.", evidence="from the rain")
+    added = StoryMemories(lamp, "demo").note(text="Noon.", start=StoryPosition(90, 2), evidence="at noon").note.chunk_id
     before = _read(lamp)
-    told = preview_scene_text(lamp, "demo", position=PLACE, text=NEW_TEXT)
+    told = StorySceneEditing(lamp, "demo").preview_scene_text(position=PLACE, text=NEW_TEXT)
     assert (told.quotes, told.lost) == (3, ["Noon."])
     assert _read(lamp) == before
-    edited = edit_scene(lamp, "demo", position=PLACE, text=NEW_TEXT)
+    edited = StorySceneEditing(lamp, "demo").edit_scene(place=PLACE, text=NEW_TEXT)
     assert edited.lost == ["Noon."]
     spans = {each: _fact(lamp, each).span for each in ("MX1", "MX2")}
     assert [NEW_TEXT[slice(*span)] for span in spans.values() if span] == ["The lamp went out", "from the rain"]
@@ -221,10 +215,10 @@ def test_a_new_text_keeps_the_record_and_says_what_lost_its_words(lamp: MemorySt
 
 def test_a_new_text_may_drop_what_was_read(lamp: MemoryStores) -> None:
     """Without its record a scene is text alone, but for what the author said; undo brings the record back."""
-    memories.confirm_memory(lamp, "demo", memory_id="MX1")
+    StoryMemories(lamp, "demo").confirm_memory(memory_id="MX1")
     before = _read(lamp)
-    edited = edit_scene(lamp, "demo", position=PLACE, text=NEW_TEXT, record="drop")
-    state = list_scene_states(lamp, "demo")[-1]
+    edited = StorySceneEditing(lamp, "demo").edit_scene(place=PLACE, text=NEW_TEXT, record="drop")
+    state = StorySceneReading(lamp, "demo").list_scene_states()[-1]
     assert (state.has_record, state.extraction_status, state.facts) == (False, "none", 1)
     _undone(lamp, edited.change_id)
     after = _read(lamp)
@@ -233,12 +227,12 @@ def test_a_new_text_may_drop_what_was_read(lamp: MemoryStores) -> None:
 
 def test_an_edit_that_is_none_changes_nothing(lamp: MemoryStores) -> None:
     """The text that is stored, white space around it or not, is no change; an empty one is refused."""
-    assert edit_scene(lamp, "demo", position=PLACE, text=f"\n{TEXT}\n").change_id is None
-    assert preview_scene_text(lamp, "demo", position=PLACE, text=TEXT).is_same
+    assert StorySceneEditing(lamp, "demo").edit_scene(place=PLACE, text=f"\n{TEXT}\n").change_id is None
+    assert StorySceneEditing(lamp, "demo").preview_scene_text(position=PLACE, text=TEXT).is_same
     with pytest.raises(UserInputError, match="empty"):
-        edit_scene(lamp, "demo", position=PLACE, text="  ")
+        StorySceneEditing(lamp, "demo").edit_scene(place=PLACE, text="  ")
     with pytest.raises(UnknownSceneError):
-        edit_scene(lamp, "demo", position=StoryPosition(91, 1), text="Nothing.")
+        StorySceneEditing(lamp, "demo").edit_scene(place=StoryPosition(91, 1), text="Nothing.")
 
 
 @pytest.mark.parametrize(
@@ -255,13 +249,13 @@ def test_an_edit_that_is_none_changes_nothing(lamp: MemoryStores) -> None:
 def test_a_fact_of_the_record_is_taken_out_and_back(lamp: MemoryStores, kind: Any, source_id: str) -> None:
     """One fact goes, all others stay, the record is the author's; undo gives it back to the model."""
     before = _read(lamp).facts
-    amended = amend_recorded_fact(lamp, "demo", position=PLACE, kind=kind, source_id=source_id)
+    amended = StorySceneEditing(lamp, "demo").amend_recorded_fact(position=PLACE, kind=kind, source_id=source_id)
     assert {(each.kind, each.source_id) for each in before} - {
         (each.kind, each.source_id) for each in _read(lamp).facts
     } == {(kind, source_id)}
-    assert list_scene_states(lamp, "demo")[-1].record_origin == "author"
+    assert StorySceneReading(lamp, "demo").list_scene_states()[-1].record_origin == "author"
     with pytest.raises(UserInputError, match="holds no"):
-        amend_recorded_fact(lamp, "demo", position=PLACE, kind=kind, source_id=source_id)
+        StorySceneEditing(lamp, "demo").amend_recorded_fact(position=PLACE, kind=kind, source_id=source_id)
     _undone(lamp, amended.change_id)
     assert _read(lamp).facts == before
 
@@ -269,26 +263,30 @@ def test_a_fact_of_the_record_is_taken_out_and_back(lamp: MemoryStores, kind: An
 def test_a_fact_of_the_record_is_said_otherwise(lamp: MemoryStores) -> None:
     """What has words of its own takes new ones; what was learnt has none, and empty ones are refused."""
     told: dict[str, Any] = {"position": PLACE, "kind": "thread_moved", "source_id": "OL1"}
-    amend_recorded_fact(lamp, "demo", **told, text="The key is hot.")
+    StorySceneEditing(lamp, "demo").amend_recorded_fact(**told, text="The key is hot.")
     assert _fact(lamp, "OL1", "thread_moved").text == "The key is hot."
     with pytest.raises(UserInputError, match="empty"):
-        amend_recorded_fact(lamp, "demo", **told, text=" ")
+        StorySceneEditing(lamp, "demo").amend_recorded_fact(**told, text=" ")
     with pytest.raises(UserInputError, match="no words of its own"):
-        amend_recorded_fact(lamp, "demo", position=PLACE, kind="learnt", source_id="0", text="glad")
+        StorySceneEditing(lamp, "demo").amend_recorded_fact(position=PLACE, kind="learnt", source_id="0", text="glad")
 
 
 def test_the_value_of_a_state_is_changed(lamp: MemoryStores) -> None:
     """Words stay words, a list takes one value a line, an id is found by its name; undo gives the old value back."""
     state: dict[str, Any] = {"position": PLACE, "kind": "state"}
-    amended = amend_recorded_fact(lamp, "demo", **state, source_id="C0.mood", text="glad")
+    amended = StorySceneEditing(lamp, "demo").amend_recorded_fact(**state, source_id="C0.mood", text="glad")
     assert _fact(lamp, "C0.mood", "state").value == "glad"
-    assert amend_recorded_fact(lamp, "demo", **state, source_id="C0.mood", text="glad").change_id is None
+    assert (
+        StorySceneEditing(lamp, "demo").amend_recorded_fact(**state, source_id="C0.mood", text="glad").change_id is None
+    )
     _undone(lamp, amended.change_id)
     assert _fact(lamp, "C0.mood", "state").value == "weary"
     first: dict[str, Any] = {"position": StoryPosition(1, 1), "kind": "state"}
-    amend_recorded_fact(lamp, "demo", **first, source_id="C0.goals", text="sleep\nfree Nell by Orla's Night")
-    amend_recorded_fact(lamp, "demo", **first, source_id="I0.holder", text="Sparrow")
-    told = read_scene(lamp, "demo", position=StoryPosition(1, 1))
+    StorySceneEditing(lamp, "demo").amend_recorded_fact(
+        **first, source_id="C0.goals", text="sleep\nfree Nell by Orla's Night"
+    )
+    StorySceneEditing(lamp, "demo").amend_recorded_fact(**first, source_id="I0.holder", text="Sparrow")
+    told = StorySceneReading(lamp, "demo").read_scene(position=StoryPosition(1, 1))
     assert told.scene.record is not None
     changes = {each.entity_id: each.changes for each in told.scene.record.state_changes}
     assert changes["C0"]["goals"] == ["sleep", "free Nell by Orla's Night"]
@@ -298,10 +296,10 @@ def test_the_value_of_a_state_is_changed(lamp: MemoryStores) -> None:
 
 def test_of_what_is_gone_nothing_is_taken_back(lamp: MemoryStores) -> None:
     """A deleted scene takes its memories along; their changes are listed as gone, and refused."""
-    pinned = memories.pin_memory(lamp, "demo", memory_id="MX1")
-    edited = edit_scene(lamp, "demo", position=PLACE, title="The lamp")
-    delete_scene(lamp, "demo", position=PLACE)
-    assert [each.is_gone for each in list_author_changes(lamp, "demo")] == [True, True]
+    pinned = StoryMemories(lamp, "demo").pin_memory(memory_id="MX1")
+    edited = StorySceneEditing(lamp, "demo").edit_scene(place=PLACE, title="The lamp")
+    StoryScenes(lamp, "demo").delete_scene(position=PLACE)
+    assert [each.is_gone for each in StoryAuthorChanges(lamp, "demo").author_changes()] == [True, True]
     for change_id in (pinned.change_id, edited.change_id):
         with pytest.raises(UserInputError, match="gone"):
             _undone(lamp, change_id)
@@ -309,8 +307,8 @@ def test_of_what_is_gone_nothing_is_taken_back(lamp: MemoryStores) -> None:
 
 def test_rejected_memories_are_told_apart(lamp: MemoryStores) -> None:
     """What is left out or rejected is no fact of the scene any more, and can be looked at."""
-    memories.ban_memory(lamp, "demo", memory_id="MX1")
-    memories.delete_memory(lamp, "demo", memory_id="MX2")
+    StoryMemories(lamp, "demo").ban_memory(memory_id="MX1")
+    StoryMemories(lamp, "demo").delete_memory(memory_id="MX2")
     read = _read(lamp)
     assert {each.source_id: each.status for each in read.rejected} == {"MX1": "banned", "MX2": "deleted"}
     assert not [each for each in read.facts if each.kind == "memory"]
@@ -318,7 +316,7 @@ def test_rejected_memories_are_told_apart(lamp: MemoryStores) -> None:
 
 def test_summaries_end_at_the_position(lamp: MemoryStores) -> None:
     """A chapter that is not over by then has begun, and nothing is told of it."""
-    listed = list_summaries(lamp, "demo", as_of=StoryPosition(2, 2))
+    listed = StorySummarizing(lamp, "demo").list_summaries(as_of=StoryPosition(2, 2))
     chapters = {each.number: each for each in listed if each.level == "chapter"}
     assert chapters.keys() == {1, 2}
     assert chapters[1].told

@@ -11,8 +11,8 @@ from runtime.ingest.entities import store_entities
 from runtime.ingest.indexing import drain_outbox
 from runtime.ingest.ingest import ingest_scenes
 from runtime.ingest.scene_input import SceneInput
-from runtime.services.cards import CardSearch, FoundCards, likeness_above_typical
 from runtime.stores import MemoryStores
+from runtime.story.cards import CardSearch, FoundCards, likeness_above_typical
 
 
 def _ids(found: FoundCards) -> list[str]:

@@ -8,9 +8,9 @@ from novelgen.errors import UnknownProjectError
 from runtime.ingest.indexing import drain_outbox
 from runtime.ingest.ingest import ingest_scenes
 from runtime.ingest.scene_input import SceneInput
-from runtime.services.condition import StoryCondition, story_condition
-from runtime.services.diagnosis import check_reading
 from runtime.stores import MemoryStores
+from runtime.story.condition import StoryCondition, StoryConditions
+from runtime.story.diagnosis import check_reading
 
 
 def _kinds(condition: StoryCondition) -> list[str]:
@@ -23,7 +23,7 @@ def _told(condition: StoryCondition) -> dict[str, tuple[str, str]]:
 
 def test_a_story_with_records_is_counted_and_waits_for_its_index(stores: MemoryStores, project: str) -> None:
     """Every count is of what is stored; only indexing and the next context are left to do."""
-    condition = story_condition(stores, project)
+    condition = StoryConditions(stores, project).story_condition()
     assert (condition.chapters, condition.scenes, condition.scenes_with_record) == (2, 3, 3)
     assert (condition.people, condition.entities, condition.threads) == (3, 5, 1)
     with stores.database(project).read() as unit:
@@ -33,7 +33,7 @@ def test_a_story_with_records_is_counted_and_waits_for_its_index(stores: MemoryS
     assert _kinds(condition) == ["index", "context"]
     assert _told(condition) == {"waiting for the index": ("degraded", f"run `novelgen index {project}`")}
     drain_outbox(stores, project)
-    indexed = story_condition(stores, project)
+    indexed = StoryConditions(stores, project).story_condition()
     assert (indexed.unindexed, _kinds(indexed)) == (0, ["context"])
     assert _told(indexed) == {}
 
@@ -42,7 +42,7 @@ def test_a_chinese_story_of_text_alone_is_told_in_chinese(stores: MemoryStores) 
     """Without records and people the first things to do are to have it read and to look through its names."""
     stores.create_project("古灯")
     ingest_scenes(stores, "古灯", [SceneInput(chapter_index=1, scene_index=1, text="沈砚提灯入山。")])
-    condition = story_condition(stores, "古灯")
+    condition = StoryConditions(stores, "古灯").story_condition()
     assert condition.language == "zh"
     assert (condition.characters_of_text, condition.scenes_waiting) == (7, 1)
     assert [(step.kind, step.command) for step in condition.next_steps] == [
@@ -62,7 +62,7 @@ def test_a_half_read_story_names_what_failed_and_what_waits(stores: MemoryStores
     )
     waiting = SceneInput(chapter_index=3, scene_index=2, text="Thaw.")
     ingest_scenes(stores, project, [failed, waiting])
-    condition = story_condition(stores, project)
+    condition = StoryConditions(stores, project).story_condition()
     assert condition.is_half_read
     assert (condition.scenes_failed, condition.scenes_waiting) == (1, 1)
     assert _kinds(condition) == ["retry", "read", "context"]
@@ -74,8 +74,8 @@ def test_a_half_read_story_names_what_failed_and_what_waits(stores: MemoryStores
 def test_an_empty_project_wants_its_first_chapter(stores: MemoryStores) -> None:
     """Nothing but taking in makes sense before the first scene; a project that is not there is refused."""
     stores.create_project("empty")
-    condition = story_condition(stores, "empty")
+    condition = StoryConditions(stores, "empty").story_condition()
     assert _kinds(condition) == ["take_in"]
     assert [each.what for each in check_reading(condition)] == ["story"]
     with pytest.raises(UnknownProjectError):
-        story_condition(stores, "nowhere")
+        StoryConditions(stores, "nowhere").story_condition()

@@ -8,8 +8,8 @@ from pydantic import ValidationError
 from novelgen.errors import UnknownProjectError
 from novelgen.models.context import MemoryContextRequest
 from novelgen.models.plan import ScenePlan
-from runtime.services.contexts import ContextBounds, ContextOptions, look_at_context
 from runtime.stores import MemoryStores
+from runtime.story.contexts import ContextBounds, ContextOptions, StoryContexts
 
 
 def request(project_id: str) -> MemoryContextRequest:
@@ -20,7 +20,7 @@ def request(project_id: str) -> MemoryContextRequest:
 
 def test_a_look_has_the_whole_report_and_every_line(stores: MemoryStores, project: str) -> None:
     """Scores are told part by part, whatever the settings say, and budgets beside what they hold."""
-    look = look_at_context(stores, project, request=request(project))
+    look = StoryContexts(stores, project).look_at_context(request=request(project))
     assert look.prompt == look.context.as_prompt()
     assert [each.item for each in look.lines if each.item]
     assert all(each.item.score_parts for each in look.lines if each.item)
@@ -31,16 +31,16 @@ def test_a_look_has_the_whole_report_and_every_line(stores: MemoryStores, projec
 def test_budgets_of_one_look_change_no_other(stores: MemoryStores, project: str) -> None:
     """They count for that context alone."""
     bounds = ContextOptions(bounds=ContextBounds(memory_budget=0))
-    look = look_at_context(stores, project, request=request(project), options=bounds)
+    look = StoryContexts(stores, project).look_at_context(request=request(project), options=bounds)
     assert look.budgets["memories"] == 0
     assert look.context.relevant_memories == []
-    assert look_at_context(stores, project, request=request(project)).context.relevant_memories
+    assert StoryContexts(stores, project).look_at_context(request=request(project)).context.relevant_memories
 
 
 def test_a_look_that_is_kept_is_the_projects_file(stores: MemoryStores, project: str) -> None:
     """It holds the plan, from which the context can be built again."""
     stores.paths(project).folder.mkdir(parents=True, exist_ok=True)
-    look = look_at_context(stores, project, request=request(project), write_file=True)
+    look = StoryContexts(stores, project).look_at_context(request=request(project), write_file=True)
     assert look.context.report is not None
     assert [each for each in look.context.report.issues if each.stage == "write"] == []
     assert "They meet again in the Archive." in stores.paths(project).context_file(2, 2).read_text(encoding="utf-8")
@@ -49,7 +49,7 @@ def test_a_look_that_is_kept_is_the_projects_file(stores: MemoryStores, project:
 def test_a_project_that_is_not_there_is_not_made(stores: MemoryStores) -> None:
     """Nothing is looked up for it."""
     with pytest.raises(UnknownProjectError, match="nowhere"):
-        look_at_context(stores, "nowhere", request=request("nowhere"))
+        StoryContexts(stores, "nowhere").look_at_context(request=request("nowhere"))
     assert not stores.paths("nowhere").folder.exists()
 
 

@@ -25,18 +25,11 @@ from novelgen.models.continuity import ContinuityIssue, DraftCheck
 from novelgen.models.plan import ScenePlan
 from novelgen.models.position import StoryPosition
 from runtime.search.continuity import MAX_SENTENCE_QUERIES, find_by_sentences
-from runtime.services.continuity import (
-    check_draft,
-    check_stored,
-    list_waivers,
-    scene_of_draft,
-    unwaive_finding,
-    waive_finding,
-)
-from runtime.services.draft_checker import CheckOptions
 from runtime.settings import load_settings
 from runtime.stores import MemoryStores
-from tests.runtime.services.drowned_story import DEAD_ACT, SECRET, TEXTS, tell_drowned_story
+from runtime.story.continuity import StoryContinuity
+from runtime.story.draft_checker import CheckOptions
+from tests.runtime.story.drowned_story import DEAD_ACT, SECRET, TEXTS, tell_drowned_story
 from tests.support.scripted_chat_model import ScriptedChatModel, answering
 
 _numbers = itertools.count(1)
@@ -54,7 +47,7 @@ def project(stores: MemoryStores) -> str:
 def checked(stores: MemoryStores, project: str, text: str = DEAD_ACT, **asked: Any) -> DraftCheck:
     """Check a draft of scene 3:1 by rules alone, or as asked."""
     given = {"chapter_index": 3, "scene_index": 1, "uses_model": "model" in asked, **asked}
-    return check_draft(stores, project, text=text, **given)
+    return StoryContinuity(stores, project).check(text=text, **given)
 
 
 def problems(check: DraftCheck) -> list[tuple[str, str]]:
@@ -154,7 +147,7 @@ def test_a_point_of_view_that_nobody_bears_is_said(stores: MemoryStores, project
 
 def test_without_a_model_rules_check_and_say_so(stores: MemoryStores, project: str) -> None:
     """No model is set: an issue; rules alone were asked for: none."""
-    check = check_draft(stores, project, text=DEAD_ACT, chapter_index=3, scene_index=1)
+    check = StoryContinuity(stores, project).check(text=DEAD_ACT, chapter_index=3, scene_index=1)
     assert problems(check) == [("model", "degraded")]
     assert len(check.issues) == 1
     assert problems(checked(stores, project)) == []
@@ -165,7 +158,7 @@ def test_a_model_that_cannot_be_built(tmp_path: Path) -> None:
     settings = load_settings(projects_dir=tmp_path, model="nobody:nothing", memory={"embedding_model": "fake:8"})
     with MemoryStores(settings) as stores:
         tell_drowned_story(stores, "drowned")
-        check = check_draft(stores, "drowned", text=DEAD_ACT, chapter_index=3, scene_index=1)
+        check = StoryContinuity(stores, "drowned").check(text=DEAD_ACT, chapter_index=3, scene_index=1)
         assert ("model", "unavailable") in [(each.stage, each.kind) for each in check.report.issues]
         assert len(check.issues) == 1
         with pytest.raises(ConfigurationError):
@@ -307,20 +300,22 @@ def test_a_finding_that_does_not_stand_at_the_second_look_is_none(stores: Memory
 def test_a_waived_finding_is_silent_until_it_is_told_again(stores: MemoryStores, project: str) -> None:
     """It stands among the waived with its note, also where the draft around it changes."""
     [found] = checked(stores, project).issues
-    waive_finding(stores, project, issue_id=found.issue_id, note="a ghost")
+    StoryContinuity(stores, project).waive_finding(issue_id=found.issue_id, note="a ghost")
     check = checked(stores, project, f"The wind dropped. {DEAD_ACT}")
     assert (check.issues, [each.waived_note for each in check.waived]) == ([], ["a ghost"])
-    assert [(each.issue_id, each.note) for each in list_waivers(stores, project)] == [(found.issue_id, "a ghost")]
-    assert unwaive_finding(stores, project, issue_id=found.issue_id).note == "a ghost"
+    assert [(each.issue_id, each.note) for each in StoryContinuity(stores, project).waived_findings()] == [
+        (found.issue_id, "a ghost")
+    ]
+    assert StoryContinuity(stores, project).unwaive_finding(issue_id=found.issue_id).note == "a ghost"
     assert [each.issue_id for each in checked(stores, project).issues] == [found.issue_id]
 
 
 def test_only_findings_are_waived_and_only_waived_ones_told_again(stores: MemoryStores, project: str) -> None:
     """The errors name what is wrong."""
     with pytest.raises(UserInputError, match="'X1' is no id"):
-        waive_finding(stores, project, issue_id="X1")
+        StoryContinuity(stores, project).waive_finding(issue_id="X1")
     with pytest.raises(UserInputError, match="waived are: none"):
-        unwaive_finding(stores, project, issue_id="K0123456789ab")
+        StoryContinuity(stores, project).unwaive_finding(issue_id="K0123456789ab")
 
 
 # --- What is stored ---
@@ -329,33 +324,35 @@ def test_only_findings_are_waived_and_only_waived_ones_told_again(stores: Memory
 def test_stored_scenes_are_checked_against_what_came_before_each(stores: MemoryStores, project: str) -> None:
     """The book holds; a scene in which the dead act does not, and it alone."""
     seen: list[tuple[int, int]] = []
-    book = check_stored(stores, project, options=RULES_ALONE, progress=lambda *done: seen.append(done))
+    book = StoryContinuity(stores, project).check_stored(options=RULES_ALONE, progress=lambda *done: seen.append(done))
     assert [(each.chapter_index, each.checked.scenes_before) for each in book.checks] == [(1, 0), (2, 1), (3, 2)]
     assert [each.issues for each in book.checks] == [[], [], []]
     assert seen == [(1, 3), (2, 3), (3, 3)]
-    [one] = check_stored(stores, project, chapter_index=2, scene_index=1, options=RULES_ALONE).checks
+    [one] = StoryContinuity(stores, project).check_stored(chapter_index=2, scene_index=1, options=RULES_ALONE).checks
     assert one.chapter_index == 2
 
 
 def test_a_stored_scene_that_is_not_there_is_an_error(stores: MemoryStores, project: str) -> None:
     """So is a scene without its chapter."""
     with pytest.raises(UnknownSceneError, match="'9:1'"):
-        check_stored(stores, project, chapter_index=9, scene_index=1, options=RULES_ALONE)
+        StoryContinuity(stores, project).check_stored(chapter_index=9, scene_index=1, options=RULES_ALONE)
     with pytest.raises(UserInputError, match="without its chapter"):
-        check_stored(stores, project, scene_index=1, options=RULES_ALONE)
+        StoryContinuity(stores, project).check_stored(scene_index=1, options=RULES_ALONE)
 
 
 def test_a_draft_goes_where_the_story_is_read(stores: MemoryStores, project: str) -> None:
     """At the end it is the scene after the last; on entering a chapter nothing of that chapter lies before it."""
-    assert scene_of_draft(stores, project, as_of=StoryPosition()) == (3, 2)
-    assert scene_of_draft(stores, project, as_of=StoryPosition(2)) == (2, 0)
-    assert scene_of_draft(stores, project, as_of=StoryPosition(2, 4)) == (2, 4)
+    assert StoryContinuity(stores, project).scene_of_draft(as_of=StoryPosition()) == (3, 2)
+    assert StoryContinuity(stores, project).scene_of_draft(as_of=StoryPosition(2)) == (2, 0)
+    assert StoryContinuity(stores, project).scene_of_draft(as_of=StoryPosition(2, 4)) == (2, 4)
 
 
 def test_a_check_without_a_word_of_a_model_asks_none(stores: MemoryStores, project: str) -> None:
     """Rules alone: a model that is at hand is not called."""
     model = answering()
-    check = check_draft(stores, project, text=DEAD_ACT, chapter_index=3, scene_index=1, model=model, uses_model=False)
+    check = StoryContinuity(stores, project).check(
+        text=DEAD_ACT, chapter_index=3, scene_index=1, model=model, use_model=False
+    )
     assert (model.prompts, check.checked.model_calls) == ([], 0)
 
 
@@ -367,7 +364,7 @@ def test_rules_that_were_not_applied_are_not_called_looked_at(
     def late(*_: Any) -> list[ContinuityIssue]:
         raise DeadlineExceededError("rules did not return in time")
 
-    monkeypatch.setattr("runtime.services.draft_checker.find_by_rules", late)
+    monkeypatch.setattr("runtime.story.draft_checker.find_by_rules", late)
     check = checked(stores, project)
     assert check.checked.rules == []
     assert "rules" in {each.stage for each in check.report.issues}

@@ -8,13 +8,13 @@ from novelgen.errors import UnknownEntityError, UserInputError
 from runtime.character import Character
 from runtime.ingest.ingest import ingest_scenes
 from runtime.ingest.scene_input import SceneInput
-from runtime.services.characters import open_character
-from runtime.services.deletion import delete_entity, delete_relationship, delete_thread
-from runtime.services.entities import get_entity, list_entities, list_entity_changes, undo_entity_change
-from runtime.services.memories import add_note
-from runtime.services.relationships import get_relationship
-from runtime.services.threads import get_thread
 from runtime.stores import MemoryStores
+from runtime.story.characters import StoryCharacters
+from runtime.story.deletion import StoryDeletion
+from runtime.story.entities import StoryEntities
+from runtime.story.memories import StoryMemories
+from runtime.story.relationships import StoryRelationships
+from runtime.story.threads import StoryThreads
 
 
 def _links(stores: MemoryStores, project: str, chunk_id: str) -> list[str]:
@@ -25,14 +25,14 @@ def _links(stores: MemoryStores, project: str, chunk_id: str) -> list[str]:
 
 def test_the_result_tells_who_referred_to_it(stores: MemoryStores, project: str) -> None:
     """Seed 000.18: a note about a deleted character stays, and is found without the link."""
-    note = add_note(stores, project, text="Odile fears deep water.", entities=["Odile Brandt"])
-    done = delete_entity(stores, project, name="Odile Brandt", entity_type="character")
+    note = StoryMemories(stores, project).note(text="Odile fears deep water.", entities=["Odile Brandt"])
+    done = StoryDeletion(stores, project).delete_entity(name="Odile Brandt", entity_type="character")
     assert (done.deleted, done.name) == ("C2", "Odile Brandt")
     assert note.note.chunk_id in done.unlinked_memories
     assert (done.removed_relationships, done.changed_scenes) == (["R1"], ["S003"])
-    assert [each.entity_id for each in list_entities(stores, project)] == ["C0", "C1", "I0", "L0"]
+    assert [each.entity_id for each in StoryEntities(stores, project).list_entities()] == ["C0", "C1", "I0", "L0"]
     assert _links(stores, project, note.note.chunk_id) == []
-    undone = undo_entity_change(stores, project, change_id=done.change.change_id)
+    undone = StoryEntities(stores, project).undo(change_id=done.change.change_id)
     assert (undone.change.kind, undone.entity and undone.entity.name) == ("delete", "Odile Brandt")
     assert _links(stores, project, note.note.chunk_id) == ["C2"]
 
@@ -40,19 +40,19 @@ def test_the_result_tells_who_referred_to_it(stores: MemoryStores, project: str)
 @pytest.mark.parametrize(("name", "kind"), [("the Archive", "location"), ("the map fragment", "item")])
 def test_places_and_things_go_and_come_back(stores: MemoryStores, project: str, name: str, kind: str) -> None:
     """Seed 000.18: whatever an entity is, its card and state are as they were after the undo."""
-    before = get_entity(stores, project, name=name)
-    done = delete_entity(stores, project, name=name)
+    before = StoryEntities(stores, project).entity(name=name)
+    done = StoryDeletion(stores, project).delete_entity(name=name)
     with pytest.raises(UnknownEntityError):
-        get_entity(stores, project, name=before.entity.entity_id)
-    undo_entity_change(stores, project, change_id=done.change.change_id)
-    assert get_entity(stores, project, name=name) == before
+        StoryEntities(stores, project).entity(name=before.entity.entity_id)
+    StoryEntities(stores, project).undo(change_id=done.change.change_id)
+    assert StoryEntities(stores, project).entity(name=name) == before
     assert before.entity.entity_type == kind
 
 
 def test_what_a_deleted_character_remembered_comes_back_to_recalls(stores: MemoryStores, project: str) -> None:
     """Others recall what they lived through with her, without her id; her own memories are back after the undo."""
     elena, odile = (
-        Character(stores, project, open_character(stores, project, name=name))
+        Character(stores, project, StoryCharacters(stores, project).open_character(name=name))
         for name in ("Elena Thorne", "Odile Brandt")
     )
 
@@ -62,52 +62,52 @@ def test_what_a_deleted_character_remembered_comes_back_to_recalls(stores: Memor
     odile.remember("Odile took the fragment.", witnesses=["Elena Thorne"], participants=["Elena Thorne"])
     elena.remember("Odile gave Elena a lamp.", participants=["Odile Brandt"])
     before = [odile.memories(), elena.memories(), told_of_the_lamp()]
-    done = delete_entity(stores, project, name="Odile Brandt")
+    done = StoryDeletion(stores, project).delete_entity(name="Odile Brandt")
     assert [each.content for each in elena.memories()] == ["Odile took the fragment.", "Odile gave Elena a lamp."]
     assert "Odile gave Elena a lamp." in told_of_the_lamp()
     assert all("C2" not in each.participants for each in elena.memories())
     assert (len(done.removed_character_memories), len(done.changed_character_memories)) == (1, 1)
-    undo_entity_change(stores, project, change_id=done.change.change_id)
+    StoryEntities(stores, project).undo(change_id=done.change.change_id)
     assert [odile.memories(), elena.memories(), told_of_the_lamp()] == before
 
 
 def test_scenes_that_came_meanwhile_know_who_is_back(stores: MemoryStores, project: str) -> None:
     """Seed 000.18: a scene that was stored while nobody bore the name is read anew by the undo."""
-    done = delete_entity(stores, project, name="Odile Brandt")
+    done = StoryDeletion(stores, project).delete_entity(name="Odile Brandt")
     later = SceneInput(chapter_index=2, scene_index=2, text="Odile Brandt came back over the ice.")
     ingest_scenes(stores, project, [later], index=False)
-    undo_entity_change(stores, project, change_id=done.change.change_id)
-    card = get_entity(stores, project, name="Odile Brandt")
+    StoryEntities(stores, project).undo(change_id=done.change.change_id)
+    card = StoryEntities(stores, project).entity(name="Odile Brandt")
     assert card.metadata["last_appeared"] == "S004"
 
 
 def test_a_relationship_is_deleted_by_its_pair(stores: MemoryStores, project: str) -> None:
     """Seed 000.18: in either order, and its history is back after the undo."""
-    before = get_relationship(stores, project, first="C0", second="C1")
-    done = delete_relationship(stores, project, first="Marcus Vale", second="Elena Thorne")
+    before = StoryRelationships(stores, project).get_relationship(first="C0", second="C1")
+    done = StoryDeletion(stores, project).delete_relationship(first="Marcus Vale", second="Elena Thorne")
     assert (done.deleted, done.name) == (before.relationship_id, "C0 C1")
     with pytest.raises(UserInputError, match="nothing is known of C0 and C1"):
-        delete_relationship(stores, project, first="C0", second="C1")
-    undo_entity_change(stores, project, change_id=done.change.change_id)
-    assert get_relationship(stores, project, first="C0", second="C1") == before
+        StoryDeletion(stores, project).delete_relationship(first="C0", second="C1")
+    StoryEntities(stores, project).undo(change_id=done.change.change_id)
+    assert StoryRelationships(stores, project).get_relationship(first="C0", second="C1") == before
 
 
 def test_a_thread_is_deleted_by_its_id(stores: MemoryStores, project: str) -> None:
     """Seed 000.18: it is listed among the changes with its description."""
-    before = get_thread(stores, project, thread_id="OL0")
-    done = delete_thread(stores, project, thread_id="OL0")
-    assert [(each.kind, each.entity_id, each.other_id) for each in list_entity_changes(stores, project)] == [
-        ("delete", "OL0", "What does the fragment lead to?")
-    ]
+    before = StoryThreads(stores, project).get_thread(thread_id="OL0")
+    done = StoryDeletion(stores, project).delete_thread(thread_id="OL0")
+    assert [
+        (each.kind, each.entity_id, each.other_id) for each in StoryEntities(stores, project).list_entity_changes()
+    ] == [("delete", "OL0", "What does the fragment lead to?")]
     with pytest.raises(UserInputError, match="no thread 'OL0'"):
-        delete_thread(stores, project, thread_id="OL0")
-    undo_entity_change(stores, project, change_id=done.change.change_id)
-    assert get_thread(stores, project, thread_id="OL0") == before
+        StoryDeletion(stores, project).delete_thread(thread_id="OL0")
+    StoryEntities(stores, project).undo(change_id=done.change.change_id)
+    assert StoryThreads(stores, project).get_thread(thread_id="OL0") == before
     with pytest.raises(UserInputError, match="undone already"):
-        undo_entity_change(stores, project, change_id=done.change.change_id)
+        StoryEntities(stores, project).undo(change_id=done.change.change_id)
 
 
 def test_only_the_type_that_was_asked_for_is_deleted(stores: MemoryStores, project: str) -> None:
     """`character delete` never takes a place of that name."""
     with pytest.raises(UnknownEntityError, match="no character 'the Archive'"):
-        delete_entity(stores, project, name="the Archive", entity_type="character")
+        StoryDeletion(stores, project).delete_entity(name="the Archive", entity_type="character")

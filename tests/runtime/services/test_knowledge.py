@@ -20,10 +20,10 @@ from runtime.ingest.entities import store_entities
 from runtime.ingest.ingest import IngestResult, ingest_scenes
 from runtime.ingest.scene_input import SceneInput
 from runtime.search.knowledge import knowledge_rules
-from runtime.services.knowledge import character_knowledge, forget_knowledge, lived_together, set_knowledge, who_knows
-from runtime.services.memories import add_note, ban_memory, delete_memory, unban_memory
-from runtime.services.scenes import move_scene
 from runtime.stores import MemoryStores
+from runtime.story.knowledge import StoryKnowledge
+from runtime.story.memories import StoryMemories
+from runtime.story.scenes import StoryScenes
 
 _numbers = itertools.count(1)
 
@@ -91,19 +91,19 @@ def story(stores: MemoryStores) -> str:
 
 
 def _known(stores: MemoryStores, project: str, who: str, as_of: StoryPosition = END_OF_STORY) -> list[str]:
-    found = character_knowledge(stores, project, character=who, as_of=as_of)
+    found = StoryKnowledge(stores, project).knowledge(character=who, as_of=as_of)
     return sorted(each.source_id for each in found.known)
 
 
 def test_a_memory_stands_in_exactly_one_list(stores: MemoryStores, story: str) -> None:
     """Seed 002.2, 002.3: who was told knows since then and from whom; who slept does not, nobody before it."""
-    ben = character_knowledge(stores, story, character="Ben", as_of=at(2, 1))
+    ben = StoryKnowledge(stores, story).knowledge(character="Ben", as_of=at(2, 1))
     told = {each.source_id: each for each in ben.known}
     assert sorted(told) == ["M1", "M2"]
     assert (told["M1"].how, told["M1"].learned_from) == ("told", "C0")
     assert (told["M1"].since_chapter, told["M1"].since_scene) == (1, 2)
     assert told["M1"].quote == "told Ben where she had hidden the heron key"
-    cornelius = character_knowledge(stores, story, character="C2", as_of=at(2, 1))
+    cornelius = StoryKnowledge(stores, story).knowledge(character="C2", as_of=at(2, 1))
     assert ([each.source_id for each in cornelius.not_known], cornelius.known) == (["M1", "M2"], [])
     assert {each.source_id: each.kind for each in cornelius.not_known} == {"M1": "unknown", "M2": "hidden"}
     assert _known(stores, story, "Ben", at(1, 2)) == []
@@ -112,29 +112,29 @@ def test_a_memory_stands_in_exactly_one_list(stores: MemoryStores, story: str) -
 
 def test_who_might_have_told_is_offered(stores: MemoryStores, story: str) -> None:
     """Cornelius was with Ada since, who knows: he may have been told, and is not held to have been."""
-    (first, _) = character_knowledge(stores, story, character="Cornelius").not_known
+    (first, _) = StoryKnowledge(stores, story).knowledge(character="Cornelius").not_known
     assert (first.source_id, first.might_know, first.might_know_from) == ("M1", True, "C0")
-    early = character_knowledge(stores, story, character="Cornelius", as_of=at(1, 2)).not_known
+    early = StoryKnowledge(stores, story).knowledge(character="Cornelius", as_of=at(1, 2)).not_known
     assert [(each.source_id, each.might_know) for each in early] == [("M1", False)]
 
 
 def test_why_is_told_in_the_storys_language(stores: MemoryStores) -> None:
     """A Chinese story says in Chinese why somebody does not know something."""
     project, _ = _told(stores, HIDES, language="zh")
-    (unknown,) = character_knowledge(stores, project, character="C1").not_known
+    (unknown,) = StoryKnowledge(stores, project).knowledge(character="C1").not_known
     assert unknown.why == "不在场，此后也没有谁告诉过"
 
 
 @pytest.mark.parametrize(("about", "found"), [("Ben", ["M2"]), ("heron", ["M1"]), ("the whale", [])])
 def test_it_is_filtered_by_entity_or_words(stores: MemoryStores, story: str, about: str, found: list[str]) -> None:
     """A name means what is about its bearer; other words, what holds them; nothing found is no error."""
-    asked = character_knowledge(stores, story, character="Ada", about=about)
+    asked = StoryKnowledge(stores, story).knowledge(character="Ada", about=about)
     assert [each.source_id for each in [*asked.known, *asked.not_known]] == found
 
 
 def test_who_knows_a_memory(stores: MemoryStores, story: str) -> None:
     """Everybody is in one of two lists, the reader among them; those who slept do not know."""
-    found = who_knows(stores, story, memory_id="M1", as_of=at(2, 2))
+    found = StoryKnowledge(stores, story).who_knows(memory_id="M1", as_of=at(2, 2))
     assert [(each.character_id, each.how) for each in found.known_by] == [
         ("reader", "read"),
         ("C0", "own_doing"),
@@ -142,7 +142,7 @@ def test_who_knows_a_memory(stores: MemoryStores, story: str) -> None:
     ]
     assert [(each.name, each.might_know_from) for each in found.not_known_by] == [("Cornelius", "C0"), ("Dora", None)]
     with pytest.raises(UnknownMemoryError, match="'M1' is there by then"):
-        who_knows(stores, story, memory_id="M1", as_of=at(1, 1))
+        StoryKnowledge(stores, story).who_knows(memory_id="M1", as_of=at(1, 1))
 
 
 def test_a_passage_is_no_fact(stores: MemoryStores, story: str) -> None:
@@ -150,59 +150,59 @@ def test_a_passage_is_no_fact(stores: MemoryStores, story: str) -> None:
     with stores.database(story).read() as unit:
         passage = next(each.chunk for each in unit.memories.list_matching() if each.chunk.content_type == "scene")
     with pytest.raises(UserInputError, match="is a scene; only memories and notes"):
-        who_knows(stores, story, memory_id=passage.chunk_id)
+        StoryKnowledge(stores, story).who_knows(memory_id=passage.chunk_id)
 
 
 def test_what_two_have_lived_through(stores: MemoryStores, story: str) -> None:
     """The scenes of both in story order, and those spent alone; strictly before the position."""
-    shared = lived_together(stores, story, first="Ada", second="Ben")
+    shared = StoryKnowledge(stores, story).lived_together(first="Ada", second="Ben")
     assert [(each.chapter_index, each.scene_index, each.is_alone) for each in shared.scenes] == [
         (1, 2, False),
         (2, 2, True),
     ]
-    assert lived_together(stores, story, first="Ada", second="Ben", as_of=at(2, 2)).alone == []
+    assert StoryKnowledge(stores, story).lived_together(first="Ada", second="Ben", as_of=at(2, 2)).alone == []
     with pytest.raises(UserInputError, match="not two characters"):
-        lived_together(stores, story, first="Ada", second="C0")
+        StoryKnowledge(stores, story).lived_together(first="Ada", second="C0")
 
 
 def test_the_authors_word_outranks_all_from_its_place_on(stores: MemoryStores, story: str) -> None:
     """It holds on entering the position, not before; a new reading of the scene leaves it; it is taken back."""
-    said = set_knowledge(stores, story, character="Ben", memory_id="M1", kind="hidden", start=at(2, 2))
+    said = StoryKnowledge(stores, story).set_knowledge(character="Ben", memory_id="M1", kind="hidden", start=at(2, 2))
     assert (said.chapter_index, said.scene_index) == (2, 1)
     assert "M1" in _known(stores, story, "Ben", at(2, 1))
     assert "M1" not in _known(stores, story, "Ben", at(2, 2))
     again = TELLS.model_copy(update={"text": TELLS.text + " The lamp went out."})
     ingest_scenes(stores, story, [again], index=False)
     assert "M1" not in _known(stores, story, "Ben", at(2, 2))
-    assert forget_knowledge(stores, story, character="Ben", memory_id="M1") == [said]
+    assert StoryKnowledge(stores, story).forget_knowledge(character="Ben", memory_id="M1") == [said]
     assert "M1" in _known(stores, story, "Ben", at(2, 2))
     with pytest.raises(UserInputError, match="nothing to take back"):
-        forget_knowledge(stores, story, character="Ben", memory_id="M1")
+        StoryKnowledge(stores, story).forget_knowledge(character="Ben", memory_id="M1")
 
 
-@pytest.mark.parametrize("take", [ban_memory, delete_memory])
+@pytest.mark.parametrize("take", [StoryMemories.ban_memory, StoryMemories.delete_memory])
 def test_a_memory_that_is_taken_out_is_known_to_nobody_until_it_is_back(
     stores: MemoryStores, story: str, take: Callable[..., object]
 ) -> None:
     """It stands in no list, the reader's neither; the author's word on it waits, and can be taken back meanwhile."""
-    set_knowledge(stores, story, character="Dora", memory_id="M1", how="overheard")
-    set_knowledge(stores, story, character="Ada", memory_id="M1", kind="hidden")
+    StoryKnowledge(stores, story).set_knowledge(character="Dora", memory_id="M1", how="overheard")
+    StoryKnowledge(stores, story).set_knowledge(character="Ada", memory_id="M1", kind="hidden")
     take(stores, story, memory_id="M1")
     for who in ("Ada", "Ben", "Dora", "reader"):
-        found = character_knowledge(stores, story, character=who)
+        found = StoryKnowledge(stores, story).knowledge(character=who)
         assert "M1" not in [each.source_id for each in [*found.known, *found.not_known]]
     with pytest.raises(UnknownMemoryError, match="'M1' is there by then"):
-        who_knows(stores, story, memory_id="M1")
-    assert len(forget_knowledge(stores, story, character="Ada", memory_id="M1")) == 1
-    unban_memory(stores, story, memory_id="M1")
+        StoryKnowledge(stores, story).who_knows(memory_id="M1")
+    assert len(StoryKnowledge(stores, story).forget_knowledge(character="Ada", memory_id="M1")) == 1
+    StoryMemories(stores, story).unban_memory(memory_id="M1")
     assert "M1" in _known(stores, story, "Dora")
     assert "M1" in _known(stores, story, "Ada")
 
 
 def test_a_memory_that_a_new_reading_lacks_is_known_to_nobody(stores: MemoryStores, story: str) -> None:
     """What was said of it counts for no other memory; the doctor names it, it can be taken back, or counts again."""
-    set_knowledge(stores, story, character="Dora", memory_id="M1", how="overheard")
-    set_knowledge(stores, story, character="Ada", memory_id="M1", kind="hidden")
+    StoryKnowledge(stores, story).set_knowledge(character="Dora", memory_id="M1", how="overheard")
+    StoryKnowledge(stores, story).set_knowledge(character="Ada", memory_id="M1", kind="hidden")
     assert check_minds(stores, story) == []
     other = _scene((1, 1), HIDES.text, "C0", memories=[_fact("N1", "Ada hid the heron key.", "C0")])
     ingest_scenes(stores, story, [other], index=False)
@@ -211,9 +211,9 @@ def test_a_memory_that_a_new_reading_lacks_is_known_to_nobody(stores: MemoryStor
     (finding,) = check_minds(stores, story)
     assert (finding.level, finding.what) == ("hint", "who knows what")
     assert "M1" in finding.message
-    assert len(forget_knowledge(stores, story, character="Ada", memory_id="M1")) == 1
+    assert len(StoryKnowledge(stores, story).forget_knowledge(character="Ada", memory_id="M1")) == 1
     with pytest.raises(UnknownMemoryError):
-        forget_knowledge(stores, story, character="Ada", memory_id="M1")
+        StoryKnowledge(stores, story).forget_knowledge(character="Ada", memory_id="M1")
     ingest_scenes(stores, story, [HIDES], index=False)
     assert _known(stores, story, "Dora", at(2, 1)) == ["M1"]
     assert "M1" in _known(stores, story, "Ada", at(2, 1))
@@ -222,34 +222,34 @@ def test_a_memory_that_a_new_reading_lacks_is_known_to_nobody(stores: MemoryStor
 
 def test_a_scene_that_moves_takes_along_what_is_learnt_in_it(stores: MemoryStores, story: str) -> None:
     """Quotes, tellers and the author's word are at the new place, and nobody knows it before."""
-    set_knowledge(stores, story, character="Dora", memory_id="M1", how="overheard", start=at(2, 1))
-    move_scene(stores, story, source=at(1, 2), target=at(5, 3))
-    ben = character_knowledge(stores, story, character="Ben")
+    StoryKnowledge(stores, story).set_knowledge(character="Dora", memory_id="M1", how="overheard", start=at(2, 1))
+    StoryScenes(stores, story).move_scene(source=at(1, 2), target=at(5, 3))
+    ben = StoryKnowledge(stores, story).knowledge(character="Ben")
     told = {each.source_id: each for each in ben.known}["M1"]
     assert (told.since_chapter, told.since_scene, told.learned_from) == (5, 3, "C0")
     assert told.quote == "told Ben where she had hidden the heron key"
     assert "M1" not in _known(stores, story, "Ben", at(5, 3))
-    dora = character_knowledge(stores, story, character="Dora")
+    dora = StoryKnowledge(stores, story).knowledge(character="Dora")
     assert [(each.source_id, each.since_chapter) for each in dora.known] == [("M1", 5)]
 
 
 def test_without_a_place_it_holds_since_the_memorys_scene(stores: MemoryStores, story: str) -> None:
     """The author may say that somebody saw it happen, or that a note of the author is a secret."""
-    set_knowledge(stores, story, character="Dora", memory_id="M1", how="overheard", certainty=0.4)
-    dora = character_knowledge(stores, story, character="Dora", as_of=at(1, 2))
+    StoryKnowledge(stores, story).set_knowledge(character="Dora", memory_id="M1", how="overheard", certainty=0.4)
+    dora = StoryKnowledge(stores, story).knowledge(character="Dora", as_of=at(1, 2))
     assert [(each.source_id, each.how, each.certainty) for each in dora.known] == [("M1", "overheard", 0.4)]
-    note = add_note(stores, story, text="The lamp is cursed.").note.chunk_id
+    note = StoryMemories(stores, story).note(text="The lamp is cursed.").note.chunk_id
     assert note in _known(stores, story, "Dora")
-    set_knowledge(stores, story, character="Dora", memory_id=note, kind="deceived")
+    StoryKnowledge(stores, story).set_knowledge(character="Dora", memory_id=note, kind="deceived")
     assert note not in _known(stores, story, "Dora")
 
 
 def test_a_whole_tale_may_be_the_authors_word(stores: MemoryStores, story: str) -> None:
     """All that Ada lived through becomes known to whom she tells it; a tale without a teller is refused."""
-    set_knowledge(stores, story, character="Dora", memory_id="*", how="told", learned_from="Ada")
+    StoryKnowledge(stores, story).set_knowledge(character="Dora", memory_id="*", how="told", learned_from="Ada")
     assert _known(stores, story, "Dora") == ["M1", "M2"]
     with pytest.raises(UserInputError, match="say who tells it"):
-        set_knowledge(stores, story, character="Dora", memory_id="*")
+        StoryKnowledge(stores, story).set_knowledge(character="Dora", memory_id="*")
 
 
 @pytest.mark.parametrize(
@@ -268,7 +268,7 @@ def test_what_cannot_be_said_is_refused(
 ) -> None:
     """The wrong name or value is named, with what is near it; nothing is stored."""
     with pytest.raises(error, match=told):
-        set_knowledge(stores, story, **({"character": "Ben", "memory_id": "M1"} | asked))
+        StoryKnowledge(stores, story).set_knowledge(**({"character": "Ben", "memory_id": "M1"} | asked))
     with stores.database(story).read() as unit:
         assert [each for each in unit.knowledge.said() if each.origin == "author"] == []
 
@@ -291,7 +291,7 @@ def test_a_record_round_trips_and_names_who_is_unknown(stores: MemoryStores) -> 
     assert stored == stray.record
     assert _known(stores, project, "Ada") == ["M1"]
     with pytest.raises(UnknownEntityError):
-        character_knowledge(stores, project, character="C77")
+        StoryKnowledge(stores, project).knowledge(character="C77")
 
 
 def test_a_quote_that_the_scene_lacks_proves_nothing(stores: MemoryStores) -> None:
@@ -301,7 +301,7 @@ def test_a_quote_that_the_scene_lacks_proves_nothing(stores: MemoryStores) -> No
     with stores.database(project).read() as unit:
         (said,) = unit.knowledge.said()
     assert (said.verified, said.source_span) == (False, None)
-    (known,) = character_knowledge(stores, project, character="Ben").known
+    (known,) = StoryKnowledge(stores, project).knowledge(character="Ben").known
     assert known.quote == ""
 
 
@@ -309,7 +309,7 @@ def test_what_was_read_is_kept_until_the_story_changes(stores: MemoryStores, sto
     """The same question is answered from the same reading; a write brings a new one."""
     first = knowledge_rules(stores, story, as_of=at(2, 1))
     assert knowledge_rules(stores, story, as_of=at(2, 1)) is first
-    add_note(stores, story, text="Nobody can swim.")
+    StoryMemories(stores, story).note(text="Nobody can swim.")
     assert knowledge_rules(stores, story, as_of=at(2, 1)) is not first
 
 
@@ -319,13 +319,13 @@ def test_what_stands_for_others_is_known_to_who_knows_them_all(stores: MemorySto
         sources = [each.chunk for each in unit.memories.list_matching() if each.chunk.content_type == "memory"]
         standing = consolidated_memory(ConsolidatedText(content="The key and the oath."), sources, created_at=utc_now())
         assert unit.consolidations.add(standing, sources)
-    found = who_knows(stores, story, memory_id=standing.chunk_id)
+    found = StoryKnowledge(stores, story).who_knows(memory_id=standing.chunk_id)
     assert {each.character_id for each in found.known_by} == {"reader", "C0", "C1"}
     (ben,) = [each for each in found.known_by if each.character_id == "C1"]
     assert (ben.source_id, ben.content) == (standing.chunk_id, "The key and the oath.")
     assert _known(stores, story, "Ben") == ["M1", "M2"]
     with pytest.raises(UserInputError, match="stands for other memories"):
-        set_knowledge(stores, story, character="Ben", memory_id=standing.chunk_id)
+        StoryKnowledge(stores, story).set_knowledge(character="Ben", memory_id=standing.chunk_id)
 
 
 def test_who_was_masked_is_one_person_once_the_story_shows_it(stores: MemoryStores, story: str) -> None:
@@ -335,8 +335,8 @@ def test_who_was_masked_is_one_person_once_the_story_shows_it(stores: MemoryStor
     assert _known(stores, story, "C3", at(2, 1)) == []
     assert _known(stores, story, "C0", at(2, 1)) == ["M1", "M2"]
     assert _known(stores, story, "C3", at(2, 2)) == ["M1", "M2"]
-    assert character_knowledge(stores, story, character="C0", as_of=at(2, 2)).character_id == "C3"
-    assert len(lived_together(stores, story, first="Dora", second="Ben").scenes) == 2
+    assert StoryKnowledge(stores, story).knowledge(character="C0", as_of=at(2, 2)).character_id == "C3"
+    assert len(StoryKnowledge(stores, story).lived_together(first="Dora", second="Ben").scenes) == 2
 
 
 _person = st.sampled_from(list(PEOPLE))
@@ -385,13 +385,13 @@ def test_nothing_later_bears_on_what_is_known(stores: MemoryStores, told: list[d
         for number, each in enumerate(told[:count]):
             if each["word"] is not None:
                 who, kind = each["word"]
-                set_knowledge(stores, project, character=who, memory_id=f"M{number}", kind=kind)
+                StoryKnowledge(stores, project).set_knowledge(character=who, memory_id=f"M{number}", kind=kind)
         return project
 
     whole = stored(len(scenes))
     for count in (1, 2, 3):
         cut = stored(count)
         for who in (*PEOPLE, "reader"):
-            told_whole = character_knowledge(stores, whole, character=who, as_of=at(*PLACES[count]))
-            assert told_whole == character_knowledge(stores, cut, character=who)
+            told_whole = StoryKnowledge(stores, whole).knowledge(character=who, as_of=at(*PLACES[count]))
+            assert told_whole == StoryKnowledge(stores, cut).knowledge(character=who)
             assert len(told_whole.known) + len(told_whole.not_known) == count

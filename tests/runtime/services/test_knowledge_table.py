@@ -10,9 +10,9 @@ from novelgen.errors import NovelgenError, UnknownEntityError, UnknownProjectErr
 from novelgen.models.knowledge import READER, KnownMemory
 from novelgen.models.position import StoryPosition
 from runtime.search.knowledge import knowledge_rules
-from runtime.services.knowledge import author_words, character_knowledge, restore_author_words, set_knowledge, who_knows
-from runtime.services.knowledge_table import knowledge_table
 from runtime.stores import MemoryStores
+from runtime.story.knowledge import StoryKnowledge
+from runtime.story.knowledge_table import StoryKnowledgeTable
 
 
 @pytest.mark.parametrize("project_id", ["demo", "demo-zh"])
@@ -21,11 +21,11 @@ def test_every_cell_is_what_who_knows_says(
     demo_stores: MemoryStores, project_id: str, as_of: StoryPosition | None
 ) -> None:
     """Whoever the table says knows a memory is among its knowers, and nobody else of the cast is."""
-    table = knowledge_table(demo_stores, project_id, as_of=as_of, limit=12)
+    table = StoryKnowledgeTable(demo_stores, project_id).knowledge_table(as_of=as_of, limit=12)
     assert len(table.rows) == 12
     assert next(iter(table.cast)) == READER
     for row in table.rows:
-        asked = who_knows(demo_stores, project_id, memory_id=row.source_id, as_of=as_of)
+        asked = StoryKnowledge(demo_stores, project_id).who_knows(memory_id=row.source_id, as_of=as_of)
         known = {each.character_id: each.how for each in asked.known_by if each.character_id in table.cast}
         cells = dict(zip(table.cast, row.cells, strict=True))
         told = {who: cell.how for who, cell in cells.items() if isinstance(cell, KnownMemory)}
@@ -34,35 +34,35 @@ def test_every_cell_is_what_who_knows_says(
 
 def test_the_latest_memories_come_first_and_none_from_the_position_on(demo_stores: MemoryStores) -> None:
     """Rows go back from the position, and the cast is of those who were on stage before it."""
-    table = knowledge_table(demo_stores, "demo", as_of=StoryPosition(2, 1), limit=1000)
+    table = StoryKnowledgeTable(demo_stores, "demo").knowledge_table(as_of=StoryPosition(2, 1), limit=1000)
     places = [(row.chapter_index or 0, row.scene_index or 0) for row in table.rows]
     assert places == sorted(places, reverse=True)
     assert max(places) < (2, 1)
     assert len(places) == table.total
-    everybody = knowledge_table(demo_stores, "demo", max_cast=100)
+    everybody = StoryKnowledgeTable(demo_stores, "demo").knowledge_table(max_cast=100)
     assert set(table.cast) < set(everybody.cast)
 
 
 def test_memories_about_somebody(demo_stores: MemoryStores) -> None:
     """Only what is about them has a row; words that nothing holds give an empty table."""
-    table = knowledge_table(demo_stores, "demo", about="Sparrow", limit=1000)
-    assert 0 < table.total < knowledge_table(demo_stores, "demo").total
-    assert knowledge_table(demo_stores, "demo", about="zeppelin").rows == []
+    table = StoryKnowledgeTable(demo_stores, "demo").knowledge_table(about="Sparrow", limit=1000)
+    assert 0 < table.total < StoryKnowledgeTable(demo_stores, "demo").knowledge_table().total
+    assert StoryKnowledgeTable(demo_stores, "demo").knowledge_table(about="zeppelin").rows == []
 
 
 def test_of_an_unknown_project_nothing_is_told(demo_stores: MemoryStores) -> None:
     """It is refused, and nothing is made."""
     with pytest.raises(UnknownProjectError):
-        knowledge_table(demo_stores, "nowhere")
+        StoryKnowledgeTable(demo_stores, "nowhere").knowledge_table()
 
 
 def test_parts_follow_each_other_without_a_gap(demo_stores: MemoryStores) -> None:
     """Each part says where the next one begins; together they are the whole, and the last says that it is."""
-    whole = [row.source_id for row in knowledge_table(demo_stores, "demo", limit=1000).rows]
+    whole = [row.source_id for row in StoryKnowledgeTable(demo_stores, "demo").knowledge_table(limit=1000).rows]
     seen: list[str] = []
     offset: int | None = 0
     while offset is not None:
-        part = knowledge_table(demo_stores, "demo", offset=offset, limit=30)
+        part = StoryKnowledgeTable(demo_stores, "demo").knowledge_table(offset=offset, limit=30)
         seen += [row.source_id for row in part.rows]
         offset = part.next_offset
     assert seen == whole
@@ -71,11 +71,9 @@ def test_parts_follow_each_other_without_a_gap(demo_stores: MemoryStores) -> Non
 @pytest.mark.parametrize("as_of", [None, StoryPosition(3, 1)])
 def test_what_one_knows_and_does_not_know(demo_stores: MemoryStores, as_of: StoryPosition | None) -> None:
     """The two halves of one person's table are all of it, and say what asking for that person says."""
-    told = character_knowledge(demo_stores, "demo", character="Sparrow", as_of=as_of)
+    told = StoryKnowledge(demo_stores, "demo").knowledge(character="Sparrow", as_of=as_of)
     for narrowing, memories in (("known", told.known), ("unknown", told.not_known)):
-        table = knowledge_table(
-            demo_stores,
-            "demo",
+        table = StoryKnowledgeTable(demo_stores, "demo").knowledge_table(
             as_of=as_of,
             narrowing=narrowing,  # type: ignore[arg-type]
             of="Sparrow",
@@ -90,46 +88,48 @@ def test_what_the_reader_knows_and_somebody_it_is_about_does_not(demo_stores: Me
     """Of nobody named, somebody whom the fact is about does not know it; of somebody named, they do not."""
     rules = knowledge_rules(demo_stores, "demo", as_of=StoryPosition())
     by_id = {each.source_id: each for each in rules.story.memories}
-    table = knowledge_table(demo_stores, "demo", narrowing="irony", limit=1000)
+    table = StoryKnowledgeTable(demo_stores, "demo").knowledge_table(narrowing="irony", limit=1000)
     for row in table.rows:
         about = set(by_id[row.source_id].entities) & rules.story.character_ids
         assert any(not rules.knows(each, by_id[row.source_id]).knows for each in about)
-    of_one = knowledge_table(demo_stores, "demo", narrowing="irony", of="Hale", limit=1000)
-    unknown = knowledge_table(demo_stores, "demo", narrowing="unknown", of="Hale", limit=1000)
+    of_one = StoryKnowledgeTable(demo_stores, "demo").knowledge_table(narrowing="irony", of="Hale", limit=1000)
+    unknown = StoryKnowledgeTable(demo_stores, "demo").knowledge_table(narrowing="unknown", of="Hale", limit=1000)
     assert [each.source_id for each in of_one.rows] == [each.source_id for each in unknown.rows]
 
 
 def test_what_is_kept_from_somebody(demo_stores: MemoryStores) -> None:
     """A secret is what is said to be kept from one while another knows it, and only from where that is said."""
-    assert knowledge_table(demo_stores, "demo", narrowing="secret").rows == []
-    set_knowledge(demo_stores, "demo", character="Finch", memory_id="M001", kind="hidden", start=StoryPosition(2, 1))
-    (row,) = knowledge_table(demo_stores, "demo", narrowing="secret", of="Finch").rows
+    assert StoryKnowledgeTable(demo_stores, "demo").knowledge_table(narrowing="secret").rows == []
+    StoryKnowledge(demo_stores, "demo").set_knowledge(
+        character="Finch", memory_id="M001", kind="hidden", start=StoryPosition(2, 1)
+    )
+    (row,) = StoryKnowledgeTable(demo_stores, "demo").knowledge_table(narrowing="secret", of="Finch").rows
     assert (row.source_id, row.said_of) == ("M001", ["C3"])
-    assert knowledge_table(demo_stores, "demo", narrowing="secret", of="Ines").rows == []
-    earlier = knowledge_table(demo_stores, "demo", narrowing="secret", as_of=StoryPosition(1, 3))
+    assert StoryKnowledgeTable(demo_stores, "demo").knowledge_table(narrowing="secret", of="Ines").rows == []
+    earlier = StoryKnowledgeTable(demo_stores, "demo").knowledge_table(narrowing="secret", as_of=StoryPosition(1, 3))
     assert earlier.rows == []
 
 
 def test_a_word_is_taken_back_to_what_stood_before(demo_stores: MemoryStores) -> None:
     """What the author had said comes back word for word; with nothing before, the rules hold again."""
     of_cell = {"character": "Finch", "memory_id": "M001"}
-    assert author_words(demo_stores, "demo", **of_cell) == []
-    first = set_knowledge(demo_stores, "demo", **of_cell, how="told", learned_from="Ines", certainty=0.5)
-    before = author_words(demo_stores, "demo", **of_cell)
+    assert StoryKnowledge(demo_stores, "demo").author_words(**of_cell) == []
+    first = StoryKnowledge(demo_stores, "demo").set_knowledge(**of_cell, how="told", learned_from="Ines", certainty=0.5)
+    before = StoryKnowledge(demo_stores, "demo").author_words(**of_cell)
     assert before == [first]
-    set_knowledge(demo_stores, "demo", **of_cell, kind="deceived", start=StoryPosition(3, 1))
-    stood = restore_author_words(demo_stores, "demo", **of_cell, words=before)
+    StoryKnowledge(demo_stores, "demo").set_knowledge(**of_cell, kind="deceived", start=StoryPosition(3, 1))
+    stood = StoryKnowledge(demo_stores, "demo").restore_author_words(**of_cell, words=before)
     assert [each.kind for each in stood] == ["knows", "deceived"]
-    assert author_words(demo_stores, "demo", **of_cell) == before
-    restore_author_words(demo_stores, "demo", **of_cell, words=[])
-    assert author_words(demo_stores, "demo", **of_cell) == []
+    assert StoryKnowledge(demo_stores, "demo").author_words(**of_cell) == before
+    StoryKnowledge(demo_stores, "demo").restore_author_words(**of_cell, words=[])
+    assert StoryKnowledge(demo_stores, "demo").author_words(**of_cell) == []
 
 
 def test_words_are_of_whom_and_what_is_named(demo_stores: MemoryStores) -> None:
     """Words that were said of somebody else and another fact are put on those that are named."""
-    said = set_knowledge(demo_stores, "demo", character="Ines", memory_id="M002", kind="doubts")
-    restore_author_words(demo_stores, "demo", character="Finch", memory_id="M001", words=[said])
-    (word,) = author_words(demo_stores, "demo", character="Finch", memory_id="M001")
+    said = StoryKnowledge(demo_stores, "demo").set_knowledge(character="Ines", memory_id="M002", kind="doubts")
+    StoryKnowledge(demo_stores, "demo").restore_author_words(character="Finch", memory_id="M001", words=[said])
+    (word,) = StoryKnowledge(demo_stores, "demo").author_words(character="Finch", memory_id="M001")
     assert (word.character_id, word.source_id, word.kind) == ("C3", "M001", "doubts")
 
 
@@ -145,13 +145,13 @@ def test_words_are_of_whom_and_what_is_named(demo_stores: MemoryStores) -> None:
 def test_a_table_that_cannot_be(demo_stores: MemoryStores, asked: dict[str, Any], error: type[Exception]) -> None:
     """An unknown narrowing, one without the person that it needs, and an unknown person are refused."""
     with pytest.raises(error):
-        knowledge_table(demo_stores, "demo", **asked)
+        StoryKnowledgeTable(demo_stores, "demo").knowledge_table(**asked)
 
 
 def test_words_on_nothing_are_refused(demo_stores: MemoryStores) -> None:
     """An unknown fact and an unknown person have no words and get none."""
     for character, memory_id in (("Ines", "M999"), ("Nobody At All", "M001")):
         with pytest.raises(NovelgenError):
-            author_words(demo_stores, "demo", character=character, memory_id=memory_id)
+            StoryKnowledge(demo_stores, "demo").author_words(character=character, memory_id=memory_id)
         with pytest.raises(NovelgenError):
-            restore_author_words(demo_stores, "demo", character=character, memory_id=memory_id, words=[])
+            StoryKnowledge(demo_stores, "demo").restore_author_words(character=character, memory_id=memory_id, words=[])

@@ -6,17 +6,9 @@ import pytest
 
 from novelgen.errors import UnknownMemoryError, UserInputError
 from novelgen.models.position import StoryPosition
-from runtime.services.entities import add_character
-from runtime.services.memories import (
-    add_note,
-    delete_memory,
-    edit_memory,
-    find_memory,
-    list_memories,
-    pin_memory,
-    place_before,
-)
 from runtime.stores import MemoryStores
+from runtime.story.entities import StoryEntities
+from runtime.story.memories import StoryMemories, place_before
 
 
 @pytest.mark.parametrize(
@@ -39,39 +31,39 @@ def test_a_note_from_the_very_beginning_has_no_place(start: StoryPosition | None
 
 def test_a_note_says_whom_it_concerns(stores: MemoryStores, project: str) -> None:
     """Whom it is given to and whom its text names count; of nobody known there is nobody."""
-    given = add_note(stores, project, text="Odile owes Marcus Vale a boat.", entities=["C2"])
+    given = StoryMemories(stores, project).note(text="Odile owes Marcus Vale a boat.", entities=["C2"])
     assert (given.named, given.occurs_nowhere) == (["C2", "C1"], False)
-    assert add_note(stores, project, text="Zebedee cannot swim.").named == []
+    assert StoryMemories(stores, project).note(text="Zebedee cannot swim.").named == []
 
 
 def test_who_occurs_nowhere_gives_no_weight(stores: MemoryStores, project: str) -> None:
     """A memory of somebody whom no scene has is marked, and neither pinned nor made weightier."""
-    add_character(stores, project, name="Zebedee", goals=["learn to swim"])
-    noted = add_note(stores, project, text="He cannot swim.", entities=["Zebedee"])
+    StoryEntities(stores, project).add_character(name="Zebedee", goals=["learn to swim"])
+    noted = StoryMemories(stores, project).note(text="He cannot swim.", entities=["Zebedee"])
     assert noted.occurs_nowhere
     memory_id = noted.note.chunk_id
-    assert find_memory(stores, project, memory_id=memory_id).occurs_nowhere
+    assert StoryMemories(stores, project).find_memory(memory_id=memory_id).occurs_nowhere
     with pytest.raises(UserInputError, match="occurs in no stored scene"):
-        pin_memory(stores, project, memory_id=memory_id)
+        StoryMemories(stores, project).pin_memory(memory_id=memory_id)
     with pytest.raises(UserInputError, match="occurs in no stored scene"):
-        edit_memory(stores, project, memory_id=memory_id, importance=10)
-    assert edit_memory(stores, project, memory_id=memory_id, importance=2).memory.chunk.importance == 2
+        StoryMemories(stores, project).edit_memory(memory_id=memory_id, importance=10)
+    assert StoryMemories(stores, project).edit_memory(memory_id=memory_id, importance=2).memory.chunk.importance == 2
 
 
 def test_canon_of_nobody_and_of_somebody_may_be_pinned(stores: MemoryStores, project: str) -> None:
     """A fact of the whole book, and one of somebody whom the story has, outrank others when they are pinned."""
     for entities in ((), ("Odile Brandt",)):
-        note = add_note(stores, project, text="The lake never thaws.", entities=entities).note
-        assert pin_memory(stores, project, memory_id=note.chunk_id).memory.pinned
+        note = StoryMemories(stores, project).note(text="The lake never thaws.", entities=entities).note
+        assert StoryMemories(stores, project).pin_memory(memory_id=note.chunk_id).memory.pinned
 
 
 def test_a_memory_is_found_by_either_id_whatever_was_decided(stores: MemoryStores, project: str) -> None:
     """The first one in the story of a source_id is meant; a deleted one is found, too."""
-    listed = list_memories(stores, project, limit=None).memories
+    listed = StoryMemories(stores, project).memories(limit=None).memories
     chunk = next(each.chunk for each in listed if each.chunk.source_id)
-    assert find_memory(stores, project, memory_id=chunk.chunk_id).chunk.chunk_id == chunk.chunk_id
-    assert find_memory(stores, project, memory_id=chunk.source_id or "").chunk.chunk_id == chunk.chunk_id
-    delete_memory(stores, project, memory_id=chunk.chunk_id)
-    assert find_memory(stores, project, memory_id=chunk.source_id or "").status == "deleted"
+    assert StoryMemories(stores, project).find_memory(memory_id=chunk.chunk_id).chunk.chunk_id == chunk.chunk_id
+    assert StoryMemories(stores, project).find_memory(memory_id=chunk.source_id or "").chunk.chunk_id == chunk.chunk_id
+    StoryMemories(stores, project).delete_memory(memory_id=chunk.chunk_id)
+    assert StoryMemories(stores, project).find_memory(memory_id=chunk.source_id or "").status == "deleted"
     with pytest.raises(UnknownMemoryError, match=r"'M999'.*novelgen memory list"):
-        find_memory(stores, project, memory_id="M999")
+        StoryMemories(stores, project).find_memory(memory_id="M999")

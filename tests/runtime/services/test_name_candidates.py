@@ -13,23 +13,10 @@ from novelgen.language.sightings import CandidateKind
 from novelgen.models.position import StoryPosition
 from runtime.ingest.ingest import ingest_scenes
 from runtime.ingest.scene_input import SceneInput
-from runtime.services.entities import (
-    edit_entity,
-    get_entity,
-    list_entities,
-    list_entity_changes,
-    merge_entities,
-    undo_entity_change,
-)
-from runtime.services.name_candidates import (
-    confirm_candidate,
-    drop_candidate,
-    is_candidate,
-    list_candidates,
-    merge_candidate,
-)
 from runtime.settings import load_settings
 from runtime.stores import MemoryStores
+from runtime.story.entities import StoryEntities
+from runtime.story.name_candidates import StoryNameCandidates
 from tests.support.databases import postgres_database
 
 SCENES = [
@@ -76,17 +63,17 @@ def project(stores: MemoryStores) -> str:
 
 
 def _offered(stores: MemoryStores, project: str, as_of: StoryPosition | None = None) -> list[str]:
-    found = list_candidates(stores, project, min_count=2, as_of=as_of)
+    found = StoryNameCandidates(stores, project).list_candidates(min_count=2, as_of=as_of)
     return [each.name for each in found.candidates]
 
 
 def _entities(stores: MemoryStores, project: str, as_of: StoryPosition | None = None) -> list[list[str]]:
-    return [each.names() for each in list_entities(stores, project, as_of=as_of)]
+    return [each.names() for each in StoryEntities(stores, project).list_entities(as_of=as_of)]
 
 
 def test_candidates_are_listed_and_are_no_entities(stores: MemoryStores, project: str) -> None:
     """The text's names come with their kind; entities stay as they were."""
-    found = {each.name: each.kind for each in list_candidates(stores, project).candidates}
+    found = {each.name: each.kind for each in StoryNameCandidates(stores, project).list_candidates().candidates}
     assert found == {
         "Ada Morris": "character",
         "Ben": "character",
@@ -98,7 +85,7 @@ def test_candidates_are_listed_and_are_no_entities(stores: MemoryStores, project
 
 def test_a_name_of_later_is_not_offered_before(stores: MemoryStores, project: str) -> None:
     """Who is first named in 5:1 is no candidate as of it, nor does what it tells count."""
-    before = list_candidates(stores, project, min_count=1, as_of=StoryPosition(5, 1)).candidates
+    before = StoryNameCandidates(stores, project).list_candidates(min_count=1, as_of=StoryPosition(5, 1)).candidates
     assert "Miss Holt" not in [name for each in before for name in each.names()]
     (ada,) = [each for each in before if each.name == "Ada Morris"]
     assert (ada.names(), ada.last) == (["Ada Morris"], "4:9")
@@ -107,15 +94,15 @@ def test_a_name_of_later_is_not_offered_before(stores: MemoryStores, project: st
 
 def test_candidates_are_told_by_kind_and_count(stores: MemoryStores, project: str) -> None:
     """Both narrow the list; a count below one is refused."""
-    places = list_candidates(stores, project, kind="location").candidates
+    places = StoryNameCandidates(stores, project).list_candidates(kind="location").candidates
     assert [each.name for each in places] == ["Gull Harbour"]
-    assert list_candidates(stores, project, min_count=99).candidates == []
+    assert StoryNameCandidates(stores, project).list_candidates(min_count=99).candidates == []
     with pytest.raises(UserInputError, match="min_count=0"):
-        list_candidates(stores, project, min_count=0)
+        StoryNameCandidates(stores, project).list_candidates(min_count=0)
     with pytest.raises(UserInputError, match="kind='person'"):
-        list_candidates(stores, project, kind=cast(CandidateKind, "person"))
+        StoryNameCandidates(stores, project).list_candidates(kind=cast(CandidateKind, "person"))
     with pytest.raises(UnknownProjectError):
-        list_candidates(stores, "nowhere")
+        StoryNameCandidates(stores, "nowhere").list_candidates()
 
 
 def test_a_text_that_changes_changes_its_candidates(stores: MemoryStores, project: str) -> None:
@@ -127,7 +114,7 @@ def test_a_text_that_changes_changes_its_candidates(stores: MemoryStores, projec
 
 def test_a_confirmed_candidate_is_known_from_its_first_scene(stores: MemoryStores, project: str) -> None:
     """It becomes an entity with its variants, each from where it first stands, and is offered no more."""
-    done = confirm_candidate(stores, project, name="Ada")
+    done = StoryNameCandidates(stores, project).confirm_candidate(name="Ada")
     assert done.entity is not None
     assert (done.entity.entity_id, done.entity.entity_type) == ("C0", "character")
     assert _entities(stores, project, StoryPosition(4, 9)) == []
@@ -138,27 +125,27 @@ def test_a_confirmed_candidate_is_known_from_its_first_scene(stores: MemoryStore
 
 def test_a_confirmation_is_undone(stores: MemoryStores, project: str) -> None:
     """Entity and names go, and the candidate is offered again; a second time is refused."""
-    done = confirm_candidate(stores, project, name="Miss Holt")
-    undone = undo_entity_change(stores, project, change_id=done.change.change_id)
+    done = StoryNameCandidates(stores, project).confirm_candidate(name="Miss Holt")
+    undone = StoryEntities(stores, project).undo(change_id=done.change.change_id)
     assert (undone.entity, _entities(stores, project)) == (None, [])
     assert "Miss Holt" in _offered(stores, project)
     with pytest.raises(UserInputError, match="undone already"):
-        undo_entity_change(stores, project, change_id=done.change.change_id)
+        StoryEntities(stores, project).undo(change_id=done.change.change_id)
 
 
 def test_a_confirmation_of_whom_more_is_said_is_not_undone(stores: MemoryStores, project: str) -> None:
     """Nothing that an author said of an entity since is lost."""
-    done = confirm_candidate(stores, project, name="Ben")
-    edit_entity(stores, project, name="Ben", changes={"mood": "calm"})
+    done = StoryNameCandidates(stores, project).confirm_candidate(name="Ben")
+    StoryEntities(stores, project).edit_entity(name="Ben", changes={"mood": "calm"})
     with pytest.raises(UserInputError, match="by now"):
-        undo_entity_change(stores, project, change_id=done.change.change_id)
-    assert get_entity(stores, project, name="Ben").entity.name == "Ben"
-    assert [each.undone_at for each in list_entity_changes(stores, project)] == [None]
+        StoryEntities(stores, project).undo(change_id=done.change.change_id)
+    assert StoryEntities(stores, project).entity(name="Ben").entity.name == "Ben"
+    assert [each.undone_at for each in StoryEntities(stores, project).list_entity_changes()] == [None]
 
 
 def test_a_kind_is_taken_from_the_author_first(stores: MemoryStores, project: str) -> None:
     """What the author says it is counts more than what the text suggests."""
-    done = confirm_candidate(stores, project, name="Gull Harbour", kind="faction")
+    done = StoryNameCandidates(stores, project).confirm_candidate(name="Gull Harbour", kind="faction")
     assert done.entity is not None
     assert (done.entity.entity_id, done.entity.entity_type) == ("F0", "faction")
 
@@ -168,63 +155,63 @@ def test_a_candidate_of_unknown_kind_asks_for_one(stores: MemoryStores, project:
     text = "They drank Quirmian. Nobody liked Quirmian. All had Quirmian."
     ingest_scenes(stores, project, [SceneInput(chapter_index=6, scene_index=1, text=text)], index=False)
     with pytest.raises(UserInputError, match=r"'Quirmian'.*--kind"):
-        confirm_candidate(stores, project, name="Quirmian")
-    assert confirm_candidate(stores, project, name="Quirmian", kind="item").change.entity_id == "I0"
+        StoryNameCandidates(stores, project).confirm_candidate(name="Quirmian")
+    assert StoryNameCandidates(stores, project).confirm_candidate(name="Quirmian", kind="item").change.entity_id == "I0"
 
 
 def test_a_candidate_becomes_names_of_an_entity(stores: MemoryStores, project: str) -> None:
     """Its names are aliases from where they first stand on; undoing takes those names and nothing else."""
-    confirm_candidate(stores, project, name="Ada Morris")
-    done = merge_candidate(stores, project, keep="Ada", other="Miss Holt")
+    StoryNameCandidates(stores, project).confirm_candidate(name="Ada Morris")
+    done = StoryNameCandidates(stores, project).merge_candidate(keep="Ada", other="Miss Holt")
     assert done.entity is not None
-    assert "Miss Holt" in get_entity(stores, project, name="C0").entity.names()
+    assert "Miss Holt" in StoryEntities(stores, project).entity(name="C0").entity.names()
     assert "Miss Holt" not in _entities(stores, project, StoryPosition(5, 1))[0]
     assert "Miss Holt" not in _offered(stores, project)
-    undo_entity_change(stores, project, change_id=done.change.change_id)
+    StoryEntities(stores, project).undo(change_id=done.change.change_id)
     assert set(_entities(stores, project)[0]) == {"Ada Morris", "Captain Morris", "Ada"}
     assert "Miss Holt" in _offered(stores, project)
 
 
 def test_two_candidates_become_one(stores: MemoryStores, project: str) -> None:
     """One is offered with the names of both; undone they are two again."""
-    done = merge_candidate(stores, project, keep="Ben", other="Miss Holt")
+    done = StoryNameCandidates(stores, project).merge_candidate(keep="Ben", other="Miss Holt")
     assert done.joined is not None
     assert {"Ben", "Miss Holt"} == set(done.joined.names())
     assert "Miss Holt" not in _offered(stores, project)
-    undo_entity_change(stores, project, change_id=done.change.change_id)
+    StoryEntities(stores, project).undo(change_id=done.change.change_id)
     assert {"Ben", "Miss Holt"} <= set(_offered(stores, project))
     with pytest.raises(UserInputError, match="one candidate already"):
-        merge_candidate(stores, project, keep="Ben", other="ben")
+        StoryNameCandidates(stores, project).merge_candidate(keep="Ben", other="ben")
 
 
 def test_a_dropped_candidate_is_not_offered_again(stores: MemoryStores, project: str) -> None:
     """Not under any of its names, until that is undone; entities are untouched."""
-    done = drop_candidate(stores, project, name="Ada")
+    done = StoryNameCandidates(stores, project).drop_candidate(name="Ada")
     assert (done.change.kind, done.candidate.name) == ("drop", "Ada Morris")
     assert "Ada Morris" not in _offered(stores, project)
-    assert not is_candidate(stores, project, name="Captain Morris")
-    undo_entity_change(stores, project, change_id=done.change.change_id)
-    assert is_candidate(stores, project, name="Captain Morris")
+    assert not StoryNameCandidates(stores, project).is_candidate(name="Captain Morris")
+    StoryEntities(stores, project).undo(change_id=done.change.change_id)
+    assert StoryNameCandidates(stores, project).is_candidate(name="Captain Morris")
 
 
 def test_names_that_the_text_does_not_hold_are_refused(stores: MemoryStores, project: str) -> None:
     """Nothing is confirmed, merged or dropped, and who is near is told."""
     with pytest.raises(UnknownEntityError, match="near it: Miss Holt"):
-        confirm_candidate(stores, project, name="Miss Hold")
+        StoryNameCandidates(stores, project).confirm_candidate(name="Miss Hold")
     with pytest.raises(UnknownEntityError, match="Zachary"):
-        drop_candidate(stores, project, name="Zachary")
+        StoryNameCandidates(stores, project).drop_candidate(name="Zachary")
     with pytest.raises(UnknownEntityError, match="Zachary"):
-        merge_candidate(stores, project, keep="Ben", other="Zachary")
+        StoryNameCandidates(stores, project).merge_candidate(keep="Ben", other="Zachary")
     with pytest.raises(UnknownEntityError, match="Zachary"):
-        merge_candidate(stores, project, keep="Zachary", other="Ben")
-    assert list_entity_changes(stores, project) == []
+        StoryNameCandidates(stores, project).merge_candidate(keep="Zachary", other="Ben")
+    assert StoryEntities(stores, project).list_entity_changes() == []
 
 
 def test_confirmed_candidates_merge_like_entities(stores: MemoryStores, project: str) -> None:
     """What was confirmed is an entity like any other."""
     for name in ("Ada", "Ben"):
-        confirm_candidate(stores, project, name=name)
-    merged = merge_entities(stores, project, keep="Ada", gone="Ben")
-    assert "Ben" in get_entity(stores, project, name="Ada").entity.names()
-    undo_entity_change(stores, project, change_id=merged.change.change_id)
+        StoryNameCandidates(stores, project).confirm_candidate(name=name)
+    merged = StoryEntities(stores, project).merge_entities(keep="Ada", gone="Ben")
+    assert "Ben" in StoryEntities(stores, project).entity(name="Ada").entity.names()
+    StoryEntities(stores, project).undo(change_id=merged.change.change_id)
     assert len(_entities(stores, project)) == 2

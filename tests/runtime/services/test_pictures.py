@@ -7,28 +7,22 @@ import pytest
 from novelgen.errors import UnknownEntityError, UserInputError
 from novelgen.models.position import StoryPosition
 from novelgen.models.state import StateChange
-from runtime.services.relationships import edit_relationship, get_relationship, relationship_course
-from runtime.services.states import stated_within
-from runtime.services.story_time import scenes_naming_characters
 from runtime.stores import MemoryStores
+from runtime.story.relationships import StoryRelationships
+from runtime.story.states import StoryStates
+from runtime.story.story_time import StoryTimes
 from tests.runtime.story_tools.guild_story import ENTITIES
 
 
 def test_a_course_has_every_step_as_it_stood_then(stores: MemoryStores, project: str) -> None:
     """Each step holds what was known after it; what both feel counts for each, and nothing comes from later."""
-    edit_relationship(
-        stores,
-        project,
-        first="C0",
-        second="C1",
-        intensity=3,
-        mutual_dimensions={"trust": 20},
-        start=StoryPosition(2, 1),
+    StoryRelationships(stores, project).edit_relationship(
+        first="C0", second="C1", intensity=3, mutual_dimensions={"trust": 20}, start=StoryPosition(2, 1)
     )
-    edit_relationship(
-        stores, project, first="C1", second="C0", status="hurt", intensity=9, dimensions={"trust": -40, "fear": 10}
+    StoryRelationships(stores, project).edit_relationship(
+        first="C1", second="C0", status="hurt", intensity=9, dimensions={"trust": -40, "fear": 10}
     )
-    course = relationship_course(stores, project, first="C1", second="C0")
+    course = StoryRelationships(stores, project).relationship_course(first="C1", second="C0")
     assert (course.character_a, course.character_b) == ("C0", "C1")
     assert [
         (each.chapter_index, each.status, each.intensity, each.dimensions_a, each.dimensions_b) for each in course.steps
@@ -38,18 +32,20 @@ def test_a_course_has_every_step_as_it_stood_then(stores: MemoryStores, project:
         (2, "hostile", 5, {"trust": 20}, {"trust": 20}),
         (2, "hurt", 9, {"trust": 20}, {"trust": -40, "fear": 10}),
     ]
-    stands = get_relationship(stores, project, first="C0", second="C1")
+    stands = StoryRelationships(stores, project).get_relationship(first="C0", second="C1")
     assert course.steps[-1].dimensions_b == {**stands.dimensions, **stands.dimensions_b}
-    earlier = relationship_course(stores, project, first="C0", second="C1", as_of=StoryPosition(2, 1))
+    earlier = StoryRelationships(stores, project).relationship_course(
+        first="C0", second="C1", as_of=StoryPosition(2, 1)
+    )
     assert earlier.steps == course.steps[:2]
 
 
 def test_a_course_of_nothing_is_refused(stores: MemoryStores, project: str) -> None:
     """Two of whom nothing is known together, and somebody unknown, have no course."""
     with pytest.raises(UserInputError, match="nothing is known"):
-        relationship_course(stores, project, first="C1", second="C2")
+        StoryRelationships(stores, project).relationship_course(first="C1", second="C2")
     with pytest.raises(UnknownEntityError):
-        relationship_course(stores, project, first="C0", second="C1", as_of=StoryPosition(1, 2))
+        StoryRelationships(stores, project).relationship_course(first="C0", second="C1", as_of=StoryPosition(1, 2))
 
 
 def test_a_stretch_states_what_lies_in_it_alone(stores: MemoryStores, project: str) -> None:
@@ -69,26 +65,26 @@ def test_a_stretch_states_what_lies_in_it_alone(stores: MemoryStores, project: s
                 change("C0", "mood", "sad", 2, 1),
             ]
         )
-    stretch = stated_within(stores, project, since=StoryPosition(1, 2), until=StoryPosition(2, 1))
+    stretch = StoryStates(stores, project).stated_within(since=StoryPosition(1, 2), until=StoryPosition(2, 1))
     said = [(each.entity_id, each.attribute, each.value) for each in stretch.changes]
     assert ("I9", "holder", "C1") in said
     assert ("C0", "mood", "glad") in said
     assert ("C0", "mood", "sad") not in said
     assert stretch.holders["I9"] == "C0"
     assert all(each.kind == "explicit" for each in stretch.changes)
-    to_the_end = stated_within(stores, project, since=StoryPosition(1, 2))
+    to_the_end = StoryStates(stores, project).stated_within(since=StoryPosition(1, 2))
     assert ("C0", "mood", "sad") in [(each.entity_id, each.attribute, each.value) for each in to_the_end.changes]
 
 
 def test_scenes_name_characters_by_names_known_by_then(stores: MemoryStores, project: str) -> None:
     """Every place is a stored scene before the position whose text has a name of the character."""
-    whole = scenes_naming_characters(stores, project).places
+    whole = StoryTimes(stores, project).scenes_naming_characters().places
     assert whole
     known = {each.entity_id: each for each in ENTITIES}
     for who, places in whole.items():
         assert known[who].entity_type == "character"
         assert places == sorted(set(places))
-    earlier = scenes_naming_characters(stores, project, as_of=StoryPosition(1, 2)).places
+    earlier = StoryTimes(stores, project).scenes_naming_characters(as_of=StoryPosition(1, 2)).places
     assert earlier == {
         who: kept for who, places in whole.items() if (kept := [place for place in places if place < (1, 2)])
     }

@@ -15,14 +15,14 @@ from runtime.index.index_files import IndexOwnership
 from runtime.index.locations import EmbeddedIndex
 from runtime.ingest.entities import store_entities
 from runtime.ingest.ingest import ingest_scenes
-from runtime.services.knowledge_table import knowledge_table
-from runtime.services.memories import add_note
-from runtime.services.project_deletion import TRASH_FOLDER, delete_project
-from runtime.services.projects import create_project, list_project_ids
-from runtime.services.search import search_memories
-from runtime.services.transfer import project_documents
 from runtime.settings import load_settings
 from runtime.stores import MemoryStores
+from runtime.story.knowledge_table import StoryKnowledgeTable
+from runtime.story.memories import StoryMemories
+from runtime.story.project_deletion import TRASH_FOLDER, StoryProjectDeletion
+from runtime.story.projects import StoryProjects, list_project_ids
+from runtime.story.search import StorySearch
+from runtime.story.transfer import StoryTransfer
 from tests.runtime.story_tools.guild_story import ENTITIES, scene
 from tests.support.databases import BOTH, postgres_database
 
@@ -34,14 +34,14 @@ def _open(folder: Path, **settings: Any) -> MemoryStores:
 
 
 def _fill(stores: MemoryStores, project_id: str) -> None:
-    create_project(stores, project_id, name=project_id, language="en")
+    StoryProjects(stores, project_id).create_project(name=project_id, language="en")
     store_entities(stores, project_id, ENTITIES, origin="author")
     ingest_scenes(stores, project_id, [scene(*place) for place in ((1, 1), (1, 2), (2, 1))])
-    add_note(stores, project_id, text=f"The lamp of {project_id} is lit.")
+    StoryMemories(stores, project_id).note(text=f"The lamp of {project_id} is lit.")
 
 
 def _found(stores: MemoryStores, project_id: str) -> list[str]:
-    found = search_memories(stores, project_id, query="Which lamp is lit?")
+    found = StorySearch(stores, project_id).search_memories(query="Which lamp is lit?")
     return [each.content for each in found if "lamp" in each.content]
 
 
@@ -93,26 +93,26 @@ def _rows(url: str, project_id: str) -> dict[str, int]:
 
 def test_a_project_goes_with_its_folder_and_no_other(stores: MemoryStores) -> None:
     """Rows, index and files of one project are gone; the other one answers as before, from the same program."""
-    before = project_documents(stores, KEPT)
-    knowledge_table(stores, GONE)
-    deleted = delete_project(stores, GONE, confirm=GONE)
+    before = StoryTransfer(stores, KEPT).project_documents()
+    StoryKnowledgeTable(stores, GONE).knowledge_table()
+    deleted = StoryProjectDeletion(stores, GONE).delete_project(confirm=GONE)
     assert (deleted.scenes, deleted.files > 3) == (3, True)
     assert list_project_ids(stores) == [KEPT]
     assert [each.name for each in stores.settings.projects_dir.iterdir()] == [KEPT]
     with pytest.raises(UnknownProjectError):
         stores.database(GONE)
-    assert project_documents(stores, KEPT) == before
+    assert StoryTransfer(stores, KEPT).project_documents() == before
     assert f"The lamp of {KEPT} is lit." in _found(stores, KEPT)
 
 
 def test_a_name_that_is_free_again_begins_anew(stores: MemoryStores) -> None:
     """A project made under the id of a deleted one holds nothing of it, although the program read it before."""
-    knowledge_table(stores, GONE)
-    delete_project(stores, GONE, confirm=GONE)
-    create_project(stores, GONE, name="Another", language="en")
+    StoryKnowledgeTable(stores, GONE).knowledge_table()
+    StoryProjectDeletion(stores, GONE).delete_project(confirm=GONE)
+    StoryProjects(stores, GONE).create_project(name="Another", language="en")
     assert _found(stores, GONE) == []
-    assert knowledge_table(stores, GONE).rows == []
-    add_note(stores, GONE, text="A lamp is lit elsewhere.")
+    assert StoryKnowledgeTable(stores, GONE).knowledge_table().rows == []
+    StoryMemories(stores, GONE).note(text="A lamp is lit elsewhere.")
     assert _found(stores, GONE) == ["A lamp is lit elsewhere."]
 
 
@@ -120,7 +120,7 @@ def test_a_name_that_is_free_again_begins_anew(stores: MemoryStores) -> None:
 def test_without_its_id_nothing_goes(stores: MemoryStores, confirm: str) -> None:
     """Whoever does not write the id deletes nothing."""
     with pytest.raises(UserInputError, match="confirm"):
-        delete_project(stores, GONE, confirm=confirm)
+        StoryProjectDeletion(stores, GONE).delete_project(confirm=confirm)
     assert list_project_ids(stores) == [GONE, KEPT]
 
 
@@ -131,7 +131,7 @@ def test_what_is_not_there_cannot_be_deleted(stores: MemoryStores) -> None:
     (other / "lamp.png").write_bytes(b"x")
     for name in ("nobody", "photos"):
         with pytest.raises(UnknownProjectError):
-            delete_project(stores, name, confirm=name)
+            StoryProjectDeletion(stores, name).delete_project(confirm=name)
     assert (other / "lamp.png").exists()
 
 
@@ -141,11 +141,11 @@ def test_an_index_that_another_process_owns_keeps_its_project(stores: MemoryStor
     ownership = IndexOwnership(EmbeddedIndex(stores.paths(GONE).vectors))
     ownership.acquire()
     with pytest.raises(VectorIndexOwnedError):
-        delete_project(stores, GONE, confirm=GONE)
+        StoryProjectDeletion(stores, GONE).delete_project(confirm=GONE)
     assert _found(stores, GONE)
     ownership.release()
     stores.close()
-    delete_project(stores, GONE, confirm=GONE)
+    StoryProjectDeletion(stores, GONE).delete_project(confirm=GONE)
     assert list_project_ids(stores) == [KEPT]
 
 
@@ -155,7 +155,7 @@ def test_a_damaged_database_goes_too(stores: MemoryStores) -> None:
     stores.paths(GONE).database.write_bytes(b"no database" * 500)
     with pytest.raises(DatabaseError):
         stores.database(GONE)
-    assert delete_project(stores, GONE, confirm=GONE).scenes == 0
+    assert StoryProjectDeletion(stores, GONE).delete_project(confirm=GONE).scenes == 0
     assert list_project_ids(stores) == [KEPT]
 
 
@@ -164,7 +164,7 @@ def test_a_folder_that_lies_elsewhere_stays(stores: MemoryStores, tmp_path: Path
     stores.close()
     elsewhere = stores.paths(GONE).folder.rename(tmp_path / "elsewhere")
     stores.paths(GONE).folder.symlink_to(elsewhere)
-    delete_project(stores, GONE, confirm=GONE)
+    StoryProjectDeletion(stores, GONE).delete_project(confirm=GONE)
     assert list_project_ids(stores) == [KEPT]
     assert (elsewhere / "settings.json").exists()
 
@@ -175,7 +175,7 @@ def test_what_a_deletion_left_goes_with_the_next(stores: MemoryStores) -> None:
     (trash / "a1b2").mkdir(parents=True)
     (trash / "a1b2" / "novel.db").write_bytes(b"x")
     assert list_project_ids(stores) == [GONE, KEPT]
-    delete_project(stores, GONE, confirm=GONE)
+    StoryProjectDeletion(stores, GONE).delete_project(confirm=GONE)
     assert not trash.exists()
 
 
@@ -184,14 +184,14 @@ def test_of_a_shared_database_only_its_own_rows_go(tmp_path: Path, shared_url: s
     with _open(tmp_path / "projects", database_url=shared_url) as stores:
         for project_id in (KEPT, GONE):
             _fill(stores, project_id)
-        before, documents = _rows(shared_url, KEPT), project_documents(stores, KEPT)
+        before, documents = _rows(shared_url, KEPT), StoryTransfer(stores, KEPT).project_documents()
         assert {"scenes", "memory_chunks", "entities", "index_outbox"} <= {
             table for table, count in _rows(shared_url, GONE).items() if count
         }
-        delete_project(stores, GONE, confirm=GONE)
+        StoryProjectDeletion(stores, GONE).delete_project(confirm=GONE)
         assert not any(_rows(shared_url, GONE).values())
         assert _rows(shared_url, KEPT) == before
-        assert project_documents(stores, KEPT) == documents
+        assert StoryTransfer(stores, KEPT).project_documents() == documents
         assert f"The lamp of {KEPT} is lit." in _found(stores, KEPT)
         _fill(stores, GONE)
         assert f"The lamp of {GONE} is lit." in _found(stores, GONE)
@@ -212,8 +212,8 @@ def test_a_deletion_that_was_cut_short_is_finished(
         with monkeypatch.context() as patched:
             patched.setattr(Path, "rename", full_disk)
             with pytest.raises(ContextWriteError, match="delete it again"):
-                delete_project(stores, GONE, confirm=GONE)
+                StoryProjectDeletion(stores, GONE).delete_project(confirm=GONE)
         assert list_project_ids(stores) == [GONE, KEPT]
-        delete_project(stores, GONE, confirm=GONE)
+        StoryProjectDeletion(stores, GONE).delete_project(confirm=GONE)
         assert list_project_ids(stores) == [KEPT]
         assert _found(stores, KEPT)

@@ -10,10 +10,10 @@ from typing import Any
 import pytest
 
 from novelgen.errors import InvalidFileError
-from runtime.services.ingest import ingest_project
-from runtime.services.scene_plans import find_planned_scene, list_own_plans, read_plan_lines, read_plan_text
 from runtime.settings import load_settings
 from runtime.stores import MemoryStores
+from runtime.story.ingest import StoryIngest
+from runtime.story.scene_plans import StoryScenePlans, read_plan_lines, read_plan_text
 from tests.runtime.doors.cli.small_project import PLAN, PROJECT, write_project
 
 
@@ -42,7 +42,7 @@ def test_the_given_file_is_the_plan(stores: MemoryStores, tmp_path: Path) -> Non
     """A file that is given wins over the chapter's plan, which is still passed on."""
     file = tmp_path / "plan.json"
     file.write_text(json.dumps(PLAN | {"purpose": "another"}), encoding="utf-8")
-    found = find_planned_scene(stores, PROJECT, chapter_index=3, scene_index=1, plan_file=file)
+    found = StoryScenePlans(stores, PROJECT).find_planned_scene(chapter_index=3, scene_index=1, plan_file=file)
     assert found.plan.purpose == "another"
     assert found.chapter_plan is not None
     assert found.chapter_plan.chapter_title == "Back"
@@ -50,7 +50,7 @@ def test_the_given_file_is_the_plan(stores: MemoryStores, tmp_path: Path) -> Non
 
 def test_without_a_file_the_chapter_plan_has_it(stores: MemoryStores) -> None:
     """The scene's entry of chapters/chapter_NNN_plan.json is the plan."""
-    found = find_planned_scene(stores, PROJECT, chapter_index=3, scene_index=1)
+    found = StoryScenePlans(stores, PROJECT).find_planned_scene(chapter_index=3, scene_index=1)
     assert found.plan.purpose == PLAN["purpose"]
 
 
@@ -62,7 +62,7 @@ def test_a_chapter_plan_of_novel_gen_has_it(stores: MemoryStores, is_given: bool
     file = stores.paths(PROJECT).chapter_plan_file(5)
     file.write_text(json.dumps(plan), encoding="utf-8")
     place = {"plan_file": file} if is_given else {"chapter_index": 5}
-    found = find_planned_scene(stores, PROJECT, scene_index=2, **place)
+    found = StoryScenePlans(stores, PROJECT).find_planned_scene(scene_index=2, **place)
     assert (found.chapter_index, found.plan.purpose, found.plan.characters) == (5, PLAN["purpose"], ["Ada", "Ben"])
     assert found.chapter_plan is not None
     assert found.chapter_plan.extra == {"goal": "the key"}
@@ -71,12 +71,12 @@ def test_a_chapter_plan_of_novel_gen_has_it(stores: MemoryStores, is_given: bool
 def test_a_plan_is_said_and_its_place_is_the_next(stores: MemoryStores) -> None:
     """Without numbers the scene is the first of the chapter after the last stored one, or the next of its own."""
     spoken = {"purpose": "Ada opens the door", "characters": ["Ada"]}
-    assert find_planned_scene(stores, PROJECT, spoken_plan=spoken).chapter_index == 1
-    ingest_project(stores, PROJECT)
-    found = find_planned_scene(stores, PROJECT, spoken_plan=spoken)
+    assert StoryScenePlans(stores, PROJECT).find_planned_scene(spoken_plan=spoken).chapter_index == 1
+    StoryIngest(stores, PROJECT).ingest_project()
+    found = StoryScenePlans(stores, PROJECT).find_planned_scene(spoken_plan=spoken)
     assert (found.chapter_index, found.scene_index, found.plan.characters) == (3, 1, ["Ada"])
     assert found.chapter_plan is not None
-    within = find_planned_scene(stores, PROJECT, chapter_index=2, spoken_plan=spoken)
+    within = StoryScenePlans(stores, PROJECT).find_planned_scene(chapter_index=2, spoken_plan=spoken)
     assert (within.chapter_index, within.scene_index) == (2, 3)
 
 
@@ -84,7 +84,7 @@ def test_a_plan_is_said_and_its_place_is_the_next(stores: MemoryStores) -> None:
 def test_a_missing_plan_names_both_places(stores: MemoryStores, chapter: int, scene: int) -> None:
     """Whether the scene or the whole chapter lacks a plan, the error names --plan and the project's file."""
     with pytest.raises(InvalidFileError, match=rf"chapter_00{chapter}_plan\.json.*--plan"):
-        find_planned_scene(stores, PROJECT, chapter_index=chapter, scene_index=scene)
+        StoryScenePlans(stores, PROJECT).find_planned_scene(chapter_index=chapter, scene_index=scene)
 
 
 @pytest.mark.parametrize(
@@ -103,7 +103,7 @@ def test_a_given_file_without_the_scene_is_refused(
     if plan is not None:
         file.write_text(json.dumps(plan), encoding="utf-8")
     with pytest.raises(InvalidFileError, match=told):
-        find_planned_scene(stores, PROJECT, chapter_index=3, scene_index=1, plan_file=file)
+        StoryScenePlans(stores, PROJECT).find_planned_scene(chapter_index=3, scene_index=1, plan_file=file)
 
 
 def test_the_plan_of_a_chapter_is_a_file_of_plans(tmp_path: Path) -> None:
@@ -169,13 +169,15 @@ def test_a_file_without_plans_is_refused(tmp_path: Path, content: str) -> None:
 def test_own_plans_end_where_the_story_is_read(stores: MemoryStores) -> None:
     """Plans of later scenes are not listed, nor a file that cannot be read; the latest come last."""
     paths = stores.paths(PROJECT)
-    places = [(each.chapter_index, each.scene_index) for each in list_own_plans(stores, PROJECT, until=(9, 1))]
+    places = [
+        (each.chapter_index, each.scene_index) for each in StoryScenePlans(stores, PROJECT).list_own_plans(until=(9, 1))
+    ]
     assert (3, 1) in places
     assert places == sorted(places)
-    assert list_own_plans(stores, PROJECT, until=(9, 1), last=1)[0].plan.purpose
-    assert list_own_plans(stores, PROJECT, until=(2, 9)) == []
+    assert StoryScenePlans(stores, PROJECT).list_own_plans(until=(9, 1), last=1)[0].plan.purpose
+    assert StoryScenePlans(stores, PROJECT).list_own_plans(until=(2, 9)) == []
     paths.chapter_plan_file(4).write_text("{broken", encoding="utf-8")
-    after = list_own_plans(stores, PROJECT, until=(9, 1))
+    after = StoryScenePlans(stores, PROJECT).list_own_plans(until=(9, 1))
     assert [(each.chapter_index, each.scene_index) for each in after] == places
 
 

@@ -9,9 +9,9 @@ from novelgen.models.position import StoryPosition
 from novelgen.models.record import SceneRecord
 from runtime.ingest.ingest import ingest_scene
 from runtime.ingest.scene_input import SceneInput
-from runtime.services.scene_reading import read_scene
-from runtime.services.states import state_history
 from runtime.stores import MemoryStores
+from runtime.story.scene_reading import StorySceneReading
+from runtime.story.states import StoryStates
 
 FIRST = "Ada came in from the rain. The lamp went out at noon, and nobody lit it again."
 SECOND = "Bo lit the lamp. It burned all night."
@@ -55,7 +55,7 @@ def lamp(demo_stores: MemoryStores) -> MemoryStores:
 
 def test_facts_come_in_the_order_of_their_words(lamp: MemoryStores) -> None:
     """What a quote proves has its place in the text; what has none comes last."""
-    read = read_scene(lamp, "demo", position=StoryPosition(90, 1))
+    read = StorySceneReading(lamp, "demo").read_scene(position=StoryPosition(90, 1))
     quoted = [(each.kind, FIRST[slice(*each.span)]) for each in read.facts if each.span]
     assert ("memory", "The lamp went out at noon") in quoted
     assert [each.span for each in read.facts if each.span] == sorted(each.span for each in read.facts if each.span)
@@ -65,7 +65,7 @@ def test_facts_come_in_the_order_of_their_words(lamp: MemoryStores) -> None:
 
 def test_a_cleared_state_says_so(lamp: MemoryStores) -> None:
     """An attribute that the scene took away is told without a value."""
-    read = read_scene(lamp, "demo", position=StoryPosition(90, 1))
+    read = StorySceneReading(lamp, "demo").read_scene(position=StoryPosition(90, 1))
     states = {each.source_id: each.text for each in read.facts if each.kind == "state"}
     assert states.keys() == {"C0.mood", "C0.goals"}
     assert states["C0.goals"].endswith("—")
@@ -75,15 +75,15 @@ def test_a_cleared_state_says_so(lamp: MemoryStores) -> None:
 def test_what_replaced_a_fact_later_is_told_from_there_on(lamp: MemoryStores) -> None:
     """Read before the scene that replaced it, a fact holds."""
     place = StoryPosition(90, 1)
-    then = read_scene(lamp, "demo", position=place, as_of=StoryPosition(90, 2))
-    now = read_scene(lamp, "demo", position=place)
+    then = StorySceneReading(lamp, "demo").read_scene(position=place, as_of=StoryPosition(90, 2))
+    now = StorySceneReading(lamp, "demo").read_scene(position=place)
     assert [each.replaced_by for each in then.facts if each.source_id == "MX1"] == [""]
     assert [each.replaced_by for each in now.facts if each.source_id == "MX1"] == ["MX2"]
 
 
 def test_a_quote_that_is_not_in_the_scene_says_so(lamp: MemoryStores) -> None:
     """The fact stays, unverified and without words."""
-    read = read_scene(lamp, "demo", position=StoryPosition(90, 2))
+    read = StorySceneReading(lamp, "demo").read_scene(position=StoryPosition(90, 2))
     fact = next(each for each in read.facts if each.source_id == "MX2")
     assert (fact.span, fact.is_verified) == (None, False)
 
@@ -94,17 +94,17 @@ def test_a_scene_that_does_not_lie_before_the_position_is_refused(
 ) -> None:
     """Neither the scene at the position nor a later one is read, stored or not."""
     with pytest.raises(UnknownSceneError):
-        read_scene(demo_stores, "demo", position=place, as_of=StoryPosition(3, 1))
+        StorySceneReading(demo_stores, "demo").read_scene(position=place, as_of=StoryPosition(3, 1))
 
 
 def test_the_history_of_a_state_ends_at_the_position(lamp: MemoryStores) -> None:
     """Every stated change of an entity before a position is told in its order, and none of anybody else."""
-    whole = state_history(lamp, "demo", entity="Ines")
+    whole = StoryStates(lamp, "demo").state_history(entity="Ines")
     assert {each.entity_id for each in whole} == {"C0"}
     moods = [(each.value, each.scene_index) for each in whole if each.attribute == "mood"]
     assert moods == [("weary", 1), ("weary", 2)]
-    then = state_history(lamp, "demo", entity="Ines", as_of=StoryPosition(2, 1))
+    then = StoryStates(lamp, "demo").state_history(entity="Ines", as_of=StoryPosition(2, 1))
     assert then
     assert all((each.chapter_index or 0) < 2 for each in then)
     with pytest.raises(UnknownEntityError):
-        state_history(lamp, "demo", entity="Nobody at all")
+        StoryStates(lamp, "demo").state_history(entity="Nobody at all")

@@ -16,10 +16,10 @@ from runtime.ingest.entities import store_entities
 from runtime.ingest.ingest import ingest_scenes
 from runtime.ingest.scene_input import SceneInput
 from runtime.search.continuity import story_before
-from runtime.services.conflicts import list_conflicts, waive_conflict
-from runtime.services.story_time import story_timeline
 from runtime.settings import load_settings
 from runtime.stores import MemoryStores
+from runtime.story.conflicts import StoryConflicts
+from runtime.story.story_time import StoryTimes
 
 _numbers = itertools.count(1)
 ENTITIES = [
@@ -73,7 +73,7 @@ def project(stores: MemoryStores) -> str:
 
 def test_scenes_have_days_and_an_order_lived(stores: MemoryStores, project: str) -> None:
     """Records speak, then first words; the flashback lies before the story."""
-    found = story_timeline(stores, project)
+    found = StoryTimes(stores, project).story_times()
     assert [each.story_day for each in found.scenes[:4]] == [1, None, 2, 4]
     assert [each.lived_order for each in found.scenes[:4]] == [2, 1, 3, 4]
     assert [each.said_in for each in found.scenes[:3]] == ["record", "record", "text"]
@@ -83,34 +83,36 @@ def test_scenes_have_days_and_an_order_lived(stores: MemoryStores, project: str)
 
 def test_only_what_lies_before_the_position_is_told(stores: MemoryStores, project: str) -> None:
     """A read as of an earlier position is that of the story up to there."""
-    early = story_timeline(stores, project, as_of=StoryPosition(3, 1))
+    early = StoryTimes(stores, project).story_times(as_of=StoryPosition(3, 1))
     assert [each.chapter_index for each in early.scenes] == [1, 2]
-    assert early.scenes == story_timeline(stores, project).scenes[:2]
+    assert early.scenes == StoryTimes(stores, project).story_times().scenes[:2]
     before = story_before(stores, project, as_of=StoryPosition(3, 1))
     assert list(before.story_times) == early.scenes
-    assert story_timeline(stores, project, as_of=StoryPosition(1, 1)).scenes == []
+    assert StoryTimes(stores, project).story_times(as_of=StoryPosition(1, 1)).scenes == []
 
 
 def test_scenes_of_one_character_count_from_the_last_one_with_them(stores: MemoryStores, project: str) -> None:
     """Days are those of the whole story; the time between is since the character was there last."""
-    found = story_timeline(stores, project, character="Wren", as_of=StoryPosition(5, 1))
+    found = StoryTimes(stores, project).story_times(character="Wren", as_of=StoryPosition(5, 1))
     assert [(each.chapter_index, each.story_day) for each in found.scenes] == [(1, 1), (4, 4)]
     assert found.scenes[1].since_previous == DaySpan(min_days=3, max_days=3)
     with pytest.raises(UnknownEntityError):
-        story_timeline(stores, project, character="Nobody")
+        StoryTimes(stores, project).story_times(character="Nobody")
     with pytest.raises(UnknownProjectError):
-        story_timeline(stores, "no-such-project")
+        StoryTimes(stores, "no-such-project").story_times()
 
 
 def test_what_is_unsaid_is_left_out(stores: MemoryStores, project: str) -> None:
     """A scene's JSON holds no field of which nothing is known."""
-    flashback = story_timeline(stores, project).scenes[1].model_dump(mode="json")
+    flashback = StoryTimes(stores, project).story_times().scenes[1].model_dump(mode="json")
     assert not {"story_day", "until_day", "since_previous"} & flashback.keys()
 
 
 def test_a_date_that_cannot_be_is_a_conflict_until_it_is_waived(stores: MemoryStores, project: str) -> None:
     """The next day after the ninth or later is not the thirtieth."""
-    [listed] = list_conflicts(stores, project)
+    [listed] = StoryConflicts(stores, project).conflicts()
     assert (listed.conflict.kind, listed.conflict.second.chapter_index) == ("story_time", 5)
-    waive_conflict(stores, project, conflict_id=listed.conflict.conflict_id, note="an error of the almanac")
-    assert list_conflicts(stores, project) == []
+    StoryConflicts(stores, project).waive_conflict(
+        conflict_id=listed.conflict.conflict_id, note="an error of the almanac"
+    )
+    assert StoryConflicts(stores, project).conflicts() == []

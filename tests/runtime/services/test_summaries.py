@@ -15,9 +15,9 @@ from runtime.ingest.entities import store_entities
 from runtime.ingest.ingest import ingest_scenes
 from runtime.ingest.scene_input import SceneInput
 from runtime.memory_tools import StoryMemoryTools
-from runtime.services.summaries import get_summary, list_summaries, write_author_summary, write_model_summaries
 from runtime.settings import load_settings
 from runtime.stores import MemoryStores
+from runtime.story.summaries import StorySummarizing
 from tests.runtime.ingest.made_up_story import ENTITIES, record, recorded_scenes, scene
 from tests.support.scripted_chat_model import ScriptedChatModel, answering
 
@@ -49,7 +49,10 @@ def repeating(messages: list[BaseMessage]) -> str:
 
 def states(stores: MemoryStores) -> list[tuple[str, int, str, str]]:
     """Return level, number, origin and state of all that is listed."""
-    return [(each.level, each.number, each.origin, each.state) for each in list_summaries(stores, PROJECT)]
+    return [
+        (each.level, each.number, each.origin, each.state)
+        for each in StorySummarizing(stores, PROJECT).list_summaries()
+    ]
 
 
 def test_every_chapter_and_part_is_listed(stores: MemoryStores) -> None:
@@ -60,14 +63,14 @@ def test_every_chapter_and_part_is_listed(stores: MemoryStores) -> None:
         ("part", 1, "made", "current"),
         ("part", 2, "made", "current"),
     ]
-    assert get_summary(stores, PROJECT, level="chapter", number=1).told == "event 11. event 12."
+    assert StorySummarizing(stores, PROJECT).get_summary(level="chapter", number=1).told == "event 11. event 12."
 
 
 def test_a_chapter_of_which_only_the_text_is_known_is_not_written(stores: MemoryStores) -> None:
     """The model is not asked, and the error names the command that makes records."""
     ingest_scenes(stores, PROJECT, [SceneInput(chapter_index=3, scene_index=1, text="Fog.")], index=False)
     with pytest.raises(UserInputError, match=r"no record tells what happens in 'chapter 3'.*novelgen extract demo"):
-        write_model_summaries(stores, PROJECT, model=answering(), only=("chapter", 3))
+        StorySummarizing(stores, PROJECT).write_model_summaries(model=answering(), only=("chapter", 3))
 
 
 def test_a_part_that_goes_on_is_listed_as_not_over(stores: MemoryStores) -> None:
@@ -75,43 +78,43 @@ def test_a_part_that_goes_on_is_listed_as_not_over(stores: MemoryStores) -> None
     longer = stores.settings.memory.summarization.model_copy(update={"chapters_per_part": 5})
     memory = stores.settings.memory.model_copy(update={"summarization": longer})
     with MemoryStores(stores.settings.model_copy(update={"memory": memory})) as opened:
-        listed = get_summary(opened, PROJECT, level="part", number=1)
+        listed = StorySummarizing(opened, PROJECT).get_summary(level="part", number=1)
         assert (listed.state, listed.told) == ("unfinished", "")
         with pytest.raises(UserInputError, match="'part 1' is not over yet"):
-            write_model_summaries(opened, PROJECT, model=answering(), only=("part", 1))
+            StorySummarizing(opened, PROJECT).write_model_summaries(model=answering(), only=("part", 1))
 
 
 def test_a_persons_summary_is_told_from_the_next_chapter_on(stores: MemoryStores) -> None:
     """It stays when scenes change, and is listed as older."""
-    write_author_summary(stores, PROJECT, level="chapter", number=1, text="玛丽来了，\n汤姆答应了。")
+    StorySummarizing(stores, PROJECT).write_author_summary(level="chapter", number=1, text="玛丽来了，\n汤姆答应了。")
     assert (told(stores, 1), told(stores, 2)) == ({}, {1: "玛丽来了， 汤姆答应了。"})
     ingest_scenes(stores, PROJECT, [scene(1, 1, text="Another.", record=record(1, 1))], index=False)
     assert told(stores, 2)[1] == "玛丽来了， 汤姆答应了。"
     assert states(stores)[0] == ("chapter", 1, "author", "outdated")
-    write_author_summary(stores, PROJECT, level="chapter", number=1, text="")
+    StorySummarizing(stores, PROJECT).write_author_summary(level="chapter", number=1, text="")
     assert states(stores)[0] == ("chapter", 1, "made", "current")
 
 
 def test_a_model_writes_what_is_missing_and_leaves_the_persons_alone(stores: MemoryStores) -> None:
     """Its words are told until the scenes change; then those that are made are, and a further run writes anew."""
-    write_author_summary(stores, PROJECT, level="chapter", number=2, text="Mine.")
+    StorySummarizing(stores, PROJECT).write_author_summary(level="chapter", number=2, text="Mine.")
     model = ScriptedChatModel(answer=repeating)
-    result = write_model_summaries(stores, PROJECT, model=model)
+    result = StorySummarizing(stores, PROJECT).write_model_summaries(model=model)
     assert [(each.level, each.number) for each in result.written] == [("chapter", 1), ("part", 1), ("part", 2)]
     assert told(stores, 3) == {1: "In short, event 11. In short, event 12.", 2: "Mine."}
-    assert write_model_summaries(stores, PROJECT, model=answering()).written == []
+    assert StorySummarizing(stores, PROJECT).write_model_summaries(model=answering()).written == []
     ingest_scenes(stores, PROJECT, [scene(1, 1, text="Another.", record=record(1, 1))], index=False)
     assert told(stores, 3)[1] == "event 11. event 12."
-    listed = get_summary(stores, PROJECT, level="chapter", number=1)
+    listed = StorySummarizing(stores, PROJECT).get_summary(level="chapter", number=1)
     assert (listed.state, listed.written) == ("outdated", "In short, event 11. In short, event 12.")
-    again = write_model_summaries(stores, PROJECT, model=model)
+    again = StorySummarizing(stores, PROJECT).write_model_summaries(model=model)
     assert [(each.level, each.number) for each in again.written] == [("chapter", 1), ("part", 1)]
 
 
 def test_a_model_that_names_who_comes_later_is_not_believed(stores: MemoryStores) -> None:
     """The made summary stays, and the issue says whose and why."""
     bad = json.dumps({"summary": "event 11 and event 12 befall Mary Grey."})
-    result = write_model_summaries(stores, PROJECT, model=answering(bad, bad), only=("chapter", 1))
+    result = StorySummarizing(stores, PROJECT).write_model_summaries(model=answering(bad, bad), only=("chapter", 1))
     assert result.written == []
     [issue] = result.issues
     assert (issue.kind, issue.message.startswith("chapter 1: ")) == ("malformed", True)
@@ -126,7 +129,9 @@ def test_scenes_that_change_meanwhile_make_the_answer_void(stores: MemoryStores)
         ingest_scenes(stores, PROJECT, [scene(1, 1, text="Another.", record=record(1, 1))], index=False)
         return repeating(messages)
 
-    result = write_model_summaries(stores, PROJECT, model=ScriptedChatModel(answer=answer), only=("chapter", 1))
+    result = StorySummarizing(stores, PROJECT).write_model_summaries(
+        model=ScriptedChatModel(answer=answer), only=("chapter", 1)
+    )
     assert result.written == []
     assert [(issue.kind, issue.message) for issue in result.issues] == [
         ("stale", "chapter 1 changed meanwhile; what the model wrote was dropped")
@@ -137,21 +142,23 @@ def test_a_person_who_writes_meanwhile_is_heard(stores: MemoryStores) -> None:
     """The model's words do not take the place of theirs."""
 
     def answer(messages: list[BaseMessage]) -> str:
-        write_author_summary(stores, PROJECT, level="chapter", number=1, text="Mine.")
+        StorySummarizing(stores, PROJECT).write_author_summary(level="chapter", number=1, text="Mine.")
         return repeating(messages)
 
-    write_model_summaries(stores, PROJECT, model=ScriptedChatModel(answer=answer), only=("chapter", 1))
+    StorySummarizing(stores, PROJECT).write_model_summaries(model=ScriptedChatModel(answer=answer), only=("chapter", 1))
     assert told(stores, 2) == {1: "Mine."}
 
 
 def test_a_withheld_summary_outlives_the_models(stores: MemoryStores) -> None:
     """A person's words about scenes that went elsewhere are kept for them to see."""
-    write_author_summary(stores, PROJECT, level="chapter", number=1, text="Mine.")
+    StorySummarizing(stores, PROJECT).write_author_summary(level="chapter", number=1, text="Mine.")
     with stores.database(PROJECT).write() as unit:
         unit.scenes.move_scene(StoryPosition(1, 2), StoryPosition(2, 1))
-    listed = get_summary(stores, PROJECT, level="chapter", number=1)
+    listed = StorySummarizing(stores, PROJECT).get_summary(level="chapter", number=1)
     assert (listed.state, listed.written, listed.told) == ("withheld", "Mine.", "event 11.")
-    write_model_summaries(stores, PROJECT, model=ScriptedChatModel(answer=repeating), only=("chapter", 1))
+    StorySummarizing(stores, PROJECT).write_model_summaries(
+        model=ScriptedChatModel(answer=repeating), only=("chapter", 1)
+    )
     with stores.database(PROJECT).read() as unit:
         kept = {each.summary.text for each in unit.summaries.list_as_of()}
     assert kept == {"Mine.", "In short, event 11."}
@@ -159,14 +166,14 @@ def test_a_withheld_summary_outlives_the_models(stores: MemoryStores) -> None:
 
 def test_a_person_decides_whether_a_model_may_write(stores: MemoryStores) -> None:
     """Theirs is not written over, even when it is asked for."""
-    write_author_summary(stores, PROJECT, level="part", number=1, text="Mine.")
+    StorySummarizing(stores, PROJECT).write_author_summary(level="part", number=1, text="Mine.")
     with pytest.raises(UserInputError, match="you wrote 'part 1' yourself"):
-        write_model_summaries(stores, PROJECT, model=answering(), only=("part", 1))
+        StorySummarizing(stores, PROJECT).write_model_summaries(model=answering(), only=("part", 1))
 
 
 def test_what_is_not_stored_cannot_be_written(stores: MemoryStores) -> None:
     """The message names what there is."""
     with pytest.raises(UserInputError, match=r"of chapter 7 of 'demo'; there are \[1, 2\]"):
-        write_author_summary(stores, PROJECT, level="chapter", number=7, text="Mine.")
+        StorySummarizing(stores, PROJECT).write_author_summary(level="chapter", number=7, text="Mine.")
     with pytest.raises(UnknownProjectError, match="none"):
-        list_summaries(stores, "none")
+        StorySummarizing(stores, "none").list_summaries()

@@ -12,64 +12,55 @@ from novelgen.models.position import END_OF_STORY, StoryPosition
 from novelgen.models.record import SceneRecord
 from novelgen.models.state import StateChange
 from runtime.ingest.ingest import ingest_scenes
-from runtime.services.ingest import ingest_finished_scene
-from runtime.services.thread_ledger import thread_ledger
-from runtime.services.threads import (
-    abandon_thread,
-    add_thread,
-    advance_thread,
-    due_threads,
-    edit_thread,
-    get_thread,
-    list_threads,
-    reopen_thread,
-    reopenable_threads,
-    resolve_thread,
-)
-from runtime.services.transfer import export_project, import_project
 from runtime.stores import MemoryStores
+from runtime.story.ingest import StoryIngest
+from runtime.story.thread_ledger import StoryThreadLedger
+from runtime.story.threads import StoryThreads
+from runtime.story.transfer import StoryTransfer
 from tests.runtime.story_tools.guild_story import scene
 
 
 def test_a_thread_is_planted_moved_and_ended(stores: MemoryStores, project: str) -> None:
     """Each step returns the thread as it stands then, and holds from its place on."""
-    planted = add_thread(
-        stores, project, description="Who lit the lamp?", characters=["Elena Thorne"], start=StoryPosition(2, 1)
+    planted = StoryThreads(stores, project).add_thread(
+        description="Who lit the lamp?", characters=["Elena Thorne"], start=StoryPosition(2, 1)
     )
     assert (planted.status, planted.related_entities, planted.scene_index) == ("open", ["C0"], 2)
-    moved = advance_thread(stores, project, thread_id=planted.loop_id, note="a second light")
+    moved = StoryThreads(stores, project).advance_thread(thread_id=planted.loop_id, note="a second light")
     assert moved.status == "advanced"
-    ended = resolve_thread(stores, project, thread_id=planted.loop_id, summary="Elena did")
+    ended = StoryThreads(stores, project).resolve_thread(thread_id=planted.loop_id, summary="Elena did")
     assert (ended.status, ended.resolution_summary) == ("resolved", "Elena did")
-    assert get_thread(stores, project, thread_id=planted.loop_id, as_of=StoryPosition(2, 1)).status == "open"
-    assert planted.loop_id not in [each.loop_id for each in list_threads(stores, project)]
+    assert (
+        StoryThreads(stores, project).get_thread(thread_id=planted.loop_id, as_of=StoryPosition(2, 1)).status == "open"
+    )
+    assert planted.loop_id not in [each.loop_id for each in StoryThreads(stores, project).list_threads()]
 
 
 def test_due_threads_come_by_weight_and_age(stores: MemoryStores, project: str) -> None:
     """The weightiest of one age comes first, and no more come than were asked for."""
-    add_thread(stores, project, description="A small thing", importance="low", start=StoryPosition(1, 2))
-    critical = add_thread(
-        stores, project, description="A great thing", importance="critical", start=StoryPosition(1, 2)
+    StoryThreads(stores, project).add_thread(description="A small thing", importance="low", start=StoryPosition(1, 2))
+    critical = StoryThreads(stores, project).add_thread(
+        description="A great thing", importance="critical", start=StoryPosition(1, 2)
     )
-    assert [each.loop_id for each in due_threads(stores, project, limit=1)] == [critical.loop_id]
+    assert [each.loop_id for each in StoryThreads(stores, project).due_threads(limit=1)] == [critical.loop_id]
 
 
 def test_what_does_not_wait_cannot_end(stores: MemoryStores, project: str) -> None:
     """The threads that do wait are named."""
-    abandon_thread(stores, project, thread_id="OL0", summary="dropped")
+    StoryThreads(stores, project).abandon_thread(thread_id="OL0", summary="dropped")
     with pytest.raises(UserInputError, match="no thread 'OL0' is open; open are none"):
-        resolve_thread(stores, project, thread_id="OL0", summary="x")
+        StoryThreads(stores, project).resolve_thread(thread_id="OL0", summary="x")
     with pytest.raises(UserInputError, match="no thread 'OL7' is planted"):
-        advance_thread(stores, project, thread_id="OL7", note="x")
+        StoryThreads(stores, project).advance_thread(thread_id="OL7", note="x")
 
 
 def test_notes_are_the_authors_and_in_no_context(stores: MemoryStores, project: str) -> None:
     """Seed 000.10: notes and the moment of planting are listed and can be set; what readers are given has neither."""
-    planted = add_thread(stores, project, description="Who lit the lamp?", notes="Marcus, in chapter 9")
+    planted = StoryThreads(stores, project).add_thread(description="Who lit the lamp?", notes="Marcus, in chapter 9")
     assert planted.created_at is not None
-    (noted,) = [each for each in list_threads(stores, project) if each.loop_id == planted.loop_id]
+    (noted,) = [each for each in StoryThreads(stores, project).list_threads() if each.loop_id == planted.loop_id]
     assert (noted.notes, noted.created_at) == ("Marcus, in chapter 9", planted.created_at)
-    assert edit_thread(stores, project, thread_id=planted.loop_id, notes="").notes == ""
+    assert StoryThreads(stores, project).edit_thread(thread_id=planted.loop_id, notes="").notes == ""
     with stores.database(project).read() as unit:
         told = unit.threads.get(planted.loop_id)
         outline = unit.outline(as_of=END_OF_STORY)
@@ -80,16 +71,16 @@ def test_notes_are_the_authors_and_in_no_context(stores: MemoryStores, project: 
 
 def test_what_an_author_says_of_a_recorded_thread_survives_its_scene(stores: MemoryStores, project: str) -> None:
     """Seed 000.10: a record that plants the thread again does not take notes, weight and description back."""
-    stored = get_thread(stores, project, thread_id="OL0")
-    edited = edit_thread(
-        stores, project, thread_id="OL0", description="Where does it lead?", importance="critical", notes="n"
+    stored = StoryThreads(stores, project).get_thread(thread_id="OL0")
+    edited = StoryThreads(stores, project).edit_thread(
+        thread_id="OL0", description="Where does it lead?", importance="critical", notes="n"
     )
     assert (edited.chapter_index, edited.scene_index, edited.created_at) == (1, 1, stored.created_at)
     changed = scene(1, 1).model_copy(update={"text": "Elena Thorne broke into the Archive. It was dark."})
     ingest_scenes(stores, project, [changed], index=False)
-    again = get_thread(stores, project, thread_id="OL0", as_of=StoryPosition(1, 2))
+    again = StoryThreads(stores, project).get_thread(thread_id="OL0", as_of=StoryPosition(1, 2))
     assert (again.description, again.importance, again.notes) == ("Where does it lead?", "critical", "n")
-    edit_thread(stores, project, thread_id="OL0", notes="m")
+    StoryThreads(stores, project).edit_thread(thread_id="OL0", notes="m")
     with stores.database(project).read() as unit:
         assert len([each for each in unit.exchange.contents().loop_events if each.loop_id == "OL0"]) == 2
 
@@ -102,22 +93,24 @@ def test_a_thread_is_not_described_by_nothing(
 ) -> None:
     """What would change nothing, or leave no question, is refused, and so is a thread that nobody planted."""
     with pytest.raises(UserInputError, match=message):
-        edit_thread(stores, project, thread_id="OL0", **changes)
+        StoryThreads(stores, project).edit_thread(thread_id="OL0", **changes)
     with pytest.raises(UserInputError, match="no thread 'OL9' is planted"):
-        edit_thread(stores, project, thread_id="OL9", notes="x")
+        StoryThreads(stores, project).edit_thread(thread_id="OL9", notes="x")
 
 
 def test_the_ledger_holds_at_its_position(stores: MemoryStores, project: str) -> None:
     """Before it was planted, before a death and before it ended nothing of them is told."""
-    thread_id = add_thread(
-        stores, project, description="Marcus vows to return", characters=["C1"], start=StoryPosition(2, 1)
-    ).loop_id
+    thread_id = (
+        StoryThreads(stores, project)
+        .add_thread(description="Marcus vows to return", characters=["C1"], start=StoryPosition(2, 1))
+        .loop_id
+    )
     death = StateChange(entity_id="C1", attribute="status", value="dead", chapter_index=2, scene_index=1)
     with stores.database(project).write() as unit:
         unit.states.append([death])
 
     def told(as_of: StoryPosition | None) -> LedgerEntry | None:
-        entries = thread_ledger(stores, project, as_of=as_of).entries
+        entries = StoryThreadLedger(stores, project).thread_ledger(as_of=as_of).entries
         return next((each for each in entries if each.loop_id == thread_id), None)
 
     assert told(StoryPosition(1, 2)) is None
@@ -126,7 +119,7 @@ def test_the_ledger_holds_at_its_position(stores: MemoryStores, project: str) ->
     assert (living.stage, living.dead_ids) == ("planted", [])
     assert waiting is not None
     assert (waiting.stage, waiting.moot_since, waiting.ending) == ("planted", (2, 1), None)
-    abandon_thread(stores, project, thread_id=thread_id, summary="he died")
+    StoryThreads(stores, project).abandon_thread(thread_id=thread_id, summary="he died")
     ended = told(None)
     assert ended is not None
     assert (ended.stage, ended.ending) == ("over", "moot")
@@ -142,37 +135,34 @@ def test_who_comes_back_to_life_keeps_their_threads(stores: MemoryStores, projec
                 for scene, value in ((1, "dead"), (2, "alive, he had feigned his death"))
             ]
         )
-    thread_id = add_thread(stores, project, description="Marcus vows to return", characters=["C1"]).loop_id
-    (entry,) = [each for each in thread_ledger(stores, project).entries if each.loop_id == thread_id]
+    thread_id = StoryThreads(stores, project).add_thread(description="Marcus vows to return", characters=["C1"]).loop_id
+    (entry,) = [
+        each for each in StoryThreadLedger(stores, project).thread_ledger().entries if each.loop_id == thread_id
+    ]
     assert (entry.dead_ids, entry.moot_since) == ([], None)
 
 
 def test_an_author_says_when_a_thread_is_due_and_what_it_needs(stores: MemoryStores, project: str) -> None:
     """It is listed with the thread, counts in the ledger and survives the re-ingest of the scene that planted it."""
-    edited = edit_thread(
-        stores,
-        project,
-        thread_id="OL0",
-        pay_off="the lake is seen",
-        due_from=StoryPosition(1, 2),
-        due_by=StoryPosition(2),
+    edited = StoryThreads(stores, project).edit_thread(
+        thread_id="OL0", pay_off="the lake is seen", due_from=StoryPosition(1, 2), due_by=StoryPosition(2)
     )
     assert (edited.pay_off, edited.due_from, edited.due_by) == ("the lake is seen", (1, 2), (2, 0))
     ingest_scenes(stores, project, [scene(1, 1)], index=False)
-    (entry,) = thread_ledger(stores, project).entries
+    (entry,) = StoryThreadLedger(stores, project).thread_ledger().entries
     assert (entry.stage, entry.pay_off) == ("overdue", "the lake is seen")
-    assert thread_ledger(stores, project, as_of=StoryPosition(1, 2)).entries[0].stage == "due"
+    assert StoryThreadLedger(stores, project).thread_ledger(as_of=StoryPosition(1, 2)).entries[0].stage == "due"
     with pytest.raises(UserInputError, match="overdue at 2:0 before it is due at 3:1"):
-        edit_thread(stores, project, thread_id="OL0", due_from=StoryPosition(3, 1))
+        StoryThreads(stores, project).edit_thread(thread_id="OL0", due_from=StoryPosition(3, 1))
 
 
 def test_how_a_thread_ended_is_kept_over_an_export(stores: MemoryStores, project: str, tmp_path: Path) -> None:
     """A broken promise comes back broken, with its window."""
-    edit_thread(stores, project, thread_id="OL0", due_by=StoryPosition(9))
-    resolve_thread(stores, project, thread_id="OL0", summary="it was burnt", ending="broken")
-    export_project(stores, project, folder=tmp_path / "out")
-    import_project(stores, f"{project}-copy", source=tmp_path / "out")
-    (entry,) = thread_ledger(stores, f"{project}-copy").entries
+    StoryThreads(stores, project).edit_thread(thread_id="OL0", due_by=StoryPosition(9))
+    StoryThreads(stores, project).resolve_thread(thread_id="OL0", summary="it was burnt", ending="broken")
+    StoryTransfer(stores, project).export(folder=tmp_path / "out")
+    StoryTransfer(stores, f"{project}-copy").import_project(source=tmp_path / "out")
+    (entry,) = StoryThreadLedger(stores, f"{project}-copy").thread_ledger().entries
     assert (entry.ending, entry.window and entry.window.due_by) == ("broken", (9, 0))
 
 
@@ -181,11 +171,11 @@ def test_taking_a_scene_in_warns_of_a_thread_that_it_ends_without_a_word(stores:
     ending = SceneRecord.model_validate({"chapter_index": 3, "scene_index": 1, "open_loops_resolved": [{"id": "OL0"}]})
     place = StoryPosition(3, 1)
     text = "Elena Thorne crossed the frozen lake."
-    report = ingest_finished_scene(stores, project, position=place, text=text, record=ending)
+    report = StoryIngest(stores, project).ingest_finished_scene(position=place, text=text, record=ending)
     assert [each for each in report.warnings if "OL0" in each] == [
         "scene 3:1 ended a thread without saying how: OL0 What does the fragment lead to?"
     ]
-    later = ingest_finished_scene(stores, project, position=StoryPosition(3, 2), text="Snow fell.")
+    later = StoryIngest(stores, project).ingest_finished_scene(position=StoryPosition(3, 2), text="Snow fell.")
     assert not any("OL0" in each for each in later.warnings)
 
 
@@ -194,8 +184,8 @@ def test_a_record_says_how_a_thread_ended(stores: MemoryStores, project: str) ->
     said = [{"id": "OL0", "resolution_summary": "she burnt the map", "ending": "broken"}]
     record = SceneRecord.model_validate({"chapter_index": 3, "scene_index": 1, "open_loops_resolved": said})
     place = StoryPosition(3, 1)
-    ingest_finished_scene(stores, project, position=place, text="The map burns.", record=record)
-    (entry,) = thread_ledger(stores, project).entries
+    StoryIngest(stores, project).ingest_finished_scene(position=place, text="The map burns.", record=record)
+    (entry,) = StoryThreadLedger(stores, project).thread_ledger().entries
     assert (entry.status, entry.ending) == ("resolved", "broken")
     assert record.model_dump()["open_loops_resolved"][0]["ending"] == "broken"
     unsaid = record.open_loops_resolved[0].model_copy(update={"ending": None})
@@ -213,12 +203,12 @@ def test_a_record_says_when_a_thread_is_due_and_what_pays_a_part(
     ]
     for number, record in enumerate(map(SceneRecord.model_validate, records), start=1):
         place = StoryPosition(3, number)
-        ingest_finished_scene(stores, project, position=place, text=f"Marcus paid {number}.", record=record)
-    export_project(stores, project, folder=tmp_path / "out")
-    import_project(stores, f"{project}-copy", source=tmp_path / "out")
+        StoryIngest(stores, project).ingest_finished_scene(position=place, text=f"Marcus paid {number}.", record=record)
+    StoryTransfer(stores, project).export(folder=tmp_path / "out")
+    StoryTransfer(stores, f"{project}-copy").import_project(source=tmp_path / "out")
 
     def told(name: str, as_of: StoryPosition | None = None) -> LedgerEntry:
-        entries = thread_ledger(stores, name, as_of=as_of).entries
+        entries = StoryThreadLedger(stores, name).thread_ledger(as_of=as_of).entries
         return next(each for each in entries if each.description == vow["description"])
 
     for name in (project, f"{project}-copy"):
@@ -229,38 +219,38 @@ def test_a_record_says_when_a_thread_is_due_and_what_pays_a_part(
         assert told(name, StoryPosition(3, 2)).parts_paid == 0
         assert told(name, StoryPosition(4, 1)).stage == "overdue"
     thread_id = told(project).loop_id
-    edited = edit_thread(stores, project, thread_id=thread_id, due_by=StoryPosition(9), parts=3)
+    edited = StoryThreads(stores, project).edit_thread(thread_id=thread_id, due_by=StoryPosition(9), parts=3)
     assert (edited.due_by, edited.parts) == ((9, 0), 3)
-    advance_thread(stores, project, thread_id=thread_id, note="a purse", pays_part=True)
+    StoryThreads(stores, project).advance_thread(thread_id=thread_id, note="a purse", pays_part=True)
     entry = told(project)
     assert entry.window is not None
     assert (entry.window.source, entry.parts, entry.parts_paid) == ("author", 3, 2)
     with pytest.raises(UserInputError, match="in 1 parts; give two or more"):
-        edit_thread(stores, project, thread_id=thread_id, parts=1)
+        StoryThreads(stores, project).edit_thread(thread_id=thread_id, parts=1)
 
 
 def test_an_end_is_taken_back(stores: MemoryStores, project: str) -> None:
     """What the author ended waits again as before; what has not ended, or is over by a record, stays as it is."""
-    planted = add_thread(stores, project, description="Who lit the lamp?", start=StoryPosition(1, 2))
+    planted = StoryThreads(stores, project).add_thread(description="Who lit the lamp?", start=StoryPosition(1, 2))
     thread_id = planted.loop_id
-    moved = advance_thread(stores, project, thread_id=thread_id, note="a light", start=StoryPosition(2, 1))
+    moved = StoryThreads(stores, project).advance_thread(thread_id=thread_id, note="a light", start=StoryPosition(2, 1))
     with pytest.raises(UserInputError, match="has not ended"):
-        reopen_thread(stores, project, thread_id=thread_id)
-    assert thread_id not in reopenable_threads(stores, project)
-    abandon_thread(stores, project, thread_id=thread_id, summary="nobody asks")
-    assert thread_id in reopenable_threads(stores, project)
-    assert thread_id not in reopenable_threads(stores, project, as_of=StoryPosition(2, 1))
+        StoryThreads(stores, project).reopen_thread(thread_id=thread_id)
+    assert thread_id not in StoryThreads(stores, project).reopenable_threads()
+    StoryThreads(stores, project).abandon_thread(thread_id=thread_id, summary="nobody asks")
+    assert thread_id in StoryThreads(stores, project).reopenable_threads()
+    assert thread_id not in StoryThreads(stores, project).reopenable_threads(as_of=StoryPosition(2, 1))
     with pytest.raises(UserInputError, match="has not ended"):
-        reopen_thread(stores, project, thread_id=thread_id, start=StoryPosition(2, 1))
-    again = reopen_thread(stores, project, thread_id=thread_id)
+        StoryThreads(stores, project).reopen_thread(thread_id=thread_id, start=StoryPosition(2, 1))
+    again = StoryThreads(stores, project).reopen_thread(thread_id=thread_id)
     assert (again.status, again.last_scene_index) == ("advanced", moved.last_scene_index)
     with pytest.raises(UserInputError, match="has not ended"):
-        reopen_thread(stores, project, thread_id="OL999")
+        StoryThreads(stores, project).reopen_thread(thread_id="OL999")
 
 
 def test_an_end_that_a_record_tells_is_corrected_there(stores: MemoryStores, project: str) -> None:
     """Taking back is the author's word alone."""
-    planted = add_thread(stores, project, description="Who lit the lamp?", start=StoryPosition(1, 2))
+    planted = StoryThreads(stores, project).add_thread(description="Who lit the lamp?", start=StoryPosition(1, 2))
     record = SceneRecord.model_validate(
         {
             "chapter_index": 2,
@@ -271,5 +261,5 @@ def test_an_end_that_a_record_tells_is_corrected_there(stores: MemoryStores, pro
     told = scene(2, 1).model_copy(update={"scene_index": 2, "record": record})
     ingest_scenes(stores, project, [told], index=False)
     with pytest.raises(UserInputError, match="stands in the record of scene 2:2"):
-        reopen_thread(stores, project, thread_id=planted.loop_id)
-    assert reopenable_threads(stores, project) == frozenset()
+        StoryThreads(stores, project).reopen_thread(thread_id=planted.loop_id)
+    assert StoryThreads(stores, project).reopenable_threads() == frozenset()

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 import novelgen
-from runtime.story import Story
+from runtime.story.story import Story
 
 
 @pytest.fixture

@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 
 from novelgen.errors import InvalidProjectIdError
-from runtime.services.entities import get_entity
 from runtime.stores import MemoryStores
+from runtime.story.entities import StoryEntities
 from runtime.story_tools.editing_tools import build_editing_tools
 
 
@@ -25,7 +25,7 @@ def test_a_model_updates_a_nested_state(stores: MemoryStores, project: str) -> N
     changes = {"role": "antagonist", "current_state": {"location_id": "L0", "goals": ["the lake"]}}
     answer = call(stores, project, "entity_update", entity_id="C0", changes=changes)
     assert answer == {"success": True, "entity_id": "C0", "updated_fields": ["role", "location_id", "goals"]}
-    state = get_entity(stores, project, name="C0").state
+    state = StoryEntities(stores, project).entity(name="C0").state
     assert state is not None
     assert (state.state_data["location_id"], state.state_data["goals"]) == ("L0", ["the lake"])
     assert call(stores, project, "entity_update", entity_id="C0", changes={"rol": "x"})["success"] is False

@@ -12,10 +12,10 @@ from langchain_core.utils.function_calling import convert_to_openai_tool
 
 from novelgen.errors import InvalidProjectIdError
 from novelgen.models.position import StoryPosition
-from runtime.services.threads import add_thread, edit_thread
 from runtime.stores import MemoryStores
+from runtime.story.threads import StoryThreads
 from runtime.story_tools.toolset import build_story_tools
-from tests.runtime.services.drowned_story import DEAD_ACT, tell_drowned_story
+from tests.runtime.story.drowned_story import DEAD_ACT, tell_drowned_story
 from tests.support.scripted_chat_model import ScriptedChatModel, answering, calling
 
 NAMES = [
@@ -107,8 +107,8 @@ def test_a_model_plans_a_scene_by_calling_tools(stores: MemoryStores, project: s
 
 def test_a_model_asks_which_threads_wait(stores: MemoryStores, project: str) -> None:
     """What presses most comes first, cut at the planned scene and by the limit; a name that nobody bears is refused."""
-    add_thread(stores, project, description="Who lit the lamp?", importance="critical", characters=["C1"])
-    edit_thread(stores, project, thread_id="OL1", category="mystery")
+    StoryThreads(stores, project).add_thread(description="Who lit the lamp?", importance="critical", characters=["C1"])
+    StoryThreads(stores, project).edit_thread(thread_id="OL1", category="mystery")
     model = answering(
         calling("open_loop_list", "1", on_stage=["Marcus Vale"]),
         calling("open_loop_list", "2", limit=1),

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from novelgen.models.entity import EntityType
     from novelgen.models.position import StoryPosition
     from runtime.doors.cli.labels import ViewLabels
-    from runtime.services.name_candidates import CandidateDecision
+    from runtime.story.name_candidates import CandidateDecision
 
 _ENTITY_KINDS = ("character", "location", "item", "faction", "term")
 
@@ -46,10 +46,10 @@ def candidates(
 
     Rules find them, without a model. They help searching and are no facts: confirm, merge or drop them.
     """
-    from runtime.services.name_candidates import list_candidates
+    from runtime.story.name_candidates import StoryNameCandidates
 
     with opened_project(session, project) as stores:
-        found = list_candidates(stores, project, kind=kind, min_count=min_count, as_of=as_of)
+        found = StoryNameCandidates(stores, project).list_candidates(kind=kind, min_count=min_count, as_of=as_of)
         labels = story_labels(stores, project)
     if as_json:
         print_json(found)
@@ -87,10 +87,10 @@ def candidates(
 @click.pass_obj
 def confirm(session: CliSession, project: str, name: str, kind: EntityType | None, as_json: bool) -> None:
     """Make a candidate an entity, known from the first scene that names it on; it can be undone."""
-    from runtime.services.name_candidates import confirm_candidate
+    from runtime.story.name_candidates import StoryNameCandidates
 
     with opened_project(session, project) as stores:
-        done = confirm_candidate(stores, project, name=name, kind=kind)
+        done = StoryNameCandidates(stores, project).confirm_candidate(name=name, kind=kind)
     report_indexing(done.indexing, project)
     entity = done.entity
     told = f"added {entity.entity_id}  {', '.join(entity.names())}" if entity else name
@@ -104,10 +104,10 @@ def confirm(session: CliSession, project: str, name: str, kind: EntityType | Non
 @click.pass_obj
 def drop(session: CliSession, project: str, name: str, as_json: bool) -> None:
     """Never offer a candidate again; it can be undone. Its text stays as it is."""
-    from runtime.services.name_candidates import drop_candidate
+    from runtime.story.name_candidates import StoryNameCandidates
 
     with opened_project(session, project) as stores:
-        done = drop_candidate(stores, project, name=name)
+        done = StoryNameCandidates(stores, project).drop_candidate(name=name)
     _print_decision(done, f"{done.candidate.name} is not offered again", project, as_json=as_json)
 
 

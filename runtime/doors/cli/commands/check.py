@@ -26,8 +26,8 @@ if TYPE_CHECKING:
     from novelgen.models.continuity import ContinuityIssue, DraftCheck
     from novelgen.models.plan import ScenePlan
     from runtime.doors.cli.labels import ViewLabels
-    from runtime.services.draft_checker import CheckOptions
     from runtime.stores import MemoryStores
+    from runtime.story.draft_checker import CheckOptions
 
 _EXAMPLES = """\b
 Examples:
@@ -145,7 +145,7 @@ def check(
     if waive is not None or unwaive is not None:
         _set_waiver(session, project, waive=waive, unwaive=unwaive, note=note or "", as_json=as_json)
         return
-    from runtime.services.draft_checker import CheckOptions
+    from runtime.story.draft_checker import CheckOptions
 
     options = CheckOptions(model=model, uses_model=not no_model, workers=workers)
     if drafts_file is not None:
@@ -198,14 +198,14 @@ def _draft_text(file: TextIO | None) -> str:
 def _set_waiver(
     session: CliSession, project: str, *, waive: str | None, unwaive: str | None, note: str, as_json: bool
 ) -> None:
-    from runtime.services.continuity import unwaive_finding, waive_finding
+    from runtime.story.continuity import StoryContinuity
 
     with opened_project(session, project) as stores:
         if waive is not None:
-            waived = waive_finding(stores, project, issue_id=waive, note=note)
+            waived = StoryContinuity(stores, project).waive_finding(issue_id=waive, note=note)
             print_result(waived, f"waived: {waived.issue_id}", as_json=as_json)
         else:
-            told = unwaive_finding(stores, project, issue_id=str(unwaive))
+            told = StoryContinuity(stores, project).unwaive_finding(issue_id=str(unwaive))
             print_result(told, f"told again: {told.issue_id}", as_json=as_json)
 
 
@@ -218,20 +218,18 @@ def _check_one(
     with_waived: bool,
     as_json: bool,
 ) -> int:
-    from runtime.services.continuity import check_draft
+    from runtime.story.continuity import StoryContinuity
 
     chapter, scene, text, plan_file, pov = asked
     with opened_stores(session, project) as stores:
-        done = check_draft(
-            stores,
-            project,
+        done = StoryContinuity(stores, project).check(
             text=text,
             chapter_index=chapter,
             scene_index=scene,
             plan=_plan(stores, project, chapter, scene, plan_file),
             pov=pov,
             model=options.model,
-            uses_model=options.uses_model,
+            use_model=options.uses_model,
         )
     if as_json:
         print_json(done)
@@ -242,11 +240,15 @@ def _check_one(
 
 
 def _plan(stores: MemoryStores, project: str, chapter: int, scene: int, plan_file: Path | None) -> ScenePlan | None:
-    from runtime.services.scene_plans import find_planned_scene
+    from runtime.story.scene_plans import StoryScenePlans
 
     if plan_file is None:
         return None
-    return find_planned_scene(stores, project, chapter_index=chapter, scene_index=scene, plan_file=plan_file).plan
+    return (
+        StoryScenePlans(stores, project)
+        .find_planned_scene(chapter_index=chapter, scene_index=scene, plan_file=plan_file)
+        .plan
+    )
 
 
 def _check_stored(
@@ -259,11 +261,11 @@ def _check_stored(
     with_waived: bool,
     as_json: bool,
 ) -> int:
-    from runtime.services.continuity import check_stored
+    from runtime.story.continuity import StoryContinuity
 
     with opened_project(session, project) as stores, progress_bars("scenes") as (progress,):
-        done = check_stored(
-            stores, project, chapter_index=chapter, scene_index=scene, options=options, progress=progress
+        done = StoryContinuity(stores, project).check_stored(
+            chapter_index=chapter, scene_index=scene, options=options, progress=progress
         )
     if as_json:
         print_json(done)
@@ -281,11 +283,11 @@ def _check_stored(
 def _check_many(
     session: CliSession, project: str, drafts_file: Path, folder: Path, options: CheckOptions, *, resume: bool
 ) -> int:
-    from runtime.services.draft_batches import check_drafts
+    from runtime.story.draft_batches import StoryDraftBatches
 
     with opened_stores(session, project) as stores, progress_bars("drafts") as (progress,):
-        report = check_drafts(
-            stores, project, drafts_file=drafts_file, folder=folder, options=options, resume=resume, progress=progress
+        report = StoryDraftBatches(stores, project).check_drafts(
+            drafts_file=drafts_file, folder=folder, options=options, resume=resume, progress=progress
         )
     for each in report.degraded:
         report_warning(each)

@@ -12,7 +12,7 @@ from runtime.doors.cli.parameters import CliSession, CommandGroup, json_option, 
 
 if TYPE_CHECKING:
     from novelgen.memory.conflict import ConflictSource
-    from runtime.services.conflicts import Side
+    from runtime.story.conflicts import Side
 
 
 @click.group(cls=CommandGroup)
@@ -31,10 +31,10 @@ def conflicts() -> None:
 @click.pass_obj
 def list_command(session: CliSession, project: str, with_waived: bool, as_json: bool) -> None:
     """List the contradictions with both sides, in story order."""
-    from runtime.services.conflicts import list_conflicts
+    from runtime.story.conflicts import StoryConflicts
 
     with opened_project(session, project) as stores:
-        listed = list_conflicts(stores, project, with_waived=with_waived)
+        listed = StoryConflicts(stores, project).conflicts(with_waived=with_waived)
     if as_json:
         print_json(listed)
         return
@@ -65,10 +65,10 @@ def list_command(session: CliSession, project: str, with_waived: bool, as_json: 
 @click.pass_obj
 def waive(session: CliSession, project: str, conflict: str, note: str, as_json: bool) -> None:
     """Say that a contradiction is meant so; it is listed no more."""
-    from runtime.services.conflicts import waive_conflict
+    from runtime.story.conflicts import StoryConflicts
 
     with opened_project(session, project) as stores:
-        waived = waive_conflict(stores, project, conflict_id=conflict, note=note)
+        waived = StoryConflicts(stores, project).waive_conflict(conflict_id=conflict, note=note)
     told = f"waived: {waived.subject}: {_side(waived.first)} / {_side(waived.second)}"
     print_result(waived, told, as_json=as_json)
 
@@ -87,10 +87,10 @@ def resolve(session: CliSession, project: str, conflict: str, keep: Side, as_jso
     the first (the death) and the record of the second scene, yours from then on, goes without them; keep the
     second (the act) and they live after the first scene.
     """
-    from runtime.services.conflicts import settle_conflict
+    from runtime.story.conflicts import StoryConflicts
 
     with opened_project(session, project) as stores:
-        settled = settle_conflict(stores, project, conflict_id=conflict, keep=keep)
+        settled = StoryConflicts(stores, project).settle_conflict(conflict_id=conflict, keep=keep)
     report_indexing(settled.indexing, project)
     print_result(settled, settled.done, as_json=as_json)
 

@@ -21,7 +21,7 @@ from runtime.doors.cli.parameters import COUNT, CliSession, json_option, project
 
 if TYPE_CHECKING:
     from runtime.doors.cli.labels import ViewLabels
-    from runtime.services.consolidation import ConsolidationReport
+    from runtime.story.consolidation import ConsolidationReport
 
 _EXAMPLES = """\b
 Examples:
@@ -79,10 +79,10 @@ def consolidate(
 
 
 def _list(session: CliSession, project: str, *, as_json: bool) -> None:
-    from runtime.services.consolidation import list_consolidations
+    from runtime.story.consolidation import StoryConsolidation
 
     with opened_project(session, project) as stores:
-        found = list_consolidations(stores, project)
+        found = StoryConsolidation(stores, project).list_consolidations()
         labels = story_labels(stores, project)
     if as_json:
         print_json(found)
@@ -100,10 +100,10 @@ def _list(session: CliSession, project: str, *, as_json: bool) -> None:
 
 
 def _undo(session: CliSession, project: str, chunk_id: str | None, *, as_json: bool) -> None:
-    from runtime.services.consolidation import undo_consolidations
+    from runtime.story.consolidation import StoryConsolidation
 
     with opened_project(session, project) as stores:
-        undone = undo_consolidations(stores, project, chunk_id=chunk_id)
+        undone = StoryConsolidation(stores, project).undo_consolidations(chunk_id=chunk_id)
     told = f"took back {len(undone)} consolidated memories; their sources are read again"
     print_result({"undone": undone}, told, as_json=as_json)
 
@@ -111,11 +111,11 @@ def _undo(session: CliSession, project: str, chunk_id: str | None, *, as_json: b
 def _consolidate(
     session: CliSession, project: str, limit: int | None, *, with_model: bool, dry_run: bool, as_json: bool
 ) -> None:
-    from runtime.services.consolidation import consolidate_memories
+    from runtime.story.consolidation import StoryConsolidation
 
     with opened_project(session, project) as stores, progress_bars("consolidating") as (progress,):
-        report = consolidate_memories(
-            stores, project, limit=limit, with_model=with_model, dry_run=dry_run, progress=progress
+        report = StoryConsolidation(stores, project).consolidate_memories(
+            limit=limit, with_model=with_model, dry_run=dry_run, progress=progress
         )
         labels = story_labels(stores, project)
     if as_json:

@@ -15,9 +15,9 @@ from runtime.doors.cli.parameters import CHAPTER, FILE, FOLDER, TOKENS, CliSessi
 if TYPE_CHECKING:
     from novelgen.models.context import SceneMemoryContext
     from novelgen.models.knowledge import KnowledgeMode
-    from runtime.services.contexts import ContextOptions
-    from runtime.services.scene_plans import PlannedScene
     from runtime.stores import MemoryStores
+    from runtime.story.contexts import ContextOptions
+    from runtime.story.scene_plans import PlannedScene
 
 _EXAMPLES = """\b
 Examples:
@@ -147,8 +147,8 @@ def context(
         )
     elif diff and explain:
         raise click.UsageError("--diff goes without --explain")
-    from runtime.services.contexts import ContextOptions
-    from runtime.services.scene_plans import find_planned_scene
+    from runtime.story.contexts import ContextOptions
+    from runtime.story.scene_plans import StoryScenePlans
 
     given = {
         "memory_budget": memory_budget,
@@ -166,8 +166,8 @@ def context(
         elif plans_file is not None:
             _build_many(stores, project, options, plans_file, Path(str(out)))
         else:
-            planned = find_planned_scene(
-                stores, project, chapter_index=chapter, scene_index=scene, plan_file=plan_file, spoken_plan=spoken
+            planned = StoryScenePlans(stores, project).find_planned_scene(
+                chapter_index=chapter, scene_index=scene, plan_file=plan_file, spoken_plan=spoken
             )
             if diff:
                 _show_difference(stores, project, options, planned, as_json=as_json)
@@ -180,9 +180,9 @@ def _show_context(
 ) -> None:
     from novelgen.models.context_document import context_document
     from runtime.doors.cli.views import print_context, print_explanation
-    from runtime.services.contexts import build_context
+    from runtime.story.contexts import StoryContexts
 
-    built = build_context(stores, project, scene=planned, options=options)
+    built = StoryContexts(stores, project).build_context(scene=planned, options=options)
     if as_json:
         print_json(context_document(built.context, is_full=stores.settings.memory.full_report))
         _report_not_written(built.context)
@@ -203,9 +203,9 @@ def _show_difference(
     stores: MemoryStores, project: str, options: ContextOptions, planned: PlannedScene, *, as_json: bool
 ) -> None:
     from runtime.doors.cli.views import print_difference
-    from runtime.services.contexts import compare_context
+    from runtime.story.contexts import StoryContexts
 
-    compared = compare_context(stores, project, scene=planned, options=options)
+    compared = StoryContexts(stores, project).compare_context(scene=planned, options=options)
     if as_json:
         print_json(compared.difference)
     else:
@@ -213,11 +213,11 @@ def _show_difference(
 
 
 def _build_many(stores: MemoryStores, project: str, options: ContextOptions, plans_file: Path, folder: Path) -> None:
-    from runtime.services.contexts import build_contexts
+    from runtime.story.contexts import StoryContexts
 
     with progress_bars("contexts") as (progress,):
-        report = build_contexts(
-            stores, project, plans_file=plans_file, folder=folder, options=options, progress=progress
+        report = StoryContexts(stores, project).build_contexts(
+            plans_file=plans_file, folder=folder, options=options, progress=progress
         )
     _end(report.failures, f"{report.written} of {report.asked} contexts written to {folder}")
 
@@ -226,11 +226,11 @@ def _rebuild_stale(
     stores: MemoryStores, project: str, options: ContextOptions, plans_file: Path | None, *, diff: bool, as_json: bool
 ) -> None:
     from runtime.doors.cli.views import print_difference
-    from runtime.services.contexts import rebuild_stale_contexts
+    from runtime.story.contexts import StoryContexts
 
     with progress_bars("contexts") as (progress,):
-        report = rebuild_stale_contexts(
-            stores, project, plans_file=plans_file, write_files=not diff, options=options, progress=progress
+        report = StoryContexts(stores, project).rebuild_stale_contexts(
+            plans_file=plans_file, write_files=not diff, options=options, progress=progress
         )
     compared = report.compared
     if diff and as_json:

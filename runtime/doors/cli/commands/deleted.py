@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from runtime.doors.cli.output import print_result, report_indexing
 
 if TYPE_CHECKING:
-    from runtime.services.deletion import DeletionResult
+    from runtime.story.deletion import DeletionResult
 
 
 def print_deletion(deletion: DeletionResult, project: str, *, as_json: bool) -> None:

@@ -12,7 +12,7 @@ from runtime.doors.cli.output import print_heading, print_json, print_pairs, pri
 from runtime.doors.cli.parameters import CliSession, json_option, project_argument
 
 if TYPE_CHECKING:
-    from runtime.services.diagnosis import Diagnosis, Finding
+    from runtime.story.diagnosis import Diagnosis, Finding
 
 _MARKS = {"ok": "ok", "hint": "hint", "degraded": "DEGRADED", "broken": "BROKEN"}
 
@@ -38,7 +38,7 @@ def doctor(session: CliSession, project: str | None, repair: bool, no_network: b
     """
     if repair and project is None:
         raise click.UsageError("--repair needs PROJECT")
-    from runtime.services.diagnosis import diagnose
+    from runtime.story.diagnosis import diagnose
 
     with opened_stores(session, project) as stores:
         diagnosis = diagnose(stores, project, repair=repair, ask_network=not no_network)
@@ -60,10 +60,10 @@ def reindex(session: CliSession, project: str, as_json: bool) -> None:
     Needed after the embedding model or a setting of memory.ingest changed, or when the index is damaged or
     lost. Vectors that the database keeps are used again; the old index answers until the new one is whole.
     """
-    from runtime.services.indexing import reindex_project
+    from runtime.story.indexing import StoryIndexing
 
     with opened_project(session, project) as stores, progress_bars("memories") as (progress,):
-        result = reindex_project(stores, project, progress=progress)
+        result = StoryIndexing(stores, project).reindex(progress=progress)
     if as_json:
         print_json(result)
     else:

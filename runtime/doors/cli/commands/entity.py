@@ -36,8 +36,8 @@ from runtime.doors.cli.parameters import (
 if TYPE_CHECKING:
     from novelgen.models.entity import EntityType
     from novelgen.models.position import StoryPosition
-    from runtime.services.entities import AddedEntity
     from runtime.stores import MemoryStores
+    from runtime.story.entities import AddedEntity
 
 
 @click.group(cls=CommandGroup)
@@ -66,10 +66,10 @@ def _add_list(group: click.Group, entity_type: EntityType | None) -> None:
     @click.pass_obj
     def list_command(session: CliSession, project: str, as_of: StoryPosition | None, as_json: bool) -> None:
         """List them with their names, as the story has shown them by then."""
-        from runtime.services.entities import list_entities
+        from runtime.story.entities import StoryEntities
 
         with opened_project(session, project) as stores:
-            found = list_entities(stores, project, entity_type=entity_type, as_of=as_of)
+            found = StoryEntities(stores, project).list_entities(entity_type=entity_type, as_of=as_of)
             labels = story_labels(stores, project)
         if as_json:
             print_json(found)
@@ -114,13 +114,15 @@ def _add_show(group: click.Group, entity_type: EntityType | None, example: str) 
         from novelgen.context.lines import render_value
         from novelgen.models.appearances import METADATA
         from runtime.doors.cli.views import print_memories, print_states
-        from runtime.services.attachments import memories_about
-        from runtime.services.entities import entity_names, get_entity
+        from runtime.story.attachments import StoryAttachments
+        from runtime.story.entities import StoryEntities
 
         with opened_project(session, project) as stores:
-            card = get_entity(stores, project, name=name, entity_type=entity_type, as_of=as_of)
-            names = entity_names(stores, project, as_of=as_of)
-            about = memories_about(stores, project, entity=card.entity.entity_id, limit=memories, as_of=as_of)
+            card = StoryEntities(stores, project).entity(name=name, entity_type=entity_type, as_of=as_of)
+            names = StoryEntities(stores, project).entity_names(as_of=as_of)
+            about = StoryAttachments(stores, project).memories_about(
+                entity=card.entity.entity_id, limit=memories, as_of=as_of
+            )
             language = story_language(stores, project)
         if as_json:
             print_json({**card.model_dump(mode="json"), "memories": about.memories, "more_memories": about.more})
@@ -186,15 +188,13 @@ def _add_edit(group: click.Group, entity_type: EntityType | None, example: str) 
         `current_state={…}`, are attributes of the state, which hold from --from on; one that looks like a misspelt
         field is said with --state.
         """
-        from runtime.services.entities import edit_entity
+        from runtime.story.entities import StoryEntities
 
         with opened_project(session, project) as stores:
-            edited = edit_entity(
-                stores,
-                project,
+            edited = StoryEntities(stores, project).edit_entity(
                 name=name,
                 changes=dict(map(_field_and_value, changes)),
-                attributes=dict(map(_field_and_value, attributes)),
+                state=dict(map(_field_and_value, attributes)),
                 entity_type=entity_type,
                 start=start,
             )
@@ -216,17 +216,17 @@ def _add_delete(group: click.Group, entity_type: EntityType | None, example: str
 
         A characters.json that still has it brings it back with the next ingest.
         """
-        from runtime.services.deletion import delete_entity
-        from runtime.services.entities import get_entity
+        from runtime.story.deletion import StoryDeletion
+        from runtime.story.entities import StoryEntities
 
         with opened_project(session, project) as stores:
-            found = get_entity(stores, project, name=name, entity_type=entity_type).entity
+            found = StoryEntities(stores, project).entity(name=name, entity_type=entity_type).entity
             own = ", and all that it remembers itself" if found.entity_type == "character" else ""
             require_confirmation(
                 f"delete {found.entity_id} ({found.name}) with its states and relationships{own}",
                 is_confirmed=is_confirmed,
             )
-            deletion = delete_entity(stores, project, name=found.entity_id)
+            deletion = StoryDeletion(stores, project).delete_entity(name=found.entity_id)
         print_deletion(deletion, project, as_json=as_json)
 
 
@@ -255,11 +255,11 @@ def add_character(
     session: CliSession, project: str, name: str, start: StoryPosition | None, as_json: bool, **fields: Any
 ) -> None:
     """Add a character; --from 1:1 makes it known from the start."""
-    from runtime.services import entities
+    from runtime.story.entities import StoryEntities
 
     with opened_project(session, project) as stores:
         start = start or _asked_start(stores, project, name)
-        added = entities.add_character(stores, project, name=name, start=start, **fields)
+        added = StoryEntities(stores, project).add_character(name=name, start=start, **fields)
     _print_added(added, start, as_json=as_json)
 
 
@@ -280,11 +280,11 @@ def add_location(
     session: CliSession, project: str, name: str, start: StoryPosition | None, as_json: bool, **fields: Any
 ) -> None:
     """Add a location; --from 1:1 makes it known from the start."""
-    from runtime.services import entities
+    from runtime.story.entities import StoryEntities
 
     with opened_project(session, project) as stores:
         start = start or _asked_start(stores, project, name)
-        added = entities.add_location(stores, project, name=name, start=start, **fields)
+        added = StoryEntities(stores, project).add_location(name=name, start=start, **fields)
     _print_added(added, start, as_json=as_json)
 
 
@@ -300,20 +300,20 @@ def merge(session: CliSession, project: str, keep: str, gone: str, is_confirmed:
 
     OTHER may be a candidate: its names become names of KEEP, an entity or a candidate.
     """
-    from runtime.services.entities import get_entity, merge_entities
-    from runtime.services.name_candidates import is_candidate, merge_candidate
+    from runtime.story.entities import StoryEntities
+    from runtime.story.name_candidates import StoryNameCandidates
 
     with opened_project(session, project) as stores:
-        if is_candidate(stores, project, name=gone):
+        if StoryNameCandidates(stores, project).is_candidate(name=gone):
             require_confirmation(f"make the candidate {gone!r} part of {keep!r}", is_confirmed=is_confirmed)
-            decided = merge_candidate(stores, project, keep=keep, other=gone)
+            decided = StoryNameCandidates(stores, project).merge_candidate(keep=keep, other=gone)
             print_merged_candidate(decided, project, as_json=as_json)
             return
-        kept, other = (get_entity(stores, project, name=name).entity for name in (keep, gone))
+        kept, other = (StoryEntities(stores, project).entity(name=name).entity for name in (keep, gone))
         require_confirmation(
             f"make {other.entity_id} ({other.name}) part of {kept.entity_id} ({kept.name})", is_confirmed=is_confirmed
         )
-        merged = merge_entities(stores, project, keep=kept.entity_id, gone=other.entity_id)
+        merged = StoryEntities(stores, project).merge_entities(keep=kept.entity_id, gone=other.entity_id)
     report_indexing(merged.indexing, project)
     print_result(
         merged,
@@ -341,10 +341,10 @@ def split(
     as_json: bool,
 ) -> None:
     """Take a new entity out of one: they are two. Its names and scenes move, and it can be undone."""
-    from runtime.services.entities import split_entity
+    from runtime.story.entities import StoryEntities
 
     with opened_project(session, project) as stores:
-        done = split_entity(stores, project, name=name, new_name=new_name, aliases=aliases, scenes=scenes)
+        done = StoryEntities(stores, project).split_entity(name=name, new_name=new_name, aliases=aliases, scenes=scenes)
     report_indexing(done.indexing, project)
     old = f"{done.change.entity_id} ({done.entity.name})" if done.entity else done.change.entity_id
     print_result(
@@ -362,10 +362,10 @@ def split(
 @click.pass_obj
 def undo(session: CliSession, project: str, number: int, as_json: bool) -> None:
     """Undo a merge, a split, a deletion or a decision on a candidate, by the number that `entity changes` lists."""
-    from runtime.services.entities import undo_entity_change
+    from runtime.story.entities import StoryEntities
 
     with opened_project(session, project) as stores:
-        undone = undo_entity_change(stores, project, change_id=number)
+        undone = StoryEntities(stores, project).undo(change_id=number)
     report_indexing(undone.indexing, project)
     change = undone.change
     both = " and ".join(filter(None, (change.entity_id, change.other_id)))
@@ -379,10 +379,10 @@ def undo(session: CliSession, project: str, number: int, as_json: bool) -> None:
 @click.pass_obj
 def changes(session: CliSession, project: str, as_json: bool) -> None:
     """List the merges, splits and deletions, and the decisions on candidates."""
-    from runtime.services.entities import list_entity_changes
+    from runtime.story.entities import StoryEntities
 
     with opened_project(session, project) as stores:
-        listed = list_entity_changes(stores, project)
+        listed = StoryEntities(stores, project).list_entity_changes()
     if as_json:
         print_json(listed)
         return
@@ -398,9 +398,9 @@ for _command in (candidates, confirm, drop):
 
 def _asked_start(stores: MemoryStores, project: str, name: str) -> StoryPosition | None:
     """Ask on a terminal from where on somebody new is known, where the story has scenes already."""
-    from runtime.services.entities import has_scenes
+    from runtime.story.entities import StoryEntities
 
-    if not can_ask() or not has_scenes(stores, project):
+    if not can_ask() or not StoryEntities(stores, project).has_scenes():
         return None
     question = f"On entering which scene is {name} known? (1:1: from the start; empty: after the last one)"
     answer = click.prompt(question, default="", show_default=False, err=True).strip()

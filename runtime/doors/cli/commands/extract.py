@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from novelgen.model_calls.usage import TokenPrices
     from novelgen.models.position import StoryPosition
     from runtime.doors.cli.labels import ViewLabels
-    from runtime.services.extraction import ChapterPass, ExtractionEstimate, ExtractionReport, KnowledgeReport
+    from runtime.story.extraction import ChapterPass, ExtractionEstimate, ExtractionReport, KnowledgeReport
 
 
 MAX_UNPLACED_LISTED = 12
@@ -147,14 +147,14 @@ def extract(
             as_json=as_json,
         )
         return
-    from runtime.services.condition import story_condition
-    from runtime.services.extraction import build_extraction_model, estimate_project, extract_project
+    from runtime.story.condition import StoryConditions
+    from runtime.story.extraction import StoryExtraction, build_extraction_model
 
     prices = TokenPrices(price_in=price_in, price_out=price_out)
     with opened_project(session, project) as stores:
         chat_model = None if dry_run else build_extraction_model(stores.settings, model)
-        estimate = estimate_project(
-            stores, project, scenes=scenes, chapter_index=chapter, retry_failed=retry, again=again, prices=prices
+        estimate = StoryExtraction(stores, project).estimate_project(
+            scenes=scenes, chapter_index=chapter, retry_failed=retry, again=again, prices=prices
         )
         if dry_run:
             print_result(estimate, _estimate_line(estimate), as_json=as_json)
@@ -163,9 +163,7 @@ def extract(
             report_line(_estimate_line(estimate))
         with progress_bars("scenes") as (progress,):
             progress(0, estimate.scenes)
-            report = extract_project(
-                stores,
-                project,
+            report = StoryExtraction(stores, project).extract(
                 scenes=scenes,
                 chapter_index=chapter,
                 retry_failed=retry,
@@ -177,7 +175,7 @@ def extract(
                 progress=progress,
             )
         labels = story_labels(stores, project)
-        condition = None if as_json else story_condition(stores, project)
+        condition = None if as_json else StoryConditions(stores, project).story_condition()
     _report_scenes(report)
     if condition is None:
         print_json(report)
@@ -209,15 +207,11 @@ def _read_knowledge(
     dry_run: bool,
     as_json: bool,
 ) -> None:
-    from runtime.services.extraction import (
-        build_extraction_model,
-        estimate_knowledge_of_project,
-        read_knowledge_of_project,
-    )
+    from runtime.story.extraction import StoryExtraction, build_extraction_model
 
     with opened_project(session, project) as stores:
         chat_model = None if dry_run else build_extraction_model(stores.settings, model)
-        estimate = estimate_knowledge_of_project(stores, project, **chosen, prices=prices)
+        estimate = StoryExtraction(stores, project).estimate_knowledge_of_project(**chosen, prices=prices)
         if dry_run:
             print_result(estimate, _estimate_line(estimate), as_json=as_json)
             return
@@ -225,8 +219,8 @@ def _read_knowledge(
             report_line(_estimate_line(estimate))
         with progress_bars("scenes") as (progress,):
             progress(0, estimate.scenes)
-            report = read_knowledge_of_project(
-                stores, project, **chosen, model=chat_model, workers=workers, prices=prices, progress=progress
+            report = StoryExtraction(stores, project).read_knowledge_of_project(
+                **chosen, model=chat_model, workers=workers, prices=prices, progress=progress
             )
         labels = story_labels(stores, project)
     _report_knowledge(report, project)
@@ -277,12 +271,12 @@ def _report_knowledge(report: KnowledgeReport, project_id: str) -> None:
 def _reconcile(
     session: CliSession, project: str, *, chapter: int | None, again: bool, model: str | None, as_json: bool
 ) -> None:
-    from runtime.services.extraction import reconcile_project
+    from runtime.story.extraction import StoryExtraction
 
     with opened_project(session, project) as stores:
         with progress_bars("chapters") as (progress,):
-            report = reconcile_project(
-                stores, project, chapter_index=chapter, again=again, model=model, progress=progress
+            report = StoryExtraction(stores, project).reconcile_project(
+                chapter_index=chapter, again=again, model=model, progress=progress
             )
         labels = story_labels(stores, project)
     _report_chapters(report.chapters)

@@ -22,11 +22,11 @@ def index(session: CliSession, project: str, as_json: bool) -> None:
     Does what an import left for later, goes on where an earlier run stopped, and may be stopped at any time. Until it
     is done, contexts and searches find the rest by words and names, and say how much waits.
     """
-    from runtime.services.indexing import index_project
+    from runtime.story.indexing import StoryIndexing
 
     bars = progress_bars("meaning, characters")
     with opened_project(session, project) as stores, resuming(project), bars as (progress,):
-        result = index_project(stores, project, progress=progress)
+        result = StoryIndexing(stores, project).index_project(progress=progress)
     if as_json:
         print_json(result)
         return

@@ -32,7 +32,7 @@ from runtime.doors.cli.parameters import (
 
 if TYPE_CHECKING:
     from runtime.doors.cli.labels import ViewLabels
-    from runtime.services.ingest import IngestReport
+    from runtime.story.ingest import IngestReport
 
 
 @click.command(
@@ -72,13 +72,11 @@ def ingest(
     several chapters is split. What is stored already and has not changed is left alone; a changed scene takes the
     place of what came from it before.
     """
-    from runtime.services.ingest import ingest_project
+    from runtime.story.ingest import StoryIngest
 
     with opened_stores(session, project) as stores:
         with progress_bars("scenes", "index") as (progress, index_progress):
-            report = ingest_project(
-                stores,
-                project,
+            report = StoryIngest(stores, project).ingest_project(
                 files=files,
                 records=records,
                 chapter_index=chapter,
@@ -106,13 +104,11 @@ def import_book(
     DIR holds scenes.jsonl, meta.json and, for --records, entities.jsonl and records.jsonl. Ids of the book are
     kept, and importing again changes nothing.
     """
-    from runtime.services.ingest import import_book_folder
+    from runtime.story.ingest import StoryIngest
 
     with opened_stores(session, project) as stores:
         with progress_bars("scenes", "index") as (progress, index_progress):
-            report = import_book_folder(
-                stores,
-                project,
+            report = StoryIngest(stores, project).import_book_folder(
                 folder=folder,
                 records=records,
                 tell_changes=tell_changes,

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
     from novelgen.models.knowledge import CharacterKnowledge, KnowledgeKind, KnowledgeSource, KnownMemory
     from novelgen.models.position import StoryPosition
-    from runtime.services.knowledge import SharedLife
+    from runtime.story.knowledge import SharedLife
 
 KINDS = ("knows", "hidden", "deceived", "doubts")
 _SAID: Mapping[KnowledgeKind, str] = {
@@ -57,19 +57,19 @@ def knows(
     CHARACTER is an id, name or alias, or `reader` for whoever reads the book. Who knows what follows from the story
     before the position; put it right with `novelgen memory knowledge`.
     """
-    from runtime.services.entities import entity_names
-    from runtime.services.knowledge import character_knowledge, lived_together
+    from runtime.story.entities import StoryEntities
+    from runtime.story.knowledge import StoryKnowledge
 
     if about is not None and other is not None:
         raise UserInputError("--about and --with cannot go together; leave one of them out")
     with opened_project(session, project) as stores:
         labels = story_labels(stores, project)
-        names = entity_names(stores, project, as_of=as_of)
+        names = StoryEntities(stores, project).entity_names(as_of=as_of)
         if other is not None:
-            shared = lived_together(stores, project, first=character, second=other, as_of=as_of)
+            shared = StoryKnowledge(stores, project).lived_together(first=character, second=other, as_of=as_of)
             _print_shared(shared, names, labels, as_json=as_json)
             return
-        found = character_knowledge(stores, project, character=character, as_of=as_of, about=about)
+        found = StoryKnowledge(stores, project).knowledge(character=character, as_of=as_of, about=about)
     if as_json:
         print_json(found.model_dump(mode="json", by_alias=True))
     else:
@@ -84,13 +84,13 @@ def knows(
 @click.pass_obj
 def knowers(session: CliSession, project: str, memory_id: str, as_of: StoryPosition | None, as_json: bool) -> None:
     """Show who knows a memory, who does not, and who might have been told."""
-    from runtime.services.entities import entity_names
-    from runtime.services.knowledge import who_knows
+    from runtime.story.entities import StoryEntities
+    from runtime.story.knowledge import StoryKnowledge
 
     with opened_project(session, project) as stores:
-        found = who_knows(stores, project, memory_id=memory_id, as_of=as_of)
+        found = StoryKnowledge(stores, project).who_knows(memory_id=memory_id, as_of=as_of)
         labels = story_labels(stores, project)
-        names = entity_names(stores, project, as_of=as_of)
+        names = StoryEntities(stores, project).entity_names(as_of=as_of)
     if as_json:
         print_json(found.model_dump(mode="json", by_alias=True))
         return
@@ -152,21 +152,19 @@ def knowledge(
     MEMORY is its id, or * for all that --learned-from has lived through. CHARACTER may be `reader`.
     """
     from novelgen.models.knowledge import ALL_LIVED
-    from runtime.services.entities import entity_names
-    from runtime.services.knowledge import forget_knowledge, set_knowledge
+    from runtime.story.entities import StoryEntities
+    from runtime.story.knowledge import StoryKnowledge
 
     if undo == (kind is not None):
         raise UserInputError("say one of knows, hidden, deceived, doubts, or --undo alone")
     with opened_project(session, project) as stores:
         labels = story_labels(stores, project)
         if kind is None:
-            taken_back = forget_knowledge(stores, project, character=character, memory_id=memory_id)
+            taken_back = StoryKnowledge(stores, project).forget_knowledge(character=character, memory_id=memory_id)
             told = labels.value("taken back: {}").format(len(taken_back))
             print_result(taken_back, told, as_json=as_json)
             return
-        said = set_knowledge(
-            stores,
-            project,
+        said = StoryKnowledge(stores, project).set_knowledge(
             character=character,
             memory_id=memory_id,
             kind=kind,
@@ -175,7 +173,7 @@ def knowledge(
             certainty=certainty,
             start=start,
         )
-        names = entity_names(stores, project)
+        names = StoryEntities(stores, project).entity_names()
     text = labels.value(_SAID[kind]).format(
         labels.value(_name(said.character_id, names)),
         labels.value("everything that {} has lived through").format(_name(said.learned_from, names))

@@ -60,12 +60,10 @@ def search(
 ) -> None:
     """Search the memory by meaning and by words, best first."""
     from runtime.doors.cli.views import print_memories
-    from runtime.services.search import search_memories
+    from runtime.story.search import StorySearch
 
     with opened_project(session, project) as stores:
-        found = search_memories(
-            stores,
-            project,
+        found = StorySearch(stores, project).search_memories(
             query=query,
             entities=entities,
             content_type=cast("ContentType | None", content_type),
@@ -119,10 +117,10 @@ def timeline(
     if is_lived or character is not None:
         raise click.UsageError("--lived and --character are of scenes; leave out --chapter")
     from runtime.doors.cli.views import print_states
-    from runtime.services.states import get_timeline
+    from runtime.story.states import StoryStates
 
     with opened_project(session, project) as stores:
-        view = get_timeline(stores, project, chapter_index=chapter, context_window=window, as_of=as_of)
+        view = StoryStates(stores, project).get_timeline(chapter_index=chapter, context_window=window, as_of=as_of)
         language = story_language(stores, project)
     if as_json:
         print_json(view.snapshots)
@@ -142,10 +140,10 @@ def _show_story_times(
     as_json: bool,
 ) -> None:
     from runtime.doors.cli.time_views import print_story_times
-    from runtime.services.story_time import story_timeline
+    from runtime.story.story_time import StoryTimes
 
     with opened_project(session, project) as stores:
-        found = story_timeline(stores, project, as_of=as_of, character=character)
+        found = StoryTimes(stores, project).story_times(as_of=as_of, character=character)
         labels = story_labels(stores, project)
     if as_json:
         print_json(found)
@@ -198,11 +196,11 @@ def chunk_context(
     The glossary of the names and terms in it, and the memories about them, its chapter and the book.
     """
     from runtime.chunk_context import build_chunk_context
-    from runtime.services.indexing import await_index
+    from runtime.story.indexing import StoryIndexing
 
     text = _read(text_file, "--text")
     with opened_project(session, project) as stores:
-        await_index(stores, project)
+        StoryIndexing(stores, project).await_index()
         context = build_chunk_context(
             project, text, chapter, limit, stores=stores, priority=cast("MemoryPriority | None", priority), touch=touch
         )
@@ -235,7 +233,7 @@ def summarize(
 
     Nothing is stored. Without a model, or where it fails, the scene's own weightiest sentences are told.
     """
-    from runtime.services.scene_summary import summarize_scene
+    from runtime.story.scene_summary import summarize_scene
 
     text = _read(text_file, "FILE")
     with opened_stores(session) as stores:

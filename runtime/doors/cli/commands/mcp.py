@@ -34,7 +34,7 @@ def mcp(session: CliSession, project: str | None, is_read_only: bool) -> None:
             f"mcp needs {package!r}, which is not installed; run pip install 'novelgen[mcp]'"
         ) from error
     from runtime.doors.cli.opening import settle_imports, warn_of_server
-    from runtime.services.project_stores import ProjectStores
+    from runtime.story.project_stores import ProjectStores
 
     settle_imports()
     warn_of_server(session)

@@ -35,8 +35,8 @@ if TYPE_CHECKING:
 
     from novelgen.models.memory import Attachment
     from novelgen.models.position import StoryPosition
-    from runtime.services.attachments import AttachmentChange
-    from runtime.services.memories import MemoryChange, MemoryStatus
+    from runtime.story.attachments import AttachmentChange
+    from runtime.story.memories import MemoryChange, MemoryStatus
 
 
 @click.group(cls=CommandGroup)
@@ -85,17 +85,11 @@ def list_command(
 ) -> None:
     """List memories in story order."""
     from runtime.doors.cli.views import print_memories
-    from runtime.services.memories import list_memories
+    from runtime.story.memories import StoryMemories
 
     with opened_project(session, project) as stores:
-        found = list_memories(
-            stores,
-            project,
-            attached_to=attached_to,
-            content_types=content_types,
-            status=status,
-            limit=limit,
-            as_of=as_of,
+        found = StoryMemories(stores, project).memories(
+            attached_to=attached_to, content_types=content_types, status=status, limit=limit, as_of=as_of
         )
         labels = story_labels(stores, project)
     if as_json:
@@ -113,10 +107,10 @@ def list_command(
 @click.pass_obj
 def show(session: CliSession, project: str, memory_id: str, as_json: bool) -> None:
     """Show one memory whole; MEMORY is its chunk_id or source_id."""
-    from runtime.services.memories import find_memory
+    from runtime.story.memories import StoryMemories
 
     with opened_project(session, project) as stores:
-        found = find_memory(stores, project, memory_id=memory_id)
+        found = StoryMemories(stores, project).find_memory(memory_id=memory_id)
         labels = story_labels(stores, project)
     if as_json:
         print_json(found)
@@ -176,12 +170,10 @@ def edit(
 
     What it is attached to can be changed alone: then a new ingest still brings its text.
     """
-    from runtime.services.memories import edit_memory, find_memory
+    from runtime.story.memories import StoryMemories
 
     with opened_project(session, project) as stores:
-        change = edit_memory(
-            stores,
-            project,
+        change = StoryMemories(stores, project).edit_memory(
             memory_id=memory_id,
             content=text,
             short=short,
@@ -190,7 +182,7 @@ def edit(
             attach=attach,
             detach=detach,
         )
-        attachments = find_memory(stores, project, memory_id=memory_id).attachments
+        attachments = StoryMemories(stores, project).find_memory(memory_id=memory_id).attachments
     report_indexing(change.indexing, project)
     is_edited = any(each for each in (text, short, importance, tags))
     done = f"edited {memory_id}; no ingest touches it from now on" if is_edited else ""
@@ -205,14 +197,14 @@ def _add_decision(name: str, what_it_does: str) -> None:
     @json_option
     @click.pass_obj
     def decide(session: CliSession, project: str, memory_id: str, as_json: bool) -> None:
-        from runtime.services import memories
+        from runtime.story.memories import StoryMemories
 
         decision = {
-            "confirm": memories.confirm_memory,
-            "pin": memories.pin_memory,
-            "unpin": memories.unpin_memory,
-            "ban": memories.ban_memory,
-            "unban": memories.unban_memory,
+            "confirm": StoryMemories.confirm_memory,
+            "pin": StoryMemories.pin_memory,
+            "unpin": StoryMemories.unpin_memory,
+            "ban": StoryMemories.ban_memory,
+            "unban": StoryMemories.unban_memory,
         }[name]
         with opened_project(session, project) as stores:
             change = decision(stores, project, memory_id=memory_id)
@@ -236,10 +228,10 @@ _add_decision("unban", "Lift a ban, or bring a deleted memory back.")
 @click.pass_obj
 def changes(session: CliSession, project: str, limit: int, as_of: StoryPosition | None, as_json: bool) -> None:
     """List what you changed in memories and scenes; `entity changes` lists the others."""
-    from runtime.services.author_changes import list_author_changes
+    from runtime.story.author_changes import StoryAuthorChanges
 
     with opened_project(session, project) as stores:
-        listed = list_author_changes(stores, project, limit=limit, as_of=as_of)
+        listed = StoryAuthorChanges(stores, project).author_changes(limit=limit, as_of=as_of)
     if as_json:
         print_json(listed)
         return
@@ -254,10 +246,10 @@ def changes(session: CliSession, project: str, limit: int, as_of: StoryPosition 
 @click.pass_obj
 def undo(session: CliSession, project: str, number: int, as_json: bool) -> None:
     """Take a change of a memory or scene back, by the number that `memory changes` lists."""
-    from runtime.services.author_changes import undo_author_change
+    from runtime.story.author_changes import StoryAuthorChanges
 
     with opened_project(session, project) as stores:
-        undone = undo_author_change(stores, project, change_id=number)
+        undone = StoryAuthorChanges(stores, project).undo_author_change(change_id=number)
     report_indexing(undone.indexing, project)
     print_result(undone, f"undone: {undone.kind}, change {number}", as_json=as_json)
 
@@ -270,12 +262,12 @@ def undo(session: CliSession, project: str, number: int, as_json: bool) -> None:
 @click.pass_obj
 def delete(session: CliSession, project: str, memory_id: str, is_confirmed: bool, as_json: bool) -> None:
     """Delete a memory; a new ingest does not bring it back, `memory unban` does."""
-    from runtime.services.memories import delete_memory, find_memory
+    from runtime.story.memories import StoryMemories
 
     with opened_project(session, project) as stores:
-        find_memory(stores, project, memory_id=memory_id)
+        StoryMemories(stores, project).find_memory(memory_id=memory_id)
         require_confirmation(f"delete memory {memory_id} of {project!r}", is_confirmed=is_confirmed)
-        change = delete_memory(stores, project, memory_id=memory_id)
+        change = StoryMemories(stores, project).delete_memory(memory_id=memory_id)
     _print_decision(project, memory_id, change, as_json=as_json)
 
 
@@ -294,10 +286,10 @@ def attach(session: CliSession, project: str, memory_id: str, targets: tuple[str
     TARGET is an entity's id or name, a chapter as chapter:3, or book. An unknown name is refused with the
     nearest.
     """
-    from runtime.services.attachments import attach_memories
+    from runtime.story.attachments import StoryAttachments
 
     with opened_project(session, project) as stores:
-        change = attach_memories(stores, project, memory_ids=[memory_id], targets=targets)
+        change = StoryAttachments(stores, project).attach_memories(memory_ids=[memory_id], targets=targets)
     _print_attachments(memory_id, change, as_json=as_json)
 
 
@@ -312,10 +304,10 @@ def detach(session: CliSession, project: str, memory_id: str, targets: tuple[str
 
     TARGET is an entity's id or name, a chapter as chapter:3, or book.
     """
-    from runtime.services.attachments import detach_memories
+    from runtime.story.attachments import StoryAttachments
 
     with opened_project(session, project) as stores:
-        change = detach_memories(stores, project, memory_ids=[memory_id], targets=targets)
+        change = StoryAttachments(stores, project).detach_memories(memory_ids=[memory_id], targets=targets)
     _print_attachments(memory_id, change, as_json=as_json)
 
 
@@ -328,10 +320,10 @@ def detach(session: CliSession, project: str, memory_id: str, targets: tuple[str
 def attach_mentions(session: CliSession, project: str, entity: str, is_applied: bool, as_json: bool) -> None:
     """Attach every memory whose text names ENTITY to it; shown first, attached with --apply."""
     from runtime.doors.cli.views import print_memories
-    from runtime.services import attachments
+    from runtime.story.attachments import StoryAttachments
 
     with opened_project(session, project) as stores:
-        found = attachments.attach_mentions(stores, project, entity=entity, is_applied=is_applied)
+        found = StoryAttachments(stores, project).attach_mentions(entity=entity, is_applied=is_applied)
         labels = story_labels(stores, project)
     if as_json:
         print_json(found)
@@ -371,10 +363,10 @@ def note(
     as_json: bool,
 ) -> None:
     """Add a fact of your own that holds in the story: canon."""
-    from runtime.services.memories import add_note
+    from runtime.story.memories import StoryMemories
 
     with opened_project(session, project) as stores:
-        added = add_note(stores, project, text=text, attached_to=attached_to, start=start)
+        added = StoryMemories(stores, project).note(text=text, attached_to=attached_to, start=start)
     report_indexing(added.indexing, project)
     where = f"from {start} on" if start else "everywhere"
     print_result(added, f"noted as {added.note.chunk_id}, read {where}", as_json=as_json)

@@ -31,8 +31,8 @@ if TYPE_CHECKING:
     from novelgen.models.context import ReportIssue
     from novelgen.models.position import StoryPosition
     from runtime.character import Character
-    from runtime.services.secrets import SecretState
     from runtime.stores import MemoryStores
+    from runtime.story.secrets import SecretState
 
     Moment = tuple[int, int] | datetime | None
 
@@ -325,15 +325,17 @@ def flags(
     A VALUE is JSON (true, 12, "north"), or else taken as text.
     """
     from novelgen.characters.memory import as_moment
-    from runtime.services.secrets import read_flags, set_flag
+    from runtime.story.secrets import StorySecrets
 
     if at is not None and not settings:
         raise UserInputError("--at says when flags are set; add --set NAME, or read with --as-of")
     with opened_project(session, project) as stores:
         for given in settings:
             name, is_given, value = given.partition("=")
-            set_flag(stores, project, name=name, value=_flag_value(value) if is_given else True, at=as_moment(at))
-        found = read_flags(stores, project, as_of=as_moment(as_of))
+            StorySecrets(stores, project).set_flag(
+                name=name, value=_flag_value(value) if is_given else True, at=as_moment(at)
+            )
+        found = StorySecrets(stores, project).flags(as_of=as_moment(as_of))
         labels = story_labels(stores, project)
     if as_json:
         print_json(found)
@@ -346,9 +348,9 @@ def flags(
 
 def _opened(stores: MemoryStores, project: str, name: str, *, create: bool = False) -> Character:
     from runtime.character import Character
-    from runtime.services.characters import open_character
+    from runtime.story.characters import StoryCharacters
 
-    return Character(stores, project, open_character(stores, project, name=name, create=create))
+    return Character(stores, project, StoryCharacters(stores, project).open_character(name=name, create=create))
 
 
 def _secret(state: SecretState, *, reveal: bool) -> dict[str, Any]:

@@ -11,7 +11,7 @@ from runtime.doors.cli.output import print_json, print_result, print_table, prin
 from runtime.doors.cli.parameters import CliSession, json_option, project_argument, require_confirmation, yes_option
 
 if TYPE_CHECKING:
-    from runtime.services.projects import MadeFiles, ProjectOverview
+    from runtime.story.projects import MadeFiles, ProjectOverview
 
 _LANGUAGE = click.option(
     "--language",
@@ -31,10 +31,10 @@ def new(session: CliSession, name: str, language: str | None, as_json: bool) -> 
     As `init`, it makes the folder with a commented config.yaml; the memory is there at once, so that characters,
     places, relationships and loops can be added before the first scene.
     """
-    from runtime.services.projects import create_project
+    from runtime.story.projects import StoryProjects
 
     with opened_stores(session, name) as stores:
-        files = create_project(stores, name, language=language)
+        files = StoryProjects(stores, name).create_project(language=language)
     hint = f"\nIts memory is empty: add to it by `novelgen character add {name} NAME` and the like."
     print_result(files, *_made_lines(files), hint, as_json=as_json)
 
@@ -50,10 +50,10 @@ def init(session: CliSession, project: str, language: str | None, as_json: bool)
     It holds settings.json, characters.json, config.yaml and chapters/. Files that are there already are left
     as they are.
     """
-    from runtime.services.projects import make_project_files
+    from runtime.story.projects import StoryProjects
 
     with opened_stores(session, project) as stores:
-        files = make_project_files(stores, project, language=language)
+        files = StoryProjects(stores, project).make_project_files(language=language)
     print_result(files, *_made_lines(files), as_json=as_json)
 
 
@@ -62,7 +62,7 @@ def init(session: CliSession, project: str, language: str | None, as_json: bool)
 @click.pass_obj
 def projects(session: CliSession, as_json: bool) -> None:
     """List the stored projects with what they hold."""
-    from runtime.services.projects import list_project_ids
+    from runtime.story.projects import list_project_ids
 
     with opened_stores(session) as stores:
         project_ids = list_project_ids(stores)
@@ -93,7 +93,7 @@ def delete(session: CliSession, project: str, is_confirmed: bool, as_json: bool)
     """
     from novelgen.errors import ConfigurationError
     from runtime.doors.http.presence import running_server
-    from runtime.services.project_deletion import delete_project
+    from runtime.story.project_deletion import StoryProjectDeletion
 
     url = running_server(session.projects_dir)
     if url is not None:
@@ -104,7 +104,7 @@ def delete(session: CliSession, project: str, is_confirmed: bool, as_json: bool)
             f"delete project {project!r} with all that is stored of it and all files in {str(folder)!r}",
             is_confirmed=is_confirmed,
         )
-        deleted = delete_project(stores, project, confirm=project)
+        deleted = StoryProjectDeletion(stores, project).delete_project(confirm=project)
     told = f"deleted {deleted.project_id}: {deleted.scenes} scenes, {deleted.memories} memories, {deleted.files} files"
     print_result(deleted, told, as_json=as_json)
 
@@ -112,11 +112,11 @@ def delete(session: CliSession, project: str, is_confirmed: bool, as_json: bool)
 def _overview(session: CliSession, project_id: str) -> ProjectOverview:
     """Describe a project by its own settings; one that cannot be read says why and does not stop the others."""
     from novelgen.errors import NovelgenError, UnknownProjectError
-    from runtime.services.projects import ProjectOverview, describe_project
+    from runtime.story.projects import ProjectOverview, StoryProjects
 
     try:
         with opened_stores(session, project_id) as stores:
-            return describe_project(stores, project_id)
+            return StoryProjects(stores, project_id).describe_project()
     except UnknownProjectError:
         return ProjectOverview(project_id=project_id, problem="nothing stored yet: run `novelgen ingest`")
     except NovelgenError as error:

@@ -53,16 +53,18 @@ def list_command(
     as_json: bool,
 ) -> None:
     """List relationships as they stand."""
-    from runtime.services.entities import entity_names
-    from runtime.services.relationships import list_relationships, relationships_of
+    from runtime.story.entities import StoryEntities
+    from runtime.story.relationships import StoryRelationships
 
     with opened_project(session, project) as stores:
-        names = entity_names(stores, project, as_of=as_of)
+        names = StoryEntities(stores, project).entity_names(as_of=as_of)
         if character is not None:
-            views = relationships_of(stores, project, character=character, status=status, as_of=as_of)
+            views = StoryRelationships(stores, project).relationships_of(
+                character=character, status=status, as_of=as_of
+            )
             found, sides = [], [""] * len(views)
         else:
-            found = list_relationships(stores, project, status=status, as_of=as_of)
+            found = StoryRelationships(stores, project).list_relationships(status=status, as_of=as_of)
             views = [each.seen_by(each.character_a) for each in found]
             sides = [names.get(each.character_a, each.character_a) for each in found]
     if as_json:
@@ -96,12 +98,12 @@ def show(
     session: CliSession, project: str, first: str, second: str, as_of: StoryPosition | None, as_json: bool
 ) -> None:
     """Show how two characters stand, from both sides, and what happened."""
-    from runtime.services.entities import entity_names
-    from runtime.services.relationships import get_relationship
+    from runtime.story.entities import StoryEntities
+    from runtime.story.relationships import StoryRelationships
 
     with opened_project(session, project) as stores:
-        found = get_relationship(stores, project, first=first, second=second, as_of=as_of)
-        names = entity_names(stores, project, as_of=as_of)
+        found = StoryRelationships(stores, project).get_relationship(first=first, second=second, as_of=as_of)
+        names = StoryEntities(stores, project).entity_names(as_of=as_of)
     if as_json:
         print_json(found)
         return
@@ -152,10 +154,10 @@ def add(
     session: CliSession, project: str, dimensions: tuple[tuple[str, int], ...], as_json: bool, **fields: Any
 ) -> None:
     """Add the relationship of two characters."""
-    from runtime.services.relationships import add_relationship
+    from runtime.story.relationships import StoryRelationships
 
     with opened_project(session, project) as stores:
-        added = add_relationship(stores, project, dimensions=dict(dimensions), **fields)
+        added = StoryRelationships(stores, project).add_relationship(dimensions=dict(dimensions), **fields)
     print_result(added, f"added {added.relationship_id}", as_json=as_json)
 
 
@@ -194,11 +196,11 @@ def edit(
     **changes: Any,
 ) -> None:
     """Change how two characters stand; what is not given stays."""
-    from runtime.services.relationships import edit_relationship
+    from runtime.story.relationships import StoryRelationships
 
     with opened_project(session, project) as stores:
-        edited = edit_relationship(
-            stores, project, dimensions=dict(dimensions), mutual_dimensions=dict(mutual_dimensions), **changes
+        edited = StoryRelationships(stores, project).edit_relationship(
+            dimensions=dict(dimensions), mutual_dimensions=dict(mutual_dimensions), **changes
         )
     verb = "changed" if edited.is_changed else "unchanged"
     print_result(edited, f"{verb} {edited.relationship.relationship_id}", as_json=as_json)
@@ -213,11 +215,11 @@ def edit(
 @click.pass_obj
 def delete(session: CliSession, project: str, first: str, second: str, is_confirmed: bool, as_json: bool) -> None:
     """Delete how two characters stand, with its history; `entity undo` takes it back."""
-    from runtime.services.deletion import delete_relationship
+    from runtime.story.deletion import StoryDeletion
 
     with opened_project(session, project) as stores:
         require_confirmation(
             f"delete the relationship of {first} and {second} with its history", is_confirmed=is_confirmed
         )
-        deletion = delete_relationship(stores, project, first=first, second=second)
+        deletion = StoryDeletion(stores, project).delete_relationship(first=first, second=second)
     print_deletion(deletion, project, as_json=as_json)

@@ -49,10 +49,10 @@ def scene() -> None:
 @click.pass_obj
 def list_command(session: CliSession, project: str, as_json: bool) -> None:
     """List the stored scenes in story order."""
-    from runtime.services.scenes import list_scenes
+    from runtime.story.scenes import StoryScenes
 
     with opened_project(session, project) as stores:
-        listed = list_scenes(stores, project)
+        listed = StoryScenes(stores, project).list_scenes()
         labels = story_labels(stores, project)
     if as_json:
         told = [(each.scene.model_dump(mode="json", exclude={"text", "record"}), each.part) for each in listed]
@@ -77,10 +77,10 @@ def list_command(session: CliSession, project: str, as_json: bool) -> None:
 @click.pass_obj
 def show(session: CliSession, project: str, place: StoryPosition, as_json: bool) -> None:
     """Show a stored scene with its text."""
-    from runtime.services.scenes import get_scene
+    from runtime.story.scenes import StoryScenes
 
     with opened_project(session, project) as stores:
-        found = get_scene(stores, project, position=place)
+        found = StoryScenes(stores, project).get_scene(position=place)
         labels = story_labels(stores, project)
     if as_json:
         print_json(found.scene)
@@ -114,11 +114,11 @@ def insert(
     The scene that stands there and those after it move on by one; with a chapter alone, the chapters do.
     """
     from runtime.files.file_reading import read_text_file
-    from runtime.services.scenes import insert_scene
+    from runtime.story.scenes import StoryScenes
 
     text = read_text_file(text_file) if text_file is not None else None
     with opened_project(session, project) as stores:
-        change = insert_scene(stores, project, position=place, text=text, title=title)
+        change = StoryScenes(stores, project).insert_scene(position=place, text=text, title=title)
     report_indexing(change.indexing, project)
     what = "room" if text is None else "new scene"
     print_result(change, f"{what} at {place}; {change.moved} scenes moved", as_json=as_json)
@@ -133,10 +133,10 @@ def insert(
 @click.pass_obj
 def move(session: CliSession, project: str, source: StoryPosition, target: StoryPosition, as_json: bool) -> None:
     """Move a scene (3:2 5:1) or a whole chapter (3 5); the others close up and make room."""
-    from runtime.services.scenes import move_scene
+    from runtime.story.scenes import StoryScenes
 
     with opened_project(session, project) as stores:
-        change = move_scene(stores, project, source=source, target=target)
+        change = StoryScenes(stores, project).move_scene(source=source, target=target)
     report_indexing(change.indexing, project)
     told = f"{source} is now {target}; {change.moved} scenes have another place than before"
     print_result(change, told, as_json=as_json)
@@ -151,14 +151,14 @@ def move(session: CliSession, project: str, source: StoryPosition, target: Story
 @click.pass_obj
 def delete(session: CliSession, project: str, place: StoryPosition, is_confirmed: bool, as_json: bool) -> None:
     """Delete a scene with everything that came from it; your notes stay."""
-    from runtime.services.scenes import delete_scene, get_scene
+    from runtime.story.scenes import StoryScenes
 
     with opened_project(session, project) as stores:
-        get_scene(stores, project, position=place)
+        StoryScenes(stores, project).get_scene(position=place)
         require_confirmation(
             f"delete scene {place} of {project!r} with all that came from it", is_confirmed=is_confirmed
         )
-        change = delete_scene(stores, project, position=place)
+        change = StoryScenes(stores, project).delete_scene(position=place)
     report_indexing(change.indexing, project, done="deleted")
     print_result(change, f"deleted scene {place} with {change.removed} memories", as_json=as_json)
     report_line("its file in chapters/ still holds it: take it out there, or the next ingest brings it back")
@@ -187,10 +187,10 @@ def show_record(session: CliSession, project: str, place: StoryPosition, as_json
 
     Memories and states whose quote does not stand in the scene are listed on the error stream.
     """
-    from runtime.services.scenes import get_record
+    from runtime.story.scenes import StoryScenes
 
     with opened_project(session, project) as stores:
-        view = get_record(stores, project, position=place)
+        view = StoryScenes(stores, project).get_record(position=place)
     if not view.is_stored:
         reason = f": {view.failure_reason}" if view.failure_reason else ""
         report_line(f"scene {place} has no record (extraction {view.extraction_status}{reason})")
@@ -216,17 +216,17 @@ def edit_record(
     What came from the old record is withdrawn; a scene without a record starts with an empty one.
     """
     from runtime.files.file_reading import read_text_file
-    from runtime.services.scenes import get_record, replace_record
+    from runtime.story.scenes import StoryScenes
 
     with opened_project(session, project) as stores:
-        stored = get_record(stores, project, position=place).record
+        stored = StoryScenes(stores, project).get_record(position=place).record
         shown = json.dumps(stored.model_dump(mode="json"), indent=2, ensure_ascii=False)
         written = read_text_file(record_file) if record_file else click.edit(shown, extension=".json")
         if written is None:
             print_result(stored, f"the record of scene {place} is as it was", as_json=as_json)
             return
         source_name = str(record_file or "the edited record")
-        change = replace_record(stores, project, position=place, written=written, source_name=source_name)
+        change = StoryScenes(stores, project).replace_record(position=place, written=written, source_name=source_name)
     for issue in change.issues:
         report_warning(issue.message)
     report_indexing(change.indexing, project)

@@ -56,7 +56,7 @@ def serve(session: CliSession, host: str, port: int, allowed_hosts: tuple[str, .
     from runtime.doors.cli.browser import has_browser_at_hand, show_page
     from runtime.doors.cli.opening import settle_imports
     from runtime.doors.http.settings import ServerSettings
-    from runtime.services.project_stores import ProjectStores
+    from runtime.story.project_stores import ProjectStores
 
     settle_imports()
     stores = ProjectStores({"projects_dir": session.projects_dir})

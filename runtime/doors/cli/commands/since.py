@@ -40,13 +40,13 @@ def since(
     if scene is not None and (since is not None or as_of is not None):
         raise click.UsageError("--scene names what is told of; leave out --from and --as-of")
     from novelgen.context.difference_block import difference_lines
-    from runtime.services.story_difference import what_changed, what_scene_changed
+    from runtime.story.story_difference import StoryDifferences
 
     with opened_project(session, project) as stores:
         if scene is not None:
-            difference = what_scene_changed(stores, project, position=scene)
+            difference = StoryDifferences(stores, project).what_scene_changed(position=scene)
         else:
-            difference = what_changed(stores, project, since=since, until=as_of)
+            difference = StoryDifferences(stores, project).what_changed(since=since, until=as_of)
     if as_json:
         print_json(difference)
         return

@@ -15,7 +15,7 @@ from runtime.doors.cli.output import print_json, print_result, print_table, prin
 from runtime.doors.cli.parameters import CHAPTER, COUNT, FILE, CliSession, CommandGroup, json_option, project_argument
 
 if TYPE_CHECKING:
-    from runtime.services.summaries import ListedSummary, SummaryLevel
+    from runtime.story.summaries import ListedSummary, SummaryLevel
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -43,13 +43,13 @@ def _chapter_or_part(command: F) -> F:
 def show(session: CliSession, project: str, chapter: int | None, part: int | None, as_json: bool) -> None:
     """List the summaries: who wrote them, and which are older than their scenes."""
     place = _place(chapter, part)
-    from runtime.services.summaries import get_summary, list_summaries
+    from runtime.story.summaries import StorySummarizing
 
     with opened_project(session, project) as stores:
         if place is None:
-            listed = list_summaries(stores, project)
+            listed = StorySummarizing(stores, project).list_summaries()
         else:
-            listed = [get_summary(stores, project, level=place[0], number=place[1])]
+            listed = [StorySummarizing(stores, project).get_summary(level=place[0], number=place[1])]
         labels = story_labels(stores, project)
     if as_json:
         print_json(listed)
@@ -78,17 +78,17 @@ def edit(
     if place is None:
         raise click.UsageError("give --chapter N or --part N")
     from runtime.files.file_reading import read_text_file
-    from runtime.services.summaries import get_summary, write_author_summary
+    from runtime.story.summaries import StorySummarizing
 
     level, number = place
     with opened_project(session, project) as stores:
         labels = story_labels(stores, project)
-        shown = get_summary(stores, project, level=level, number=number)
+        shown = StorySummarizing(stores, project).get_summary(level=level, number=number)
         text = read_text_file(text_file) if text_file else click.edit(shown.written or shown.told)
         if text is None:
             print_result(shown, f"the summary of {_name(shown, labels)} is as it was", as_json=as_json)
             return
-        now = write_author_summary(stores, project, level=level, number=number, text=text)
+        now = StorySummarizing(stores, project).write_author_summary(level=level, number=number, text=text)
     said = "now has your summary" if text.strip() else "has the summary that is made of its bullets"
     print_result(now, f"{_name(shown, labels)} {said}", as_json=as_json)
 
@@ -113,12 +113,12 @@ def write(
     fails, the summary that is made of bullets stands.
     """
     place = _place(chapter, part)
-    from runtime.services.summaries import write_model_summaries
+    from runtime.story.summaries import StorySummarizing
 
     with opened_project(session, project) as stores:
         labels = story_labels(stores, project)
         with progress_bars("summaries") as (progress,):
-            result = write_model_summaries(stores, project, only=place, model=model, progress=progress)
+            result = StorySummarizing(stores, project).write_model_summaries(only=place, model=model, progress=progress)
     for issue in result.issues:
         report_warning(issue.message)
     if as_json:

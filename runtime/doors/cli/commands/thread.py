@@ -60,13 +60,13 @@ def list_command(
     as_json: bool,
 ) -> None:
     """List the threads that wait for an answer."""
-    from runtime.services.threads import due_threads, list_threads
+    from runtime.story.threads import StoryThreads
 
     with opened_project(session, project) as stores:
         if due is None:
-            found = list_threads(stores, project, statuses=statuses, as_of=as_of)
+            found = StoryThreads(stores, project).list_threads(statuses=statuses, as_of=as_of)
         else:
-            found = due_threads(stores, project, limit=due, as_of=as_of)
+            found = StoryThreads(stores, project).due_threads(limit=due, as_of=as_of)
         labels = story_labels(stores, project)
     if as_json:
         print_json(found)
@@ -94,10 +94,10 @@ def list_command(
 @click.pass_obj
 def show(session: CliSession, project: str, thread_id: str, as_of: StoryPosition | None, as_json: bool) -> None:
     """Show a thread as it stands."""
-    from runtime.services.threads import get_thread
+    from runtime.story.threads import StoryThreads
 
     with opened_project(session, project) as stores:
-        found = get_thread(stores, project, thread_id=thread_id, as_of=as_of)
+        found = StoryThreads(stores, project).get_thread(thread_id=thread_id, as_of=as_of)
     if as_json:
         print_json(found)
         return
@@ -127,10 +127,10 @@ def show(session: CliSession, project: str, thread_id: str, as_of: StoryPosition
 @click.pass_obj
 def add(session: CliSession, project: str, as_json: bool, **fields: Any) -> None:
     """Plant a thread."""
-    from runtime.services.threads import add_thread
+    from runtime.story.threads import StoryThreads
 
     with opened_project(session, project) as stores:
-        added = add_thread(stores, project, **fields)
+        added = StoryThreads(stores, project).add_thread(**fields)
     print_result(added, f"added {added.loop_id}", as_json=as_json)
 
 
@@ -174,7 +174,7 @@ def edit(
     **described: Any,
 ) -> None:
     """Move or end a thread by one of --advance, --resolve and --abandon, or describe it anew."""
-    from runtime.services.threads import abandon_thread, advance_thread, edit_thread, resolve_thread
+    from runtime.story.threads import StoryThreads
 
     if ending is not None and resolve is None and abandon is None:
         raise click.UsageError("--ending says how a thread ended; give --resolve or --abandon, too")
@@ -189,15 +189,19 @@ def edit(
         )
     with opened_project(session, project) as stores:
         if is_described:
-            edited = edit_thread(stores, project, thread_id=thread_id, **described)
+            edited = StoryThreads(stores, project).edit_thread(thread_id=thread_id, **described)
         if advance is not None:
-            edited = advance_thread(
-                stores, project, thread_id=thread_id, note=advance, pays_part=pays_part, start=start
+            edited = StoryThreads(stores, project).advance_thread(
+                thread_id=thread_id, note=advance, pays_part=pays_part, start=start
             )
         if resolve is not None:
-            edited = resolve_thread(stores, project, thread_id=thread_id, summary=resolve, ending=ending, start=start)
+            edited = StoryThreads(stores, project).resolve_thread(
+                thread_id=thread_id, summary=resolve, ending=ending, start=start
+            )
         if abandon is not None:
-            edited = abandon_thread(stores, project, thread_id=thread_id, summary=abandon, ending=ending, start=start)
+            edited = StoryThreads(stores, project).abandon_thread(
+                thread_id=thread_id, summary=abandon, ending=ending, start=start
+            )
     print_result(edited, f"{thread_id} is {edited.status}", as_json=as_json)
 
 
@@ -209,10 +213,10 @@ def edit(
 @click.pass_obj
 def reopen(session: CliSession, project: str, thread_id: str, start: StoryPosition | None, as_json: bool) -> None:
     """Take back that a thread ended, where you said so and no scene's record does."""
-    from runtime.services.threads import reopen_thread
+    from runtime.story.threads import StoryThreads
 
     with opened_project(session, project) as stores:
-        opened = reopen_thread(stores, project, thread_id=thread_id, start=start)
+        opened = StoryThreads(stores, project).reopen_thread(thread_id=thread_id, start=start)
     print_result(opened, f"{thread_id} is {opened.status}", as_json=as_json)
 
 
@@ -224,13 +228,13 @@ def reopen(session: CliSession, project: str, thread_id: str, start: StoryPositi
 @click.pass_obj
 def delete(session: CliSession, project: str, thread_id: str, is_confirmed: bool, as_json: bool) -> None:
     """Delete a thread with its history; `entity undo` takes it back."""
-    from runtime.services.deletion import delete_thread
-    from runtime.services.threads import get_thread
+    from runtime.story.deletion import StoryDeletion
+    from runtime.story.threads import StoryThreads
 
     with opened_project(session, project) as stores:
-        found = get_thread(stores, project, thread_id=thread_id)
+        found = StoryThreads(stores, project).get_thread(thread_id=thread_id)
         require_confirmation(f"delete {thread_id} ({found.description}) with its history", is_confirmed=is_confirmed)
-        print_deletion(delete_thread(stores, project, thread_id=thread_id), project, as_json=as_json)
+        print_deletion(StoryDeletion(stores, project).delete_thread(thread_id=thread_id), project, as_json=as_json)
 
 
 @click.command(
@@ -269,12 +273,12 @@ def threads(
     of that weight stayed open.
     """
     from novelgen.memory.board import board_lines, rhythm_line, unpaid_report
-    from runtime.services.thread_ledger import thread_ledger
+    from runtime.story.thread_ledger import StoryThreadLedger
 
     if sum((only_due, as_board, as_report)) > 1:
         raise click.UsageError("--due, --board and --report are three views; give one of them")
     with opened_project(session, project) as stores:
-        ledger = thread_ledger(stores, project, as_of=as_of, on_stage=on_stage)
+        ledger = StoryThreadLedger(stores, project).thread_ledger(as_of=as_of, on_stage=on_stage)
         labels = story_labels(stores, project)
     ledger = ledger.of_category(*categories)
     if only_due:

@@ -36,8 +36,8 @@ from runtime.doors.cli.parameters import (
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from runtime.services.transfer import ProjectImport, StoredText
     from runtime.stores import MemoryStores
+    from runtime.story.transfer import ProjectImport, StoredText
 
 MAX_LISTED = 12
 """So many ids a line of the summary lists."""
@@ -54,10 +54,10 @@ def export(session: CliSession, project: str, folder: Path, as_json: bool) -> No
     One file per entity and scene, one each for threads, relationships, notes and counters. `novelgen import` reads
     them back without loss.
     """
-    from runtime.services.transfer import export_project
+    from runtime.story.transfer import StoryTransfer
 
     with opened_project(session, project) as stores:
-        written = export_project(stores, project, folder=folder)
+        written = StoryTransfer(stores, project).export(folder=folder)
     print_result(written, f"wrote {len(written.files)} files to {written.folder}", as_json=as_json)
 
 
@@ -109,16 +109,14 @@ def import_command(
     With --update the stored chapters are told from those of the manuscript by their text. What was read from a
     changed text goes, what you said stays; chapters that were inserted make room; chapters that are gone are listed.
     """
-    from runtime.services.transfer import import_project, would_mix_stories
+    from runtime.story.transfer import StoryTransfer
 
     with opened_stores(session, project) as stores:
 
         def imported(
             progress: ProgressCallback | None = None, index_progress: ProgressCallback | None = None
         ) -> ProjectImport:
-            return import_project(
-                stores,
-                project,
+            return StoryTransfer(stores, project).import_project(
                 source=source,
                 dry_run=dry_run,
                 index=with_index,
@@ -132,7 +130,7 @@ def import_command(
         if dry_run:
             result = imported()
         else:
-            if not is_confirmed and would_mix_stories(stores, project, source=source, update=update):
+            if not is_confirmed and StoryTransfer(stores, project).would_mix_stories(source=source, update=update):
                 require_confirmation(
                     f"import {str(source)!r} into {project!r}, which holds another story", is_confirmed=False
                 )

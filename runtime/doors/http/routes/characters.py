@@ -27,10 +27,10 @@ from runtime.doors.http.house import (
     position,
 )
 from runtime.doors.http.routes.writing import wants_prompt
-from runtime.services.character_care import EditedMemory
-from runtime.services.characters import Remembered
-from runtime.services.dispositions import Feelings
-from runtime.services.replies import Keeping, Reply
+from runtime.story.character_care import EditedMemory
+from runtime.story.characters import Remembered
+from runtime.story.dispositions import Feelings
+from runtime.story.replies import Keeping, Reply
 
 router = AnsweringRouter(prefix="/v1/projects/{project_id}/characters/{character}", tags=["characters"])
 

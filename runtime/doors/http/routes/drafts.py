@@ -12,9 +12,9 @@ from novelgen.models.story_difference import StoryDifference
 from novelgen.models.story_time import StoryTimeline
 from runtime.doors.http.answering import AnsweringRouter
 from runtime.doors.http.house import LONGEST_SCENE, READS, AsOf, Body, PositionText, Project, position
-from runtime.services.continuity import StoredCheck, Waiver, list_waivers, unwaive_finding, waive_finding
-from runtime.services.story_difference import what_changed
-from runtime.services.story_time import story_timeline
+from runtime.story.continuity import StoredCheck, StoryContinuity, Waiver
+from runtime.story.story_difference import StoryDifferences
+from runtime.story.story_time import StoryTimes
 
 router = AnsweringRouter(prefix="/v1/projects/{project_id}", tags=["drafts"])
 
@@ -73,19 +73,19 @@ def check_stored_scenes(
 @router.get("/check/waivers")
 def list_waived_findings(project: Project) -> WaiverList:
     """List the findings that the author means to be so."""
-    return WaiverList(waivers=list_waivers(project.stores, project.project_id))
+    return WaiverList(waivers=StoryContinuity(project.stores, project.project_id).waived_findings())
 
 
 @router.post("/check/waivers", status_code=201)
 def add_waiver(project: Project, body: WaiverRequest) -> Waiver:
     """Mark a finding as meant: it is told no more while the draft's words and the evidence stand."""
-    return waive_finding(project.stores, project.project_id, issue_id=body.issue_id, note=body.note)
+    return StoryContinuity(project.stores, project.project_id).waive_finding(issue_id=body.issue_id, note=body.note)
 
 
 @router.delete("/check/waivers/{issue_id}")
 def remove_waiver(project: Project, issue_id: FindingId) -> Waiver:
     """Take a waiver back."""
-    return unwaive_finding(project.stores, project.project_id, issue_id=issue_id)
+    return StoryContinuity(project.stores, project.project_id).unwaive_finding(issue_id=issue_id)
 
 
 @router.get("/changes")
@@ -97,7 +97,9 @@ def list_changes(
     as_of: AsOf = None,
 ) -> StoryDifference:
     """Tell what the last scene, or a stretch of the story, changed."""
-    return what_changed(project.stores, project.project_id, since=position(since), until=position(as_of))
+    return StoryDifferences(project.stores, project.project_id).what_changed(
+        since=position(since), until=position(as_of)
+    )
 
 
 @router.get("/story-times")
@@ -107,4 +109,4 @@ def list_story_times(
     as_of: AsOf = None,
 ) -> StoryTimeline:
     """Tell when the scenes play: running days, the order told and the order lived."""
-    return story_timeline(project.stores, project.project_id, as_of=position(as_of), character=character)
+    return StoryTimes(project.stores, project.project_id).story_times(as_of=position(as_of), character=character)

@@ -11,14 +11,11 @@ from novelgen.language.candidates import NameCandidate
 from novelgen.models.entity import Entity, EntityType
 from runtime.doors.http.answering import AnsweringRouter
 from runtime.doors.http.house import AsOf, Body, EntityName, PositionText, Project, position
-from runtime.services import appearances as appearance_services
-from runtime.services import attachments as attachment_services
-from runtime.services import deletion as deletion_services
-from runtime.services import entities as entity_services
-from runtime.services.appearances import Appearance, MergePreview, Order
-from runtime.services.attachments import MemoriesAbout
-from runtime.services.deletion import DeletionResult
-from runtime.services.entities import EditedEntity, EntityCard, EntityChangeResult
+from runtime.story import attachments as attachment_services
+from runtime.story.appearances import Appearance, MergePreview, Order, StoryAppearances
+from runtime.story.attachments import MemoriesAbout, StoryAttachments
+from runtime.story.deletion import DeletionResult, StoryDeletion
+from runtime.story.entities import EditedEntity, EntityCard, EntityChangeResult, StoryEntities
 
 router = AnsweringRouter(prefix="/v1/projects/{project_id}", tags=["entities"])
 
@@ -73,8 +70,8 @@ class CandidateList(BaseModel):
 @router.get("/entities")
 def list_entities(project: Project, entity_type: OfType = None, as_of: AsOf = None) -> EntityList:
     """List characters, places, things, factions and terms, as far as the story has shown them by then."""
-    found = entity_services.list_entities(
-        project.stores, project.project_id, entity_type=entity_type, as_of=position(as_of)
+    found = StoryEntities(project.stores, project.project_id).list_entities(
+        entity_type=entity_type, as_of=position(as_of)
     )
     return EntityList(entities=found)
 
@@ -82,7 +79,7 @@ def list_entities(project: Project, entity_type: OfType = None, as_of: AsOf = No
 @router.get("/appearances")
 def list_appearances(project: Project, order: Order = "weight", as_of: AsOf = None) -> AppearanceList:
     """List entities with how much the story before a position has of them."""
-    found = appearance_services.list_appearances(project.stores, project.project_id, order=order, as_of=position(as_of))
+    found = StoryAppearances(project.stores, project.project_id).list_appearances(order=order, as_of=position(as_of))
     return AppearanceList(appearances=found)
 
 
@@ -94,16 +91,16 @@ def preview_merge(
     as_of: AsOf = None,
 ) -> MergePreview:
     """Tell what a merge would join; nothing is changed."""
-    return appearance_services.preview_merge(
-        project.stores, project.project_id, keep=keep, gone=gone, as_of=position(as_of)
+    return StoryAppearances(project.stores, project.project_id).preview_merge(
+        keep=keep, gone=gone, as_of=position(as_of)
     )
 
 
 @router.get("/entities/{entity}")
 def get_entity(project: Project, entity: EntityName, entity_type: OfType = None, as_of: AsOf = None) -> EntityCard:
     """Return an entity with its state, its scenes, and when its card was made and changed."""
-    return entity_services.get_entity(
-        project.stores, project.project_id, name=entity, entity_type=entity_type, as_of=position(as_of)
+    return StoryEntities(project.stores, project.project_id).entity(
+        name=entity, entity_type=entity_type, as_of=position(as_of)
     )
 
 
@@ -115,49 +112,43 @@ def list_memories_about(
     as_of: AsOf = None,
 ) -> MemoriesAbout:
     """List what is remembered of an entity: what is attached to it, and what its names stand in."""
-    return attachment_services.memories_about(
-        project.stores, project.project_id, entity=entity, limit=limit, as_of=position(as_of)
+    return StoryAttachments(project.stores, project.project_id).memories_about(
+        entity=entity, limit=limit, as_of=position(as_of)
     )
 
 
 @router.patch("/entities/{entity}")
 def edit_entity(project: Project, entity: EntityName, body: EntityChanges, entity_type: OfType = None) -> EditedEntity:
     """Change fields of an entity's card and profile, and attributes of its state."""
-    return entity_services.edit_entity(
-        project.stores,
-        project.project_id,
-        name=entity,
-        changes=body.changes,
-        attributes=body.state,
-        entity_type=entity_type,
-        start=position(body.start),
+    return StoryEntities(project.stores, project.project_id).edit_entity(
+        name=entity, changes=body.changes, state=body.state, entity_type=entity_type, start=position(body.start)
     )
 
 
 @router.delete("/entities/{entity}")
 def delete_entity(project: Project, entity: EntityName, entity_type: OfType = None) -> DeletionResult:
     """Delete an entity with its names, states and relationships; memories stay, and undo brings it back."""
-    return deletion_services.delete_entity(project.stores, project.project_id, name=entity, entity_type=entity_type)
+    return StoryDeletion(project.stores, project.project_id).delete_entity(name=entity, entity_type=entity_type)
 
 
 @router.post("/entities/merge")
 def merge_entities(project: Project, body: EntityMerge) -> EntityChangeResult:
     """Let two entities be one from now on."""
-    return entity_services.merge_entities(project.stores, project.project_id, keep=body.keep, gone=body.gone)
+    return StoryEntities(project.stores, project.project_id).merge_entities(keep=body.keep, gone=body.gone)
 
 
 @router.post("/entities/{entity}/split")
 def split_entity(project: Project, entity: EntityName, body: EntitySplit) -> EntityChangeResult:
     """Let an entity be two from now on."""
-    return entity_services.split_entity(
-        project.stores, project.project_id, name=entity, new_name=body.new_name, aliases=body.aliases
+    return StoryEntities(project.stores, project.project_id).split_entity(
+        name=entity, new_name=body.new_name, aliases=body.aliases
     )
 
 
 @router.post("/changes/{change_id}/undo")
 def undo_change(project: Project, change_id: int) -> EntityChangeResult:
     """Undo a deletion, a merge, a split or a decision on a candidate, exactly."""
-    return entity_services.undo_entity_change(project.stores, project.project_id, change_id=change_id)
+    return StoryEntities(project.stores, project.project_id).undo(change_id=change_id)
 
 
 @router.get("/candidates")

@@ -13,9 +13,9 @@ from novelgen.models.position import ChapterIndex, require_project_id
 from runtime.doors.http.answering import AnsweringRouter
 from runtime.doors.http.house import Body, House, PositionText, Project, ServedProject, TheHouse, position
 from runtime.doors.http.jobs import MANUSCRIPT_TYPES, Job, JobOrder, manuscript_file
-from runtime.services.extraction import build_extraction_model, extract_project
-from runtime.services.ingest import ingest_project
-from runtime.services.transfer import import_project
+from runtime.story.extraction import StoryExtraction, build_extraction_model
+from runtime.story.ingest import StoryIngest
+from runtime.story.transfer import StoryTransfer
 
 router = AnsweringRouter(prefix="/v1", tags=["jobs"])
 
@@ -50,9 +50,7 @@ def offer_work(house: House) -> None:
     def ingest(order: JobOrder) -> BaseModel:
         project = ServedProject(house, order.job.project_id)
         asked = IngestFiles.model_validate(order.job.arguments)
-        return ingest_project(
-            project.stores,
-            project.project_id,
+        return StoryIngest(project.stores, project.project_id).ingest_project(
             records=asked.records,
             chapter_index=asked.chapter_index,
             progress=order.progress,
@@ -61,9 +59,7 @@ def offer_work(house: House) -> None:
 
     def manuscript(order: JobOrder) -> BaseModel:
         project_id = order.job.project_id
-        return import_project(
-            house.stores.of(project_id),
-            project_id,
+        return StoryTransfer(house.stores.of(project_id), project_id).import_project(
             source=order.folder / order.job.arguments["file"],
             update=order.job.arguments["update"],
             keep_remarks=order.job.arguments.get("keep_remarks", False),
@@ -74,9 +70,7 @@ def offer_work(house: House) -> None:
     def extract(order: JobOrder) -> BaseModel:
         project = ServedProject(house, order.job.project_id)
         asked = ExtractScenes.model_validate(order.job.arguments)
-        return extract_project(
-            project.stores,
-            project.project_id,
+        return StoryExtraction(project.stores, project.project_id).extract(
             scenes=[place for each in asked.scenes if (place := position(each)) is not None],
             chapter_index=asked.chapter_index,
             retry_failed=asked.retry_failed,

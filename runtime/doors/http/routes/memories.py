@@ -10,8 +10,8 @@ from pydantic import Field
 from novelgen.models.memory import ContentType
 from runtime.doors.http.answering import AnsweringRouter
 from runtime.doors.http.house import AsOf, Body, MemoryId, PositionText, Project, position
-from runtime.services import memories as memory_services
-from runtime.services.memories import AddedNote, MemoryCard, MemoryChange, MemoryListing, MemoryStatus
+from runtime.story import memories as memory_services
+from runtime.story.memories import AddedNote, MemoryCard, MemoryChange, MemoryListing, MemoryStatus, StoryMemories
 
 router = AnsweringRouter(prefix="/v1/projects/{project_id}/memories", tags=["memories"])
 
@@ -58,23 +58,15 @@ def list_memories(
     as_of: AsOf = None,
 ) -> MemoryListing:
     """List memories in story order, and say how many there are in all."""
-    return memory_services.list_memories(
-        project.stores,
-        project.project_id,
-        attached_to=attached_to,
-        content_types=content_type,
-        status=status,
-        limit=limit,
-        as_of=position(as_of),
+    return StoryMemories(project.stores, project.project_id).memories(
+        attached_to=attached_to, content_types=content_type, status=status, limit=limit, as_of=position(as_of)
     )
 
 
 @router.post("", status_code=201)
 def add_note(project: Project, body: NewNote) -> AddedNote:
     """Store a fact of the author, attached to what is said and to whom its text names."""
-    return memory_services.add_note(
-        project.stores,
-        project.project_id,
+    return StoryMemories(project.stores, project.project_id).note(
         text=body.text,
         entities=body.entities,
         attached_to=body.attached_to,
@@ -88,46 +80,46 @@ def add_note(project: Project, body: NewNote) -> AddedNote:
 @router.get("/{memory_id}")
 def get_memory(project: Project, memory_id: MemoryId) -> MemoryCard:
     """Return a memory whole, with all that it is attached to, whatever was decided about it."""
-    return memory_services.find_memory(project.stores, project.project_id, memory_id=memory_id)
+    return StoryMemories(project.stores, project.project_id).find_memory(memory_id=memory_id)
 
 
 @router.patch("/{memory_id}")
 def edit_memory(project: Project, memory_id: MemoryId, body: MemoryEdit) -> MemoryChange:
     """Change a memory, what it is attached to included; no ingest takes that back."""
-    return memory_services.edit_memory(project.stores, project.project_id, memory_id=memory_id, **dict(body))
+    return StoryMemories(project.stores, project.project_id).edit_memory(memory_id=memory_id, **dict(body))
 
 
 @router.delete("/{memory_id}")
 def delete_memory(project: Project, memory_id: MemoryId) -> MemoryChange:
     """Delete a memory; no ingest brings it back."""
-    return memory_services.delete_memory(project.stores, project.project_id, memory_id=memory_id)
+    return StoryMemories(project.stores, project.project_id).delete_memory(memory_id=memory_id)
 
 
 @router.put("/{memory_id}/confirm")
 def confirm_memory(project: Project, memory_id: MemoryId) -> MemoryChange:
     """Say that a memory is true as it stands: it is the author's then, and no ingest touches it."""
-    return memory_services.confirm_memory(project.stores, project.project_id, memory_id=memory_id)
+    return StoryMemories(project.stores, project.project_id).confirm_memory(memory_id=memory_id)
 
 
 @router.put("/{memory_id}/pin")
 def pin_memory(project: Project, memory_id: MemoryId) -> MemoryChange:
     """Let a memory stand in every context of whom it is about."""
-    return memory_services.pin_memory(project.stores, project.project_id, memory_id=memory_id)
+    return StoryMemories(project.stores, project.project_id).pin_memory(memory_id=memory_id)
 
 
 @router.delete("/{memory_id}/pin")
 def unpin_memory(project: Project, memory_id: MemoryId) -> MemoryChange:
     """Take a pin back."""
-    return memory_services.unpin_memory(project.stores, project.project_id, memory_id=memory_id)
+    return StoryMemories(project.stores, project.project_id).unpin_memory(memory_id=memory_id)
 
 
 @router.put("/{memory_id}/ban")
 def ban_memory(project: Project, memory_id: MemoryId) -> MemoryChange:
     """Keep a memory out of every context and search."""
-    return memory_services.ban_memory(project.stores, project.project_id, memory_id=memory_id)
+    return StoryMemories(project.stores, project.project_id).ban_memory(memory_id=memory_id)
 
 
 @router.delete("/{memory_id}/ban")
 def unban_memory(project: Project, memory_id: MemoryId) -> MemoryChange:
     """Take a ban back."""
-    return memory_services.unban_memory(project.stores, project.project_id, memory_id=memory_id)
+    return StoryMemories(project.stores, project.project_id).unban_memory(memory_id=memory_id)

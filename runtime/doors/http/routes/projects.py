@@ -11,13 +11,11 @@ from novelgen.language.language import StoryLanguage
 from novelgen.models.position import MAX_PROJECT_ID_LENGTH
 from runtime.doors.http.answering import AnsweringRouter
 from runtime.doors.http.house import Body, Project, TheHouse
-from runtime.services import project_deletion as deletion_services
-from runtime.services import projects as project_services
-from runtime.services.condition import StoryCondition, story_condition
-from runtime.services.diagnosis import Diagnosis, diagnose
-from runtime.services.project_deletion import DeletedProject
-from runtime.services.projects import ProjectOverview
-from runtime.services.transfer import project_documents
+from runtime.story.condition import StoryCondition, StoryConditions
+from runtime.story.diagnosis import Diagnosis, diagnose
+from runtime.story.project_deletion import DeletedProject, StoryProjectDeletion
+from runtime.story.projects import ProjectOverview, StoryProjects
+from runtime.story.transfer import StoryTransfer
 
 router = AnsweringRouter(prefix="/v1/projects", tags=["projects"])
 
@@ -60,16 +58,18 @@ def list_projects(house: TheHouse) -> ProjectList:
 def create_project(house: TheHouse, body: NewProject) -> ProjectOverview:
     """Make a project with an empty memory, and the folder for its files."""
     stores = house.stores.of(body.project_id)
-    project_services.create_project(stores, body.project_id, name=body.name, language=body.language)
-    return project_services.describe_project(stores, body.project_id)
+    StoryProjects(stores, body.project_id).create_project(name=body.name, language=body.language)
+    return StoryProjects(stores, body.project_id).describe_project()
 
 
 @router.get("/{project_id}")
 def get_project(project: Project) -> ServedProjectOverview:
     """Tell what a project holds, and what to do next."""
     stores = project.stores
-    overview = project_services.describe_project(stores, project.project_id)
-    return ServedProjectOverview(**dict(overview), condition=story_condition(stores, project.project_id))
+    overview = StoryProjects(stores, project.project_id).describe_project()
+    return ServedProjectOverview(
+        **dict(overview), condition=StoryConditions(stores, project.project_id).story_condition()
+    )
 
 
 @router.delete("/{project_id}")
@@ -80,7 +80,7 @@ def delete_project(
     """Delete a project for good: what is stored of it, its index, its folder with the files in it, and its jobs."""
     stores = project.stores
     project.house.jobs.require_idle(project.project_id)
-    deleted = deletion_services.delete_project(stores, project.project_id, confirm=confirm)
+    deleted = StoryProjectDeletion(stores, project.project_id).delete_project(confirm=confirm)
     project.house.forget(project.project_id)
     return deleted
 
@@ -88,7 +88,7 @@ def delete_project(
 @router.get("/{project_id}/export")
 def export_project(project: Project) -> ProjectDocuments:
     """Return everything that a project holds; written as files, `novelgen import` reads it back without loss."""
-    return ProjectDocuments(files=project_documents(project.stores, project.project_id))
+    return ProjectDocuments(files=StoryTransfer(project.stores, project.project_id).project_documents())
 
 
 @router.get("/{project_id}/doctor")

@@ -20,15 +20,12 @@ from runtime.doors.http.house import (
     SceneNumber,
     position,
 )
-from runtime.services import author_changes as change_services
-from runtime.services import scene_editing as editing_services
-from runtime.services import scenes as scene_services
-from runtime.services import summaries as summary_services
-from runtime.services.author_changes import ListedChange, TakenBack
-from runtime.services.ingest import IngestReport
-from runtime.services.scene_editing import KeptRecord, RecordedFactKind, SceneEdit, TextConsequences
-from runtime.services.scenes import ListedScene, SceneChange, SceneRecordView
-from runtime.services.summaries import ListedSummary, SummaryLevel
+from runtime.story import author_changes as change_services
+from runtime.story.author_changes import ListedChange, StoryAuthorChanges, TakenBack
+from runtime.story.ingest import IngestReport
+from runtime.story.scene_editing import KeptRecord, RecordedFactKind, SceneEdit, StorySceneEditing, TextConsequences
+from runtime.story.scenes import ListedScene, SceneChange, SceneRecordView, StoryScenes
+from runtime.story.summaries import ListedSummary, StorySummarizing, SummaryLevel
 
 router = AnsweringRouter(prefix="/v1/projects/{project_id}", tags=["scenes"])
 
@@ -115,14 +112,14 @@ class SummaryList(BaseModel):
 @router.get("/scenes")
 def list_scenes(project: Project) -> SceneList:
     """List the stored scenes in story order, without their texts."""
-    return SceneList(scenes=scene_services.list_scenes(project.stores, project.project_id))
+    return SceneList(scenes=StoryScenes(project.stores, project.project_id).list_scenes())
 
 
 @router.get("/scenes/{chapter_index}/{scene_index}")
 def get_scene(project: Project, chapter_index: ChapterNumber, scene_index: SceneNumber) -> ListedScene:
     """Return a stored scene with its text."""
     place = StoryPosition(chapter_index, scene_index)
-    return scene_services.get_scene(project.stores, project.project_id, position=place)
+    return StoryScenes(project.stores, project.project_id).get_scene(position=place)
 
 
 @router.put("/scenes/{chapter_index}/{scene_index}")
@@ -143,7 +140,7 @@ def ingest_scene(
 def delete_scene(project: Project, chapter_index: ChapterNumber, scene_index: SceneNumber) -> SceneChange:
     """Delete a scene with everything that came from it; the author's notes stay."""
     place = StoryPosition(chapter_index, scene_index)
-    return scene_services.delete_scene(project.stores, project.project_id, position=place)
+    return StoryScenes(project.stores, project.project_id).delete_scene(position=place)
 
 
 @router.patch("/scenes/{chapter_index}/{scene_index}")
@@ -152,7 +149,7 @@ def edit_scene(
 ) -> SceneEdit:
     """Change the text or title of a stored scene; its `change_id` takes it back."""
     place = StoryPosition(chapter_index, scene_index)
-    return editing_services.edit_scene(project.stores, project.project_id, position=place, **dict(body))
+    return StorySceneEditing(project.stores, project.project_id).edit_scene(place=place, **dict(body))
 
 
 @router.post("/scenes/{chapter_index}/{scene_index}/preview", openapi_extra=READS)
@@ -161,7 +158,7 @@ def preview_scene_text(
 ) -> TextConsequences:
     """Tell which facts would lose their words by a new text; nothing is stored."""
     place = StoryPosition(chapter_index, scene_index)
-    return editing_services.preview_scene_text(project.stores, project.project_id, position=place, text=body.text)
+    return StorySceneEditing(project.stores, project.project_id).preview_scene_text(position=place, text=body.text)
 
 
 @router.post("/scenes/{chapter_index}/{scene_index}/record/amend")
@@ -169,11 +166,8 @@ def amend_recorded_fact(
     project: Project, chapter_index: ChapterNumber, scene_index: SceneNumber, body: FactCorrection
 ) -> SceneEdit:
     """Take a fact out of a scene's record, or say it in other words; the record is the author's then."""
-    return editing_services.amend_recorded_fact(
-        project.stores,
-        project.project_id,
-        position=StoryPosition(chapter_index, scene_index),
-        **(dict(body) | {"as_of": position(body.as_of)}),
+    return StorySceneEditing(project.stores, project.project_id).amend_recorded_fact(
+        position=StoryPosition(chapter_index, scene_index), **(dict(body) | {"as_of": position(body.as_of)})
     )
 
 
@@ -181,7 +175,7 @@ def amend_recorded_fact(
 def get_scene_record(project: Project, chapter_index: ChapterNumber, scene_index: SceneNumber) -> SceneRecordView:
     """Return what a scene established, with the facts that no quote of it proves."""
     place = StoryPosition(chapter_index, scene_index)
-    return scene_services.get_record(project.stores, project.project_id, position=place)
+    return StoryScenes(project.stores, project.project_id).get_record(position=place)
 
 
 @router.post("/scenes/{chapter_index}/{scene_index}/insert", status_code=201)
@@ -190,8 +184,8 @@ def insert_scene(
 ) -> SceneChange:
     """Make room at a place and store a new scene there; those from there on move by one."""
     place = StoryPosition(chapter_index, scene_index)
-    return scene_services.insert_scene(
-        project.stores, project.project_id, position=place, text=body.text, title=body.title
+    return StoryScenes(project.stores, project.project_id).insert_scene(
+        position=place, text=body.text, title=body.title
     )
 
 
@@ -200,18 +194,15 @@ def move_scene(
     project: Project, chapter_index: ChapterNumber, scene_index: SceneNumber, body: ScenePlace
 ) -> SceneChange:
     """Move a scene; the others close up and make room."""
-    return scene_services.move_scene(
-        project.stores,
-        project.project_id,
-        source=StoryPosition(chapter_index, scene_index),
-        target=StoryPosition(body.chapter_index, body.scene_index),
+    return StoryScenes(project.stores, project.project_id).move_scene(
+        source=StoryPosition(chapter_index, scene_index), target=StoryPosition(body.chapter_index, body.scene_index)
     )
 
 
 @router.get("/summaries")
 def list_summaries(project: Project, as_of: AsOf = None) -> SummaryList:
     """List what is told of every chapter and every part that has begun."""
-    found = summary_services.list_summaries(project.stores, project.project_id, as_of=position(as_of))
+    found = StorySummarizing(project.stores, project.project_id).list_summaries(as_of=position(as_of))
     return SummaryList(summaries=found)
 
 
@@ -223,8 +214,8 @@ def write_summary(
     body: WrittenSummary,
 ) -> ListedSummary:
     """Store a person's summary of a chapter or part; it outranks every made one."""
-    return summary_services.write_author_summary(
-        project.stores, project.project_id, level=level, number=number, text=body.text
+    return StorySummarizing(project.stores, project.project_id).write_author_summary(
+        level=level, number=number, text=body.text
     )
 
 
@@ -233,11 +224,11 @@ def list_author_changes(
     project: Project, limit: Annotated[int, Query(ge=1, le=500)] = change_services.DEFAULT_CHANGES, as_of: AsOf = None
 ) -> AuthorChangeList:
     """List what the author changed in memories and scenes; changes of entities and threads have their own numbers."""
-    found = change_services.list_author_changes(project.stores, project.project_id, limit=limit, as_of=position(as_of))
+    found = StoryAuthorChanges(project.stores, project.project_id).author_changes(limit=limit, as_of=position(as_of))
     return AuthorChangeList(changes=found)
 
 
 @router.post("/author-changes/{change_id}/undo")
 def undo_author_change(project: Project, change_id: Annotated[int, Path(ge=0, le=2_000_000_000)]) -> TakenBack:
     """Take a change of a memory or scene back: what it altered is as it was before."""
-    return change_services.undo_author_change(project.stores, project.project_id, change_id=change_id)
+    return StoryAuthorChanges(project.stores, project.project_id).undo_author_change(change_id=change_id)

@@ -12,15 +12,11 @@ from novelgen.models.knowledge import CharacterKnowledge, KnowledgeKind, Knowled
 from novelgen.models.state import Relationship
 from runtime.doors.http.answering import AnsweringRouter
 from runtime.doors.http.house import AsOf, Body, EntityName, MemoryId, PositionText, Project, position
-from runtime.services import conflicts as conflict_services
-from runtime.services import consolidation as consolidation_services
-from runtime.services import knowledge as knowledge_services
-from runtime.services import relationships as relationship_services
-from runtime.services.conflicts import ListedConflict, SettledConflict, Side
-from runtime.services.consolidation import ConsolidationReport
-from runtime.services.knowledge import MemoryKnowers, SharedLife, StoredKnowledge
-from runtime.services.knowledge_table import KnowledgeTable, Narrowing, knowledge_table
-from runtime.services.relationships import RelationshipCourse
+from runtime.story.conflicts import ListedConflict, SettledConflict, Side, StoryConflicts
+from runtime.story.consolidation import ConsolidationReport, StoryConsolidation
+from runtime.story.knowledge import MemoryKnowers, SharedLife, StoredKnowledge, StoryKnowledge
+from runtime.story.knowledge_table import KnowledgeTable, Narrowing, StoryKnowledgeTable
+from runtime.story.relationships import RelationshipCourse, StoryRelationships
 
 router = AnsweringRouter(prefix="/v1/projects/{project_id}", tags=["story"])
 
@@ -121,8 +117,8 @@ def list_relationships(
     as_of: AsOf = None,
 ) -> RelationshipList:
     """Tell how pairs of characters stand."""
-    found = relationship_services.list_relationships(
-        project.stores, project.project_id, character=character, status=status, as_of=position(as_of)
+    found = StoryRelationships(project.stores, project.project_id).list_relationships(
+        character=character, status=status, as_of=position(as_of)
     )
     return RelationshipList(relationships=found)
 
@@ -135,8 +131,8 @@ def get_relationship_course(
     as_of: AsOf = None,
 ) -> RelationshipCourse:
     """Tell how two characters stood after each change of their relationship."""
-    return relationship_services.relationship_course(
-        project.stores, project.project_id, first=first, second=second, as_of=position(as_of)
+    return StoryRelationships(project.stores, project.project_id).relationship_course(
+        first=first, second=second, as_of=position(as_of)
     )
 
 
@@ -144,14 +140,14 @@ def get_relationship_course(
 def add_relationship(project: Project, body: NewRelationship) -> Relationship:
     """Say how two characters stand who have no relationship yet."""
     given: dict[str, Any] = dict(body) | {"start": position(body.start)}
-    return relationship_services.add_relationship(project.stores, project.project_id, **given)
+    return StoryRelationships(project.stores, project.project_id).add_relationship(**given)
 
 
 @router.patch("/relationships")
 def edit_relationship(project: Project, body: RelationshipEdit) -> Relationship:
     """Change how two characters stand."""
     given: dict[str, Any] = dict(body) | {"start": position(body.start)}
-    return relationship_services.edit_relationship(project.stores, project.project_id, **given).relationship
+    return StoryRelationships(project.stores, project.project_id).edit_relationship(**given).relationship
 
 
 @router.get("/knowledge")
@@ -168,16 +164,8 @@ def get_knowledge_table(
     as_of: AsOf = None,
 ) -> KnowledgeTable:
     """Tell of each memory who of the cast knows it, the latest first."""
-    return knowledge_table(
-        project.stores,
-        project.project_id,
-        as_of=position(as_of),
-        about=about,
-        narrowing=narrowing,
-        of=of,
-        is_of_one=is_of_one,
-        offset=offset,
-        limit=limit,
+    return StoryKnowledgeTable(project.stores, project.project_id).knowledge_table(
+        as_of=position(as_of), about=about, narrowing=narrowing, of=of, is_of_one=is_of_one, offset=offset, limit=limit
     )
 
 
@@ -189,8 +177,8 @@ def list_knowledge(
     as_of: AsOf = None,
 ) -> CharacterKnowledge:
     """Tell what a character knows and what not; `reader` is whoever reads the book."""
-    return knowledge_services.character_knowledge(
-        project.stores, project.project_id, character=character, as_of=position(as_of), about=about
+    return StoryKnowledge(project.stores, project.project_id).knowledge(
+        character=character, as_of=position(as_of), about=about
     )
 
 
@@ -198,16 +186,16 @@ def list_knowledge(
 def set_knowledge(project: Project, character: EntityName, memory_id: MemoryId, body: KnowledgeWord) -> StoredKnowledge:
     """Say whether a character knows a memory; it outranks the record and all rules."""
     given: dict[str, Any] = dict(body) | {"start": position(body.start)}
-    return knowledge_services.set_knowledge(
-        project.stores, project.project_id, character=character, memory_id=memory_id, **given
+    return StoryKnowledge(project.stores, project.project_id).set_knowledge(
+        character=character, memory_id=memory_id, **given
     )
 
 
 @router.delete("/knowledge/{character}/{memory_id}")
 def forget_knowledge(project: Project, character: EntityName, memory_id: MemoryId) -> KnowledgeTakenBack:
     """Take back all that the author said of a character and a memory."""
-    forgotten = knowledge_services.forget_knowledge(
-        project.stores, project.project_id, character=character, memory_id=memory_id
+    forgotten = StoryKnowledge(project.stores, project.project_id).forget_knowledge(
+        character=character, memory_id=memory_id
     )
     return KnowledgeTakenBack(forgotten=forgotten)
 
@@ -215,7 +203,7 @@ def forget_knowledge(project: Project, character: EntityName, memory_id: MemoryI
 @router.get("/who-knows/{memory_id}")
 def who_knows(project: Project, memory_id: MemoryId, as_of: AsOf = None) -> MemoryKnowers:
     """Tell who knows a memory, since when and how, and who does not and might have been told."""
-    return knowledge_services.who_knows(project.stores, project.project_id, memory_id=memory_id, as_of=position(as_of))
+    return StoryKnowledge(project.stores, project.project_id).who_knows(memory_id=memory_id, as_of=position(as_of))
 
 
 @router.get("/lived-together")
@@ -226,37 +214,35 @@ def list_shared_scenes(
     as_of: AsOf = None,
 ) -> SharedLife:
     """List the scenes that two characters were in together, and which of them alone."""
-    return knowledge_services.lived_together(
-        project.stores, project.project_id, first=first, second=second, as_of=position(as_of)
+    return StoryKnowledge(project.stores, project.project_id).lived_together(
+        first=first, second=second, as_of=position(as_of)
     )
 
 
 @router.get("/conflicts")
 def list_conflicts(project: Project, with_waived: bool = False) -> ConflictList:
     """Find where the story contradicts itself."""
-    found = conflict_services.list_conflicts(project.stores, project.project_id, with_waived=with_waived)
+    found = StoryConflicts(project.stores, project.project_id).conflicts(with_waived=with_waived)
     return ConflictList(conflicts=found)
 
 
 @router.post("/conflicts/{conflict_id}/waive")
 def waive_conflict(project: Project, conflict_id: MemoryId, body: Waiver) -> Conflict:
     """Mark a contradiction as meant by the author."""
-    return conflict_services.waive_conflict(project.stores, project.project_id, conflict_id=conflict_id, note=body.note)
+    return StoryConflicts(project.stores, project.project_id).waive_conflict(conflict_id=conflict_id, note=body.note)
 
 
 @router.post("/conflicts/{conflict_id}/settle")
 def settle_conflict(project: Project, conflict_id: MemoryId, body: Settlement) -> SettledConflict:
     """Let one side of a contradiction hold, by the author's word."""
-    return conflict_services.settle_conflict(
-        project.stores, project.project_id, conflict_id=conflict_id, keep=body.keep
-    )
+    return StoryConflicts(project.stores, project.project_id).settle_conflict(conflict_id=conflict_id, keep=body.keep)
 
 
 @router.post("/consolidate")
 def consolidate_memories(project: Project, body: ConsolidationRequest) -> ConsolidationReport:
     """Let one memory stand for several small ones where an entity has more than a limit."""
-    return consolidation_services.consolidate_memories(
-        project.stores, project.project_id, limit=body.limit, with_model=body.with_model, dry_run=body.dry_run
+    return StoryConsolidation(project.stores, project.project_id).consolidate_memories(
+        limit=body.limit, with_model=body.with_model, dry_run=body.dry_run
     )
 
 
@@ -266,5 +252,5 @@ def undo_consolidations(
     chunk_id: Annotated[str | None, Query(max_length=400, description="Only this one; without it all.")] = None,
 ) -> ConsolidationsTakenBack:
     """Take consolidated memories back; what they stood for stands for itself again."""
-    gone = consolidation_services.undo_consolidations(project.stores, project.project_id, chunk_id=chunk_id)
+    gone = StoryConsolidation(project.stores, project.project_id).undo_consolidations(chunk_id=chunk_id)
     return ConsolidationsTakenBack(gone=gone)

@@ -12,11 +12,10 @@ from novelgen.models.record import ThreadEnding
 from novelgen.models.state import LoopImportance, LoopStatus
 from runtime.doors.http.answering import AnsweringRouter
 from runtime.doors.http.house import AsOf, Body, MemoryId, PositionText, Project, position
-from runtime.services import deletion as deletion_services
-from runtime.services import threads as thread_services
-from runtime.services.deletion import DeletionResult
-from runtime.services.thread_ledger import thread_ledger
-from runtime.services.threads import ListedThread
+from runtime.story import threads as thread_services
+from runtime.story.deletion import DeletionResult, StoryDeletion
+from runtime.story.thread_ledger import StoryThreadLedger
+from runtime.story.threads import ListedThread, StoryThreads
 
 router = AnsweringRouter(prefix="/v1/projects/{project_id}", tags=["threads"])
 
@@ -89,8 +88,8 @@ def list_threads(
     project: Project, status: Annotated[tuple[LoopStatus, ...], Query(max_length=4)] = (), as_of: AsOf = None
 ) -> ThreadList:
     """List the threads of these statuses, without any those that wait for an answer."""
-    found = thread_services.list_threads(
-        project.stores, project.project_id, statuses=status or thread_services.WAITING, as_of=position(as_of)
+    found = StoryThreads(project.stores, project.project_id).list_threads(
+        statuses=status or thread_services.WAITING, as_of=position(as_of)
     )
     return ThreadList(threads=found)
 
@@ -99,7 +98,7 @@ def list_threads(
 def add_thread(project: Project, body: NewThread) -> ListedThread:
     """Plant a thread."""
     given = dict(body) | {"start": position(body.start)}
-    return thread_services.add_thread(project.stores, project.project_id, **given)
+    return StoryThreads(project.stores, project.project_id).add_thread(**given)
 
 
 @router.get("/threads/ledger")
@@ -107,72 +106,62 @@ def get_thread_ledger(
     project: Project, on_stage: Annotated[tuple[str, ...], Query(max_length=100)] = (), as_of: AsOf = None
 ) -> ThreadLedger:
     """Tell where every thread stands: planted, moved, due, overdue or over, and which presses most."""
-    return thread_ledger(project.stores, project.project_id, as_of=position(as_of), on_stage=on_stage)
+    return StoryThreadLedger(project.stores, project.project_id).thread_ledger(as_of=position(as_of), on_stage=on_stage)
 
 
 @router.get("/threads/reopenable")
 def list_reopenable_threads(project: Project, as_of: AsOf = None) -> ReopenableThreads:
     """List the threads that are over because the author said so: those that can be opened again."""
-    found = thread_services.reopenable_threads(project.stores, project.project_id, as_of=position(as_of))
+    found = StoryThreads(project.stores, project.project_id).reopenable_threads(as_of=position(as_of))
     return ReopenableThreads(thread_ids=sorted(found))
 
 
 @router.get("/threads/{thread_id}")
 def get_thread(project: Project, thread_id: MemoryId, as_of: AsOf = None) -> ListedThread:
     """Return a thread as it stands at a position."""
-    return thread_services.get_thread(project.stores, project.project_id, thread_id=thread_id, as_of=position(as_of))
+    return StoryThreads(project.stores, project.project_id).get_thread(thread_id=thread_id, as_of=position(as_of))
 
 
 @router.patch("/threads/{thread_id}")
 def edit_thread(project: Project, thread_id: MemoryId, body: ThreadEdit) -> ListedThread:
     """Change how a thread is described and what is noted of it."""
     places = {"due_from": position(body.due_from), "due_by": position(body.due_by)}
-    return thread_services.edit_thread(project.stores, project.project_id, thread_id=thread_id, **(dict(body) | places))
+    return StoryThreads(project.stores, project.project_id).edit_thread(thread_id=thread_id, **(dict(body) | places))
 
 
 @router.post("/threads/{thread_id}/advance")
 def advance_thread(project: Project, thread_id: MemoryId, body: ThreadMove) -> ListedThread:
     """Say that a thread moved."""
-    return thread_services.advance_thread(
-        project.stores, project.project_id, thread_id=thread_id, **(dict(body) | {"start": position(body.start)})
+    return StoryThreads(project.stores, project.project_id).advance_thread(
+        thread_id=thread_id, **(dict(body) | {"start": position(body.start)})
     )
 
 
 @router.post("/threads/{thread_id}/resolve")
 def resolve_thread(project: Project, thread_id: MemoryId, body: ThreadEnd) -> ListedThread:
     """Say that a thread was answered."""
-    return thread_services.resolve_thread(
-        project.stores,
-        project.project_id,
-        thread_id=thread_id,
-        summary=body.summary,
-        ending=body.ending,
-        start=position(body.start),
+    return StoryThreads(project.stores, project.project_id).resolve_thread(
+        thread_id=thread_id, summary=body.summary, ending=body.ending, start=position(body.start)
     )
 
 
 @router.post("/threads/{thread_id}/abandon")
 def abandon_thread(project: Project, thread_id: MemoryId, body: ThreadEnd) -> ListedThread:
     """Say that a thread was dropped without an answer, and why."""
-    return thread_services.abandon_thread(
-        project.stores,
-        project.project_id,
-        thread_id=thread_id,
-        summary=body.summary,
-        ending=body.ending,
-        start=position(body.start),
+    return StoryThreads(project.stores, project.project_id).abandon_thread(
+        thread_id=thread_id, summary=body.summary, ending=body.ending, start=position(body.start)
     )
 
 
 @router.post("/threads/{thread_id}/reopen")
 def reopen_thread(project: Project, thread_id: MemoryId, body: ThreadReopening) -> ListedThread:
     """Take back that a thread ended."""
-    return thread_services.reopen_thread(
-        project.stores, project.project_id, thread_id=thread_id, start=position(body.start)
+    return StoryThreads(project.stores, project.project_id).reopen_thread(
+        thread_id=thread_id, start=position(body.start)
     )
 
 
 @router.delete("/threads/{thread_id}")
 def delete_thread(project: Project, thread_id: MemoryId) -> DeletionResult:
     """Delete a thread with its history; undo brings it back."""
-    return deletion_services.delete_thread(project.stores, project.project_id, thread_id=thread_id)
+    return StoryDeletion(project.stores, project.project_id).delete_thread(thread_id=thread_id)

@@ -15,8 +15,8 @@ from novelgen.models.position import ChapterIndex, SceneIndex
 from novelgen.models.state import EntityStateSnapshot
 from runtime.doors.http.answering import AnsweringRouter, told
 from runtime.doors.http.house import READS, AsOf, Body, EntityName, PositionText, Project, position
-from runtime.services.search import search_memories
-from runtime.services.states import TimelineView, get_timeline
+from runtime.story.search import StorySearch
+from runtime.story.states import StoryStates, TimelineView
 from runtime.writer import context_json
 
 router = AnsweringRouter(prefix="/v1/projects/{project_id}", tags=["writing"])
@@ -125,9 +125,7 @@ def build_context(project: Project, request: Request, body: ContextRequest) -> R
 @router.post("/search", openapi_extra=READS)
 def search_story_memory(project: Project, body: SearchRequest) -> FoundMemories:
     """Search what the story has established, by meaning and by words; best first."""
-    found = search_memories(
-        project.stores,
-        project.project_id,
+    found = StorySearch(project.stores, project.project_id).search_memories(
         query=body.query,
         entities=body.entities,
         content_type=body.content_type,
@@ -178,12 +176,8 @@ def get_recent_timeline(
     as_of: AsOf = None,
 ) -> TimelineView:
     """Tell how entities stood at the end of the chapters around one chapter, in story order."""
-    return get_timeline(
-        project.stores,
-        project.project_id,
-        chapter_index=chapter_index,
-        context_window=context_window,
-        as_of=position(as_of),
+    return StoryStates(project.stores, project.project_id).get_timeline(
+        chapter_index=chapter_index, context_window=context_window, as_of=position(as_of)
     )
 
 

@@ -15,7 +15,7 @@ from runtime.index.process import DEFAULT_REGISTRY
 from runtime.settings import load_settings
 from runtime.stores import MemoryStores
 from tests.runtime.doors.cli.conftest import Run
-from tests.runtime.services.drowned_story import DEAD_ACT, tell_drowned_story
+from tests.runtime.story.drowned_story import DEAD_ACT, tell_drowned_story
 
 PROJECT = "mill"
 NO_MODEL = "--no-model"

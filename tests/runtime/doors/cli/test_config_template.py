@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from novelgen.memory.weights import DEFAULT_WEIGHTS
-from runtime.services.projects import config_template
 from runtime.settings import load_settings
+from runtime.story.projects import config_template
 
 
 def test_the_template_changes_nothing_and_holds_every_default(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

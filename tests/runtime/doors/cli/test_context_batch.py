@@ -10,7 +10,7 @@ import pytest
 
 from tests.runtime.doors.cli.conftest import Run
 from tests.runtime.doors.cli.small_project import PLAN, PROJECT
-from tests.runtime.services.test_scene_plans import line, plans_file
+from tests.runtime.story.test_scene_plans import line, plans_file
 
 
 def steady(file: Path) -> str:

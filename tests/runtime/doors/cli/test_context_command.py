@@ -12,7 +12,7 @@ from click.testing import Result
 
 from novelgen.models.context import SceneMemoryContext
 from novelgen.models.entity import Entity
-from runtime.services.contexts import characters_of_entities
+from runtime.story.contexts import characters_of_entities
 from tests.runtime.doors.cli.conftest import Run
 from tests.runtime.doors.cli.small_project import PLAN, PROJECT
 

@@ -15,7 +15,7 @@ from click.testing import CliRunner
 from runtime.doors.cli.main import novelgen
 from tests.runtime.doors.cli.conftest import Run
 from tests.runtime.doors.cli.small_project import PLAN, PROJECT, disable_index
-from tests.runtime.services.test_scene_plans import line, plans_file
+from tests.runtime.story.test_scene_plans import line, plans_file
 
 
 @pytest.fixture(scope="module")

@@ -11,10 +11,10 @@ import pytest
 from novelgen.models.position import utc_now
 from runtime.doors.cli.labels import CHINESE
 from runtime.doors.cli.parameters import MOMENT
-from runtime.services.characters import open_character
-from runtime.services.secrets import keep_secret
 from runtime.settings import load_settings
 from runtime.stores import MemoryStores
+from runtime.story.characters import StoryCharacters
+from runtime.story.secrets import StorySecrets
 from tests.runtime.doors.cli.conftest import Run
 from tests.runtime.doors.cli.small_project import PROJECT
 
@@ -38,8 +38,8 @@ def village(run: Run, projects_dir: Path) -> Path:
         result = run("npc", "remember", VILLAGE, who, text, "--at", "1:1", "--create", *more)
         assert result.exit_code == 0, result.stderr
     with MemoryStores(load_settings(projects_dir=projects_dir)) as stores:
-        gregor = open_character(stores, VILLAGE, name="Gregor").entity_id
-        keep_secret(stores, VILLAGE, character_id=gregor, secret=DEAL)
+        gregor = StoryCharacters(stores, VILLAGE).open_character(name="Gregor").entity_id
+        StorySecrets(stores, VILLAGE).keep_secret(character_id=gregor, secret=DEAL)
     return projects_dir
 
 

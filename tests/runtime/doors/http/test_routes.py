@@ -10,8 +10,8 @@ import pytest
 from fastapi.testclient import TestClient
 
 from runtime.doors.http.problems import PROBLEM_TYPE
-from runtime.services.project_stores import ProjectStores
-from runtime.story import Story
+from runtime.story.project_stores import ProjectStores
+from runtime.story.story import Story
 from runtime.writer import context_json
 from tests.runtime.doors.http.serving import client_of, project_stores, walk
 

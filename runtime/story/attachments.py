@@ -1,0 +1,141 @@
+"""What users do with the links of memories to what they are about: entities, chapters and the whole book.
+
+A memory is named by its chunk_id or source_id. A target is an entity's id, name or alias, a chapter as
+`chapter:3`, or `book`. What is set here outlives a new ingest of the memory's scene.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from pydantic import BaseModel, Field
+
+from novelgen.errors import UserInputError
+from novelgen.language.resolver import NameResolver
+from novelgen.models.memory import DISTILLED_TYPES, Attachment, StoryMemoryChunk
+from novelgen.models.position import END_OF_STORY
+from novelgen.models.shown import Shown, ShownList
+from runtime.async_twins import async_twin
+from runtime.storage.records import MemoryFilter
+from runtime.storage.unit import UnitOfWork
+from runtime.story.base import Place, StoryBase, position_of
+from runtime.story.references import known_entities, resolved_entity
+
+
+class AttachmentChange(BaseModel):
+    """What became of memories that were attached or taken off."""
+
+    changed: list[str] = Field(description="Chunk ids of the memories that changed, in the order asked.")
+    attachments: dict[str, list[Attachment]] = Field(
+        description="Memory as it was named, to everything that it is attached to now."
+    )
+
+
+class MentionAttachment(BaseModel):
+    """Memories that name an entity and were not attached to it."""
+
+    target: str = Field(description="The entity as it was named.")
+    memories: list[StoryMemoryChunk] = Field(description="In story order.")
+    is_attached: bool = Field(description="False: this is a preview, and nothing was changed.")
+
+
+class MemoriesAbout(Shown, BaseModel):
+    """Some of what is remembered of an entity."""
+
+    entity_id: str
+    memories: list[StoryMemoryChunk] = Field(
+        description="What holds first, then what was replaced; the weightiest first."
+    )
+    more: int = Field(description="How many further ones there are.")
+
+    def in_simpler_terms(self) -> ShownList[StoryMemoryChunk]:
+        """Return what a notebook shows in place of it."""
+        return ShownList(self.memories)
+
+
+DEFAULT_ABOUT = 10
+
+MAX_BY_NAME = 200
+"""So many memories are looked at that are attached to an entity, and as many that share words with its names."""
+
+
+class StoryAttachments(StoryBase):
+    """What users do with the links of memories to what they are about: entities, chapters and the whole book."""
+
+    def attach_memories(self, *, memory_ids: Sequence[str], targets: Sequence[str]) -> AttachmentChange:
+        """Attach memories to entities, chapters or the book by hand."""
+        _require_given(memory_ids, targets)
+        with self._stores.database(self.project_id).write() as unit:
+            changed = unit.attachments.attach(memory_ids, targets)
+            return _change(unit, memory_ids, changed)
+
+    def detach_memories(self, *, memory_ids: Sequence[str], targets: Sequence[str]) -> AttachmentChange:
+        """Take memories off entities, chapters or the book, whether an author or an ingest attached them.
+
+        The chapter in which a memory stands, and the book of a memory that is attached to nothing else, stay.
+        Arguments and errors are those of `attach_memories`.
+        """
+        _require_given(memory_ids, targets)
+        with self._stores.database(self.project_id).write() as unit:
+            changed = unit.attachments.detach(memory_ids, targets)
+            return _change(unit, memory_ids, changed)
+
+    def attach_mentions(self, *, entity: str, is_applied: bool = False) -> MentionAttachment:
+        """Find every memory whose text names an entity and that is not attached to it; attach them when asked.
+
+        Names and aliases count on word borders; a longer name that holds one does not, nor does what an author
+        took off the entity.
+        """
+        database = self._stores.database(self.project_id)
+        with database.write() if is_applied else database.read() as unit:
+            found = unit.attachments.mentioning(entity)
+            if found and is_applied:
+                unit.attachments.attach([chunk.chunk_id for chunk in found], [entity])
+        return MentionAttachment(target=entity, memories=found, is_attached=is_applied)
+
+    def memories_about(self, entity: str, *, limit: int = DEFAULT_ABOUT, as_of: Place = None) -> MemoriesAbout:
+        """Return what is remembered of an entity: what is attached to it, and what its names stand in.
+
+        Args:
+            entity: Id, name or alias.
+            limit: At most so many, what holds and weighs most first.
+            as_of: Only what lies strictly before this position.
+        """
+        as_of = position_of(as_of)
+        cut = as_of or END_OF_STORY
+        with self._stores.database(self.project_id).read() as unit:
+            known = known_entities(unit, as_of)
+            meant = resolved_entity(entity, known)
+            wanted = MemoryFilter(as_of=cut, entities=[meant.entity_id], content_types=list(DISTILLED_TYPES))
+            attached = unit.memories.by_entities(
+                [meant.entity_id], as_of=cut, content_types=DISTILLED_TYPES, limit=MAX_BY_NAME
+            )
+            by_words = MemoryFilter(as_of=cut, content_types=list(DISTILLED_TYPES))
+            hits = unit.lexical.search(" ".join(meant.names()), memory_filter=by_words, limit=MAX_BY_NAME)
+            found = unit.memories.by_ids([hit.chunk_id for hit in hits], as_of=cut)
+            count = unit.memories.count(wanted)
+        own = {chunk.chunk_id for chunk in attached}
+        resolver = NameResolver(known)
+        named = [
+            chunk
+            for chunk in found
+            if chunk.chunk_id not in own
+            and meant.entity_id not in chunk.entities_mentioned
+            and meant.entity_id in resolver.entity_ids_in(chunk.content)
+        ]
+        ranked = sorted([*attached, *named], key=lambda chunk: (chunk.superseded_by is not None, -chunk.importance))
+        return MemoriesAbout(
+            entity_id=meant.entity_id, memories=ranked[:limit], more=max(0, count + len(named) - len(ranked[:limit]))
+        )
+
+    amemories_about = async_twin(memories_about)
+
+
+def _require_given(memory_ids: Sequence[str], targets: Sequence[str]) -> None:
+    if not memory_ids or not targets:
+        raise UserInputError("name at least one memory and one target: an entity, a chapter as chapter:3, or book")
+
+
+def _change(unit: UnitOfWork, memory_ids: Sequence[str], changed: list[str]) -> AttachmentChange:
+    attachments = {each: unit.attachments.attachments_of(each) for each in memory_ids}
+    return AttachmentChange(changed=changed, attachments=attachments)

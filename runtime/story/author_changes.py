@@ -1,0 +1,147 @@
+"""What an author changed in memories and scenes lately, and taking it back."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from datetime import datetime
+from typing import Any
+
+from pydantic import BaseModel, Field
+
+from novelgen.errors import UserInputError
+from novelgen.models.position import END_OF_STORY, StoryPosition
+from novelgen.models.record import SceneRecord
+from runtime.async_twins import async_twin
+from runtime.ingest.indexing import IndexingResult, drain_outbox
+from runtime.ingest.scene_writes import replace_stored_scene
+from runtime.storage.memory.author_changes import AuthorChange, AuthorChangeKind, require_as_left
+from runtime.storage.records import StoredScene
+from runtime.storage.unit import UnitOfWork
+from runtime.stores import MemoryStores
+from runtime.story import author_changes as author_change_services
+from runtime.story.base import Place, StoryBase, position_of
+
+DEFAULT_CHANGES = 50
+
+SCENE_FIELDS = ("title", "text", "record", "record_origin", "extraction_status", "failure_reason")
+"""What a change of a scene keeps of it."""
+
+
+class ListedChange(BaseModel):
+    """A change of the author, in words."""
+
+    change_id: int
+    kind: AuthorChangeKind
+    created_at: datetime
+    undone_at: datetime | None = None
+    position: str = Field(default="", description="Of the scene, as 3:2; empty where it has none.")
+    source_id: str = Field(default="", description="Id of the memory; empty of a scene.")
+    what: str = Field(default="", description="What the memory says, or the scene's title.")
+    was: str = Field(default="", description="What it said before, where that was changed.")
+    is_gone: bool = Field(default=False, description="What was changed is not stored any more.")
+
+
+class TakenBack(BaseModel):
+    """A change that was taken back."""
+
+    change_id: int
+    kind: AuthorChangeKind
+    indexing: IndexingResult = Field(default_factory=IndexingResult)
+
+
+class StoryAuthorChanges(StoryBase):
+    """What an author changed in memories and scenes lately, and taking it back."""
+
+    def author_changes(
+        self, *, limit: int = author_change_services.DEFAULT_CHANGES, as_of: Place = None
+    ) -> list[ListedChange]:
+        """List what the author changed in memories and scenes, the latest first, what was taken back included.
+
+        Args:
+            limit: At most so many.
+            as_of: Only changes of what lies before this position; None means of everything.
+        """
+        as_of = position_of(as_of)
+        cut = as_of or END_OF_STORY
+        with self._stores.database(self.project_id).read() as unit:
+            listed = [_listed(unit, each, cut) for each in unit.changes.latest(limit)]
+        return [each for each in listed if each is not None]
+
+    def undo_author_change(self, change_id: int) -> TakenBack:
+        """Take a change of a memory or scene back; `undo` is for entities, relationships and threads.
+
+        Args:
+            change_id: Its number, which `author_changes` tells, and the result of the change itself.
+
+        Raises:
+            UserInputError: When there is no such change, it was taken back already, what it changed is gone, or was
+                changed again since.
+        """
+        with self._stores.database(self.project_id).write() as unit:
+            change = unit.changes.require(change_id)
+            if change.chunk_id is not None:
+                unit.changes.restore_memory(change)
+            else:
+                _restore_scene(self._stores, unit, change)
+            unit.changes.mark_undone(change_id)
+        return TakenBack(change_id=change_id, kind=change.kind, indexing=drain_outbox(self._stores, self.project_id))
+
+    aauthor_changes = async_twin(author_changes)
+    aundo_author_change = async_twin(undo_author_change)
+
+
+def scene_image(unit: UnitOfWork, scene: StoredScene) -> dict[str, Any]:
+    """Return what a change keeps of a scene: its fields, and where the words of the author's facts stand."""
+    image = scene.model_dump(mode="json", include=set(SCENE_FIELDS))
+    return {**image, "spans": unit.scenes.spans_by_hand(scene.scene_id)}
+
+
+def changed_scene(scene: StoredScene, fields: Mapping[str, Any]) -> StoredScene:
+    """Return a scene with fields of an image in the place of its own."""
+    values = {name: value for name, value in fields.items() if name in SCENE_FIELDS}
+    if values.get("record") is not None:
+        values["record"] = SceneRecord.model_validate(values["record"])
+    return scene.model_copy(update=values)
+
+
+def _restore_scene(stores: MemoryStores, unit: UnitOfWork, change: AuthorChange) -> None:
+    scene = unit.scenes.by_id(change.scene_id or "")
+    if scene is None:
+        raise UserInputError("the scene of this change is gone; nothing can be taken back in it")
+    now = scene_image(unit, scene)
+    # Facts of the author may have come and gone since; what the scene itself says decides.
+    require_as_left(change.model_copy(update={"after": {k: v for k, v in change.after.items() if k != "spans"}}), now)
+    replace_stored_scene(
+        unit, changed_scene(scene, change.before), settings=stores.settings.memory.ingest, created_at=stores.clock()
+    )
+    if "spans" in change.before:
+        unit.scenes.restore_spans(scene.scene_id, change.before["spans"])
+
+
+def _listed(unit: UnitOfWork, change: AuthorChange, cut: StoryPosition) -> ListedChange | None:
+    """Return a change in words, None where what it is about is not known yet at the cut."""
+    listed = ListedChange(
+        change_id=change.change_id, kind=change.kind, created_at=change.created_at, undone_at=change.undone_at
+    )
+    if change.chunk_id is None:
+        scene = unit.scenes.by_id(change.scene_id or "")
+        if scene is None:
+            return listed.model_copy(update={"is_gone": True}) if cut == END_OF_STORY else None
+        if not cut.admits(scene.chapter_index, scene.scene_index):
+            return None
+        return listed.model_copy(update={"position": str(scene.position), "what": scene.title})
+    memory = unit.memories.get(change.chunk_id)
+    if memory is None:
+        gone = {"is_gone": True, "what": change.after.get("content", "")}
+        return listed.model_copy(update=gone) if cut == END_OF_STORY else None
+    chunk = memory.chunk
+    if not cut.admits(chunk.chapter_index, chunk.scene_index):
+        return None
+    place = chunk.chapter_index is not None
+    told = {
+        "position": str(StoryPosition(chunk.chapter_index, chunk.scene_index)) if place else "",
+        "source_id": chunk.source_id or chunk.chunk_id,
+        "what": change.after.get("content", chunk.content),
+        "was": change.before.get("content", ""),
+    }
+    return listed.model_copy(update=told)

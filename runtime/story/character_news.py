@@ -1,0 +1,192 @@
+"""How others come to know: somebody tells, or news of an event travels."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from datetime import datetime, timedelta
+from typing import Any
+
+from pydantic import BaseModel, Field
+
+from novelgen.characters.given_event import GivenEvent, learning, people_named
+from novelgen.characters.memory import CharacterMemory, HowLearnt, Moment, as_moment
+from novelgen.characters.propagation import arrivals
+from novelgen.errors import UnknownMemoryError, UserInputError
+from novelgen.models.context import ReportIssue
+from runtime.async_twins import async_twin
+from runtime.character import given_event
+from runtime.ingest.character_events import CharacterWriter, embedded_texts
+from runtime.story.characters import StoryCharacters
+from runtime.story.references import known_entities, resolved_entity
+
+LEAST_TOLD_RELEVANCE = 0.5
+"""Half way from memories of something else (0) to what a remark is about (1)."""
+
+
+class Told(BaseModel):
+    """What one character told another."""
+
+    told: list[CharacterMemory] = Field(default_factory=list, description="As the listener remembers it now.")
+    known_already: list[str] = Field(
+        default_factory=list, description="Memories of the teller whose event the listener knew."
+    )
+    issues: list[ReportIssue] = Field(default_factory=list)
+
+
+class WorldEvent(BaseModel):
+    """An event of the world, and who remembers it from when on."""
+
+    event_id: str
+    memories: list[CharacterMemory] = Field(description="One per witness and per person who hears of it.")
+    unreached: list[str] = Field(default_factory=list, description="Who is too far away to hear of it ever.")
+    issues: list[ReportIssue] = Field(default_factory=list)
+
+
+class StoryCharacterNews(StoryCharacters):
+    """How others come to know: somebody tells, or news of an event travels."""
+
+    def tell_memories(
+        self,
+        *,
+        character_id: str,
+        listener: str,
+        memory_ids: Sequence[str] = (),
+        about: str = "",
+        limit: int = 1,
+        wording: str | None = None,
+        how: HowLearnt = "told",
+        at: Moment | None = None,
+        now: datetime | None = None,
+    ) -> Told:
+        """Let a character tell another of what it remembers; it is marked as heard from it.
+
+        What the listener knows already, having been there or heard of it before, is not told again. The value of a slot
+        is told as news: what somebody said does not become what the listener holds for true.
+        """
+        moment = now or self._stores.clock()
+        issues: list[ReportIssue] = []
+        known = self.list_character_memories(character_id=character_id, as_of=at, now=moment)
+        if memory_ids:
+            chosen = [_required(known, character_id, memory_id) for memory_id in memory_ids]
+        elif about.strip():
+            recalled = self.recall_memories(character_id=character_id, said=about, as_of=at, now=moment, to=listener)
+            # What is nearest to it, not what weighs most: asked for the soup, nobody tells of a first meeting.
+            least = LEAST_TOLD_RELEVANCE if recalled.by == "meaning" else 0.0
+            near = [each for each in recalled.items if not each.is_over and each.relevance > least]
+            near.sort(key=lambda each: -each.relevance)
+            chosen = [each.memory for each in near[:limit]]
+            if not chosen:
+                message = f"nothing that may be told to {listener!r} is about {about!r}; give the id of a memory"
+                issues.append(ReportIssue(stage="tell", kind="unresolved", message=message))
+            issues += recalled.issues
+        else:
+            raise UserInputError("nothing is to be told; give the id of a memory, or what it is about")
+        texts = [wording or each.content for each in chosen]
+        vectors, failed = embedded_texts(self._stores, texts) if texts else ({}, [])
+        told: list[CharacterMemory] = []
+        known_already: list[str] = []
+        with self._stores.database(self.project_id).write() as unit:
+            other = resolved_entity(listener, known_entities(unit, None), "character").entity_id
+            if other == character_id:
+                raise UserInputError(f"{listener!r} is who tells; name somebody else")
+            writer = CharacterWriter(unit, self._stores.settings.memory.character_memory, moment, vectors)
+            for memory, text in zip(chosen, texts, strict=True):
+                if unit.characters.knows_event(other, memory.event_id):
+                    known_already.append(memory.memory_id)
+                    continue
+                heard = learning(at, now=moment, how=how, heard_from=character_id)
+                writer.store(other, _news_of(memory, text), heard, event_id=memory.event_id)
+                told.append(writer.stored[-1])
+        return Told(told=told, known_already=known_already, issues=[*issues, *failed, *writer.issues])
+
+    def world_event(
+        self,
+        text: str,
+        *,
+        witnesses: Mapping[str, str] | Sequence[str] | str = (),
+        told_to: Mapping[str, float] | Sequence[str] | str = (),
+        heard_from: str | None = None,
+        delay: timedelta | int = timedelta(0),
+        delay_per_distance: timedelta | int | None = None,
+        max_distance: float | None = None,
+        at: tuple[int, int] | datetime | None = None,
+        clock: Callable[[], datetime] | None = None,
+        **event: Any,
+    ) -> WorldEvent:
+        """Let an event of the world be remembered by those who see it, and by others once the news reaches them.
+
+        Args:
+            text: What happened.
+            witnesses: Who sees it; a mapping tells what each of them remembers, in their own words.
+            told_to: Who hears of it; a mapping tells how far away each of them is, in a measure of your own.
+            heard_from: Who brings the news.
+            delay: How long the news takes to anybody: a time, or turns of the game with `at=(session, turn)`.
+            delay_per_distance: How long it takes for each step of distance; None takes as long as `delay`.
+            max_distance: Beyond it the news never comes.
+            at: When it happens: a pair of session and turn, a datetime, or None for now.
+            clock: Tells the present moment of the game; None takes the computer's.
+            **event: What else there is to say of it, as for `Character.remember`: event_type, importance, …
+
+        Raises:
+            UnknownEntityError: When somebody is unknown; nothing is stored then.
+            UserInputError: When an argument is wrong, or nobody is named.
+        """
+        event = given_event(text=text, **event)
+        at = as_moment(at)
+        now = (clock or self._stores.clock)()
+        words = (
+            dict(witnesses) if isinstance(witnesses, Mapping) else dict.fromkeys(people_named(witnesses), event.text)
+        )
+        if not delay and delay_per_distance is not None:
+            # No delay at all is none in turns as well as in time.
+            delay = timedelta(0) if isinstance(delay_per_distance, timedelta) else 0
+        moment = now or self._stores.clock()
+        reached = arrivals(told_to, delay=delay, delay_per_distance=delay_per_distance, max_distance=max_distance)
+        if not words and not told_to:
+            raise UserInputError("nobody is named who sees the event or hears of it; pass witnesses or told_to")
+        if isinstance(delay, int) and not isinstance(at, tuple):
+            raise UserInputError(f"a delay of {delay!r} turns needs at=(session, turn); or pass a timedelta")
+        vectors, issues = embedded_texts(self._stores, [event.text, *words.values()])
+        with self._stores.database(self.project_id).write() as unit:
+            known = known_entities(unit, None)
+            heard_of = people_named(told_to)
+            ids = {name: resolved_entity(name, known, "character").entity_id for name in (*words, *heard_of)}
+            event_id = unit.characters.next_id()
+            writer = CharacterWriter(unit, self._stores.settings.memory.character_memory, moment, vectors)
+            for name, text in words.items():
+                seen = event.model_copy(update={"text": text} if text == event.text else {"text": text, "short": None})
+                writer.store(ids[name], seen, learning(at, now=moment, how="witnessed"), event_id=event_id)
+            there = {ids[name] for name in words}
+            for arrival in reached:
+                if ids[arrival.name] not in there:
+                    heard = learning(at, now=moment, how="told", heard_from=heard_from, delay=arrival.delay)
+                    writer.store(ids[arrival.name], event, heard, event_id=event_id)
+        arrived = {arrival.name for arrival in reached}
+        return WorldEvent(
+            event_id=event_id,
+            memories=writer.stored,
+            unreached=[name for name in heard_of if name not in arrived],
+            issues=[*issues, *writer.issues],
+        )
+
+    aworld_event = async_twin(world_event)
+
+
+def _required(known: Sequence[CharacterMemory], character_id: str, memory_id: str) -> CharacterMemory:
+    found = next((each for each in known if each.memory_id == memory_id), None)
+    if found is None:
+        raise UnknownMemoryError(f"{character_id!r} knows no memory {memory_id!r} by then; list them to find its id")
+    return found
+
+
+def _news_of(memory: CharacterMemory, text: str) -> GivenEvent:
+    """Return what is told of a memory: its event without its slot, and no more important than it was."""
+    return GivenEvent(
+        text=text,
+        short=memory.short if text == memory.content else None,
+        event_type=memory.event_type,
+        interaction_type=memory.interaction_type,
+        importance=memory.importance,
+        participants=tuple(memory.participants),
+        location=memory.location,
+    )

@@ -1,0 +1,230 @@
+"""What users do with contradictions of a stored story: look at them, waive them, settle them."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from pydantic import BaseModel, Field
+
+from novelgen.errors import UserInputError
+from novelgen.language.chronology import scene_times
+from novelgen.memory.conflict import Conflict, ConflictSource, SceneFacts
+from novelgen.memory.conflicts import ACTING_ATTRIBUTES, find_conflicts
+from novelgen.memory.supersession import split_slot
+from novelgen.memory.vital_status import is_death
+from novelgen.models.position import END_OF_STORY, StoryPosition, story_place
+from novelgen.models.record import RecordedRelationshipChange, RecordedStateChange, SceneRecord
+from novelgen.models.state import StateChange
+from runtime.async_twins import async_twin
+from runtime.ingest.indexing import IndexingResult, drain_outbox
+from runtime.ingest.scene_writes import replace_stored_scene
+from runtime.storage.records import MemoryFilter
+from runtime.storage.unit import UnitOfWork
+from runtime.stores import MemoryStores
+from runtime.story.base import StoryBase
+
+Side = Literal["first", "second"]
+
+_PAIR = ("character_a", "character_b")
+
+
+class ListedConflict(BaseModel):
+    """A conflict, and whether the author means it to be so."""
+
+    conflict: Conflict
+    is_waived: bool = False
+    note: str = ""
+
+
+class StoryConflicts(StoryBase):
+    """What users do with contradictions of a stored story: look at them, waive them, settle them."""
+
+    def conflicts(self, *, with_waived: bool = False) -> list[ListedConflict]:
+        """Return where the story contradicts itself.
+
+        Args:
+            with_waived: Whether to list what the author means to be so, too.
+        """
+        with self._stores.database(self.project_id).read() as unit:
+            found, waived = _found(unit), unit.projects.waived("conflicts")
+        listed = [
+            ListedConflict(conflict=each, is_waived=each.conflict_id in waived, note=waived.get(each.conflict_id, ""))
+            for each in found
+        ]
+        return [each for each in listed if with_waived or not each.is_waived]
+
+    def waive_conflict(self, *, conflict_id: str, note: str = "") -> Conflict:
+        """Mark a conflict as meant by the author; it stays waived for as long as both sides say the same."""
+        with self._stores.database(self.project_id).write() as unit:
+            conflict = _require(unit, self.project_id, conflict_id)
+            unit.projects.set_waived("conflicts", {**unit.projects.waived("conflicts"), conflict_id: note})
+        return conflict
+
+    def settle_conflict(self, *, conflict_id: str, keep: Side) -> SettledConflict:
+        """Let one side of a conflict hold, by the author's word.
+
+        Of two values, or two types of a relationship, the kept one is stated in the other side's scene. Where the dead
+        act, keeping the act states in the scene of the death that the character lives; keeping the death takes the
+        character out of the record of the scene of the act, which is the author's record from then on.
+        """
+        with self._stores.database(self.project_id).write() as unit:
+            conflict = _require(unit, self.project_id, conflict_id)
+            slot = split_slot(conflict.subject)
+            if conflict.kind == "slot_value" and slot is not None:
+                done = _one_value(unit, conflict, slot, keep)
+            elif conflict.kind == "relationship" and len(conflict.entity_ids) == len(_PAIR):
+                done = _one_type(unit, self.project_id, conflict, keep)
+            elif conflict.kind == "dead_acts" and keep == "second":
+                done = _lives(unit, self.project_id, conflict)
+            elif conflict.kind == "dead_acts":
+                done = _does_not_act(self._stores, unit, self.project_id, conflict)
+            else:
+                raise UserInputError(
+                    f"conflict {conflict.conflict_id!r} is not about one value; {_by_hand(self.project_id, conflict)}"
+                )
+        return SettledConflict(conflict=conflict, done=done, indexing=drain_outbox(self._stores, self.project_id))
+
+    aconflicts = async_twin(conflicts)
+
+
+class SettledConflict(BaseModel):
+    """A conflict that was settled, and what was done about it."""
+
+    conflict: Conflict
+    done: str
+    indexing: IndexingResult = Field(default_factory=IndexingResult)
+
+
+def _require(unit: UnitOfWork, project_id: str, conflict_id: str) -> Conflict:
+    found = {each.conflict_id: each for each in _found(unit)}
+    if conflict_id not in found:
+        raise UserInputError(
+            f"no conflict {conflict_id!r} in project {project_id!r}; list them with "
+            f"`novelgen conflicts list {project_id}`"
+        )
+    return found[conflict_id]
+
+
+def _found(unit: UnitOfWork) -> list[Conflict]:
+    unit.projects.require()
+    told = MemoryFilter(content_types=["memory"], unconsolidated=True)
+    memories = unit.memories.list_matching(told)
+    stored = unit.scenes.list_as_of()
+    scenes = [
+        SceneFacts(
+            scene_id=scene.scene_id,
+            chapter_index=scene.chapter_index,
+            scene_index=scene.scene_index,
+            story_time=scene.story_time,
+            # Whom a flashback shows may be dead by now, and is no less in the right.
+            participants=[] if scene.record and scene.record.is_flashback else scene.participants,
+            contradictions=[
+                (memory.memory_id, memory.contradicts)
+                for memory in (scene.record.memories if scene.record else ())
+                if memory.contradicts
+            ],
+        )
+        for scene in stored
+    ]
+    told_back = {
+        (scene.chapter_index, scene.scene_index) for scene in stored if scene.record and scene.record.is_flashback
+    }
+    return find_conflicts(
+        scenes,
+        unit.states.changes_of(),
+        [each.chunk for each in memories],
+        entities=[each.entity for each in unit.entities.list_all()],
+        relationships=[each for each in unit.relationships.stated() if story_place(each) not in told_back],
+        times=scene_times(unit.scenes.tellings(as_of=END_OF_STORY)),
+    )
+
+
+def _one_value(unit: UnitOfWork, conflict: Conflict, slot: tuple[str, str], keep: Side) -> str:
+    true, corrected = conflict.first, conflict.second
+    if keep == "second":
+        true, corrected = corrected, true
+    _state(unit, slot, true.value, corrected)
+    return f"{conflict.subject} is now {true.says!r} in both scenes"
+
+
+def _one_type(unit: UnitOfWork, project_id: str, conflict: Conflict, keep: Side) -> str:
+    true, corrected = conflict.first, conflict.second
+    if keep == "second":
+        true, corrected = corrected, true
+    if not true.value:
+        raise UserInputError(f"{true.says!r} names no type of relationship; {_by_hand(project_id, conflict)}")
+    pair = dict(zip(_PAIR, conflict.entity_ids, strict=True))
+    change = RecordedRelationshipChange(**pair, relationship_type=true.value)
+    unit.relationships.append(change, at=_place(corrected))
+    return f"{' and '.join(conflict.entity_ids)} are now {true.value!r} in both scenes"
+
+
+def _lives(unit: UnitOfWork, project_id: str, conflict: Conflict) -> str:
+    character, place = conflict.subject, _place(conflict.first)
+    stated = [
+        change.attribute
+        for change in unit.states.changes_of([character])
+        if (change.chapter_index, change.scene_index) == (place.chapter_index, place.scene_index)
+        and is_death(change.attribute, change.value)
+    ]
+    is_chinese = unit.projects.require().language.startswith("zh")
+    for attribute in dict.fromkeys(stated or ["status"]):
+        value = True if attribute == "alive" else "活着" if is_chinese else "alive"
+        _state(unit, (character, attribute), value, conflict.first)
+    return (
+        f"{character} lives after scene {place}; memories that tell of the death stay, "
+        f"see `novelgen record show {project_id} {place}`"
+    )
+
+
+def _does_not_act(stores: MemoryStores, unit: UnitOfWork, project_id: str, conflict: Conflict) -> str:
+    character, place = conflict.subject, _place(conflict.second)
+    scene = unit.scenes.require(place)
+    if scene.record is None:
+        raise UserInputError(
+            f"scene {place} has no record from which {character} could be taken; {_by_hand(project_id, conflict)}"
+        )
+    record = _without_acts(scene.record, character)
+    corrected = scene.model_copy(update={"record": record, "record_origin": "author"})
+    replace_stored_scene(unit, corrected, settings=stores.settings.memory.ingest, created_at=stores.clock())
+    return (
+        f"{character} is out of scene {place}, which now has your record; memories that tell of {character} there "
+        f"stay, see `novelgen record show {project_id} {place}`"
+    )
+
+
+def _without_acts(record: SceneRecord, character: str) -> SceneRecord:
+    """The record without the character on stage, and without what only the living take on."""
+    changes: list[RecordedStateChange] = []
+    for change in record.state_changes:
+        kept = change.changes
+        if change.entity_id == character:
+            kept = {name: value for name, value in kept.items() if name not in ACTING_ATTRIBUTES}
+        if kept:
+            changes.append(change.model_copy(update={"changes": kept}))
+    present = [each for each in record.characters_present if each != character]
+    return record.model_copy(update={"characters_present": present, "state_changes": changes})
+
+
+def _state(unit: UnitOfWork, slot: tuple[str, str], value: object, scene: ConflictSource) -> None:
+    stored = unit.entities.get(slot[0])
+    change = StateChange(
+        entity_id=slot[0],
+        entity_type=stored.entity.entity_type if stored else "character",
+        attribute=slot[1],
+        value=value,
+        chapter_index=scene.chapter_index,
+        scene_index=scene.scene_index,
+    )
+    unit.states.append([change])
+
+
+def _by_hand(project_id: str, conflict: Conflict) -> str:
+    return (
+        f"correct the scene with `novelgen record edit {project_id} {_place(conflict.second)}`, or, where it is "
+        f"meant so, say `novelgen conflicts waive {project_id} {conflict.conflict_id}`"
+    )
+
+
+def _place(source: ConflictSource) -> StoryPosition:
+    return StoryPosition(source.chapter_index, source.scene_index)

@@ -1,0 +1,411 @@
+"""Contexts of planned scenes: finding the plan, building one or many, comparing, and rebuilding stale ones."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+from langchain_core.language_models import BaseChatModel
+from pydantic import BaseModel, ConfigDict, Field
+
+from novelgen.chains.memory_context_chain import MemoryContextChain
+from novelgen.context.context_difference import compare_contexts
+from novelgen.context.context_lines import ContextLine, context_lines
+from novelgen.context.scene_planning import known_story, language_of
+from novelgen.deadlines import run_concurrently
+from novelgen.errors import ContextWriteError, InvalidFileError, NovelgenError
+from novelgen.models.context import ContextDifference, MemoryContextRequest, SceneMemoryContext
+from novelgen.models.entity import Entity
+from novelgen.models.plan import ScenePlan
+from novelgen.models.position import StoryPosition
+from novelgen.models.user_file import Character, CharactersConfig
+from runtime.atomic_files import write_text_atomically
+from runtime.care.context_files import judge_context_files
+from runtime.context_chain import build_context_chain, configured_chat_model
+from runtime.files.paths import ProjectPaths
+from runtime.files.project_files import load_characters, load_settings_file
+from runtime.files.scene_plans import load_context, own_scene_plan
+from runtime.index.token_counters import build_token_counter
+from runtime.search.story_memory import StoryMemoryTools
+from runtime.stores import MemoryStores
+from runtime.story.indexing import StoryIndexing
+from runtime.story.projects import StoryProjects
+from runtime.story.scene_plans import NumberedPlan, PlannedScene, find_own_plan, read_plan_lines
+from runtime.writer import JsonContextWriter, context_json
+
+logger = logging.getLogger(__name__)
+
+Progress = Callable[[int, int], Any]
+"""Called with how much is done and how much there is in all."""
+
+_FATAL_STAGES = ("outline", "search", "states", "timeline")
+"""Where one of these failed the story was not read whole: the stale context is the better one and stays."""
+
+
+class ContextBounds(BaseModel):
+    """Budgets of one context in place of the settings'; None keeps theirs."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    memory_budget: int | None = Field(default=None, ge=0, le=1_000_000, description="Tokens for memories.")
+    state_budget: int | None = Field(default=None, ge=0, le=1_000_000, description="Tokens for states.")
+    timeline_budget: int | None = Field(default=None, ge=0, le=1_000_000, description="Tokens for the timeline.")
+    full_report: bool | None = Field(default=None, description="Keep every score and every field.")
+
+
+@dataclass(frozen=True, slots=True)
+class ContextOptions:
+    """How contexts are built."""
+
+    characters_file: Path | None = None
+    must_have_model: bool = False
+    model: BaseChatModel | None = None
+    pov: str = ""
+    bounds: ContextBounds | None = None
+
+
+class ContextLook(BaseModel):
+    """A context to be looked at piece by piece."""
+
+    context: SceneMemoryContext
+    prompt: str = Field(description="The block as a writer gets it; empty where it holds nothing.")
+    lines: list[ContextLine] = Field(default_factory=list, description="Of the block, by need.")
+    budgets: dict[str, int] = Field(description="Tokens that each section may take.")
+
+
+class BuiltContext(BaseModel):
+    """A context, its story's language, and its file where it could be written."""
+
+    context: SceneMemoryContext
+    language: str
+    file: Path | None = None
+
+
+class ComparedContext(BaseModel):
+    """What changed from the context on disk, which stays as it is, to the one of now."""
+
+    difference: ContextDifference
+    language: str
+    file: Path
+
+
+class BatchReport(BaseModel):
+    """What became of many contexts; one that failed does not stop the others."""
+
+    written: int = 0
+    asked: int = 0
+    failures: list[str] = Field(default_factory=list)
+
+
+class StaleReport(BaseModel):
+    """What became of the context files whose earlier story has changed."""
+
+    stale: int = 0
+    compared: list[ComparedContext] = Field(default_factory=list)
+    failures: list[str] = Field(default_factory=list)
+
+
+class StoryContexts(StoryIndexing):
+    """Contexts of planned scenes: finding the plan, building one or many, comparing, and rebuilding stale ones."""
+
+    def build_context(self, *, scene: PlannedScene, options: ContextOptions | None = None) -> BuiltContext:
+        """Build what a planned scene must remember and write its file; what fails inside is in its report."""
+        builder = ContextBuilder(self._stores, self.project_id, options)
+        self.await_index()
+        context = builder.build(scene)
+        issues = context.report.issues if context.report else []
+        is_written = not any(issue.stage == "write" for issue in issues)
+        file = builder.paths.context_file(scene.chapter_index, scene.scene_index) if is_written else None
+        return BuiltContext(context=context, language=builder.language(scene), file=file)
+
+    def look_at_context(
+        self, *, request: MemoryContextRequest, options: ContextOptions | None = None, write_file: bool = False
+    ) -> ContextLook:
+        """Build the context of a request to be looked at: with its whole report, and line by line."""
+        chosen = options or ContextOptions()
+        bounds = (chosen.bounds or ContextBounds()).model_copy(update={"full_report": True})
+        builder = ContextBuilder(self._stores, self.project_id, replace(chosen, bounds=bounds), write_files=write_file)
+        if request.chapter_plan is None:
+            place = {"chapter_index": request.chapter_index, "scene_index": request.scene_index}
+            chapter_plan = own_scene_plan(builder.paths, **place)[1]
+            request = request.model_copy(update={"chapter_plan": chapter_plan})
+        self.await_index()
+        context = builder.build_request(request)
+        memory = self._stores.settings.memory.model_copy(update=bounds.model_dump(exclude_none=True))
+        return ContextLook(
+            context=context,
+            prompt=context.as_prompt(),
+            lines=context_lines(context, count_tokens=build_token_counter(memory.token_counter).count_tokens),
+            budgets={
+                "states": memory.state_budget,
+                "timeline": memory.timeline_budget,
+                "memories": memory.memory_budget,
+                "hidden": memory.hidden_budget,
+            },
+        )
+
+    def compare_context(self, *, scene: PlannedScene, options: ContextOptions | None = None) -> ComparedContext:
+        """Build the context of a planned scene and tell in what it differs from its file, which stays as it is."""
+        builder = ContextBuilder(self._stores, self.project_id, options, write_files=False)
+        was = _context_on_disk(builder.paths, scene.chapter_index, scene.scene_index)
+        self.await_index()
+        return _compared(builder, was, builder.build(scene, as_was=was), scene)
+
+    def build_contexts(
+        self, *, plans_file: Path, folder: Path, options: ContextOptions | None = None, progress: Progress | None = None
+    ) -> BatchReport:
+        """Build a context per plan and write it as `<plan_id>.json` to a folder, beside its canonical file."""
+        builder = ContextBuilder(self._stores, self.project_id, options)
+        plans = read_plan_lines(plans_file)
+        self.await_index()
+        folder.mkdir(parents=True, exist_ok=True)
+        report = BatchReport(asked=len(plans))
+        for done, numbered in enumerate(plans, start=1):
+            problem = _batch_problem(builder, numbered, folder)
+            if problem:
+                report.failures.append(problem)
+            else:
+                report.written += 1
+            if progress is not None:
+                progress(done, len(plans))
+        return report
+
+    def rebuild_stale_contexts(
+        self,
+        *,
+        plans_file: Path | None = None,
+        write_files: bool = True,
+        options: ContextOptions | None = None,
+        progress: Progress | None = None,
+    ) -> StaleReport:
+        """Build every stale context of a project again, in story order, and write it over its file.
+
+        A file stays as it is when its scene has no plan, or the story before it could not be read whole.
+        """
+        builder = ContextBuilder(self._stores, self.project_id, options, write_files=False)
+        writer = JsonContextWriter(builder.paths.projects_dir, is_full=builder.is_full_report)
+        judged = judge_context_files(self._stores, self.project_id)
+        stale = [each.context for each in judged if each.is_stale and each.context is not None]
+        report = StaleReport(stale=len(stale))
+        for each in judged:
+            if each.problem:
+                report.failures.append(f"{each.problem}; {_fix(self.project_id, each.chapter_index, each.scene_index)}")
+        given = _plans_by_place(plans_file, report.failures)
+        if stale:
+            self.await_index()
+        for done, was in enumerate(stale, start=1):
+            try:
+                scene = _scene_of_context(builder.paths, was, given)
+                now = _whole(builder.build(scene, as_was=was))
+                if write_files:
+                    writer.write(now)
+                report.compared.append(_compared(builder, was, now, scene))
+            except NovelgenError as error:
+                report.failures.append(str(error))
+            if progress is not None:
+                progress(done, len(stale))
+        return report
+
+
+class ContextBuilder:
+    """Builds the contexts of one project."""
+
+    def __init__(
+        self, stores: MemoryStores, project_id: str, options: ContextOptions | None = None, *, write_files: bool = True
+    ) -> None:
+        StoryProjects(stores, project_id).require_project_files()
+        chosen = options or ContextOptions()
+        self.paths = stores.paths(project_id)
+        self.is_full_report = stores.settings.memory.full_report
+        self._stores = stores
+        self._project_id = project_id
+        self._story_settings = load_settings_file(self.paths.settings_file)
+        self._characters = _characters_of_files(chosen.characters_file, self.paths.characters_file)
+        self._tools = StoryMemoryTools(stores)
+        self._chain = _chain(stores, chosen, write_files=write_files)
+        self._pov = chosen.pov
+
+    def build(self, scene: PlannedScene, *, as_was: SceneMemoryContext | None = None) -> SceneMemoryContext:
+        """Build the context of a planned scene; what fails inside is in its report."""
+        request = self._request(scene)
+        view = as_was.report.point_of_view if as_was and as_was.report else None
+        if view is not None and view.name and not self._pov:
+            kept = {"knowledge": "exclude"} if view.mode == "exclude" else {}
+            request = request.model_copy(update={"pov": view.name, **kept})
+        return self._chain.invoke(request)
+
+    def build_request(self, request: MemoryContextRequest) -> SceneMemoryContext:
+        """Build the context of a request; characters and settings that it leaves out are the project's."""
+        given = request.model_fields_set
+        plan, chapter_plan = request.scene_plan, request.chapter_plan
+        own = self._request(PlannedScene(request.chapter_index, request.scene_index, plan, chapter_plan))
+        left_out = {name: getattr(own, name) for name in ("characters", "settings") if name not in given}
+        return self._chain.invoke(request.model_copy(update=left_out))
+
+    def language(self, scene: PlannedScene) -> str:
+        """Return the language of the story: as settings.json says, as stored, else as the plan is written."""
+        if self._story_settings is None or not self._story_settings.language:
+            stored = self._within_deadline(partial(StoryProjects.language_of_project, self._stores, self._project_id))
+            if stored:
+                return str(stored)
+        request = self._request(scene)
+        return language_of(request, known_story(request, None))
+
+    def _request(self, scene: PlannedScene) -> MemoryContextRequest:
+        characters = self._characters
+        if characters is None:
+            characters = self._stored_characters(StoryPosition(scene.chapter_index, scene.scene_index))
+        return MemoryContextRequest(
+            project_id=self._project_id,
+            chapter_index=scene.chapter_index,
+            scene_index=scene.scene_index,
+            scene_plan=scene.plan,
+            characters=characters,
+            settings=self._story_settings,
+            chapter_plan=scene.chapter_plan,
+            pov=self._pov,
+        )
+
+    def _stored_characters(self, as_of: StoryPosition) -> CharactersConfig:
+        """Return the characters that the story has shown; none where it cannot be read, as the chain reports."""
+        outline = self._within_deadline(partial(self._tools.outline, self._project_id, as_of=as_of))
+        return characters_of_entities(outline.entities if outline is not None else [])
+
+    def _within_deadline(self, read: Callable[[], Any]) -> Any:
+        """Return what is read, or None where the store does not give it in the time of one retrieval tool."""
+        timeouts_s = {"read": self._stores.settings.memory.tool_timeout_s}
+        outcome = run_concurrently({"read": read}, timeouts_s=timeouts_s)["read"]
+        if outcome.error is not None:
+            logger.info("not read: %s", outcome.error)
+        return outcome.value
+
+
+def characters_of_entities(entities: list[Entity]) -> CharactersConfig:
+    """Return the characters among entities, as the story has shown them, in their order.
+
+    The first whose role says so is the protagonist, likewise the antagonist.
+    """
+    people = [
+        Character(
+            name=entity.name,
+            role=entity.role,
+            background=entity.description,
+            aliases=[alias.alias for alias in entity.aliases],
+        )
+        for entity in entities
+        if entity.entity_type == "character"
+    ]
+    leads = {role: _first_with(people, words) for role, words in _LEADS.items()}
+    others = [each for each in people if all(each is not lead for lead in leads.values())]
+    return CharactersConfig(
+        protagonist=leads["protagonist"], antagonist=leads["antagonist"], supporting_characters=others
+    )
+
+
+_LEADS = {"protagonist": ("protagonist", "主角", "主人公"), "antagonist": ("antagonist", "反派", "对手")}
+
+
+def _first_with(people: list[Character], words: tuple[str, ...]) -> Character | None:
+    return next((each for each in people if each.role.strip().lower() in words), None)
+
+
+def _chain(stores: MemoryStores, options: ContextOptions, *, write_files: bool) -> MemoryContextChain:
+    model = options.model
+    if model is None and options.must_have_model:
+        model = configured_chat_model(stores.settings)
+    bounds = options.bounds.model_dump(exclude_none=True) if options.bounds else None
+    return build_context_chain(stores, model=model, write_files=write_files, bounds=bounds)
+
+
+def _characters_of_files(given: Path | None, own: Path) -> CharactersConfig | None:
+    if given is None:
+        return load_characters(own)
+    characters = load_characters(given)
+    if characters is None:
+        raise InvalidFileError(f"there is no file {str(given)!r} with characters; correct --characters")
+    return characters
+
+
+def _fix(project_id: str, chapter_index: int, scene_index: int) -> str:
+    return f"write it with `novelgen context {project_id} --chapter {chapter_index} --scene {scene_index}`"
+
+
+def _context_on_disk(paths: ProjectPaths, chapter_index: int, scene_index: int) -> SceneMemoryContext:
+    fix = _fix(paths.project_id, chapter_index, scene_index)
+    try:
+        context = load_context(paths, chapter_index, scene_index)
+    except InvalidFileError as error:
+        raise InvalidFileError(f"{error}; {fix}") from error
+    if context is None:
+        file = str(paths.context_file(chapter_index, scene_index))
+        raise InvalidFileError(f"there is no {file!r} to compare with; {fix}")
+    return context
+
+
+def _compared(
+    builder: ContextBuilder, was: SceneMemoryContext, now: SceneMemoryContext, scene: PlannedScene
+) -> ComparedContext:
+    return ComparedContext(
+        difference=compare_contexts(was, now),
+        language=builder.language(scene),
+        file=builder.paths.context_file(scene.chapter_index, scene.scene_index),
+    )
+
+
+def _batch_problem(builder: ContextBuilder, numbered: NumberedPlan, folder: Path) -> str:
+    """Build and write one context; return why it failed, or nothing."""
+    plan = numbered.plan
+    if plan is None:
+        return numbered.problem
+    try:
+        context = builder.build(PlannedScene(plan.chapter_index, plan.scene_index, plan.scene_plan))
+        if context.report is None:
+            raise ContextWriteError("the chain gave a context without a report")
+        text = context_json(context, is_full=builder.is_full_report)
+        write_text_atomically(folder / f"{plan.plan_id}.json", text, root=folder)
+    except NovelgenError as error:
+        return f"line {numbered.number}, plan {plan.plan_id!r}: {error}"
+    return ""
+
+
+def _plans_by_place(plans_file: Path | None, failures: list[str]) -> dict[tuple[int, int], ScenePlan]:
+    """Return the plans of a file by their scenes; lines that cannot be used are failures."""
+    plans: dict[tuple[int, int], ScenePlan] = {}
+    for numbered in read_plan_lines(plans_file) if plans_file else []:
+        line = numbered.plan
+        if line is None:
+            failures.append(numbered.problem)
+            continue
+        place = (line.chapter_index, line.scene_index)
+        if place in plans:
+            failures.append(
+                f"line {numbered.number}, plan {line.plan_id!r}: scene {place[0]}:{place[1]} has a plan on an "
+                "earlier line, which counts; keep one"
+            )
+        plans.setdefault(place, line.scene_plan)
+    return plans
+
+
+def _scene_of_context(
+    paths: ProjectPaths, was: SceneMemoryContext, given: Mapping[tuple[int, int], ScenePlan]
+) -> PlannedScene:
+    place = {"chapter_index": was.chapter_index, "scene_index": was.scene_index}
+    plan = given.get((was.chapter_index, was.scene_index))
+    if plan is None:
+        plan, chapter_plan = find_own_plan(paths, **place)
+    else:
+        chapter_plan = own_scene_plan(paths, **place)[1]
+    return PlannedScene(**place, plan=plan, chapter_plan=chapter_plan)
+
+
+def _whole(context: SceneMemoryContext) -> SceneMemoryContext:
+    """Return a context for which the story was read whole."""
+    for issue in context.report.issues if context.report else []:
+        if issue.stage in _FATAL_STAGES:
+            scene = f"{context.chapter_index}:{context.scene_index}"
+            raise ContextWriteError(f"the context of scene {scene} stays as it is: {issue.message}")
+    return context

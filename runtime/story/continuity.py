@@ -1,0 +1,181 @@
+"""Whether drafts and stored scenes hold: their contradictions of what lies strictly before them, and waivers."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+from langchain_core.language_models import BaseChatModel
+from pydantic import BaseModel, Field
+
+from novelgen.errors import UnknownSceneError, UserInputError
+from novelgen.models.continuity import DraftCheck
+from novelgen.models.plan import ScenePlan
+from novelgen.models.position import StoryPosition
+from runtime.async_twins import async_twin
+from runtime.story.draft_checker import CheckOptions, DraftChecker, DraftScene, Progress
+from runtime.story.indexing import StoryIndexing
+from runtime.story_filling import read_given
+
+_FINDING_ID = re.compile(r"K[0-9a-f]{12}")
+
+
+class StoredCheck(BaseModel):
+    """The checks of stored scenes, each against what came before it, in story order."""
+
+    checks: list[DraftCheck] = Field(default_factory=list)
+    without_text: int = Field(default=0, description="Scenes that were chosen and have no text.")
+
+
+class Waiver(BaseModel):
+    """A finding that the author means to be so."""
+
+    issue_id: str
+    note: str = ""
+
+
+class StoryContinuity(StoryIndexing):
+    """Whether drafts and stored scenes hold: their contradictions of what lies strictly before them, and waivers."""
+
+    def check(
+        self,
+        text: str,
+        *,
+        chapter_index: int,
+        scene_index: int,
+        plan: Any = None,
+        pov: str | None = None,
+        model: BaseChatModel | str | None = None,
+        use_model: bool = True,
+    ) -> DraftCheck:
+        """Tell what a draft contradicts in the story strictly before its scene; nothing is stored.
+
+        Args:
+            text: The draft.
+            chapter_index: Chapter of the scene that it is to become.
+            scene_index: The scene within its chapter.
+            plan: What the scene is meant to do, in the forms of `context`, which is no contradiction; None takes the
+                project's own plan of the scene, where there is one.
+            pov: From whose point of view: a name, an alias or an id; None takes the plan's.
+            model: Chat model or its name; None takes that of `novelgen.open`, else that of the settings.
+            use_model: False lets rules alone check.
+
+        Returns:
+            Findings with quotes of both sides, worst first, and the evidence that was gathered. What fails inside
+            stands in its `report.issues`.
+
+        Raises:
+            UserInputError: When the text is empty, or the plan is none.
+            UnknownProjectError: When nothing of the story is stored.
+            ConfigurationError: When a model that is named cannot be built.
+        """
+        plan = None if plan is None else read_given(ScenePlan, plan)
+        model = model or self._chat_model
+        uses_model = use_model
+        checker = DraftChecker(self._stores, self.project_id, CheckOptions(model=model, uses_model=uses_model))
+        self.await_index()
+        return checker.check(DraftScene(text, chapter_index, scene_index, plan=plan, pov=pov or ""))
+
+    def check_stored(
+        self,
+        *,
+        chapter_index: int | None = None,
+        scene_index: int | None = None,
+        model: BaseChatModel | str | None = None,
+        use_model: bool = True,
+        workers: int | None = None,
+        progress: Progress | None = None,
+    ) -> StoredCheck:
+        """Check stored scenes as they are written, each against what came before it.
+
+        Args:
+            chapter_index: Only this chapter; None means the whole book.
+            scene_index: Only this scene of the chapter.
+            model: As for `check`.
+            use_model: As for `check`.
+            workers: So many scenes are checked side by side; None takes that of the settings.
+            progress: Called after each scene with the scenes done and the scenes in all.
+
+        Raises:
+            UnknownSceneError: When no scene is stored there.
+            ConfigurationError: When a model that is named cannot be built.
+            DatabaseError: When the scenes cannot be read.
+        """
+        options = CheckOptions(model=model or self._chat_model, uses_model=use_model, workers=workers)
+        if scene_index is not None and chapter_index is None:
+            raise UserInputError(f"scene {scene_index!r} was named without its chapter; name both")
+        checker = DraftChecker(self._stores, self.project_id, options)
+        with self._stores.database(self.project_id).read() as unit:
+            scenes = [
+                each
+                for each in unit.scenes.list_as_of(with_text=True)
+                if chapter_index in (None, each.chapter_index) and scene_index in (None, each.scene_index)
+            ]
+        if not scenes and chapter_index is not None:
+            where = str(StoryPosition(chapter_index, scene_index))
+            raise UnknownSceneError(f"no scene is stored at {where!r}; see `novelgen scene list {self.project_id}`")
+        drafts = [
+            DraftScene(each.text, each.chapter_index, each.scene_index, pov=each.pov or "")
+            for each in scenes
+            if each.text and each.text.strip()
+        ]
+        self.await_index()
+        checks = list(checker.in_order(checker.check, drafts, progress=progress))
+        return StoredCheck(checks=checks, without_text=len(scenes) - len(drafts))
+
+    def scene_of_draft(self, *, as_of: StoryPosition) -> tuple[int, int]:
+        """Return chapter and scene of a draft that continues the story at a position."""
+        if as_of.chapter_index is not None:
+            # On entering a chapter nothing of it is known, whatever number its first scene has.
+            return as_of.chapter_index, as_of.scene_index or 0
+        with self._stores.database(self.project_id).read() as unit:
+            last = next(iter(unit.scenes.list_as_of(last=1)), None)
+        return (1, 1) if last is None else (last.chapter_index, last.scene_index + 1)
+
+    def waive_finding(self, issue_id: str, *, note: str = "") -> Waiver:
+        """Say that a finding is meant so; it stays silent for as long as the draft's words and the evidence stand.
+
+        Args:
+            issue_id: As a check tells it.
+            note: Why it is meant so.
+
+        Raises:
+            UserInputError: When that is no id of a finding.
+        """
+        if not _FINDING_ID.fullmatch(issue_id):
+            raise UserInputError(
+                f"{issue_id!r} is no id of a finding; use one that `novelgen check {self.project_id} …` shows, such as "
+                "K0123456789ab"
+            )
+        with self._stores.database(self.project_id).write() as unit:
+            unit.projects.set_waived("findings", {**unit.projects.waived("findings"), issue_id: note})
+        return Waiver(issue_id=issue_id, note=note)
+
+    def unwaive_finding(self, issue_id: str) -> Waiver:
+        """Take a waiver back: the finding is told again.
+
+        Args:
+            issue_id: The finding.
+
+        Raises:
+            UserInputError: When it is not waived.
+        """
+        with self._stores.database(self.project_id).write() as unit:
+            waived = unit.projects.waived("findings")
+            if issue_id not in waived:
+                listed = ", ".join(waived) or "none"
+                raise UserInputError(f"finding {issue_id!r} is not waived; waived are: {listed}")
+            note = waived.pop(issue_id)
+            unit.projects.set_waived("findings", waived)
+        return Waiver(issue_id=issue_id, note=note)
+
+    def waived_findings(self) -> list[Waiver]:
+        """Return all findings that were waived."""
+        with self._stores.database(self.project_id).read() as unit:
+            return [Waiver(issue_id=name, note=note) for name, note in unit.projects.waived("findings").items()]
+
+    acheck = async_twin(check)
+    acheck_stored = async_twin(check_stored)
+    awaive_finding = async_twin(waive_finding)
+    aunwaive_finding = async_twin(unwaive_finding)
+    awaived_findings = async_twin(waived_findings)

@@ -1,0 +1,139 @@
+"""Checking up on the machine and on a project."""
+
+from __future__ import annotations
+
+import sqlite3
+
+from novelgen.errors import DatabaseError
+from novelgen.language.language import StoryLanguage
+from runtime.care.checks import (
+    Diagnosis,
+    Finding,
+    Level,
+    check_breaker,
+    check_chat_model,
+    check_database,
+    check_embedding_settings,
+    check_embeddings,
+    check_index,
+    check_minds,
+    check_sqlite,
+    project_counts,
+    versions,
+)
+from runtime.care.context_files import check_context_files
+from runtime.care.repair import repair_index
+from runtime.care.wording import in_language
+from runtime.settings import NovelgenSettings
+from runtime.stores import MemoryStores
+from runtime.story.condition import StepKind, StoryCondition, StoryConditions
+from runtime.story.projects import StoryProjects
+
+
+def diagnose(
+    stores: MemoryStores,
+    project_id: str | None = None,
+    *,
+    repair: bool = False,
+    ask_network: bool = True,
+    language: StoryLanguage = "en",
+) -> Diagnosis:
+    """Look at everything that can keep the memory from working."""
+    if project_id is not None:
+        StoryProjects(stores, project_id).require_project_files()
+    repairs = repair_index(stores, project_id) if repair and project_id is not None else []
+    settings = stores.settings
+    findings = [
+        check_sqlite(settings, version=sqlite3.sqlite_version_info),
+        check_embeddings(stores, ask_network=ask_network),
+        check_chat_model(settings, ask_network=ask_network),
+    ]
+    counts: dict[str, int] = {}
+    if project_id is not None:
+        findings.append(check_database(stores, project_id))
+        if findings[-1].level == "ok":
+            counts, of_project = StoryDiagnosis(stores, project_id)._project_findings()
+            findings += of_project
+    diagnosis = Diagnosis(
+        versions=versions(), settings=_shown(settings), counts=counts, findings=findings, repairs=repairs
+    )
+    return in_language(diagnosis, language)
+
+
+class StoryDiagnosis(StoryConditions):
+    """Checking up on the machine and on a project."""
+
+    def _project_findings(self) -> tuple[dict[str, int], list[Finding]]:
+        try:
+            counts = project_counts(self._stores, self.project_id)
+            reading = check_reading(self.story_condition())
+            index = check_index(self._stores, self.project_id, waiting=counts["waiting for the index"])
+            embedding = check_embedding_settings(self._stores, self.project_id)
+            minds = check_minds(self._stores, self.project_id)
+            breaker = check_breaker(self._stores, self.project_id)
+            files = check_context_files(self._stores, self.project_id)
+        except DatabaseError as error:
+            message = f"it opens, but cannot be read: {error}"
+            broken = Finding(
+                level="broken",
+                what="database",
+                message=message,
+                fix="restore a backup of it",
+                kind="database_unreadable",
+                values={"error": str(error)},
+            )
+            return {}, [broken]
+        found = (*reading, index, embedding, *minds, breaker, *files)
+        return counts, [finding for finding in found if finding is not None]
+
+
+def check_reading(condition: StoryCondition) -> list[Finding]:
+    """Name what keeps a stored story from being of use: no records, half read, no people, not indexed."""
+    commands = {step.kind: step.command for step in condition.next_steps}
+
+    def finding(level: Level, what: str, message: str, *, kind: str, mended_by: StepKind) -> Finding:
+        numbers = condition.model_dump(include={"scenes", "scenes_with_record", "unindexed"})
+        return Finding(
+            level=level,
+            what=what,
+            message=message,
+            fix=f"run `{commands[mended_by]}`",
+            kind=kind,
+            values={**numbers, "failed": failed, "waiting": waiting, "command": commands[mended_by]},
+        )
+
+    failed, waiting, scenes = condition.scenes_failed, condition.scenes_waiting, condition.scenes
+    found: list[Finding] = []
+    if not scenes:
+        return [finding("hint", "story", "no scene is stored", kind="no_scenes", mended_by="take_in")]
+    if failed:
+        message = f"the extraction of {failed} scenes failed; their text is stored, their facts are not"
+        found.append(finding("degraded", "scene records", message, kind="reading_failed", mended_by="retry"))
+    if waiting and not condition.scenes_with_record:
+        message = f"none of {scenes} scenes was read: there are no facts, states, threads or relationships"
+        found.append(finding("degraded", "scene records", message, kind="nothing_read", mended_by="read"))
+    elif waiting:
+        message = f"half read: {condition.scenes_with_record} of {scenes} scenes have a record, {waiting} wait"
+        found.append(finding("hint", "scene records", message, kind="half_read", mended_by="read"))
+    if not condition.people:
+        message = "no people are known, so nothing is found by who is in a scene"
+        found.append(finding("hint", "people", message, kind="no_people", mended_by="people"))
+    if condition.unindexed:
+        message = f"{condition.unindexed} changes wait; what they bring is found by words only"
+        found.append(finding("degraded", "waiting for the index", message, kind="index_waiting", mended_by="index"))
+    return found
+
+
+def _shown(settings: NovelgenSettings) -> dict[str, object]:
+    """Return the settings for the eye: addresses may hold passwords, so they are only named."""
+    memory = settings.memory
+    return {
+        "projects_dir": str(settings.projects_dir.resolve()),
+        "database": "SQLite per project" if settings.database_url is None else "database_url",
+        "vector index": "embedded per project" if memory.vector_store.url is None else "Chroma server",
+        "embedding model": memory.embedding_model,
+        "chat model": settings.model,
+        "budgets": f"memories {memory.memory_budget}, states {memory.state_budget}, "
+        f"timeline {memory.timeline_budget} tokens",
+        "search_fallback": memory.search_fallback,
+    }

@@ -1,0 +1,250 @@
+"""What a character feels for another: read, moved by events, and told on one line."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from datetime import datetime, timedelta
+from typing import Any, NamedTuple
+
+from pydantic import BaseModel, Field
+
+from novelgen.characters.dispositions import (
+    DIMENSIONS,
+    PLAYER,
+    Disposition,
+    as_player,
+    deltas_of,
+    disposition_words,
+    folded_disposition,
+    relationship_header,
+    require_dimensions,
+    status_of,
+)
+from novelgen.characters.events import STATE_DELTAS
+from novelgen.characters.memory import CharacterMemory, GamePosition, Moment
+from novelgen.characters.mind import Mind
+from novelgen.characters.recall import ProtectedLine
+from novelgen.characters.settings import CharacterMemorySettings
+from novelgen.errors import UserInputError
+from novelgen.language.language import StoryLanguage, story_language
+from novelgen.language.normalise import name_key
+from runtime.ingest.character_events import vectors_model
+from runtime.storage.character.dispositions import Happened, StoredDispositionChange
+from runtime.storage.unit import UnitOfWork
+from runtime.story.base import StoryBase
+
+HEADER_SLOT = "relationship_header"
+
+_THE_PLAYER: dict[StoryLanguage, str] = {"en": "the player", "zh": "玩家"}
+
+
+class Feelings(BaseModel):
+    """What a character feels for another at a moment."""
+
+    character_id: str
+    other_id: str
+    other_name: str
+    disposition: Disposition
+    has_met: bool
+    days_known: int = Field(description="Whole days since they met first; 0 where they have not.")
+    status: str
+    header: str = Field(description="The same on one line, in the form that stands above a recall.")
+    words: list[str] = Field(description="The same in words, in the language of the story.")
+
+
+class StoryDispositions(StoryBase):
+    """What a character feels for another: read, moved by events, and told on one line."""
+
+    def read_feelings(
+        self, *, character_id: str, other: str, as_of: Moment | None = None, now: datetime | None = None
+    ) -> Feelings:
+        """Return what a character feels for another."""
+        with self._stores.database(self.project_id).read() as unit:
+            mind = self._stores.minds.mind(unit, self.project_id, character_id, model=vectors_model(self._stores))
+            return feelings_in(unit, mind, character_id, other, as_of=as_of, now=now or self._stores.clock())
+
+    def change_feelings(
+        self,
+        *,
+        character_id: str,
+        other: str,
+        event_type: str = "",
+        deltas: Mapping[str, Any] | None = None,
+        values: Mapping[str, Any] | None = None,
+        at: Moment | None = None,
+        now: datetime | None = None,
+    ) -> Feelings:
+        """Move what a character feels for another, by the rule of an event's type, by given numbers, or to values."""
+        settings = self._stores.settings.memory.character_memory
+        moved = {**deltas_of(event_type, settings), **require_dimensions(deltas or {})}
+        taken = require_dimensions(values or {})
+        if not moved and not taken:
+            raise UserInputError(
+                f"nothing moves by {event_type!r}; pass deltas={{'trust': 5}}, values={{'trust': 45}} or a type with a rule"
+            )
+        moment = now or self._stores.clock()
+        with self._stores.database(self.project_id).write() as unit:
+            other_id = other_id_of(unit, other)
+            if other_id == character_id:
+                raise UserInputError(f"{other!r} is the character itself; name whom it feels something for")
+            unit.play.add_disposition(
+                StoredDispositionChange(
+                    character_id=character_id,
+                    other_id=other_id,
+                    event_type=event_type,
+                    deltas=moved,
+                    values=taken,
+                    **dict(happened(at, moment)),
+                )
+            )
+            mind = self._stores.minds.mind(unit, self.project_id, character_id, model=vectors_model(self._stores))
+            return feelings_in(unit, mind, character_id, other_id, as_of=None, now=moment)
+
+    def list_feelings_changes(
+        self, *, character_id: str, other: str, as_of: Moment | None = None
+    ) -> list[StoredDispositionChange]:
+        """List how a character's feelings for another moved, in the order in which it happened."""
+        with self._stores.database(self.project_id).read() as unit:
+            return unit.play.dispositions(character_id, other_id_of(unit, other), as_of=as_of)
+
+
+def feelings_in(
+    unit: UnitOfWork, mind: Mind, character_id: str, other: str, *, as_of: Moment | None, now: datetime
+) -> Feelings:
+    """Return what a character feels for another, within a transaction."""
+    other_id = other_id_of(unit, other)
+    changes = unit.play.dispositions(character_id, other_id, as_of=as_of)
+    terms = terms_between(mind, other_id, changes, as_of=as_of, now=now)
+    name = display_name(unit, other_id)
+    return Feelings(
+        character_id=character_id,
+        other_id=other_id,
+        other_name=name,
+        words=disposition_words(terms.disposition, other=name, language=project_language(unit, name)),
+        **terms._asdict(),
+    )
+
+
+class Terms(NamedTuple):
+    """On which terms a character is with another; the fields are those of `Feelings`."""
+
+    disposition: Disposition
+    has_met: bool
+    days_known: int
+    status: str
+    header: str
+
+
+def terms_between(
+    mind: Mind, other_id: str, changes: Sequence[StoredDispositionChange], *, as_of: Moment | None, now: datetime
+) -> Terms:
+    """Return on which terms a character is with another."""
+    disposition = folded_disposition(changes)
+    met = encounters(mind, other_id, as_of=as_of, clock_now=now)
+    moments = sorted([each.happened_at for each in changes] + met)
+    has_met = bool(moments)
+    # As of a turn it is as late as the last thing that had happened between them by then.
+    today = as_of if isinstance(as_of, datetime) else now
+    if isinstance(as_of, GamePosition) and has_met:
+        today = moments[-1]
+    days = max(0, (today - moments[0]) // timedelta(days=1)) if has_met else 0
+    status = status_of(disposition, has_met=has_met)
+    header = relationship_header(disposition, has_met=has_met, days_known=days, status=status)
+    return Terms(disposition, has_met, days, status, header)
+
+
+def encounters(mind: Mind, other_id: str, *, as_of: Moment | None, clock_now: datetime) -> list[datetime]:
+    """Return when a character first and last lived through something with another; empty where they have not met.
+
+    What was only heard of somebody is no meeting.
+    """
+    shared = mind.shared_with(other_id)
+    if shared and as_of is not None:
+        border = mind.view(as_of, clock_now=clock_now).now
+        shared = [each for each in shared if _is_before(each, as_of, border)]
+    moments = [each.happened_at for each in shared]
+    return [min(moments), max(moments)] if moments else []
+
+
+def _is_before(memory: CharacterMemory, as_of: Moment, border: float) -> bool:
+    """Tell whether something was lived through before a moment; without a position its time decides."""
+    if isinstance(as_of, GamePosition) and memory.known_position is not None:
+        return memory.known_position < as_of
+    return memory.happened_at.timestamp() < border
+
+
+def event_deltas(
+    event_type: str, interaction_type: str | None, given: Mapping[str, Any], settings: CharacterMemorySettings
+) -> dict[str, int]:
+    """Return how an event moves feelings: by its rule, and where somebody says otherwise, by what they say."""
+    moved = deltas_of(event_type, settings) or deltas_of(interaction_type or "", settings)
+    for name in DIMENSIONS:
+        said = given.get(f"{name}_change")
+        if type(said) is int:
+            moved[name] = said
+    return moved
+
+
+def as_state_deltas(deltas: Mapping[str, int]) -> dict[str, int]:
+    """Return moves of feelings under the names by which the importance of an event is told."""
+    return {f"{name}_change": by for name, by in deltas.items() if f"{name}_change" in STATE_DELTAS}
+
+
+def move_by_event(unit: UnitOfWork, memory: CharacterMemory, deltas: Mapping[str, int]) -> None:
+    """Let an event that a character lived through move what it feels for those who took part.
+
+    What changes nothing, because a dimension stands at its bound, is not written down.
+    """
+    for other_id in memory.participants:
+        if other_id == memory.character_id or not deltas:
+            continue
+        before = folded_disposition(unit.play.dispositions(memory.character_id, other_id))
+        if before.moved(deltas) != before:
+            unit.play.add_disposition(
+                StoredDispositionChange(
+                    character_id=memory.character_id,
+                    other_id=other_id,
+                    event_type=memory.event_type or memory.interaction_type or "",
+                    deltas=dict(deltas),
+                    memory_id=memory.memory_id,
+                    session=memory.session,
+                    turn=memory.turn,
+                    happened_at=memory.happened_at,
+                )
+            )
+
+
+def happened(at: Moment | None, now: datetime) -> Happened:
+    """Return when something happened: at a moment, or now."""
+    if isinstance(at, datetime):
+        return Happened(happened_at=at)
+    if at is None:
+        return Happened(happened_at=now)
+    return Happened(session=at.session, turn=at.turn, happened_at=now)
+
+
+def header_line(terms: Terms) -> ProtectedLine:
+    """Return how two stand as a line that stands above a recall."""
+    return ProtectedLine(text=terms.header, slot_type=HEADER_SLOT)
+
+
+def other_id_of(unit: UnitOfWork, other: str) -> str:
+    """Return the id of the character that a name means, or the name as it is: a player is no entity."""
+    if not other.strip():
+        raise UserInputError("the name of the other is empty; say for whom, such as 'player'")
+    return unit.characters.ids_by_name([other], [name_key(other)]).get(other) or as_player(other)
+
+
+def display_name(unit: UnitOfWork, other_id: str) -> str:
+    """Return the name of a character by its id; of others what they are called."""
+    if other_id == PLAYER:
+        return _THE_PLAYER[project_language(unit, "")]
+    return unit.characters.names().get(other_id, other_id)
+
+
+def project_language(unit: UnitOfWork, text: str) -> StoryLanguage:
+    """Return the language of a story; where the project does not say, that of a text."""
+    told = unit.projects.require().language
+    if told.startswith("zh"):
+        return "zh"
+    return "en" if told.startswith("en") else story_language(text)

@@ -1,0 +1,329 @@
+"""Checking drafts of a project: the story before each is read, rules and a model are applied, what fails is said."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field, replace
+from functools import partial
+from typing import Any, NamedTuple, TypeVar
+
+from langchain_core.language_models import BaseChatModel
+
+from novelgen.chains.continuity_chain import ContinuityRequest, ModelCheck, build_continuity_chain
+from novelgen.chains.stepwise_chain import issue_of
+from novelgen.checking.conclusion import conclude, evidence_before
+from novelgen.checking.evidence import gather_evidence
+from novelgen.checking.rules import RULES, find_by_rules
+from novelgen.checking.story import Draft, StoryBefore, read_draft
+from novelgen.deadlines import CallOutcome, Deadline, run_concurrently
+from novelgen.errors import ConfigurationError, InvalidFileError, UnknownProjectError, UserInputError
+from novelgen.language.scrub import require_size, scrub_text
+from novelgen.language.sentences import split_sentences
+from novelgen.models.context import ReportIssue
+from novelgen.models.continuity import CheckedDraft, ContinuityEvidence, ContinuityReport, DraftCheck
+from novelgen.models.plan import ScenePlan
+from novelgen.models.position import StoryPosition
+from runtime.files.scene_plans import own_scene_plan
+from runtime.index.token_counters import build_token_counter
+from runtime.search.continuity import SentenceHits, find_by_sentences, story_before
+from runtime.settings import NovelgenSettings
+from runtime.stores import MemoryStores
+from runtime.story.extraction import build_extraction_model
+from runtime.story.projects import StoryProjects
+
+CHECKED_AT_ONCE = 2
+"""So many drafts are read, searched for and held against rules at once, however many wait for a model."""
+
+Progress = Callable[[int, int], Any]
+"""Called with how many are checked and how many there are in all."""
+
+Item = TypeVar("Item")
+Done = TypeVar("Done")
+
+
+@dataclass(frozen=True, slots=True)
+class CheckOptions:
+    """How drafts are checked."""
+
+    model: BaseChatModel | str | None = None
+    uses_model: bool = True
+    workers: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class DraftScene:
+    """A draft and the scene that it is to become."""
+
+    text: str
+    chapter_index: int
+    scene_index: int
+    plan: ScenePlan | None = None
+    pov: str = ""
+
+
+class DraftChecker:
+    """Checks drafts of one project; safe to share between threads."""
+
+    def __init__(self, stores: MemoryStores, project_id: str, options: CheckOptions | None = None) -> None:
+        StoryProjects(stores, project_id).require_project_files()
+        chosen = options or CheckOptions()
+        self._stores = stores
+        self._project_id = project_id
+        self._settings = stores.settings.memory.continuity
+        self._model_timeout_s = self._settings.model_timeout_s or stores.settings.memory.summarization.timeout_s
+        self._workers = chosen.workers or self._settings.workers
+        counting = build_token_counter(stores.settings.memory.token_counter)
+        self._count_tokens = counting.count_tokens
+        model, issue = _judging_model(stores.settings, chosen)
+        self._chain = (
+            build_continuity_chain(model, timeout_s=self._model_timeout_s, count_tokens=counting.count_tokens)
+            if model is not None
+            else None
+        )
+        self._turn = threading.BoundedSemaphore(CHECKED_AT_ONCE)
+        self._known_issues = [each for each in (counting.issue, issue) if each is not None]
+
+    def check(self, scene: DraftScene) -> DraftCheck:
+        """Check a draft; what fails inside is in its report."""
+        as_of = StoryPosition(scene.chapter_index, scene.scene_index)
+        text = _draft_text(scene)
+        report = _Reporting(issues=list(self._known_issues))
+        check = DraftCheck(
+            project_id=self._project_id, chapter_index=scene.chapter_index, scene_index=scene.scene_index
+        )
+        # Workers wait side by side for the model alone: all else is work of this process, and more of it at once would
+        # only be slower, which costs each of them its deadline.
+        with self._turn:
+            deadline = Deadline.after(self._settings.timeout_s, stage="check")
+            read, hits = self._read(scene, text, as_of, report, deadline=deadline)
+            if read is None:
+                check.report = report.report()
+                return check
+            story, draft = read.story, read.draft
+            by_rules = report.run("rules", partial(find_by_rules, draft, story), deadline)
+            gather = partial(self._gather, draft, story, report)
+            evidence = report.run("evidence", partial(gather, hits=hits), deadline) or []
+        checked = CheckedDraft(
+            sentences=len(draft.sentences),
+            entities=list(dict.fromkeys(each.entity_id for each in draft.mentions)),
+            rules=[] if by_rules is None else [each.__name__ for each in RULES],
+            scenes_before=len(story.scenes),
+            memories_before=len(story.memories),
+        )
+        judged = self._judged(ContinuityRequest(draft, story, gather, evidence, found=by_rules or ()), report)
+        if judged is not None:
+            checked = judged.told_in(checked)
+            evidence = self._bounded(judged.evidence) or evidence
+        # The model's second look is at what rules found, too; without a model that stands as it is.
+        concluded = conclude(
+            by_rules or () if judged is None else (),
+            () if judged is None else judged.issues,
+            as_of=as_of,
+            waived=read.waived,
+        )
+        return check.model_copy(
+            update={
+                "language": story.language,
+                "issues": concluded.issues,
+                "waived": concluded.waived,
+                "evidence": evidence_before(evidence, as_of),
+                "checked": checked,
+                "report": report.report(),
+            }
+        )
+
+    def _gather(
+        self,
+        draft: Draft,
+        story: StoryBefore,
+        report: _Reporting,
+        questions: Sequence[str] = (),
+        *,
+        hits: SentenceHits | None = None,
+    ) -> list[ContinuityEvidence]:
+        """Gather evidence for the draft's sentences, or for questions of a model, which are searched for first."""
+        if hits is None:
+            hits = find_by_sentences(
+                self._stores,
+                self._project_id,
+                questions,
+                as_of=story.as_of,
+                timeout_s=self._stores.settings.memory.tool_timeout_s,
+            )
+            report.issues += hits.issues
+        return gather_evidence(
+            draft,
+            story,
+            similar=hits.similar(),
+            questions=questions,
+            limit=self._settings.max_evidence,
+            max_tokens=self._settings.evidence_tokens,
+            count_tokens=self._count_tokens,
+        )
+
+    def _judged(self, request: ContinuityRequest, report: _Reporting) -> ModelCheck | None:
+        """Let the model judge where there is one; it has a time of its own, and so has the search between its calls."""
+        if self._chain is None:
+            return None
+        timeout_s = self._model_timeout_s + self._stores.settings.memory.tool_timeout_s
+        outcome = run_concurrently({"model": partial(self._chain.invoke, request)}, timeouts_s={"model": timeout_s})[
+            "model"
+        ]
+        judged: ModelCheck | None = report.take("model", outcome)
+        if judged is not None:
+            report.issues += judged.report_issues
+            report.timings_s |= {f"model_{stage}": spent_s for stage, spent_s in judged.timings_s.items()}
+        return judged
+
+    def _bounded(self, evidence: Sequence[ContinuityEvidence]) -> list[ContinuityEvidence]:
+        """Return the best evidence within the bounds of what a check tells; a model may have seen more."""
+        kept: list[ContinuityEvidence] = []
+        left = self._settings.evidence_tokens
+        for each in evidence[: self._settings.max_evidence]:
+            left -= self._count_tokens(each.text)
+            if left < 0:
+                break
+            kept.append(each)
+        return kept
+
+    def in_order(
+        self, call: Callable[[Item], Done], items: Sequence[Item], *, progress: Progress | None = None
+    ) -> Iterator[Done]:
+        """Yield what a call makes of each item, in their order, as many side by side as there are workers."""
+        for done, made in enumerate(self._made(call, items), start=1):
+            yield made
+            if progress is not None:
+                progress(done, len(items))
+
+    def _made(self, call: Callable[[Item], Done], items: Sequence[Item]) -> Iterator[Done]:
+        if self._workers == 1:
+            # In the caller's thread, which an interrupt reaches at once.
+            yield from map(call, items)
+            return
+        pool = ThreadPoolExecutor(max_workers=self._workers, thread_name_prefix="novelgen-check")
+        try:
+            yield from pool.map(call, items)
+        finally:
+            pool.shutdown(cancel_futures=True)
+
+    def _read(
+        self, scene: DraftScene, text: str, as_of: StoryPosition, report: _Reporting, *, deadline: Deadline
+    ) -> tuple[_ReadStory | None, SentenceHits]:
+        """Read the story before the draft while the draft's sentences are searched for."""
+        plan = scene.plan or self._own_plan(scene, report)
+        sentences = [text[start:end] for start, end in split_sentences(text)]
+        within_s = deadline.share("story").remaining_s
+        outcomes = run_concurrently(
+            {
+                "story": partial(self._read_story, text, as_of, plan, scene.pov),
+                "meaning": partial(
+                    find_by_sentences,
+                    self._stores,
+                    self._project_id,
+                    sentences,
+                    as_of=as_of,
+                    timeout_s=deadline.share("meaning").remaining_s,
+                ),
+            },
+            timeouts_s={"story": within_s, "meaning": within_s},
+        )
+        for outcome in outcomes.values():
+            if isinstance(outcome.error, UnknownProjectError):
+                raise UnknownProjectError(
+                    f"nothing of project {self._project_id!r} is stored yet; run `novelgen ingest {self._project_id}`"
+                ) from outcome.error
+        read: _ReadStory | None = report.take("story", outcomes["story"])
+        hits: SentenceHits = report.take("meaning", outcomes["meaning"]) or SentenceHits()
+        report.issues += [*(read.issues if read else ()), *hits.issues]
+        return read, hits
+
+    def _own_plan(self, scene: DraftScene, report: _Reporting) -> ScenePlan | None:
+        try:
+            return own_scene_plan(
+                self._stores.paths(self._project_id), chapter_index=scene.chapter_index, scene_index=scene.scene_index
+            )[0]
+        except InvalidFileError as error:
+            report.issues.append(
+                ReportIssue(stage="plan", kind="malformed", message=f"checked without a plan: {error}")
+            )
+            return None
+
+    def _read_story(self, text: str, as_of: StoryPosition, plan: ScenePlan | None, pov: str) -> _ReadStory:
+        story = story_before(self._stores, self._project_id, as_of=as_of, plan=plan)
+        with self._stores.database(self._project_id).read() as unit:
+            waived = unit.projects.waived("findings")
+        issues: list[ReportIssue] = []
+        name = (pov or (plan.pov if plan else "")).strip()
+        if name:
+            pov_id = story.resolver.resolve(name).entity_id
+            story = replace(story, pov=pov_id)
+            if pov_id is None:
+                message = f"nobody is known as {name!r} at this position, so no point of view was checked"
+                issues.append(ReportIssue(stage="plan", kind="unresolved", message=message))
+        return _ReadStory(story, read_draft(text, story), waived, tuple(issues))
+
+
+class _ReadStory(NamedTuple):
+    """The story before a draft, the draft read with it, and what the author waived."""
+
+    story: StoryBefore
+    draft: Draft
+    waived: dict[str, str]
+    issues: tuple[ReportIssue, ...]
+
+
+@dataclass
+class _Reporting:
+    """What goes wrong in a check, and how long its stages take."""
+
+    issues: list[ReportIssue] = field(default_factory=list)
+    timings_s: dict[str, float] = field(default_factory=dict)
+
+    def run(self, stage: str, call: Callable[[], Done], deadline: Deadline) -> Done | None:
+        """Run a stage within its share of the time; None where it failed."""
+        timeouts_s = {stage: deadline.share(stage).remaining_s}
+        return self.take(stage, run_concurrently({stage: call}, timeouts_s=timeouts_s)[stage])
+
+    def take(self, stage: str, outcome: CallOutcome[Any]) -> Any:
+        """Return what a stage gave, or None and one more issue."""
+        self.timings_s[stage] = outcome.elapsed_s
+        issue = issue_of(stage, outcome, propagate_bugs=False)
+        if issue is not None:
+            self.issues.append(issue)
+        return outcome.value
+
+    def report(self) -> ContinuityReport:
+        """Return it as a check tells it; what several searches met is told once."""
+        told = {(each.stage, each.kind, each.message): each for each in self.issues}
+        return ContinuityReport(issues=list(told.values()), timings_s=self.timings_s)
+
+
+def _judging_model(
+    settings: NovelgenSettings, options: CheckOptions
+) -> tuple[BaseChatModel | None, ReportIssue | None]:
+    """Return the model that judges; None and why where it was not named and cannot be had."""
+    if not options.uses_model:
+        return None, None
+    if options.model is not None:
+        return build_extraction_model(settings, options.model), None
+    if not (settings.memory.summarization.model or settings.model):
+        message = (
+            "no chat model is set, so that rules alone checked; set NOVELGEN_MODEL to provider:model such as "
+            "openai:gpt-4.1-mini, or ask for rules alone"
+        )
+        return None, ReportIssue(stage="model", kind="degraded", message=message)
+    try:
+        return build_extraction_model(settings), None
+    except ConfigurationError as error:
+        message = f"rules alone checked: {error}"
+        return None, ReportIssue(stage="model", kind="unavailable", message=message)
+
+
+def _draft_text(scene: DraftScene) -> str:
+    text = scrub_text(scene.text)
+    if not text.strip():
+        raise UserInputError(f"the draft of scene {scene.chapter_index}:{scene.scene_index} is empty")
+    require_size(text, f"the draft of scene {scene.chapter_index}:{scene.scene_index}")
+    return text

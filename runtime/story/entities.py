@@ -1,0 +1,390 @@
+"""What users do with entities: look at them, add and edit them, merge and split them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from datetime import datetime
+from typing import Any
+
+from pydantic import BaseModel, Field
+
+from novelgen.errors import UserInputError
+from novelgen.language.normalise import name_key
+from novelgen.models.appearances import METADATA, entity_counts
+from novelgen.models.entity import Entity, EntityType
+from novelgen.models.position import END_OF_STORY, StoryPosition
+from novelgen.models.shown import Shown, ShownList
+from novelgen.models.state import EntityStateSnapshot, StateChange
+from runtime.async_twins import async_twin
+from runtime.ingest.entities import rescan_since_in, store_entities_in, withdraw_names_in
+from runtime.ingest.indexing import IndexingResult, drain_outbox
+from runtime.storage.entity.merges import EntityChange
+from runtime.storage.records import EntityOrigin
+from runtime.storage.unit import UnitOfWork
+from runtime.stores import MemoryStores
+from runtime.story.base import Place, StoryBase, position_of
+from runtime.story.entity_fields import (
+    CURRENT_STATE,
+    card_fields,
+    changed_card,
+    refuse_slips,
+    require_fitting_attributes,
+    start_state,
+    state_within,
+    with_known_speakers,
+)
+from runtime.story.references import known_entities, place_name, place_of_statement, resolved_entity
+
+
+class EntityCard(Shown, BaseModel):
+    """An entity and how it stands at the position that was read."""
+
+    entity: Entity
+    state: EntityStateSnapshot | None = Field(default=None, description="None: nothing is known of it yet.")
+    metadata: dict[str, Any] = Field(
+        default_factory=dict,
+        description="What is noted of it, under the counts of the scenes before the position: how often, where last.",
+    )
+    created_at: datetime | None = Field(default=None, description="When its card was made; None: before that was kept.")
+    updated_at: datetime | None = Field(default=None, description="When something was last said of it.")
+    is_by_author: bool = Field(
+        default=False,
+        description="Whether its role and description are shown from its first scene on; else at the end alone.",
+    )
+
+    def in_simpler_terms(self) -> ShownList[Shown]:
+        """Return what a notebook shows in place of it."""
+        known: list[Shown] = [self.entity, *([self.state] if self.state else [])]
+        return ShownList(known, names={self.entity.entity_id: self.entity.name})
+
+
+class AddedEntity(BaseModel):
+    """An entity that was added."""
+
+    entity: Entity
+    holds_after: str | None = Field(description="Scene after which it is known, such as 2:2; None: from the start.")
+
+
+class EditedEntity(BaseModel):
+    """An entity that was changed."""
+
+    entity: Entity
+    updated_fields: list[str] = Field(description="Fields and attributes in the order given.")
+    attributes: list[str] = Field(description="Those of them that are attributes of its state.")
+    holds_after: str | None = Field(
+        description="Scene after which the attributes hold; None: from the start, or there are none."
+    )
+
+
+class EntityChangeResult(BaseModel):
+    """A merge or a split, or a change that was undone."""
+
+    change: EntityChange
+    entity: Entity | None = Field(description="Who stayed; None when it is gone.")
+    other: Entity | None = Field(description="Who was merged, or came out.")
+    indexing: IndexingResult = Field(default_factory=IndexingResult)
+
+
+class StoryEntities(StoryBase):
+    """What users do with entities: look at them, add and edit them, merge and split them."""
+
+    def list_entities(
+        self, *, entity_type: EntityType | None = None, as_of: StoryPosition | None = None
+    ) -> list[Entity]:
+        """List entities as the story has shown them before a position."""
+        with self._stores.database(self.project_id).read() as unit:
+            known = known_entities(unit, as_of)
+        return [each for each in known if entity_type is None or each.entity_type == entity_type]
+
+    def entity_names(self, *, as_of: StoryPosition | None = None) -> dict[str, str]:
+        """Return the display names of all entities by id; see `list_entities`."""
+        return {each.entity_id: each.name for each in self.list_entities(as_of=as_of)}
+
+    def entity(self, name: str, *, entity_type: EntityType | None = None, as_of: Place = None) -> EntityCard:
+        """Return an entity with its state, counts of its scenes, and when its card was made and changed.
+
+        Args:
+            name: Id, name or alias.
+            entity_type: Only one of this type is meant.
+            as_of: As far as the story has shown it before this position.
+
+        Raises:
+            UnknownEntityError: When nobody bears the name by then, or several do.
+        """
+        as_of = position_of(as_of)
+        with self._stores.database(self.project_id).read() as unit:
+            entity = resolved_entity(name, known_entities(unit, as_of), entity_type)
+            position = as_of or END_OF_STORY
+            states = unit.states.snapshots([entity.entity_id], as_of=position)
+            scenes = unit.scenes.casts(as_of=position, naming=entity.entity_id)
+            stored = unit.entities.get(entity.entity_id)
+        noted = entity.profile.get(METADATA)
+        counts = entity_counts(entity.entity_id, entity.entity_type, scenes)
+        return EntityCard(
+            entity=entity,
+            state=next(iter(states), None),
+            metadata={**(noted if isinstance(noted, Mapping) else {}), **counts},
+            created_at=stored.created_at if stored else None,
+            updated_at=stored.updated_at if stored else None,
+            is_by_author=stored is not None and stored.origin == "author",
+        )
+
+    def has_scenes(self) -> bool:
+        """Tell whether anything of the story is stored, so that it matters from where on something holds."""
+        with self._stores.database(self.project_id).read() as unit:
+            return bool(unit.scenes.list_as_of(last=1))
+
+    def add_character(
+        self,
+        *,
+        name: str,
+        role: str = "",
+        description: str = "",
+        traits: Sequence[str] = (),
+        goals: Sequence[str] = (),
+        start: StoryPosition | None = None,
+    ) -> AddedEntity:
+        """Add a character; its goals become part of its state."""
+        profile: dict[str, Any] = {}
+        if traits:
+            profile["personality"] = {"core_traits": list(traits)}
+        if goals:
+            profile["current_state"] = {"goals": list(goals)}
+        fields = {"name": name, "role": role, "description": description, "profile": profile}
+        state = {"goals": list(goals)} if goals else {}
+        return self._add("character", fields, state=state, as_of=start or END_OF_STORY)
+
+    def add_location(
+        self,
+        *,
+        name: str,
+        description: str = "",
+        atmosphere: str | None = None,
+        features: Sequence[str] = (),
+        start: StoryPosition | None = None,
+    ) -> AddedEntity:
+        """Add a location."""
+        profile: dict[str, Any] = {"atmosphere": atmosphere} if atmosphere else {}
+        if features:
+            profile["features"] = list(features)
+        fields = {"name": name, "description": description, "profile": profile}
+        return self._add("location", fields, state={}, as_of=start or END_OF_STORY)
+
+    def edit_entity(
+        self,
+        name: str,
+        changes: Mapping[str, Any],
+        *,
+        state: Mapping[str, Any] | None = None,
+        entity_type: EntityType | None = None,
+        start: Place = None,
+    ) -> EditedEntity:
+        """Change fields of an entity's card and profile, and attributes of its state.
+
+        Args:
+            name: Id, name or alias.
+            changes: Fields to their new values: name, role, description, alias, translation, a field of the profile;
+                `current_state` is an object of attributes of the state, and so is every other name one.
+            state: Attributes of the state, whatever their names look like; None clears one.
+            entity_type: Only one of this type is meant.
+            start: Attributes hold on entering this position; None means after the last stored scene.
+
+        Raises:
+            UnknownEntityError: When nobody bears the name, or several do.
+            UserInputError: When a name looks misspelt, a value does not fit, or nothing is to be changed.
+        """
+        attributes = state
+        start = position_of(start)
+        if not changes and not attributes:
+            raise UserInputError("nothing to change; give a field and its value, such as role=minor")
+        with self._stores.database(self.project_id).write() as unit:
+            known = known_entities(unit, None)
+            entity = resolved_entity(name, known, entity_type)
+            changes = with_known_speakers(changes, known)
+            nested = state_within(entity, changes)
+            require_fitting_attributes(entity, nested)
+            plain = {field: value for field, value in changes.items() if field != CURRENT_STATE}
+            card = {field: value for field, value in plain.items() if field in card_fields(entity)}
+            said = {field: value for field, value in plain.items() if field not in card} | nested
+            told = {change.attribute for change in unit.states.changes_of() if change.kind == "explicit"}
+            refuse_slips(entity, said, told=told)
+            said |= attributes or {}
+            require_fitting_attributes(entity, said)
+            at = place_of_statement(unit, start or END_OF_STORY)
+            if at == END_OF_STORY and CURRENT_STATE in entity.profile:
+                # What holds from the start is how the card says that it stands there.
+                card[CURRENT_STATE] = start_state(entity, said)
+            changed = changed_card(entity, card)
+            rescanned = (
+                _store_edited(self._stores, unit, self.project_id, entity, changed) if changed != entity else False
+            )
+            if said:
+                unit.states.append(_state_changes(changed, said, at))
+                unit.entities.mark_updated(entity.entity_id)
+        if rescanned:
+            drain_outbox(self._stores, self.project_id)
+        return EditedEntity(
+            entity=changed,
+            updated_fields=list(dict.fromkeys([*plain, *said])),
+            attributes=list(said),
+            holds_after=place_name(at) if said else None,
+        )
+
+    def merge_entities(self, *, keep: str, gone: str) -> EntityChangeResult:
+        """Make one entity part of another: everything is re-linked, and it can be undone."""
+        with self._stores.database(self.project_id).write() as unit:
+            known = known_entities(unit, None)
+            kept, merged = (resolved_entity(name, known) for name in (keep, gone))
+            change = unit.merges.merge(kept.entity_id, merged.entity_id)
+        return _followed(self._stores, self.project_id, change, entity=kept, other=merged)
+
+    def split_entity(
+        self, *, name: str, new_name: str, aliases: Sequence[str] = (), scenes: Sequence[StoryPosition] = ()
+    ) -> EntityChangeResult:
+        """Take a new entity out of one: its names and scenes move, and it can be undone."""
+        places = [(place.chapter_index, place.scene_index) for place in scenes]
+        if any(None in place for place in places):
+            raise UserInputError("--scene needs chapter and scene, such as 3:2")
+        with self._stores.database(self.project_id).write() as unit:
+            entity = resolved_entity(name, known_entities(unit, None))
+            change = unit.merges.split(entity.entity_id, name=new_name, aliases=aliases, scenes=places)
+            new = unit.entities.get(change.other_id)
+        return _followed(
+            self._stores, self.project_id, change, entity=entity, other=None if new is None else new.entity
+        )
+
+    def undo(self, change_id: int) -> EntityChangeResult:
+        """Undo a deletion, a merge, a split or a decision on a candidate, exactly.
+
+        Args:
+            change_id: Its number, which the result of a deletion has as `change.change_id`.
+
+        Raises:
+            UserInputError: When there is none of that number, or something of it changed again since.
+        """
+        with self._stores.database(self.project_id).write() as unit:
+            change = _undone(self._stores, unit, change_id)
+            entity, other = (unit.entities.get(each) for each in (change.entity_id, change.other_id))
+        return _followed(
+            self._stores,
+            self.project_id,
+            change,
+            entity=None if entity is None else entity.entity,
+            other=None if other is None else other.entity,
+        )
+
+    def list_entity_changes(self) -> list[EntityChange]:
+        """List all merges, splits and decisions on candidates, the oldest first."""
+        with self._stores.database(self.project_id).read() as unit:
+            return unit.merges.list_all()
+
+    def _add(
+        self, entity_type: EntityType, fields: Mapping[str, Any], *, state: Mapping[str, Any], as_of: StoryPosition
+    ) -> AddedEntity:
+        with self._stores.database(self.project_id).write() as unit:
+            _refuse_taken_name(unit, fields["name"], entity_type, as_of)
+            at = place_of_statement(unit, as_of)
+            place = {"first_chapter": at.chapter_index, "first_scene": at.scene_index}
+            entity = Entity(
+                entity_id=unit.entities.next_id(entity_type),
+                entity_type=entity_type,
+                **fields,
+                **place,
+                **{f"name_{field}": value for field, value in place.items()},
+            )
+            rescanned = _store(self._stores, unit, self.project_id, entity)
+            unit.states.append(_state_changes(entity, state, at))
+        if rescanned:
+            drain_outbox(self._stores, self.project_id)
+        return AddedEntity(entity=entity, holds_after=place_name(at))
+
+    aentity = async_twin(entity)
+    aedit_entity = async_twin(edit_entity)
+    aundo = async_twin(undo)
+
+
+def _undone(stores: MemoryStores, unit: UnitOfWork, change_id: int) -> EntityChange:
+    kept = unit.merges.require(change_id)
+    kind = kept.kind
+    if kind not in ("confirm", "name"):
+        undone = unit.merges.undo(change_id)
+        back = unit.entities.get(kept.entity_id) if kind == "delete" else None
+        if back is not None:
+            rescan_since_in(
+                unit,
+                back.entity.names(),
+                since=kept.created_at,
+                settings=stores.settings.memory.ingest,
+                created_at=stores.clock(),
+            )
+        return undone
+    change, names = unit.merges.withdraw_names(change_id)
+    withdraw_names_in(
+        unit,
+        change.entity_id,
+        names,
+        is_whole=kind == "confirm",
+        settings=stores.settings.memory.ingest,
+        created_at=stores.clock(),
+    )
+    return change
+
+
+def _followed(
+    stores: MemoryStores, project_id: str, change: EntityChange, *, entity: Entity | None, other: Entity | None
+) -> EntityChangeResult:
+    indexing = drain_outbox(stores, project_id)
+    return EntityChangeResult(change=change, entity=entity, other=other, indexing=indexing)
+
+
+def _store_edited(stores: MemoryStores, unit: UnitOfWork, project_id: str, entity: Entity, changed: Entity) -> bool:
+    """Store an entity that an author changed; tell whether stored scenes name it.
+
+    With another alias alone the rest of a card does not become the author's: it may tell what is to come.
+    """
+    stored = unit.entities.get(entity.entity_id)
+    is_of_names = changed.model_copy(update={"aliases": entity.aliases}) == entity
+    if stored is None or stored.origin == "author" or not is_of_names:
+        return _store(stores, unit, project_id, changed)
+    before, after = ({each.alias: each for each in one.aliases} for one in (entity, changed))
+    said = [alias for alias, each in after.items() if before.get(alias) != each]
+    unit.entities.remove_aliases(entity.entity_id, [*(set(before) - set(after)), *said])
+    rescanned = _store(stores, unit, project_id, changed, origin=stored.origin)
+    unit.entities.claim_aliases(entity.entity_id, said)
+    return rescanned
+
+
+def _store(
+    stores: MemoryStores, unit: UnitOfWork, project_id: str, entity: Entity, *, origin: EntityOrigin = "author"
+) -> bool:
+    """Store what an author or a planner said of an entity; tell whether stored scenes name it."""
+    result = store_entities_in(
+        unit, project_id, [entity], origin=origin, settings=stores.settings.memory.ingest, created_at=stores.clock()
+    )
+    return bool(result.rescanned)
+
+
+def _refuse_taken_name(unit: UnitOfWork, name: str, entity_type: EntityType, as_of: StoryPosition) -> None:
+    shown = {entity.entity_id: entity for entity in known_entities(unit, as_of)}
+    for stored in unit.entities.list_all(entity_types=[entity_type]):
+        if name_key(name) not in map(name_key, stored.entity.names()):
+            continue
+        known = shown.get(stored.entity.entity_id)
+        if known is None or name_key(name) not in map(name_key, known.names()):
+            # What the story tells later is not told here, its ids neither.
+            raise UserInputError(f"the name {name!r} is taken; choose another one")
+        raise UserInputError(f"{entity_type} {known.entity_id} bears the name {name!r} already; use that id")
+
+
+def _state_changes(entity: Entity, state: Mapping[str, Any], at: StoryPosition) -> list[StateChange]:
+    return [
+        StateChange(
+            entity_id=entity.entity_id,
+            entity_type=entity.entity_type,
+            attribute=attribute,
+            value=value,
+            chapter_index=at.chapter_index,
+            scene_index=at.scene_index,
+        )
+        for attribute, value in state.items()
+    ]

@@ -1,0 +1,67 @@
+"""The vector index of a project: following the database, and building it anew."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from pydantic import BaseModel
+
+from novelgen.deadlines import run_concurrently
+from runtime.async_twins import async_twin
+from runtime.ingest.embeddings import apply_embedding_settings
+from runtime.ingest.index_upkeep import rebuild_if_bloated, verify_after_crash
+from runtime.ingest.indexing import IndexingResult, drain_outbox, reindex, verify_index
+from runtime.story.base import StoryBase
+from runtime.story_filling import Progress
+
+
+class ReindexResult(BaseModel):
+    """A vector index that was built anew."""
+
+    chosen: int = 0
+    """Memories that are embedded otherwise than before, since a setting changed."""
+    indexing: IndexingResult
+    verification: str
+    is_sound: bool
+
+
+class StoryIndexing(StoryBase):
+    """The vector index of a project: following the database, and building it anew."""
+
+    def reindex(self, *, progress: Progress | None = None) -> ReindexResult:
+        """Build the vector index anew, as is needed when the embedding model changes; the database stays as it is.
+
+        Args:
+            progress: Called with the memories done and the memories in all.
+
+        Raises:
+            StoreError: When the database, the embedding model or the index fails; the old index stays.
+        """
+        chosen = apply_embedding_settings(self._stores, self.project_id)
+        indexing = reindex(self._stores, self.project_id, progress=progress)
+        verification = verify_index(self._stores, self.project_id)
+        return ReindexResult(
+            chosen=chosen, indexing=indexing, verification=str(verification), is_sound=verification.is_sound
+        )
+
+    def index_project(self, *, progress: Callable[[int, int], Any] | None = None) -> IndexingResult:
+        """Bring the vector index up to what the database says, going on where an earlier run stopped."""
+        result = drain_outbox(self._stores, self.project_id, progress=progress)
+        return rebuild_if_bloated(
+            self._stores, self.project_id, verify_after_crash(self._stores, self.project_id, result)
+        )
+
+    def await_index(self) -> None:
+        """Let the vector index load its libraries before a search with a short deadline asks it.
+
+        Waits for as long as one retrieval tool may take. What fails here is left to the search to report.
+        """
+        timeout_s = self._stores.settings.memory.tool_timeout_s
+
+        def start() -> None:
+            self._stores.vectors(self.project_id).wait_started(timeout_s=timeout_s)
+
+        run_concurrently({"start": start}, timeouts_s={"start": timeout_s})
+
+    areindex = async_twin(reindex)

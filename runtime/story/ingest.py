@@ -1,0 +1,344 @@
+"""Taking in what a story is made of: the files of a project's folder, or a book with records."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from pydantic import BaseModel, Field
+
+from novelgen.errors import InvalidFileError, InvalidPositionError, UnknownProjectError, UserInputError
+from novelgen.models.position import StoryPosition
+from novelgen.models.record import SceneRecord, is_unsaid
+from novelgen.models.story_difference import StoryDifference
+from novelgen.models.user_file import Settings, StoryPart
+from runtime.care.importing import import_story
+from runtime.care.novel_gen_folder import read_chapter_memory
+from runtime.files.author_remarks import Remark
+from runtime.files.paths import ProjectPaths
+from runtime.files.project_files import (
+    chapter_files,
+    load_chapters,
+    load_characters,
+    load_entities,
+    load_records,
+    load_settings_file,
+    record_files,
+)
+from runtime.ingest.consolidation import consolidate_beyond_setting
+from runtime.ingest.embeddings import stored_otherwise
+from runtime.ingest.entities import store_entities
+from runtime.ingest.index_upkeep import rebuild_if_bloated
+from runtime.ingest.indexing import IndexingResult, drain_outbox
+from runtime.ingest.ingest import (
+    VOLUMES,
+    IngestResult,
+    Outcome,
+    SceneIngestResult,
+    absent_scenes,
+    follow_volumes,
+    import_book,
+    ingest_scene,
+    ingest_scenes,
+)
+from runtime.ingest.scene_input import SceneInput, scenes_of_chapter
+from runtime.stores import MemoryStores
+from runtime.story.base import StoryBase
+from runtime.story.condition import StoryCondition, StoryConditions
+from runtime.story.story_difference import StoryDifferences
+from runtime.story.thread_ledger import StoryThreadLedger
+
+Progress = Callable[[int, int], Any]
+"""Called with how much is done and how much there is in all."""
+
+
+class IngestReport(BaseModel):
+    """What became of what was taken in, and what the project holds now."""
+
+    project_id: str
+    scenes: list[SceneIngestResult] = Field(default_factory=list)
+    failures: list[str] = Field(
+        default_factory=list, description="Parts that are wrong; they were left out and did not stop the others."
+    )
+    warnings: list[str] = Field(default_factory=list)
+    remarks: list[Remark] = Field(
+        default_factory=list, description="What the author says to readers in chapters of text; left out."
+    )
+    memories: int = 0
+    entities: int = 0
+    indexing: IndexingResult = Field(default_factory=IndexingResult)
+    condition: StoryCondition | None = Field(
+        default=None, description="What the project holds now, and what to do next."
+    )
+    changes: StoryDifference | None = Field(
+        default=None,
+        exclude_if=is_unsaid,
+        description="What the scenes that were taken in changed; of many the last one, with totals of all.",
+    )
+
+    def count(self, outcome: str) -> int:
+        """Return how many scenes had that outcome."""
+        return sum(scene.outcome == outcome for scene in self.scenes)
+
+
+class StoryIngest(StoryBase):
+    """Taking in what a story is made of: the files of a project's folder, or a book with records."""
+
+    def ingest_project(
+        self,
+        *,
+        files: Sequence[Path] = (),
+        records: bool | None = None,
+        chapter_index: int | None = None,
+        keep_remarks: bool = False,
+        tell_changes: bool = True,
+        progress: Progress | None = None,
+        index_progress: Progress | None = None,
+    ) -> IngestReport:
+        """Store what a project's folder holds: chapters with their records, characters, entities, settings.
+
+        What is stored already and has not changed is left alone; a changed scene takes the place of what came from it
+        before. A project whose folder is there is created.
+        """
+        paths = self._stores.paths(self.project_id)
+        if not paths.folder.is_dir():
+            self._require_stored()
+        sources = _Sources(paths, files=files, records=records, chapter_index=chapter_index, keep_remarks=keep_remarks)
+        settings = load_settings_file(paths.settings_file)
+        characters, entities = load_characters(paths.characters_file), load_entities(paths.entities_file)
+        self._follow_settings(settings)
+        store_entities(self._stores, self.project_id, entities, characters=characters)
+        report = IngestReport(project_id=self.project_id)
+        scenes = _take_in(self._stores, sources, report, progress)
+        report.remarks = sources.remarks
+        follow_volumes(self._stores, self.project_id, sources.parts)
+        with _noting_failure(report):
+            report.warnings += _remember(self._stores, paths)
+        report.warnings += [message for scene in report.scenes for message in _messages(scene)]
+        report.warnings += [
+            f"scene {place} is stored, but its chapter has it no more; `novelgen scene delete {self.project_id} {place}`"
+            for place in absent_scenes(self._stores, self.project_id, scenes)
+        ]
+        report.indexing = rebuild_if_bloated(
+            self._stores, self.project_id, drain_outbox(self._stores, self.project_id, progress=index_progress)
+        )
+        report.warnings += [issue.message for issue in consolidate_beyond_setting(self._stores, self.project_id)]
+        if not sources.files:
+            report.warnings.append(f"no chapters in {str(paths.chapters)!r}; write chapter_001.json, .txt or .md")
+        return _counted(self._stores, report, tell_changes=tell_changes)
+
+    def import_book_folder(
+        self,
+        *,
+        folder: Path,
+        records: bool = False,
+        tell_changes: bool = True,
+        progress: Progress | None = None,
+        index_progress: Progress | None = None,
+    ) -> IngestReport:
+        """Import a book of JSON Lines into a project, which is created when there is none."""
+        if not folder.is_dir():
+            raise InvalidFileError(f"there is no folder {str(folder)!r}; give one that holds scenes.jsonl")
+        result = import_book(
+            self._stores,
+            folder,
+            project_id=self.project_id,
+            records=records,
+            progress=progress,
+            index_progress=index_progress,
+        )
+        warnings = [message for scene in result.scenes for message in _messages(scene)]
+        warnings += [issue.message for issue in result.consolidation]
+        report = IngestReport(
+            project_id=self.project_id, scenes=result.scenes, warnings=warnings, indexing=result.indexing
+        )
+        return _counted(self._stores, report, tell_changes=tell_changes)
+
+    def store_scene(
+        self, *, chapter_index: int, scene_index: int, text: str, title: str = "", record: SceneRecord | None = None
+    ) -> IngestResult:
+        """Store one finished scene in the place of what came from it before; the project is created at its first."""
+        scene = SceneInput(chapter_index=chapter_index, scene_index=scene_index, title=title, text=text, record=record)
+        self._stores.ensure_project(self.project_id)
+        return ingest_scene(self._stores, self.project_id, scene)
+
+    def ingest_finished_scene(
+        self, *, position: StoryPosition, text: str | None = None, record: SceneRecord | None = None, title: str = ""
+    ) -> IngestReport:
+        """Take one finished scene in; it takes the place of what was stored there, and of nothing else.
+
+        What it changed is not told: a program that stores a book scene by scene would pay for each. `what_changed` does.
+        """
+        if position.chapter_index is None or position.scene_index is None:
+            raise InvalidPositionError(f"{str(position)!r} is no scene; pass chapter_index and scene_index")
+        if text is not None and not text.strip():
+            raise UserInputError(f"there is no text for scene {str(position)!r}; nothing was stored")
+        self._follow_settings(load_settings_file(self._stores.paths(self.project_id).settings_file))
+        if text is None:
+            with self._stores.database(self.project_id).read() as unit:
+                stored = unit.scenes.require(position)
+            text, title = stored.text or "", title or stored.title
+        result = self.store_scene(
+            chapter_index=position.chapter_index,
+            scene_index=position.scene_index,
+            text=text,
+            title=title,
+            record=record,
+        )
+        warnings = [issue.message for issue in result.issues if issue not in result.indexing.issues]
+        report = IngestReport(
+            project_id=self.project_id, scenes=result.scenes, warnings=warnings, indexing=result.indexing
+        )
+        return _counted(self._stores, report, tell_changes=False)
+
+    def _require_stored(self) -> None:
+        try:
+            self._stores.database(self.project_id)
+        except UnknownProjectError as error:
+            folder = self._stores.paths(self.project_id).folder
+            raise UnknownProjectError(
+                f"there is no project {self.project_id!r}: no folder {str(folder)!r}; make it with "
+                f"`novelgen init {self.project_id}`, or set --projects-dir"
+            ) from error
+
+    def _follow_settings(self, given: Settings | None) -> None:
+        """Create the project, or let what is stored follow what settings.json says, where there is one."""
+        settings = given or Settings()
+        self._stores.ensure_project(self.project_id, name=settings.project_name, language=settings.language)
+        with self._stores.database(self.project_id).write() as unit:
+            stored = unit.projects.require()
+            name, language = settings.project_name or stored.name, settings.language or stored.language
+            kept = {"parts": [], VOLUMES: False, **stored.settings}
+            parts = [part.model_dump(exclude={"extra"}) for part in settings.parts]
+            by_manuscript = stored.settings.get(VOLUMES) and not parts
+            told = kept if given is None or by_manuscript else {**kept, "parts": parts, VOLUMES: False}
+            if (name, language, told) != (stored.name, stored.language, kept):
+                unit.projects.update(name=name, language=language, settings=told)
+
+
+class _Sources:
+    """The chapters to take in, each with its records."""
+
+    def __init__(
+        self,
+        paths: ProjectPaths,
+        *,
+        files: Sequence[Path],
+        records: bool | None,
+        chapter_index: int | None,
+        keep_remarks: bool,
+    ) -> None:
+        self.remarks: list[Remark] = []
+        self.parts: list[StoryPart] = []
+        self._keep_remarks = keep_remarks
+        self._origins: dict[int, Path] = {}
+        self._records = {} if records is False else record_files(paths.records)
+        if records and not self._records:
+            raise UserInputError(
+                f"there are no records in {str(paths.records)!r}; write chapter_001_records.json there, or "
+                "leave out --records"
+            )
+        self.files = list(files) or _chosen(chapter_files(paths.chapters), chapter_index, paths)
+        self._chapter_index = chapter_index if files else None
+
+    def scenes(self, file: Path) -> list[SceneInput]:
+        """Return the scenes of a chapter's file, each with its record where there is one."""
+        read = load_chapters(file, keep_remarks=self._keep_remarks)
+        numbers = [chapter.chapter_number for chapter in read.chapters]
+        if self._chapter_index is not None and self._chapter_index not in numbers:
+            raise InvalidFileError(
+                f"{str(file)!r} is chapter {numbers[0]}, not {self._chapter_index}; leave out --chapter"
+            )
+        taken = next((number for number in numbers if number in self._origins), None)
+        if taken is not None:
+            raise InvalidFileError(
+                f"{str(self._origins[taken])!r} and {str(file)!r} both hold chapter {taken}; keep one of them"
+            )
+        self._origins |= dict.fromkeys(numbers, file)
+        self.remarks += read.remarks
+        self.parts += read.parts
+        return [
+            scene
+            for chapter in read.chapters
+            if self._chapter_index in (None, chapter.chapter_number)
+            for scene in scenes_of_chapter(chapter, self._records_of(chapter.chapter_number))
+        ]
+
+    def _records_of(self, number: int) -> list[SceneRecord]:
+        return load_records(self._records[number]) if number in self._records else []
+
+
+def _chosen(found: dict[int, Path], chapter_index: int | None, paths: ProjectPaths) -> list[Path]:
+    if chapter_index is None:
+        return list(found.values())
+    if chapter_index not in found:
+        there = ", ".join(map(str, found)) or "none"
+        raise UserInputError(f"no chapter {chapter_index} in {str(paths.chapters)!r}; there are: {there}")
+    return [found[chapter_index]]
+
+
+def _take_in(
+    stores: MemoryStores, sources: _Sources, report: IngestReport, progress: Progress | None
+) -> list[SceneInput]:
+    """Store scene by scene, so that one that is wrong does not stop the others; return those that were read."""
+    scenes: list[SceneInput] = []
+    for file in sources.files:
+        with _noting_failure(report):
+            scenes += sources.scenes(file)
+    for number, scene in enumerate(scenes, start=1):
+        with _noting_failure(report):
+            report.scenes += ingest_scenes(stores, report.project_id, [scene], index=False).scenes
+        if progress is not None:
+            progress(number, len(scenes))
+    return scenes
+
+
+def _remember(stores: MemoryStores, paths: ProjectPaths) -> list[str]:
+    """Add what novel-gen remembered of the chapters, where it did; return what is missing for it."""
+    if not paths.chapter_memory_file.is_file() and not paths.characters_file.is_file():
+        return []
+    with stores.database(paths.project_id).read() as unit:
+        stored = unit.exchange.contents()
+    read = read_chapter_memory(paths.folder, project_id=paths.project_id, stored=stored, now=stores.clock())
+    if read is None:
+        return []
+    import_story(stores, paths.project_id, read.story, index=False)
+    if not read.unresolved_names:
+        return []
+    names = ", ".join(map(repr, read.unresolved_names))
+    return [f"chapter_memory.json or characters.json name nobody that is known: {names}; add characters"]
+
+
+@contextmanager
+def _noting_failure(report: IngestReport) -> Iterator[None]:
+    try:
+        yield
+    except UserInputError as error:
+        report.failures.append(str(error))
+
+
+def _messages(scene: SceneIngestResult) -> list[str]:
+    return [issue.message for issue in scene.issues]
+
+
+def _counted(stores: MemoryStores, report: IngestReport, *, tell_changes: bool) -> IngestReport:
+    """Count what the project holds now, and tell of what is not embedded as the settings say."""
+    project_id = report.project_id
+    otherwise = stored_otherwise(stores, project_id)
+    if otherwise:
+        report.warnings.append(
+            f"{otherwise} memories of unchanged scenes are not embedded as memory.ingest says; "
+            f"`novelgen reindex {project_id}` does it"
+        )
+    condition = StoryConditions(stores, project_id).story_condition()
+    report.memories, report.entities = condition.memories, condition.entities
+    report.condition = condition
+    taken = [(each.chapter_index, each.scene_index) for each in report.scenes if each.outcome in _TAKEN]
+    report.warnings += StoryThreadLedger(stores, project_id).thread_warnings(scenes=taken)
+    report.changes = StoryDifferences(stores, project_id).what_taken_changed(taken=taken) if tell_changes else None
+    return report
+
+
+_TAKEN: tuple[Outcome, ...] = ("added", "replaced")

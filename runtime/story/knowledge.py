@@ -1,0 +1,351 @@
+"""Who knows what at a point of the story, what people have lived through together, and the author's word on it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+from pydantic import BaseModel, Field
+
+from novelgen.errors import UnknownEntityError, UnknownMemoryError, UserInputError
+from novelgen.language.language import significant_words
+from novelgen.language.resolver import NameResolver
+from novelgen.memory.knowledge_rules import shared_scenes
+from novelgen.memory.story import KnowledgeMemory
+from novelgen.models.entity import revealed_identity
+from novelgen.models.knowledge import (
+    ALL_LIVED,
+    KNOWLEDGE_KINDS,
+    KNOWLEDGE_SOURCES,
+    READER,
+    CharacterKnowledge,
+    KnowledgeKind,
+    KnowledgeSource,
+    KnownMemory,
+    UnknownMemory,
+)
+from novelgen.models.position import END_OF_STORY, StoryPosition
+from runtime.async_twins import async_twin
+from runtime.search.knowledge import knowledge_rules, knowledge_story
+from runtime.storage.entity.entities import is_unmasked
+from runtime.storage.records import StoredKnowledge, StoredMemory
+from runtime.storage.story.knowledge import FACT_TYPES
+from runtime.storage.unit import UnitOfWork
+from runtime.story.base import Place, StoryBase, position_of
+from runtime.story.references import known_entities, place_of_statement, resolved_entity
+
+
+class Knower(KnownMemory):
+    """Somebody who knows a memory; `name` is the one to show."""
+
+    character_id: str
+    name: str
+
+
+class Unaware(UnknownMemory):
+    """Somebody who does not know a memory; `name` is the one to show."""
+
+    character_id: str
+    name: str
+
+
+class MemoryKnowers(BaseModel):
+    """Everybody whom the story has shown, in one of two lists: who knows a memory and who does not."""
+
+    source_id: str
+    content: str
+    chapter_index: int | None = Field(default=None, description="None: a note that stands everywhere.")
+    scene_index: int | None = None
+    known_by: list[Knower] = Field(default_factory=list, description="The reader among them.")
+    not_known_by: list[Unaware] = Field(
+        default_factory=list, description="`might_know`: has met somebody since who knows it."
+    )
+
+
+class SharedScene(BaseModel):
+    """A scene that two characters were in; `is_alone`: nobody else was."""
+
+    chapter_index: int
+    scene_index: int
+    is_alone: bool
+
+
+class SharedLife(BaseModel):
+    """What two characters have lived through together."""
+
+    character_id: str
+    other_id: str
+    scenes: list[SharedScene] = Field(default_factory=list, description="In story order.")
+
+    @property
+    def alone(self) -> list[SharedScene]:
+        """The scenes that they spent alone together."""
+        return [each for each in self.scenes if each.is_alone]
+
+
+class StoryKnowledge(StoryBase):
+    """Who knows what at a point of the story, what people have lived through together, and the author's word on it."""
+
+    def knowledge(self, character: str, *, as_of: Place = None, about: str | None = None) -> CharacterKnowledge:
+        """Tell what a character knows and what not: every memory before the position in one of two lists.
+
+        Args:
+            character: Id, name or alias; `reader` for whoever reads the book.
+            as_of: Position of the read.
+            about: Only memories about this entity, or else with these words.
+
+        Raises:
+            UnknownEntityError: When nobody bears the name by then, or several do.
+        """
+        as_of = position_of(as_of)
+        cut = as_of or END_OF_STORY
+        with self._stores.database(self.project_id).read() as unit:
+            character_id = knower_id(unit, character, cut)
+            is_wanted = is_about(unit, about, cut)
+        rules = knowledge_rules(self._stores, self.project_id, as_of=cut)
+        wanted = [memory for memory in rules.story.memories if is_wanted(memory)]
+        return rules.of_character(character_id, wanted)
+
+    def who_knows(self, memory_id: str, *, as_of: Place = None) -> MemoryKnowers:
+        """Tell who knows a memory, since when and how, and who does not and might have been told.
+
+        Args:
+            memory_id: Its source_id or chunk_id.
+            as_of: Position of the read.
+
+        Raises:
+            UnknownMemoryError: When there is no such memory by then.
+        """
+        as_of = position_of(as_of)
+        cut = as_of or END_OF_STORY
+        with self._stores.database(self.project_id).read() as unit:
+            stored = _fact(unit, self.project_id, memory_id, cut)
+            parts = _parts(unit, stored)
+            known = known_entities(unit, cut)
+        rules = knowledge_rules(self._stores, self.project_id, as_of=cut)
+        by_id = {memory.source_id: memory for memory in rules.story.memories}
+        memories = [by_id[each] for each in parts if each in by_id]
+        found = MemoryKnowers(
+            source_id=_source_id(stored),
+            content=stored.chunk.content,
+            chapter_index=stored.chunk.chapter_index,
+            scene_index=stored.chunk.scene_index,
+        )
+        people = [
+            (READER, READER),
+            *((each.entity_id, each.name) for each in known if each.entity_id in rules.story.character_ids),
+        ]
+        for character_id, name in people:
+            told = rules.of_character(character_id, memories)
+            who = {"character_id": character_id, "name": name, "content": found.content}
+            if told.not_known:
+                unaware = told.not_known[0].model_dump() | who | {"source_id": found.source_id}
+                found.not_known_by.append(Unaware.model_validate(unaware))
+            elif told.known:
+                last = max(told.known, key=lambda each: (each.since_chapter or 0, each.since_scene or 0))
+                knower = last.model_dump() | who | {"source_id": found.source_id}
+                found.known_by.append(Knower.model_validate(knower))
+        return found
+
+    def lived_together(self, first: str, second: str, *, as_of: Place = None) -> SharedLife:
+        """Return the scenes that two characters were in together, and which of them alone.
+
+        Args:
+            first: One of them.
+            second: The other.
+            as_of: Only scenes before this position.
+
+        Raises:
+            UnknownEntityError: When nobody bears a name by then, or several do.
+        """
+        as_of = position_of(as_of)
+        cut = as_of or END_OF_STORY
+        with self._stores.database(self.project_id).read() as unit:
+            one, other = knower_id(unit, first, cut), knower_id(unit, second, cut)
+        if one == other or READER in (one, other):
+            raise UserInputError(f"{first!r} and {second!r} are not two characters; name two")
+        together, alone = shared_scenes(knowledge_story(self._stores, self.project_id, as_of=cut), one, other)
+        scenes = [
+            SharedScene(
+                chapter_index=place.chapter_index or 0, scene_index=place.scene_index or 0, is_alone=place in alone
+            )
+            for place in together
+        ]
+        return SharedLife(character_id=one, other_id=other, scenes=scenes)
+
+    def set_knowledge(
+        self,
+        character: str,
+        memory_id: str,
+        kind: KnowledgeKind = "knows",
+        *,
+        how: KnowledgeSource = "author",
+        learned_from: str | None = None,
+        certainty: float = 1.0,
+        start: Place = None,
+    ) -> StoredKnowledge:
+        """Say whether a character knows a memory; it outranks the record and all rules.
+
+        Args:
+            character: Id, name or alias; `reader` for whoever reads the book.
+            memory_id: Its source_id or chunk_id; `*` for all that `learned_from` has lived through.
+            kind: knows, hidden (does not), deceived (believes the contrary) or doubts.
+            how: own_doing, witnessed, told, overheard, read, deduced or author.
+            learned_from: Whom they know it from.
+            certainty: 1 is sure; less is a rumour.
+            start: It holds on entering this position; None means from the memory's own scene on.
+
+        Raises:
+            UnknownEntityError: When nobody bears a name by then, or several do.
+            UnknownMemoryError: When there is no such memory before the position.
+        """
+        start = position_of(start)
+        _require_one_of("kind", kind, KNOWLEDGE_KINDS)
+        _require_one_of("how", how, KNOWLEDGE_SOURCES)
+        cut = start or END_OF_STORY
+        with self._stores.database(self.project_id).write() as unit:
+            teller = None if learned_from is None else knower_id(unit, learned_from, cut)
+            if memory_id == ALL_LIVED:
+                if teller is None or kind != "knows":
+                    raise UserInputError(
+                        "'*' is all that somebody has lived through and tells; say who tells it, or name one memory"
+                    )
+                source_id, place = ALL_LIVED, place_of_statement(unit, cut)
+            else:
+                stored = _fact(unit, self.project_id, memory_id, cut)
+                if stored.chunk.is_consolidated:
+                    raise UserInputError(
+                        f"{memory_id!r} stands for other memories; say it of each of them "
+                        f"(`novelgen consolidate {self.project_id} --list`)"
+                    )
+                source_id = _source_id(stored)
+                own = StoryPosition(stored.chunk.chapter_index, stored.chunk.scene_index)
+                place = own if start is None else place_of_statement(unit, cut)
+            said = StoredKnowledge(
+                character_id=knower_id(unit, character, cut),
+                source_id=source_id,
+                chapter_index=place.chapter_index,
+                scene_index=place.scene_index,
+                kind=kind,
+                how=how,
+                learned_from=teller,
+                certainty=certainty,
+                origin="author",
+            )
+            unit.knowledge.say(said)
+        return said
+
+    def forget_knowledge(self, character: str, memory_id: str) -> list[StoredKnowledge]:
+        """Take back all that `set_knowledge` said of a character and a memory, and return it.
+
+        Args:
+            character: Id, name or alias; `reader` for whoever reads the book.
+            memory_id: Its source_id or chunk_id; `*` for whole tales.
+
+        Raises:
+            UserInputError: When nothing was said.
+        """
+        with self._stores.database(self.project_id).write() as unit:
+            # Of a memory that is gone by now it can be taken back as well.
+            stored = None if memory_id == ALL_LIVED else unit.memories.find(memory_id)
+            source_id = memory_id if stored is None else _source_id(stored)
+            said = unit.knowledge.forget(knower_id(unit, character, END_OF_STORY), source_id)
+            if not said:
+                if memory_id != ALL_LIVED:
+                    _fact(unit, self.project_id, memory_id, END_OF_STORY)
+                raise UserInputError(f"you have said nothing of {character!r} and {memory_id!r}; nothing to take back")
+        return said
+
+    def author_words(self, *, character: str, memory_id: str) -> list[StoredKnowledge]:
+        """Return what the author said of somebody and a memory, in story order; empty where the rules hold."""
+        with self._stores.database(self.project_id).read() as unit:
+            source_id = _source_id(_fact(unit, self.project_id, memory_id, END_OF_STORY))
+            return unit.knowledge.author_said(knower_id(unit, character, END_OF_STORY), source_id)
+
+    def restore_author_words(
+        self, *, character: str, memory_id: str, words: Sequence[StoredKnowledge]
+    ) -> list[StoredKnowledge]:
+        """Let what `author_words` told before a correction be all that the author said, so that it is taken back."""
+        with self._stores.database(self.project_id).write() as unit:
+            source_id = _source_id(_fact(unit, self.project_id, memory_id, END_OF_STORY))
+            character_id = knower_id(unit, character, END_OF_STORY)
+            stood = unit.knowledge.forget(character_id, source_id)
+            for each in words:
+                of_this = {"character_id": character_id, "source_id": source_id, "origin": "author"}
+                unit.knowledge.say(each.model_copy(update=of_this))
+        return stood
+
+    aknowledge = async_twin(knowledge)
+    awho_knows = async_twin(who_knows)
+    alived_together = async_twin(lived_together)
+    aset_knowledge = async_twin(set_knowledge)
+    aforget_knowledge = async_twin(forget_knowledge)
+
+
+def knower_id(unit: UnitOfWork, name: str, as_of: StoryPosition) -> str:
+    """Return whom a name means: somebody whom the story has shown by then, the reader, or anybody by id."""
+    known = known_entities(unit, as_of)
+    try:
+        return resolved_entity(name, known, "character").entity_id
+    except UnknownEntityError:
+        if name.casefold() == READER:
+            return READER
+        stored = unit.entities.get(name)
+        if stored is None or stored.entity.entity_type != "character":
+            raise
+        revealed = revealed_identity(stored.entity)
+        return revealed.entity_id if revealed and is_unmasked(stored.entity, as_of) else name
+
+
+def is_about(unit: UnitOfWork, about: str | None, as_of: StoryPosition) -> Callable[[KnowledgeMemory], bool]:
+    """Return the condition that a memory is about an entity, or else holds the words; without either, all are."""
+    if about is None:
+        return lambda memory: True
+    resolution = NameResolver(known_entities(unit, as_of)).resolve(about)
+    meant = {resolution.entity_id} if resolution.entity_id else set(resolution.candidate_ids)
+    if meant:
+        return lambda memory: not meant.isdisjoint(memory.entities)
+    words = significant_words(about)
+    text = about.strip().casefold()
+
+    def holds(memory: KnowledgeMemory) -> bool:
+        return text in memory.content.casefold() or (bool(words) and words <= significant_words(memory.content))
+
+    return holds
+
+
+def _fact(unit: UnitOfWork, project_id: str, memory_id: str, as_of: StoryPosition) -> StoredMemory:
+    stored = unit.memories.find(memory_id)
+    if (
+        stored is None
+        or stored.status != "active"
+        or not as_of.admits(stored.chunk.chapter_index, stored.chunk.scene_index)
+    ):
+        raise UnknownMemoryError(
+            f"no memory {memory_id!r} is there by then in project {project_id!r}; list them with "
+            f"`novelgen memory list {project_id}`"
+        )
+    if stored.chunk.content_type not in FACT_TYPES:
+        raise UserInputError(
+            f"{memory_id!r} is a {stored.chunk.content_type}; only memories and notes are facts that one can know"
+        )
+    return stored
+
+
+def _source_id(stored: StoredMemory) -> str:
+    chunk = stored.chunk
+    return chunk.chunk_id if chunk.is_consolidated else chunk.source_id or chunk.chunk_id
+
+
+def _parts(unit: UnitOfWork, stored: StoredMemory) -> Sequence[str]:
+    """Return the memories that one stands for, or itself."""
+    if not stored.chunk.is_consolidated:
+        return [_source_id(stored)]
+    chunk_ids = next(
+        each.source_ids for each in unit.consolidations.list_all() if each.chunk.chunk_id == stored.chunk.chunk_id
+    )
+    return [_source_id(unit.memories.require(each)) for each in chunk_ids]
+
+
+def _require_one_of(name: str, value: str, allowed: Sequence[str]) -> None:
+    if value not in allowed:
+        raise UserInputError(f"{name} {value!r} is none of {', '.join(allowed)}")

@@ -1,0 +1,466 @@
+"""What users do with single memories: look at them, add notes, edit, confirm, pin, ban and delete them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+from pydantic import BaseModel, Field
+
+from novelgen.errors import UnknownMemoryError, UserInputError
+from novelgen.language.resolver import NameResolver
+from novelgen.memory.evidence import QuoteFinder
+from novelgen.models.entity import Entity, EntityAlias, names_from_the_start
+from novelgen.models.memory import (
+    CONTENT_TYPES,
+    EVENT_TYPES,
+    Attachment,
+    ContentType,
+    StoryMemoryChunk,
+    is_entity_target,
+)
+from novelgen.models.position import END_OF_STORY, StoryPosition
+from novelgen.models.record import is_unsaid
+from novelgen.models.shown import Shown, ShownList
+from runtime.async_twins import async_twin
+from runtime.ingest.indexing import IndexingResult, drain_outbox
+from runtime.storage.memory.author_changes import AuthorChangeKind
+from runtime.storage.memory.memories import MemoryRepository
+from runtime.storage.records import MemoryEdit, MemoryFilter, MemoryStatus, StoredMemory
+from runtime.storage.unit import UnitOfWork
+from runtime.story.base import Place, StoryBase, position_of
+from runtime.story.references import known_entities, resolved_targets
+
+DEFAULT_LIMIT = 50
+
+
+class MemoryListing(Shown, BaseModel):
+    """Some memories, and how many there are in all."""
+
+    memories: list[StoredMemory] = Field(description="In story order.")
+    total: int
+
+    def in_simpler_terms(self) -> ShownList[StoryMemoryChunk]:
+        """Return what a notebook shows in place of it."""
+        return ShownList(each.chunk for each in self.memories)
+
+
+class MemoryCard(StoredMemory):
+    """A memory with all that it is attached to."""
+
+    attachments: list[Attachment]
+    occurs_nowhere: bool = Field(
+        default=False, description="Whom it is about occurs in no stored scene, or is not known at all."
+    )
+
+
+class MemoryChange(BaseModel):
+    """A memory after an author's decision."""
+
+    memory: StoredMemory
+    indexing: IndexingResult = Field(default_factory=IndexingResult)
+    change_id: int | None = Field(
+        default=None,
+        exclude_if=is_unsaid,
+        description="By which `undo_author_change` takes it back; None where nothing changed.",
+    )
+
+
+class AddedNote(BaseModel):
+    """A note that was stored, and whom it concerns."""
+
+    note: StoryMemoryChunk
+    named: list[str] = Field(description="Ids of the entities that its text names or that were given.")
+    occurs_nowhere: bool = Field(
+        description="It was given to somebody, and whom it is about occurs in no stored scene."
+    )
+    indexing: IndexingResult = Field(default_factory=IndexingResult)
+    change_id: int | None = Field(
+        default=None, exclude_if=is_unsaid, description="By which `undo_author_change` takes it back."
+    )
+
+
+class StoryMemories(StoryBase):
+    """What users do with single memories: look at them, add notes, edit, confirm, pin, ban and delete them."""
+
+    def memories(
+        self,
+        *,
+        attached_to: Sequence[str] = (),
+        entities: Sequence[str] = (),
+        content_types: Sequence[ContentType] = (),
+        status: MemoryStatus = "active",
+        limit: int | None = DEFAULT_LIMIT,
+        as_of: Place = None,
+    ) -> MemoryListing:
+        """Return stored memories in story order, and how many there are in all.
+
+        Args:
+            attached_to: Only memories attached to one of these: entities, chapters as `chapter:3`, or `book`.
+            entities: The same, by its older name.
+            content_types: Only memories of these kinds.
+            status: What was decided about them: active, pinned, banned, ….
+            limit: At most so many; None means all.
+            as_of: Only what lies strictly before this position.
+        """
+        attached_to = list(attached_to)
+        entities = list(entities)
+        content_types = list(content_types)
+        as_of = position_of(as_of)
+        with self._stores.database(self.project_id).read() as unit:
+            wanted = MemoryFilter(
+                as_of=as_of or END_OF_STORY,
+                entities=resolved_targets(unit, [*attached_to, *entities], as_of),
+                content_types=_content_types(content_types),
+                statuses=[status],
+            )
+            found = unit.memories.list_matching(wanted, limit=limit)
+            return MemoryListing(memories=found, total=unit.memories.count(wanted))
+
+    def find_memory(self, *, memory_id: str) -> MemoryCard:
+        """Return a memory whole, whatever was decided about it."""
+        with self._stores.database(self.project_id).read() as unit:
+            memory = _found(unit, self.project_id, memory_id)
+            attachments = unit.attachments.attachments_of(memory.chunk.chunk_id)
+            occurs_nowhere = _occurs_nowhere(unit, _about(memory, attachments))
+        return MemoryCard(**dict(memory), attachments=attachments, occurs_nowhere=occurs_nowhere)
+
+    def note(
+        self,
+        text: str,
+        *,
+        entities: Sequence[str] = (),
+        attached_to: Sequence[str] = (),
+        start: Place = None,
+        short: str | None = None,
+        importance: int | None = None,
+        tags: Sequence[str] = (),
+        event_type: str | None = None,
+        evidence: str | None = None,
+        as_of: StoryPosition | None = None,
+    ) -> AddedNote:
+        """Store a fact of the author, attached to what is said and to whom its text names.
+
+        Args:
+            text: What holds in the story.
+            entities: Whom it is about.
+            attached_to: What it is attached to besides: entities, chapters as `chapter:3`, or `book`.
+            start: It is read from this position on; None means everywhere.
+            short: Short form that may stand for the text.
+            importance: Weight, 1 to 10; None takes that of notes.
+            tags: Tags.
+
+        Raises:
+            UserInputError: When the text is empty.
+            UnknownEntityError: When it is about somebody unknown.
+            UnknownSceneError: When no scene of a chapter is stored.
+        """
+        entities = list(entities)
+        attached_to = list(attached_to)
+        start = position_of(start)
+        tags = list(tags)
+        if not text.strip():
+            raise UserInputError("the note is empty; write what holds in the story")
+        _require_event_type(event_type)
+        with self._stores.database(self.project_id).write() as unit:
+            known = known_entities(unit, None)
+            targets = resolved_targets(unit, [*entities, *attached_to], as_of)
+            ids = [each for each in targets if is_entity_target(each)]
+            beyond = [each for each in targets if not is_entity_target(each)]
+            place = place_before(start)
+            note = unit.memories.add_note(
+                text.strip(),
+                at=place,
+                event_type=event_type,
+                source_span=_span_of(unit, evidence, place) if evidence and evidence.strip() else None,
+                entities=ids,
+                mentioned=mentioned_in(unit, text, known, start),
+                tags=tags,
+                short=short,
+                importance=importance,
+            )
+            if beyond:
+                unit.attachments.attach([note.chunk_id], beyond)
+            note = unit.memories.require(note.chunk_id).chunk
+            named = list(dict.fromkeys([*ids, *NameResolver(known).entity_ids_in(text)]))
+            occurs_nowhere = _occurs_nowhere(unit, ids)
+            change_id = unit.changes.keep_added(note.chunk_id).change_id
+        indexing = drain_outbox(self._stores, self.project_id)
+        return AddedNote(note=note, named=named, occurs_nowhere=occurs_nowhere, indexing=indexing, change_id=change_id)
+
+    def edit_memory(
+        self,
+        memory_id: str,
+        *,
+        content: str | None = None,
+        short: str | None = None,
+        importance: int | None = None,
+        tags: Sequence[str] | None = None,
+        attach: Sequence[str] = (),
+        detach: Sequence[str] = (),
+        attached_to: Sequence[str] | None = None,
+        event_type: str | None = None,
+        evidence: str | None = None,
+        as_of: StoryPosition | None = None,
+    ) -> MemoryChange:
+        """Change a memory, what it is attached to included; no ingest takes that back.
+
+        Args:
+            memory_id: Its chunk_id or source_id.
+            content: New text; None leaves it, as for all.
+            short: New short form.
+            importance: New weight, 1 to 10.
+            tags: New tags, all of them.
+            attach: What to attach it to: entities, chapters as `chapter:3`, or `book`.
+            detach: What to take it off.
+            attached_to: All that it shall be attached to.
+
+        Raises:
+            UserInputError: When nothing is to be changed.
+            UnknownMemoryError: When there is none of that id.
+            UnknownEntityError: When an entity is not stored.
+            UnknownSceneError: When no scene of a chapter is stored.
+        """
+        attach = list(attach)
+        detach = list(detach)
+        _require_event_type(event_type)
+        edit = MemoryEdit(
+            content=content or None,
+            short=short,
+            importance=importance,
+            tags=None if tags is None else list(tags),
+            event_type=event_type,
+        )
+        if content is not None and not content.strip():
+            raise UserInputError("the new text is empty; delete the memory instead: `novelgen memory delete`")
+        is_edited = bool(edit.model_dump(exclude_none=True)) or evidence is not None
+        if not is_edited and not attach and not detach and attached_to is None:
+            raise UserInputError(
+                "nothing to change; give a text, a short form, an importance, tags, or what to attach it to or take it off"
+            )
+
+        def change(unit: UnitOfWork, memory: StoredMemory) -> StoredMemory:
+            if importance is not None and importance > memory.chunk.importance:
+                _refuse_boost(unit, self.project_id, memory)
+            chunk_id = memory.chunk.chunk_id
+            if is_edited:
+                proven = _with_evidence(unit, memory, edit, evidence)
+                unit.memories.edit(chunk_id, _with_mentions(unit, memory, proven))
+            _reattach(
+                unit,
+                chunk_id,
+                attach=_meant(unit, attach, as_of),
+                detach=_meant(unit, detach, as_of),
+                attached_to=attached_to,
+            )
+            return unit.memories.require(chunk_id)
+
+        return self._changed(memory_id, "edit", change)
+
+    def confirm_memory(self, memory_id: str) -> MemoryChange:
+        """Say that a memory is true as it stands: it is the author's then, proved, and no ingest touches it.
+
+        Args:
+            memory_id: Its chunk_id or source_id.
+
+        Raises:
+            UnknownMemoryError: When there is none of that id.
+            UserInputError: When it is a consolidated memory.
+        """
+
+        def confirm(unit: UnitOfWork, memory: StoredMemory) -> StoredMemory:
+            return unit.memories.edit(memory.chunk.chunk_id, MemoryEdit(verified=True))
+
+        return self._changed(memory_id, "confirm", confirm)
+
+    def pin_memory(self, *, memory_id: str) -> MemoryChange:
+        """Pin a memory: it outranks the others."""
+
+        def pin(unit: UnitOfWork, memory: StoredMemory) -> StoredMemory:
+            _refuse_boost(unit, self.project_id, memory)
+            return unit.memories.pin(memory.chunk.chunk_id)
+
+        return self._changed(memory_id, "pin", pin)
+
+    def unpin_memory(self, *, memory_id: str) -> MemoryChange:
+        """Take a pin off; raises as `ban_memory`."""
+        return self._decided(memory_id, "unpin", MemoryRepository.unpin)
+
+    def ban_memory(self, *, memory_id: str) -> MemoryChange:
+        """Ban a memory: it is kept, but no search and no context brings it."""
+        return self._decided(memory_id, "ban", MemoryRepository.ban)
+
+    def unban_memory(self, *, memory_id: str) -> MemoryChange:
+        """Lift a ban, or bring a deleted memory back; raises as `ban_memory`."""
+        return self._decided(memory_id, "unban", MemoryRepository.unban)
+
+    def delete_memory(self, *, memory_id: str) -> MemoryChange:
+        """Delete a memory, which a new ingest does not bring back; raises as `ban_memory`."""
+        return self._decided(memory_id, "delete", MemoryRepository.delete)
+
+    def _decided(
+        self, memory_id: str, kind: AuthorChangeKind, decide: Callable[[MemoryRepository, str], StoredMemory]
+    ) -> MemoryChange:
+        return self._changed(memory_id, kind, lambda unit, memory: decide(unit.memories, memory.chunk.chunk_id))
+
+    def _changed(
+        self, memory_id: str, kind: AuthorChangeKind, change: Callable[[UnitOfWork, StoredMemory], StoredMemory]
+    ) -> MemoryChange:
+        with self._stores.database(self.project_id).write() as unit:
+            found = _found(unit, self.project_id, memory_id)
+            before = unit.changes.memory_image(found.chunk.chunk_id)
+            memory = change(unit, found)
+            kept = unit.changes.keep_memory(kind, found.chunk.chunk_id, before)
+        return MemoryChange(
+            memory=memory,
+            indexing=drain_outbox(self._stores, self.project_id),
+            change_id=None if kept is None else kept.change_id,
+        )
+
+    amemories = async_twin(memories)
+    anote = async_twin(note)
+    aedit_memory = async_twin(edit_memory)
+    aconfirm_memory = async_twin(confirm_memory)
+
+
+def place_before(start: StoryPosition | None) -> StoryPosition:
+    """Return the place at which a note must stand to be read from a position on, and not before.
+
+    What stands at a place is read strictly after it, and at the end of a chapter from the next one on.
+    """
+    if start is None or start.chapter_index is None:
+        return END_OF_STORY
+    if start.scene_index:
+        return StoryPosition(start.chapter_index, start.scene_index - 1)
+    return StoryPosition(start.chapter_index - 1) if start.chapter_index else END_OF_STORY
+
+
+def _found(unit: UnitOfWork, project_id: str, memory_id: str) -> StoredMemory:
+    memory = unit.memories.find(memory_id)
+    if memory is None:
+        raise UnknownMemoryError(
+            f"no memory {memory_id!r} in project {project_id!r}; list them with `novelgen memory list {project_id}`"
+        )
+    return memory
+
+
+def mentioned_in(unit: UnitOfWork, text: str, known: Sequence[Entity], start: StoryPosition | None) -> list[str]:
+    """Return whom the text of a note names that is read from a position on, by names known by then."""
+    by_then = {entity.entity_id: entity for entity in known_entities(unit, start)} if start else {}
+    bearers = [by_then.get(entity.entity_id) or _under_first_names(entity) for entity in known]
+    return NameResolver([each for each in bearers if each is not None]).entity_ids_in(text)
+
+
+def _under_first_names(entity: Entity) -> Entity | None:
+    names = names_from_the_start(entity)
+    if not names:
+        return None
+    aliases = [EntityAlias(alias=each) for each in names[1:]]
+    return entity.model_copy(update={"name": names[0], "aliases": aliases})
+
+
+def _require_event_type(event_type: str | None) -> None:
+    if event_type is not None and event_type not in EVENT_TYPES:
+        raise UserInputError(f"{event_type!r} is no kind of event; take one of {', '.join(sorted(EVENT_TYPES))}")
+
+
+def _span_of(unit: UnitOfWork, evidence: str, place: StoryPosition) -> tuple[int, int]:
+    """Return where the words of a fact stand in its scene."""
+    scene = None if place.scene_index is None else unit.scenes.get(place)
+    # Who points at words knows which are meant, however few they are.
+    found = QuoteFinder(scene.text or "", min_characters=(1, 1)).find(evidence) if scene else None
+    if found is None:
+        where = "any scene" if place.chapter_index is None else f"scene {place}"
+        raise UserInputError(f"the words {evidence[:80]!r} do not stand in {where}; copy them from the text")
+    return found.start, found.end
+
+
+def _with_evidence(unit: UnitOfWork, memory: StoredMemory, edit: MemoryEdit, evidence: str | None) -> MemoryEdit:
+    if evidence is None:
+        return edit
+    if not evidence.strip():
+        return edit.model_copy(update={"source_span": "none"})
+    place = StoryPosition(memory.chunk.chapter_index, memory.chunk.scene_index)
+    return edit.model_copy(update={"source_span": _span_of(unit, evidence, place), "verified": True})
+
+
+def _with_mentions(unit: UnitOfWork, memory: StoredMemory, edit: MemoryEdit) -> MemoryEdit:
+    """Return an edit that also says whom a note names with its new text; other memories keep their scene's links."""
+    chunk = memory.chunk
+    if edit.content is None or chunk.content_type != "note":
+        return edit
+    said = {each.target for each in unit.attachments.attachments_of(chunk.chunk_id) if each.origin == "manual"}
+    kept = [each for each in chunk.entities_mentioned if each in said]
+    start = StoryPosition(chunk.chapter_index, chunk.scene_index) if chunk.chapter_index is not None else None
+    named = mentioned_in(unit, edit.content, known_entities(unit, None), start)
+    return edit.model_copy(update={"entities": [*kept, *named]})
+
+
+def _meant(unit: UnitOfWork, names: Sequence[str], as_of: StoryPosition | None) -> Sequence[str]:
+    """Return whom names mean at a position; at the end of the story the storage knows best."""
+    return names if as_of is None else resolved_targets(unit, names, as_of)
+
+
+def _reattach(
+    unit: UnitOfWork, chunk_id: str, *, attach: Sequence[str], detach: Sequence[str], attached_to: Sequence[str] | None
+) -> None:
+    gone, added = list(detach), list(attach)
+    if attached_to is not None:
+        wanted = resolved_targets(unit, attached_to, None)
+        standing = [
+            each.target
+            for each in unit.attachments.attachments_of(chunk_id)
+            if each.origin not in ("position", "default")
+        ]
+        gone += [each for each in standing if each not in wanted]
+        added += [each for each in wanted if each not in standing]
+    if gone:
+        unit.attachments.detach([chunk_id], gone)
+    if added:
+        unit.attachments.attach([chunk_id], added)
+
+
+def _refuse_boost(unit: UnitOfWork, project_id: str, memory: StoredMemory) -> None:
+    attachments = unit.attachments.attachments_of(memory.chunk.chunk_id)
+    about = _about(memory, attachments)
+    if _occurs_nowhere(unit, about):
+        raise UserInputError(
+            f"memory {memory.chunk.chunk_id!r} is about {', '.join(about)}, who occurs in no stored scene, and must not"
+            f" outrank the story; attach it to whom it concerns: `novelgen memory attach {project_id}"
+            f" {memory.chunk.chunk_id} NAME`"
+        )
+
+
+def _about(memory: StoredMemory, attachments: Sequence[Attachment]) -> list[str]:
+    """Ids of the entities that a memory is about, those included that are not stored."""
+    is_note = memory.chunk.content_type == "note"
+    attached = [
+        each.target
+        for each in attachments
+        # That a note names somebody does not make it theirs.
+        if is_entity_target(each.target) and not (is_note and each.origin == "mention")
+    ]
+    return attached if is_note else attached or list(memory.chunk.entities_mentioned)
+
+
+def _occurs_nowhere(unit: UnitOfWork, entity_ids: Sequence[str]) -> bool:
+    """Tell whether none of some entities occurs in the stored scenes; before the first scene nobody does.
+
+    What an author said of an entity is not asked: it makes nobody occur.
+    """
+    if not entity_ids or not unit.scenes.list_as_of(last=1):
+        return False
+    if any(entity_id in entity_ids for entity_id, _ in unit.entities.first_mentions()):
+        return False
+    linked = unit.memories.list_matching(MemoryFilter(entities=list(entity_ids)))
+    if any(memory.from_scene for memory in linked):
+        return False
+    scenes = unit.scenes.list_as_of()
+    return not any({*scene.participants, scene.location_id} & set(entity_ids) for scene in scenes)
+
+
+def _content_types(names: Sequence[str]) -> list[ContentType]:
+    kinds = {each: each for each in CONTENT_TYPES}
+    wrong = [name for name in names if name not in kinds]
+    if wrong:
+        raise UserInputError(f"{wrong[0]!r} is none of {', '.join(CONTENT_TYPES)}")
+    return [kinds[name] for name in names]  # type: ignore[index]

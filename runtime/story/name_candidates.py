@@ -1,0 +1,161 @@
+"""What users do with candidates, the names that a story's text offers: list, confirm, merge and drop them."""
+
+from __future__ import annotations
+
+from typing import get_args
+
+from pydantic import BaseModel, Field
+
+from novelgen.errors import UnknownEntityError, UserInputError
+from novelgen.language.candidates import MIN_COUNT, NameCandidate, candidate_of
+from novelgen.language.normalise import name_key
+from novelgen.language.sightings import CandidateKind
+from novelgen.models.entity import Entity, EntityAlias, EntityType
+from novelgen.models.position import END_OF_STORY, StoryPosition
+from novelgen.nearest import nearest_names
+from runtime.ingest.entities import store_entities_in
+from runtime.ingest.indexing import IndexingResult, drain_outbox
+from runtime.search.name_candidates import open_candidates
+from runtime.storage.entity.merges import EntityChange
+from runtime.storage.records import EntityOrigin
+from runtime.storage.unit import UnitOfWork
+from runtime.stores import MemoryStores
+from runtime.story.base import StoryBase
+from runtime.story.references import known_entities, resolved_entity
+
+MAX_NEAR = 3
+
+
+class NameCandidates(BaseModel):
+    """Names that the text offers and no entity bears, those that stand in most scenes first."""
+
+    candidates: list[NameCandidate] = Field(default_factory=list)
+
+
+class CandidateDecision(BaseModel):
+    """What became of a candidate."""
+
+    change: EntityChange
+    candidate: NameCandidate
+    entity: Entity | None = Field(default=None, description="Who bears its names now; None: nobody.")
+    joined: NameCandidate | None = Field(default=None, description="The candidate that it belongs to now.")
+    indexing: IndexingResult = Field(default_factory=IndexingResult)
+
+
+class StoryNameCandidates(StoryBase):
+    """What users do with candidates, the names that a story's text offers: list, confirm, merge and drop them."""
+
+    def list_candidates(
+        self, *, kind: CandidateKind | None = None, min_count: int = MIN_COUNT, as_of: StoryPosition | None = None
+    ) -> NameCandidates:
+        """List who and what the text names before a position and no entity is, told by rules, without a model."""
+        if kind is not None and kind not in get_args(CandidateKind):
+            raise UserInputError(f"kind={kind!r} is none; give one of {', '.join(get_args(CandidateKind))}")
+        if min_count < 1:
+            raise UserInputError(f"min_count={min_count!r} is too small; give 1 or more")
+        with self._stores.database(self.project_id).read() as unit:
+            found = open_candidates(unit, as_of=as_of or END_OF_STORY, min_count=min_count)
+        return NameCandidates(candidates=[each for each in found if kind in (None, each.kind)])
+
+    def confirm_candidate(self, *, name: str, kind: EntityType | None = None) -> CandidateDecision:
+        """Make a candidate an entity, known from the first scene that names it on, each variant from its own first."""
+        with self._stores.database(self.project_id).write() as unit:
+            candidate = _required(unit, name)
+            entity_type = kind or _entity_type(candidate)
+            entity = _entity_of(candidate, unit.entities.next_id(entity_type), entity_type)
+            _store(self._stores, unit, self.project_id, entity, origin="author")
+            change = unit.merges.keep_names("confirm", entity.entity_id, candidate.name, entity.names())
+        indexing = drain_outbox(self._stores, self.project_id)
+        return CandidateDecision(change=change, candidate=candidate, entity=entity, indexing=indexing)
+
+    def merge_candidate(self, *, keep: str, other: str) -> CandidateDecision:
+        """Make a candidate part of an entity or of another candidate.
+
+        Its names become names of the entity, each from the first scene that holds it on; of two candidates one is
+        offered from then on, with the names of both.
+        """
+        if self.is_candidate(name=keep):
+            return self._join(keep=keep, other=other)
+        return self._name_entity(keep=keep, other=other)
+
+    def drop_candidate(self, *, name: str) -> CandidateDecision:
+        """Never offer a candidate again; the text stays searchable by its names."""
+        with self._stores.database(self.project_id).write() as unit:
+            candidate = _required(unit, name)
+            change = unit.merges.keep("drop", "", candidate.name, [])
+        return CandidateDecision(change=change, candidate=candidate)
+
+    def is_candidate(self, *, name: str) -> bool:
+        """Tell whether a name is one of a candidate, as written there; ids and names of entities are none."""
+        with self._stores.database(self.project_id).read() as unit:
+            found = candidate_of(open_candidates(unit, as_of=END_OF_STORY, min_count=1), name)
+            key = name_key(name)
+            return found is not None and key in map(name_key, found.names())
+
+    def _name_entity(self, *, keep: str, other: str) -> CandidateDecision:
+        with self._stores.database(self.project_id).write() as unit:
+            entity = resolved_entity(keep, known_entities(unit, None))
+            candidate = _required(unit, other)
+            borne = set(map(name_key, entity.names()))
+            added = [alias for alias in _aliases(candidate, candidate.names()) if name_key(alias.alias) not in borne]
+            named = entity.model_copy(update={"aliases": [*entity.aliases, *added]})
+            stored = unit.entities.get(entity.entity_id)
+            _store(self._stores, unit, self.project_id, named, origin=stored.origin if stored else "author")
+            names = [alias.alias for alias in added]
+            change = unit.merges.keep_names("name", entity.entity_id, candidate.name, names)
+        indexing = drain_outbox(self._stores, self.project_id)
+        return CandidateDecision(change=change, candidate=candidate, entity=named, indexing=indexing)
+
+    def _join(self, *, keep: str, other: str) -> CandidateDecision:
+        with self._stores.database(self.project_id).write() as unit:
+            kept, candidate = (_required(unit, each) for each in (keep, other))
+            if kept.name == candidate.name:
+                raise UserInputError(f"{keep!r} and {other!r} are one candidate already; give two")
+            change = unit.merges.keep("join", kept.name, candidate.name, [])
+            joined = _required(unit, kept.name)
+        return CandidateDecision(change=change, candidate=candidate, joined=joined)
+
+
+def _required(unit: UnitOfWork, name: str) -> NameCandidate:
+    candidates = open_candidates(unit, as_of=END_OF_STORY, min_count=1)
+    found = candidate_of(candidates, name)
+    if found is not None:
+        return found
+    names = {variant: each.name for each in reversed(candidates) for variant in each.names()}
+    near = nearest_names(name, names, at_most=MAX_NEAR, likeness=0.4)
+    advice = f"near it: {', '.join(near)}" if near else "list them with `novelgen entity candidates`"
+    raise UnknownEntityError(f"no candidate, or more than one, is named {name!r} in the text; {advice}")
+
+
+def _entity_type(candidate: NameCandidate) -> EntityType:
+    if candidate.kind == "unknown":
+        kinds = ", ".join(get_args(EntityType))
+        raise UserInputError(f"the text does not tell what {candidate.name!r} is; say --kind, one of {kinds}")
+    return candidate.kind
+
+
+def _entity_of(candidate: NameCandidate, entity_id: str, entity_type: EntityType) -> Entity:
+    places = {variant.name: variant.first_place for variant in candidate.variants}
+    chapter, scene = candidate.first_place
+    name_chapter, name_scene = places[candidate.name]
+    return Entity(
+        entity_id=entity_id,
+        entity_type=entity_type,
+        name=candidate.name,
+        aliases=_aliases(candidate, [each for each in candidate.names() if each != candidate.name]),
+        first_chapter=chapter,
+        first_scene=scene,
+        name_first_chapter=name_chapter,
+        name_first_scene=name_scene,
+    )
+
+
+def _aliases(candidate: NameCandidate, names: list[str]) -> list[EntityAlias]:
+    places = {variant.name: variant.first_place for variant in candidate.variants}
+    return [EntityAlias(alias=name, first_chapter=places[name][0], first_scene=places[name][1]) for name in names]
+
+
+def _store(stores: MemoryStores, unit: UnitOfWork, project_id: str, entity: Entity, *, origin: EntityOrigin) -> None:
+    store_entities_in(
+        unit, project_id, [entity], origin=origin, settings=stores.settings.memory.ingest, created_at=stores.clock()
+    )

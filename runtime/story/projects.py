@@ -1,0 +1,230 @@
+"""Projects: making, listing and deleting them, their settings, and whether one is known."""
+
+from __future__ import annotations
+
+import json
+import logging
+import re
+from collections.abc import Iterator
+from itertools import count, islice
+from pathlib import Path
+from typing import Any
+
+from pydantic import BaseModel, Field
+from pydantic.fields import FieldInfo
+
+from novelgen.errors import InvalidProjectIdError, ProjectExistsError, UnknownProjectError, UserInputError
+from novelgen.language.language import story_language
+from novelgen.models.position import require_project_id
+from novelgen.models.user_file import CharactersConfig, Settings
+from runtime.files.paths import ProjectPaths
+from runtime.files.project_files import load_settings_file
+from runtime.settings import NovelgenSettings, load_settings
+from runtime.stores import MemoryStores
+from runtime.story.base import StoryBase
+
+logger = logging.getLogger(__name__)
+
+
+class MadeFiles(BaseModel):
+    """The files of a new project."""
+
+    project_id: str
+    language: str
+    chapters: Path = Field(description="Where finished chapters go.")
+    made: list[Path] = Field(default_factory=list)
+    kept: list[Path] = Field(default_factory=list, description="They were there and are left as they are.")
+
+
+class ProjectOverview(BaseModel):
+    """What a project holds; `problem` says why nothing could be read."""
+
+    project_id: str
+    name: str = ""
+    language: str = ""
+    scenes: int = 0
+    memories: int = 0
+    entities: int = 0
+    problem: str = ""
+
+
+def project_settings(projects_dir: Path, project_id: str, **overrides: Any) -> NovelgenSettings:
+    """Return the settings of a project: its config.yaml, the environment and what the caller says."""
+    config_file = ProjectPaths(projects_dir, project_id).config_file
+    return load_settings(config_file, projects_dir=projects_dir, **overrides)
+
+
+class StoryProjects(StoryBase):
+    """Projects: making, listing and deleting them, their settings, and whether one is known."""
+
+    def make_project_files(self, *, name: str | None = None, language: str | None = None) -> MadeFiles:
+        """Make what a project's folder lacks; what is there is left as it is and nothing is stored."""
+        paths = self._stores.paths(self.project_id)
+        title = name or self.project_id
+        spoken = language or story_language(title)
+        settings = Settings(project_name=title, language=spoken)
+        contents = {
+            paths.settings_file: _json(settings.model_dump(exclude={"extra"})),
+            paths.characters_file: _json(CharactersConfig().model_dump(exclude={"extra"})),
+            paths.config_file: config_template(),
+        }
+        paths.chapters.mkdir(parents=True, exist_ok=True)
+        files = MadeFiles(project_id=self.project_id, language=spoken, chapters=paths.chapters)
+        for file, content in contents.items():
+            (files.made if _was_made(file, content) else files.kept).append(file)
+        return files
+
+    def create_project(self, *, name: str | None = None, language: str | None = None) -> MadeFiles:
+        """Make a project's folder and an empty memory."""
+        self.require_new_project()
+        files = self.make_project_files(name=name, language=language)
+        self._stores.create_project(self.project_id, name=name or "", language=files.language)
+        return files
+
+    def require_new_project(self) -> None:
+        """Refuse an id under which a project is stored already."""
+        try:
+            self._stores.database(self.project_id)
+        except UnknownProjectError:
+            return
+        raise ProjectExistsError(f"project {self.project_id!r} exists already; choose another name")
+
+    def describe_project(self) -> ProjectOverview:
+        """Return what a project holds."""
+        with self._stores.database(self.project_id).read() as unit:
+            project = unit.projects.require()
+            return ProjectOverview(
+                project_id=self.project_id,
+                name=project.name,
+                language=project.language,
+                scenes=len(unit.scenes.list_as_of()),
+                memories=unit.memories.count(),
+                entities=len(unit.entities.list_all()),
+            )
+
+    def require_stored(self) -> None:
+        """Refuse a project of which nothing is stored."""
+        try:
+            self._stores.database(self.project_id)
+        except UnknownProjectError as error:
+            if not has_project_files(self._stores.paths(self.project_id)):
+                raise
+            raise UnknownProjectError(
+                f"nothing of project {self.project_id!r} is stored yet; run `novelgen ingest {self.project_id}`"
+            ) from error
+
+    def require_project_files(self) -> None:
+        """Refuse a project that is neither a folder nor stored; a folder whose stores fail is let through."""
+        paths = self._stores.paths(self.project_id)
+        if not has_project_files(paths):
+            self._stores.database(self.project_id)
+        elif self._stores.settings.database_url is None and not paths.database.exists():
+            logger.warning(
+                "nothing of project %r is stored; run `novelgen ingest %s`", self.project_id, self.project_id
+            )
+
+    def language_of_project(self) -> str:
+        """Return the language of a stored project, by its database, else by its settings.json; else empty."""
+        with self._stores.database(self.project_id).read() as unit:
+            stored = unit.projects.require().language
+        if stored:
+            return stored
+        settings = load_settings_file(self._stores.paths(self.project_id).settings_file)
+        return settings.language if settings is not None else ""
+
+
+def proposed_project_id(stores: MemoryStores, *, title: str) -> str:
+    """Return an id for a new project, made of its title, that no project has."""
+    taken = {each.casefold() for each in list_project_ids(stores)}
+    plain = " ".join(_NOT_IN_AN_ID.sub(" ", title).split())[:_LONGEST_PROPOSAL].strip(" .-")
+    try:
+        wanted = require_project_id(plain)
+    except InvalidProjectIdError:
+        wanted = "story"
+    numbered = (f"{wanted}-{number}" for number in count(2))
+    return next(each for each in (wanted, *islice(numbered, len(taken) + 1)) if each.casefold() not in taken)
+
+
+_NOT_IN_AN_ID = re.compile(r"[^\w\-. ]")
+_LONGEST_PROPOSAL = 60
+
+
+def list_project_ids(stores: MemoryStores) -> list[str]:
+    """Return the ids of the stored projects, and of folders that wait for their first ingest, sorted."""
+    projects_dir = stores.settings.projects_dir
+    folders = projects_dir.iterdir() if projects_dir.is_dir() else ()
+    waiting = {each.name for each in folders if _is_project_folder(projects_dir, each.name)}
+    return sorted(waiting.union(stores.project_ids()))
+
+
+def has_project_files(paths: ProjectPaths) -> bool:
+    """Tell whether a folder looks like a project, stored or not."""
+    signs = (paths.settings_file, paths.config_file, paths.characters_file, paths.chapters, paths.data)
+    return any(sign.exists() for sign in signs)
+
+
+_NOT_IN_THE_FILE = frozenset(
+    {
+        "projects_dir",
+        "model_api_key",
+        "embedding_api_key",
+        "chroma_token",
+        "chroma_headers",
+        "server_token",
+        "server_read_token",
+    }
+)
+"""The folder is known before the file is read, and keys do not belong into a project's files."""
+
+_CONFIG_HEADER = """\
+# Settings of this project. Every line is a default: take the "# " away to change it.
+# The environment wins over this file: NOVELGEN_MODEL, NOVELGEN_MEMORY__MEMORY_BUDGET and so on.
+# The key of a model belongs into the environment: NOVELGEN_MODEL_API_KEY, or the provider's own variable.
+# So do those of a Chroma server: NOVELGEN_CHROMA_TOKEN, or NOVELGEN_CHROMA_HEADERS='{"X-Chroma-Token": "…"}'.
+"""
+
+
+def config_template() -> str:
+    """Return the text of a config.yaml that holds every setting with its default, commented out."""
+    return _CONFIG_HEADER + "\n" + "\n".join(_config_lines(NovelgenSettings, indent="")) + "\n"
+
+
+def _config_lines(model: type[BaseModel], *, indent: str) -> Iterator[str]:
+    for name, field in model.model_fields.items():
+        if name in _NOT_IN_THE_FILE:
+            continue
+        if isinstance(field.default, BaseModel):
+            yield f"# {indent}{name}:"
+            yield from _config_lines(type(field.default), indent=indent + "  ")
+        else:
+            yield f"# {indent}{name}: {_yaml_value(field.default)}{_remark(field)}"
+
+
+def _yaml_value(value: Any) -> str:
+    """JSON is YAML."""
+    return json.dumps(sorted(value) if isinstance(value, frozenset) else value)
+
+
+def _remark(field: FieldInfo) -> str:
+    return f"  # {field.description}" if field.description else ""
+
+
+def _was_made(file: Path, content: str) -> bool:
+    """Write a file that is not there yet; tell whether it was written."""
+    try:
+        with file.open("x", encoding="utf-8") as stream:
+            stream.write(content)
+    except FileExistsError:
+        return False
+    return True
+
+
+def _is_project_folder(projects_dir: Path, name: str) -> bool:
+    try:
+        return has_project_files(ProjectPaths(projects_dir, name))
+    except UserInputError:
+        return False
+
+
+def _json(data: object) -> str:
+    return json.dumps(data, ensure_ascii=False, indent=2) + "\n"

@@ -1,0 +1,263 @@
+"""What users do with relationships: look at how characters stand to each other, add and change it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from datetime import datetime
+from typing import Any
+
+from pydantic import BaseModel, Field
+
+from novelgen.errors import UserInputError
+from novelgen.models.appearances import METADATA, PAIR_COUNTS, pair_counts, without_computed
+from novelgen.models.entity import Entity
+from novelgen.models.folds import FOLDED_RELATIONSHIP_FIELDS, fold_relationship_changes
+from novelgen.models.position import END_OF_STORY, StoryPosition
+from novelgen.models.record import RecordedRelationshipChange
+from novelgen.models.state import Relationship, RelationshipDimensions, RelationshipView
+from runtime.async_twins import async_twin
+from runtime.story.base import Place, StoryBase, position_of
+from runtime.story.references import known_entities, place_of_statement, resolved_entity
+
+DEFAULT_INTENSITY = 5
+
+
+class RelationshipCard(Relationship):
+    """How two characters stand, and what is kept and counted of the pair."""
+
+    created_at: datetime | None = Field(
+        default=None, description="When it was stored first; None: before that was kept."
+    )
+    updated_at: datetime | None = Field(default=None, description="When something was last said of it.")
+    metadata: dict[str, Any] = Field(
+        default_factory=dict,
+        description="What is noted of it, under the counts of the scenes before the position with both on stage.",
+    )
+
+
+class EditedRelationship(BaseModel):
+    """A relationship after a change."""
+
+    relationship: Relationship
+    is_changed: bool = Field(description="False: the change said nothing new.")
+
+
+class CourseStep(BaseModel):
+    """How two characters stood after one change."""
+
+    chapter_index: int | None = None
+    scene_index: int | None = None
+    event: str = ""
+    status: str = ""
+    intensity: int
+    dimensions_a: RelationshipDimensions = Field(description="What the first felt for the second then.")
+    dimensions_b: RelationshipDimensions = Field(description="What the second felt for the first then.")
+
+
+class RelationshipCourse(BaseModel):
+    """How the relationship of two characters went, step by step; `character_a` sorts before `character_b`."""
+
+    character_a: str
+    character_b: str
+    steps: list[CourseStep] = Field(default_factory=list, description="Oldest first.")
+
+
+class StoryRelationships(StoryBase):
+    """What users do with relationships: look at how characters stand to each other, add and change it."""
+
+    def list_relationships(
+        self, *, character: str | None = None, status: str | None = None, as_of: StoryPosition | None = None
+    ) -> list[Relationship]:
+        """List how pairs of characters stand, in order of relationship id."""
+        with self._stores.database(self.project_id).read() as unit:
+            known = known_entities(unit, as_of) if character else []
+            own_id = resolved_entity(character, known, "character").entity_id if character else None
+            return unit.relationships.list_as_of(as_of=as_of or END_OF_STORY, character_id=own_id, status=status)
+
+    def relationships_of(
+        self, *, character: str, status: str | None = None, as_of: StoryPosition | None = None
+    ) -> list[RelationshipView]:
+        """List how one character stands to others, from its own side; else as `list_relationships`."""
+        with self._stores.database(self.project_id).read() as unit:
+            own_id = resolved_entity(character, known_entities(unit, as_of), "character").entity_id
+            found = unit.relationships.list_as_of(as_of=as_of or END_OF_STORY, character_id=own_id, status=status)
+        return [each.seen_by(own_id) for each in found]
+
+    def get_relationship(self, *, first: str, second: str, as_of: StoryPosition | None = None) -> RelationshipCard:
+        """Return how two characters stand, with its history, its moments and how often both were on stage."""
+        with self._stores.database(self.project_id).read() as unit:
+            one, other = _pair(known_entities(unit, as_of), first, second)
+            position = as_of or END_OF_STORY
+            found = unit.relationships.between(one, other, as_of=position)
+            if found is None:
+                raise UserInputError(f"nothing is known of {one} and {other} together by then; add it first")
+            notes = unit.relationships.about_pair(found.relationship_id)
+            scenes = unit.scenes.casts(as_of=position)
+        noted = without_computed(notes.other_fields, PAIR_COUNTS).get(METADATA)
+        return RelationshipCard(
+            **dict(found),
+            created_at=notes.created_at,
+            updated_at=notes.updated_at,
+            metadata={
+                **(noted if isinstance(noted, Mapping) else {}),
+                **pair_counts(found.character_a, found.character_b, scenes),
+            },
+        )
+
+    def relationship_course(self, *, first: str, second: str, as_of: StoryPosition | None = None) -> RelationshipCourse:
+        """Return how two characters stood after each change of their relationship."""
+        with self._stores.database(self.project_id).read() as unit:
+            pair = sorted(_pair(known_entities(unit, as_of), first, second))
+            found = unit.relationships.changes_between(pair, as_of=as_of or END_OF_STORY)
+        changes = next(iter(found.values()), [])
+        if not changes:
+            raise UserInputError(f"nothing is known of {pair[0]} and {pair[1]} together by then")
+        steps = []
+        for count, change in enumerate(changes, start=1):
+            stood = fold_relationship_changes(changes[:count])
+            both = stood["dimensions"]
+            steps.append(
+                CourseStep(
+                    chapter_index=change.chapter_index,
+                    scene_index=change.scene_index,
+                    event=change.event,
+                    status=stood["status"],
+                    intensity=stood["intensity"],
+                    dimensions_a={**both, **stood["dimensions_a"]},
+                    dimensions_b={**both, **stood["dimensions_b"]},
+                )
+            )
+        return RelationshipCourse(character_a=pair[0], character_b=pair[1], steps=steps)
+
+    def add_relationship(
+        self,
+        first: str,
+        second: str,
+        relationship_type: str,
+        *,
+        perspective_a: str = "",
+        perspective_b: str = "",
+        status: str = "neutral",
+        intensity: int = DEFAULT_INTENSITY,
+        dimensions: Mapping[str, int] | None = None,
+        start: Place = None,
+    ) -> Relationship:
+        """Say how two characters stand who have no relationship yet.
+
+        Args:
+            first: One of the two.
+            second: The other one.
+            relationship_type: mentor-student, friends, rivals, family, …; of two roles, that of the first comes first.
+            perspective_a: How the first sees the second.
+            perspective_b: How the second sees the first.
+            status: close, strained, hostile, …
+            intensity: How much it matters, 0 to 10.
+            dimensions: Trust, respect, affection, fear and familiarity that both feel.
+            start: It holds on entering this position.
+
+        Raises:
+            UnknownEntityError: When nobody bears a name by then, or several do.
+            UserInputError: When they have a relationship already.
+        """
+        start = position_of(start)
+        as_of = start or END_OF_STORY
+        with self._stores.database(self.project_id).write() as unit:
+            one, other = _pair(known_entities(unit, as_of), first, second)
+            known = unit.relationships.between(one, other, as_of=as_of)
+            if known is not None:
+                raise UserInputError(
+                    f"{one} and {other} have relationship {known.relationship_id} already; use"
+                    " relationship_update, or `novelgen relationship edit`"
+                )
+            change = RecordedRelationshipChange.model_validate(
+                {
+                    "character_a": one,
+                    "character_b": other,
+                    "relationship_type": relationship_type,
+                    "perspective_a": perspective_a,
+                    "perspective_b": perspective_b,
+                    "status": status,
+                    "intensity": intensity,
+                    "dimensions": dict(dimensions or {}),
+                }
+            )
+            at = place_of_statement(unit, as_of)
+            unit.relationships.append(change, at=at)
+            added = unit.relationships.between(one, other, as_of=as_of)
+        assert added is not None, "it was appended before the position at which it is read"
+        return added
+
+    def edit_relationship(
+        self,
+        *,
+        first: str,
+        second: str,
+        relationship_type: str | None = None,
+        perspective_a: str | None = None,
+        perspective_b: str | None = None,
+        status: str | None = None,
+        event: str | None = None,
+        intensity: int | None = None,
+        dimensions: Mapping[str, int] | None = None,
+        mutual_dimensions: Mapping[str, int] | None = None,
+        scene_id: str | None = None,
+        start: StoryPosition | None = None,
+    ) -> EditedRelationship:
+        """Change the relationship of two characters, named in either order; what is not given stays as it is."""
+        changes = {
+            "relationship_type": relationship_type,
+            "perspective_a": perspective_a,
+            "perspective_b": perspective_b,
+            "status": status,
+            "event": event,
+            "intensity": intensity,
+            "dimensions_a": dict(dimensions or {}) or None,
+            "dimensions": dict(mutual_dimensions or {}) or None,
+        }
+        given: dict[str, Any] = {name: value for name, value in changes.items() if value is not None}
+        if not given:
+            raise UserInputError(
+                "nothing to update: give status, event or intensity, a type, a perspective or dimensions"
+            )
+        for name, value in given.items():
+            if isinstance(value, str) and not value.strip():
+                raise UserInputError(f"{name} cannot become {value!r}; leave it out to keep what is known")
+        as_of = start or END_OF_STORY
+        with self._stores.database(self.project_id).write() as unit:
+            one, other = _pair(known_entities(unit, as_of), first, second)
+            known = unit.relationships.between(one, other, as_of=as_of)
+            if known is None:
+                raise UserInputError(
+                    f"{one} and {other} have no relationship yet; create it first: relationship_create, or"
+                    " `novelgen relationship add`"
+                )
+            at = place_of_statement(unit, as_of, scene_id=scene_id)
+            change = RecordedRelationshipChange.model_validate({"character_a": one, "character_b": other, **given})
+            is_changed = event is not None or _differs(known, change.in_order())
+            if is_changed:
+                unit.relationships.append(change, at=at)
+                known = unit.relationships.between(one, other, as_of=as_of) or known
+        return EditedRelationship(relationship=known, is_changed=is_changed)
+
+    aadd_relationship = async_twin(add_relationship)
+
+
+def _pair(known: Sequence[Entity], first: str, second: str) -> tuple[str, str]:
+    one, other = (resolved_entity(name, known, "character").entity_id for name in (first, second))
+    if one == other:
+        raise UserInputError(f"a relationship needs two characters, but both are {one!r}")
+    return one, other
+
+
+def _differs(known: Relationship, change: RecordedRelationshipChange) -> bool:
+    """Tell whether a change, in the order of the pair, says of any field what is not known already."""
+    said = change.model_fields_set
+    fields = [name for name in FOLDED_RELATIONSHIP_FIELDS if name in said and getattr(change, name) != ""]
+    if any(getattr(known, name) != getattr(change, name) for name in fields):
+        return True
+    sides = ((change.dimensions_a, known.dimensions_a), (change.dimensions_b, known.dimensions_b))
+    if any({**known.dimensions, **own} != {**known.dimensions, **own, **new} for new, own in sides):
+        return True
+    mutual = change.dimensions
+    own = {*known.dimensions_a, *known.dimensions_b}
+    return bool(mutual.keys() & own) or {**known.dimensions, **mutual} != known.dimensions

@@ -1,0 +1,440 @@
+"""What a character says: streamed from a chat model, checked, and remembered with what it changed."""
+
+from __future__ import annotations
+
+import logging
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any, Literal, get_args
+
+from langchain_core.language_models import BaseChatModel
+from pydantic import BaseModel, Field
+
+from novelgen.characters.dispositions import PLAYER, clamped, status_words
+from novelgen.characters.events import typed_interaction
+from novelgen.characters.given_event import GivenEvent
+from novelgen.characters.memory import CharacterMemory, Moment
+from novelgen.characters.recall import Recall
+from novelgen.characters.reply_check import (
+    PLAYER_NAME_SLOT,
+    KnownSlot,
+    ReplyFinding,
+    ReplyGround,
+    check_reply,
+    known_slots,
+)
+from novelgen.characters.reply_prompt import ReplyRequest, SpokenTurn, card_text, reply_messages
+from novelgen.characters.reply_stream import ReplyAnalysis, ReplySplitter, read_analysis, stream_text
+from novelgen.characters.secrets import find_secret
+from novelgen.deadlines import Deadline
+from novelgen.errors import DeadlineExceededError, ModelError, UserInputError
+from novelgen.language.language import StoryLanguage
+from novelgen.language.normalise import is_description
+from novelgen.language.scrub import scrub_text
+from novelgen.model_calls.answers import UnusableAnswerError
+from novelgen.model_calls.json_model import issue_kind_of
+from novelgen.models.context import ReportIssue
+from novelgen.models.entity import Entity
+from novelgen.models.position import StoryPosition
+from runtime.stores import MemoryStores
+from runtime.story.characters import Remembered, StoryCharacters
+from runtime.story.dispositions import (
+    Feelings,
+    StoryDispositions,
+    display_name,
+    event_deltas,
+    other_id_of,
+    project_language,
+)
+from runtime.story.references import known_entities
+from runtime.story.secrets import SecretView, reveal_in, secret_view
+
+logger = logging.getLogger(__name__)
+
+ALLEGIANCE_SLOT = "player_allegiance"
+
+MAX_QUOTED_CHARACTERS = 500
+
+Keeping = Literal["clean", "always", "never"]
+"""When a reply is remembered: where the check found nothing, whatever it found, or not by itself."""
+
+_UNNAMED = {"en": "the visitor", "zh": "来客"}
+"""What a player is called whose name is not known: a character knows no players."""
+
+_REMEMBERED = {
+    "en": "{other} said to me: “{said}” I answered: “{spoken}”",
+    "zh": "{other}对我说：“{said}”我回答：“{spoken}”",
+}
+_NAMED = {"en": "The player's name is {name}.", "zh": "玩家的名字是{name}。"}
+_ALLIED = {"en": "The player is loyal to {name}.", "zh": "玩家效忠于{name}。"}
+
+
+_FACT = {"en": "Of {other} I learnt: {fact}", "zh": "关于{other}，我得知：{fact}"}
+"""Models write "likes mutton", which would be read as what the character itself likes."""
+
+_SUBJECTLESS = re.compile(r"[a-z]|(?!玩家|对方|来客|来人|此人|[他她你])[\u4e00-\u9fff]")
+
+
+class Reply(BaseModel):
+    """What a character said, and what came of it; the last thing that a stream yields."""
+
+    character_id: str
+    to: str
+    said: str
+    spoken: str = Field(description="What the character said, as far as it came.")
+    is_complete: bool = Field(description="Whether the model came to its end.")
+    findings: list[ReplyFinding] = Field(default_factory=list, description="What is wrong with it.")
+    is_stored: bool = Field(default=False, description="Whether it is remembered; see `issues` where not.")
+    analysis: ReplyAnalysis = ReplyAnalysis()
+    interaction_type: str = Field(default="", description="One of the valid types.")
+    deltas: dict[str, int] = Field(
+        default_factory=dict, description="By how much feelings move; they do once the reply is stored."
+    )
+    memory: CharacterMemory | None = None
+    learned: list[CharacterMemory] = Field(default_factory=list, description="What it learnt of the other.")
+    revealed: list[str] = Field(default_factory=list, description="Ids of the secrets that it told.")
+    feelings: Feelings | None = Field(default=None, description="What it feels afterwards.")
+    issues: list[ReportIssue] = Field(default_factory=list)
+
+
+class StoryReplies(StoryCharacters):
+    """What a character says: streamed from a chat model, checked, and remembered with what it changed."""
+
+    def check_character_reply(
+        self, *, character_id: str, text: str, to: str = PLAYER, said: str = "", as_of: Moment | None = None
+    ) -> list[ReplyFinding]:
+        """Find what is wrong with something that a character is about to say; nothing is stored."""
+        ground = self._ground(character_id=character_id, to=to, said=[said], as_of=as_of)
+        return self._checked(scrub_text(text), ground)
+
+    def stream_reply(
+        self,
+        *,
+        character_id: str,
+        chat_model: BaseChatModel,
+        said: str,
+        to: str = PLAYER,
+        talk: Sequence[SpokenTurn] = (),
+        at: Moment | None = None,
+        now: datetime | None = None,
+        budget_tokens: int | None = None,
+        timeout_s: float | None = None,
+        keep: Keeping = "clean",
+        story_as_of: StoryPosition | None = None,
+    ) -> Iterator[str | Reply]:
+        """Let a model speak as a character: yield what it says as it comes, and at the end what came of it."""
+        _require_arguments(chat_model, talk, keep)
+        if not said.strip():
+            raise UserInputError("nothing was said to the character; pass what the player says")
+        clean = scrub_text(said).strip()
+        moment = now or self._stores.clock()
+        asked = _Asked(self._stores, self.project_id, character_id, to, clean, tuple(talk), at, moment, story_as_of)
+        return _streamed(asked, chat_model, budget_tokens, timeout_s or self._stores.settings.model_timeout_s, keep)
+
+    def keep_reply(self, *, reply: Reply, at: Moment | None = None, now: datetime | None = None) -> Reply:
+        """Remember a reply that was not remembered by itself, whatever the check found; one that is stays as it is."""
+        if reply.is_stored:
+            return reply
+        asked = _Asked(
+            self._stores, self.project_id, reply.character_id, reply.to, reply.said, (), at, now or self._stores.clock()
+        )
+        return _stored(asked, reply, _view(asked))
+
+    def _slots(self, character_id: str, as_of: Moment | None = None) -> list[KnownSlot]:
+        memories = self.list_character_memories(character_id=character_id, as_of=as_of)
+        held = [each for each in memories if each.slot is not None]
+        earlier: dict[str, list[str]] = {}
+        for memory in held:
+            if memory.superseded_by is not None:
+                earlier.setdefault(memory.slot or "", []).append(memory.content)
+        return known_slots(((each.slot or "", each.content) for each in held if each.superseded_by is None), earlier)
+
+    def _ground(self, *, character_id: str, to: str, said: Sequence[str], as_of: Moment | None) -> ReplyGround:
+        slots = self._slots(character_id, as_of)
+        with self._stores.database(self.project_id).read() as unit:
+            view = secret_view(unit, character_id, to, as_of=as_of)
+            entities = known_entities(unit, None)
+            other_id = other_id_of(unit, to)
+            entity = _entity(entities, character_id)
+            other = next((each for each in entities if each.entity_id == other_id), None)
+            language = project_language(unit, " ".join([*said, entity.name]))
+        names = [name for each in entities for name in each.names() if not is_description(name)]
+        player_name = [slot.value for slot in slots if slot.slot == PLAYER_NAME_SLOT] if other is None else []
+        if other is not None or to not in (PLAYER, *player_name):
+            # The slot is about the player; another listener has a name of his own.
+            slots = [slot for slot in slots if slot.slot != PLAYER_NAME_SLOT]
+        listener = other.names() if other is not None else [each for each in (to, *player_name) if each != PLAYER]
+        return ReplyGround(
+            closed_secrets=view.closed,
+            known_names=names,
+            known_text="\n".join([card_text(entity), *said, *(secret.text for secret in view.open), *view.hints]),
+            slots=slots,
+            own_names=entity.names(),
+            listener_names=listener,
+            language=language,
+        )
+
+    def _checked(self, text: str, ground: ReplyGround) -> list[ReplyFinding]:
+        """Check a reply, and let names pass that stand anywhere in the story."""
+        found = check_reply(text, ground)
+        unknown = {each.quote for each in found if each.kind == "unknown_name"}
+        if unknown:
+            with self._stores.database(self.project_id).read() as unit:
+                told = {name for name in unknown if unit.play.is_told_in_story(name)}
+            found = [each for each in found if each.kind != "unknown_name" or each.quote not in told]
+        return found
+
+
+@dataclass(frozen=True, slots=True)
+class _Asked:
+    """Who speaks to whom, when."""
+
+    stores: MemoryStores
+    project_id: str
+    character_id: str
+    to: str
+    said: str
+    talk: Sequence[SpokenTurn]
+    at: Moment | None
+    now: datetime
+    story_as_of: StoryPosition | None = None
+
+
+def _require_arguments(chat_model: Any, talk: Sequence[Any], keep: str) -> None:
+    if not callable(getattr(chat_model, "stream", None)):
+        raise UserInputError(f"chat_model cannot be {chat_model!r}; pass a LangChain chat model")
+    if keep not in get_args(Keeping):
+        raise UserInputError(f"keep cannot be {keep!r}; pass {', '.join(get_args(Keeping))}")
+    for turn in talk:
+        is_pair = isinstance(turn, tuple | list) and len(turn) == 2
+        if not is_pair or not all(isinstance(each, str) for each in turn):
+            raise UserInputError(f"talk cannot hold {turn!r}; pass pairs of who and what: ('Ines', 'Hello.')")
+
+
+def _streamed(
+    asked: _Asked, model: BaseChatModel, budget_tokens: int | None, timeout_s: float, keep: Keeping
+) -> Iterator[str | Reply]:
+    view = _view(asked)
+    request, language, recalled = _request(asked, view, budget_tokens)
+    splitter = ReplySplitter()
+    issues = list(recalled.issues)
+    is_complete = False
+    try:
+        for piece in stream_text(model, reply_messages(request, language), deadline=Deadline.after(timeout_s)):
+            heard = splitter.feed(piece)
+            if heard:
+                yield heard
+        is_complete = True
+    except (DeadlineExceededError, ModelError) as error:
+        issues.append(ReportIssue(stage="reply", kind=issue_kind_of(error), message=str(error)))
+    rest = splitter.finish()
+    if rest:
+        yield rest
+    reply = Reply(
+        character_id=asked.character_id,
+        to=asked.to,
+        said=asked.said,
+        spoken=scrub_text(splitter.spoken),
+        is_complete=is_complete,
+        issues=issues,
+    )
+    yield _ended(asked, reply, splitter.behind, view, keep)
+
+
+def _ended(asked: _Asked, reply: Reply, behind: str, view: SecretView, keep: Keeping) -> Reply:
+    """Read the analysis of a reply, check what was said, and store it where it may be."""
+    issues = list(reply.issues)
+    if reply.is_complete and not reply.spoken:
+        issues.append(ReportIssue(stage="reply", kind="malformed", message="the model said nothing"))
+    if not reply.is_complete or not reply.spoken:
+        return reply.model_copy(update={"issues": issues})
+    analysis, problem = _analysis(behind)
+    if problem is not None:
+        issues.append(problem)
+    settings = asked.stores.settings.memory.character_memory
+    fallback = settings.valid_interaction_types[0] if settings.valid_interaction_types else ""
+    interaction_type = fallback
+    if analysis.interaction_type:
+        typed = typed_interaction(analysis.interaction_type, settings)
+        interaction_type = typed.interaction_type
+        if typed.problem is not None:
+            logger.warning("reply: %s", typed.problem)
+            issues.append(ReportIssue(stage="analysis", kind="malformed", message=typed.problem))
+    ground = StoryReplies(asked.stores, asked.project_id)._ground(
+        character_id=asked.character_id, to=asked.to, said=[asked.said, *(what for _, what in asked.talk)], as_of=None
+    )
+    findings = StoryReplies(asked.stores, asked.project_id)._checked(reply.spoken, ground)
+    by_rule = event_deltas(interaction_type, None, {}, settings)
+    done = reply.model_copy(
+        update={
+            "analysis": analysis,
+            "interaction_type": interaction_type,
+            # A type that has a rule moves what its rule names; a model's word counts for the rest, within bounds.
+            "deltas": {**clamped(analysis.changes, settings), **by_rule},
+            "findings": findings,
+            "issues": issues,
+        }
+    )
+    if keep == "always" or (keep == "clean" and not findings):
+        return _stored(asked, done, view)
+    if keep == "clean":
+        message = "not remembered, for the check found something; keep_reply remembers it all the same"
+        issues.append(ReportIssue(stage="check", kind="not_written", message=message))
+    return done
+
+
+def _analysis(behind: str) -> tuple[ReplyAnalysis, ReportIssue | None]:
+    if not behind.strip():
+        message = "the model gave no analysis; the type is taken as plain talk and nothing as learnt"
+        return ReplyAnalysis(), ReportIssue(stage="analysis", kind="malformed", message=message)
+    try:
+        return read_analysis(behind), None
+    except UnusableAnswerError as error:
+        message = f"the analysis cannot be read, so that nothing counts as learnt: {error}"
+        return ReplyAnalysis(), ReportIssue(stage="analysis", kind=issue_kind_of(error), message=message)
+
+
+def _stored(asked: _Asked, reply: Reply, view: SecretView) -> Reply:
+    """Store the memory of a reply, what was learnt of the other, and which secrets were told."""
+    stores, project_id = asked.stores, asked.project_id
+    own_names, other, language = _names(asked)
+    told = [secret.secret_id for secret in view.open if find_secret(reply.spoken, secret, own_names=own_names)]
+    issues = list(reply.issues)
+    content = reply.analysis.memory
+    if not content or any(find_secret(content, each, own_names=own_names) for each in view.closed):
+        content = _REMEMBERED[language].format(
+            other=other, said=asked.said[:MAX_QUOTED_CHARACTERS], spoken=reply.spoken[:MAX_QUOTED_CHARACTERS]
+        )
+    changes: dict[str, Any] = {f"{name}_change": by for name, by in reply.deltas.items()}
+    remembered = _remember(
+        asked,
+        GivenEvent(
+            text=content,
+            event_type=reply.interaction_type,
+            interaction_type=reply.interaction_type or None,
+            participants=(asked.to,),
+            emotion=reply.analysis.emotional_impact,
+            state_deltas={**changes, **({"secret_revealed": True} if told else {})},
+            details={"said": asked.said[:MAX_QUOTED_CHARACTERS], "spoken": reply.spoken[:MAX_QUOTED_CHARACTERS]},
+        ),
+    )
+    issues += remembered.issues
+    with stores.database(project_id).write() as unit:
+        for secret_id in told:
+            secret = next(each for each in view.open if each.secret_id == secret_id)
+            if not secret.never:
+                reveal_in(unit, asked.character_id, secret_id, to=asked.to, at=asked.at, now=asked.now)
+    learned, unfounded = _learned(asked, reply.analysis, language)
+    return reply.model_copy(
+        update={
+            "is_stored": True,
+            "memory": remembered.memory,
+            "learned": learned,
+            "revealed": told,
+            "feelings": StoryDispositions(stores, project_id).read_feelings(
+                character_id=asked.character_id, other=asked.to, now=asked.now
+            ),
+            "issues": [*issues, *unfounded],
+        }
+    )
+
+
+def _learned(
+    asked: _Asked, analysis: ReplyAnalysis, language: StoryLanguage
+) -> tuple[list[CharacterMemory], list[ReportIssue]]:
+    """Store what was learnt of the other: names that the other did not say are no learning."""
+    found = analysis.learned_about_player
+    heard = "\n".join([asked.said, *(what for who, what in asked.talk)]).casefold()
+    events: list[GivenEvent] = []
+    issues: list[ReportIssue] = []
+    held = {slot.slot: slot.value for slot in StoryReplies(asked.stores, asked.project_id)._slots(asked.character_id)}
+    for slot, value, sentence, delta in (
+        (PLAYER_NAME_SLOT, found.name, _NAMED, {"player_name_learned": True}),
+        (ALLEGIANCE_SLOT, found.allegiance, _ALLIED, {}),
+    ):
+        if value is None or held.get(slot) == value:
+            continue
+        if value.casefold() not in heard:
+            message = f"{value!r} was not said and is not taken as {slot}"
+            issues.append(ReportIssue(stage="analysis", kind="unresolved", message=message))
+            continue
+        text = sentence[language].format(name=value)
+        events.append(_info(asked, text, slot=slot, state_deltas=delta))
+    _, other, _ = _names(asked)
+    events += [
+        _info(asked, _FACT[language].format(other=other, fact=fact) if _SUBJECTLESS.match(fact) else fact)
+        for fact in found.notable_facts
+    ]
+    return [_remember(asked, event).memory for event in events], issues
+
+
+def _info(
+    asked: _Asked, text: str, *, slot: str | None = None, state_deltas: dict[str, Any] | None = None
+) -> GivenEvent:
+    return GivenEvent(
+        text=text, event_type="player_info", participants=(asked.to,), slot=slot, state_deltas=state_deltas or {}
+    )
+
+
+def _remember(asked: _Asked, event: GivenEvent) -> Remembered:
+    return StoryCharacters(asked.stores, asked.project_id).remember_event(
+        character_id=asked.character_id, event=event, at=asked.at, now=asked.now
+    )
+
+
+def _view(asked: _Asked) -> SecretView:
+    with asked.stores.database(asked.project_id).read() as unit:
+        return secret_view(unit, asked.character_id, asked.to, as_of=None)
+
+
+def _request(asked: _Asked, view: SecretView, budget_tokens: int | None) -> tuple[ReplyRequest, StoryLanguage, Recall]:
+    recalled = StoryCharacters(asked.stores, asked.project_id).recall_memories(
+        character_id=asked.character_id,
+        said=asked.said,
+        budget_tokens=budget_tokens,
+        now=asked.now,
+        to=asked.to,
+        story_as_of=asked.story_as_of,
+    )
+    own_names, other, language = _names(asked)
+    feelings = StoryDispositions(asked.stores, asked.project_id).read_feelings(
+        character_id=asked.character_id, other=asked.to, now=asked.now
+    )
+    with asked.stores.database(asked.project_id).read() as unit:
+        entity = _entity(known_entities(unit, None), asked.character_id)
+    words = [word.replace(feelings.other_name, other) for word in feelings.words]
+    settings = asked.stores.settings.memory.character_memory
+    request = ReplyRequest(
+        character=own_names[0],
+        other=other,
+        card=card_text(entity, view.closed),
+        memories=recalled.as_prompt(language),
+        feelings=[*words, status_words(feelings.status, language)],
+        secrets=[secret.text for secret in view.open],
+        hints=view.hints,
+        talk=asked.talk,
+        said=asked.said,
+        interaction_types=settings.valid_interaction_types,
+    )
+    return request, language, recalled
+
+
+def _names(asked: _Asked) -> tuple[list[str], str, StoryLanguage]:
+    """Return the speaker's names, what it calls the other, and the language of the story."""
+    with asked.stores.database(asked.project_id).read() as unit:
+        own_names = _entity(known_entities(unit, None), asked.character_id).names()
+        other_id = other_id_of(unit, asked.to)
+        other = display_name(unit, other_id)
+        language = project_language(unit, asked.said)
+    if other_id == PLAYER:
+        slots = {
+            slot.slot: slot.value for slot in StoryReplies(asked.stores, asked.project_id)._slots(asked.character_id)
+        }
+        other = slots.get(PLAYER_NAME_SLOT) or _UNNAMED[language]
+    return own_names, other, language
+
+
+def _entity(entities: Sequence[Entity], character_id: str) -> Entity:
+    return next(each for each in entities if each.entity_id == character_id)

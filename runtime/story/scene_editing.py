@@ -1,0 +1,260 @@
+"""Correcting a finished scene by hand: its text and title, and single facts of its record; all can be taken back."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, Literal
+
+from pydantic import BaseModel, Field
+
+from novelgen.errors import UserInputError
+from novelgen.language.scrub import require_size, scrub_text
+from novelgen.memory.evidence import QuoteFinder
+from novelgen.models.entity import Entity
+from novelgen.models.position import StoryPosition
+from novelgen.models.record import SceneRecord
+from runtime.async_twins import async_twin
+from runtime.ingest.indexing import IndexingResult, drain_outbox
+from runtime.ingest.scene_writes import replace_stored_scene
+from runtime.storage.memory.author_changes import AuthorChangeKind
+from runtime.storage.records import StoredScene
+from runtime.storage.unit import UnitOfWork
+from runtime.stores import MemoryStores
+from runtime.story.author_changes import changed_scene, scene_image
+from runtime.story.base import StoryBase, required_position
+from runtime.story.references import known_entities
+
+KeptRecord = Literal["keep", "drop"]
+
+RecordedFactKind = Literal[
+    "state", "relationship", "thread_planted", "thread_moved", "thread_ended", "learnt", "repeated"
+]
+"""What a record holds beside memories, which are corrected by themselves (`runtime.services.memories`)."""
+
+_WORDS_OF: dict[str, tuple[str, str]] = {
+    "relationship": ("relationship_changes", "event"),
+    "thread_planted": ("open_loops_created", "description"),
+    "thread_moved": ("open_loops_advanced", "note"),
+    "thread_ended": ("open_loops_resolved", "resolution_summary"),
+}
+"""Kind to where the record lists it, and which of its fields says it in words."""
+
+RECORDED_WITH_WORDS = frozenset({*_WORDS_OF, "state"})
+"""Kinds that can be said in other words; the others are taken out alone."""
+
+
+class TextConsequences(BaseModel):
+    """What a new text of a scene would do to what the scene established."""
+
+    quotes: int = Field(description="Facts whose words are known.")
+    lost: list[str] = Field(
+        default_factory=list, description="What those facts say whose words the new text has not any more."
+    )
+    is_same: bool = Field(default=False, description="It is the text that is stored.")
+
+
+class SceneEdit(BaseModel):
+    """What became of a scene that was edited."""
+
+    position: str
+    change_id: int | None = Field(default=None, description="By which it is taken back; None: nothing changed.")
+    added: int = Field(default=0, description="Memories that came, passages of the text among them.")
+    removed: int = Field(default=0, description="Memories that went.")
+    kept: int = Field(default=0, description="Memories that an author changed, and that were left alone.")
+    lost: list[str] = Field(default_factory=list, description="Facts whose words are not in the text any more.")
+    indexing: IndexingResult = Field(default_factory=IndexingResult)
+
+
+class StorySceneEditing(StoryBase):
+    """Correcting a finished scene by hand: its text and title, and single facts of its record; all can be taken back."""
+
+    def preview_scene_text(self, *, position: StoryPosition, text: str) -> TextConsequences:
+        """Tell what a new text of a scene would do to its facts; nothing is stored."""
+        with self._stores.database(self.project_id).read() as unit:
+            scene = unit.scenes.require(position)
+            quotes = _quotes(unit, scene)
+        new = scrub_text(text).strip()
+        return TextConsequences(quotes=len(quotes), lost=_lost(quotes, new), is_same=new == (scene.text or "").strip())
+
+    def edit_scene(
+        self,
+        place: StoryPosition | tuple[int, int],
+        *,
+        text: str | None = None,
+        title: str | None = None,
+        record: KeptRecord = "keep",
+    ) -> SceneEdit:
+        """Change the text or the title of a stored scene; `undo_author_change` takes it back.
+
+        Args:
+            place: The scene, as `(3, 2)`.
+            text: The new text; None leaves it.
+            title: The new title; None leaves it.
+            record: "keep" or "drop": what becomes of the record when the text changes.
+
+        Raises:
+            UnknownSceneError: When no scene is stored there.
+            UserInputError: When the text is empty or too long.
+        """
+        position = required_position(place)
+        if text is not None and not text.strip():
+            raise UserInputError("the scene would be empty; delete it instead, or write its text")
+        with self._stores.database(self.project_id).write() as unit:
+            scene = unit.scenes.require(position)
+            fields: dict[str, Any] = {}
+            if title is not None:
+                fields["title"] = scrub_text(title).strip()
+            if text is not None:
+                new = scrub_text(text).strip()
+                require_size(new, f"scene {position}")
+                # A browser sends a text without what stood around it; that alone is no change.
+                fields["text"] = scene.text if new == (scene.text or "").strip() else new
+            lost: list[str] = []
+            is_new_text = fields.get("text", scene.text) != scene.text
+            if is_new_text and record == "drop":
+                fields |= {"record": None, "record_origin": "rules", "extraction_status": "none"}
+            elif is_new_text:
+                lost = _lost(_quotes(unit, scene), fields["text"])
+            edited = _changed(self._stores, unit, scene, "text" if is_new_text else "title", fields)
+        return edited.model_copy(update={"lost": lost, "indexing": drain_outbox(self._stores, self.project_id)})
+
+    def amend_recorded_fact(
+        self,
+        *,
+        position: StoryPosition,
+        kind: RecordedFactKind,
+        source_id: str,
+        text: str | None = None,
+        as_of: StoryPosition | None = None,
+    ) -> SceneEdit:
+        """Take a fact out of a scene's record, or say it in other words; the record is the author's then.
+
+        No model reads a scene again whose record is the author's, and no plain taking in of the scene replaces it.
+        """
+        if text is not None and not text.strip():
+            raise UserInputError("the new words are empty; reject the fact instead")
+        if text is not None and kind not in RECORDED_WITH_WORDS:
+            raise UserInputError(f"a fact of kind {kind!r} has no words of its own; reject it and note what holds")
+        with self._stores.database(self.project_id).write() as unit:
+            scene = unit.scenes.require(position)
+            if scene.record is None:
+                raise UserInputError(f"scene {position} has no record; there is nothing to correct")
+            said = None if text is None else scrub_text(text).strip()
+            if kind == "state" and said is not None:
+                amended = _with_value(scene.record, source_id, said, known_entities(unit, as_of))
+            else:
+                amended = _amended(scene.record, kind, source_id, said)
+            if amended == scene.record:
+                return SceneEdit(position=str(position))
+            fields = {"record": amended.model_dump(mode="json"), "record_origin": "author"}
+            edited = _changed(self._stores, unit, scene, "record", fields)
+        return edited.model_copy(update={"indexing": drain_outbox(self._stores, self.project_id)})
+
+    aedit_scene = async_twin(edit_scene)
+
+
+def _changed(
+    stores: MemoryStores, unit: UnitOfWork, scene: StoredScene, kind: AuthorChangeKind, fields: dict[str, Any]
+) -> SceneEdit:
+    before = scene_image(unit, scene)
+    if all(before[name] == value for name, value in fields.items()):
+        return SceneEdit(position=str(scene.position))
+    written = replace_stored_scene(
+        unit, changed_scene(scene, fields), settings=stores.settings.memory.ingest, created_at=stores.clock()
+    )
+    after = scene_image(unit, unit.scenes.require(scene.position))
+    change = unit.changes.keep_scene(kind, scene.scene_id, before, after)
+    return SceneEdit(
+        position=str(scene.position),
+        change_id=None if change is None else change.change_id,
+        added=len(written.chunks_added),
+        removed=len(written.chunks_removed),
+        kept=len(written.chunks_kept),
+    )
+
+
+def _quotes(unit: UnitOfWork, scene: StoredScene) -> list[tuple[str, str]]:
+    """Return what each fact says whose words are known, with the words."""
+    text = scene.text or ""
+    place = (scene.chapter_index, scene.scene_index)
+    memories = unit.memories.of_scenes([place], content_types=["memory", "note"])
+    return [(each.content, text[slice(*each.source_span)]) for each in memories if each.source_span is not None]
+
+
+def _lost(quotes: list[tuple[str, str]], text: str) -> list[str]:
+    finder = QuoteFinder(text, min_characters=(1, 1))
+    return [says for says, words in quotes if finder.find(words) is None]
+
+
+def _amended(record: SceneRecord, kind: RecordedFactKind, source_id: str, text: str | None) -> SceneRecord:
+    if kind == "state":
+        return _without_state(record, source_id)
+    if kind in ("learnt", "repeated"):
+        name = "learned" if kind == "learnt" else "memories_repeated"
+        listed = list(getattr(record, name))
+        if not source_id.isdecimal() or int(source_id) >= len(listed):
+            raise _not_held(kind, source_id)
+        del listed[int(source_id)]
+        return record.model_copy(update={name: listed})
+    name, words = _WORDS_OF[kind]
+    listed = list(getattr(record, name))
+    at = next((index for index, each in enumerate(listed) if _id_of(each) == source_id), None)
+    if at is None:
+        raise _not_held(kind, source_id)
+    if text is None:
+        del listed[at]
+    else:
+        listed[at] = listed[at].model_copy(update={words: text})
+    return record.model_copy(update={name: listed})
+
+
+def _id_of(told: Any) -> str:
+    loop_id = getattr(told, "id", None)
+    return str(loop_id) if loop_id is not None else f"{told.character_a}-{told.character_b}"
+
+
+def _without_state(record: SceneRecord, source_id: str) -> SceneRecord:
+    entity_id, _, attribute = source_id.partition(".")
+    changes = []
+    is_found = False
+    for change in record.state_changes:
+        kept = change.changes
+        if change.entity_id == entity_id and attribute in kept:
+            is_found = True
+            kept = {name: value for name, value in kept.items() if name != attribute}
+        if kept:
+            changes.append(change.model_copy(update={"changes": kept}))
+    if not is_found:
+        raise _not_held("state", source_id)
+    return record.model_copy(update={"state_changes": changes})
+
+
+def _with_value(record: SceneRecord, source_id: str, said: str, known: Sequence[Entity]) -> SceneRecord:
+    entity_id, _, attribute = source_id.partition(".")
+    changes = list(record.state_changes)
+    for index, change in enumerate(changes):
+        if change.entity_id == entity_id and attribute in change.changes:
+            value = _value_of(said, change.changes[attribute], known)
+            changes[index] = change.model_copy(update={"changes": {**change.changes, attribute: value}})
+            return record.model_copy(update={"state_changes": changes})
+    raise _not_held("state", source_id)
+
+
+def _value_of(said: str, old: Any, known: Sequence[Entity]) -> Any:
+    """Return what somebody wrote as a value of the same kind: a list, an entity's id, or words."""
+    if isinstance(old, Mapping):
+        raise UserInputError("a value of several fields is changed in the record: `novelgen record edit`")
+    lines = [line.strip() for line in said.splitlines() if line.strip()]
+    old_values = old if isinstance(old, list) else [old]
+    ids = {each.entity_id for each in known}
+    bearers = {name.casefold(): each.entity_id for each in known for name in each.names()[::-1]}
+    names_ids = any(isinstance(each, str) and each in ids for each in old_values)
+    kept = {str(each): each for each in old_values}
+    values = [
+        kept[line] if line in kept else bearers.get(line.casefold(), line) if names_ids else line for line in lines
+    ]
+    return values if isinstance(old, list) else values[0] if len(values) == 1 else said
+
+
+def _not_held(kind: str, source_id: str) -> UserInputError:
+    return UserInputError(f"the record of the scene holds no {kind} {source_id!r}; look at the scene again")

@@ -1,0 +1,205 @@
+"""Plans of scenes: the next scene to write and its plan, in a file, in the project or said in words."""
+
+from __future__ import annotations
+
+import contextlib
+import logging
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from pydantic import BaseModel, ConfigDict
+
+from novelgen.errors import InvalidFileError, UnknownProjectError
+from novelgen.models.plan import ChapterPlan, ScenePlan
+from novelgen.models.position import ChapterIndex, SceneIndex
+from runtime.files.file_reading import parse_json, read_json_file, read_text_file, validated
+from runtime.files.numbered_lines import read_numbered_lines
+from runtime.files.paths import ProjectPaths
+from runtime.files.project_files import in_first_shape, load_chapter_plan
+from runtime.files.scene_plans import own_scene_plan, planned_places
+from runtime.story.projects import StoryProjects
+
+logger = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True, slots=True)
+class PlannedScene:
+    """A scene that is to be written: where, its plan, and the plan of its chapter where there is one."""
+
+    chapter_index: int
+    scene_index: int
+    plan: ScenePlan
+    chapter_plan: ChapterPlan | None = None
+
+
+class PlanLine(BaseModel):
+    """A line of a plans file, without whatever else is on it."""
+
+    model_config = ConfigDict(strict=True)
+
+    plan_id: str
+    chapter_index: ChapterIndex
+    scene_index: SceneIndex
+    scene_plan: ScenePlan
+
+
+@dataclass(frozen=True, slots=True)
+class NumberedPlan:
+    """A line of a plans file: its number, and the plan or why there is none."""
+
+    number: int
+    plan: PlanLine | None = None
+    problem: str = ""
+
+
+class StoryScenePlans(StoryProjects):
+    """Plans of scenes: the next scene to write and its plan, in a file, in the project or said in words."""
+
+    def find_planned_scene(
+        self,
+        *,
+        chapter_index: int | None = None,
+        scene_index: int | None = None,
+        plan_file: Path | None = None,
+        spoken_plan: Mapping[str, Any] | None = None,
+    ) -> PlannedScene:
+        """Find the scene that is to be written next, and its plan."""
+        self.require_project_files()
+        paths = self._stores.paths(self.project_id)
+        written = _read_plan_file(plan_file, paths) if plan_file is not None else None
+        if chapter_index is None and isinstance(written, ChapterPlan):
+            chapter_index = written.chapter_number
+        if chapter_index is None or scene_index is None:
+            next_chapter, next_scene = self._next_place(chapter_index)
+            chapter_index = next_chapter if chapter_index is None else chapter_index
+            scene_index = next_scene if scene_index is None else scene_index
+        place = {"chapter_index": chapter_index, "scene_index": scene_index}
+        if spoken_plan is not None:
+            plan = validated(ScenePlan, {"scene_number": scene_index, **spoken_plan}, where="the plan")
+            return PlannedScene(**place, plan=plan, chapter_plan=_chapter_plan(paths, chapter_index))
+        if isinstance(written, ChapterPlan):
+            if written.chapter_number != chapter_index:
+                raise InvalidFileError(
+                    f"{str(plan_file)!r} plans chapter {written.chapter_number}, not {chapter_index}; leave out --chapter"
+                )
+            return PlannedScene(**place, plan=_scene_of(written, scene_index, plan_file), chapter_plan=written)
+        if written is not None:
+            if written.scene_number not in (None, scene_index):
+                logger.warning(
+                    "the plan says scene_number %d, but --scene is %d, which counts", written.scene_number, scene_index
+                )
+            return PlannedScene(**place, plan=written, chapter_plan=_chapter_plan(paths, chapter_index))
+        found, chapter_plan = find_own_plan(paths, **place)
+        return PlannedScene(**place, plan=found, chapter_plan=chapter_plan)
+
+    def list_own_plans(self, *, until: tuple[int, int], last: int = 50) -> list[PlannedScene]:
+        """List the plans that a project has, in story order: those of its chapters' plans and of its context files."""
+        self.require_project_files()
+        paths = self._stores.paths(self.project_id)
+        places = [place for place in planned_places(paths) if place <= until]
+        found: list[PlannedScene] = []
+        for place in reversed(places):
+            if len(found) == last:
+                break
+            with contextlib.suppress(InvalidFileError):
+                plan, chapter_plan = own_scene_plan(paths, chapter_index=place[0], scene_index=place[1])
+                if plan is not None:
+                    found.append(PlannedScene(*place, plan=plan, chapter_plan=chapter_plan))
+        return found[::-1]
+
+    def _next_place(self, chapter_index: int | None) -> tuple[int, int]:
+        """Return the scene after the last stored one of a chapter; without a chapter the first after all that is stored."""
+        try:
+            with self._stores.database(self.project_id).read() as unit:
+                places = [(each.chapter_index, each.scene_index) for each in unit.scenes.list_as_of()]
+        except UnknownProjectError:
+            places = []
+        if chapter_index is None:
+            return max((chapter for chapter, _ in places), default=0) + 1, 1
+        return chapter_index, max((scene for chapter, scene in places if chapter == chapter_index), default=0) + 1
+
+
+def find_own_plan(paths: ProjectPaths, *, chapter_index: int, scene_index: int) -> tuple[ScenePlan, ChapterPlan | None]:
+    """Return the plan that a project has of a scene, and that of its chapter where there is one."""
+    found, chapter_plan = own_scene_plan(paths, chapter_index=chapter_index, scene_index=scene_index)
+    if found is None:
+        chapter_file = str(paths.chapter_plan_file(chapter_index))
+        problem = "there is no" if chapter_plan is None else f"no scene {scene_index} in"
+        raise InvalidFileError(
+            f"no plan of scene {chapter_index}:{scene_index}: {problem} {chapter_file!r}, and no --plan was given; "
+            'write one of them, --plan FILE being a ScenePlan as JSON, or say it: --purpose "…" --with NAME --at PLACE'
+        )
+    return found, chapter_plan
+
+
+def read_plan_text(text: str, *, where: str = "the plan") -> ScenePlan | ChapterPlan:
+    """Read what a plan file holds: the plan of a scene, or of a chapter in either shape of novel-gen."""
+    return _plan_of(parse_json(text, where=where), where=where)
+
+
+def read_plan_lines(file: Path) -> list[NumberedPlan]:
+    """Read a file of plans: one JSON object per line, or the plan of one chapter as JSON.
+
+    Only plan_id, chapter_index, scene_index and scene_plan of a line are read. What else is there, such
+    as an answer key, is dropped before anything looks at the line.
+    """
+    text = read_text_file(file)
+    lines = read_numbered_lines(text, PlanLine, file=file, id_fields=("plan_id",), example="P001")
+    plans = _plans_of_chapter(text, file) or [NumberedPlan(each.number, each.value, each.problem) for each in lines]
+    if not plans:
+        raise InvalidFileError(f"{str(file)!r} holds no plan; write one JSON object per line")
+    return plans
+
+
+def _read_plan_file(file: Path, paths: ProjectPaths) -> ScenePlan | ChapterPlan:
+    if not file.exists():
+        raise InvalidFileError(
+            f"there is no plan at {str(file)!r}; write a ScenePlan there, or leave out --plan to take the scene of "
+            f"{str(paths.chapters / 'chapter_NNN_plan.json')!r}"
+        )
+    return _plan_of(read_json_file(file), where=repr(str(file)))
+
+
+def _plan_of(data: Any, *, where: str) -> ScenePlan | ChapterPlan:
+    if isinstance(data, dict) and "scenes" in data:
+        return validated(ChapterPlan, in_first_shape(data), where=where)
+    return validated(ScenePlan, data, where=where)
+
+
+def _scene_of(plan: ChapterPlan, scene_index: int, file: Path | None) -> ScenePlan:
+    scene = plan.scene(scene_index)
+    if scene is None:
+        planned = ", ".join(str(each.scene_number) for each in plan.scenes) or "none"
+        raise InvalidFileError(f"{str(file)!r} plans no scene {scene_index}; it plans: {planned}")
+    return scene
+
+
+def _chapter_plan(paths: ProjectPaths, chapter_index: int) -> ChapterPlan | None:
+    return load_chapter_plan(paths.chapter_plan_file(chapter_index))
+
+
+def _plans_of_chapter(text: str, file: Path) -> list[NumberedPlan]:
+    """Return the scenes of a chapter's plan; nothing where the file holds something else."""
+    where = repr(str(file))
+    try:
+        data = parse_json(text, where=where)
+    except InvalidFileError:
+        return []
+    if not isinstance(data, dict) or "scenes" not in data:
+        return []
+    chapter = validated(ChapterPlan, in_first_shape(data), where=where)
+    place = chapter.chapter_number
+    return [
+        NumberedPlan(
+            number,
+            PlanLine(
+                plan_id=f"{place}_{scene.scene_number}",
+                chapter_index=place,
+                scene_index=scene.scene_number or 0,
+                scene_plan=scene,
+            ),
+        )
+        for number, scene in enumerate(chapter.scenes, start=1)
+    ]

@@ -1,0 +1,367 @@
+"""Reading a scene beside what it established: every fact with the words of the scene that prove it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Literal
+
+from pydantic import BaseModel, Field
+
+from novelgen.context.labels import Labels, labels_for
+from novelgen.context.lines import render_value
+from novelgen.errors import UnknownSceneError
+from novelgen.memory.evidence import QuoteFinder
+from novelgen.models.entity import Entity
+from novelgen.models.knowledge import ALL_LIVED, READER, KnowledgeKind, KnowledgeSource
+from novelgen.models.memory import DISTILLED_TYPES, StoryMemoryChunk
+from novelgen.models.position import END_OF_STORY, StoryPosition
+from novelgen.models.record import RecordedLearning, RecordedMemory, SceneRecord
+from novelgen.models.state import StateChange
+from runtime.storage.records import EntityOrigin, ExtractionStatus, MemoryStatus, SceneState, StoredScene
+from runtime.storage.unit import UnitOfWork
+from runtime.story.base import StoryBase
+from runtime.story.references import known_entities
+
+FactKind = Literal[
+    "memory",
+    "state",
+    "newcomer",
+    "thread_planted",
+    "thread_moved",
+    "thread_ended",
+    "relationship",
+    "learnt",
+    "repeated",
+]
+
+FactMaker = Literal["author", "model", "record"]
+"""Whose word a fact is: the author's, a model's, or that of a record that was supplied."""
+
+
+class NamedEntity(BaseModel):
+    """Somebody or something that a fact is about, by the name of the position."""
+
+    entity_id: str
+    name: str
+
+
+class EstablishedFact(BaseModel):
+    """Something that a scene established, as it is read at a position."""
+
+    kind: FactKind
+    source_id: str = Field(
+        description="Of a memory or thread its id; of a state C3.status; of a pair C0-C3; of a learning its number."
+    )
+    about: str = Field(default="", description="Whom a state or relationship is of, by name.")
+    text: str
+    value: str = Field(default="", description="Of a state its value alone, of several one a line, to be changed.")
+    was: str = Field(default="", description="Of a state its value before, where it had one.")
+    span: tuple[int, int] | None = Field(
+        default=None, description="Characters [start, end) of the scene that prove it; None: no quote is known."
+    )
+    is_verified: bool = True
+    importance: int | None = Field(default=None, description="Of a memory, from 1 to 10.")
+    event_type: str = Field(default="", description="Of a memory, the kind of event.")
+    entities: list[NamedEntity] = Field(
+        default_factory=list, description="Whom a memory is about, as far as they are known at the position."
+    )
+    known_by: list[str] = Field(default_factory=list, description="Names of all who know it, where that is said.")
+    hidden_from: list[str] = Field(default_factory=list, description="Names of those from whom it is kept.")
+    made_by: FactMaker = "record"
+    is_note: bool = Field(default=False, description="The author noted it; no record brought it.")
+    is_pinned: bool = False
+    status: MemoryStatus = "active"
+    replaced_by: str = Field(default="", description="Memory that has taken its place by the position.")
+    learnt_as: KnowledgeKind | None = Field(default=None, description="Of what was learnt: known, doubted, …")
+    learnt_how: KnowledgeSource | None = None
+    learnt_from: str = Field(default="", description="Name of whom it was learnt from.")
+
+
+class ReadScene(BaseModel):
+    """A scene with its text and what it established."""
+
+    scene: StoredScene
+    on_stage: list[str] = Field(default_factory=list, description="Names as of the position.")
+    pov: str = Field(default="", description="From whose point of view it is told, by name.")
+    location: str = ""
+    summary: list[str] = Field(default_factory=list)
+    key_events: list[str] = Field(default_factory=list)
+    emotional_beats: list[str] = Field(default_factory=list)
+    facts: list[EstablishedFact] = Field(
+        default_factory=list, description="In the order of their quotes; those without one come last."
+    )
+    rejected: list[EstablishedFact] = Field(
+        default_factory=list, description="Memories that the author left out or rejected."
+    )
+
+
+class ListedState(SceneState):
+    """How far a scene was read for facts, with what it holds."""
+
+    facts: int = 0
+    unverified: int = Field(default=0, description="Facts that no words of the scene prove.")
+
+
+class StorySceneReading(StoryBase):
+    """Reading a scene beside what it established: every fact with the words of the scene that prove it."""
+
+    def read_scene(self, *, position: StoryPosition, as_of: StoryPosition | None = None) -> ReadScene:
+        """Return a scene's text and what it established."""
+        cut = as_of or END_OF_STORY
+        if not cut.admits(position.chapter_index, position.scene_index):
+            raise UnknownSceneError(
+                f"scene {str(position)!r} does not lie before {str(cut)!r}; read at a later position"
+            )
+        with self._stores.database(self.project_id).read() as unit:
+            scene = unit.scenes.require(position)
+            entities = known_entities(unit, as_of)
+            teller = _Teller(unit, scene, cut, {each.entity_id: each.name for each in entities})
+            facts = [*teller.memories(), *teller.states(), *teller.newcomers(entities)]
+            if scene.record is not None:
+                facts += [*teller.threads(), *teller.relationships(), *teller.learnt(), *teller.repeated()]
+            rejected = teller.memories(statuses=("banned", "deleted"))
+        record = scene.record
+        return ReadScene(
+            scene=scene,
+            on_stage=[teller.name(each) for each in scene.participants],
+            pov=teller.name(scene.pov or ""),
+            location=teller.name(scene.location_id or ""),
+            summary=[] if record is None else record.summary,
+            key_events=[] if record is None else record.key_events,
+            emotional_beats=[] if record is None else record.emotional_beats,
+            facts=sorted(facts, key=lambda fact: (fact.span is None, fact.span or (0, 0))),
+            rejected=rejected,
+        )
+
+    def list_scene_states(self, *, as_of: StoryPosition | None = None, with_counts: bool = True) -> list[ListedState]:
+        """Return how far each scene was read for facts, and what it holds, in story order."""
+        cut = as_of or END_OF_STORY
+        with self._stores.database(self.project_id).read() as unit:
+            unit.projects.require()
+            states = unit.scenes.states(as_of=cut, with_lengths=with_counts)
+            counts = unit.scenes.fact_counts(as_of=cut) if with_counts else {}
+        return [
+            ListedState(**dict(each), **dict(counts.get((each.chapter_index, each.scene_index)) or _NOTHING_COUNTED))
+            for each in states
+        ]
+
+
+_NOTHING_COUNTED = {"facts": 0, "unverified": 0}
+
+
+@dataclass(frozen=True)
+class _Teller:
+    """Tells what a scene established, within a transaction."""
+
+    unit: UnitOfWork
+    scene: StoredScene
+    cut: StoryPosition
+    names: Mapping[str, str]
+
+    @property
+    def place(self) -> tuple[int, int]:
+        return self.scene.chapter_index, self.scene.scene_index
+
+    @property
+    def made_by(self) -> FactMaker:
+        return _MAKERS.get(self.scene.record_origin, "record")
+
+    @property
+    def record(self) -> SceneRecord:
+        empty = SceneRecord(chapter_index=self.scene.chapter_index, scene_index=self.scene.scene_index)
+        return self.scene.record or empty
+
+    def name(self, entity_id: str) -> str:
+        return self.names.get(entity_id, entity_id)
+
+    def memories(self, statuses: Sequence[MemoryStatus] = ("active",)) -> list[EstablishedFact]:
+        recorded = {each.memory_id: each for each in self.record.memories}
+        found = [
+            (status, each)
+            for status in statuses
+            for each in self.unit.memories.of_scenes(
+                [self.place], as_of=self.cut, content_types=DISTILLED_TYPES, statuses=[status], as_brought=True
+            )
+        ]
+        return [self._memory(each, status, recorded.get(each.source_id or each.chunk_id)) for status, each in found]
+
+    def _memory(
+        self, chunk: StoryMemoryChunk, status: MemoryStatus, recorded: RecordedMemory | None
+    ) -> EstablishedFact:
+        return EstablishedFact(
+            kind="memory",
+            source_id=chunk.source_id or chunk.chunk_id,
+            text=chunk.content,
+            span=chunk.source_span,
+            is_verified=chunk.verified,
+            importance=chunk.importance,
+            event_type=chunk.event_type or "",
+            entities=[
+                NamedEntity(entity_id=each, name=self.names[each])
+                for each in chunk.entities_mentioned
+                if each in self.names
+            ],
+            known_by=self._named([] if recorded is None else recorded.known_by),
+            hidden_from=self._named([] if recorded is None else recorded.hidden_from),
+            made_by="author" if chunk.origin == "author" else self.made_by,
+            is_note=chunk.content_type == "note",
+            is_pinned=chunk.tier == "pinned",
+            status=status,
+            replaced_by=chunk.superseded_by or "",
+        )
+
+    def _named(self, ids: Sequence[str]) -> list[str]:
+        return [self.names[each] for each in ids if each in self.names]
+
+    def states(self) -> list[EstablishedFact]:
+        changed = list(dict.fromkeys(each.entity_id for each in self.record.state_changes))
+        if not changed:
+            return []
+        labels = labels_for(self.unit.projects.require().language)
+        told = self.unit.states.stated_in(self.scene.position, entity_ids=changed)
+        earlier = self.unit.states.standing_before(
+            self.scene.position,
+            attributes={each.attribute for each in told},
+            entity_ids={each.entity_id for each in told},
+        )
+        before = {(each.entity_id, each.attribute): each for each in earlier}
+        return [self._state(each, before.get((each.entity_id, each.attribute)), labels) for each in told]
+
+    def _state(self, change: StateChange, earlier: StateChange | None, labels: Labels) -> EstablishedFact:
+        value = _value(change, self.names, labels)
+        was = "" if earlier is None else _value(earlier, self.names, labels)
+        return EstablishedFact(
+            kind="state",
+            source_id=f"{change.entity_id}.{change.attribute}",
+            about=self.name(change.entity_id),
+            text=f"{labels.attribute(change.attribute)}{labels.colon}{value}",
+            value=_lines(change.value, self.names, labels),
+            was=was if was not in (value, _NO_VALUE) else "",
+            span=change.source_span,
+            is_verified=change.verified,
+            made_by=self.made_by,
+        )
+
+    def newcomers(self, entities: Sequence[Entity]) -> list[EstablishedFact]:
+        return [
+            EstablishedFact(
+                kind="newcomer",
+                source_id=each.entity_id,
+                about=each.name,
+                text=each.role or each.description,
+                made_by=self.made_by,
+            )
+            for each in entities
+            if (each.first_chapter, each.first_scene) == self.place
+        ]
+
+    def threads(self) -> list[EstablishedFact]:
+        record = self.record
+        # Descriptions as they stood then: an author may have said more of a thread since.
+        going_on = [
+            *(each.id for each in record.open_loops_advanced),
+            *(each.id for each in record.open_loops_resolved),
+        ]
+        threads = self.unit.threads.list_as_of(as_of=self.cut, loop_ids=going_on) if going_on else []
+        known = {each.loop_id: each.description for each in threads}
+        told: list[tuple[FactKind, str, str]] = [
+            *(("thread_planted", each.id, each.description) for each in record.open_loops_created),
+            *(("thread_moved", each.id, each.note) for each in record.open_loops_advanced),
+            *(("thread_ended", each.id, each.resolution_summary) for each in record.open_loops_resolved),
+        ]
+        return [
+            EstablishedFact(
+                kind=kind,
+                source_id=thread_id,
+                about="" if kind == "thread_planted" else known.get(thread_id, ""),
+                text=text,
+                made_by=self.made_by,
+            )
+            for kind, thread_id, text in told
+        ]
+
+    def relationships(self) -> list[EstablishedFact]:
+        return [
+            EstablishedFact(
+                kind="relationship",
+                source_id=f"{each.character_a}-{each.character_b}",
+                about=f"{self.name(each.character_a)} – {self.name(each.character_b)}",
+                text=each.event or each.relationship_type or each.status,
+                made_by=self.made_by,
+            )
+            for each in self.record.relationship_changes
+        ]
+
+    def learnt(self) -> list[EstablishedFact]:
+        finder = QuoteFinder(self.scene.text or "")
+        ids = {name for each in self.record.learned for name in each.memory_ids}
+        contents = self._contents(ids - {ALL_LIVED})
+        return [self._learnt(number, each, contents, finder) for number, each in enumerate(self.record.learned)]
+
+    def _learnt(
+        self, number: int, told: RecordedLearning, contents: Mapping[str, str], finder: QuoteFinder
+    ) -> EstablishedFact:
+        found = finder.find(told.evidence)
+        return EstablishedFact(
+            kind="learnt",
+            source_id=str(number),
+            about="" if told.character_id == READER else self.name(told.character_id),
+            text=" · ".join(contents[each] for each in told.memory_ids if each in contents),
+            span=found and (found.start, found.end),
+            is_verified=found is not None or not told.evidence,
+            learnt_as=told.kind,
+            learnt_how=told.how,
+            learnt_from=self.name(told.from_id or ""),
+            made_by=self.made_by,
+        )
+
+    def repeated(self) -> list[EstablishedFact]:
+        finder = QuoteFinder(self.scene.text or "")
+        contents = self._contents({each.memory_id for each in self.record.memories_repeated})
+        facts = []
+        for number, each in enumerate(self.record.memories_repeated):
+            if each.memory_id in contents:
+                found = finder.find(each.evidence)
+                facts.append(
+                    EstablishedFact(
+                        kind="repeated",
+                        source_id=str(number),
+                        text=contents[each.memory_id],
+                        span=found and (found.start, found.end),
+                        made_by=self.made_by,
+                    )
+                )
+        return facts
+
+    def _contents(self, source_ids: set[str]) -> dict[str, str]:
+        found = self.unit.memories.by_source_ids(sorted(source_ids), as_of=self.cut)
+        return {source_id: each.content for source_id, each in found.items()}
+
+
+_NO_VALUE = "—"
+
+_MAKERS: Mapping[EntityOrigin, FactMaker] = {"author": "author", "extracted": "model"}
+
+
+def _value(change: StateChange, names: Mapping[str, str], labels: Labels) -> str:
+    return _NO_VALUE if change.value in (None, [], "") else render_value(change.value, names, labels)
+
+
+def _lines(value: Any, names: Mapping[str, str], labels: Labels) -> str:
+    values = value if isinstance(value, list) else [value]
+    return "\n".join(render_value(each, names, labels) for each in values if each not in (None, ""))
+
+
+ReadingState = Literal["model", "record", "author", "text", "failed", "waiting"]
+
+
+def reading_state(
+    *, has_record: bool, record_origin: EntityOrigin, extraction_status: ExtractionStatus
+) -> ReadingState:
+    """Return in a word how far a scene was read for facts, and by whom."""
+    if has_record:
+        return _MAKERS.get(record_origin, "record")
+    if extraction_status == "failed":
+        return "failed"
+    return "waiting" if extraction_status == "pending" else "text"

@@ -1,0 +1,185 @@
+"""Stored scenes and their records: looking at them, inserting, moving and deleting them, correcting a record."""
+
+from __future__ import annotations
+
+from pydantic import BaseModel, Field, ValidationError
+
+from novelgen.errors import InvalidFileError, InvalidPositionError, UserInputError
+from novelgen.models.context import ReportIssue
+from novelgen.models.position import StoryPosition
+from novelgen.models.record import SceneRecord
+from novelgen.models.user_file import StoryPart
+from runtime.ingest.indexing import IndexingResult, drain_outbox
+from runtime.ingest.ingest import delete_scene as delete_stored_scene
+from runtime.ingest.ingest import ingest_scene
+from runtime.ingest.scene_input import SceneInput
+from runtime.storage.records import MemoryFilter, StoredScene
+from runtime.storage.unit import UnitOfWork
+from runtime.story.base import StoryBase
+
+
+class ListedScene(BaseModel):
+    """A stored scene with the names of who is on stage."""
+
+    scene: StoredScene
+    on_stage: list[str] = Field(default_factory=list)
+    part: str = Field(default="", description="Title of the part, such as a volume, that its chapter stands in.")
+
+
+class SceneChange(BaseModel):
+    """What became of scenes that were inserted, moved or deleted."""
+
+    position: str
+    moved: int = Field(default=0, description="Scenes that have another place than before.")
+    removed: int = Field(default=0, description="Memories that went with the scene.")
+    indexing: IndexingResult = Field(default_factory=IndexingResult)
+
+
+class SceneRecordView(BaseModel):
+    """A scene's record, an empty one where it has none, and what no quote of the scene proves."""
+
+    record: SceneRecord
+    is_stored: bool
+    extraction_status: str
+    failure_reason: str = ""
+    unverified: list[str] = Field(default_factory=list)
+
+
+class RecordReplacement(BaseModel):
+    """A record that took the place of what was stored."""
+
+    position: str
+    issues: list[ReportIssue] = Field(default_factory=list)
+    indexing: IndexingResult = Field(default_factory=IndexingResult)
+
+
+class StoryScenes(StoryBase):
+    """Stored scenes and their records: looking at them, inserting, moving and deleting them, correcting a record."""
+
+    def list_scenes(self) -> list[ListedScene]:
+        """Return the stored scenes in story order, without their texts and records."""
+        with self._stores.database(self.project_id).read() as unit:
+            scenes = unit.scenes.list_as_of()
+            names = _names(unit, self.project_id)
+            parts = _parts(unit)
+        return [_listed(scene, names, parts) for scene in scenes]
+
+    def scene_places(self) -> list[tuple[int, int]]:
+        """Return chapter and scene of every stored scene in story order, for who needs no more of them."""
+        with self._stores.database(self.project_id).read() as unit:
+            return unit.scenes.places()
+
+    def get_scene(self, *, position: StoryPosition) -> ListedScene:
+        """Return a stored scene with its text."""
+        with self._stores.database(self.project_id).read() as unit:
+            return _listed(unit.scenes.require(position), _names(unit, self.project_id), _parts(unit))
+
+    def insert_scene(self, *, position: StoryPosition, text: str | None = None, title: str = "") -> SceneChange:
+        """Make room at a place and store a new scene there; those from there on move by one."""
+        if text is not None and position.scene_index is None:
+            raise InvalidPositionError(f"{str(position)!r} is a chapter; name the place of the scene: {position}:1")
+        if text is not None and not text.strip():
+            raise UserInputError(f"the new scene {str(position)!r} holds no text; nothing was moved")
+        with self._stores.database(self.project_id).write() as unit:
+            moved = unit.scenes.insert_gap(position)
+        if text is None:
+            return SceneChange(
+                position=str(position), moved=moved, indexing=drain_outbox(self._stores, self.project_id)
+            )
+        chapter_index, scene_index = position.chapter_index or 0, position.scene_index or 0
+        scene = SceneInput(chapter_index=chapter_index, scene_index=scene_index, title=title, text=text.strip())
+        result = ingest_scene(self._stores, self.project_id, scene)
+        return SceneChange(position=str(position), moved=moved, indexing=result.indexing)
+
+    def move_scene(self, *, source: StoryPosition, target: StoryPosition) -> SceneChange:
+        """Move a scene, or a whole chapter; the others close up and make room."""
+        if (source.scene_index is None) != (target.scene_index is None):
+            raise InvalidPositionError(
+                f"{str(source)!r} and {str(target)!r} are not alike; move a scene to a scene's place (3:2 5:1) or a "
+                "chapter to a chapter's (3 5)"
+            )
+        with self._stores.database(self.project_id).write() as unit:
+            if source.scene_index is None:
+                chapters = source.chapter_index or 0, target.chapter_index or 0
+                moved = unit.scenes.move_chapter(*chapters)
+            else:
+                moved = unit.scenes.move_scene(source, target)
+        return SceneChange(position=str(target), moved=moved, indexing=drain_outbox(self._stores, self.project_id))
+
+    def delete_scene(self, *, position: StoryPosition) -> SceneChange:
+        """Delete a scene with everything that came from it; the author's notes stay."""
+        result = delete_stored_scene(self._stores, self.project_id, position)
+        return SceneChange(position=str(position), removed=result.scenes[0].removed, indexing=result.indexing)
+
+    def get_record(self, *, position: StoryPosition) -> SceneRecordView:
+        """Return what a scene established, with the facts that no quote of it proves."""
+        with self._stores.database(self.project_id).read() as unit:
+            scene = unit.scenes.require(position)
+            unverified = _unverified_facts(unit, scene)
+        return SceneRecordView(
+            record=_record_of(scene),
+            is_stored=scene.record is not None,
+            extraction_status=scene.extraction_status,
+            failure_reason=scene.failure_reason or "",
+            unverified=unverified,
+        )
+
+    def replace_record(self, *, position: StoryPosition, written: str, source_name: str) -> RecordReplacement:
+        """Store a record that the author wrote, in place of what came from the old one."""
+        with self._stores.database(self.project_id).read() as unit:
+            scene = unit.scenes.require(position)
+        replacement = SceneInput(
+            chapter_index=scene.chapter_index,
+            scene_index=scene.scene_index,
+            title=scene.title,
+            text=scene.text or "",
+            record=_parsed_record(written, scene, source_name),
+            record_origin="author",
+        )
+        result = ingest_scene(self._stores, self.project_id, replacement)
+        return RecordReplacement(position=str(position), issues=result.scenes[0].issues, indexing=result.indexing)
+
+
+def _names(unit: UnitOfWork, project_id: str) -> dict[str, str]:
+    return {each.entity.entity_id: each.entity.name for each in unit.entities.list_all()}
+
+
+def _parts(unit: UnitOfWork) -> list[StoryPart]:
+    return [StoryPart.model_validate(part) for part in unit.projects.require().settings.get("parts", ())]
+
+
+def _listed(scene: StoredScene, names: dict[str, str], parts: list[StoryPart]) -> ListedScene:
+    holding = (each for each in parts if each.first_chapter <= scene.chapter_index <= each.last_chapter)
+    return ListedScene(
+        scene=scene,
+        on_stage=[names.get(each, each) for each in scene.participants],
+        part=next((each.title for each in holding), ""),
+    )
+
+
+def _record_of(scene: StoredScene) -> SceneRecord:
+    empty = SceneRecord(chapter_index=scene.chapter_index, scene_index=scene.scene_index, title=scene.title)
+    return scene.record or empty
+
+
+def _unverified_facts(unit: UnitOfWork, scene: StoredScene) -> list[str]:
+    memories = unit.memories.list_matching(MemoryFilter(unverified_only=True))
+    changes = unit.states.unverified(scene_id=scene.scene_id)
+    facts = [
+        f"memory {stored.chunk.source_id}: {stored.chunk.content}"
+        for stored in memories
+        if stored.scene_id == scene.scene_id
+    ]
+    return facts + [f"state {change.entity_id}.{change.attribute}: {change.value}" for change in changes]
+
+
+def _parsed_record(text: str, scene: StoredScene, name: str) -> SceneRecord:
+    try:
+        record = SceneRecord.model_validate_json(text)
+    except ValidationError as error:
+        first = error.errors()[0]
+        field = ".".join(map(str, first["loc"])) or "the file"
+        raise InvalidFileError(f"{name!r} is no scene record: {field}: {first['msg']}; nothing was changed") from error
+    # A record belongs to the scene that it is given for, wherever that stood when it was written.
+    place = {"chapter_index": scene.chapter_index, "scene_index": scene.scene_index}
+    return record.model_copy(update=place)

@@ -1,0 +1,268 @@
+"""What characters keep to themselves, to whom it may be told, and the flags of a story."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from datetime import datetime
+from typing import Any
+
+from pydantic import BaseModel, Field, ValidationError
+
+from novelgen.characters.dispositions import Disposition, folded_disposition
+from novelgen.characters.memory import Moment, as_moment
+from novelgen.characters.mind import Mind, View
+from novelgen.characters.recall import ProtectedLine
+from novelgen.characters.secrets import Secret, SecretStanding, UnlockConditions, require_secret
+from novelgen.characters.withheld import withheld_places
+from novelgen.errors import UserInputError
+from novelgen.language.normalise import name_key
+from novelgen.language.scrub import scrub_text, scrub_tree
+from novelgen.nearest import did_you_mean
+from runtime.async_twins import async_twin
+from runtime.files.file_reading import described, shown
+from runtime.storage.character.dispositions import Disclosure, FlagChange
+from runtime.storage.unit import UnitOfWork
+from runtime.story.base import StoryBase
+from runtime.story.dispositions import happened, header_line, other_id_of, terms_between
+from runtime.story.references import known_entities
+
+OPEN: frozenset[SecretStanding] = frozenset(("unlocked", "known"))
+"""Standings in which a secret may be told."""
+
+
+class SecretState(BaseModel):
+    """How a secret stands towards a listener; for an author, not for a prompt: it holds the text."""
+
+    secret: Secret
+    standing: SecretStanding
+    hint: str | None = Field(default=None, description="What may be let slip while it is not unlocked.")
+
+
+@dataclass(frozen=True, slots=True)
+class SecretView:
+    """What a character may tell somebody."""
+
+    open: list[Secret] = field(default_factory=list)
+    hints: list[str] = field(default_factory=list)
+    closed: list[Secret] = field(default_factory=list)
+
+
+class StorySecrets(StoryBase):
+    """What characters keep to themselves, to whom it may be told, and the flags of a story."""
+
+    def keep_secret(self, *, character_id: str, secret: Mapping[str, Any] | Secret) -> Secret:
+        """Let a character keep a secret, in place of the one of that id."""
+        if not isinstance(secret, Secret | Mapping):
+            raise UserInputError(
+                f"that is no secret: {shown(secret)}; pass a mapping with secret_id, text and what unlocks it"
+            )
+        try:
+            given = secret if isinstance(secret, Secret) else Secret.model_validate(scrub_tree(dict(secret)))
+        except ValidationError as error:
+            raise UserInputError(f"that is no secret: {described(error)}{_meant_field(error)}") from error
+        with self._stores.database(self.project_id).write() as unit:
+            unit.play.keep_secret(character_id, given)
+        return given
+
+    def drop_secret(self, *, character_id: str, secret_id: str) -> Secret:
+        """Take a secret away from a character."""
+        with self._stores.database(self.project_id).write() as unit:
+            secret = require_secret(unit.play.secrets(character_id), secret_id)
+            unit.play.drop_secret(character_id, secret_id)
+        return secret
+
+    def list_secrets(self, *, character_id: str, to: str, as_of: Moment | None = None) -> list[SecretState]:
+        """List a character's secrets, as they stand towards a listener."""
+        with self._stores.database(self.project_id).read() as unit:
+            other_id = other_id_of(unit, to)
+            disposition = folded_disposition(unit.play.dispositions(character_id, other_id, as_of=as_of))
+            return _states(unit, character_id, other_id, disposition, as_of=as_of)
+
+    def reveal_secret(
+        self, *, character_id: str, secret_id: str, to: str, at: Moment | None = None, now: datetime | None = None
+    ) -> Disclosure:
+        """Write down that a character told somebody a secret: it stays known to them, whatever becomes of trust."""
+        with self._stores.database(self.project_id).write() as unit:
+            return reveal_in(unit, character_id, secret_id, to=to, at=at, now=now or self._stores.clock())
+
+    def show_item(
+        self, *, character_id: str, item: str, by: str, at: Moment | None = None, now: datetime | None = None
+    ) -> Disclosure:
+        """Write down that somebody showed a character a thing, which may be what unlocks a secret."""
+        name = scrub_text(item).strip()
+        if not name:
+            raise UserInputError("the item has no name; say what was shown")
+        moment = now or self._stores.clock()
+        with self._stores.database(self.project_id).write() as unit:
+            disclosure = Disclosure(
+                character_id=character_id,
+                other_id=other_id_of(unit, by),
+                kind="shown",
+                subject=name,
+                **dict(happened(at, moment)),
+            )
+            unit.play.disclose(disclosure)
+        return disclosure
+
+    def set_flag(
+        self,
+        name: str,
+        value: Any = True,
+        *,
+        at: tuple[int, int] | datetime | None = None,
+        clock: Callable[[], datetime] | None = None,
+    ) -> None:
+        """Let a flag of a game take a value, which may unlock what characters keep secret.
+
+        Args:
+            name: The flag.
+            value: Anything that JSON holds.
+            at: When: session and turn, or a datetime; None means now.
+            clock: Tells the present moment of the game; None takes the computer's.
+
+        Raises:
+            UserInputError: When the name is empty, or JSON cannot hold the value.
+        """
+        at = as_moment(at)
+        now = (clock or self._stores.clock)()
+        flag = scrub_text(name).strip()
+        if not flag:
+            raise UserInputError("the flag has no name; pass one such as 'bridge_burnt'")
+        require_json(value, f"flag {flag!r}")
+        moment = now or self._stores.clock()
+        with self._stores.database(self.project_id).write() as unit:
+            change = FlagChange(name=flag, value=scrub_tree(value), **dict(happened(at, moment)))
+            unit.play.set_flag(change)
+        return change
+
+    def flags(self, *, as_of: tuple[int, int] | datetime | None = None) -> dict[str, Any]:
+        """Return the flags of a game with their values.
+
+        Args:
+            as_of: The values that they had then: session and turn, or a datetime; None means now.
+        """
+        as_of = as_moment(as_of)
+        with self._stores.database(self.project_id).read() as unit:
+            return flags_in(unit, as_of)
+
+    aset_flag = async_twin(set_flag)
+    aflags = async_twin(flags)
+
+
+def _meant_field(error: ValidationError) -> str:
+    """Return which field was meant by one that is misspelt."""
+    first = error.errors(include_url=False)[0]
+    if first["type"] != "extra_forbidden":
+        return ""
+    known = {**Secret.model_fields, **UnlockConditions.model_fields}
+    return did_you_mean(str(first["loc"][-1]), known)
+
+
+def reveal_in(
+    unit: UnitOfWork, character_id: str, secret_id: str, *, to: str, at: Moment | None, now: datetime
+) -> Disclosure:
+    """Write down that a secret was told, within a transaction."""
+    secret = require_secret(unit.play.secrets(character_id), secret_id)
+    if secret.never:
+        raise UserInputError(f"secret {secret_id!r} is never told; keep it without `never` first")
+    disclosure = Disclosure(
+        character_id=character_id,
+        other_id=other_id_of(unit, to),
+        kind="revealed",
+        subject=secret_id,
+        **dict(happened(at, now)),
+    )
+    unit.play.disclose(disclosure)
+    return disclosure
+
+
+def flags_in(unit: UnitOfWork, as_of: Moment | None) -> dict[str, Any]:
+    """Return the flags with their values, within a transaction."""
+    return {each.name: each.value for each in unit.play.flag_changes(as_of=as_of)}
+
+
+def secret_view(unit: UnitOfWork, character_id: str, to: str, *, as_of: Moment | None) -> SecretView:
+    """Return what a character may tell a listener."""
+    other_id = other_id_of(unit, to)
+    if other_id == character_id:
+        return SecretView(open=unit.play.secrets(character_id))
+    disposition = folded_disposition(unit.play.dispositions(character_id, other_id, as_of=as_of))
+    states = _states(unit, character_id, other_id, disposition, as_of=as_of)
+    return SecretView(
+        open=[each.secret for each in states if each.standing in OPEN],
+        hints=[each.hint for each in states if each.hint is not None],
+        closed=[each.secret for each in states if each.standing not in OPEN],
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class Towards:
+    """What a recall towards a listener adds and keeps back."""
+
+    header: Sequence[ProtectedLine] = ()
+    closed: Sequence[Secret] = ()
+    own_names: Sequence[str] = ()
+
+    def kept_back(self, mind: Mind, view: View) -> View:
+        """Return a view of memories without those that tell a secret which is closed."""
+        places = withheld_places(mind, self.closed, own_names=self.own_names)
+        if not places:
+            return view
+        live = view.live.copy()
+        live[places] = False
+        return replace(view, live=live)
+
+
+def towards_listener(
+    unit: UnitOfWork, mind: Mind, character_id: str, to: str | None, *, as_of: Moment | None, now: datetime
+) -> Towards:
+    """Return what a recall towards a listener adds and keeps back."""
+    if to is None:
+        closed = unit.play.secrets(character_id)
+        return Towards(closed=closed, own_names=names_of(unit, character_id) if closed else [])
+    other_id = other_id_of(unit, to)
+    if other_id == character_id:
+        return Towards()
+    changes = unit.play.dispositions(character_id, other_id, as_of=as_of)
+    terms = terms_between(mind, other_id, changes, as_of=as_of, now=now)
+    states = _states(unit, character_id, other_id, terms.disposition, as_of=as_of)
+    closed = [each.secret for each in states if each.standing not in OPEN]
+    return Towards([header_line(terms)], closed, names_of(unit, character_id) if closed else [])
+
+
+def names_of(unit: UnitOfWork, character_id: str) -> list[str]:
+    """Return every name of a character; none for somebody who is no entity."""
+    entities = {each.entity_id: each for each in known_entities(unit, None)}
+    return entities[character_id].names() if character_id in entities else []
+
+
+def _states(
+    unit: UnitOfWork, character_id: str, other_id: str, disposition: Disposition, *, as_of: Moment | None
+) -> list[SecretState]:
+    secrets: Sequence[Secret] = unit.play.secrets(character_id)
+    if not secrets:
+        return []
+    disclosures = unit.play.disclosures(character_id, other_id, as_of=as_of)
+    shown = [each.subject for each in disclosures if each.kind == "shown"]
+    told = {name_key(each.subject) for each in disclosures if each.kind == "revealed"}
+    flags = flags_in(unit, as_of)
+    states = []
+    for secret in secrets:
+        standing = secret.standing(disposition, flags=flags, items=shown, is_known=name_key(secret.secret_id) in told)
+        hint = secret.hint(disposition, flags=flags, items=shown) if standing == "hinted" else None
+        states.append(SecretState(secret=secret, standing=standing, hint=hint))
+    return states
+
+
+def require_json(value: Any, what: str) -> None:
+    """Refuse what JSON cannot hold."""
+    if isinstance(value, Mapping):
+        for key, each in value.items():
+            require_json(key, what)
+            require_json(each, what)
+    elif isinstance(value, list | tuple):
+        for each in value:
+            require_json(each, what)
+    elif not (value is None or isinstance(value, str | int | float | bool)) or value != value:
+        raise UserInputError(f"{what} cannot be {value!r}; pass text, a number, true, false, a list or a mapping")

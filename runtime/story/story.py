@@ -1,0 +1,376 @@
+"""One story for Python programs: the services as methods of an object, each that blocks with an async twin."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+from langchain_core.language_models import BaseChatModel
+from langchain_core.retrievers import BaseRetriever
+from langchain_core.runnables import Runnable, RunnableLambda
+from langchain_core.tools import BaseTool
+from pydantic import BaseModel
+
+from novelgen.chains.story_memory_retriever import StoryMemoryRetriever
+from novelgen.errors import UserInputError
+from novelgen.models.chunk_context import ChunkContext, MemoryPriority
+from novelgen.models.context import MemoryContextRequest, SceneMemoryContext
+from novelgen.models.knowledge import KnowledgeMode
+from novelgen.models.memory import ContentType
+from novelgen.models.position import StoryPosition
+from novelgen.nearest import did_you_mean
+from runtime.async_twins import async_twin
+from runtime.chunk_context import build_chunk_context
+from runtime.files.project_files import in_first_shape
+from runtime.files.scene_plans import own_scene_plan
+from runtime.graph_nodes import (
+    CONTEXT_KEY,
+    PROMPT_KEY,
+    RECORD_KEY,
+    REPORT_KEY,
+    TEXT_KEY,
+    build_context_node,
+    build_scene_node,
+)
+from runtime.langchain_tools import build_memory_tools
+from runtime.langgraph_store import StoryStore
+from runtime.search.story_memory import DEFAULT_TOP_K, StoryMemoryTools
+from runtime.stores import MemoryStores
+from runtime.story.base import Place, position_of
+from runtime.story.contexts import ContextBuilder, ContextOptions
+from runtime.story.diagnosis import Diagnosis, diagnose
+from runtime.story.extraction import is_extraction_model_set
+from runtime.story.scene_summary import summarize_scene
+from runtime.story_continuity import StoryContinuity
+from runtime.story_editing import StoryEditing
+from runtime.story_filling import StoryFilling, read_given
+from runtime.story_game import StoryGame
+from runtime.story_knowledge import StoryKnowledge
+from runtime.story_lookup import StoryLookup
+from runtime.story_tools.attachment_tools import build_attachment_tools
+from runtime.story_tools.toolset import build_story_tools
+
+_PLAN_KEYS = ("chapter_index", "scene_index", "scene_plan", "chapter_plan")
+
+
+class Story(StoryFilling, StoryLookup, StoryKnowledge, StoryContinuity, StoryEditing, StoryGame):
+    """The memory of one story; safe to share between threads. `Memory.story` gives it.
+
+    Positions are `StoryPosition`s, `(chapter, scene)` pairs or chapter numbers; what is read at a position lies
+    strictly before it. Entities are named by id, name or alias.
+
+    Args:
+        stores: Open stores; they are not closed here.
+        project_id: The project.
+        chat_model: Chat model in place of the setting's.
+    """
+
+    def __init__(self, stores: MemoryStores, project_id: str, *, chat_model: BaseChatModel | None = None) -> None:
+        self._stores = stores
+        self._chat_model = chat_model
+        self._tools = StoryMemoryTools(stores)
+        self._is_awake = False
+        self.project_id = project_id
+
+    def __repr__(self) -> str:
+        return f"Story({self.project_id!r})"
+
+    # --- Writing the next scene ---
+
+    def context(
+        self,
+        chapter_index: int,
+        scene_index: int,
+        scene_plan: Any = None,
+        *,
+        chapter_plan: Any = None,
+        characters: Any = None,
+        settings: Any = None,
+        hints: Sequence[str] = (),
+        pov: str = "",
+        knowledge: KnowledgeMode | None = None,
+        top_k: int | None = None,
+        write_file: bool = False,
+    ) -> SceneMemoryContext:
+        """Build the memory context of a planned scene: what it must not contradict and should pick up.
+
+        Args:
+            chapter_index: Chapter of the planned scene.
+            scene_index: The scene within its chapter.
+            scene_plan: A mapping, a ScenePlan, or a Pydantic model or dataclass of your own with its fields: location,
+                characters, purpose, key_actions, … None takes the scene of the chapter plan, else the project's own.
+            chapter_plan: The plan of the whole chapter, in the same forms, also as novel-gen writes it.
+            characters: The characters, as a CharactersConfig or alike; None takes those of the project.
+            settings: What the story says of itself; None takes the project's settings.json.
+            hints: Free remarks that the search should heed.
+            pov: From whose point of view: a name, an alias or an id; over the plan's own.
+            knowledge: What becomes of what that one does not know: `separate`, `exclude` or `mark`; None takes the
+                settings', and `separate` where they say nothing.
+            top_k: At most so many memories, beside their budget; None takes the setting's, by default no such bound.
+            write_file: Keep the context as `scene_<chapter>_<scene>_memory.json` in the project's folder, too.
+
+        Returns:
+            The context; `as_prompt()` renders it. What fails inside stands in its `report.issues`.
+
+        Raises:
+            UserInputError: When the plan is none, or a field is misspelt; names the right one.
+        """
+        asked = {
+            "chapter_index": chapter_index,
+            "scene_index": scene_index,
+            "scene_plan": scene_plan,
+            "chapter_plan": chapter_plan,
+            "characters": characters,
+            "settings": settings,
+            "hints": list(hints),
+            "pov": pov,
+            "knowledge": knowledge,
+            "top_k": top_k,
+        }
+        return self._built([asked], write_files=write_file)[0]
+
+    def contexts(self, plans: Iterable[Mapping[str, Any]], *, write_file: bool = False) -> list[SceneMemoryContext]:
+        """Build the contexts of several planned scenes, in their order.
+
+        Args:
+            plans: Mappings of the arguments of `context`: chapter_index, scene_index, scene_plan, ….
+            write_file: As for `context`.
+
+        Raises:
+            UserInputError: As `context`.
+        """
+        return self._built(plans, write_files=write_file)
+
+    def chunk_context(
+        self,
+        text: str,
+        *,
+        chapter_index: int | None = None,
+        limit: int | None = None,
+        language: str | None = None,
+        priority: MemoryPriority | None = None,
+        touch: bool | None = None,
+    ) -> ChunkContext:
+        """Build the glossary and memories that a translator or editor of a piece of text must know.
+
+        Args:
+            text: The piece of text, a paragraph to a few pages.
+            chapter_index: The chapter in which it stands; None means the whole book.
+            limit: At most so many memories; None takes the project's setting, by default 10.
+            language: Language of the headings; None takes the story's.
+            priority: `score`, or `least_recently_read` for what no context showed for longest; None takes the setting.
+            touch: Note on the memories shown that they were read now; None takes the setting, by default no.
+        """
+        self._awaken()
+        return build_chunk_context(
+            self.project_id,
+            text,
+            chapter_index,
+            limit,
+            stores=self._stores,
+            language=language,
+            priority=priority,
+            touch=touch,
+        )
+
+    def summarize_scene(self, text: str, *, max_bullets: int | None = None) -> list[str]:
+        """Sum a scene up in three to five bullets, by the model where there is one, else in its own sentences.
+
+        Nothing is stored. Where the model fails, the sentences are told, and a warning is logged.
+
+        Args:
+            text: The scene.
+            max_bullets: Most bullets; None takes the setting's.
+
+        Raises:
+            UserInputError: When the text is empty or too long.
+        """
+        return summarize_scene(
+            text, chat_model=self._chat_model, max_bullets=max_bullets, settings=self._stores.settings
+        ).bullets
+
+    # --- Care ---
+
+    def check_health(self, *, repair: bool = False) -> Diagnosis:
+        """Look at everything that can keep the memory from working, as `novelgen doctor` does.
+
+        Args:
+            repair: Whether to bring the vector index to what the database says first.
+        """
+        return diagnose(self._stores, self.project_id, repair=repair)
+
+    # --- LangChain ---
+
+    def retriever(
+        self,
+        *,
+        k: int = DEFAULT_TOP_K,
+        as_of: Place = None,
+        entities: Sequence[str] = (),
+        content_type: ContentType | None = None,
+        tags: Sequence[str] = (),
+        min_relevance: float = 0.0,
+    ) -> BaseRetriever:
+        """Return the story's memory as a LangChain retriever.
+
+        Args:
+            k: At most so many documents.
+            as_of: Only what lies strictly before this position.
+            entities: Only memories of one of these.
+            content_type: Only this kind of memory.
+            tags: Only memories with one of these tags.
+            min_relevance: Only what fits at least so well; see `search`.
+        """
+        self._awaken()
+        return StoryMemoryRetriever(
+            memory=self._tools,
+            project_id=self.project_id,
+            as_of=position_of(as_of),
+            k=k,
+            entities=list(entities),
+            content_type=content_type,
+            memory_tags=list(tags),
+            min_relevance=min_relevance,
+        )
+
+    def tools(self, *, as_of: Place = None) -> list[BaseTool]:
+        """Return LangChain tools for an agent, which reach this story alone.
+
+        They search, look up states and the timeline, find characters and places, make new ones, and tell of
+        relationships, threads and who knows what. What goes wrong in a call is answered as data.
+
+        Args:
+            as_of: Position that is being planned: only what lies strictly before it is read, and what a tool states
+                holds after the last scene before it.
+        """
+        position = position_of(as_of)
+        looking_up = build_memory_tools(self._stores, project_id=self.project_id, as_of=position)
+        story_tools = build_story_tools(self._stores, self.project_id, position, chat_model=self._chat_model)
+        return [*looking_up, *story_tools]
+
+    def attachment_tools(self) -> list[BaseTool]:
+        """Return LangChain tools for an agent that keeps this story's memories and what they are attached to in order.
+
+        They reach the whole story, what is still to come included: they are for editors and translators. What such an
+        agent should be told of attachments is the text of `runtime.story_tools.attachment_tools.attachment_guidance`.
+        """
+        return build_attachment_tools(self._stores, self.project_id)
+
+    def as_step(self, *, as_prompt: bool = False, write_file: bool = False) -> Runnable[Any, Any]:
+        """Return a step for LangChain chains that builds contexts.
+
+        It takes a mapping of the arguments of `context` (chapter_index, scene_index, scene_plan, …; other keys are
+        ignored), or a MemoryContextRequest.
+
+        Args:
+            as_prompt: Give the text for a prompt in place of the SceneMemoryContext.
+            write_file: As for `context`.
+        """
+
+        def build(asked: Any) -> Any:
+            [context] = self._built([asked], write_files=write_file)
+            return context.as_prompt() if as_prompt else context
+
+        return RunnableLambda(build).with_config(run_name="story_memory")
+
+    # --- LangGraph ---
+
+    def as_context_node(
+        self, *, prompt_key: str | None = PROMPT_KEY, json_key: str | None = CONTEXT_KEY
+    ) -> Runnable[Any, dict[str, Any]]:
+        """Return a node for LangGraph that puts the context of a planned scene into the graph's state.
+
+        Of the state it reads chapter_index and scene_index, and where they are there scene_plan, chapter_plan, pov,
+        hints, knowledge and top_k, as `context` takes them; all else is the graph's own.
+
+        Args:
+            prompt_key: Key of the state for the block of a prompt; None leaves it out.
+            json_key: Key for the context as JSON, which checkpoints can keep; None leaves it out.
+        """
+        return build_context_node(
+            lambda asked: self._built([asked], write_files=False)[0], prompt_key=prompt_key, json_key=json_key
+        )
+
+    def as_scene_node(
+        self, *, text_key: str = TEXT_KEY, record_key: str = RECORD_KEY, report_key: str = REPORT_KEY
+    ) -> Runnable[Any, dict[str, Any]]:
+        """Return a node for LangGraph that takes a finished scene in; where a model is set, it reads it out.
+
+        Of the state it reads chapter_index, scene_index, the text, and where there is one the record of the scene. What
+        could not be stored or read stands in the report with the reason, and the graph goes on.
+
+        Args:
+            text_key: Key of the state for the text.
+            record_key: Key for what the scene established; with a record no model reads it.
+            report_key: Key for what became of it, a `SceneReport` as JSON.
+        """
+        has_model = self._chat_model is not None or is_extraction_model_set(self._stores.settings)
+        return build_scene_node(
+            self.ingest,
+            self.extract if has_model else None,
+            self.what_changed,
+            text_key=text_key,
+            record_key=record_key,
+            report_key=report_key,
+        )
+
+    def as_store(self, *, as_of: Place = None) -> StoryStore:
+        """Return the story's memory as a store of LangGraph, for agents that put, get and search.
+
+        Args:
+            as_of: Only what lies strictly before is read, and what is put is read from there on; None means the end of
+                what is stored, and that what is put holds everywhere.
+        """
+        return StoryStore(self._stores, self.project_id, as_of=position_of(as_of))
+
+    acontext = async_twin(context)
+    acontexts = async_twin(contexts)
+    achunk_context = async_twin(chunk_context)
+    asummarize_scene = async_twin(summarize_scene)
+    acheck_health = async_twin(check_health)
+
+    def _built(self, asked: Iterable[Any], *, write_files: bool) -> list[SceneMemoryContext]:
+        requests = [self._request(each) for each in asked]
+        options = ContextOptions(model=self._chat_model)
+        builder = ContextBuilder(self._stores, self.project_id, options, write_files=write_files)
+        self._awaken()
+        return [builder.build_request(each) for each in requests]
+
+    def _request(self, asked: Any) -> MemoryContextRequest:
+        """Read what a caller asks a context for, with the project's own plans where it has none."""
+        given = {name: value for name, value in dict(asked).items() if name in _fields_said(asked)}
+        _require_plan_keys(given)
+        if given.setdefault("project_id", self.project_id) != self.project_id:
+            raise UserInputError(
+                f"a context of project {given['project_id']!r} was asked of {self!r}; ask memory.story for it"
+            )
+        place = StoryPosition(given.get("chapter_index"), given.get("scene_index"))
+        if place.chapter_index is None or place.scene_index is None:
+            raise UserInputError("a context needs its place; pass chapter_index and scene_index")
+        given["chapter_plan"] = in_first_shape(given.get("chapter_plan"))
+        own_plan, own_chapter_plan = own_scene_plan(
+            self._stores.paths(self.project_id), chapter_index=place.chapter_index, scene_index=place.scene_index
+        )
+        if given["chapter_plan"] is None:
+            given["chapter_plan"] = own_chapter_plan
+        if given.get("scene_plan") is None:
+            in_chapter = read_given(MemoryContextRequest, {**given, "scene_plan": {}}).chapter_plan
+            given["scene_plan"] = (in_chapter and in_chapter.scene(place.scene_index)) or own_plan
+        if given["scene_plan"] is None:
+            raise UserInputError(
+                f"there is no plan of scene {str(place)!r}; pass scene_plan, such as "
+                '{"location": "…", "characters": ["…"], "purpose": "…"}'
+            )
+        return read_given(MemoryContextRequest, given)
+
+
+def _require_plan_keys(given: Mapping[str, Any]) -> None:
+    """Refuse a key that is nearly one of place or plan where that is missing; other keys are a chain's own."""
+    missing = [key for key in _PLAN_KEYS if key not in given]
+    for key in map(str, given):
+        if key not in MemoryContextRequest.model_fields and (meant := did_you_mean(key, missing, likeness=0.85)):
+            raise UserInputError(f"a context takes no key {key!r}{meant}")
+
+
+def _fields_said(asked: Any) -> Iterable[str]:
+    return asked.model_fields_set if isinstance(asked, BaseModel) else dict(asked)

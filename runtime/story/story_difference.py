@@ -1,0 +1,193 @@
+"""What a scene, or a stretch of scenes, changed in the story: since the author last wrote, or wherever is asked."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Iterable, Sequence
+from typing import Literal
+
+from novelgen.context.story_difference import StoryStretch, tell_difference
+from novelgen.errors import DatabaseError, InvalidPositionError, UnknownSceneError
+from novelgen.models.context import ReportIssue
+from novelgen.models.entity import revealed_identity
+from novelgen.models.knowledge import ALL_LIVED
+from novelgen.models.memory import DISTILLED_TYPES, SUMMARY_TYPE
+from novelgen.models.position import Place, StoryPosition
+from novelgen.models.story_difference import StoryDifference, StretchTotals, ToldScene
+from runtime.async_twins import async_twin
+from runtime.storage.records import StoredScene
+from runtime.storage.unit import UnitOfWork
+from runtime.story.base import position_of
+from runtime.story.thread_ledger import StoryThreadLedger
+
+logger = logging.getLogger(__name__)
+
+CHANGES_STAGE = "changes"
+
+MAX_SCENES_TOLD_TOGETHER = 5
+"""Scenes of one chapter that were taken in at once are told of together up to so many; of more the last one is."""
+
+
+class StoryDifferences(StoryThreadLedger):
+    """What a scene, or a stretch of scenes, changed in the story: since the author last wrote, or wherever is asked."""
+
+    def what_changed(self, *, since: Place = None, until: Place = None) -> StoryDifference:
+        """Tell what changed between two points: facts, states, who holds what, threads, knowledge, relationships.
+
+        Also who came for the first time, died, or turned out to be somebody else. Nothing later than `until` is told
+        or let on. `novelgen.context.difference_block` makes lines of it, in the story's language.
+
+        Args:
+            since: Told is what the scenes from here on changed; None means the last scene before `until`.
+            until: Nothing from here on is told; None means the end of the story.
+
+        Raises:
+            InvalidPositionError: When `until` does not lie after `since`.
+        """
+        since = position_of(since)
+        until = position_of(until)
+        if since is not None and until is not None and until <= since:
+            raise InvalidPositionError(f"{str(until)!r} does not lie after {str(since)!r}; turn them round")
+        with self._stores.database(self.project_id).read() as unit:
+            scenes = _scenes_between(unit, since, until)
+            is_chinese = unit.projects.require().language.lower().startswith("zh")
+        language: Literal["en", "zh"] = "zh" if is_chinese else "en"
+        if not scenes:
+            return StoryDifference(project_id=self.project_id, language=language)
+        begin, end = since or scenes[0].position, _after(scenes[-1])
+        if until is not None:
+            end = min(end, until)
+        ledger = self.thread_ledger(as_of=end)
+        with self._stores.database(self.project_id).read() as unit:
+            said = [each.event() for each in unit.knowledge.said_between(begin, end)]
+            memories = unit.memories.of_scenes(
+                [(each.chapter_index, each.scene_index) for each in scenes],
+                as_of=end,
+                content_types=[*DISTILLED_TYPES, SUMMARY_TYPE],
+            )
+            about = {each.source_id for each in said} - {ALL_LIVED}
+            ended = {each.supersedes for each in memories if each.supersedes}
+            earlier = unit.memories.by_source_ids(sorted(about | ended), as_of=end)
+            changed = unit.states.changed_between(begin, end)
+            entities_before = unit.entities.list_as_of(as_of=begin)
+            entities = unit.entities.list_as_of(as_of=end)
+            stretch = StoryStretch(
+                project_id=self.project_id,
+                language=language,
+                since=begin,
+                until=end,
+                scenes=[_told(each) for each in scenes],
+                memories=memories,
+                replaced=earlier,
+                changes=unit.states.changes_before(end, entity_ids=changed) if changed else [],
+                ledger=ledger,
+                said=said,
+                told={source_id: memory for source_id, memory in earlier.items() if source_id in about},
+                relationships_before=unit.relationships.list_as_of(as_of=begin),
+                relationships=unit.relationships.list_as_of(as_of=end),
+                entities_before=entities_before,
+                entities=entities,
+                masks=_masks(
+                    unit, {each.entity_id for each in entities_before} - {each.entity_id for each in entities}, end
+                ),
+                seen_before=frozenset(_seen(unit, begin)),
+                seen=[each for scene in scenes for each in (*scene.participants, scene.location_id) if each],
+            )
+        return tell_difference(stretch)
+
+    def what_scene_changed(self, *, position: StoryPosition) -> StoryDifference:
+        """Return what one scene changed, or one whole chapter."""
+        chapter_index = position.chapter_index or 0
+        if position.scene_index is not None:
+            with self._stores.database(self.project_id).read() as unit:
+                end = _after(unit.scenes.require(position))
+            return self.what_changed(since=position, until=end)
+        found = self.what_changed(since=position, until=StoryPosition(chapter_index + 1))
+        if not found.scenes:
+            raise UnknownSceneError(
+                f"no scene of chapter {chapter_index} is stored; list them with `novelgen scene list {self.project_id}`"
+            )
+        return found
+
+    def what_taken_changed(self, *, taken: Iterable[Place]) -> StoryDifference | None:
+        """Return what scenes changed that were just taken in or read, for the end of a report.
+
+        A few scenes of one chapter that follow one another are told of together. Of more the last one is told of, with
+        totals of all.
+        """
+        places = sorted(set(taken))
+        if not places:
+            return None
+        try:
+            difference = self._changes_of(places)
+        except DatabaseError as error:
+            logger.warning("project %r: what changed cannot be told: %s", self.project_id, error)
+            message = f"the scenes are stored, but what they changed cannot be told: {error}"
+            issue = ReportIssue(stage=CHANGES_STAGE, kind="unavailable", message=message)
+            return StoryDifference(project_id=self.project_id, issues=[issue])
+        is_silent = difference.is_empty and (difference.totals is None or not difference.totals.has_changes)
+        return None if is_silent else difference
+
+    def _changes_of(self, places: Sequence[Place]) -> StoryDifference:
+        first, last = StoryPosition(*places[0]), StoryPosition(*places[-1])
+        end = StoryPosition(places[-1][0], places[-1][1] + 1)
+        if len(places) == 1:
+            return self.what_changed(since=last, until=end)
+        whole = self.what_changed(since=first, until=end)
+        is_one_piece = [(each.chapter_index, each.scene_index) for each in whole.scenes] == list(places)
+        is_short = len(places) <= MAX_SCENES_TOLD_TOGETHER and first.chapter_index == last.chapter_index
+        if is_one_piece and is_short:
+            return whole
+        difference = self.what_changed(since=last, until=end)
+        totals = _totals(whole) if is_one_piece else StretchTotals(scenes=len(places))
+        return difference.model_copy(update={"totals": totals})
+
+    awhat_changed = async_twin(what_changed)
+
+
+def _totals(whole: StoryDifference) -> StretchTotals:
+    kinds = [each.kind for each in whole.threads]
+    return StretchTotals(
+        scenes=len(whole.scenes),
+        facts=whole.facts_in_all,
+        newcomers=len(whole.newcomers),
+        threads_planted=kinds.count("planted"),
+        threads_ended=sum(kind not in ("planted", "moved", "overdue") for kind in kinds),
+        deaths=len(whole.deaths),
+    )
+
+
+def _scenes_between(unit: UnitOfWork, since: StoryPosition | None, until: StoryPosition | None) -> list[StoredScene]:
+    end = until or StoryPosition()
+    if since is None:
+        return unit.scenes.list_as_of(as_of=end, last=1)
+    return unit.scenes.list_as_of(as_of=end, since=since)
+
+
+def _after(scene: StoredScene) -> StoryPosition:
+    return StoryPosition(scene.chapter_index, scene.scene_index + 1)
+
+
+def _told(scene: StoredScene) -> ToldScene:
+    return ToldScene(
+        chapter_index=scene.chapter_index,
+        scene_index=scene.scene_index,
+        title=scene.title,
+        has_record=scene.record is not None,
+    )
+
+
+def _masks(unit: UnitOfWork, gone: set[str], end: StoryPosition) -> dict[str, str]:
+    """Return who is not shown any more since the story has told who it is, by whom."""
+    stored = [found.entity for each in sorted(gone) if (found := unit.entities.get(each)) is not None]
+    revealed = {each.entity_id: told for each in stored if (told := revealed_identity(each)) is not None}
+    return {
+        entity_id: told.entity_id
+        for entity_id, told in revealed.items()
+        if end.admits(told.chapter_index, told.scene_index)
+    }
+
+
+def _seen(unit: UnitOfWork, before: StoryPosition) -> set[str]:
+    casts = unit.scenes.casts(as_of=before)
+    return {each for cast in casts for each in (*cast.participants, cast.location_id) if each}

@@ -1,0 +1,183 @@
+"""The summaries of a story's chapters and parts: looking at them, writing them, and letting a model write them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any, Literal
+
+from langchain_core.language_models import BaseChatModel
+from pydantic import BaseModel, Field
+
+from novelgen.chains.summary_chain import SummaryChain, SummaryRequest
+from novelgen.errors import UserInputError
+from novelgen.memory.outline import SummaryOrigin
+from novelgen.models.context import ReportIssue
+from novelgen.models.position import END_OF_STORY, StoryPosition
+from runtime.storage.story.summaries import StandingSummary, StorySummaries, SummaryLevel
+from runtime.storage.unit import UnitOfWork
+from runtime.story.base import StoryBase
+from runtime.story.extraction import build_extraction_model
+
+SummaryState = Literal["current", "outdated", "withheld", "unfinished"]
+
+
+class ListedSummary(BaseModel):
+    """A chapter or part with what is told of it."""
+
+    level: SummaryLevel
+    number: int
+    title: str = ""
+    first_chapter: int
+    last_chapter: int
+    told: str = Field(default="", description="What a context tells once it is over; empty: nothing is known.")
+    origin: SummaryOrigin = "made"
+    written: str = Field(default="", description="What somebody wrote, where that is not what is told.")
+    state: SummaryState = Field(
+        default="current",
+        description="outdated: older than its scenes; withheld: scenes went elsewhere; unfinished: goes on.",
+    )
+
+
+class SummaryWriting(BaseModel):
+    """What a model wrote; what it failed at keeps the made summary."""
+
+    written: list[ListedSummary] = Field(default_factory=list)
+    issues: list[ReportIssue] = Field(default_factory=list)
+
+
+class StorySummarizing(StoryBase):
+    """The summaries of a story's chapters and parts: looking at them, writing them, and letting a model write them."""
+
+    def list_summaries(self, *, as_of: StoryPosition | None = None) -> list[ListedSummary]:
+        """Return every stored chapter and every part that has begun, chapters first, in order."""
+        chapters_per_part = self._stores.settings.memory.summarization.chapters_per_part
+        cut = as_of or END_OF_STORY
+        with self._stores.database(self.project_id).read() as unit:
+            places = [place for place in unit.scenes.places() if cut.admits(*place)]
+            chapters = sorted({chapter_index for chapter_index, _ in places})
+            last = max(chapters, default=-1)
+            parts = unit.story_parts(last_chapter=last, chapters_per_part=chapters_per_part)
+            told = unit.story_summaries(chapters_per_part=chapters_per_part, as_of=cut)
+            written = unit.summaries.list_as_of(as_of=cut)
+        listed = [
+            ListedSummary(level="chapter", number=number, first_chapter=number, last_chapter=number)
+            for number in chapters
+        ] + [
+            ListedSummary(level="part", **part.model_dump())
+            for part in parts
+            if any(part.holds(chapter) for chapter in chapters)
+        ]
+        over = max((each for each in chapters if cut.admits(each, None)), default=-1)
+        return [_completed(each, told, written, over) for each in listed]
+
+    def get_summary(self, *, level: SummaryLevel, number: int) -> ListedSummary:
+        """Return one chapter or part."""
+        listed = self.list_summaries()
+        found = next((each for each in listed if (each.level, each.number) == (level, number)), None)
+        if found is None:
+            known = [each.number for each in listed if each.level == level]
+            raise UserInputError(f"nothing is stored of {level} {number!r} of {self.project_id!r}; there are {known!r}")
+        return found
+
+    def write_author_summary(self, *, level: SummaryLevel, number: int, text: str) -> ListedSummary:
+        """Store a person's summary; an empty text takes what was written away, and the made one holds again."""
+        found = self.get_summary(level=level, number=number)
+        with self._stores.database(self.project_id).write() as unit:
+            _store(unit, self.project_id, found, text, "author")
+        return self.get_summary(level=level, number=number)
+
+    def write_model_summaries(
+        self,
+        *,
+        only: tuple[SummaryLevel, int] | None = None,
+        model: str | BaseChatModel | None = None,
+        progress: Callable[[int, int], Any] | None = None,
+    ) -> SummaryWriting:
+        """Let a model write the summaries that are missing: of what is over and nobody has written, chapters first.
+
+        Each is stored by itself, so that a broken run goes on where it stopped; one whose scenes change meanwhile is
+        dropped. No transaction is open while the model writes.
+        """
+        writer = build_extraction_model(self._stores.settings, model)
+        if only:
+            chosen = [self.get_summary(level=only[0], number=only[1])]
+        else:
+            chosen = self.list_summaries()
+        wanted = [each for each in chosen if only or _is_missing(each)]
+        if only:
+            _require_writable(self.project_id, wanted[0])
+        chain = SummaryChain(writer, timeout_s=self._stores.settings.memory.summarization.timeout_s)
+        result = SummaryWriting()
+        for done, summary in enumerate(wanted, start=1):
+            self._write_one(chain, summary, result)
+            if progress is not None:
+                progress(done, len(wanted))
+        return result
+
+    def _write_one(self, chain: SummaryChain, summary: ListedSummary, result: SummaryWriting) -> None:
+        chapters = (summary.first_chapter, summary.last_chapter)
+        with self._stores.database(self.project_id).read() as unit:
+            events = unit.summaries.events(*chapters)
+            before = unit.summaries.source_hash(*chapters)
+            names = [name for each in unit.entities.list_all() for name in each.entity.names()]
+        if not events:
+            return
+        answer = chain.invoke(SummaryRequest(events=events, names=names))
+        place = f"{summary.level} {summary.number}"
+        if answer.issue is not None:
+            told = answer.issue.model_copy(update={"message": f"{place}: {answer.issue.message}"})
+            result.issues.append(told)
+            return
+        with self._stores.database(self.project_id).write() as unit:
+            if unit.summaries.source_hash(*chapters) != before:
+                message = f"{place} changed meanwhile; what the model wrote was dropped"
+                result.issues.append(ReportIssue(stage="summary", kind="stale", message=message))
+                return
+            _store(unit, self.project_id, summary, answer.text, "model")
+        result.written.append(summary.model_copy(update={"told": answer.text, "origin": "model", "state": "current"}))
+
+
+def _store(
+    unit: UnitOfWork, project_id: str, summary: ListedSummary, text: str, origin: Literal["author", "model"]
+) -> None:
+    unit.summaries.write(
+        summary.level, summary.number, text, chapters=(summary.first_chapter, summary.last_chapter), origin=origin
+    )
+
+
+def _is_missing(summary: ListedSummary) -> bool:
+    return summary.state != "unfinished" and summary.origin == "made" and bool(summary.told)
+
+
+def _require_writable(project_id: str, summary: ListedSummary) -> None:
+    place = f"{summary.level} {summary.number}"
+    if summary.state == "unfinished":
+        raise UserInputError(f"{place!r} is not over yet; write it when its last chapter is stored")
+    if summary.origin == "author":
+        raise UserInputError(
+            f"you wrote {place!r} yourself; take that away with `novelgen summary edit` before a model writes it"
+        )
+    if not summary.told:
+        raise UserInputError(
+            f"no record tells what happens in {place!r}; let a model read its scenes first with "
+            f"`novelgen extract {project_id}`"
+        )
+
+
+def _completed(
+    summary: ListedSummary, told: StorySummaries, written: Sequence[StandingSummary], last_over: int
+) -> ListedSummary:
+    """Fill in what is told of a chapter or part, and how what was written stands."""
+    if summary.level == "chapter":
+        texts = {each.chapter_index: (each.summary, each.origin) for each in told.chapters}
+    else:
+        texts = {each.part_number: (each.summary, each.origin) for each in told.parts}
+    text, origin = texts.get(summary.number, ("", "made"))
+    own = [each for each in written if (each.summary.level, each.summary.number) == (summary.level, summary.number)]
+    shown = next((each for each in own if each.summary.text == text), own[-1] if own else None)
+    state: SummaryState = shown.standing if shown else "current"
+    unused = "" if shown is None or shown.summary.text == text else shown.summary.text
+    is_over = summary.last_chapter <= last_over
+    return summary.model_copy(
+        update={"told": text, "origin": origin, "written": unused, "state": state if is_over else "unfinished"}
+    )

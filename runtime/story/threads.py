@@ -1,0 +1,246 @@
+"""What users do with threads, the questions and promises that a story leaves open: look, plant, move, end."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from novelgen.errors import UserInputError
+from novelgen.models.position import END_OF_STORY, StoryPosition
+from novelgen.models.record import RecordedLoop, RecordedLoopAdvance, RecordedLoopResolution, ThreadEnding
+from novelgen.models.state import LoopImportance, LoopStatus, OpenLoop
+from runtime.async_twins import async_twin
+from runtime.storage.story.threads import ThreadNotes
+from runtime.storage.unit import UnitOfWork
+from runtime.story.base import Place, StoryBase, position_of
+from runtime.story.references import MAX_LISTED, known_entities, place_of_statement, resolved_ids
+
+
+class ListedThread(OpenLoop, ThreadNotes):
+    """A thread as it stands, with what its author notes of it, which is for authors and never for prompts."""
+
+
+WAITING: tuple[LoopStatus, ...] = ("open", "advanced")
+"""Statuses of threads that wait for an answer."""
+
+DEFAULT_DUE = 10
+
+
+class StoryThreads(StoryBase):
+    """What users do with threads, the questions and promises that a story leaves open: look, plant, move, end."""
+
+    def list_threads(
+        self, *, statuses: Sequence[LoopStatus] = WAITING, as_of: StoryPosition | None = None
+    ) -> list[ListedThread]:
+        """List threads in the order in which they were planted."""
+        position = as_of or END_OF_STORY
+        with self._stores.database(self.project_id).read() as unit:
+            found = unit.threads.list_as_of(as_of=position, statuses=statuses or WAITING)
+            return _noted(unit, found, position)
+
+    def due_threads(self, *, limit: int = DEFAULT_DUE, as_of: StoryPosition | None = None) -> list[ListedThread]:
+        """List the waiting threads that are most due, by weight times age in scenes."""
+        position = as_of or END_OF_STORY
+        with self._stores.database(self.project_id).read() as unit:
+            return _noted(unit, unit.threads.due(as_of=position, limit=limit), position)
+
+    def get_thread(self, *, thread_id: str, as_of: StoryPosition | None = None) -> ListedThread:
+        """Return a thread as it stands at a position."""
+        with self._stores.database(self.project_id).read() as unit:
+            return _required(unit, self.project_id, thread_id, as_of or END_OF_STORY)
+
+    def add_thread(
+        self,
+        *,
+        description: str,
+        category: str = "",
+        importance: LoopImportance = "medium",
+        characters: Sequence[str] = (),
+        locations: Sequence[str] = (),
+        items: Sequence[str] = (),
+        notes: str = "",
+        scene_id: str | None = None,
+        start: StoryPosition | None = None,
+    ) -> ListedThread:
+        """Plant a thread."""
+        if not description.strip():
+            raise UserInputError("the description is empty; write what the story leaves open")
+        as_of = start or END_OF_STORY
+        with self._stores.database(self.project_id).write() as unit:
+            known = known_entities(unit, as_of)
+            thread = RecordedLoop(
+                id=unit.threads.next_id(),
+                category=category,
+                description=description,
+                importance=importance,
+                related_characters=resolved_ids(characters, known, "character"),
+                related_locations=resolved_ids(locations, known, "location"),
+                related_items=resolved_ids(items, known, "item"),
+            )
+            at = place_of_statement(unit, as_of, scene_id=scene_id)
+            unit.threads.append(thread, at=at)
+            told = {"created_at": self._stores.clock().isoformat(), **({"notes": notes} if notes else {})}
+            unit.threads.describe(thread.id, told)
+            return _required(unit, self.project_id, thread.id, as_of)
+
+    def edit_thread(
+        self,
+        thread_id: str,
+        *,
+        description: str | None = None,
+        category: str | None = None,
+        importance: LoopImportance | None = None,
+        notes: str | None = None,
+        pay_off: str | None = None,
+        due_from: Place = None,
+        due_by: Place = None,
+        parts: int | None = None,
+    ) -> ListedThread:
+        """Change how a thread is described and what is noted of it; what is None stays.
+
+        Args:
+            thread_id: Its id, such as OL3.
+            description: The question or promise that the story leaves open.
+            category: mystery, relationship, goal, threat, promise, ….
+            importance: low, medium, high or critical.
+            notes: What its author notes of it; it stands in no context and no prompt.
+            pay_off: What its pay-off needs; `thread_ledger` tells it, like the next three.
+            due_from: From entering this scene on it is due.
+            due_by: Open on entering this scene, it is overdue.
+            parts: In how many parts it is to be paid, at least two.
+
+        Raises:
+            UserInputError: When no such thread is stored, or nothing is to be changed.
+        """
+        due_from = position_of(due_from)
+        due_by = position_of(due_by)
+        said = {
+            "description": description,
+            "category": category,
+            "importance": importance,
+            "notes": notes,
+            "pay_off": pay_off,
+            "due_from": _stated(due_from),
+            "due_by": _stated(due_by),
+            "parts": parts,
+        }
+        changes = {name: value for name, value in said.items() if value is not None}
+        if not changes:
+            raise UserInputError(
+                "nothing to change; give a description, a category, an importance, notes, what its pay-off needs,"
+                " when it is due, or its parts"
+            )
+        if description is not None and not description.strip():
+            raise UserInputError("the description is empty; write what the story leaves open")
+        if parts is not None and parts < 2:
+            raise UserInputError(f"a thread cannot be paid in {parts!r} parts; give two or more")
+        with self._stores.database(self.project_id).write() as unit:
+            stored = _required(unit, self.project_id, thread_id, END_OF_STORY)
+            first, last = _stated(due_from) or stored.due_from, _stated(due_by) or stored.due_by
+            if first and last and tuple(first) > tuple(last):
+                raise UserInputError(
+                    f"thread {thread_id!r} would be overdue at {_shown(last)} before it is due at {_shown(first)};"
+                    " give --due-by a later scene than --due-from"
+                )
+            unit.threads.describe(thread_id, changes)
+            return _required(unit, self.project_id, thread_id, END_OF_STORY)
+
+    def advance_thread(
+        self, *, thread_id: str, note: str, pays_part: bool = False, start: StoryPosition | None = None
+    ) -> ListedThread:
+        """Say that a thread moved, and return it as it stands then."""
+        as_of = start or END_OF_STORY
+        with self._stores.database(self.project_id).write() as unit:
+            _required(unit, self.project_id, thread_id, as_of)
+            at = place_of_statement(unit, as_of)
+            unit.threads.append(RecordedLoopAdvance(id=thread_id, note=note, pays_part=pays_part), at=at)
+            return _required(unit, self.project_id, thread_id, as_of)
+
+    def resolve_thread(
+        self,
+        *,
+        thread_id: str,
+        summary: str,
+        ending: ThreadEnding | None = None,
+        scene_id: str | None = None,
+        start: StoryPosition | None = None,
+    ) -> ListedThread:
+        """Say that a thread was answered, and return it as it stands then."""
+        event = RecordedLoopResolution(id=thread_id, resolution_summary=summary, ending=ending)
+        return self._end(event, scene_id, start or END_OF_STORY)
+
+    def abandon_thread(
+        self,
+        *,
+        thread_id: str,
+        summary: str,
+        ending: ThreadEnding | None = None,
+        scene_id: str | None = None,
+        start: StoryPosition | None = None,
+    ) -> ListedThread:
+        """Say that a thread was dropped without an answer, and why; else as `resolve_thread`.
+
+        Without an `ending` the ledger has it as moot where all its characters were dead by then, else as dropped.
+        """
+        event = RecordedLoopResolution(id=thread_id, resolution_summary=summary, abandoned=True, ending=ending)
+        return self._end(event, scene_id, start or END_OF_STORY)
+
+    def reopen_thread(self, thread_id: str, *, start: Place = None) -> ListedThread:
+        """Take back that a thread ended, and return it as it stands then.
+
+        Args:
+            thread_id: Its id, such as OL3.
+            start: It is over on entering this position; None means after the last stored scene.
+
+        Raises:
+            UserInputError: When it has not ended by then, or a scene's record says that it has.
+        """
+        start = position_of(start)
+        as_of = start or END_OF_STORY
+        with self._stores.database(self.project_id).write() as unit:
+            unit.threads.take_back_ending(thread_id, as_of=as_of)
+            return _required(unit, self.project_id, thread_id, as_of)
+
+    def reopenable_threads(self, *, as_of: StoryPosition | None = None) -> frozenset[str]:
+        """Return the ids of the threads that are over at a position because the author said so; see `reopen_thread`."""
+        with self._stores.database(self.project_id).read() as unit:
+            endings = unit.threads.endings(as_of=as_of or END_OF_STORY)
+        return frozenset(each for each, origin in endings.items() if origin == "author")
+
+    def _end(self, ending: RecordedLoopResolution, scene_id: str | None, as_of: StoryPosition) -> ListedThread:
+        with self._stores.database(self.project_id).write() as unit:
+            thread = unit.threads.get(ending.id, as_of=as_of)
+            if thread is None or thread.status not in WAITING:
+                waiting = unit.threads.list_as_of(as_of=as_of)
+                listed = ", ".join(f"{each.loop_id} ({each.description})" for each in waiting[:MAX_LISTED])
+                raise UserInputError(f"no thread {ending.id!r} is open; open are {listed or 'none'}")
+            at = place_of_statement(unit, as_of, scene_id=scene_id)
+            unit.threads.append(ending, at=at)
+            return _required(unit, self.project_id, ending.id, as_of)
+
+    aedit_thread = async_twin(edit_thread)
+    areopen_thread = async_twin(reopen_thread)
+
+
+def _stated(position: StoryPosition | None) -> list[int] | None:
+    """Return a position as a description keeps it; the end of the story says nothing."""
+    if position is None or position.chapter_index is None:
+        return None
+    return [position.chapter_index, position.scene_index or 0]
+
+
+def _shown(place: Sequence[int]) -> str:
+    return ":".join(map(str, place))
+
+
+def _required(unit: UnitOfWork, project_id: str, thread_id: str, as_of: StoryPosition) -> ListedThread:
+    thread = unit.threads.get(thread_id, as_of=as_of)
+    if thread is None:
+        raise UserInputError(
+            f"no thread {thread_id!r} is planted by then; list them with `novelgen thread list {project_id}`"
+        )
+    return _noted(unit, [thread], as_of)[0]
+
+
+def _noted(unit: UnitOfWork, threads: Sequence[OpenLoop], as_of: StoryPosition) -> list[ListedThread]:
+    notes = unit.threads.notes(as_of=as_of) if threads else {}
+    return [ListedThread(**dict(thread), **dict(notes.get(thread.loop_id, ThreadNotes()))) for thread in threads]

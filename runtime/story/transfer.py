@@ -1,0 +1,135 @@
+"""What users do to carry a story between projects and machines: export it, import it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from itertools import groupby
+from pathlib import Path
+from typing import Any
+
+from pydantic import BaseModel, Field
+
+from novelgen.errors import UnknownProjectError
+from runtime.async_twins import async_twin
+from runtime.care import exporting
+from runtime.care.importing import SourceImport, StoredText, import_source
+from runtime.files.chapter_text import chapter_number
+from runtime.story.condition import StoryCondition, StoryConditions
+
+Progress = Callable[[int, int], Any]
+
+
+class ProjectExport(BaseModel):
+    """What an export wrote."""
+
+    folder: Path = Field(description="The folder that holds the memory.")
+    files: list[Path]
+
+
+class ProjectImport(SourceImport):
+    """What an import did, and what the project holds after it."""
+
+    condition: StoryCondition | None = Field(
+        default=None, description="What the project holds now, and what to do next; None after a dry run."
+    )
+
+
+class StoryTransfer(StoryConditions):
+    """What users do to carry a story between projects and machines: export it, import it."""
+
+    def export(self, folder: str | Path) -> ProjectExport:
+        """Write everything that the story's memory holds to `memory/` in a folder; an import reads it back.
+
+        Raises:
+            UserInputError: When there is something already.
+        """
+        folder = Path(folder)
+        files = exporting.export_project(self._stores, self.project_id, folder)
+        return ProjectExport(folder=folder / exporting.MEMORY_FOLDER, files=files)
+
+    def project_documents(self) -> dict[str, Any]:
+        """Return everything that a project holds as documents: file below `memory/` to what it would hold."""
+        return exporting.project_documents(self._stores, self.project_id)
+
+    def packed_export(self) -> bytes:
+        """Return what `export_project` writes as a zip archive, which `import_project` reads back without loss."""
+        return exporting.packed_export(self._stores, self.project_id)
+
+    def story_text(self) -> str:
+        """Return the whole story as Markdown, a heading for each chapter and `***` between scenes.
+
+        An import cuts it into the same chapters and scenes, unless their texts hold headings or breaks of their own.
+        """
+        with self._stores.database(self.project_id).read() as unit:
+            is_chinese = unit.projects.require().language.lower().startswith("zh")
+            scenes = unit.scenes.list_as_of(with_text=True)
+        pieces: list[str] = []
+        for number, chapter in groupby(scenes, key=lambda each: each.chapter_index):
+            told = list(chapter)
+            pieces.append(f"# {_heading(number, told[0].title, is_chinese=is_chinese)}")
+            pieces.append("\n\n***\n\n".join((each.text or "").strip() for each in told))
+        return "\n\n".join(pieces) + "\n" if pieces else ""
+
+    def import_project(
+        self,
+        *,
+        source: Path,
+        dry_run: bool = False,
+        index: bool = True,
+        update: bool = False,
+        keep_remarks: bool = False,
+        every_file: bool = False,
+        progress: Progress | None = None,
+        index_progress: Progress | None = None,
+        on_stored: Callable[[StoredText], Any] | None = None,
+    ) -> ProjectImport:
+        """Import a path into a project, which is created when there is none; without `update` nothing stored is changed."""
+        result = import_source(
+            self._stores,
+            source,
+            project_id=self.project_id,
+            dry_run=dry_run,
+            index=index,
+            update=update,
+            keep_remarks=keep_remarks,
+            every_file=every_file,
+            progress=progress,
+            index_progress=index_progress,
+            on_stored=on_stored,
+        )
+        condition = None if dry_run else self.story_condition()
+        return ProjectImport(**dict(result), condition=condition)
+
+    def would_mix_stories(self, *, source: Path, update: bool = False) -> bool:
+        """Tell whether an import would go into a project that holds a story, and none of what is imported.
+
+        An import that was interrupted and is repeated, or one that brings further chapters, finds scenes of its
+        own there; one into the wrong project finds none.
+        """
+        if not self._has_story():
+            return False
+        found = self.import_project(source=source, dry_run=True, update=update)
+        return self.is_of_another_story(found=found, update=update)
+
+    def is_of_another_story(self, *, found: ProjectImport, update: bool = False) -> bool:
+        """Tell of a dry run whether the project holds a story, and none of what would be imported."""
+        preview, changes = found.preview, found.changes
+        is_own = bool(preview.same_scenes or preview.same_entities or (changes and changes.moved_chapters))
+        adds = bool(preview.new_scenes or preview.new_entities or (update and preview.changed_scenes))
+        return adds and not is_own and self._has_story()
+
+    def _has_story(self) -> bool:
+        try:
+            with self._stores.database(self.project_id).read() as unit:
+                return bool(unit.scenes.list_as_of(last=1))
+        except UnknownProjectError:
+            return False
+
+    aexport = async_twin(export)
+
+
+def _heading(number: int, title: str, *, is_chinese: bool) -> str:
+    plain = " ".join(title.partition(" · ")[0].split())
+    if chapter_number(plain) == number:
+        return plain
+    return f"{f'第{number}章' if is_chinese else f'Chapter {number}'} {plain}".strip()
