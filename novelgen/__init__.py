@@ -27,7 +27,7 @@ else:
         __name__,
         {
             "Memory": "runtime.front_door",
-            "Story": "runtime.story",
+            "Story": "runtime.story.story",
             "StoryPosition": "novelgen.models.position",
             "open": "runtime.front_door",
             "summarize_scene": "runtime.front_door",

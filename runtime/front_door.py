@@ -22,11 +22,11 @@ from runtime.settings import NovelgenSettings
 from runtime.stores import MemoryStores
 from runtime.story import projects as project_services
 from runtime.story import scene_summary as scene_summary_services
+from runtime.story.base import Progress
 from runtime.story.project_stores import ProjectStores
 from runtime.story.projects import ProjectOverview, StoryProjects
 from runtime.story.story import Story
 from runtime.story.transfer import ProjectImport, StoryTransfer
-from runtime.story_filling import Progress
 
 
 def open(

@@ -132,7 +132,7 @@ def identities_page(visit: Visited, shown: Shown = CANDIDATES_AT_ONCE) -> Respon
     """Show names that nobody bears yet, and the latest decisions on who is who."""
     stores, project_id, as_of = visit.served.stores, visit.served.project_id, visit.as_of
     offered = StoryNameCandidates(stores, project_id).list_candidates(as_of=as_of).candidates
-    known = StoryEntities(stores, project_id).list_entities(as_of=as_of or END_OF_STORY)
+    known = StoryEntities(stores, project_id).entities(as_of=as_of or END_OF_STORY)
     bearers = {name: each.name for each in reversed(known) for name in each.names()}
     changes = StoryEntities(stores, project_id).list_entity_changes()[::-1]
     return visit.frame("cards").page(

@@ -86,7 +86,7 @@ def card_page(visit: Visited, entity: Name, shown: Shown = MEMORIES_AT_ONCE) -> 
     known = visit.kept(StoryAppearances.list_appearances)
     names = {each.entity.entity_id: each.entity.name for each in known}
     about = StoryAttachments(stores, project_id).memories_about(entity=entity_id, limit=shown, as_of=as_of)
-    threads = visit.kept(StoryThreads.list_threads, statuses=EVERY_STATUS)
+    threads = visit.kept(StoryThreads.threads, statuses=EVERY_STATUS)
     frame = visit.frame("cards")
     histories = visit.kept(StoryStates.attribute_histories, entity=entity_id)
     standing, over = _attributes(card, histories, names, frame.language)

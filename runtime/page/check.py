@@ -22,7 +22,6 @@ from runtime.page.frame import Here, project_address
 from runtime.page.passages import changed_passages
 from runtime.page.visits import Form, PageRoute, Visit, Visited, scene_of
 from runtime.story.continuity import StoryContinuity
-from runtime.story.draft_checker import CheckOptions
 from runtime.story.entities import StoryEntities
 from runtime.story.scene_reading import StorySceneReading
 
@@ -182,7 +181,7 @@ def _stored_page(visit: Visit, here: Here, stored: str) -> Response:
     visit.served.house.awaken(project_id, stores)
     checks = (
         StoryContinuity(stores, project_id)
-        .check_stored(chapter_index=place[0], scene_index=place[1], options=CheckOptions(uses_model=False))
+        .check_stored(chapter_index=place[0], scene_index=place[1], use_model=False)
         .checks
     )
     return _page(visit, here, form, check=checks[0] if checks else None, stored=place)
@@ -203,7 +202,7 @@ def _page(
     is_later: bool = False,
 ) -> Response:
     stores, project_id = visit.served.stores, visit.served.project_id
-    known = StoryEntities(stores, project_id).list_entities(as_of=visit.as_of)
+    known = StoryEntities(stores, project_id).entities(as_of=visit.as_of)
     asked = (int(form["chapter"] or 0), int(form["scene"] or 0)) if form["chapter"].isdecimal() else None
     if check is not None and asked is not None and asked != (check.chapter_index, check.scene_index):
         is_later = True

@@ -265,7 +265,7 @@ def _own_plans(visit: Visit, here: Here) -> list[tuple[PlannedScene, str]]:
 
 
 def _names(visit: Visit, kind: str) -> list[str]:
-    known = StoryEntities(visit.served.stores, visit.served.project_id).list_entities(as_of=visit.as_of)
+    known = StoryEntities(visit.served.stores, visit.served.project_id).entities(as_of=visit.as_of)
     return [each.name for each in known if each.entity_type == kind][:NAMES_OFFERED]
 
 

@@ -65,7 +65,7 @@ def knowledge_page(
     """Show who of the cast knows what, since when and how; the reader, too."""
     stores, project_id = visit.served.stores, visit.served.project_id
     frame = visit.frame("knowledge")
-    known = StoryEntities(stores, project_id).list_entities(as_of=visit.as_of)
+    known = StoryEntities(stores, project_id).entities(as_of=visit.as_of)
     names = {each.entity_id: each.name for each in known} | {READER: frame.word("reader")}
     whose = of.strip() or None
     narrowing = only if only in NARROWINGS and (whose or only not in ("known", "unknown")) else "all"

@@ -69,7 +69,7 @@ def relationships_page(
     stores, project_id = visit.served.stores, visit.served.project_id
     here = visit.here()
     names = StoryEntities(stores, project_id).entity_names(as_of=visit.as_of)
-    pairs = StoryRelationships(stores, project_id).list_relationships(as_of=visit.as_of)
+    pairs = StoryRelationships(stores, project_id).relationships(as_of=visit.as_of)
     earlier = _earlier(visit, here, lately)
     people = {who for each in pairs for who in (each.character_a, each.character_b) if who in names}
     chosen = person if person in people else ""
@@ -126,7 +126,7 @@ def _earlier(visit: Visited, here: Here, lately: int) -> Mapping[str, Relationsh
     if here.known <= lately:
         return {}
     then = StoryPosition(*here.places[here.known - lately])
-    pairs = StoryRelationships(visit.served.stores, visit.served.project_id).list_relationships(as_of=then)
+    pairs = StoryRelationships(visit.served.stores, visit.served.project_id).relationships(as_of=then)
     return {each.relationship_id: each for each in pairs}
 
 

@@ -41,7 +41,7 @@ def decide_on_memory(visit: Visited, form: Form) -> Response:
     memory_id = form.get("memory", "")
     if decide is None or not memory_id:
         raise UserInputError(f"which memory, or what is decided, is not said; decide one of {', '.join(DECISIONS)}")
-    change = decide(visit.served.stores, visit.served.project_id, memory_id=memory_id)
+    change = decide(StoryMemories(visit.served.stores, visit.served.project_id), memory_id=memory_id)
     return told_of_memory(form, "check" if form["decision"] == "confirm" else form["decision"], change)
 
 

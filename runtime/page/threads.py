@@ -102,8 +102,7 @@ def end_thread(visit: Visited, form: Form) -> Response:
         raise UserInputError(f"a thread cannot end {told[:50]!r}; choose one of {', '.join(ENDINGS)}")
     end = StoryThreads.resolve_thread if how == "paid" else StoryThreads.abandon_thread
     ended = end(
-        visit.served.stores,
-        visit.served.project_id,
+        StoryThreads(visit.served.stores, visit.served.project_id),
         thread_id=thread_id,
         summary=summary,
         ending=how,

@@ -20,6 +20,7 @@ from runtime.doors.http.problems import Problem, Refusal, invalid_request, probl
 from runtime.page.frame import Frame, Here, project_address
 from runtime.search.kept_readings import KeptReadings
 from runtime.story.scenes import StoryScenes
+from runtime.story.story import Story
 
 FORM_TYPE = "application/x-www-form-urlencoded"
 
@@ -85,7 +86,7 @@ class Visit:
             stores,
             project_id,
             (answer.__module__, answer.__qualname__, frozenset(given.items())),
-            read=lambda _: answer(stores, project_id, **given),
+            read=lambda _: answer(Story(stores, project_id), **given),
         )
         return told
 

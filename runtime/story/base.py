@@ -1,16 +1,25 @@
-"""What all parts of a story for Python programs work on, and the forms in which they are given a point of it."""
+"""What all parts of a story work on, and the forms in which they are given a point of it."""
 
 from __future__ import annotations
 
-from langchain_core.language_models import BaseChatModel
+from collections.abc import Callable
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
 
+from novelgen.deadlines import run_concurrently
 from novelgen.models.position import StoryPosition
-from runtime.search.story_memory import StoryMemoryTools
 from runtime.stores import MemoryStores
-from runtime.story.indexing import StoryIndexing
+
+if TYPE_CHECKING:
+    from langchain_core.language_models import BaseChatModel
+
+    from runtime.search.story_memory import StoryMemoryTools
 
 Place = StoryPosition | tuple[int, int] | int | None
 """A point of the story: `(5, 4)` on entering scene 4 of chapter 5, `5` on entering chapter 5, None after the end."""
+
+Progress = Callable[[int, int], Any]
+"""Called with how much is done and how much there is in all."""
 
 
 def position_of(place: Place) -> StoryPosition | None:
@@ -30,16 +39,41 @@ def required_position(place: StoryPosition | tuple[int, int] | int) -> StoryPosi
 
 
 class StoryBase:
-    """What every part of a `Story` works on; see there."""
+    """What every part of a `Story` works on; a part can be used alone.
 
-    _stores: MemoryStores
-    _chat_model: BaseChatModel | None
-    _tools: StoryMemoryTools
-    _is_awake: bool
-    project_id: str
+    Args:
+        stores: Open stores; they are not closed here.
+        project_id: The project.
+        chat_model: Chat model in place of the setting's.
+    """
+
+    def __init__(self, stores: MemoryStores, project_id: str, *, chat_model: BaseChatModel | None = None) -> None:
+        self._stores = stores
+        self._chat_model = chat_model
+        self._is_awake = False
+        self.project_id = project_id
+
+    @cached_property
+    def _tools(self) -> StoryMemoryTools:
+        """The three tools of memory; what they search with is heavy to import, and most parts do without."""
+        from runtime.search.story_memory import StoryMemoryTools  # noqa: PLC0415
+
+        return StoryMemoryTools(self._stores)
+
+    def await_index(self) -> None:
+        """Let the vector index load its libraries before a search with a short deadline asks it.
+
+        Waits for as long as one retrieval tool may take. What fails here is left to the search to report.
+        """
+        timeout_s = self._stores.settings.memory.tool_timeout_s
+
+        def start() -> None:
+            self._stores.vectors(self.project_id).wait_started(timeout_s=timeout_s)
+
+        run_concurrently({"start": start}, timeouts_s={"start": timeout_s})
 
     def _awaken(self) -> None:
         """Let the vector index start before the first search, whose deadline its start would use up."""
         if not self._is_awake:
-            StoryIndexing(self._stores, self.project_id).await_index()
+            self.await_index()
             self._is_awake = True

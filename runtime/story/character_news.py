@@ -131,11 +131,13 @@ class StoryCharacterNews(StoryCharacters):
             UnknownEntityError: When somebody is unknown; nothing is stored then.
             UserInputError: When an argument is wrong, or nobody is named.
         """
-        event = given_event(text=text, **event)
+        happening = given_event(text=text, **event)
         at = as_moment(at)
         now = (clock or self._stores.clock)()
         words = (
-            dict(witnesses) if isinstance(witnesses, Mapping) else dict.fromkeys(people_named(witnesses), event.text)
+            dict(witnesses)
+            if isinstance(witnesses, Mapping)
+            else dict.fromkeys(people_named(witnesses), happening.text)
         )
         if not delay and delay_per_distance is not None:
             # No delay at all is none in turns as well as in time.
@@ -146,21 +148,23 @@ class StoryCharacterNews(StoryCharacters):
             raise UserInputError("nobody is named who sees the event or hears of it; pass witnesses or told_to")
         if isinstance(delay, int) and not isinstance(at, tuple):
             raise UserInputError(f"a delay of {delay!r} turns needs at=(session, turn); or pass a timedelta")
-        vectors, issues = embedded_texts(self._stores, [event.text, *words.values()])
+        vectors, issues = embedded_texts(self._stores, [happening.text, *words.values()])
         with self._stores.database(self.project_id).write() as unit:
             known = known_entities(unit, None)
             heard_of = people_named(told_to)
             ids = {name: resolved_entity(name, known, "character").entity_id for name in (*words, *heard_of)}
             event_id = unit.characters.next_id()
             writer = CharacterWriter(unit, self._stores.settings.memory.character_memory, moment, vectors)
-            for name, text in words.items():
-                seen = event.model_copy(update={"text": text} if text == event.text else {"text": text, "short": None})
+            for name, wording in words.items():
+                seen = happening.model_copy(
+                    update={"text": wording} if wording == happening.text else {"text": wording, "short": None}
+                )
                 writer.store(ids[name], seen, learning(at, now=moment, how="witnessed"), event_id=event_id)
             there = {ids[name] for name in words}
             for arrival in reached:
                 if ids[arrival.name] not in there:
                     heard = learning(at, now=moment, how="told", heard_from=heard_from, delay=arrival.delay)
-                    writer.store(ids[arrival.name], event, heard, event_id=event_id)
+                    writer.store(ids[arrival.name], happening, heard, event_id=event_id)
         arrived = {arrival.name for arrival in reached}
         return WorldEvent(
             event_id=event_id,

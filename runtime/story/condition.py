@@ -68,7 +68,7 @@ class StoryCondition(BaseModel):
 
 
 class StoryConditions(StoryBase):
-    """What a project holds now and what to do next, told at the end of import, ingest and extraction and by the doctor."""
+    """What a project holds now and what to do next."""
 
     def story_condition(self) -> StoryCondition:
         """Return what a project holds now, and what to do next."""

@@ -249,7 +249,7 @@ class ContextBuilder:
     def language(self, scene: PlannedScene) -> str:
         """Return the language of the story: as settings.json says, as stored, else as the plan is written."""
         if self._story_settings is None or not self._story_settings.language:
-            stored = self._within_deadline(partial(StoryProjects.language_of_project, self._stores, self._project_id))
+            stored = self._within_deadline(StoryProjects(self._stores, self._project_id).language_of_project)
             if stored:
                 return str(stored)
         request = self._request(scene)

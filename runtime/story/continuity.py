@@ -8,6 +8,7 @@ from typing import Any
 from langchain_core.language_models import BaseChatModel
 from pydantic import BaseModel, Field
 
+from novelgen.chains.checked_writing_chain import CheckedWritingChain, WrittenDraft, check_after_writing
 from novelgen.errors import UnknownSceneError, UserInputError
 from novelgen.models.continuity import DraftCheck
 from novelgen.models.plan import ScenePlan
@@ -15,7 +16,7 @@ from novelgen.models.position import StoryPosition
 from runtime.async_twins import async_twin
 from runtime.story.draft_checker import CheckOptions, DraftChecker, DraftScene, Progress
 from runtime.story.indexing import StoryIndexing
-from runtime.story_filling import read_given
+from runtime.story.ingest import read_given
 
 _FINDING_ID = re.compile(r"K[0-9a-f]{12}")
 
@@ -75,6 +76,35 @@ class StoryContinuity(StoryIndexing):
         checker = DraftChecker(self._stores, self.project_id, CheckOptions(model=model, uses_model=uses_model))
         self.await_index()
         return checker.check(DraftScene(text, chapter_index, scene_index, plan=plan, pov=pov or ""))
+
+    def check_step(
+        self, *, writer: BaseChatModel | None = None, repair: bool = False, use_model: bool = True
+    ) -> CheckedWritingChain:
+        """Return a step for LangChain chains that comes after the writer: it checks the draft.
+
+        It takes a mapping with chapter_index, scene_index and draft (scene_plan and pov where given), as
+        `RunnablePassthrough.assign(draft=writer)` makes it, and gives the draft with its check.
+
+        Args:
+            writer: The chat model that wrote it.
+            repair: Let `writer` change what was found, once; the better draft is kept.
+            use_model: As for `check`.
+
+        Raises:
+            UserInputError: When `repair` is asked for and there is no writer.
+        """
+
+        def checked(written: WrittenDraft) -> DraftCheck:
+            return self.check(
+                written.draft,
+                chapter_index=written.chapter_index,
+                scene_index=written.scene_index,
+                plan=written.scene_plan,
+                pov=written.pov or None,
+                use_model=use_model,
+            )
+
+        return check_after_writing(checked, writer=writer, repair=repair)
 
     def check_stored(
         self,

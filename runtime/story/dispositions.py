@@ -80,7 +80,8 @@ class StoryDispositions(StoryBase):
         taken = require_dimensions(values or {})
         if not moved and not taken:
             raise UserInputError(
-                f"nothing moves by {event_type!r}; pass deltas={{'trust': 5}}, values={{'trust': 45}} or a type with a rule"
+                f"nothing moves by {event_type!r}; pass deltas={{'trust': 5}}, values={{'trust': 45}} or a type "
+                "with a rule"
             )
         moment = now or self._stores.clock()
         with self._stores.database(self.project_id).write() as unit:

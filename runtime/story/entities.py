@@ -88,17 +88,20 @@ class EntityChangeResult(BaseModel):
 class StoryEntities(StoryBase):
     """What users do with entities: look at them, add and edit them, merge and split them."""
 
-    def list_entities(
-        self, *, entity_type: EntityType | None = None, as_of: StoryPosition | None = None
-    ) -> list[Entity]:
-        """List entities as the story has shown them before a position."""
+    def entities(self, entity_type: EntityType | None = None, *, as_of: Place = None) -> list[Entity]:
+        """Return the characters, places, things, factions and terms of the story, in order of id.
+
+        Args:
+            entity_type: Only these: character, location, item, faction or term.
+            as_of: As far as the story has shown them before this position.
+        """
         with self._stores.database(self.project_id).read() as unit:
-            known = known_entities(unit, as_of)
-        return [each for each in known if entity_type is None or each.entity_type == entity_type]
+            known = known_entities(unit, position_of(as_of))
+        return ShownList([each for each in known if entity_type is None or each.entity_type == entity_type])
 
     def entity_names(self, *, as_of: StoryPosition | None = None) -> dict[str, str]:
         """Return the display names of all entities by id; see `list_entities`."""
-        return {each.entity_id: each.name for each in self.list_entities(as_of=as_of)}
+        return {each.entity_id: each.name for each in self.entities(as_of=as_of)}
 
     def entity(self, name: str, *, entity_type: EntityType | None = None, as_of: Place = None) -> EntityCard:
         """Return an entity with its state, counts of its scenes, and when its card was made and changed.
@@ -301,6 +304,7 @@ class StoryEntities(StoryBase):
     aentity = async_twin(entity)
     aedit_entity = async_twin(edit_entity)
     aundo = async_twin(undo)
+    aentities = async_twin(entities)
 
 
 def _undone(stores: MemoryStores, unit: UnitOfWork, change_id: int) -> EntityChange:

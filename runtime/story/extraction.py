@@ -27,7 +27,7 @@ from runtime.ingest.indexing import IndexingResult, drain_outbox
 from runtime.ingest.knowledge_pass import KnowledgeChoice, KnowledgeReport, read_knowledge
 from runtime.settings import NovelgenSettings
 from runtime.stores import MemoryStores
-from runtime.story.base import required_position
+from runtime.story.base import Progress, required_position
 from runtime.story.story_difference import StoryDifferences
 
 
@@ -66,14 +66,16 @@ class StoryExtraction(StoryDifferences):
             UnknownSceneError: When a scene that is named is not stored.
             DatabaseError: When the database fails.
         """
-        scenes = [required_position(each) for each in scenes]
         model = model or self._chat_model
         report = extract_scenes(
             self._stores,
             self.project_id,
             build_extraction_model(self._stores.settings, model),
             choice=ExtractionChoice(
-                scenes=tuple(scenes), chapter_index=chapter_index, retry_failed=retry_failed, again=again
+                scenes=tuple(required_position(each) for each in scenes),
+                chapter_index=chapter_index,
+                retry_failed=retry_failed,
+                again=again,
             ),
             settings=_chain_settings(self._stores),
             workers=workers or self._stores.settings.memory.summarization.workers,
@@ -121,7 +123,10 @@ class StoryExtraction(StoryDifferences):
             self._stores,
             self.project_id,
             choice=ExtractionChoice(
-                scenes=tuple(scenes), chapter_index=chapter_index, retry_failed=retry_failed, again=again
+                scenes=tuple(required_position(each) for each in scenes),
+                chapter_index=chapter_index,
+                retry_failed=retry_failed,
+                again=again,
             ),
             settings=_chain_settings(self._stores),
             reconcile=self._stores.settings.memory.summarization.reconcile_chapters,
@@ -144,7 +149,9 @@ class StoryExtraction(StoryDifferences):
             self._stores,
             self.project_id,
             _knowledge_chain(self._stores, build_extraction_model(self._stores.settings, model)),
-            choice=KnowledgeChoice(scenes=tuple(scenes), chapter_index=chapter_index, again=again),
+            choice=KnowledgeChoice(
+                scenes=tuple(required_position(each) for each in scenes), chapter_index=chapter_index, again=again
+            ),
             workers=workers or self._stores.settings.memory.summarization.workers,
             prices=_prices(self._stores, prices),
             progress=progress,
@@ -163,7 +170,9 @@ class StoryExtraction(StoryDifferences):
             self._stores,
             self.project_id,
             _knowledge_chain(self._stores, UnavailableChatModel(reason=NOTHING_ASKED)),
-            choice=KnowledgeChoice(scenes=tuple(scenes), chapter_index=chapter_index, again=again),
+            choice=KnowledgeChoice(
+                scenes=tuple(required_position(each) for each in scenes), chapter_index=chapter_index, again=again
+            ),
             prices=_prices(self._stores, prices),
         )
 

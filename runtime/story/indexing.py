@@ -7,13 +7,11 @@ from typing import Any
 
 from pydantic import BaseModel
 
-from novelgen.deadlines import run_concurrently
 from runtime.async_twins import async_twin
 from runtime.ingest.embeddings import apply_embedding_settings
 from runtime.ingest.index_upkeep import rebuild_if_bloated, verify_after_crash
 from runtime.ingest.indexing import IndexingResult, drain_outbox, reindex, verify_index
-from runtime.story.base import StoryBase
-from runtime.story_filling import Progress
+from runtime.story.base import Progress, StoryBase
 
 
 class ReindexResult(BaseModel):
@@ -51,17 +49,5 @@ class StoryIndexing(StoryBase):
         return rebuild_if_bloated(
             self._stores, self.project_id, verify_after_crash(self._stores, self.project_id, result)
         )
-
-    def await_index(self) -> None:
-        """Let the vector index load its libraries before a search with a short deadline asks it.
-
-        Waits for as long as one retrieval tool may take. What fails here is left to the search to report.
-        """
-        timeout_s = self._stores.settings.memory.tool_timeout_s
-
-        def start() -> None:
-            self._stores.vectors(self.project_id).wait_started(timeout_s=timeout_s)
-
-        run_concurrently({"start": start}, timeouts_s={"start": timeout_s})
 
     areindex = async_twin(reindex)

@@ -2,21 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
-from pydantic import BaseModel, Field
+from pydantic import BaseModel, Field, ValidationError
 
 from novelgen.errors import InvalidFileError, InvalidPositionError, UnknownProjectError, UserInputError
+from novelgen.models.given import given_record
 from novelgen.models.position import StoryPosition
 from novelgen.models.record import SceneRecord, is_unsaid
 from novelgen.models.story_difference import StoryDifference
 from novelgen.models.user_file import Settings, StoryPart
+from runtime.async_twins import async_twin
 from runtime.care.importing import import_story
 from runtime.care.novel_gen_folder import read_chapter_memory
 from runtime.files.author_remarks import Remark
+from runtime.files.file_reading import described
 from runtime.files.paths import ProjectPaths
 from runtime.files.project_files import (
     chapter_files,
@@ -45,13 +48,10 @@ from runtime.ingest.ingest import (
 )
 from runtime.ingest.scene_input import SceneInput, scenes_of_chapter
 from runtime.stores import MemoryStores
-from runtime.story.base import StoryBase
+from runtime.story.base import Progress, StoryBase
 from runtime.story.condition import StoryCondition, StoryConditions
 from runtime.story.story_difference import StoryDifferences
 from runtime.story.thread_ledger import StoryThreadLedger
-
-Progress = Callable[[int, int], Any]
-"""Called with how much is done and how much there is in all."""
 
 
 class IngestReport(BaseModel):
@@ -86,6 +86,55 @@ class IngestReport(BaseModel):
 class StoryIngest(StoryBase):
     """Taking in what a story is made of: the files of a project's folder, or a book with records."""
 
+    def ingest(
+        self,
+        files: str | Path | Sequence[str | Path] = (),
+        *,
+        text: str | None = None,
+        record: SceneRecord | Mapping[str, Any] | None = None,
+        chapter_index: int | None = None,
+        scene_index: int | None = None,
+        title: str = "",
+        records: bool | None = None,
+        progress: Progress | None = None,
+    ) -> IngestReport:
+        """Take finished scenes in: a text, files, or what the project's folder holds.
+
+        What is stored already and has not changed is left alone; a changed scene takes the place of what came from
+        it before, and of nothing else.
+
+        Args:
+            files: Chapter files or folders of them, in place of those in the project's `chapters` folder.
+            text: One scene's text, at `chapter_index` and `scene_index`.
+            record: What that scene established; without `text`, of the scene that is stored there.
+            chapter_index: Chapter of the text; with files, only this chapter.
+            scene_index: Scene of the text within its chapter.
+            title: Title of that scene.
+            records: Of files: True wants their records, False leaves them, None takes those that are there.
+            progress: Called after each scene with the scenes done and the scenes in all.
+
+        Returns:
+            What became of each scene. Parts that are wrong stand in `failures` and do not stop the others.
+
+        Raises:
+            UserInputError: When a text comes without its place, or the record is none.
+            DatabaseError: When the database fails.
+        """
+        if text is None and record is None:
+            return self.ingest_project(
+                files=_chapter_files(files), records=records, chapter_index=chapter_index, progress=progress
+            )
+        if files:
+            raise UserInputError("ingest takes either files, or one scene's text and record; leave one of them out")
+        if chapter_index is None or scene_index is None:
+            raise UserInputError("a scene's text or record needs its place; pass chapter_index and scene_index")
+        return self.ingest_finished_scene(
+            position=StoryPosition(chapter_index, scene_index),
+            text=text,
+            record=None if record is None else _record(record, chapter_index, scene_index),
+            title=title,
+        )
+
     def ingest_project(
         self,
         *,
@@ -118,7 +167,8 @@ class StoryIngest(StoryBase):
             report.warnings += _remember(self._stores, paths)
         report.warnings += [message for scene in report.scenes for message in _messages(scene)]
         report.warnings += [
-            f"scene {place} is stored, but its chapter has it no more; `novelgen scene delete {self.project_id} {place}`"
+            f"scene {place} is stored, but its chapter has it no more; "
+            f"`novelgen scene delete {self.project_id} {place}`"
             for place in absent_scenes(self._stores, self.project_id, scenes)
         ]
         report.indexing = rebuild_if_bloated(
@@ -169,7 +219,8 @@ class StoryIngest(StoryBase):
     ) -> IngestReport:
         """Take one finished scene in; it takes the place of what was stored there, and of nothing else.
 
-        What it changed is not told: a program that stores a book scene by scene would pay for each. `what_changed` does.
+        What it changed is not told: a program that stores a book scene by scene would pay for each;
+        `what_changed` tells it.
         """
         if position.chapter_index is None or position.scene_index is None:
             raise InvalidPositionError(f"{str(position)!r} is no scene; pass chapter_index and scene_index")
@@ -216,6 +267,8 @@ class StoryIngest(StoryBase):
             told = kept if given is None or by_manuscript else {**kept, "parts": parts, VOLUMES: False}
             if (name, language, told) != (stored.name, stored.language, kept):
                 unit.projects.update(name=name, language=language, settings=told)
+
+    aingest = async_twin(ingest)
 
 
 class _Sources:
@@ -341,4 +394,34 @@ def _counted(stores: MemoryStores, report: IngestReport, *, tell_changes: bool) 
     return report
 
 
+Model = TypeVar("Model", bound=BaseModel)
 _TAKEN: tuple[Outcome, ...] = ("added", "replaced")
+
+
+def _chapter_files(files: str | Path | Sequence[str | Path]) -> list[Path]:
+    """Return chapter files, those of a folder in its place."""
+    paths = [Path(files)] if isinstance(files, str | Path) else [Path(each) for each in files]
+    found: list[Path] = []
+    for path in paths:
+        in_folder = list(chapter_files(path).values()) if path.is_dir() else [path]
+        if not in_folder:
+            raise UserInputError(f"there are no chapters in {str(path)!r}; name them chapter_001.json, .txt or .md")
+        found += in_folder
+    return found
+
+
+def _record(record: Any, chapter_index: int, scene_index: int) -> SceneRecord:
+    try:
+        fields = given_record(record, chapter_index=chapter_index, scene_index=scene_index)
+    except ValueError as error:
+        raise UserInputError(str(error)) from error
+    return read_given(SceneRecord, fields)
+
+
+def read_given(model: type[Model], given: Any) -> Model:
+    """Read what a caller holds; what is wrong in it is told as any other wrong argument."""
+    try:
+        return model.model_validate(given)
+    except ValidationError as error:
+        reason = error.errors()[0].get("ctx", {}).get("error")
+        raise UserInputError(str(reason) if reason is not None else described(error)) from error

@@ -235,7 +235,8 @@ class StoryMemories(StoryBase):
         is_edited = bool(edit.model_dump(exclude_none=True)) or evidence is not None
         if not is_edited and not attach and not detach and attached_to is None:
             raise UserInputError(
-                "nothing to change; give a text, a short form, an importance, tags, or what to attach it to or take it off"
+                "nothing to change; give a text, a short form, an importance, tags, or what to attach it to or "
+                "take it off"
             )
 
         def change(unit: UnitOfWork, memory: StoredMemory) -> StoredMemory:

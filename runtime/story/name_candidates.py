@@ -13,6 +13,7 @@ from novelgen.language.sightings import CandidateKind
 from novelgen.models.entity import Entity, EntityAlias, EntityType
 from novelgen.models.position import END_OF_STORY, StoryPosition
 from novelgen.nearest import nearest_names
+from runtime.async_twins import async_twin
 from runtime.ingest.entities import store_entities_in
 from runtime.ingest.indexing import IndexingResult, drain_outbox
 from runtime.search.name_candidates import open_candidates
@@ -20,7 +21,7 @@ from runtime.storage.entity.merges import EntityChange
 from runtime.storage.records import EntityOrigin
 from runtime.storage.unit import UnitOfWork
 from runtime.stores import MemoryStores
-from runtime.story.base import StoryBase
+from runtime.story.base import Place, StoryBase, position_of
 from runtime.story.references import known_entities, resolved_entity
 
 MAX_NEAR = 3
@@ -44,6 +45,18 @@ class CandidateDecision(BaseModel):
 
 class StoryNameCandidates(StoryBase):
     """What users do with candidates, the names that a story's text offers: list, confirm, merge and drop them."""
+
+    def candidates(
+        self, kind: CandidateKind | None = None, *, min_count: int = MIN_COUNT, as_of: Place = None
+    ) -> list[NameCandidate]:
+        """List who and what the text names that no entity is, told by rules; they are no facts.
+
+        Args:
+            kind: Only these: character, location, item, faction, term or unknown.
+            min_count: Only those that the text names so many times.
+            as_of: Only scenes before this position count.
+        """
+        return self.list_candidates(kind=kind, min_count=min_count, as_of=position_of(as_of)).candidates
 
     def list_candidates(
         self, *, kind: CandidateKind | None = None, min_count: int = MIN_COUNT, as_of: StoryPosition | None = None
@@ -114,6 +127,8 @@ class StoryNameCandidates(StoryBase):
             change = unit.merges.keep("join", kept.name, candidate.name, [])
             joined = _required(unit, kept.name)
         return CandidateDecision(change=change, candidate=candidate, joined=joined)
+
+    acandidates = async_twin(candidates)
 
 
 def _required(unit: UnitOfWork, name: str) -> NameCandidate:

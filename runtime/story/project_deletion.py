@@ -36,7 +36,7 @@ class StoryProjectDeletion(StoryBase):
     def delete_project(self, *, confirm: str) -> DeletedProject:
         """Delete a project for good: its rows, its vector index and its folder with the author's files in it.
 
-        Nothing of any other project is touched, be it in the same database. A deletion that was cut short is finished by
+        Nothing of any other project is touched, be it in the same database. A deletion cut short is finished by
         another one. Whoever runs jobs on the project ends them first.
         """
         paths = self._stores.paths(self.project_id)
@@ -50,7 +50,8 @@ class StoryProjectDeletion(StoryBase):
             _remove_folder(paths)
         except OSError as error:
             raise ContextWriteError(
-                f"the folder of project {paths.project_id!r} cannot be removed: {error.strerror or error}; delete it again"
+                f"the folder of project {paths.project_id!r} cannot be removed: {error.strerror or error}; "
+                "delete it again"
             ) from error
         return deleted
 

@@ -14,9 +14,11 @@ from novelgen.models.entity import Entity
 from novelgen.models.folds import FOLDED_RELATIONSHIP_FIELDS, fold_relationship_changes
 from novelgen.models.position import END_OF_STORY, StoryPosition
 from novelgen.models.record import RecordedRelationshipChange
+from novelgen.models.shown import ShownList
 from novelgen.models.state import Relationship, RelationshipDimensions, RelationshipView
 from runtime.async_twins import async_twin
-from runtime.story.base import Place, StoryBase, position_of
+from runtime.story.base import Place, position_of
+from runtime.story.entities import StoryEntities
 from runtime.story.references import known_entities, place_of_statement, resolved_entity
 
 DEFAULT_INTENSITY = 5
@@ -62,17 +64,25 @@ class RelationshipCourse(BaseModel):
     steps: list[CourseStep] = Field(default_factory=list, description="Oldest first.")
 
 
-class StoryRelationships(StoryBase):
+class StoryRelationships(StoryEntities):
     """What users do with relationships: look at how characters stand to each other, add and change it."""
 
-    def list_relationships(
-        self, *, character: str | None = None, status: str | None = None, as_of: StoryPosition | None = None
+    def relationships(
+        self, character: str | None = None, *, status: str | None = None, as_of: Place = None
     ) -> list[Relationship]:
-        """List how pairs of characters stand, in order of relationship id."""
+        """Return how pairs of characters stand.
+
+        Args:
+            character: Only pairs of this character.
+            status: Only pairs of this status, such as strained.
+            as_of: As they stand at this position.
+        """
+        as_of = position_of(as_of)
         with self._stores.database(self.project_id).read() as unit:
             known = known_entities(unit, as_of) if character else []
             own_id = resolved_entity(character, known, "character").entity_id if character else None
-            return unit.relationships.list_as_of(as_of=as_of or END_OF_STORY, character_id=own_id, status=status)
+            found = unit.relationships.list_as_of(as_of=as_of or END_OF_STORY, character_id=own_id, status=status)
+        return ShownList(found, names=self.entity_names(as_of=as_of))
 
     def relationships_of(
         self, *, character: str, status: str | None = None, as_of: StoryPosition | None = None
@@ -189,9 +199,9 @@ class StoryRelationships(StoryBase):
 
     def edit_relationship(
         self,
-        *,
         first: str,
         second: str,
+        *,
         relationship_type: str | None = None,
         perspective_a: str | None = None,
         perspective_b: str | None = None,
@@ -201,9 +211,29 @@ class StoryRelationships(StoryBase):
         dimensions: Mapping[str, int] | None = None,
         mutual_dimensions: Mapping[str, int] | None = None,
         scene_id: str | None = None,
-        start: StoryPosition | None = None,
+        start: Place = None,
     ) -> EditedRelationship:
-        """Change the relationship of two characters, named in either order; what is not given stays as it is."""
+        """Change how two characters stand, named in either order; what is not given stays as it is.
+
+        Args:
+            first: One of the two.
+            second: The other one.
+            relationship_type: The new type.
+            perspective_a: How the first sees the second now.
+            perspective_b: How the second sees the first now.
+            status: The new status.
+            event: What happened between them.
+            intensity: How much it matters now, 0 to 10.
+            dimensions: What the first feels for the second now; the second's side stays.
+            mutual_dimensions: What both feel alike now.
+            scene_id: Scene in which it happened, as S001 or 3:2.
+            start: It holds on entering this position.
+
+        Raises:
+            UnknownEntityError: When nobody bears a name by then, or several do.
+            UserInputError: When they have no relationship, or nothing is to be changed.
+        """
+        start = position_of(start)
         changes = {
             "relationship_type": relationship_type,
             "perspective_a": perspective_a,
@@ -240,6 +270,8 @@ class StoryRelationships(StoryBase):
         return EditedRelationship(relationship=known, is_changed=is_changed)
 
     aadd_relationship = async_twin(add_relationship)
+    arelationships = async_twin(relationships)
+    aedit_relationship = async_twin(edit_relationship)
 
 
 def _pair(known: Sequence[Entity], first: str, second: str) -> tuple[str, str]:

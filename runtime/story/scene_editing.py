@@ -29,7 +29,7 @@ KeptRecord = Literal["keep", "drop"]
 RecordedFactKind = Literal[
     "state", "relationship", "thread_planted", "thread_moved", "thread_ended", "learnt", "repeated"
 ]
-"""What a record holds beside memories, which are corrected by themselves (`runtime.services.memories`)."""
+"""What a record holds beside memories, which are corrected by themselves (`runtime.story.memories`)."""
 
 _WORDS_OF: dict[str, tuple[str, str]] = {
     "relationship": ("relationship_changes", "event"),
@@ -66,7 +66,7 @@ class SceneEdit(BaseModel):
 
 
 class StorySceneEditing(StoryBase):
-    """Correcting a finished scene by hand: its text and title, and single facts of its record; all can be taken back."""
+    """Correcting a finished scene by hand: its text and title, and single facts of its record."""
 
     def preview_scene_text(self, *, position: StoryPosition, text: str) -> TextConsequences:
         """Tell what a new text of a scene would do to its facts; nothing is stored."""

@@ -82,7 +82,8 @@ class StoryScenePlans(StoryProjects):
         if isinstance(written, ChapterPlan):
             if written.chapter_number != chapter_index:
                 raise InvalidFileError(
-                    f"{str(plan_file)!r} plans chapter {written.chapter_number}, not {chapter_index}; leave out --chapter"
+                    f"{str(plan_file)!r} plans chapter {written.chapter_number}, not {chapter_index}; "
+                    "leave out --chapter"
                 )
             return PlannedScene(**place, plan=_scene_of(written, scene_index, plan_file), chapter_plan=written)
         if written is not None:
@@ -110,7 +111,7 @@ class StoryScenePlans(StoryProjects):
         return found[::-1]
 
     def _next_place(self, chapter_index: int | None) -> tuple[int, int]:
-        """Return the scene after the last stored one of a chapter; without a chapter the first after all that is stored."""
+        """Return the scene after the last stored one of a chapter, or of all."""
         try:
             with self._stores.database(self.project_id).read() as unit:
                 places = [(each.chapter_index, each.scene_index) for each in unit.scenes.list_as_of()]

@@ -134,7 +134,6 @@ class StorySecrets(StoryBase):
         with self._stores.database(self.project_id).write() as unit:
             change = FlagChange(name=flag, value=scrub_tree(value), **dict(happened(at, moment)))
             unit.play.set_flag(change)
-        return change
 
     def flags(self, *, as_of: tuple[int, int] | datetime | None = None) -> dict[str, Any]:
         """Return the flags of a game with their values.

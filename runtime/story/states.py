@@ -9,10 +9,13 @@ from pydantic import BaseModel, Field
 
 from novelgen.models.folds import HOLDER_ATTRIBUTE
 from novelgen.models.position import END_OF_STORY, StoryPosition
+from novelgen.models.shown import ShownList
 from novelgen.models.state import EntityStateSnapshot, StateChange
+from runtime.async_twins import async_twin
 from runtime.search.story_memory import DEFAULT_CONTEXT_WINDOW
 from runtime.storage.unit import UnitOfWork
-from runtime.story.base import StoryBase
+from runtime.story.base import Place, position_of
+from runtime.story.entities import StoryEntities
 from runtime.story.references import known_entities, resolved_entity
 
 
@@ -25,8 +28,40 @@ class TimelineView(BaseModel):
     names: dict[str, str] = Field(default_factory=dict)
 
 
-class StoryStates(StoryBase):
+class StoryStates(StoryEntities):
     """How entities stand at a point of the story and around a chapter."""
+
+    def state(
+        self, entity: str, *, chapter_index: int | None = None, scene_index: int | None = None
+    ) -> EntityStateSnapshot | None:
+        """Return how an entity stands at a point of the story: where it is, what it holds, wants and knows.
+
+        Args:
+            entity: Id, name or alias.
+            chapter_index: Chapter at whose beginning to look; None means after the last stored scene.
+            scene_index: Scene on entering which to look.
+
+        Returns:
+            The state, or None when nothing is known of the entity by then.
+        """
+        return self._tools.get_entity_state(
+            self.project_id, entity, chapter_index=chapter_index, scene_index=scene_index
+        )
+
+    def timeline(
+        self, chapter_index: int, *, context_window: int = DEFAULT_CONTEXT_WINDOW, as_of: Place = None
+    ) -> list[EntityStateSnapshot]:
+        """Return how entities stood at the end of the chapters around one chapter, in story order.
+
+        Args:
+            chapter_index: The chapter in the middle.
+            context_window: Chapters before and after it.
+            as_of: Only what lies strictly before this position.
+        """
+        found = self._tools.get_recent_timeline(
+            self.project_id, chapter_index, context_window=context_window, as_of=position_of(as_of)
+        )
+        return ShownList(found, names=self.entity_names(as_of=position_of(as_of)))
 
     def get_timeline(
         self, *, chapter_index: int, context_window: int = DEFAULT_CONTEXT_WINDOW, as_of: StoryPosition | None = None
@@ -74,6 +109,9 @@ class StoryStates(StoryBase):
                 )
                 for attribute, told in steps.items()
             ]
+
+    astate = async_twin(state)
+    atimeline = async_twin(timeline)
 
 
 class StatedStretch(BaseModel):

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from datetime import datetime
 from typing import Any
 
-from langchain_core.language_models import BaseChatModel
 from langchain_core.retrievers import BaseRetriever
 from langchain_core.runnables import Runnable, RunnableLambda
 from langchain_core.tools import BaseTool
@@ -20,6 +20,7 @@ from novelgen.models.memory import ContentType
 from novelgen.models.position import StoryPosition
 from novelgen.nearest import did_you_mean
 from runtime.async_twins import async_twin
+from runtime.character import Character
 from runtime.chunk_context import build_chunk_context
 from runtime.files.project_files import in_first_shape
 from runtime.files.scene_plans import own_scene_plan
@@ -34,26 +35,84 @@ from runtime.graph_nodes import (
 )
 from runtime.langchain_tools import build_memory_tools
 from runtime.langgraph_store import StoryStore
-from runtime.search.story_memory import DEFAULT_TOP_K, StoryMemoryTools
-from runtime.stores import MemoryStores
+from runtime.search.story_memory import DEFAULT_TOP_K
+from runtime.story.appearances import StoryAppearances
+from runtime.story.attachments import StoryAttachments
+from runtime.story.author_changes import StoryAuthorChanges
 from runtime.story.base import Place, position_of
-from runtime.story.contexts import ContextBuilder, ContextOptions
-from runtime.story.diagnosis import Diagnosis, diagnose
-from runtime.story.extraction import is_extraction_model_set
+from runtime.story.character_news import StoryCharacterNews
+from runtime.story.conflicts import StoryConflicts
+from runtime.story.consolidation import StoryConsolidation
+from runtime.story.contexts import ContextBuilder, ContextOptions, StoryContexts
+from runtime.story.continuity import StoryContinuity
+from runtime.story.deletion import StoryDeletion
+from runtime.story.diagnosis import Diagnosis, StoryDiagnosis, diagnose
+from runtime.story.dispositions import StoryDispositions
+from runtime.story.draft_batches import StoryDraftBatches
+from runtime.story.extraction import StoryExtraction, is_extraction_model_set
+from runtime.story.ingest import StoryIngest, read_given
+from runtime.story.keyed_notes import StoryKeyedNotes
+from runtime.story.knowledge import StoryKnowledge
+from runtime.story.knowledge_table import StoryKnowledgeTable
+from runtime.story.memories import StoryMemories
+from runtime.story.name_candidates import StoryNameCandidates
+from runtime.story.project_deletion import StoryProjectDeletion
+from runtime.story.relationships import StoryRelationships
+from runtime.story.replies import StoryReplies
+from runtime.story.scene_editing import StorySceneEditing
+from runtime.story.scene_plans import StoryScenePlans
+from runtime.story.scene_reading import StorySceneReading
 from runtime.story.scene_summary import summarize_scene
-from runtime.story_continuity import StoryContinuity
-from runtime.story_editing import StoryEditing
-from runtime.story_filling import StoryFilling, read_given
-from runtime.story_game import StoryGame
-from runtime.story_knowledge import StoryKnowledge
-from runtime.story_lookup import StoryLookup
+from runtime.story.scenes import StoryScenes
+from runtime.story.search import StorySearch
+from runtime.story.secrets import StorySecrets
+from runtime.story.states import StoryStates
+from runtime.story.story_time import StoryTimes
+from runtime.story.summaries import StorySummarizing
+from runtime.story.threads import StoryThreads
+from runtime.story.transfer import StoryTransfer
 from runtime.story_tools.attachment_tools import build_attachment_tools
+from runtime.story_tools.editing_tools import build_editing_tools
 from runtime.story_tools.toolset import build_story_tools
 
 _PLAN_KEYS = ("chapter_index", "scene_index", "scene_plan", "chapter_plan")
 
 
-class Story(StoryFilling, StoryLookup, StoryKnowledge, StoryContinuity, StoryEditing, StoryGame):
+class Story(
+    StoryAppearances,
+    StoryAttachments,
+    StoryAuthorChanges,
+    StoryCharacterNews,
+    StoryConflicts,
+    StoryConsolidation,
+    StoryContexts,
+    StoryContinuity,
+    StoryDeletion,
+    StoryDiagnosis,
+    StoryDispositions,
+    StoryDraftBatches,
+    StoryExtraction,
+    StoryIngest,
+    StoryKeyedNotes,
+    StoryKnowledge,
+    StoryKnowledgeTable,
+    StoryMemories,
+    StoryNameCandidates,
+    StoryProjectDeletion,
+    StoryRelationships,
+    StoryReplies,
+    StorySceneEditing,
+    StoryScenePlans,
+    StorySceneReading,
+    StoryScenes,
+    StorySearch,
+    StorySecrets,
+    StoryStates,
+    StoryTimes,
+    StorySummarizing,
+    StoryThreads,
+    StoryTransfer,
+):
     """The memory of one story; safe to share between threads. `Memory.story` gives it.
 
     Positions are `StoryPosition`s, `(chapter, scene)` pairs or chapter numbers; what is read at a position lies
@@ -64,13 +123,6 @@ class Story(StoryFilling, StoryLookup, StoryKnowledge, StoryContinuity, StoryEdi
         project_id: The project.
         chat_model: Chat model in place of the setting's.
     """
-
-    def __init__(self, stores: MemoryStores, project_id: str, *, chat_model: BaseChatModel | None = None) -> None:
-        self._stores = stores
-        self._chat_model = chat_model
-        self._tools = StoryMemoryTools(stores)
-        self._is_awake = False
-        self.project_id = project_id
 
     def __repr__(self) -> str:
         return f"Story({self.project_id!r})"
@@ -362,6 +414,30 @@ class Story(StoryFilling, StoryLookup, StoryKnowledge, StoryContinuity, StoryEdi
                 '{"location": "…", "characters": ["…"], "purpose": "…"}'
             )
         return read_given(MemoryContextRequest, given)
+
+    def editing_tools(self) -> list[BaseTool]:
+        """Return LangChain tools with which an editor's agent corrects this story alone.
+
+        They change cards, states and threads, delete, and undo; they see the whole story and are not for the planner
+        of a scene. What goes wrong in a call is answered as data.
+        """
+        return build_editing_tools(self._stores, self.project_id)
+
+    def character(self, name: str, *, create: bool = False, clock: Callable[[], datetime] | None = None) -> Character:
+        """Return a character who remembers and recalls by itself, for games and role-play.
+
+        Args:
+            name: Id, name or alias.
+            create: Make a character of that name where there is none; the project, too.
+            clock: Tells the present moment of the game; None takes the computer's.
+
+        Raises:
+            UnknownEntityError: When nobody bears the name and `create` is not set; names who is near.
+        """
+        entity = self.open_character(name=name, create=create)
+        return Character(self._stores, self.project_id, entity, clock=clock)
+
+    acharacter = async_twin(character)
 
 
 def _require_plan_keys(given: Mapping[str, Any]) -> None:

@@ -12,12 +12,13 @@ from novelgen.models.context import ReportIssue
 from novelgen.models.entity import revealed_identity
 from novelgen.models.knowledge import ALL_LIVED
 from novelgen.models.memory import DISTILLED_TYPES, SUMMARY_TYPE
-from novelgen.models.position import Place, StoryPosition
+from novelgen.models.position import Place as ScenePlace
+from novelgen.models.position import StoryPosition
 from novelgen.models.story_difference import StoryDifference, StretchTotals, ToldScene
 from runtime.async_twins import async_twin
 from runtime.storage.records import StoredScene
 from runtime.storage.unit import UnitOfWork
-from runtime.story.base import position_of
+from runtime.story.base import Place, position_of
 from runtime.story.thread_ledger import StoryThreadLedger
 
 logger = logging.getLogger(__name__)
@@ -109,7 +110,7 @@ class StoryDifferences(StoryThreadLedger):
             )
         return found
 
-    def what_taken_changed(self, *, taken: Iterable[Place]) -> StoryDifference | None:
+    def what_taken_changed(self, *, taken: Iterable[ScenePlace]) -> StoryDifference | None:
         """Return what scenes changed that were just taken in or read, for the end of a report.
 
         A few scenes of one chapter that follow one another are told of together. Of more the last one is told of, with
@@ -128,7 +129,7 @@ class StoryDifferences(StoryThreadLedger):
         is_silent = difference.is_empty and (difference.totals is None or not difference.totals.has_changes)
         return None if is_silent else difference
 
-    def _changes_of(self, places: Sequence[Place]) -> StoryDifference:
+    def _changes_of(self, places: Sequence[ScenePlace]) -> StoryDifference:
         first, last = StoryPosition(*places[0]), StoryPosition(*places[-1])
         end = StoryPosition(places[-1][0], places[-1][1] + 1)
         if len(places) == 1:

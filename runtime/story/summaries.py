@@ -99,10 +99,7 @@ class StorySummarizing(StoryBase):
         dropped. No transaction is open while the model writes.
         """
         writer = build_extraction_model(self._stores.settings, model)
-        if only:
-            chosen = [self.get_summary(level=only[0], number=only[1])]
-        else:
-            chosen = self.list_summaries()
+        chosen = [self.get_summary(level=only[0], number=only[1])] if only else self.list_summaries()
         wanted = [each for each in chosen if only or _is_missing(each)]
         if only:
             _require_writable(self.project_id, wanted[0])

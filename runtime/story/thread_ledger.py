@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 from novelgen.memory.board import ledger_warnings
-from novelgen.memory.ledger import LedgerStory, Place, ThreadLedger, make_ledger
+from novelgen.memory.ledger import LedgerStory, ThreadLedger, make_ledger
+from novelgen.memory.ledger import Place as ScenePlace
 from novelgen.memory.vital_status import STATUS_ATTRIBUTES, is_death, is_return_to_life
 from novelgen.models.position import END_OF_STORY, StoryPosition, sort_key
 from novelgen.models.state import StateChange
 from runtime.async_twins import async_twin
-from runtime.story.base import StoryBase, position_of
+from runtime.story.base import Place, StoryBase, position_of
 from runtime.story.references import known_entities, resolved_ids
 
 
@@ -50,7 +51,7 @@ class StoryThreadLedger(StoryBase):
         )
         return make_ledger(story, as_of=position)
 
-    def thread_warnings(self, *, scenes: Iterable[Place]) -> list[str]:
+    def thread_warnings(self, *, scenes: Iterable[ScenePlace]) -> list[str]:
         """Return what an author should hear of the story's threads after scenes were taken in, in its language."""
         taken = frozenset(scenes)
         if not taken:
@@ -63,9 +64,9 @@ class StoryThreadLedger(StoryBase):
     athread_ledger = async_twin(thread_ledger)
 
 
-def _deaths(changes: Iterable[StateChange]) -> dict[str, Place]:
+def _deaths(changes: Iterable[StateChange]) -> dict[str, ScenePlace]:
     """Return who is dead after changes given in the order in which they count, and since where."""
-    deaths: dict[str, Place] = {}
+    deaths: dict[str, ScenePlace] = {}
     for change in changes:
         if is_death(change.attribute, change.value):
             deaths[change.entity_id] = sort_key(change.chapter_index, change.scene_index)

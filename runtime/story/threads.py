@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from novelgen.errors import UserInputError
 from novelgen.models.position import END_OF_STORY, StoryPosition
 from novelgen.models.record import RecordedLoop, RecordedLoopAdvance, RecordedLoopResolution, ThreadEnding
+from novelgen.models.shown import ShownList
 from novelgen.models.state import LoopImportance, LoopStatus, OpenLoop
 from runtime.async_twins import async_twin
 from runtime.storage.story.threads import ThreadNotes
@@ -28,14 +29,17 @@ DEFAULT_DUE = 10
 class StoryThreads(StoryBase):
     """What users do with threads, the questions and promises that a story leaves open: look, plant, move, end."""
 
-    def list_threads(
-        self, *, statuses: Sequence[LoopStatus] = WAITING, as_of: StoryPosition | None = None
-    ) -> list[ListedThread]:
-        """List threads in the order in which they were planted."""
-        position = as_of or END_OF_STORY
+    def threads(self, statuses: Sequence[LoopStatus] = (), *, as_of: Place = None) -> list[ListedThread]:
+        """Return the questions, promises and threats that the story leaves open, in the order of their planting.
+
+        Args:
+            statuses: Only those of these statuses (open, advanced, resolved, abandoned); empty means those that wait.
+            as_of: As they stand at this position.
+        """
+        position = position_of(as_of) or END_OF_STORY
         with self._stores.database(self.project_id).read() as unit:
-            found = unit.threads.list_as_of(as_of=position, statuses=statuses or WAITING)
-            return _noted(unit, found, position)
+            found = unit.threads.list_as_of(as_of=position, statuses=list(statuses) or WAITING)
+            return ShownList(_noted(unit, found, position))
 
     def due_threads(self, *, limit: int = DEFAULT_DUE, as_of: StoryPosition | None = None) -> list[ListedThread]:
         """List the waiting threads that are most due, by weight times age in scenes."""
@@ -219,6 +223,7 @@ class StoryThreads(StoryBase):
 
     aedit_thread = async_twin(edit_thread)
     areopen_thread = async_twin(reopen_thread)
+    athreads = async_twin(threads)
 
 
 def _stated(position: StoryPosition | None) -> list[int] | None:

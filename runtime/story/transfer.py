@@ -83,7 +83,7 @@ class StoryTransfer(StoryConditions):
         index_progress: Progress | None = None,
         on_stored: Callable[[StoredText], Any] | None = None,
     ) -> ProjectImport:
-        """Import a path into a project, which is created when there is none; without `update` nothing stored is changed."""
+        """Import a path into a project, which is created if need be; without `update` nothing stored is changed."""
         result = import_source(
             self._stores,
             source,

@@ -224,7 +224,11 @@ class _StoryToolBodies:
     ) -> Answer:
         end = StoryThreads.abandon_thread if abandoned else StoryThreads.resolve_thread
         thread = end(
-            *self._story, thread_id=open_loop_id, summary=resolution_summary, scene_id=scene_id, start=self._as_of
+            StoryThreads(*self._story),
+            thread_id=open_loop_id,
+            summary=resolution_summary,
+            scene_id=scene_id,
+            start=self._as_of,
         )
         return {"success": True, "open_loop_id": thread.loop_id, "status": thread.status}
 

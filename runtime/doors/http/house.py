@@ -20,7 +20,7 @@ from runtime.doors.http.settings import ServerSettings
 from runtime.doors.http.telemetry import Telemetry
 from runtime.doors.http.uploads import Uploads
 from runtime.stores import MemoryStores
-from runtime.story.indexing import StoryIndexing
+from runtime.story.base import StoryBase
 from runtime.story.project_stores import ProjectStores
 from runtime.story.projects import StoryProjects
 from runtime.story.story import Story
@@ -63,7 +63,7 @@ class House:
     def awaken(self, project_id: str, stores: MemoryStores) -> None:
         """Let a project's vector index start before the first search, whose time its start would use up."""
         if project_id not in self._awake:
-            StoryIndexing(stores, project_id).await_index()
+            StoryBase(stores, project_id).await_index()
             self._awake.add(project_id)
 
     def forget(self, project_id: str) -> None:

@@ -46,7 +46,7 @@ def correct_memory(
     elif text is not None or importance is not None:
         raise UserInputError(f"how={how!r} takes neither text nor importance; call with how='edit' for these")
     else:
-        changed = _DECISIONS[how](*here.place, memory_id=memory_id)
+        changed = _DECISIONS[how](StoryMemories(*here.place), memory_id=memory_id)
     return ChangedMemoryAnswer.of(changed)
 
 

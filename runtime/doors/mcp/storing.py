@@ -107,7 +107,7 @@ def end_thread(
 ) -> ThreadAnswer:
     """Say that a thread has ended."""
     end = StoryThreads.abandon_thread if how == "abandoned" else StoryThreads.resolve_thread
-    ended = end(*here.place, thread_id=thread_id, summary=summary)
+    ended = end(StoryThreads(*here.place), thread_id=thread_id, summary=summary)
     return ThreadAnswer(thread_id=ended.loop_id, description=ended.description, status=ended.status)
 
 

@@ -221,7 +221,7 @@ def test_counts_are_those_of_the_scenes_before_a_position(stores: MemoryStores, 
 
 def test_a_noted_count_does_not_tell_what_is_to_come(stores: MemoryStores, told: str) -> None:
     """Seed 000.5: another program's last appearance is that of its whole book; no earlier read shows it."""
-    (ines, *_) = StoryEntities(stores, told).list_entities(as_of=StoryPosition(1, 2))
+    (ines, *_) = StoryEntities(stores, told).entities(as_of=StoryPosition(1, 2))
     assert ines.profile["metadata"] == {"importance": "primary"}
 
 

@@ -265,7 +265,12 @@ def _check_stored(
 
     with opened_project(session, project) as stores, progress_bars("scenes") as (progress,):
         done = StoryContinuity(stores, project).check_stored(
-            chapter_index=chapter, scene_index=scene, options=options, progress=progress
+            chapter_index=chapter,
+            scene_index=scene,
+            model=options.model,
+            use_model=options.uses_model,
+            workers=options.workers,
+            progress=progress,
         )
     if as_json:
         print_json(done)

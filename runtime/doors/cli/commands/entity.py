@@ -69,7 +69,7 @@ def _add_list(group: click.Group, entity_type: EntityType | None) -> None:
         from runtime.story.entities import StoryEntities
 
         with opened_project(session, project) as stores:
-            found = StoryEntities(stores, project).list_entities(entity_type=entity_type, as_of=as_of)
+            found = StoryEntities(stores, project).entities(entity_type=entity_type, as_of=as_of)
             labels = story_labels(stores, project)
         if as_json:
             print_json(found)

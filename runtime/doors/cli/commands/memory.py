@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
 import click
 
@@ -33,7 +33,7 @@ from runtime.doors.cli.parameters import (
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from novelgen.models.memory import Attachment
+    from novelgen.models.memory import Attachment, ContentType
     from novelgen.models.position import StoryPosition
     from runtime.story.attachments import AttachmentChange
     from runtime.story.memories import MemoryChange, MemoryStatus
@@ -89,7 +89,11 @@ def list_command(
 
     with opened_project(session, project) as stores:
         found = StoryMemories(stores, project).memories(
-            attached_to=attached_to, content_types=content_types, status=status, limit=limit, as_of=as_of
+            attached_to=attached_to,
+            content_types=cast("tuple[ContentType, ...]", content_types),
+            status=status,
+            limit=limit,
+            as_of=as_of,
         )
         labels = story_labels(stores, project)
     if as_json:
@@ -207,7 +211,7 @@ def _add_decision(name: str, what_it_does: str) -> None:
             "unban": StoryMemories.unban_memory,
         }[name]
         with opened_project(session, project) as stores:
-            change = decision(stores, project, memory_id=memory_id)
+            change = decision(StoryMemories(stores, project), memory_id=memory_id)
         _print_decision(project, memory_id, change, as_json=as_json)
 
 

@@ -64,7 +64,7 @@ def list_command(
             )
             found, sides = [], [""] * len(views)
         else:
-            found = StoryRelationships(stores, project).list_relationships(status=status, as_of=as_of)
+            found = StoryRelationships(stores, project).relationships(status=status, as_of=as_of)
             views = [each.seen_by(each.character_a) for each in found]
             sides = [names.get(each.character_a, each.character_a) for each in found]
     if as_json:

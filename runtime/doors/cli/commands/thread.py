@@ -64,7 +64,7 @@ def list_command(
 
     with opened_project(session, project) as stores:
         if due is None:
-            found = StoryThreads(stores, project).list_threads(statuses=statuses, as_of=as_of)
+            found = StoryThreads(stores, project).threads(statuses=statuses, as_of=as_of)
         else:
             found = StoryThreads(stores, project).due_threads(limit=due, as_of=as_of)
         labels = story_labels(stores, project)

@@ -70,9 +70,7 @@ class CandidateList(BaseModel):
 @router.get("/entities")
 def list_entities(project: Project, entity_type: OfType = None, as_of: AsOf = None) -> EntityList:
     """List characters, places, things, factions and terms, as far as the story has shown them by then."""
-    found = StoryEntities(project.stores, project.project_id).list_entities(
-        entity_type=entity_type, as_of=position(as_of)
-    )
+    found = StoryEntities(project.stores, project.project_id).entities(entity_type=entity_type, as_of=position(as_of))
     return EntityList(entities=found)
 
 

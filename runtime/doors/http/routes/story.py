@@ -117,7 +117,7 @@ def list_relationships(
     as_of: AsOf = None,
 ) -> RelationshipList:
     """Tell how pairs of characters stand."""
-    found = StoryRelationships(project.stores, project.project_id).list_relationships(
+    found = StoryRelationships(project.stores, project.project_id).relationships(
         character=character, status=status, as_of=position(as_of)
     )
     return RelationshipList(relationships=found)

@@ -88,7 +88,7 @@ def list_threads(
     project: Project, status: Annotated[tuple[LoopStatus, ...], Query(max_length=4)] = (), as_of: AsOf = None
 ) -> ThreadList:
     """List the threads of these statuses, without any those that wait for an answer."""
-    found = StoryThreads(project.stores, project.project_id).list_threads(
+    found = StoryThreads(project.stores, project.project_id).threads(
         statuses=status or thread_services.WAITING, as_of=position(as_of)
     )
     return ThreadList(threads=found)

@@ -125,7 +125,7 @@ def build_context(project: Project, request: Request, body: ContextRequest) -> R
 @router.post("/search", openapi_extra=READS)
 def search_story_memory(project: Project, body: SearchRequest) -> FoundMemories:
     """Search what the story has established, by meaning and by words; best first."""
-    found = StorySearch(project.stores, project.project_id).search_memories(
+    found = StorySearch(project.stores, project.project_id).search(
         query=body.query,
         entities=body.entities,
         content_type=body.content_type,

@@ -64,7 +64,7 @@ def test_a_memory_says_what_it_is_attached_to(stores: MemoryStores, project: str
     assert told(stores, project, "note-N0") == expected
     assert told(stores, project, "note-N1") == [{"type": "book", "id": "book", "is_default": True}]
     listed = StoryMemories(stores, project).memories(content_types=["note"]).memories
-    found = StorySearch(stores, project).search_memories(query="Elena counts stairs", content_type="note")
+    found = StorySearch(stores, project).search(query="Elena counts stairs", content_type="note")
     for chunk in (listed[0].chunk, found[0]):
         assert [each.model_dump() for each in chunk.attached_to] == expected
 
@@ -91,20 +91,16 @@ def test_what_is_attached_to_the_book_is_listed(stores: MemoryStores, project: s
     StoryMemories(stores, project).note(text="Marcus Vale limps.", attached_to=["book"])
     StoryMemories(stores, project).note(text="Odile Brandt has a dog.")
     assert noted(stores, project, "book") == ["note-N0", "note-N1"]
-    found = StorySearch(stores, project).search_memories(
-        query="rain, a limp and a dog", entities=["book"], content_type="note"
-    )
+    found = StorySearch(stores, project).search(query="rain, a limp and a dog", entities=["book"], content_type="note")
     assert {each.chunk_id for each in found} == {"note-N0", "note-N1"}
-    nothing = StorySearch(stores, project).search_memories(query="rain", entities=["chapter:9"])
+    nothing = StorySearch(stores, project).search(query="rain", entities=["chapter:9"])
     assert nothing == []
 
 
 def test_a_search_finds_what_hangs_on_a_chapter(stores: MemoryStores, project: str) -> None:
     """Seed 003.5: what stands in the chapter and what an author attached to it, and nothing else."""
     StoryMemories(stores, project).note(text="Marcus never smiles in the Archive.", attached_to=["chapter:2"])
-    found = StorySearch(stores, project).search_memories(
-        query="Marcus in the Archive", entities=["chapter:2"], top_k=50
-    )
+    found = StorySearch(stores, project).search(query="Marcus in the Archive", entities=["chapter:2"], top_k=50)
     assert "note-N0" in {each.chunk_id for each in found}
     assert {each.chapter_index for each in found} == {None, 2}
 

@@ -68,7 +68,7 @@ def _offered(stores: MemoryStores, project: str, as_of: StoryPosition | None = N
 
 
 def _entities(stores: MemoryStores, project: str, as_of: StoryPosition | None = None) -> list[list[str]]:
-    return [each.names() for each in StoryEntities(stores, project).list_entities(as_of=as_of)]
+    return [each.names() for each in StoryEntities(stores, project).entities(as_of=as_of)]
 
 
 def test_candidates_are_listed_and_are_no_entities(stores: MemoryStores, project: str) -> None:

@@ -41,7 +41,7 @@ def _fill(stores: MemoryStores, project_id: str) -> None:
 
 
 def _found(stores: MemoryStores, project_id: str) -> list[str]:
-    found = StorySearch(stores, project_id).search_memories(query="Which lamp is lit?")
+    found = StorySearch(stores, project_id).search(query="Which lamp is lit?")
     return [each.content for each in found if "lamp" in each.content]
 
 

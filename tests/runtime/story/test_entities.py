@@ -122,9 +122,9 @@ def test_a_late_character_is_brought_to_the_beginning(stores: MemoryStores, proj
     added = StoryEntities(stores, project).add_character(name="Ines Holt")
     assert added.holds_after == "2:1"
     early = StoryPosition(1, 2)
-    assert "Ines Holt" not in [each.name for each in StoryEntities(stores, project).list_entities(as_of=early)]
+    assert "Ines Holt" not in [each.name for each in StoryEntities(stores, project).entities(as_of=early)]
     StoryEntities(stores, project).edit_entity(name="Ines Holt", changes={"first_chapter": 1})
-    assert "Ines Holt" in [each.name for each in StoryEntities(stores, project).list_entities(as_of=early)]
+    assert "Ines Holt" in [each.name for each in StoryEntities(stores, project).entities(as_of=early)]
     with pytest.raises(InvalidPositionError, match="chapter_index=-1"):
         StoryEntities(stores, project).edit_entity(name="Ines Holt", changes={"first_chapter": -1})
 
@@ -133,7 +133,7 @@ def test_from_the_first_scene_means_from_the_start(stores: MemoryStores, project
     """`1:1` makes a character known before anything else, and says so."""
     added = StoryEntities(stores, project).add_character(name="Ines Holt", start=StoryPosition(1, 1))
     assert added.holds_after is None
-    shown = StoryEntities(stores, project).list_entities(as_of=StoryPosition(1, 1))
+    shown = StoryEntities(stores, project).entities(as_of=StoryPosition(1, 1))
     assert "Ines Holt" in [each.name for each in shown]
 
 

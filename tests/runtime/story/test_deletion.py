@@ -30,7 +30,7 @@ def test_the_result_tells_who_referred_to_it(stores: MemoryStores, project: str)
     assert (done.deleted, done.name) == ("C2", "Odile Brandt")
     assert note.note.chunk_id in done.unlinked_memories
     assert (done.removed_relationships, done.changed_scenes) == (["R1"], ["S003"])
-    assert [each.entity_id for each in StoryEntities(stores, project).list_entities()] == ["C0", "C1", "I0", "L0"]
+    assert [each.entity_id for each in StoryEntities(stores, project).entities()] == ["C0", "C1", "I0", "L0"]
     assert _links(stores, project, note.note.chunk_id) == []
     undone = StoryEntities(stores, project).undo(change_id=done.change.change_id)
     assert (undone.change.kind, undone.entity and undone.entity.name) == ("delete", "Odile Brandt")

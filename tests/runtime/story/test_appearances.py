@@ -35,7 +35,7 @@ def test_nothing_from_the_position_on_is_counted(demo_stores: MemoryStores) -> N
     """As of a position only who was shown is listed, with scenes that lie before it."""
     cut = StoryPosition(2, 1)
     found = StoryAppearances(demo_stores, "demo").list_appearances(as_of=cut)
-    known = StoryEntities(demo_stores, "demo").list_entities(as_of=cut)
+    known = StoryEntities(demo_stores, "demo").entities(as_of=cut)
     assert {each.entity.entity_id for each in found} == {each.entity_id for each in known}
     assert all(cut.admits(*each.last_place) for each in found)
     assert 0 < max(each.scenes for each in found) <= 4
@@ -75,9 +75,9 @@ def test_what_was_corrected_at_one_place_is_one_step(demo_stores: MemoryStores) 
 
 def test_a_preview_tells_what_a_merge_joins(demo_stores: MemoryStores) -> None:
     """Its names are those that the one who stays gets, and previewing changes nothing."""
-    before = StoryEntities(demo_stores, "demo").list_entities()
+    before = StoryEntities(demo_stores, "demo").entities()
     preview = StoryAppearances(demo_stores, "demo").preview_merge(keep="Varga", gone="Dorn")
-    assert StoryEntities(demo_stores, "demo").list_entities() == before
+    assert StoryEntities(demo_stores, "demo").entities() == before
     assert (preview.scenes > 0, preview.memories > 0, preview.states > 0) == (True, True, True)
     StoryEntities(demo_stores, "demo").merge_entities(keep="Varga", gone="Dorn")
     names = StoryEntities(demo_stores, "demo").entity(name="C6").entity.names()

@@ -33,7 +33,7 @@ def test_a_thread_is_planted_moved_and_ended(stores: MemoryStores, project: str)
     assert (
         StoryThreads(stores, project).get_thread(thread_id=planted.loop_id, as_of=StoryPosition(2, 1)).status == "open"
     )
-    assert planted.loop_id not in [each.loop_id for each in StoryThreads(stores, project).list_threads()]
+    assert planted.loop_id not in [each.loop_id for each in StoryThreads(stores, project).threads()]
 
 
 def test_due_threads_come_by_weight_and_age(stores: MemoryStores, project: str) -> None:
@@ -58,7 +58,7 @@ def test_notes_are_the_authors_and_in_no_context(stores: MemoryStores, project: 
     """Seed 000.10: notes and the moment of planting are listed and can be set; what readers are given has neither."""
     planted = StoryThreads(stores, project).add_thread(description="Who lit the lamp?", notes="Marcus, in chapter 9")
     assert planted.created_at is not None
-    (noted,) = [each for each in StoryThreads(stores, project).list_threads() if each.loop_id == planted.loop_id]
+    (noted,) = [each for each in StoryThreads(stores, project).threads() if each.loop_id == planted.loop_id]
     assert (noted.notes, noted.created_at) == ("Marcus, in chapter 9", planted.created_at)
     assert StoryThreads(stores, project).edit_thread(thread_id=planted.loop_id, notes="").notes == ""
     with stores.database(project).read() as unit:
