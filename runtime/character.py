@@ -8,23 +8,18 @@ from typing import Any
 
 from langchain_core.language_models import BaseChatModel
 from langchain_core.tools import BaseTool
-from pydantic import ValidationError
 
-from novelgen.characters.given_event import GivenEvent
 from novelgen.characters.memory import CharacterChange, CharacterMemory, HowLearnt, as_moment
 from novelgen.characters.recall import ProtectedLine, Recall
-from novelgen.errors import UserInputError
 from novelgen.models.entity import Entity
 from novelgen.models.shown import ShownList
 from runtime.async_twins import async_twin
 from runtime.character_talk import CharacterTalk
-from runtime.files.file_reading import described
 from runtime.stores import MemoryStores
 from runtime.story.base import Place, position_of
 from runtime.story.character_care import CharacterConsolidation, EditedMemory, StoryCharacterCare
 from runtime.story.character_news import StoryCharacterNews, Told
-from runtime.story.characters import Remembered, StoryCharacters
-from runtime.story.secrets import require_json
+from runtime.story.characters import Remembered, StoryCharacters, given_event
 from runtime.story_tools.character_tools import build_character_tools
 
 Moment = tuple[int, int] | datetime | None
@@ -297,17 +292,3 @@ class Character(CharacterTalk):
     aconsolidate = async_twin(consolidate)
     achanges = async_twin(changes)
     aundo = async_twin(undo)
-
-
-def given_event(**given: Any) -> GivenEvent:
-    """Return an event of arguments that a caller gave.
-
-    Raises:
-        UserInputError: When one is wrong; says which.
-    """
-    try:
-        event = GivenEvent(**given)
-    except ValidationError as error:
-        raise UserInputError(described(error)) from error
-    require_json(event.details, "details")
-    return event

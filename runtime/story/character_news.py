@@ -14,9 +14,8 @@ from novelgen.characters.propagation import arrivals
 from novelgen.errors import UnknownMemoryError, UserInputError
 from novelgen.models.context import ReportIssue
 from runtime.async_twins import async_twin
-from runtime.character import given_event
 from runtime.ingest.character_events import CharacterWriter, embedded_texts
-from runtime.story.characters import StoryCharacters
+from runtime.story.characters import StoryCharacters, given_event
 from runtime.story.references import known_entities, resolved_entity
 
 LEAST_TOLD_RELEVANCE = 0.5

@@ -7,7 +7,7 @@ from datetime import datetime
 from typing import Any
 
 import numpy as np
-from pydantic import BaseModel, Field
+from pydantic import BaseModel, Field, ValidationError
 
 from novelgen.characters import recall as recalling
 from novelgen.characters.given_event import GivenEvent, learning, people_named
@@ -273,3 +273,17 @@ def _character(unit: UnitOfWork, name: str) -> Entity:
 def _own_short(event: GivenEvent, text: str) -> dict[str, None]:
     """A short form tells the event in the words of the one who gave it, not in another's."""
     return {} if text == event.text else {"short": None}
+
+
+def given_event(**given: Any) -> GivenEvent:
+    """Return an event of arguments that a caller gave.
+
+    Raises:
+        UserInputError: When one is wrong; says which.
+    """
+    try:
+        event = GivenEvent(**given)
+    except ValidationError as error:
+        raise UserInputError(described(error)) from error
+    require_json(event.details, "details")
+    return event

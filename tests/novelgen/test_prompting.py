@@ -7,11 +7,11 @@ from pathlib import Path
 
 import pytest
 
-from novelgen import prompting
 from novelgen.context.model_planner import PROMPT_VARIABLES, REPAIR_VARIABLES, SECOND_ROUND_VARIABLES
 from novelgen.context.retrieval_plan import ModelRetrievalPlan
 from novelgen.errors import ConfigurationError
 from novelgen.language.language import StoryLanguage, story_language
+from novelgen.model_calls import prompting
 from novelgen.model_calls.prompting import load_chat_prompt, read_prompt_file
 
 LANGUAGES: tuple[StoryLanguage, ...] = ("en", "zh")

@@ -53,7 +53,7 @@ def test_every_field_is_edited_from_a_position_on(memory: Memory) -> None:
         intensity=9,
         dimensions={"fear": 20},
         scene_id="1:2",
-    )
+    ).relationship
     assert edited.relationship_type == "creditor and debtor"
     assert (edited.perspective_a, edited.perspective_b) == ("he owes me", "she haunts me")
     assert (edited.status, edited.intensity, edited.history[-1].event) == ("strained", 9, "She named the sum.")

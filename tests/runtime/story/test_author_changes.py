@@ -104,7 +104,7 @@ def test_a_change_of_a_memory_is_taken_back(
 ) -> None:
     """Whatever was decided or edited, undoing puts the memory back as it was, and the list says both."""
     before = _fact(lamp, "MX2")
-    changed = change(lamp, "demo", memory_id="MX2", **told)
+    changed = change(StoryMemories(lamp, "demo"), memory_id="MX2", **told)
     assert _fact(lamp, "MX2") != before
     listed = StoryAuthorChanges(lamp, "demo").author_changes()[0]
     assert (listed.kind, listed.source_id, listed.position) == (kind, "MX2", "90:1")

@@ -196,7 +196,7 @@ def test_what_neither_side_settles_is_refused(stores: MemoryStores, project: str
 def test_an_unknown_conflict_is_refused(stores: MemoryStores, project: str, act: Any) -> None:
     """Nothing is waived or settled that was not found."""
     with pytest.raises(UserInputError, match="no conflict 'X0'"):
-        act(stores, project, conflict_id="X0")
+        act(StoryConflicts(stores, project), conflict_id="X0")
 
 
 def test_an_unknown_project_is_refused(stores: MemoryStores) -> None:

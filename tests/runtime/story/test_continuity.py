@@ -28,12 +28,10 @@ from runtime.search.continuity import MAX_SENTENCE_QUERIES, find_by_sentences
 from runtime.settings import load_settings
 from runtime.stores import MemoryStores
 from runtime.story.continuity import StoryContinuity
-from runtime.story.draft_checker import CheckOptions
 from tests.runtime.story.drowned_story import DEAD_ACT, SECRET, TEXTS, tell_drowned_story
 from tests.support.scripted_chat_model import ScriptedChatModel, answering
 
 _numbers = itertools.count(1)
-RULES_ALONE = CheckOptions(uses_model=False)
 
 
 @pytest.fixture
@@ -324,20 +322,20 @@ def test_only_findings_are_waived_and_only_waived_ones_told_again(stores: Memory
 def test_stored_scenes_are_checked_against_what_came_before_each(stores: MemoryStores, project: str) -> None:
     """The book holds; a scene in which the dead act does not, and it alone."""
     seen: list[tuple[int, int]] = []
-    book = StoryContinuity(stores, project).check_stored(options=RULES_ALONE, progress=lambda *done: seen.append(done))
+    book = StoryContinuity(stores, project).check_stored(use_model=False, progress=lambda *done: seen.append(done))
     assert [(each.chapter_index, each.checked.scenes_before) for each in book.checks] == [(1, 0), (2, 1), (3, 2)]
     assert [each.issues for each in book.checks] == [[], [], []]
     assert seen == [(1, 3), (2, 3), (3, 3)]
-    [one] = StoryContinuity(stores, project).check_stored(chapter_index=2, scene_index=1, options=RULES_ALONE).checks
+    [one] = StoryContinuity(stores, project).check_stored(chapter_index=2, scene_index=1, use_model=False).checks
     assert one.chapter_index == 2
 
 
 def test_a_stored_scene_that_is_not_there_is_an_error(stores: MemoryStores, project: str) -> None:
     """So is a scene without its chapter."""
     with pytest.raises(UnknownSceneError, match="'9:1'"):
-        StoryContinuity(stores, project).check_stored(chapter_index=9, scene_index=1, options=RULES_ALONE)
+        StoryContinuity(stores, project).check_stored(chapter_index=9, scene_index=1, use_model=False)
     with pytest.raises(UserInputError, match="without its chapter"):
-        StoryContinuity(stores, project).check_stored(scene_index=1, options=RULES_ALONE)
+        StoryContinuity(stores, project).check_stored(scene_index=1, use_model=False)
 
 
 def test_a_draft_goes_where_the_story_is_read(stores: MemoryStores, project: str) -> None:

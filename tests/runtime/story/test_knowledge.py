@@ -187,7 +187,7 @@ def test_a_memory_that_is_taken_out_is_known_to_nobody_until_it_is_back(
     """It stands in no list, the reader's neither; the author's word on it waits, and can be taken back meanwhile."""
     StoryKnowledge(stores, story).set_knowledge(character="Dora", memory_id="M1", how="overheard")
     StoryKnowledge(stores, story).set_knowledge(character="Ada", memory_id="M1", kind="hidden")
-    take(stores, story, memory_id="M1")
+    take(StoryMemories(stores, story), memory_id="M1")
     for who in ("Ada", "Ben", "Dora", "reader"):
         found = StoryKnowledge(stores, story).knowledge(character=who)
         assert "M1" not in [each.source_id for each in [*found.known, *found.not_known]]

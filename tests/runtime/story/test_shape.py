@@ -9,13 +9,13 @@ from collections.abc import Callable, Iterator
 from types import ModuleType
 from typing import Any
 
-from runtime import services
+from runtime import story
 
 
 def modules() -> Iterator[ModuleType]:
     """Give the modules of the services."""
-    for each in pkgutil.iter_modules(services.__path__):
-        yield importlib.import_module(f"{services.__name__}.{each.name}")
+    for each in pkgutil.iter_modules(story.__path__):
+        yield importlib.import_module(f"{story.__name__}.{each.name}")
 
 
 def over_stores() -> Iterator[tuple[str, Callable[..., Any]]]:
