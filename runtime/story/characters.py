@@ -20,6 +20,7 @@ from novelgen.language.language import story_language
 from novelgen.models.context import ReportIssue
 from novelgen.models.entity import Entity
 from novelgen.models.position import StoryPosition
+from runtime.files.file_reading import described
 from runtime.ingest.character_events import CharacterWriter, embedded_texts, known_ids, vectors_model
 from runtime.search.character_story import story_share
 from runtime.storage.unit import UnitOfWork
@@ -29,7 +30,7 @@ from runtime.story.dispositions import as_state_deltas, event_deltas, move_by_ev
 from runtime.story.entities import StoryEntities
 from runtime.story.knowledge import knower_id
 from runtime.story.references import known_entities, resolved_entity
-from runtime.story.secrets import towards_listener
+from runtime.story.secrets import require_json, towards_listener
 
 MAX_EMBEDDED_LATER = 64
 """Memories stored without a vector that one call embeds beside its own."""
