@@ -13,7 +13,7 @@ from novelgen.models.state import LoopStatus
 from runtime.storage.entity.merges import require_mergeable
 from runtime.storage.records import MemoryFilter
 from runtime.storage.unit import UnitOfWork
-from runtime.story.base import StoryBase
+from runtime.story.base import Name, StoryBase
 from runtime.story.references import known_entities, resolved_entity
 
 Order = Literal["weight", "name", "last"]
@@ -53,7 +53,16 @@ class StoryAppearances(StoryBase):
     """Who and what a story has, how much it is in it, and what would become one where two of them are merged."""
 
     def list_appearances(self, *, order: Order = "weight", as_of: StoryPosition | None = None) -> list[Appearance]:
-        """List entities as the story has shown them before a position, with how much it has of them."""
+        """List entities as the story has shown them before a position, with how much it has of them.
+
+        Args:
+            order: How they are ordered; equals stand in order of id.
+            as_of: The position; None means the end of the story.
+
+        Raises:
+            UserInputError: When there is no such order.
+            UnknownProjectError: When no such project is stored.
+        """
         cut = as_of or END_OF_STORY
         with self._stores.database(self.project_id).read() as unit:
             known = known_entities(unit, cut)
@@ -67,8 +76,18 @@ class StoryAppearances(StoryBase):
             return sorted(found, key=lambda each: each.last_place, reverse=True)
         raise UserInputError(f"order={order!r} is none; give weight, name or last")
 
-    def preview_merge(self, *, keep: str, gone: str, as_of: StoryPosition | None = None) -> MergePreview:
-        """Tell what `merge_entities` would join, and change nothing."""
+    def preview_merge(self, *, keep: str, gone: Name, as_of: StoryPosition | None = None) -> MergePreview:
+        """Tell what `merge_entities` would join, and change nothing.
+
+        Args:
+            keep: Who would stay, by id, name or alias.
+            gone: Who would become part of it.
+            as_of: Only what lies before this position is told; None means all.
+
+        Raises:
+            UnknownEntityError: When nobody bears a name by then, or several do.
+            UserInputError: When both are one, or of different types.
+        """
         cut = as_of or END_OF_STORY
         with self._stores.database(self.project_id).read() as unit:
             known = known_entities(unit, cut)

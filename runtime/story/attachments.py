@@ -18,7 +18,7 @@ from novelgen.models.shown import Shown, ShownList
 from runtime.async_twins import async_twin
 from runtime.storage.records import MemoryFilter
 from runtime.storage.unit import UnitOfWork
-from runtime.story.base import Place, StoryBase, position_of
+from runtime.story.base import Count, Name, Place, StoryBase, position_of
 from runtime.story.references import known_entities, resolved_entity
 
 
@@ -93,7 +93,7 @@ class StoryAttachments(StoryBase):
                 unit.attachments.attach([chunk.chunk_id for chunk in found], [entity])
         return MentionAttachment(target=entity, memories=found, is_attached=is_applied)
 
-    def memories_about(self, entity: str, *, limit: int = DEFAULT_ABOUT, as_of: Place = None) -> MemoriesAbout:
+    def memories_about(self, entity: Name, *, limit: Count = DEFAULT_ABOUT, as_of: Place = None) -> MemoriesAbout:
         """Return what is remembered of an entity: what is attached to it, and what its names stand in.
 
         Args:

@@ -19,7 +19,7 @@ from runtime.storage.records import StoredScene
 from runtime.storage.unit import UnitOfWork
 from runtime.stores import MemoryStores
 from runtime.story import author_changes as author_change_services
-from runtime.story.base import Place, StoryBase, position_of
+from runtime.story.base import Count, Number, Place, StoryBase, position_of
 
 DEFAULT_CHANGES = 50
 
@@ -53,7 +53,7 @@ class StoryAuthorChanges(StoryBase):
     """What an author changed in memories and scenes lately, and taking it back."""
 
     def author_changes(
-        self, *, limit: int = author_change_services.DEFAULT_CHANGES, as_of: Place = None
+        self, *, limit: Count = author_change_services.DEFAULT_CHANGES, as_of: Place = None
     ) -> list[ListedChange]:
         """List what the author changed in memories and scenes, the latest first, what was taken back included.
 
@@ -67,7 +67,7 @@ class StoryAuthorChanges(StoryBase):
             listed = [_listed(unit, each, cut) for each in unit.changes.latest(limit)]
         return [each for each in listed if each is not None]
 
-    def undo_author_change(self, change_id: int) -> TakenBack:
+    def undo_author_change(self, change_id: Number) -> TakenBack:
         """Take a change of a memory or scene back; `undo` is for entities, relationships and threads.
 
         Args:

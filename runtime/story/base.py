@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Annotated, Any
+
+from pydantic import Field
 
 from novelgen.deadlines import run_concurrently
 from novelgen.models.position import StoryPosition
@@ -17,6 +19,26 @@ if TYPE_CHECKING:
 
 Place = StoryPosition | tuple[int, int] | int | None
 """A point of the story: `(5, 4)` on entering scene 4 of chapter 5, `5` on entering chapter 5, None after the end."""
+
+Name = Annotated[str, Field(min_length=1, max_length=400)]
+"""Of an entity, a kind or a number that is called by a word."""
+
+Text = Annotated[str, Field(min_length=1, max_length=20_000)]
+
+SceneText = Annotated[str, Field(min_length=1, max_length=2_000_000)]
+"""The whole text of a scene, or a draft of one."""
+
+Count = Annotated[int, Field(ge=1, le=20_000)]
+"""At most so many are listed."""
+
+Number = Annotated[int, Field(ge=0, le=1_000_000)]
+"""Of a chapter, a scene or a change."""
+
+Weight = Annotated[int, Field(ge=1, le=10)]
+
+Intensity = Annotated[int, Field(ge=0, le=10)]
+
+Share = Annotated[float, Field(ge=0, le=1, allow_inf_nan=False)]
 
 Progress = Callable[[int, int], Any]
 """Called with how much is done and how much there is in all."""

@@ -21,7 +21,7 @@ from runtime.ingest.scene_writes import replace_stored_scene
 from runtime.storage.records import MemoryFilter
 from runtime.storage.unit import UnitOfWork
 from runtime.stores import MemoryStores
-from runtime.story.base import StoryBase
+from runtime.story.base import Name, StoryBase
 
 Side = Literal["first", "second"]
 
@@ -53,19 +53,31 @@ class StoryConflicts(StoryBase):
         ]
         return [each for each in listed if with_waived or not each.is_waived]
 
-    def waive_conflict(self, *, conflict_id: str, note: str = "") -> Conflict:
-        """Mark a conflict as meant by the author; it stays waived for as long as both sides say the same."""
+    def waive_conflict(self, *, conflict_id: Name, note: str = "") -> Conflict:
+        """Mark a conflict as meant by the author; it stays waived for as long as both sides say the same.
+
+        Args:
+            conflict_id: As the list of conflicts tells it.
+            note: Why it is meant so.
+        """
         with self._stores.database(self.project_id).write() as unit:
             conflict = _require(unit, self.project_id, conflict_id)
             unit.projects.set_waived("conflicts", {**unit.projects.waived("conflicts"), conflict_id: note})
         return conflict
 
-    def settle_conflict(self, *, conflict_id: str, keep: Side) -> SettledConflict:
+    def settle_conflict(self, *, conflict_id: Name, keep: Side) -> SettledConflict:
         """Let one side of a conflict hold, by the author's word.
 
         Of two values, or two types of a relationship, the kept one is stated in the other side's scene. Where the dead
         act, keeping the act states in the scene of the death that the character lives; keeping the death takes the
         character out of the record of the scene of the act, which is the author's record from then on.
+
+        Args:
+            conflict_id: The conflict.
+            keep: The side that is true.
+
+        Raises:
+            UserInputError: When no such conflict is found, no side settles it, or the scene of the act has no record.
         """
         with self._stores.database(self.project_id).write() as unit:
             conflict = _require(unit, self.project_id, conflict_id)

@@ -7,7 +7,7 @@ from typing import Any
 
 from runtime.ingest.consolidation import DEFAULT_LIMIT, ConsolidationReport, consolidate_project, undo_consolidation
 from runtime.storage.memory.consolidations import StoredConsolidation
-from runtime.story.base import StoryBase
+from runtime.story.base import Count, Name, StoryBase
 from runtime.story.extraction import build_extraction_model, is_extraction_model_set
 
 
@@ -17,12 +17,23 @@ class StoryConsolidation(StoryBase):
     def consolidate_memories(
         self,
         *,
-        limit: int | None = None,
+        limit: Count | None = None,
         with_model: bool = True,
         dry_run: bool = False,
         progress: Callable[[int, int], Any] | None = None,
     ) -> ConsolidationReport:
-        """Let one memory stand for several small ones where an entity has more than a limit."""
+        """Let one memory stand for several small ones where an entity has more than a limit.
+
+        Args:
+            limit: Most memories per entity; None takes that of the settings, else a default.
+            with_model: Whether the model of the settings writes them, where one is set.
+            dry_run: Only tell what would be consolidated.
+            progress: Called after each group with those done and all.
+
+        Raises:
+            UnknownProjectError: When no such project is stored.
+            ConfigurationError: When the settings name a model that cannot be built.
+        """
         memory = self._stores.settings.memory
         is_models = with_model and is_extraction_model_set(self._stores.settings) and not dry_run
         return consolidate_project(
@@ -39,6 +50,10 @@ class StoryConsolidation(StoryBase):
         with self._stores.database(self.project_id).read() as unit:
             return unit.consolidations.list_all()
 
-    def undo_consolidations(self, *, chunk_id: str | None = None) -> list[str]:
-        """Take one consolidated memory back, or with None all; return the ids of those that are gone."""
+    def undo_consolidations(self, *, chunk_id: Name | None = None) -> list[str]:
+        """Take one consolidated memory back, or with None all; return the ids of those that are gone.
+
+        Args:
+            chunk_id: Only this one; None takes all back.
+        """
         return undo_consolidation(self._stores, self.project_id, chunk_id)

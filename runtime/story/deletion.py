@@ -10,7 +10,7 @@ from runtime.async_twins import async_twin
 from runtime.ingest.indexing import IndexingResult, drain_outbox
 from runtime.storage.entity.deletion import Deletion
 from runtime.stores import MemoryStores
-from runtime.story.base import StoryBase
+from runtime.story.base import Name, StoryBase
 from runtime.story.references import known_entities, resolved_entity
 
 
@@ -25,7 +25,7 @@ class DeletionResult(Deletion):
 class StoryDeletion(StoryBase):
     """What users do to get rid of something: delete entities, relationships and threads, so that it can be undone."""
 
-    def delete_entity(self, name: str, *, entity_type: EntityType | None = None) -> DeletionResult:
+    def delete_entity(self, name: Name, *, entity_type: EntityType | None = None) -> DeletionResult:
         """Delete an entity with its names, states and relationships; memories stay. `undo` takes it back.
 
         Args:
@@ -40,8 +40,16 @@ class StoryDeletion(StoryBase):
             deletion = unit.deletions.delete_entity(entity.entity_id)
         return _followed(self._stores, self.project_id, deletion)
 
-    def delete_relationship(self, first: str, second: str) -> DeletionResult:
+    def delete_relationship(self, first: Name, second: Name) -> DeletionResult:
         """Delete how two characters stand, with its history; both stay. `undo` takes it back.
+
+        Raises:
+            UnknownEntityError: When nobody bears a name, or several do.
+            UserInputError: When nothing is known of the two together.
+
+        Args:
+            first: One of the two, by id, name or alias.
+            second: The other one.
 
         Raises:
             UnknownEntityError: When nobody bears a name, or several do.
@@ -56,8 +64,14 @@ class StoryDeletion(StoryBase):
             deletion = unit.deletions.delete_relationship(found.relationship_id)
         return _followed(self._stores, self.project_id, deletion)
 
-    def delete_thread(self, thread_id: str) -> DeletionResult:
+    def delete_thread(self, thread_id: Name) -> DeletionResult:
         """Delete a thread with its history; `undo` takes it back.
+
+        Raises:
+            UserInputError: When no such thread is stored.
+
+        Args:
+            thread_id: Its id, such as OL3.
 
         Raises:
             UserInputError: When no such thread is stored.

@@ -22,7 +22,7 @@ from runtime.storage.entity.merges import EntityChange
 from runtime.storage.records import EntityOrigin
 from runtime.storage.unit import UnitOfWork
 from runtime.stores import MemoryStores
-from runtime.story.base import Place, StoryBase, position_of
+from runtime.story.base import Name, Number, Place, StoryBase, position_of
 from runtime.story.entity_fields import (
     CURRENT_STATE,
     card_fields,
@@ -103,7 +103,7 @@ class StoryEntities(StoryBase):
         """Return the display names of all entities by id; see `list_entities`."""
         return {each.entity_id: each.name for each in self.entities(as_of=as_of)}
 
-    def entity(self, name: str, *, entity_type: EntityType | None = None, as_of: Place = None) -> EntityCard:
+    def entity(self, name: Name, *, entity_type: EntityType | None = None, as_of: Place = None) -> EntityCard:
         """Return an entity with its state, counts of its scenes, and when its card was made and changed.
 
         Args:
@@ -175,7 +175,7 @@ class StoryEntities(StoryBase):
 
     def edit_entity(
         self,
-        name: str,
+        name: Name,
         changes: Mapping[str, Any],
         *,
         state: Mapping[str, Any] | None = None,
@@ -233,8 +233,17 @@ class StoryEntities(StoryBase):
             holds_after=place_name(at) if said else None,
         )
 
-    def merge_entities(self, *, keep: str, gone: str) -> EntityChangeResult:
-        """Make one entity part of another: everything is re-linked, and it can be undone."""
+    def merge_entities(self, *, keep: str, gone: Name) -> EntityChangeResult:
+        """Make one entity part of another: everything is re-linked, and it can be undone.
+
+        Args:
+            keep: Who stays, by id, name or alias.
+            gone: Who becomes part of it.
+
+        Raises:
+            UnknownEntityError: When nobody bears a name, or several do.
+            UserInputError: When both are one, or of different types.
+        """
         with self._stores.database(self.project_id).write() as unit:
             known = known_entities(unit, None)
             kept, merged = (resolved_entity(name, known) for name in (keep, gone))
@@ -242,9 +251,20 @@ class StoryEntities(StoryBase):
         return _followed(self._stores, self.project_id, change, entity=kept, other=merged)
 
     def split_entity(
-        self, *, name: str, new_name: str, aliases: Sequence[str] = (), scenes: Sequence[StoryPosition] = ()
+        self, *, name: Name, new_name: Name, aliases: Sequence[str] = (), scenes: Sequence[StoryPosition] = ()
     ) -> EntityChangeResult:
-        """Take a new entity out of one: its names and scenes move, and it can be undone."""
+        """Take a new entity out of one: its names and scenes move, and it can be undone.
+
+        Args:
+            name: Whom to split, by id, name or alias.
+            new_name: Display name of the new entity: an alias, or a new name.
+            aliases: More names of the new one.
+            scenes: Scenes that are only about the new one.
+
+        Raises:
+            UnknownEntityError: When nobody bears the name, or several do.
+            UserInputError: When nothing is to be split off, or a place names no scene.
+        """
         places = [(place.chapter_index, place.scene_index) for place in scenes]
         if any(None in place for place in places):
             raise UserInputError("--scene needs chapter and scene, such as 3:2")
@@ -256,7 +276,7 @@ class StoryEntities(StoryBase):
             self._stores, self.project_id, change, entity=entity, other=None if new is None else new.entity
         )
 
-    def undo(self, change_id: int) -> EntityChangeResult:
+    def undo(self, change_id: Number) -> EntityChangeResult:
         """Undo a deletion, a merge, a split or a decision on a candidate, exactly.
 
         Args:

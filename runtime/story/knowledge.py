@@ -30,7 +30,7 @@ from runtime.storage.entity.entities import is_unmasked
 from runtime.storage.records import StoredKnowledge, StoredMemory
 from runtime.storage.story.knowledge import FACT_TYPES
 from runtime.storage.unit import UnitOfWork
-from runtime.story.base import Place, StoryBase, position_of
+from runtime.story.base import Name, Place, Share, StoryBase, position_of
 from runtime.story.references import known_entities, place_of_statement, resolved_entity
 
 
@@ -85,7 +85,7 @@ class SharedLife(BaseModel):
 class StoryKnowledge(StoryBase):
     """Who knows what at a point of the story, what people have lived through together, and the author's word on it."""
 
-    def knowledge(self, character: str, *, as_of: Place = None, about: str | None = None) -> CharacterKnowledge:
+    def knowledge(self, character: Name, *, as_of: Place = None, about: str | None = None) -> CharacterKnowledge:
         """Tell what a character knows and what not: every memory before the position in one of two lists.
 
         Args:
@@ -105,7 +105,7 @@ class StoryKnowledge(StoryBase):
         wanted = [memory for memory in rules.story.memories if is_wanted(memory)]
         return rules.of_character(character_id, wanted)
 
-    def who_knows(self, memory_id: str, *, as_of: Place = None) -> MemoryKnowers:
+    def who_knows(self, memory_id: Name, *, as_of: Place = None) -> MemoryKnowers:
         """Tell who knows a memory, since when and how, and who does not and might have been told.
 
         Args:
@@ -146,7 +146,7 @@ class StoryKnowledge(StoryBase):
                 found.known_by.append(Knower.model_validate(knower))
         return found
 
-    def lived_together(self, first: str, second: str, *, as_of: Place = None) -> SharedLife:
+    def lived_together(self, first: Name, second: Name, *, as_of: Place = None) -> SharedLife:
         """Return the scenes that two characters were in together, and which of them alone.
 
         Args:
@@ -174,13 +174,13 @@ class StoryKnowledge(StoryBase):
 
     def set_knowledge(
         self,
-        character: str,
-        memory_id: str,
+        character: Name,
+        memory_id: Name,
         kind: KnowledgeKind = "knows",
         *,
         how: KnowledgeSource = "author",
-        learned_from: str | None = None,
-        certainty: float = 1.0,
+        learned_from: Name | None = None,
+        certainty: Share = 1.0,
         start: Place = None,
     ) -> StoredKnowledge:
         """Say whether a character knows a memory; it outranks the record and all rules.
@@ -234,7 +234,7 @@ class StoryKnowledge(StoryBase):
             unit.knowledge.say(said)
         return said
 
-    def forget_knowledge(self, character: str, memory_id: str) -> list[StoredKnowledge]:
+    def forget_knowledge(self, character: Name, memory_id: Name) -> list[StoredKnowledge]:
         """Take back all that `set_knowledge` said of a character and a memory, and return it.
 
         Args:

@@ -14,7 +14,7 @@ from novelgen.memory.story import KnowledgeMemory
 from novelgen.models.knowledge import READER, KnownMemory, UnknownMemory
 from novelgen.models.position import END_OF_STORY, StoryPosition
 from runtime.search.knowledge import knowledge_rules
-from runtime.story.base import StoryBase
+from runtime.story.base import Count, Name, Number, StoryBase
 from runtime.story.knowledge import is_about, knower_id
 from runtime.story.references import known_entities
 
@@ -63,13 +63,30 @@ class StoryKnowledgeTable(StoryBase):
         as_of: StoryPosition | None = None,
         about: str | None = None,
         narrowing: Narrowing = "all",
-        of: str | None = None,
+        of: Name | None = None,
         is_of_one: bool = False,
-        offset: int = 0,
-        limit: int = 40,
+        offset: Number = 0,
+        limit: Count = 40,
         max_cast: int = MAX_CAST,
     ) -> KnowledgeTable:
-        """Tell of each of the latest memories who knows it."""
+        """Tell of each of the latest memories who knows it.
+
+        Args:
+            as_of: Position of the read; None means the end of the story.
+            about: Only memories about this; see `character_knowledge`.
+            narrowing: Which of them; `known` and `unknown` need somebody.
+            of: Id, name or alias of whose knowledge is asked, or `reader`; they are of the cast in any case.
+            is_of_one: The cast is nobody else.
+            offset: How many memories to pass over, from the latest back.
+            limit: At most so many memories.
+            max_cast: At most so many characters, beside the reader and who is asked for.
+
+        Raises:
+            UnknownEntityError: When nobody bears the name by then, or several do.
+            UnknownProjectError: When no such project is stored.
+            UserInputError: When there is no such narrowing, or it needs somebody.
+            DatabaseError: When the database fails.
+        """
         if narrowing not in get_args(Narrowing):
             raise UserInputError(f"{narrowing!r} is none of {', '.join(get_args(Narrowing))}")
         if of is None and (narrowing in ("known", "unknown") or is_of_one):

@@ -27,7 +27,7 @@ from runtime.storage.memory.author_changes import AuthorChangeKind
 from runtime.storage.memory.memories import MemoryRepository
 from runtime.storage.records import MemoryEdit, MemoryFilter, MemoryStatus, StoredMemory
 from runtime.storage.unit import UnitOfWork
-from runtime.story.base import Place, StoryBase, position_of
+from runtime.story.base import Count, Name, Place, StoryBase, Weight, position_of
 from runtime.story.references import known_entities, resolved_targets
 
 DEFAULT_LIMIT = 50
@@ -89,7 +89,7 @@ class StoryMemories(StoryBase):
         entities: Sequence[str] = (),
         content_types: Sequence[ContentType] = (),
         status: MemoryStatus = "active",
-        limit: int | None = DEFAULT_LIMIT,
+        limit: Count | None = DEFAULT_LIMIT,
         as_of: Place = None,
     ) -> MemoryListing:
         """Return stored memories in story order, and how many there are in all.
@@ -116,8 +116,15 @@ class StoryMemories(StoryBase):
             found = unit.memories.list_matching(wanted, limit=limit)
             return MemoryListing(memories=found, total=unit.memories.count(wanted))
 
-    def find_memory(self, *, memory_id: str) -> MemoryCard:
-        """Return a memory whole, whatever was decided about it."""
+    def find_memory(self, *, memory_id: Name) -> MemoryCard:
+        """Return a memory whole, whatever was decided about it.
+
+        Args:
+            memory_id: Its chunk_id or source_id.
+
+        Raises:
+            UnknownMemoryError: When there is none of that id.
+        """
         with self._stores.database(self.project_id).read() as unit:
             memory = _found(unit, self.project_id, memory_id)
             attachments = unit.attachments.attachments_of(memory.chunk.chunk_id)
@@ -132,7 +139,7 @@ class StoryMemories(StoryBase):
         attached_to: Sequence[str] = (),
         start: Place = None,
         short: str | None = None,
-        importance: int | None = None,
+        importance: Weight | None = None,
         tags: Sequence[str] = (),
         event_type: str | None = None,
         evidence: str | None = None,
@@ -148,6 +155,9 @@ class StoryMemories(StoryBase):
             short: Short form that may stand for the text.
             importance: Weight, 1 to 10; None takes that of notes.
             tags: Tags.
+            event_type: What kind of event it is, such as promise_made.
+            evidence: Words of the scene that prove it.
+            as_of: Names are meant as they are known by then.
 
         Raises:
             UserInputError: When the text is empty.
@@ -189,11 +199,11 @@ class StoryMemories(StoryBase):
 
     def edit_memory(
         self,
-        memory_id: str,
+        memory_id: Name,
         *,
         content: str | None = None,
         short: str | None = None,
-        importance: int | None = None,
+        importance: Weight | None = None,
         tags: Sequence[str] | None = None,
         attach: Sequence[str] = (),
         detach: Sequence[str] = (),
@@ -213,6 +223,9 @@ class StoryMemories(StoryBase):
             attach: What to attach it to: entities, chapters as `chapter:3`, or `book`.
             detach: What to take it off.
             attached_to: All that it shall be attached to.
+            event_type: What kind of event it is.
+            evidence: Words of its scene that prove it.
+            as_of: Names are meant as they are known by then.
 
         Raises:
             UserInputError: When nothing is to be changed.
@@ -257,7 +270,7 @@ class StoryMemories(StoryBase):
 
         return self._changed(memory_id, "edit", change)
 
-    def confirm_memory(self, memory_id: str) -> MemoryChange:
+    def confirm_memory(self, memory_id: Name) -> MemoryChange:
         """Say that a memory is true as it stands: it is the author's then, proved, and no ingest touches it.
 
         Args:
@@ -273,8 +286,16 @@ class StoryMemories(StoryBase):
 
         return self._changed(memory_id, "confirm", confirm)
 
-    def pin_memory(self, *, memory_id: str) -> MemoryChange:
-        """Pin a memory: it outranks the others."""
+    def pin_memory(self, *, memory_id: Name) -> MemoryChange:
+        """Pin a memory: it outranks the others.
+
+        Args:
+            memory_id: Its chunk_id or source_id.
+
+        Raises:
+            UnknownMemoryError: When there is none of that id.
+            UserInputError: When whom it is about occurs nowhere in the story.
+        """
 
         def pin(unit: UnitOfWork, memory: StoredMemory) -> StoredMemory:
             _refuse_boost(unit, self.project_id, memory)
@@ -282,20 +303,40 @@ class StoryMemories(StoryBase):
 
         return self._changed(memory_id, "pin", pin)
 
-    def unpin_memory(self, *, memory_id: str) -> MemoryChange:
-        """Take a pin off; raises as `ban_memory`."""
+    def unpin_memory(self, *, memory_id: Name) -> MemoryChange:
+        """Take a pin off; raises as `ban_memory`.
+
+        Args:
+            memory_id: Its chunk_id or source_id.
+        """
         return self._decided(memory_id, "unpin", MemoryRepository.unpin)
 
-    def ban_memory(self, *, memory_id: str) -> MemoryChange:
-        """Ban a memory: it is kept, but no search and no context brings it."""
+    def ban_memory(self, *, memory_id: Name) -> MemoryChange:
+        """Ban a memory: it is kept, but no search and no context brings it.
+
+        Args:
+            memory_id: Its chunk_id or source_id.
+
+        Raises:
+            UnknownMemoryError: When there is none of that id.
+            UserInputError: When it is a consolidated memory.
+        """
         return self._decided(memory_id, "ban", MemoryRepository.ban)
 
-    def unban_memory(self, *, memory_id: str) -> MemoryChange:
-        """Lift a ban, or bring a deleted memory back; raises as `ban_memory`."""
+    def unban_memory(self, *, memory_id: Name) -> MemoryChange:
+        """Lift a ban, or bring a deleted memory back; raises as `ban_memory`.
+
+        Args:
+            memory_id: Its chunk_id or source_id.
+        """
         return self._decided(memory_id, "unban", MemoryRepository.unban)
 
-    def delete_memory(self, *, memory_id: str) -> MemoryChange:
-        """Delete a memory, which a new ingest does not bring back; raises as `ban_memory`."""
+    def delete_memory(self, *, memory_id: Name) -> MemoryChange:
+        """Delete a memory, which a new ingest does not bring back; raises as `ban_memory`.
+
+        Args:
+            memory_id: Its chunk_id or source_id.
+        """
         return self._decided(memory_id, "delete", MemoryRepository.delete)
 
     def _decided(

@@ -21,7 +21,7 @@ from runtime.storage.entity.merges import EntityChange
 from runtime.storage.records import EntityOrigin
 from runtime.storage.unit import UnitOfWork
 from runtime.stores import MemoryStores
-from runtime.story.base import Place, StoryBase, position_of
+from runtime.story.base import Count, Place, StoryBase, position_of
 from runtime.story.references import known_entities, resolved_entity
 
 MAX_NEAR = 3
@@ -47,7 +47,7 @@ class StoryNameCandidates(StoryBase):
     """What users do with candidates, the names that a story's text offers: list, confirm, merge and drop them."""
 
     def candidates(
-        self, kind: CandidateKind | None = None, *, min_count: int = MIN_COUNT, as_of: Place = None
+        self, kind: CandidateKind | None = None, *, min_count: Count = MIN_COUNT, as_of: Place = None
     ) -> list[NameCandidate]:
         """List who and what the text names that no entity is, told by rules; they are no facts.
 

@@ -17,7 +17,7 @@ from novelgen.models.record import RecordedRelationshipChange
 from novelgen.models.shown import ShownList
 from novelgen.models.state import Relationship, RelationshipDimensions, RelationshipView
 from runtime.async_twins import async_twin
-from runtime.story.base import Place, position_of
+from runtime.story.base import Intensity, Name, Place, position_of
 from runtime.story.entities import StoryEntities
 from runtime.story.references import known_entities, place_of_statement, resolved_entity
 
@@ -68,7 +68,7 @@ class StoryRelationships(StoryEntities):
     """What users do with relationships: look at how characters stand to each other, add and change it."""
 
     def relationships(
-        self, character: str | None = None, *, status: str | None = None, as_of: Place = None
+        self, character: Name | None = None, *, status: Name | None = None, as_of: Place = None
     ) -> list[Relationship]:
         """Return how pairs of characters stand.
 
@@ -114,8 +114,20 @@ class StoryRelationships(StoryEntities):
             },
         )
 
-    def relationship_course(self, *, first: str, second: str, as_of: StoryPosition | None = None) -> RelationshipCourse:
-        """Return how two characters stood after each change of their relationship."""
+    def relationship_course(
+        self, *, first: Name, second: Name, as_of: StoryPosition | None = None
+    ) -> RelationshipCourse:
+        """Return how two characters stood after each change of their relationship.
+
+        Args:
+            first: One of the two, by id, name or alias.
+            second: The other one.
+            as_of: Position of the read; None means the end of the story.
+
+        Raises:
+            UnknownEntityError: When nobody bears a name by then, or several do.
+            UserInputError: When nothing is known of the two together.
+        """
         with self._stores.database(self.project_id).read() as unit:
             pair = sorted(_pair(known_entities(unit, as_of), first, second))
             found = unit.relationships.changes_between(pair, as_of=as_of or END_OF_STORY)
@@ -141,14 +153,14 @@ class StoryRelationships(StoryEntities):
 
     def add_relationship(
         self,
-        first: str,
-        second: str,
-        relationship_type: str,
+        first: Name,
+        second: Name,
+        relationship_type: Name,
         *,
         perspective_a: str = "",
         perspective_b: str = "",
-        status: str = "neutral",
-        intensity: int = DEFAULT_INTENSITY,
+        status: Name = "neutral",
+        intensity: Intensity = DEFAULT_INTENSITY,
         dimensions: Mapping[str, int] | None = None,
         start: Place = None,
     ) -> Relationship:
@@ -199,15 +211,15 @@ class StoryRelationships(StoryEntities):
 
     def edit_relationship(
         self,
-        first: str,
-        second: str,
+        first: Name,
+        second: Name,
         *,
-        relationship_type: str | None = None,
+        relationship_type: Name | None = None,
         perspective_a: str | None = None,
         perspective_b: str | None = None,
-        status: str | None = None,
+        status: Name | None = None,
         event: str | None = None,
-        intensity: int | None = None,
+        intensity: Intensity | None = None,
         dimensions: Mapping[str, int] | None = None,
         mutual_dimensions: Mapping[str, int] | None = None,
         scene_id: str | None = None,

@@ -69,7 +69,15 @@ class StorySceneEditing(StoryBase):
     """Correcting a finished scene by hand: its text and title, and single facts of its record."""
 
     def preview_scene_text(self, *, position: StoryPosition, text: str) -> TextConsequences:
-        """Tell what a new text of a scene would do to its facts; nothing is stored."""
+        """Tell what a new text of a scene would do to its facts; nothing is stored.
+
+        Args:
+            position: The scene.
+            text: The new text.
+
+        Raises:
+            UnknownSceneError: When no scene is stored there.
+        """
         with self._stores.database(self.project_id).read() as unit:
             scene = unit.scenes.require(position)
             quotes = _quotes(unit, scene)
@@ -130,6 +138,18 @@ class StorySceneEditing(StoryBase):
         """Take a fact out of a scene's record, or say it in other words; the record is the author's then.
 
         No model reads a scene again whose record is the author's, and no plain taking in of the scene replaces it.
+
+        Args:
+            position: The scene.
+            kind: What it is.
+            source_id: As `read_scene` names it: C3.status, C0-C3, OL2, or the number of what was learnt.
+            text: Its new words, of a state its value, of several one a line; None takes it out. What was learnt has no
+                words of its own.
+            as_of: Names in a value are meant as they are known by then; None means at the end of the story.
+
+        Raises:
+            UnknownSceneError: When no scene is stored there.
+            UserInputError: When the record does not hold it, the text is empty, or it has no words to change.
         """
         if text is not None and not text.strip():
             raise UserInputError("the new words are empty; reject the fact instead")

@@ -70,12 +70,26 @@ class StoryScenes(StoryBase):
             return unit.scenes.places()
 
     def get_scene(self, *, position: StoryPosition) -> ListedScene:
-        """Return a stored scene with its text."""
+        """Return a stored scene with its text.
+
+        Args:
+            position: The scene, as `3:2`.
+        """
         with self._stores.database(self.project_id).read() as unit:
             return _listed(unit.scenes.require(position), _names(unit, self.project_id), _parts(unit))
 
     def insert_scene(self, *, position: StoryPosition, text: str | None = None, title: str = "") -> SceneChange:
-        """Make room at a place and store a new scene there; those from there on move by one."""
+        """Make room at a place and store a new scene there; those from there on move by one.
+
+        Args:
+            position: Place of the new scene; with a chapter alone, room is made for a chapter.
+            text: The scene's text; None only makes room.
+            title: The scene's title.
+
+        Raises:
+            InvalidPositionError: When a text is given for a whole chapter.
+            UserInputError: When the text is empty; nothing is moved then.
+        """
         if text is not None and position.scene_index is None:
             raise InvalidPositionError(f"{str(position)!r} is a chapter; name the place of the scene: {position}:1")
         if text is not None and not text.strip():
@@ -107,12 +121,20 @@ class StoryScenes(StoryBase):
         return SceneChange(position=str(target), moved=moved, indexing=drain_outbox(self._stores, self.project_id))
 
     def delete_scene(self, *, position: StoryPosition) -> SceneChange:
-        """Delete a scene with everything that came from it; the author's notes stay."""
+        """Delete a scene with everything that came from it; the author's notes stay.
+
+        Args:
+            position: The scene, as `3:2`.
+        """
         result = delete_stored_scene(self._stores, self.project_id, position)
         return SceneChange(position=str(position), removed=result.scenes[0].removed, indexing=result.indexing)
 
     def get_record(self, *, position: StoryPosition) -> SceneRecordView:
-        """Return what a scene established, with the facts that no quote of it proves."""
+        """Return what a scene established, with the facts that no quote of it proves.
+
+        Args:
+            position: The scene, as `3:2`.
+        """
         with self._stores.database(self.project_id).read() as unit:
             scene = unit.scenes.require(position)
             unverified = _unverified_facts(unit, scene)

@@ -10,7 +10,7 @@ from novelgen.models.position import StoryPosition
 from novelgen.models.shown import ShownList
 from runtime.async_twins import async_twin
 from runtime.search.story_memory import DEFAULT_TOP_K
-from runtime.story.base import Place, StoryBase, position_of
+from runtime.story.base import Count, Place, Share, StoryBase, Text, position_of
 
 
 class StorySearch(StoryBase):
@@ -18,14 +18,14 @@ class StorySearch(StoryBase):
 
     def search(
         self,
-        query: str,
+        query: Text,
         *,
         entities: Sequence[str] | None = None,
         content_type: ContentType | None = None,
         tags: Sequence[str] | None = None,
-        top_k: int = DEFAULT_TOP_K,
+        top_k: Count = DEFAULT_TOP_K,
         as_of: Place = None,
-        min_relevance: float = 0.0,
+        min_relevance: Share = 0.0,
     ) -> list[StoryMemoryChunk]:
         """Search what the story has established, by meaning and by words; best first.
 

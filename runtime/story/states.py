@@ -14,7 +14,7 @@ from novelgen.models.state import EntityStateSnapshot, StateChange
 from runtime.async_twins import async_twin
 from runtime.search.story_memory import DEFAULT_CONTEXT_WINDOW
 from runtime.storage.unit import UnitOfWork
-from runtime.story.base import Place, position_of
+from runtime.story.base import Number, Place, position_of
 from runtime.story.entities import StoryEntities
 from runtime.story.references import known_entities, resolved_entity
 
@@ -64,9 +64,23 @@ class StoryStates(StoryEntities):
         return ShownList(found, names=self.entity_names(as_of=position_of(as_of)))
 
     def get_timeline(
-        self, *, chapter_index: int, context_window: int = DEFAULT_CONTEXT_WINDOW, as_of: StoryPosition | None = None
+        self,
+        *,
+        chapter_index: Number,
+        context_window: Number = DEFAULT_CONTEXT_WINDOW,
+        as_of: StoryPosition | None = None,
     ) -> TimelineView:
-        """Return how entities stood at the end of the chapters around one chapter."""
+        """Return how entities stood at the end of the chapters around one chapter.
+
+        Args:
+            chapter_index: The chapter in the middle.
+            context_window: Chapters before and after it.
+            as_of: Only what lies strictly before this position; None means all that is stored.
+
+        Raises:
+            UnknownProjectError: When no such project is stored.
+            DatabaseError: When the database fails.
+        """
         window = max(0, context_window)
         cut = as_of or END_OF_STORY
         with self._stores.database(self.project_id).read() as unit:

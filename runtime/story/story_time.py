@@ -10,14 +10,14 @@ from novelgen.language.chronology import days_apart, scene_times
 from novelgen.models.position import END_OF_STORY, StoryPosition
 from novelgen.models.story_time import DaySpan, SceneTime, StoryTimeline
 from runtime.async_twins import async_twin
-from runtime.story.base import Place, StoryBase, position_of
+from runtime.story.base import Name, Place, StoryBase, position_of
 from runtime.story.references import known_entities, resolved_entity
 
 
 class StoryTimes(StoryBase):
     """When the scenes of a stored story play: days, the time between them, the order told and the order lived."""
 
-    def story_times(self, *, character: str | None = None, as_of: Place = None) -> StoryTimeline:
+    def story_times(self, *, character: Name | None = None, as_of: Place = None) -> StoryTimeline:
         """Tell when the scenes play: running days, the time between them, the order told and the order lived.
 
         Args:

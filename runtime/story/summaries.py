@@ -15,7 +15,7 @@ from novelgen.models.context import ReportIssue
 from novelgen.models.position import END_OF_STORY, StoryPosition
 from runtime.storage.story.summaries import StandingSummary, StorySummaries, SummaryLevel
 from runtime.storage.unit import UnitOfWork
-from runtime.story.base import StoryBase
+from runtime.story.base import Number, StoryBase
 from runtime.story.extraction import build_extraction_model
 
 SummaryState = Literal["current", "outdated", "withheld", "unfinished"]
@@ -49,7 +49,14 @@ class StorySummarizing(StoryBase):
     """The summaries of a story's chapters and parts: looking at them, writing them, and letting a model write them."""
 
     def list_summaries(self, *, as_of: StoryPosition | None = None) -> list[ListedSummary]:
-        """Return every stored chapter and every part that has begun, chapters first, in order."""
+        """Return every stored chapter and every part that has begun, chapters first, in order.
+
+        Args:
+            as_of: Only what has begun before this position, and what was told by then; None means the end of the story.
+
+        Raises:
+            UnknownProjectError: When no such project is stored.
+        """
         chapters_per_part = self._stores.settings.memory.summarization.chapters_per_part
         cut = as_of or END_OF_STORY
         with self._stores.database(self.project_id).read() as unit:
@@ -79,8 +86,14 @@ class StorySummarizing(StoryBase):
             raise UserInputError(f"nothing is stored of {level} {number!r} of {self.project_id!r}; there are {known!r}")
         return found
 
-    def write_author_summary(self, *, level: SummaryLevel, number: int, text: str) -> ListedSummary:
-        """Store a person's summary; an empty text takes what was written away, and the made one holds again."""
+    def write_author_summary(self, *, level: SummaryLevel, number: Number, text: str) -> ListedSummary:
+        """Store a person's summary; an empty text takes what was written away, and the made one holds again.
+
+        Args:
+            level: `chapter` or `part`.
+            number: Of the chapter or part.
+            text: The summary; empty lets the made one hold again.
+        """
         found = self.get_summary(level=level, number=number)
         with self._stores.database(self.project_id).write() as unit:
             _store(unit, self.project_id, found, text, "author")

@@ -12,7 +12,7 @@ from novelgen.models.state import LoopImportance, LoopStatus, OpenLoop
 from runtime.async_twins import async_twin
 from runtime.storage.story.threads import ThreadNotes
 from runtime.storage.unit import UnitOfWork
-from runtime.story.base import Place, StoryBase, position_of
+from runtime.story.base import Name, Number, Place, StoryBase, position_of
 from runtime.story.references import MAX_LISTED, known_entities, place_of_statement, resolved_ids
 
 
@@ -47,8 +47,16 @@ class StoryThreads(StoryBase):
         with self._stores.database(self.project_id).read() as unit:
             return _noted(unit, unit.threads.due(as_of=position, limit=limit), position)
 
-    def get_thread(self, *, thread_id: str, as_of: StoryPosition | None = None) -> ListedThread:
-        """Return a thread as it stands at a position."""
+    def get_thread(self, *, thread_id: Name, as_of: StoryPosition | None = None) -> ListedThread:
+        """Return a thread as it stands at a position.
+
+        Args:
+            thread_id: Its id, such as OL3.
+            as_of: Position of the read; None means the end of the story.
+
+        Raises:
+            UserInputError: When it is not planted by then.
+        """
         with self._stores.database(self.project_id).read() as unit:
             return _required(unit, self.project_id, thread_id, as_of or END_OF_STORY)
 
@@ -65,7 +73,24 @@ class StoryThreads(StoryBase):
         scene_id: str | None = None,
         start: StoryPosition | None = None,
     ) -> ListedThread:
-        """Plant a thread."""
+        """Plant a thread.
+
+        Args:
+            description: The question or promise that the story leaves open.
+            category: mystery, relationship, goal, threat, promise, …
+            importance: How much it weighs.
+            characters: Whom it is about, by id, name or alias.
+            locations: Which places.
+            items: Which things.
+            notes: What its author notes of it; it stands in no context and no prompt.
+            scene_id: Scene in which it is planted, as S001 or 3:2; None means the last one.
+            start: It waits on entering this position; None means after the last stored scene.
+
+        Raises:
+            UnknownEntityError: When nobody bears the name of a related entity by then.
+            UnknownSceneError: When the scene is not stored before the position.
+            UserInputError: When the description is empty.
+        """
         if not description.strip():
             raise UserInputError("the description is empty; write what the story leaves open")
         as_of = start or END_OF_STORY
@@ -88,7 +113,7 @@ class StoryThreads(StoryBase):
 
     def edit_thread(
         self,
-        thread_id: str,
+        thread_id: Name,
         *,
         description: str | None = None,
         category: str | None = None,
@@ -97,7 +122,7 @@ class StoryThreads(StoryBase):
         pay_off: str | None = None,
         due_from: Place = None,
         due_by: Place = None,
-        parts: int | None = None,
+        parts: Number | None = None,
     ) -> ListedThread:
         """Change how a thread is described and what is noted of it; what is None stays.
 
@@ -149,9 +174,19 @@ class StoryThreads(StoryBase):
             return _required(unit, self.project_id, thread_id, END_OF_STORY)
 
     def advance_thread(
-        self, *, thread_id: str, note: str, pays_part: bool = False, start: StoryPosition | None = None
+        self, *, thread_id: Name, note: str, pays_part: bool = False, start: StoryPosition | None = None
     ) -> ListedThread:
-        """Say that a thread moved, and return it as it stands then."""
+        """Say that a thread moved, and return it as it stands then.
+
+        Args:
+            thread_id: Its id.
+            note: What happened.
+            pays_part: Whether it paid a part of the thread.
+            start: It holds on entering this position; None means after the last stored scene.
+
+        Raises:
+            UserInputError: When the thread is not planted by then.
+        """
         as_of = start or END_OF_STORY
         with self._stores.database(self.project_id).write() as unit:
             _required(unit, self.project_id, thread_id, as_of)
@@ -162,20 +197,32 @@ class StoryThreads(StoryBase):
     def resolve_thread(
         self,
         *,
-        thread_id: str,
+        thread_id: Name,
         summary: str,
         ending: ThreadEnding | None = None,
         scene_id: str | None = None,
         start: StoryPosition | None = None,
     ) -> ListedThread:
-        """Say that a thread was answered, and return it as it stands then."""
+        """Say that a thread was answered, and return it as it stands then.
+
+        Args:
+            thread_id: Its id.
+            summary: How it was answered.
+            ending: How it ended: paid, broken, dropped or moot; None means paid.
+            scene_id: Scene in which it was, as S001 or 3:2; None means the last one.
+            start: It holds on entering this position; None means after the last stored scene.
+
+        Raises:
+            UnknownSceneError: When the scene is not stored before the position.
+            UserInputError: When no such thread waits.
+        """
         event = RecordedLoopResolution(id=thread_id, resolution_summary=summary, ending=ending)
         return self._end(event, scene_id, start or END_OF_STORY)
 
     def abandon_thread(
         self,
         *,
-        thread_id: str,
+        thread_id: Name,
         summary: str,
         ending: ThreadEnding | None = None,
         scene_id: str | None = None,
@@ -184,11 +231,18 @@ class StoryThreads(StoryBase):
         """Say that a thread was dropped without an answer, and why; else as `resolve_thread`.
 
         Without an `ending` the ledger has it as moot where all its characters were dead by then, else as dropped.
+
+        Args:
+            thread_id: Its id, such as OL3.
+            summary: Why it was dropped.
+            ending: paid, broken, dropped or moot.
+            scene_id: Scene in which it ended, as S004 or 3:2; None means the last one.
+            start: It is over on entering this position; None means after the last stored scene.
         """
         event = RecordedLoopResolution(id=thread_id, resolution_summary=summary, abandoned=True, ending=ending)
         return self._end(event, scene_id, start or END_OF_STORY)
 
-    def reopen_thread(self, thread_id: str, *, start: Place = None) -> ListedThread:
+    def reopen_thread(self, thread_id: Name, *, start: Place = None) -> ListedThread:
         """Take back that a thread ended, and return it as it stands then.
 
         Args:
@@ -205,7 +259,14 @@ class StoryThreads(StoryBase):
             return _required(unit, self.project_id, thread_id, as_of)
 
     def reopenable_threads(self, *, as_of: StoryPosition | None = None) -> frozenset[str]:
-        """Return the ids of the threads that are over at a position because the author said so; see `reopen_thread`."""
+        """Return the ids of the threads that are over at a position because the author said so; see `reopen_thread`.
+
+        Args:
+            as_of: Position of the read; None means the end of the story.
+
+        Raises:
+            UnknownProjectError: When no such project is stored.
+        """
         with self._stores.database(self.project_id).read() as unit:
             endings = unit.threads.endings(as_of=as_of or END_OF_STORY)
         return frozenset(each for each, origin in endings.items() if origin == "author")

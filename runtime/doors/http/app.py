@@ -23,6 +23,7 @@ from runtime.doors.http.examples import with_examples
 from runtime.doors.http.gate import Gate
 from runtime.doors.http.house import House, require_access
 from runtime.doors.http.jobs import Jobs
+from runtime.doors.http.operation_routes import operation_routes
 from runtime.doors.http.problems import (
     PROBLEM_TYPE,
     Problem,
@@ -33,19 +34,7 @@ from runtime.doors.http.problems import (
     problem_type,
 )
 from runtime.doors.http.repeats import Repeats
-from runtime.doors.http.routes import (
-    characters,
-    condition,
-    drafts,
-    entities,
-    jobs,
-    memories,
-    projects,
-    scenes,
-    story,
-    threads,
-    writing,
-)
+from runtime.doors.http.routes import characters, condition, drafts, jobs, projects, scenes, writing
 from runtime.doors.http.settings import ServerSettings
 from runtime.doors.http.telemetry import NOT_FASTAPIS, Observing, Telemetry
 from runtime.doors.http.turns import Turns
@@ -66,10 +55,6 @@ _ROUTERS = (
     projects.router,
     writing.router,
     scenes.router,
-    entities.router,
-    memories.router,
-    threads.router,
-    story.router,
     drafts.router,
     characters.router,
     jobs.router,
@@ -125,7 +110,7 @@ def build_app(
         **NOT_FASTAPIS,
     )
     app.state.house = house
-    for router in _ROUTERS:
+    for router in (*_ROUTERS, operation_routes()):
         app.include_router(router)
     app.router.routes.append(agents.route)
     _answer_problems(app, house)

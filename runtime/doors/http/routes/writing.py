@@ -2,21 +2,18 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any
+from typing import Any
 
-from fastapi import Query, Request, Response
+from fastapi import Request, Response
 from pydantic import BaseModel, Field
 
 from novelgen.models.chunk_context import ChunkContext, MemoryPriority
 from novelgen.models.context import SceneMemoryContext
 from novelgen.models.knowledge import KnowledgeMode
-from novelgen.models.memory import ContentType, StoryMemoryChunk
 from novelgen.models.position import ChapterIndex, SceneIndex
 from novelgen.models.state import EntityStateSnapshot
 from runtime.doors.http.answering import AnsweringRouter, told
-from runtime.doors.http.house import READS, AsOf, Body, EntityName, PositionText, Project, position
-from runtime.story.search import StorySearch
-from runtime.story.states import StoryStates, TimelineView
+from runtime.doors.http.house import READS, AsOf, Body, EntityName, Project, position
 from runtime.writer import context_json
 
 router = AnsweringRouter(prefix="/v1/projects/{project_id}", tags=["writing"])
@@ -43,18 +40,6 @@ class ContextRequest(Body):
     top_k: int | None = Field(default=None, ge=1, le=1000, description="At most so many memories.")
 
 
-class SearchRequest(Body):
-    """What to look for."""
-
-    query: str = Field(min_length=1, max_length=20_000, description="In the story's language.")
-    entities: list[str] = Field(default_factory=list, max_length=100, description="Only memories of one of these.")
-    content_type: ContentType | None = None
-    tags: list[str] = Field(default_factory=list, max_length=100)
-    top_k: int = Field(default=10, ge=1, le=200)
-    as_of: PositionText | None = None
-    min_relevance: float = Field(default=0.0, ge=0, le=1, allow_inf_nan=False)
-
-
 class ChunkContextRequest(Body):
     """A piece of text that is translated or edited."""
 
@@ -70,12 +55,6 @@ class SceneSummaryRequest(Body):
 
     text: str = Field(min_length=1, max_length=200_000)
     max_bullets: int | None = Field(default=None, ge=1, le=20)
-
-
-class FoundMemories(BaseModel):
-    """What a search found, best first."""
-
-    memories: list[StoryMemoryChunk]
 
 
 class EntityState(BaseModel):
@@ -122,21 +101,6 @@ def build_context(project: Project, request: Request, body: ContextRequest) -> R
     return Response(context_json(context), media_type="application/json", headers=headers)
 
 
-@router.post("/search", openapi_extra=READS)
-def search_story_memory(project: Project, body: SearchRequest) -> FoundMemories:
-    """Search what the story has established, by meaning and by words; best first."""
-    found = StorySearch(project.stores, project.project_id).search(
-        query=body.query,
-        entities=body.entities,
-        content_type=body.content_type,
-        tags=body.tags,
-        top_k=body.top_k,
-        as_of=position(body.as_of),
-        min_relevance=body.min_relevance,
-    )
-    return FoundMemories(memories=found)
-
-
 @router.post("/chunk-context", openapi_extra=READS)
 def build_chunk_context(project: Project, body: ChunkContextRequest) -> ChunkContext:
     """Build the glossary and memories that a translator or editor of a piece of text must know."""
@@ -166,19 +130,6 @@ def get_entity_state(project: Project, entity: EntityName, as_of: AsOf = None) -
         scene_index=None if place is None else place.scene_index,
     )
     return EntityState(state=state)
-
-
-@router.get("/timeline")
-def get_recent_timeline(
-    project: Project,
-    chapter_index: Annotated[int, Query(ge=0, le=1_000_000, description="The chapter in the middle.")],
-    context_window: Annotated[int, Query(ge=0, le=1000, description="Chapters before and after it.")] = 2,
-    as_of: AsOf = None,
-) -> TimelineView:
-    """Tell how entities stood at the end of the chapters around one chapter, in story order."""
-    return StoryStates(project.stores, project.project_id).get_timeline(
-        chapter_index=chapter_index, context_window=context_window, as_of=position(as_of)
-    )
 
 
 def wants_prompt(request: Request) -> bool:

@@ -200,16 +200,16 @@ def _walk_scenes(walker: Walker, here: dict[str, str]) -> None:
 
 def _walk_entities(walker: Walker, here: dict[str, str]) -> None:
     walker.call("list_entities", **here, entity_type="item", as_of="2:1")
-    walker.call("get_entity", **here, entity="Ines", as_of="2:1")
+    walker.call("get_entity", **here, name="Ines", as_of="2:1")
     walker.call("list_memories_about", **here, entity="Sparrow", limit=2)
-    walker.call("edit_entity", {"changes": {"role": "locksmith of Tanner's Row"}}, **here, entity="Ines")
+    walker.call("edit_entity", {"changes": {"role": "locksmith of Tanner's Row"}}, **here, name="Ines")
     walker.call("list_appearances", **here, order="last", as_of="2:1")
     walker.call("preview_merge", **here, keep="Tobias Reed", gone="Agatha Quill", as_of="5:1")
     merged = walker.call("merge_entities", {"keep": "Tobias Reed", "gone": "Agatha Quill"}, **here).json()
     walker.call("undo_change", **here, change_id=merged["change"]["change_id"])
-    split = walker.call("split_entity", {"new_name": "Toby", "aliases": ["Toby"]}, **here, entity="Tobias Reed")
+    split = walker.call("split_entity", {"new_name": "Toby", "aliases": ["Toby"]}, **here, name="Tobias Reed")
     walker.call("undo_change", **here, change_id=split.json()["change"]["change_id"])
-    gone = walker.call("delete_entity", **here, entity="Agatha Quill").json()
+    gone = walker.call("delete_entity", **here, name="Agatha Quill").json()
     walker.call("undo_change", **here, change_id=gone["change"]["change_id"])
     walker.call("list_candidates", **here, min_count=2, as_of="3:1")
 
@@ -217,7 +217,7 @@ def _walk_entities(walker: Walker, here: dict[str, str]) -> None:
 def _walk_memories(walker: Walker, here: dict[str, str]) -> None:
     note = {"text": "Ines never lends her father's watch.", "entities": ["Ines"], "importance": 7, "start": "2:1"}
     memory = {"memory_id": walker.call("add_note", note, **here).json()["note"]["chunk_id"]}
-    walker.call("list_memories", **here, attached_to=["Ines"], content_type=["note"], limit=2)
+    walker.call("list_memories", **here, attached_to=["Ines"], content_types=["note"], limit=2)
     walker.call("get_memory", **here, **memory)
     walker.call("edit_memory", {"importance": 8, "tags": ["watch"]}, **here, **memory)
     for operation in ("confirm_memory", "pin_memory", "unpin_memory", "ban_memory", "unban_memory", "delete_memory"):
@@ -228,7 +228,7 @@ def _walk_story(walker: Walker, here: dict[str, str]) -> None:
     question = {"description": "Who rang the bell at noon?", "category": "mystery", "characters": ["Sparrow"]}
     planted = walker.call("add_thread", question, **here)
     thread = {"thread_id": planted.json()["loop_id"]}
-    walker.call("list_threads", **here, status=["open"], as_of="2:1")
+    walker.call("list_threads", **here, statuses=["open"], as_of="2:1")
     draft = {"text": "Ines laughed.", "chapter_index": 5, "scene_index": 1, "use_model": False}
     walker.call("check_draft", draft, **here)
     walker.call("check_stored_scenes", **here, chapter_index=1, scene_index=2)
@@ -236,7 +236,7 @@ def _walk_story(walker: Walker, here: dict[str, str]) -> None:
     walker.call("add_waiver", meant, **here)
     walker.call("list_waived_findings", **here)
     walker.call("remove_waiver", **here, issue_id=meant["issue_id"])
-    walker.call("list_changes", **here, as_of="3:1")
+    walker.call("list_changes", **here, until="3:1")
     walker.call("list_story_times", **here, as_of="2:1")
     walker.call("get_thread_ledger", **here, on_stage=["Ines"], as_of="2:1")
     walker.call("get_thread", **here, **thread)
@@ -253,6 +253,7 @@ def _walk_story(walker: Walker, here: dict[str, str]) -> None:
     walker.call("edit_relationship", {**pair, "status": "strained", "event": "She asked for the rent."}, **here)
     walker.call("list_relationships", **here, character="Agatha Quill")
     walker.call("get_relationship_course", **here, **pair)
+    walker.call("delete_relationship", **here, **pair)
     walker.call("get_knowledge_table", **here, narrowing="known", of="Sparrow", limit=2, as_of="2:1")
     walker.call("list_knowledge", **here, character="Sparrow", about="key", as_of="2:1")
     memory = {"memory_id": "M001"}

@@ -95,7 +95,7 @@ def test_a_read_at_a_position_never_shows_what_comes_later(client: TestClient) -
         ("GET", f"{HERE}/scenes/99/1", None, 404, "unknown-scene"),
         ("GET", f"{HERE}/scenes/x/1", None, 422, "invalid-request"),
         ("GET", f"{HERE}/memories?as_of=late", None, 422, "invalid-request"),
-        ("GET", f"{HERE}/memories?as_of=9999999", None, 400, "invalid-position"),
+        ("GET", f"{HERE}/memories?as_of=9999999", None, 422, "invalid-request"),
         ("GET", f"{HERE}/threads/OL999", None, 400, "user-input"),
         ("PUT", f"{HERE}/scenes/9/1", {}, 400, "user-input"),
         ("PUT", f"{HERE}/scenes/9/1", {"text": "x", "record": {"summary": 3}}, 400, "user-input"),

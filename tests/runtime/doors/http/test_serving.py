@@ -126,7 +126,11 @@ def test_a_port_that_is_taken_is_refused(run: Run) -> None:
 def test_without_the_extra_its_name_is_told(run: Run, monkeypatch: pytest.MonkeyPatch, package: str) -> None:
     """Where a package of the extra is not installed the command names what to install."""
     monkeypatch.setitem(sys.modules, package, None)
-    for name in [each for each in sys.modules if each.startswith("runtime.doors.http.") and "presence" not in each]:
+    for name in [
+        each
+        for each in sys.modules
+        if each.startswith(("runtime.doors.http.", "runtime.page")) and "presence" not in each
+    ]:
         monkeypatch.delitem(sys.modules, name)
     result = run("serve")
     assert result.exit_code == 2

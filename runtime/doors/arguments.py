@@ -1,0 +1,176 @@
+"""The arguments of a use case as a model, made of its method: signature, bounds and the `Args:` of its docstring.
+
+Every door reads this model: a command its options, a route its query or body, a tool its schema. So names, bounds,
+defaults and descriptions are the same everywhere, and stand once.
+"""
+
+from __future__ import annotations
+
+import inspect
+import re
+import types
+from collections.abc import Callable, Mapping, Sequence
+from datetime import UTC, datetime
+from functools import cache
+from typing import Annotated, Any, Union, get_args, get_origin, get_type_hints
+
+import docstring_parser
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError, create_model
+from pydantic.fields import FieldInfo
+
+from novelgen.errors import InvalidPositionError, UserInputError
+from novelgen.models.position import StoryPosition
+from runtime.files.file_reading import described
+
+LONGEST_TEXT = 20_000
+"""Characters of a text where a method says nothing else."""
+
+MOST_PARTS = 100
+"""Parts of a list where a method says nothing else."""
+
+GREATEST_NUMBER = 2_000_000_000
+"""The greatest whole number where a method says nothing else."""
+
+DEEPEST = 100
+"""Levels to which an object may nest: what is stored is shown, exported and imported again."""
+
+
+def _position(text: str) -> StoryPosition:
+    return StoryPosition(*(int(part) for part in text.split(":")))
+
+
+def moment(text: str) -> tuple[int, int] | datetime:
+    """Return the moment that a text names: session and turn, or a time.
+
+    Raises:
+        InvalidPositionError: When it is neither.
+    """
+    if re.fullmatch(r"[0-9]{1,7}:[0-9]{1,7}", text):
+        session, turn = text.split(":")
+        return int(session), int(turn)
+    try:
+        told = datetime.fromisoformat(text)
+    except ValueError as error:
+        raise InvalidPositionError(
+            f"{text!r} is no moment; write session:turn such as 2:5, or a time such as 2031-03-01T18:00:00Z"
+        ) from error
+    return told if told.tzinfo else told.replace(tzinfo=UTC)
+
+
+def _shallow(value: dict[str, Any]) -> dict[str, Any]:
+    level: list[Any] = [value]
+    for _ in range(DEEPEST):
+        level = [part for each in level for part in (each.values() if isinstance(each, dict) else each)]
+        level = [each for each in level if isinstance(each, dict | list)]
+        if not level:
+            return value
+    raise UserInputError(f"an object nests deeper than {DEEPEST} levels; nothing was stored")
+
+
+PositionText = Annotated[str, Field(pattern=r"^[0-9]{1,7}(:[0-9]{1,7})?$"), AfterValidator(_position)]
+"""`3:2` is on entering scene 2 of chapter 3, `3` on entering chapter 3; read as a StoryPosition."""
+
+MomentText = Annotated[str, Field(max_length=40), AfterValidator(moment)]
+"""`2:5` is turn 5 of session 2; else a time such as `2031-03-01T18:00:00Z`."""
+
+JsonObject = Annotated[dict[str, Any], AfterValidator(_shallow)]
+
+Method = Callable[..., Any]
+
+
+class Arguments(BaseModel):
+    """What a use case is given; an argument that it does not have is refused."""
+
+    model_config = ConfigDict(extra="forbid")
+
+
+@cache
+def arguments_of(method: Method, without: tuple[str, ...] = ()) -> type[Arguments]:
+    """Return the model of what a door may give to a method; what no JSON can hold is left to Python programs.
+
+    Args:
+        method: A method of a part of a story, unbound.
+        without: Arguments that the door does not offer.
+    """
+    hints = get_type_hints(method, include_extras=True)
+    told = {each.arg_name: each.description for each in docstring_parser.parse(method.__doc__ or "").params}
+    fields: dict[str, Any] = {}
+    for name, parameter in list(inspect.signature(method).parameters.items())[1:]:
+        annotation = _for_doors(hints[name])
+        if annotation is None or name in without or parameter.kind is inspect.Parameter.VAR_KEYWORD:
+            continue
+        default = ... if parameter.default is inspect.Parameter.empty else parameter.default
+        default = list(default) if isinstance(default, tuple) else default
+        bounds = _own_bounds(hints[name]) or _usual_bounds(annotation)
+        fields[name] = (
+            annotation,
+            FieldInfo.merge_field_infos(bounds, Field(default=default, description=told.get(name))),
+        )
+    return create_model(f"{method.__qualname__.replace('.', '_')}_arguments", __base__=Arguments, **fields)
+
+
+def values_of(arguments: Arguments) -> dict[str, Any]:
+    """Return what a method is called with; what was left out is left to its defaults."""
+    return {name: getattr(arguments, name) for name in arguments.model_fields_set}
+
+
+def read_arguments(model: type[Arguments], payload: Mapping[str, Any]) -> dict[str, Any]:
+    """Return what a method is called with, out of what came in by a door.
+
+    Raises:
+        UserInputError: When an argument is missing, unknown or out of bounds; says which.
+    """
+    try:
+        return values_of(model.model_validate(payload))
+    except ValidationError as error:
+        raise UserInputError(described(error)) from error
+
+
+def _for_doors(annotation: Any) -> Any:
+    """Return the type that stands in JSON for a parameter's; None where no JSON can hold it."""
+    if get_origin(annotation) is Annotated:
+        plain = get_args(annotation)[0]
+        offered = _for_doors(plain)
+        return annotation if offered is plain else offered
+    if get_origin(annotation) in (Union, types.UnionType):
+        members = get_args(annotation)
+        if StoryPosition in members:
+            return PositionText | None if type(None) in members else PositionText
+        if datetime in members:
+            return MomentText | None if type(None) in members else MomentText
+        kinds = [each for each in map(_for_doors, members) if each is not None]
+        if not kinds or kinds == [type(None)]:
+            return None
+        return Union[tuple(kinds)]  # noqa: UP007 - the members are known at run time alone
+    if annotation is StoryPosition:
+        return PositionText
+    origin = get_origin(annotation) or annotation
+    if origin is Sequence:
+        part = get_args(annotation)[0]
+        offered = Annotated[str, Field(min_length=1, max_length=400)] if part is str else _for_doors(part)
+        return None if offered is None else list[offered]  # type: ignore[valid-type]
+    if origin is Mapping and get_args(annotation) in ((str, Any), ()):
+        return JsonObject
+    if origin is Mapping:
+        return dict[get_args(annotation)]  # type: ignore[misc]
+    if origin is Callable or (isinstance(origin, type) and origin.__module__.startswith(("langchain", "collections"))):
+        return None
+    return annotation
+
+
+def _own_bounds(annotation: Any) -> FieldInfo | None:
+    if get_origin(annotation) is not Annotated:
+        return None
+    return next((each for each in get_args(annotation)[1:] if isinstance(each, FieldInfo)), None)
+
+
+def _usual_bounds(annotation: Any) -> FieldInfo:
+    """Return the bounds of a type of which its method says nothing: no door takes what has no end."""
+    members = get_args(annotation) if get_origin(annotation) is Union else (annotation,)
+    if str in members:
+        return Field(max_length=LONGEST_TEXT)
+    if int in members and bool not in members:
+        return Field(ge=-GREATEST_NUMBER, le=GREATEST_NUMBER)
+    if any(get_origin(each) is list for each in members):
+        return Field(max_length=MOST_PARTS)
+    return Field()
