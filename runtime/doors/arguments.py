@@ -102,10 +102,8 @@ def arguments_of(method: Method, without: tuple[str, ...] = ()) -> type[Argument
         default = ... if parameter.default is inspect.Parameter.empty else parameter.default
         default = list(default) if isinstance(default, tuple) else default
         bounds = _own_bounds(hints[name]) or _usual_bounds(annotation)
-        fields[name] = (
-            annotation,
-            FieldInfo.merge_field_infos(bounds, Field(default=default, description=told.get(name))),
-        )
+        spoken: Any = Field(default=default, description=told.get(name))
+        fields[name] = (annotation, FieldInfo.merge_field_infos(bounds, spoken))
     return create_model(f"{method.__qualname__.replace('.', '_')}_arguments", __base__=Arguments, **fields)
 
 
