@@ -16,11 +16,11 @@ from typing import Any
 
 from novelgen.memory.consolidated import extractive_text
 from novelgen.models.memory import StoryMemoryChunk
-from runtime.bench.bench_stores import BenchStores, VectorCache, imported, load_bench_settings
-from runtime.bench.book import BenchBook, load_bench_book
-from runtime.bench.quality import PlannedContext, run_chain
-from runtime.bench.scoring import DEFAULT_BUDGETS, AnswerKey, RankedText, mean_scores
 from runtime.ingest.consolidation import consolidate_project, undo_consolidation
+from tests.benchmarks.retrieval.bench_stores import BenchStores, VectorCache, imported, load_bench_settings
+from tests.benchmarks.retrieval.book import BenchBook, load_bench_book
+from tests.benchmarks.retrieval.quality import PlannedContext, run_chain
+from tests.benchmarks.retrieval.scoring import DEFAULT_BUDGETS, AnswerKey, RankedText, mean_scores
 
 Sources = Mapping[str, Sequence[StoryMemoryChunk]]
 """Chunk id of a consolidated memory to its sources."""

@@ -21,13 +21,13 @@ from pydantic import BaseModel, Field
 from sqlalchemy import create_engine, text
 
 from novelgen.deadlines import Deadline
-from runtime.bench.book import load_bench_book
-from runtime.bench.fillers import fill_project
 from runtime.ingest.entities import store_entities
 from runtime.ingest.ingest import import_book, ingest_scenes
 from runtime.settings import NovelgenSettings, load_settings
 from runtime.stores import MemoryStores
 from tests.benchmarks.marked_scenes import ENTITIES, marked_scene
+from tests.benchmarks.retrieval.book import load_bench_book
+from tests.benchmarks.retrieval.fillers import fill_project
 from tests.benchmarks.samples import children_of, descriptors, disk_bytes, rss_mb
 from tests.benchmarks.workers import LONGEST_S, chroma_server
 

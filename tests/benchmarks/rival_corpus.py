@@ -15,9 +15,9 @@ from numpy.typing import NDArray
 
 from novelgen.language.language import CJK_RANGES, is_cjk
 from novelgen.models.plan import ScenePlan
-from runtime.bench.book import BenchBook, Place, whole_plan
-from runtime.bench.scoring import RankedText
 from runtime.index.embeddings import CheckedEmbeddings
+from tests.benchmarks.retrieval.book import BenchBook, Place, whole_plan
+from tests.benchmarks.retrieval.scoring import RankedText
 
 SATURATION = 1.5
 LENGTH_SHARE = 0.75

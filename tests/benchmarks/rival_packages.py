@@ -13,9 +13,9 @@ from langchain_chroma import Chroma
 from langchain_core.embeddings import Embeddings
 from langchain_core.vectorstores import InMemoryVectorStore
 
-from runtime.bench.book import BenchPlan, whole_plan
-from runtime.bench.quality import Ranking, Rival, Rivals
-from runtime.bench.scoring import RankedText
+from tests.benchmarks.retrieval.book import BenchPlan, whole_plan
+from tests.benchmarks.retrieval.quality import Ranking, Rival, Rivals
+from tests.benchmarks.retrieval.scoring import RankedText
 from tests.benchmarks.rival_corpus import Corpus, corpus_documents, ranked_documents, words_and_bigrams
 
 RESULTS = 100

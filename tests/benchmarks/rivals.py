@@ -1,4 +1,4 @@
-"""What novelgen is measured against: `novelgen bench` with the rivals and test planners that do not ship.
+"""What novelgen is measured against: `python -m tests.benchmarks` with the rivals and test planners that do not ship.
 
     python -m tests.benchmarks.rivals DIR [--no-records] [--budgets 300,500,1000,2000] [--planner garbage]
         [--planner recorded] [--peers] [--ablation] [--limit-plans N] [--work-dir DIR] [--json]
@@ -27,12 +27,12 @@ from langchain_core.language_models import BaseChatModel, FakeListChatModel
 from langchain_core.messages import BaseMessage
 
 from novelgen.models.entity import Entity
-from runtime.bench.book import BenchBook, BenchPlan, load_bench_book, whole_plan
-from runtime.bench.quality import QualityReport, Ranking, Rival, Rivals, measure_quality
-from runtime.bench.scoring import DEFAULT_BUDGETS, RankedText
-from runtime.doors.cli.commands.bench import print_quality
 from runtime.doors.cli.output import print_json, staged_progress
 from runtime.index.embeddings import CheckedEmbeddings
+from tests.benchmarks.__main__ import print_quality
+from tests.benchmarks.retrieval.book import BenchBook, BenchPlan, load_bench_book, whole_plan
+from tests.benchmarks.retrieval.quality import QualityReport, Ranking, Rival, Rivals, measure_quality
+from tests.benchmarks.retrieval.scoring import DEFAULT_BUDGETS, RankedText
 from tests.benchmarks.rival_corpus import (
     Corpus,
     CorpusText,
@@ -260,7 +260,7 @@ def _random_plan(entities: Sequence[Entity], dice: random.Random) -> str:
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run from the command line."""
     parser = argparse.ArgumentParser(prog="tests.benchmarks.rivals", description=__doc__)
-    parser.add_argument("folder", type=Path, help="a book with an answer key, as for `novelgen bench`")
+    parser.add_argument("folder", type=Path, help="a book with an answer key, as for `python -m tests.benchmarks`")
     parser.add_argument("--records", action=argparse.BooleanOptionalAction, default=True)
     parser.add_argument("--budgets", default=",".join(map(str, DEFAULT_BUDGETS)))
     parser.add_argument("--planner", choices=["rules", "garbage", "recorded"], default="rules")

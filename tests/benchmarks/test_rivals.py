@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from runtime.bench.book import BenchBook, load_bench_book
-from runtime.bench.quality import QualityReport
 from runtime.index.embeddings import build_embeddings
+from tests.benchmarks.retrieval.book import BenchBook, load_bench_book
+from tests.benchmarks.retrieval.quality import QualityReport
 from tests.benchmarks.rival_corpus import Bm25, Corpus, memory_texts, passage_texts, plan_queries, words_and_bigrams
 from tests.benchmarks.rivals import main, measure_with_rivals, memory_rivals, recorded_model
 

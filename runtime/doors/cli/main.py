@@ -69,7 +69,6 @@ COMMAND_SECTIONS: dict[str, dict[str, str]] = {
         "doctor": "doctor:doctor",
         "delete": "projects:delete",
     },
-    "Measure": {"bench": "bench:bench"},
 }
 """Section of the help to command to `module:attribute` below runtime/doors/cli/commands."""
 

@@ -22,7 +22,7 @@ from pydantic import BaseModel, Field
 from novelgen.language.language import count_cjk
 from novelgen.models.record import SceneRecord
 from novelgen.models.state import PRESENCE_ATTRIBUTE, EntityStateSnapshot
-from runtime.bench.book import BenchBook, BenchPlan, GoldPassage, Place
+from tests.benchmarks.retrieval.book import BenchBook, BenchPlan, GoldPassage, Place
 
 DEFAULT_BUDGETS = (300, 500, 1000, 2000)
 SCENES_COUNTED = (5, 10)

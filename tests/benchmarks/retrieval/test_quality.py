@@ -8,8 +8,14 @@ import pytest
 
 from novelgen.errors import UserInputError
 from novelgen.memory.weights import DEFAULT_WEIGHTS
-from runtime.bench.book import BenchBook
-from runtime.bench.quality import SCORED_PARTS, QualityReport, SystemScores, ablation_variants, measure_quality
+from tests.benchmarks.retrieval.book import BenchBook
+from tests.benchmarks.retrieval.quality import (
+    SCORED_PARTS,
+    QualityReport,
+    SystemScores,
+    ablation_variants,
+    measure_quality,
+)
 
 
 @pytest.fixture(scope="module")

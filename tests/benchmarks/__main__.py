@@ -1,29 +1,29 @@
-"""`novelgen bench`."""
+"""Measure retrieval on a book with an answer key: `python -m tests.benchmarks DIR`."""
 
 from __future__ import annotations
 
+import sys
 import tempfile
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import click
 
 from novelgen.errors import UserInputError
+from runtime.doors.cli.error_handling import run_guarded
 from runtime.doors.cli.opening import settle_imports
 from runtime.doors.cli.output import print_heading, print_json, print_pairs, print_table, staged_progress
 from runtime.doors.cli.parameters import COUNT, FOLDER, json_option
-
-if TYPE_CHECKING:
-    from runtime.bench.cost import CostReport
-    from runtime.bench.quality import QualityReport, SystemScores
+from tests.benchmarks.retrieval.book import load_bench_book
+from tests.benchmarks.retrieval.cost import RUNS, CostReport, measure_cost, parse_size
+from tests.benchmarks.retrieval.quality import QualityReport, SystemScores, measure_quality
 
 _EXAMPLES = """\b
 Examples:
-  novelgen bench books/sign_of_four --work-dir bench-work
-  novelgen bench books/sign_of_four --no-records --budgets 1000,2000
-  novelgen bench books/sign_of_four --cost 1000,20000,2000/100000"""
+  python -m tests.benchmarks books/sign_of_four --work-dir bench-work
+  python -m tests.benchmarks books/sign_of_four --no-records --budgets 1000,2000
+  python -m tests.benchmarks books/sign_of_four --cost 1000,20000,2000/100000"""
 
 
 @click.command(epilog=_EXAMPLES)
@@ -35,10 +35,6 @@ Examples:
     help="Whether novelgen has the scene records, or the text alone.",
 )
 @click.option("--budgets", default="300,500,1000,2000", show_default=True, help="Tokens, each scored.")
-@click.option(
-    "--planner", type=click.Choice(["rules", "garbage"]), default="rules", hidden=True, help="Of the repository."
-)
-@click.option("--peers", is_flag=True, hidden=True, help="Of the repository.")
 @click.option("--ablation", is_flag=True, help="Also choose with one part of the score changed at a time.")
 @click.option(
     "--cost",
@@ -55,8 +51,6 @@ def bench(
     folder: Path,
     records: bool,
     budgets: str,
-    planner: str,
-    peers: bool,
     ablation: bool,
     cost: str | None,
     limit_plans: int | None,
@@ -69,15 +63,6 @@ def bench(
     fact in other words, covers.jsonl and shorts.jsonl. far@B is the share of the facts from more than three
     scenes back that stand within the first B tokens.
     """
-    from runtime.bench.book import load_bench_book
-    from runtime.bench.cost import RUNS, measure_cost, parse_size
-    from runtime.bench.quality import measure_quality
-
-    if peers or planner != "rules":
-        raise UserInputError(
-            "rivals and test planners are measured from the repository of novelgen: "
-            f"python -m tests.benchmarks.rivals {folder} --peers --planner garbage"
-        )
     book = load_bench_book(folder)
     if cost is not None:
         sizes = [parse_size(size) for size in cost.split(",")]
@@ -171,3 +156,12 @@ def _share(value: float | None) -> str:
 
 def _ms(value: float) -> str:
     return f"{value:.0f} ms"
+
+
+def main() -> None:
+    """Run the command; what is wrong ends as one line and an exit code, as for `novelgen`."""
+    sys.exit(run_guarded(lambda: bench.main(prog_name="python -m tests.benchmarks", standalone_mode=False)))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,19 +1,48 @@
-"""`novelgen bench`."""
+"""`python -m tests.benchmarks`."""
 
 from __future__ import annotations
 
 import json
+import sys
+from collections.abc import Callable
 from pathlib import Path
+from typing import NamedTuple
 
-from tests.runtime.doors.cli.conftest import Run
+import pytest
 
-BOOK = str(Path(__file__).parents[3] / "data" / "bench_book")
+from tests.benchmarks.__main__ import main
+
+BOOK = str(Path(__file__).parents[2] / "data" / "bench_book")
+
+
+class Result(NamedTuple):
+    """What a run printed, and how it ended."""
+
+    exit_code: int
+    stdout: str
+    stderr: str
+
+
+Run = Callable[..., Result]
+
+
+@pytest.fixture
+def run(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> Run:
+    """Run the command."""
+
+    def run(*arguments: str) -> Result:
+        monkeypatch.setattr(sys, "argv", ["tests.benchmarks", *arguments])
+        with pytest.raises(SystemExit) as ended:
+            main()
+        return Result(int(ended.value.code or 0), *capsys.readouterr())
+
+    return run
 
 
 def test_json_holds_every_system_and_stderr_the_progress(run: Run, tmp_path: Path) -> None:
     """With --json stdout is the report alone; what was imported stays in the work folder."""
     work_dir = tmp_path / "work"
-    result = run("bench", BOOK, "--budgets", "200,50", "--limit-plans", "1", "--work-dir", str(work_dir), "--json")
+    result = run(BOOK, "--budgets", "200,50", "--limit-plans", "1", "--work-dir", str(work_dir), "--json")
     assert result.exit_code == 0, result.stderr
     report = json.loads(result.stdout)
     assert (report["plans"], report["budgets"], report["records"]) == (1, [50, 200], True)
@@ -24,7 +53,7 @@ def test_json_holds_every_system_and_stderr_the_progress(run: Run, tmp_path: Pat
 
 def test_the_table_names_each_system(run: Run) -> None:
     """Without --json there is a table for people, also of the text alone."""
-    result = run("bench", BOOK, "--no-records", "--budgets", "100", "--limit-plans", "1")
+    result = run(BOOK, "--no-records", "--budgets", "100", "--limit-plans", "1")
     assert result.exit_code == 0, result.stderr
     assert "bench_book, text only, 1 plans" in result.stdout
     assert "far@100" in result.stdout
@@ -34,7 +63,7 @@ def test_the_table_names_each_system(run: Run) -> None:
 def test_cost_is_measured_at_the_sizes_asked_for(run: Run, tmp_path: Path) -> None:
     """Fillers bring a project to its size, beside another one; the report tells both."""
     work_dir = str(tmp_path / "work")
-    result = run("bench", BOOK, "--cost", "80/60", "--limit-plans", "2", "--work-dir", work_dir, "--json")
+    result = run(BOOK, "--cost", "80/60", "--limit-plans", "2", "--work-dir", work_dir, "--json")
     assert result.exit_code == 0, result.stderr
     (size,) = json.loads(result.stdout)["sizes"]
     assert (size["in_project"], size["stored"]) == (80, 140)
@@ -45,21 +74,14 @@ def test_cost_is_measured_at_the_sizes_asked_for(run: Run, tmp_path: Path) -> No
 
 def test_bad_numbers_are_refused(run: Run) -> None:
     """Budgets and sizes that are no positive numbers end with exit code 2 and say what to write."""
-    budgets = run("bench", BOOK, "--budgets", "many")
+    budgets = run(BOOK, "--budgets", "many")
     assert (budgets.exit_code, "write positive numbers" in budgets.stderr) == (2, True)
-    sizes = run("bench", BOOK, "--cost", "0")
+    sizes = run(BOOK, "--cost", "0")
     assert (sizes.exit_code, "size '0' cannot be used" in sizes.stderr) == (2, True)
 
 
 def test_a_folder_that_is_no_book_is_refused(run: Run, tmp_path: Path) -> None:
     """A folder without scenes.jsonl ends with exit code 2 and names the file."""
-    result = run("bench", str(tmp_path))
+    result = run(str(tmp_path))
     assert result.exit_code == 2
     assert "scenes.jsonl" in result.stderr
-
-
-def test_rivals_are_measured_elsewhere(run: Run) -> None:
-    """Rivals and test planners do not ship; who asks for them is told the command of the repository."""
-    for options in (["--peers"], ["--planner", "garbage"]):
-        result = run("bench", BOOK, *options)
-        assert (result.exit_code, "python -m tests.benchmarks.rivals" in result.stderr) == (2, True)

@@ -10,10 +10,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from novelgen.models.memory import StoryMemoryChunk
-from runtime.bench.book import BenchBook
 from runtime.index.rows import IndexRow
 from runtime.storage.records import SceneWrite
 from runtime.stores import MemoryStores
+from tests.benchmarks.retrieval.book import BenchBook
 
 SEED = 11
 CLUSTERS = 300

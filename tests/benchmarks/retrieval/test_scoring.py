@@ -9,8 +9,15 @@ from typing import Any
 import pytest
 
 from novelgen.models.state import EntityStateSnapshot
-from runtime.bench.book import BenchBook
-from runtime.bench.scoring import AnswerKey, RankedText, StateKey, mean_scores, measure_states, rough_tokens
+from tests.benchmarks.retrieval.book import BenchBook
+from tests.benchmarks.retrieval.scoring import (
+    AnswerKey,
+    RankedText,
+    StateKey,
+    mean_scores,
+    measure_states,
+    rough_tokens,
+)
 
 KEY_HIDDEN = RankedText((1, 1), "Ada concealed the key beneath the third stair.", "M001")
 KEY_HIDDEN_SHORT = RankedText((1, 1), "Key beneath third stair", "M001")

@@ -19,13 +19,13 @@ from novelgen.deadlines import Deadline
 from novelgen.errors import UserInputError
 from novelgen.memory.search import NAMES_ONLY_PURPOSES
 from novelgen.models.context import SceneMemoryContext
-from runtime.bench.bench_stores import load_bench_settings, open_bench_stores
-from runtime.bench.book import BenchBook, BenchPlan, whole_plan
-from runtime.bench.fillers import chapter_after, fill_project
-from runtime.bench.quality import StageProgress
 from runtime.context_chain import build_context_chain
 from runtime.ingest.ingest import import_book
 from runtime.stores import MemoryStores
+from tests.benchmarks.retrieval.bench_stores import load_bench_settings, open_bench_stores
+from tests.benchmarks.retrieval.book import BenchBook, BenchPlan, whole_plan
+from tests.benchmarks.retrieval.fillers import chapter_after, fill_project
+from tests.benchmarks.retrieval.quality import StageProgress
 
 try:
     import resource

@@ -9,12 +9,12 @@ import numpy as np
 import pytest
 
 from novelgen.models.position import StoryPosition
-from runtime.bench.book import BenchBook
-from runtime.bench.fillers import Fillers, chapter_after, fill_project
 from runtime.ingest.indexing import verify_index
 from runtime.ingest.ingest import import_book
 from runtime.settings import load_settings
 from runtime.stores import MemoryStores
+from tests.benchmarks.retrieval.book import BenchBook
+from tests.benchmarks.retrieval.fillers import Fillers, chapter_after, fill_project
 
 PROJECT = "filled"
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from runtime.bench.book import BenchBook, load_bench_book
+from tests.benchmarks.retrieval.book import BenchBook, load_bench_book
 
 BOOK_FOLDER = Path(__file__).parents[2] / "data" / "bench_book"
 

@@ -16,13 +16,20 @@ from novelgen.errors import UserInputError
 from novelgen.memory.search import SearchRequest, SearchResult
 from novelgen.memory.weights import SelectionWeights
 from novelgen.models.context import SceneMemoryContext
-from runtime.bench.bench_stores import BenchStores, Progress, imported, open_bench_stores
-from runtime.bench.book import BenchBook, BenchPlan
-from runtime.bench.scoring import DEFAULT_BUDGETS, AnswerKey, RankedText, StateAccuracy, mean_scores, measure_states
 from runtime.context_chain import build_context_chain
 from runtime.index.embeddings import CheckedEmbeddings
 from runtime.search.story_memory import StoryMemoryTools
 from runtime.stores import MemoryStores
+from tests.benchmarks.retrieval.bench_stores import BenchStores, Progress, imported, open_bench_stores
+from tests.benchmarks.retrieval.book import BenchBook, BenchPlan
+from tests.benchmarks.retrieval.scoring import (
+    DEFAULT_BUDGETS,
+    AnswerKey,
+    RankedText,
+    StateAccuracy,
+    mean_scores,
+    measure_states,
+)
 
 StageProgress = Callable[[str, int, int], None]
 """Called with what is being done, how much is done and how much there is in all."""

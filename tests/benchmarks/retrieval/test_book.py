@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from novelgen.errors import InvalidFileError
-from runtime.bench.book import BenchBook, load_bench_book
+from tests.benchmarks.retrieval.book import BenchBook, load_bench_book
 
 
 def test_everything_of_the_folder_is_read(book: BenchBook) -> None:

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from runtime.bench.bench_stores import VectorCache
+from tests.benchmarks.retrieval.bench_stores import VectorCache
 
 
 def test_a_text_is_embedded_once(tmp_path: Path) -> None:

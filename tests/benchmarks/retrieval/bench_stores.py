@@ -13,11 +13,11 @@ from pathlib import Path
 import numpy as np
 from langchain_core.embeddings import Embeddings
 
-from runtime.bench.book import BenchBook
 from runtime.index.embeddings import CheckedEmbeddings
 from runtime.ingest.ingest import import_book
 from runtime.settings import NovelgenSettings, load_settings
 from runtime.stores import MemoryStores
+from tests.benchmarks.retrieval.book import BenchBook
 
 Vectors = list[list[float]]
 Progress = Callable[[int, int], None]
