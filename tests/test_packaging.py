@@ -29,7 +29,9 @@ def test_prompts_and_types_are_in_the_wheel(wheel: Path) -> None:
     for prompt in (ROOT / "prompts").iterdir():
         assert f"novelgen/_prompts/{prompt.name}" in names
     assert {"novelgen/py.typed", "runtime/py.typed"} <= set(names)
-    assert any(name.startswith("runtime/storage/migrations/versions/v0001") for name in names)
+    assert {f"runtime/storage/migrations/versions/baseline.{each}.sql" for each in ("sqlite", "postgresql")} <= set(
+        names
+    )
     page = ROOT / "runtime/page"
     for file in (*(page / "templates").iterdir(), *(page / "static").iterdir()):
         assert file.relative_to(ROOT).as_posix() in names

@@ -3,19 +3,23 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from alembic import command
-from alembic.config import Config
-from alembic.migration import MigrationContext
-from alembic.script import ScriptDirectory
 from sqlalchemy import URL, Connection, Engine, inspect, text
 
 from novelgen.errors import SchemaVersionError
 from runtime.storage.connection import WRITING, postgres_engine, sqlite_engine
 from runtime.storage.tables import METADATA
 
-HEAD = "head"
+if TYPE_CHECKING:
+    from alembic.config import Config
+
+HEAD = "baseline"
+"""The revision that this version works on."""
+
+NEVER_RELEASED = frozenset(f"{number:04}" for number in range(1, 9))
+"""Revisions of the time before the first release, which no migration leads on from."""
+
 MIGRATIONS = Path(__file__).parent
 _POSTGRES_LOCK = 7_203_554_101
 """Key of the advisory lock under which one process at a time migrates a server's database."""
@@ -23,19 +27,26 @@ _POSTGRES_LOCK = 7_203_554_101
 _LEXICAL_TABLE = "memory_terms"
 """The lexical index: on SQLite a virtual table with shadow tables that nobody may touch."""
 
+_VERSION_TABLE = "alembic_version"
+
 
 def migrate_to_head(url: URL, *, busy_timeout_s: float, target: str = HEAD, scripts: Path = MIGRATIONS) -> None:
-    """Bring a database to a revision, in one transaction; a database that is there already is only read."""
+    """Bring a database to a revision, in one transaction; one that stands there already is only read."""
     engine = _engine(url, busy_timeout_s)
     try:
-        script = ScriptDirectory(str(scripts))
-        wanted = script.get_current_head() if target == HEAD else target
         with engine.connect() as connection, connection.begin():
-            if _current_revision(connection, script) == wanted:
+            if _current_revision(connection) == target:
                 return
+        # Alembic costs a third of a second to import, and nearly every database stands at head.
+        from alembic import command  # noqa: PLC0415
+        from alembic.script import ScriptDirectory  # noqa: PLC0415
+
+        known = {each.revision for each in ScriptDirectory(str(scripts)).walk_revisions()}
         with engine.connect().execution_options(**{WRITING: True}) as connection, connection.begin():
             _lock(connection)
-            if _current_revision(connection, script) != wanted:
+            current = _current_revision(connection)
+            _require_known(current, known)
+            if current != target:
                 command.upgrade(_config(connection, scripts), target)
     finally:
         engine.dispose()
@@ -54,6 +65,8 @@ def _engine(url: URL, busy_timeout_s: float) -> Engine:
 
 
 def _config(connection: Connection, scripts: Path) -> Config:
+    from alembic.config import Config  # noqa: PLC0415
+
     config = Config()
     config.set_main_option("script_location", str(scripts).replace("%", "%%"))
     config.attributes["connection"] = connection
@@ -65,14 +78,26 @@ def _lock(connection: Connection) -> None:
         connection.execute(text("SELECT pg_advisory_xact_lock(:key)"), {"key": _POSTGRES_LOCK})
 
 
-def _current_revision(connection: Connection, script: ScriptDirectory) -> str | None:
-    current = MigrationContext.configure(connection).get_current_revision()
-    known = {revision.revision for revision in script.walk_revisions()}
+def _current_revision(connection: Connection) -> str | None:
+    """Return the revision of a database; None where it is empty."""
+    tables = set(inspect(connection).get_table_names())
+    if _VERSION_TABLE in tables:
+        revision: str | None = connection.scalar(text(f"SELECT version_num FROM {_VERSION_TABLE}"))
+        return revision
+    if tables & set(METADATA.tables):
+        raise SchemaVersionError("the database holds tables of another program; choose another file or database")
+    return None
+
+
+def _require_known(current: str | None, known: set[str]) -> None:
+    if current in NEVER_RELEASED:
+        raise SchemaVersionError(
+            f"the database has schema version {current!r} of the time before the first release; write its projects as "
+            "files with the version that made it, `novelgen export PROJECT DIR`, and take them in with this one into "
+            "an empty folder of projects, `novelgen import DIR --project PROJECT`"
+        )
     if current is not None and current not in known:
         raise SchemaVersionError(
             f"the database has schema version {current!r}, which this version of novelgen does not know;"
             " update novelgen"
         )
-    if current is None and set(inspect(connection).get_table_names()) & set(METADATA.tables):
-        raise SchemaVersionError("the database holds tables of another program; choose another file or database")
-    return current

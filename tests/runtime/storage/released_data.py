@@ -11,6 +11,7 @@ from typing import Any
 from sqlalchemy import Connection, MetaData, Table, insert, select, text
 
 from runtime.storage.memory.lexical import index_tokens, scope_token
+from runtime.storage.migrations import runner
 
 MOMENT = datetime(2024, 1, 2, 3, 4, 5, tzinfo=UTC)
 
@@ -104,7 +105,7 @@ _LOOP = {
 }
 
 ROWS: dict[str, tuple[Given, ...]] = {
-    "0001": (
+    runner.HEAD: (
         (
             "projects",
             {
@@ -243,8 +244,6 @@ ROWS: dict[str, tuple[Given, ...]] = {
                 "written_at": MOMENT,
             },
         ),
-    ),
-    "0006": (
         (
             "knowledge_events",
             {
@@ -261,8 +260,6 @@ ROWS: dict[str, tuple[Given, ...]] = {
                 "origin": "author",
             },
         ),
-    ),
-    "0007": (
         ("entities", {**_entity("T1", "风月")[1], "entity_type": "term", "created_at": MOMENT, "updated_at": MOMENT}),
         _scene("ghi", "S001", 9, "夜。", other_fields={"markdown_file": "scene_009.md"}),
         _state("def", "no_change", None, detail={"summary": "她什么也没说。"}),
@@ -277,8 +274,6 @@ ROWS: dict[str, tuple[Given, ...]] = {
                 "changed_rows": [],
             },
         ),
-    ),
-    "0008": (
         (
             "author_changes",
             {
@@ -290,7 +285,7 @@ ROWS: dict[str, tuple[Given, ...]] = {
                 "created_at": MOMENT,
             },
         ),
-    ),
+    )
 }
 """By revision; a revision that needs no rows of its own is not named."""
 

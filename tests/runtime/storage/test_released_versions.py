@@ -14,6 +14,7 @@ from alembic.script import ScriptDirectory
 from sqlalchemy import create_engine, inspect, text
 from sqlalchemy.exc import DBAPIError
 
+from novelgen.errors import SchemaVersionError
 from runtime.storage.connection import database_url as url_of
 from runtime.storage.database import DatabaseManager
 from runtime.storage.migrations import runner
@@ -134,10 +135,20 @@ def _author_changes(unit: UnitOfWork) -> None:
 
 
 CHECKS: dict[str, tuple[Callable[[UnitOfWork], None], ...]] = {
-    "0001": (_first, _records, _journal, _attachments, _last_read, _evidence, _consolidated, _summaries),
-    "0006": (_knowledge,),
-    "0007": (_cards, _deletions),
-    "0008": (_author_changes,),
+    runner.HEAD: (
+        _first,
+        _records,
+        _journal,
+        _attachments,
+        _last_read,
+        _evidence,
+        _consolidated,
+        _summaries,
+        _knowledge,
+        _cards,
+        _deletions,
+        _author_changes,
+    )
 }
 """What must be read at head of the rows that a revision made possible."""
 
@@ -168,7 +179,9 @@ def test_what_a_version_held_is_there_at_head(database_url: str, released: str) 
 def test_a_later_revision_keeps_what_is_stored(database_url: str, tmp_path: Path) -> None:
     """A table that is altered, which SQLite does by copying it, loses no row and no link to one."""
     _build(database_url, REVISIONS[-1])
-    runner.migrate_to_head(url_of(database_url), busy_timeout_s=5, scripts=_scripts_with_a_next(tmp_path))
+    runner.migrate_to_head(
+        url_of(database_url), busy_timeout_s=5, target="next", scripts=_scripts_with_a_next(tmp_path)
+    )
     engine = create_engine(url_of(database_url))
     with engine.connect() as connection:
         moods = set(connection.scalars(text("SELECT mood FROM memory_chunks")))
@@ -189,7 +202,9 @@ def test_a_revision_that_fails_leaves_the_old_version_whole(database_url: str, t
         connection.execute(text("CREATE TABLE moods (in_the_way INTEGER)"))
 
     with pytest.raises(DBAPIError, match="already exists"):
-        runner.migrate_to_head(url_of(database_url), busy_timeout_s=5, scripts=_scripts_with_a_next(tmp_path))
+        runner.migrate_to_head(
+            url_of(database_url), busy_timeout_s=5, target="next", scripts=_scripts_with_a_next(tmp_path)
+        )
     assert "mood" not in {column["name"] for column in inspect(engine).get_columns("memory_chunks")}
     engine.dispose()
     _reads_and_works_on(database_url, held)
@@ -241,3 +256,21 @@ def test_rows_and_checks_are_of_known_revisions() -> None:
     """Nothing here is left behind by a revision that was renamed."""
     assert set(ROWS) == set(CHECKS)
     assert set(ROWS) <= set(REVISIONS)
+
+
+def test_the_head_is_the_last_revision() -> None:
+    """A database that stands there is recognised without Alembic."""
+    assert ScriptDirectory(str(runner.MIGRATIONS)).get_current_head() == runner.HEAD
+
+
+def test_a_database_before_the_first_release_is_refused(database_url: str) -> None:
+    """Nothing leads on from it; the message names export and import, and nothing is changed."""
+    _build(database_url, runner.HEAD)
+    engine = create_engine(url_of(database_url))
+    with engine.begin() as connection:
+        connection.execute(text("UPDATE alembic_version SET version_num = '0008'"))
+    with pytest.raises(SchemaVersionError, match=r"'0008'.*novelgen export.*novelgen import"):
+        DatabaseManager.open(database_url)
+    with engine.connect() as connection:
+        assert connection.scalar(text("SELECT version_num FROM alembic_version")) == "0008"
+    engine.dispose()
