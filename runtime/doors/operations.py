@@ -131,6 +131,12 @@ OPERATIONS: tuple[Operation, ...] = (
             {"key": "changes"},
         ),
         (
+            "undo_last_author_change",
+            "author_changes:StoryAuthorChanges.undo_author_change",
+            "POST /author-changes/undo",
+            {"without": ("change_id",)},
+        ),
+        (
             "undo_author_change",
             "author_changes:StoryAuthorChanges.undo_author_change",
             "POST /author-changes/{change_id}/undo",
@@ -166,6 +172,7 @@ OPERATIONS: tuple[Operation, ...] = (
         ("edit_entity", "entities:StoryEntities.edit_entity", "PATCH /entities/{name}", {}),
         ("delete_entity", "deletion:StoryDeletion.delete_entity", "DELETE /entities/{name}", {}),
         ("split_entity", "entities:StoryEntities.split_entity", "POST /entities/{name}/split", {}),
+        ("undo_last_change", "entities:StoryEntities.undo", "POST /changes/undo", {"without": ("change_id",)}),
         ("undo_change", "entities:StoryEntities.undo", "POST /changes/{change_id}/undo", {}),
         ("list_candidates", "name_candidates:StoryNameCandidates.candidates", "GET /candidates", {"key": "candidates"}),
     ),

@@ -38,6 +38,7 @@ from runtime.page.story_changes import DECISIONS, told_of_memory
 from runtime.page.visits import Form, PageRoute, Visit, Visited
 from runtime.story.contexts import ContextLook, ContextOptions, StoryContexts
 from runtime.story.entities import StoryEntities
+from runtime.story.memories import StoryMemories
 from runtime.story.scene_plans import PlannedScene, StoryScenePlans, read_plan_text
 
 router = APIRouter(route_class=PageRoute, include_in_schema=False)
@@ -145,7 +146,7 @@ def decide_from_context(visit: Visited, form: Form) -> Response:
     decision, decide = next(((name, each) for name, each in DECISIONS.items() if form.get(name)), ("", None))
     if decide is None:
         raise UserInputError(f"which memory is meant is not said; decide one of {', '.join(DECISIONS)}")
-    change = decide(visit.served.stores, visit.served.project_id, memory_id=form[decision])
+    change = decide(StoryMemories(visit.served.stores, visit.served.project_id), memory_id=form[decision])
     return told_of_memory(form, decision, change)
 
 

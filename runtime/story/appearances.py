@@ -10,6 +10,7 @@ from novelgen.errors import UserInputError
 from novelgen.models.entity import Entity
 from novelgen.models.position import END_OF_STORY, StoryPosition
 from novelgen.models.state import LoopStatus
+from runtime.async_twins import async_twin
 from runtime.storage.entity.merges import require_mergeable
 from runtime.storage.records import MemoryFilter
 from runtime.storage.unit import UnitOfWork
@@ -111,6 +112,9 @@ class StoryAppearances(StoryBase):
             relationships=len(pairs),
             threads=sum(other.entity_id in each.related_entities for each in threads),
         )
+
+    alist_appearances = async_twin(list_appearances)
+    apreview_merge = async_twin(preview_merge)
 
 
 def _seen(unit: UnitOfWork, cut: StoryPosition) -> dict[str, tuple[int, tuple[int, int] | None]]:

@@ -129,6 +129,9 @@ class StoryAttachments(StoryBase):
         )
 
     amemories_about = async_twin(memories_about)
+    aattach_memories = async_twin(attach_memories)
+    adetach_memories = async_twin(detach_memories)
+    aattach_mentions = async_twin(attach_mentions)
 
 
 def _require_given(memory_ids: Sequence[str], targets: Sequence[str]) -> None:

@@ -20,8 +20,10 @@ from runtime.storage.unit import UnitOfWork
 from runtime.stores import MemoryStores
 from runtime.story import author_changes as author_change_services
 from runtime.story.base import Count, Number, Place, StoryBase, position_of
+from runtime.story.references import last_undoable
 
 DEFAULT_CHANGES = 50
+MOST_CHANGES = 10_000
 
 SCENE_FIELDS = ("title", "text", "record", "record_origin", "extraction_status", "failure_reason")
 """What a change of a scene keeps of it."""
@@ -67,17 +69,20 @@ class StoryAuthorChanges(StoryBase):
             listed = [_listed(unit, each, cut) for each in unit.changes.latest(limit)]
         return [each for each in listed if each is not None]
 
-    def undo_author_change(self, change_id: Number) -> TakenBack:
+    def undo_author_change(self, change_id: Number | None = None) -> TakenBack:
         """Take a change of a memory or scene back; `undo` is for entities, relationships and threads.
 
         Args:
-            change_id: Its number, which `author_changes` tells, and the result of the change itself.
+            change_id: Its number, which `author_changes` tells, and the result of the change itself; None takes the
+                last one that was not taken back yet.
 
         Raises:
             UserInputError: When there is no such change, it was taken back already, what it changed is gone, or was
                 changed again since.
         """
         with self._stores.database(self.project_id).write() as unit:
+            if change_id is None:
+                change_id = last_undoable(unit.changes.latest(MOST_CHANGES))
             change = unit.changes.require(change_id)
             if change.chunk_id is not None:
                 unit.changes.restore_memory(change)

@@ -10,6 +10,7 @@ from pydantic import Field
 
 from novelgen.deadlines import run_concurrently
 from novelgen.models.position import StoryPosition
+from runtime.async_twins import async_twin
 from runtime.stores import MemoryStores
 
 if TYPE_CHECKING:
@@ -99,3 +100,5 @@ class StoryBase:
         if not self._is_awake:
             self.await_index()
             self._is_awake = True
+
+    aawait_index = async_twin(await_index)

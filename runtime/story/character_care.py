@@ -19,6 +19,7 @@ from novelgen.language.scrub import scrub_text
 from novelgen.models.context import ReportIssue
 from novelgen.models.memory import StoryMemoryChunk
 from novelgen.nearest import did_you_mean
+from runtime.async_twins import async_twin
 from runtime.files.file_reading import described
 from runtime.ingest.character_events import embedded_texts, vectors_model
 from runtime.storage.character.memories import MemoryVector
@@ -162,6 +163,10 @@ class StoryCharacterCare(StoryBase):
             change = unit.characters.change("consolidate", character_id, added=added, vectors=vectors, changed=changed)
         issues = [issue for result in told for issue in result.issues]
         return report.model_copy(update={"memories": added, "change_id": change.change_id, "issues": issues})
+
+    aedit_character_memory = async_twin(edit_character_memory)
+    adelete_character_memory = async_twin(delete_character_memory)
+    aconsolidate_character = async_twin(consolidate_character)
 
 
 def _as_chunks(project_id: str, group: MemoryGroup) -> list[StoryMemoryChunk]:

@@ -173,6 +173,7 @@ class StoryCharacterNews(StoryCharacters):
         )
 
     aworld_event = async_twin(world_event)
+    atell_memories = async_twin(tell_memories)
 
 
 def _required(known: Sequence[CharacterMemory], character_id: str, memory_id: str) -> CharacterMemory:

@@ -20,6 +20,7 @@ from novelgen.language.language import story_language
 from novelgen.models.context import ReportIssue
 from novelgen.models.entity import Entity
 from novelgen.models.position import StoryPosition
+from runtime.async_twins import async_twin
 from runtime.files.file_reading import described
 from runtime.ingest.character_events import CharacterWriter, embedded_texts, known_ids, vectors_model
 from runtime.search.character_story import story_share
@@ -219,6 +220,13 @@ class StoryCharacters(StoryCharacterCare, StoryEntities):
             issues.append(ReportIssue(stage="recall", kind="degraded", message=message))
         with self._stores.database(self.project_id).read() as unit:
             return self._stores.minds.mind(unit, self.project_id, character_id, model=vectors_model(self._stores))
+
+    aopen_character = async_twin(open_character)
+    aremember_event = async_twin(remember_event)
+    arecall_memories = async_twin(recall_memories)
+    alist_character_memories = async_twin(list_character_memories)
+    aundo_character_change = async_twin(undo_character_change)
+    alist_character_changes = async_twin(list_character_changes)
 
 
 class _Compared(BaseModel):

@@ -7,6 +7,7 @@ from typing import Literal
 from pydantic import BaseModel, Field
 
 from novelgen.language.language import StoryLanguage
+from runtime.async_twins import async_twin
 from runtime.stores import MemoryStores
 from runtime.story.base import StoryBase
 
@@ -93,6 +94,8 @@ class StoryConditions(StoryBase):
                 unindexed=outbox["pending"] + outbox["failed"],
             )
         return condition.model_copy(update={"next_steps": _next_steps(condition, _has_model(self._stores))})
+
+    astory_condition = async_twin(story_condition)
 
 
 def next_steps_in(condition: StoryCondition, language: StoryLanguage) -> list[NextStep]:

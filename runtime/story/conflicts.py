@@ -97,6 +97,8 @@ class StoryConflicts(StoryBase):
         return SettledConflict(conflict=conflict, done=done, indexing=drain_outbox(self._stores, self.project_id))
 
     aconflicts = async_twin(conflicts)
+    awaive_conflict = async_twin(waive_conflict)
+    asettle_conflict = async_twin(settle_conflict)
 
 
 class SettledConflict(BaseModel):

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+from runtime.async_twins import async_twin
 from runtime.ingest.consolidation import DEFAULT_LIMIT, ConsolidationReport, consolidate_project, undo_consolidation
 from runtime.storage.memory.consolidations import StoredConsolidation
 from runtime.story.base import Count, Name, StoryBase
@@ -57,3 +58,7 @@ class StoryConsolidation(StoryBase):
             chunk_id: Only this one; None takes all back.
         """
         return undo_consolidation(self._stores, self.project_id, chunk_id)
+
+    aconsolidate_memories = async_twin(consolidate_memories)
+    alist_consolidations = async_twin(list_consolidations)
+    aundo_consolidations = async_twin(undo_consolidations)

@@ -23,6 +23,7 @@ from novelgen.models.entity import Entity
 from novelgen.models.plan import ScenePlan
 from novelgen.models.position import StoryPosition
 from novelgen.models.user_file import Character, CharactersConfig
+from runtime.async_twins import async_twin
 from runtime.atomic_files import write_text_atomically
 from runtime.care.context_files import judge_context_files
 from runtime.context_chain import build_context_chain, configured_chat_model
@@ -209,6 +210,12 @@ class StoryContexts(StoryIndexing):
             if progress is not None:
                 progress(done, len(stale))
         return report
+
+    abuild_context = async_twin(build_context)
+    alook_at_context = async_twin(look_at_context)
+    acompare_context = async_twin(compare_context)
+    abuild_contexts = async_twin(build_contexts)
+    arebuild_stale_contexts = async_twin(rebuild_stale_contexts)
 
 
 class ContextBuilder:

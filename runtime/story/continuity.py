@@ -209,3 +209,4 @@ class StoryContinuity(StoryIndexing):
     awaive_finding = async_twin(waive_finding)
     aunwaive_finding = async_twin(unwaive_finding)
     awaived_findings = async_twin(waived_findings)
+    ascene_of_draft = async_twin(scene_of_draft)

@@ -28,6 +28,7 @@ from novelgen.characters.settings import CharacterMemorySettings
 from novelgen.errors import UserInputError
 from novelgen.language.language import StoryLanguage, story_language
 from novelgen.language.normalise import name_key
+from runtime.async_twins import async_twin
 from runtime.ingest.character_events import vectors_model
 from runtime.storage.character.dispositions import Happened, StoredDispositionChange
 from runtime.storage.unit import UnitOfWork
@@ -107,6 +108,10 @@ class StoryDispositions(StoryBase):
         """List how a character's feelings for another moved, in the order in which it happened."""
         with self._stores.database(self.project_id).read() as unit:
             return unit.play.dispositions(character_id, other_id_of(unit, other), as_of=as_of)
+
+    aread_feelings = async_twin(read_feelings)
+    achange_feelings = async_twin(change_feelings)
+    alist_feelings_changes = async_twin(list_feelings_changes)
 
 
 def feelings_in(

@@ -12,6 +12,7 @@ from novelgen.errors import InvalidFileError, NovelgenError
 from novelgen.models.continuity import DraftCheck
 from novelgen.models.plan import ScenePlan
 from novelgen.models.position import ChapterIndex, SceneIndex
+from runtime.async_twins import async_twin
 from runtime.atomic_files import write_text_atomically
 from runtime.files.file_reading import read_json_file, read_text_file, validated
 from runtime.files.numbered_lines import NumberedLine, read_numbered_lines
@@ -75,6 +76,8 @@ class StoryDraftBatches(StoryIndexing, StoryProjects):
                 told = (f"{each.stage} {each.kind}: {each.message}" for each in outcome.report.issues)
                 report.degraded = list(dict.fromkeys([*report.degraded, *told]))
         return report
+
+    acheck_drafts = async_twin(check_drafts)
 
 
 def _read_draft_lines(file: Path) -> list[NumberedLine[DraftLine]]:

@@ -33,7 +33,7 @@ from runtime.story.entity_fields import (
     state_within,
     with_known_speakers,
 )
-from runtime.story.references import known_entities, place_name, place_of_statement, resolved_entity
+from runtime.story.references import known_entities, last_undoable, place_name, place_of_statement, resolved_entity
 
 
 class EntityCard(Shown, BaseModel):
@@ -276,16 +276,19 @@ class StoryEntities(StoryBase):
             self._stores, self.project_id, change, entity=entity, other=None if new is None else new.entity
         )
 
-    def undo(self, change_id: Number) -> EntityChangeResult:
+    def undo(self, change_id: Number | None = None) -> EntityChangeResult:
         """Undo a deletion, a merge, a split or a decision on a candidate, exactly.
 
         Args:
-            change_id: Its number, which the result of a deletion has as `change.change_id`.
+            change_id: Its number, which the result of a deletion has as `change.change_id`; None takes the last one
+                that was not undone yet.
 
         Raises:
-            UserInputError: When there is none of that number, or something of it changed again since.
+            UserInputError: When there is none of that number, none at all, or something of it changed again since.
         """
         with self._stores.database(self.project_id).write() as unit:
+            if change_id is None:
+                change_id = last_undoable(reversed(unit.merges.list_all()))
             change = _undone(self._stores, unit, change_id)
             entity, other = (unit.entities.get(each) for each in (change.entity_id, change.other_id))
         return _followed(
@@ -325,6 +328,13 @@ class StoryEntities(StoryBase):
     aedit_entity = async_twin(edit_entity)
     aundo = async_twin(undo)
     aentities = async_twin(entities)
+    aentity_names = async_twin(entity_names)
+    ahas_scenes = async_twin(has_scenes)
+    aadd_character = async_twin(add_character)
+    aadd_location = async_twin(add_location)
+    amerge_entities = async_twin(merge_entities)
+    asplit_entity = async_twin(split_entity)
+    alist_entity_changes = async_twin(list_entity_changes)
 
 
 def _undone(stores: MemoryStores, unit: UnitOfWork, change_id: int) -> EntityChange:

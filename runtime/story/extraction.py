@@ -177,6 +177,10 @@ class StoryExtraction(StoryDifferences):
         )
 
     aextract = async_twin(extract)
+    areconcile_project = async_twin(reconcile_project)
+    aestimate_project = async_twin(estimate_project)
+    aread_knowledge_of_project = async_twin(read_knowledge_of_project)
+    aestimate_knowledge_of_project = async_twin(estimate_knowledge_of_project)
 
 
 class ReconciliationReport(BaseModel):

@@ -51,3 +51,4 @@ class StoryIndexing(StoryBase):
         )
 
     areindex = async_twin(reindex)
+    aindex_project = async_twin(index_project)

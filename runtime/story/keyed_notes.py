@@ -12,6 +12,7 @@ from urllib.parse import quote, unquote
 from novelgen.errors import UnknownEntityError, UnknownSceneError, UserInputError
 from novelgen.models.memory import BOOK, DISTILLED_TYPES, StoryMemoryChunk, found_under, is_entity_target
 from novelgen.models.position import END_OF_STORY, StoryPosition, sort_key
+from runtime.async_twins import async_twin
 from runtime.ingest.indexing import drain_outbox
 from runtime.storage.records import MemoryEdit, MemoryFilter
 from runtime.storage.unit import UnitOfWork
@@ -119,6 +120,12 @@ class StoryKeyedNotes(StoryBase):
         """Return the id of something that memories are attached to, or None where it is not known by then."""
         with self._stores.database(self.project_id).read() as unit:
             return _known_target(unit, target, as_of)
+
+    aput_keyed_note = async_twin(put_keyed_note)
+    afind_keyed_memory = async_twin(find_keyed_memory)
+    adelete_keyed_note = async_twin(delete_keyed_note)
+    alist_memory_targets = async_twin(list_memory_targets)
+    aknown_target = async_twin(known_target)
 
 
 def key_under(chunk: StoryMemoryChunk, target: str) -> str:

@@ -279,6 +279,8 @@ class StoryKnowledge(StoryBase):
     alived_together = async_twin(lived_together)
     aset_knowledge = async_twin(set_knowledge)
     aforget_knowledge = async_twin(forget_knowledge)
+    aauthor_words = async_twin(author_words)
+    arestore_author_words = async_twin(restore_author_words)
 
 
 def knower_id(unit: UnitOfWork, name: str, as_of: StoryPosition) -> str:

@@ -13,6 +13,7 @@ from novelgen.memory.knowledge_rules import KnowledgeRules
 from novelgen.memory.story import KnowledgeMemory
 from novelgen.models.knowledge import READER, KnownMemory, UnknownMemory
 from novelgen.models.position import END_OF_STORY, StoryPosition
+from runtime.async_twins import async_twin
 from runtime.search.knowledge import knowledge_rules
 from runtime.story.base import Count, Name, Number, StoryBase
 from runtime.story.knowledge import is_about, knower_id
@@ -115,6 +116,8 @@ class StoryKnowledgeTable(StoryBase):
             total=len(wanted),
             next_offset=following if following < len(wanted) else None,
         )
+
+    aknowledge_table = async_twin(knowledge_table)
 
 
 def _cast(

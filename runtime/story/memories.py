@@ -362,6 +362,12 @@ class StoryMemories(StoryBase):
     anote = async_twin(note)
     aedit_memory = async_twin(edit_memory)
     aconfirm_memory = async_twin(confirm_memory)
+    afind_memory = async_twin(find_memory)
+    apin_memory = async_twin(pin_memory)
+    aunpin_memory = async_twin(unpin_memory)
+    aban_memory = async_twin(ban_memory)
+    aunban_memory = async_twin(unban_memory)
+    adelete_memory = async_twin(delete_memory)
 
 
 def place_before(start: StoryPosition | None) -> StoryPosition:

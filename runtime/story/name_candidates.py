@@ -129,6 +129,11 @@ class StoryNameCandidates(StoryBase):
         return CandidateDecision(change=change, candidate=candidate, joined=joined)
 
     acandidates = async_twin(candidates)
+    alist_candidates = async_twin(list_candidates)
+    aconfirm_candidate = async_twin(confirm_candidate)
+    amerge_candidate = async_twin(merge_candidate)
+    adrop_candidate = async_twin(drop_candidate)
+    ais_candidate = async_twin(is_candidate)
 
 
 def _required(unit: UnitOfWork, name: str) -> NameCandidate:

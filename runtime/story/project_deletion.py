@@ -10,6 +10,7 @@ import uuid
 from pydantic import BaseModel, Field
 
 from novelgen.errors import ContextWriteError, DatabaseError, UnknownProjectError, UserInputError
+from runtime.async_twins import async_twin
 from runtime.files.paths import ProjectPaths
 from runtime.stores import MemoryStores
 from runtime.story.base import StoryBase
@@ -54,6 +55,8 @@ class StoryProjectDeletion(StoryBase):
                 "delete it again"
             ) from error
         return deleted
+
+    adelete_project = async_twin(delete_project)
 
 
 def _what_goes(stores: MemoryStores, paths: ProjectPaths) -> DeletedProject:

@@ -17,6 +17,7 @@ from novelgen.errors import InvalidProjectIdError, ProjectExistsError, UnknownPr
 from novelgen.language.language import story_language
 from novelgen.models.position import require_project_id
 from novelgen.models.user_file import CharactersConfig, Settings
+from runtime.async_twins import async_twin
 from runtime.files.paths import ProjectPaths
 from runtime.files.project_files import load_settings_file
 from runtime.settings import NovelgenSettings, load_settings
@@ -131,6 +132,14 @@ class StoryProjects(StoryBase):
             return stored
         settings = load_settings_file(self._stores.paths(self.project_id).settings_file)
         return settings.language if settings is not None else ""
+
+    amake_project_files = async_twin(make_project_files)
+    acreate_project = async_twin(create_project)
+    arequire_new_project = async_twin(require_new_project)
+    adescribe_project = async_twin(describe_project)
+    arequire_stored = async_twin(require_stored)
+    arequire_project_files = async_twin(require_project_files)
+    alanguage_of_project = async_twin(language_of_project)
 
 
 def proposed_project_id(stores: MemoryStores, *, title: str) -> str:

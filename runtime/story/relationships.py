@@ -284,6 +284,9 @@ class StoryRelationships(StoryEntities):
     aadd_relationship = async_twin(add_relationship)
     arelationships = async_twin(relationships)
     aedit_relationship = async_twin(edit_relationship)
+    arelationships_of = async_twin(relationships_of)
+    aget_relationship = async_twin(get_relationship)
+    arelationship_course = async_twin(relationship_course)
 
 
 def _pair(known: Sequence[Entity], first: str, second: str) -> tuple[str, str]:

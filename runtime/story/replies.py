@@ -38,6 +38,7 @@ from novelgen.model_calls.json_model import issue_kind_of
 from novelgen.models.context import ReportIssue
 from novelgen.models.entity import Entity
 from novelgen.models.position import StoryPosition
+from runtime.async_twins import async_twin
 from runtime.stores import MemoryStores
 from runtime.story.characters import Remembered, StoryCharacters
 from runtime.story.dispositions import (
@@ -185,6 +186,9 @@ class StoryReplies(StoryCharacters):
                 told = {name for name in unknown if unit.play.is_told_in_story(name)}
             found = [each for each in found if each.kind != "unknown_name" or each.quote not in told]
         return found
+
+    acheck_character_reply = async_twin(check_character_reply)
+    akeep_reply = async_twin(keep_reply)
 
 
 @dataclass(frozen=True, slots=True)

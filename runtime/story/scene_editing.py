@@ -171,6 +171,8 @@ class StorySceneEditing(StoryBase):
         return edited.model_copy(update={"indexing": drain_outbox(self._stores, self.project_id)})
 
     aedit_scene = async_twin(edit_scene)
+    apreview_scene_text = async_twin(preview_scene_text)
+    aamend_recorded_fact = async_twin(amend_recorded_fact)
 
 
 def _changed(

@@ -12,8 +12,10 @@ from typing import Any
 from pydantic import BaseModel, ConfigDict
 
 from novelgen.errors import InvalidFileError, UnknownProjectError
+from novelgen.models.given import given_fields
 from novelgen.models.plan import ChapterPlan, ScenePlan
 from novelgen.models.position import ChapterIndex, SceneIndex
+from runtime.async_twins import async_twin
 from runtime.files.file_reading import parse_json, read_json_file, read_text_file, validated
 from runtime.files.numbered_lines import read_numbered_lines
 from runtime.files.paths import ProjectPaths
@@ -121,6 +123,9 @@ class StoryScenePlans(StoryProjects):
             return max((chapter for chapter, _ in places), default=0) + 1, 1
         return chapter_index, max((scene for chapter, scene in places if chapter == chapter_index), default=0) + 1
 
+    afind_planned_scene = async_twin(find_planned_scene)
+    alist_own_plans = async_twin(list_own_plans)
+
 
 def find_own_plan(paths: ProjectPaths, *, chapter_index: int, scene_index: int) -> tuple[ScenePlan, ChapterPlan | None]:
     """Return the plan that a project has of a scene, and that of its chapter where there is one."""
@@ -164,9 +169,14 @@ def _read_plan_file(file: Path, paths: ProjectPaths) -> ScenePlan | ChapterPlan:
 
 
 def _plan_of(data: Any, *, where: str) -> ScenePlan | ChapterPlan:
-    if isinstance(data, dict) and "scenes" in data:
-        return validated(ChapterPlan, in_first_shape(data), where=where)
-    return validated(ScenePlan, data, where=where)
+    is_chapter = isinstance(data, dict) and "scenes" in data
+    model: type[ScenePlan | ChapterPlan] = ChapterPlan if is_chapter else ScenePlan
+    try:
+        # A misspelt field is refused, as where a program gives the plan: kept under `extra`, nothing would heed it.
+        fields = given_fields(in_first_shape(data) if is_chapter else data, model, where="plan")
+    except ValueError as error:
+        raise InvalidFileError(f"{where}: {error}") from error
+    return validated(model, fields, where=where)
 
 
 def _scene_of(plan: ChapterPlan, scene_index: int, file: Path | None) -> ScenePlan:

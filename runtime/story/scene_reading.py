@@ -18,6 +18,7 @@ from novelgen.models.memory import DISTILLED_TYPES, StoryMemoryChunk
 from novelgen.models.position import END_OF_STORY, StoryPosition
 from novelgen.models.record import RecordedLearning, RecordedMemory, SceneRecord
 from novelgen.models.state import StateChange
+from runtime.async_twins import async_twin
 from runtime.storage.records import EntityOrigin, ExtractionStatus, MemoryStatus, SceneState, StoredScene
 from runtime.storage.unit import UnitOfWork
 from runtime.story.base import StoryBase
@@ -145,6 +146,9 @@ class StorySceneReading(StoryBase):
             ListedState(**dict(each), **dict(counts.get((each.chapter_index, each.scene_index)) or _NOTHING_COUNTED))
             for each in states
         ]
+
+    aread_scene = async_twin(read_scene)
+    alist_scene_states = async_twin(list_scene_states)
 
 
 _NOTHING_COUNTED = {"facts": 0, "unverified": 0}

@@ -9,6 +9,7 @@ from novelgen.models.context import ReportIssue
 from novelgen.models.position import StoryPosition
 from novelgen.models.record import SceneRecord
 from novelgen.models.user_file import StoryPart
+from runtime.async_twins import async_twin
 from runtime.ingest.indexing import IndexingResult, drain_outbox
 from runtime.ingest.ingest import delete_scene as delete_stored_scene
 from runtime.ingest.ingest import ingest_scene
@@ -160,6 +161,15 @@ class StoryScenes(StoryBase):
         )
         result = ingest_scene(self._stores, self.project_id, replacement)
         return RecordReplacement(position=str(position), issues=result.scenes[0].issues, indexing=result.indexing)
+
+    alist_scenes = async_twin(list_scenes)
+    ascene_places = async_twin(scene_places)
+    aget_scene = async_twin(get_scene)
+    ainsert_scene = async_twin(insert_scene)
+    amove_scene = async_twin(move_scene)
+    adelete_scene = async_twin(delete_scene)
+    aget_record = async_twin(get_record)
+    areplace_record = async_twin(replace_record)
 
 
 def _names(unit: UnitOfWork, project_id: str) -> dict[str, str]:

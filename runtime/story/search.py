@@ -73,3 +73,4 @@ class StorySearch(StoryBase):
         )
 
     asearch = async_twin(search)
+    arank_memories = async_twin(rank_memories)

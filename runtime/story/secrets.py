@@ -147,6 +147,11 @@ class StorySecrets(StoryBase):
 
     aset_flag = async_twin(set_flag)
     aflags = async_twin(flags)
+    akeep_secret = async_twin(keep_secret)
+    adrop_secret = async_twin(drop_secret)
+    alist_secrets = async_twin(list_secrets)
+    areveal_secret = async_twin(reveal_secret)
+    ashow_item = async_twin(show_item)
 
 
 def _meant_field(error: ValidationError) -> str:

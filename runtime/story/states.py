@@ -126,6 +126,10 @@ class StoryStates(StoryEntities):
 
     astate = async_twin(state)
     atimeline = async_twin(timeline)
+    aget_timeline = async_twin(get_timeline)
+    astated_within = async_twin(stated_within)
+    astate_history = async_twin(state_history)
+    aattribute_histories = async_twin(attribute_histories)
 
 
 class StatedStretch(BaseModel):

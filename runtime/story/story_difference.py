@@ -144,6 +144,8 @@ class StoryDifferences(StoryThreadLedger):
         return difference.model_copy(update={"totals": totals})
 
     awhat_changed = async_twin(what_changed)
+    awhat_scene_changed = async_twin(what_scene_changed)
+    awhat_taken_changed = async_twin(what_taken_changed)
 
 
 def _totals(whole: StoryDifference) -> StretchTotals:

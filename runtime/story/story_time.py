@@ -54,6 +54,7 @@ class StoryTimes(StoryBase):
         return NamedScenes(places=places)
 
     astory_times = async_twin(story_times)
+    ascenes_naming_characters = async_twin(scenes_naming_characters)
 
 
 class NamedScenes(BaseModel):

@@ -13,6 +13,7 @@ from novelgen.errors import UserInputError
 from novelgen.memory.outline import SummaryOrigin
 from novelgen.models.context import ReportIssue
 from novelgen.models.position import END_OF_STORY, StoryPosition
+from runtime.async_twins import async_twin
 from runtime.storage.story.summaries import StandingSummary, StorySummaries, SummaryLevel
 from runtime.storage.unit import UnitOfWork
 from runtime.story.base import Number, StoryBase
@@ -145,6 +146,11 @@ class StorySummarizing(StoryBase):
                 return
             _store(unit, self.project_id, summary, answer.text, "model")
         result.written.append(summary.model_copy(update={"told": answer.text, "origin": "model", "state": "current"}))
+
+    alist_summaries = async_twin(list_summaries)
+    aget_summary = async_twin(get_summary)
+    awrite_author_summary = async_twin(write_author_summary)
+    awrite_model_summaries = async_twin(write_model_summaries)
 
 
 def _store(

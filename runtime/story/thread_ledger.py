@@ -62,6 +62,7 @@ class StoryThreadLedger(StoryBase):
         return ledger_warnings(self.thread_ledger(), taken, before=self.thread_ledger(as_of=earlier))
 
     athread_ledger = async_twin(thread_ledger)
+    athread_warnings = async_twin(thread_warnings)
 
 
 def _deaths(changes: Iterable[StateChange]) -> dict[str, ScenePlace]:

@@ -285,6 +285,13 @@ class StoryThreads(StoryBase):
     aedit_thread = async_twin(edit_thread)
     areopen_thread = async_twin(reopen_thread)
     athreads = async_twin(threads)
+    adue_threads = async_twin(due_threads)
+    aget_thread = async_twin(get_thread)
+    aadd_thread = async_twin(add_thread)
+    aadvance_thread = async_twin(advance_thread)
+    aresolve_thread = async_twin(resolve_thread)
+    aabandon_thread = async_twin(abandon_thread)
+    areopenable_threads = async_twin(reopenable_threads)
 
 
 def _stated(position: StoryPosition | None) -> list[int] | None:

@@ -126,6 +126,12 @@ class StoryTransfer(StoryConditions):
             return False
 
     aexport = async_twin(export)
+    aproject_documents = async_twin(project_documents)
+    apacked_export = async_twin(packed_export)
+    astory_text = async_twin(story_text)
+    aimport_project = async_twin(import_project)
+    awould_mix_stories = async_twin(would_mix_stories)
+    ais_of_another_story = async_twin(is_of_another_story)
 
 
 def _heading(number: int, title: str, *, is_chinese: bool) -> str:

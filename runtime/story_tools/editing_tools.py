@@ -8,7 +8,7 @@ from typing import Annotated, Any
 from langchain_core.tools import BaseTool
 from pydantic import BaseModel, ConfigDict, Field
 
-from novelgen.models.position import require_project_id
+from novelgen.models.position import GREATEST_INDEX, require_project_id
 from novelgen.models.state import LoopImportance
 from runtime.stores import MemoryStores
 from runtime.story.deletion import DeletionResult, StoryDeletion
@@ -66,7 +66,12 @@ class OpenLoopDeleteArguments(_Arguments):
 class ChangeUndoArguments(_Arguments):
     """Arguments of change_undo."""
 
-    change_id: int = Field(ge=1, description="Number of the change, as a deletion answers it.")
+    change_id: int | None = Field(
+        default=None,
+        ge=0,
+        le=GREATEST_INDEX,
+        description="Number of the change, as a deletion answers it. Default: the last.",
+    )
 
 
 _DESCRIPTIONS = {
@@ -128,7 +133,7 @@ class _EditingToolBodies:
     def open_loop_delete(self, *, open_loop_id: str) -> Answer:
         return _deleted(StoryDeletion(*self._story).delete_thread(thread_id=open_loop_id))
 
-    def change_undo(self, *, change_id: int) -> Answer:
+    def change_undo(self, *, change_id: int | None = None) -> Answer:
         undone = StoryEntities(*self._story).undo(change_id=change_id).change
         return {"success": True, "undone": undone.kind, "id": undone.entity_id}
 

@@ -7,6 +7,7 @@ from typing import Annotated, Literal
 from pydantic import Field
 
 from novelgen.errors import UserInputError
+from novelgen.models.position import GREATEST_INDEX
 from runtime.doors.mcp.arguments import EntityName
 from runtime.doors.mcp.outcomes import (
     ChangedEntityAnswer,
@@ -71,7 +72,11 @@ def merge_entities(here: OpenStory, *, keep: EntityName, gone: EntityName) -> En
 
 
 def undo_change(
-    here: OpenStory, *, change_id: Annotated[int, Field(ge=0, description="As merge_entities tells it.")]
+    here: OpenStory,
+    *,
+    change_id: Annotated[
+        int | None, Field(ge=0, le=GREATEST_INDEX, description="As merge_entities tells it. Default: the last one.")
+    ] = None,
 ) -> EntityChangeAnswer:
     """Take a merge back."""
     return EntityChangeAnswer.of(here.story.undo(change_id))

@@ -62,8 +62,8 @@ def build_scene_context(
     hints: Annotated[Sequence[Fact], Field(max_length=50, description="Remarks that the search should heed.")] = (),
 ) -> SceneContextAnswer:
     """Build what a planned scene must remember."""
-    plan = None if scene_plan is None else scene_plan.model_dump(exclude_defaults=True)
-    context = here.story.context(chapter_index, scene_index, plan or None, hints=hints, pov=pov)
+    plan = None if scene_plan is None else scene_plan.model_dump(exclude_unset=True)
+    context = here.story.context(chapter_index, scene_index, plan, hints=hints, pov=pov)
     return SceneContextAnswer.of(context)
 
 
@@ -78,14 +78,9 @@ def check_draft(
     use_model: Annotated[bool, Field(description="False: rules alone check, which is quicker.")] = True,
 ) -> CheckAnswer:
     """Check a draft against everything before its scene."""
-    plan = None if scene_plan is None else scene_plan.model_dump(exclude_defaults=True)
+    plan = None if scene_plan is None else scene_plan.model_dump(exclude_unset=True)
     check = here.story.check(
-        text,
-        chapter_index=chapter_index,
-        scene_index=scene_index,
-        plan=plan or None,
-        pov=pov or None,
-        use_model=use_model,
+        text, chapter_index=chapter_index, scene_index=scene_index, plan=plan, pov=pov or None, use_model=use_model
     )
     return CheckAnswer.of(check)
 

@@ -9,7 +9,10 @@ from pathlib import Path
 import pytest
 from fastapi.testclient import TestClient
 
+from tests.runtime.doors.http.conftest import client, empty
 from tests.runtime.doors.http.serving import client_of
+
+__all__ = ["client", "empty", "reader"]
 
 
 @pytest.fixture(scope="module")

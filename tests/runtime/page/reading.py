@@ -100,7 +100,7 @@ def later_words(client: httpx.Client, project: str, as_of: str) -> list[str]:
     later: set[str] = set()
     status = ["open", "advanced", "resolved", "abandoned"]
     for path, listing, of, query in (
-        ("threads", "threads", "description", {"status": status}),
+        ("threads", "threads", "description", {"statuses": status}),
         ("entities", "entities", "name", {}),
         ("memories", "memories", "chunk", {"limit": 500}),
     ):

@@ -21,6 +21,7 @@ from runtime.doors.cli.output import (
     report_indexing,
 )
 from runtime.doors.cli.parameters import (
+    COUNT,
     POSITION,
     CliSession,
     CommandGroup,
@@ -355,13 +356,16 @@ def split(
     )
 
 
-@entity.command(epilog="\b\nExample:\n  novelgen entity undo my-novel 3")
+@entity.command(epilog="\b\nExamples:\n  novelgen entity undo my-novel\n  novelgen entity undo my-novel 3")
 @project_argument
-@click.argument("number", type=int)
+@click.argument("number", type=COUNT, required=False)
 @json_option
 @click.pass_obj
-def undo(session: CliSession, project: str, number: int, as_json: bool) -> None:
-    """Undo a merge, a split, a deletion or a decision on a candidate, by the number that `entity changes` lists."""
+def undo(session: CliSession, project: str, number: int | None, as_json: bool) -> None:
+    """Undo a merge, a split, a deletion or a decision on a candidate.
+
+    NUMBER is as `entity changes` lists it; without it the last change that was not undone yet.
+    """
     from runtime.story.entities import StoryEntities
 
     with opened_project(session, project) as stores:

@@ -11,7 +11,6 @@ from runtime.doors.cli.labels import view_labels_for
 from runtime.doors.cli.opening import opened_project, opened_stores, story_labels, story_language
 from runtime.doors.cli.output import print_json, print_text, report_warning
 from runtime.doors.cli.parameters import CHAPTER, COUNT, CliSession, as_of_option, json_option, project_argument
-from runtime.story.base import StoryBase
 
 if TYPE_CHECKING:
     from novelgen.models.chunk_context import MemoryPriority
@@ -197,10 +196,11 @@ def chunk_context(
     The glossary of the names and terms in it, and the memories about them, its chapter and the book.
     """
     from runtime.chunk_context import build_chunk_context
+    from runtime.story.search import StorySearch
 
     text = _read(text_file, "--text")
     with opened_project(session, project) as stores:
-        StoryBase(stores, project).await_index()
+        StorySearch(stores, project).await_index()
         context = build_chunk_context(
             project, text, chapter, limit, stores=stores, priority=cast("MemoryPriority | None", priority), touch=touch
         )

@@ -243,19 +243,22 @@ def changes(session: CliSession, project: str, limit: int, as_of: StoryPosition 
     print_table(("number", "change", "scene", "of what", "undone"), rows, wide=3)
 
 
-@memory.command(epilog="\b\nExample:\n  novelgen memory undo my-novel 4")
+@memory.command(epilog="\b\nExamples:\n  novelgen memory undo my-novel\n  novelgen memory undo my-novel 4")
 @project_argument
-@click.argument("number", type=int)
+@click.argument("number", type=COUNT, required=False)
 @json_option
 @click.pass_obj
-def undo(session: CliSession, project: str, number: int, as_json: bool) -> None:
-    """Take a change of a memory or scene back, by the number that `memory changes` lists."""
+def undo(session: CliSession, project: str, number: int | None, as_json: bool) -> None:
+    """Take a change of a memory or scene back.
+
+    NUMBER is as `memory changes` lists it; without it the last change that was not taken back yet.
+    """
     from runtime.story.author_changes import StoryAuthorChanges
 
     with opened_project(session, project) as stores:
         undone = StoryAuthorChanges(stores, project).undo_author_change(change_id=number)
     report_indexing(undone.indexing, project)
-    print_result(undone, f"undone: {undone.kind}, change {number}", as_json=as_json)
+    print_result(undone, f"undone: {undone.kind}, change {undone.change_id}", as_json=as_json)
 
 
 @memory.command(epilog="\b\nExample:\n  novelgen memory delete my-novel M012")
