@@ -30,7 +30,7 @@ from novelgen.errors import (
     UserInputError,
 )
 from novelgen.models import MemoryContextRequest, SceneMemoryContext, ScenePlan, SceneRecord
-from runtime.story.base import StoryBase
+from runtime.story.diagnosis import StoryDiagnosis
 from tests.support.demo_project import SHIPPED_PROJECTS
 from tests.support.scripted_chat_model import ScriptedChatModel
 
@@ -636,7 +636,7 @@ class TestAsync:
         """Each has the arguments of its method, and says so."""
         for owner in (Memory, *STORY_PARTS):
             twins = [name for name in vars(owner) if name.startswith("a") and hasattr(owner, name[1:])]
-            assert twins or owner is StoryBase
+            assert twins or owner is StoryDiagnosis
             for name in twins:
                 twin, method = getattr(owner, name), getattr(owner, name[1:])
                 assert inspect.iscoroutinefunction(twin)
@@ -647,7 +647,7 @@ class TestAsync:
     def test_everything_that_waits_has_a_twin(self) -> None:
         """But for what only builds objects."""
         tools = {"retriever", "tools", "attachment_tools", "editing_tools", "as_store"}
-        of_story = tools | {"as_step", "check_step", "as_context_node", "as_scene_node"}
+        of_story = tools | {"as_step", "stream_reply", "check_step", "as_context_node", "as_scene_node"}
         for owner, light in ((Memory, {"settings"}), *((part, of_story) for part in STORY_PARTS)):
             public = {name for name, value in vars(owner).items() if not name.startswith("_")}
             methods = {name for name in public if not (name.startswith("a") and name[1:] in public)} - light

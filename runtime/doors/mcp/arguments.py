@@ -46,11 +46,9 @@ PointOfView = Annotated[
 
 
 class PlanOfScene(BaseModel):
-    """What the next scene is to do; the fuller, the better the memory knows what matters.
+    """What the next scene is to do; the fuller, the better the memory knows what matters."""
 
-    A plan of the project goes in whole, with all its other fields; what it is held against is the same at every door.
-    """
-
+    # A plan of the project goes in whole, with its other fields: the story reads it as it does at every door.
     model_config = ConfigDict(extra="allow")
 
     location: str = Field(default="", max_length=2_000, description="Where it plays.")

@@ -74,9 +74,7 @@ def merge_entities(here: OpenStory, *, keep: EntityName, gone: EntityName) -> En
 def undo_change(
     here: OpenStory,
     *,
-    change_id: Annotated[
-        int | None, Field(ge=0, le=GREATEST_INDEX, description="As merge_entities tells it. Default: the last one.")
-    ] = None,
+    change_id: Annotated[int | None, Field(ge=0, le=GREATEST_INDEX, description="Default: the last.")] = None,
 ) -> EntityChangeAnswer:
     """Take a merge back."""
     return EntityChangeAnswer.of(here.story.undo(change_id))

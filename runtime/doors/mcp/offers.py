@@ -187,12 +187,7 @@ OFFERS: tuple[ToolOffer, ...] = (
         " undo_change takes it back.",
         CHANGES,
     ),
-    ToolOffer(
-        correcting.undo_change,
-        "Undo",
-        "Take a merge back by its change_id; refused where something of it changed since.",
-        CHANGES,
-    ),
+    ToolOffer(correcting.undo_change, "Undo", "Take a merge back, unless something changed since.", CHANGES),
     ToolOffer(
         correcting.character_remember,
         "Let a character remember",

@@ -44,7 +44,7 @@ def project(stores: MemoryStores) -> str:
 
 def checked(stores: MemoryStores, project: str, text: str = DEAD_ACT, **asked: Any) -> DraftCheck:
     """Check a draft of scene 3:1 by rules alone, or as asked."""
-    given = {"chapter_index": 3, "scene_index": 1, "uses_model": "model" in asked, **asked}
+    given = {"chapter_index": 3, "scene_index": 1, "use_model": "model" in asked, **asked}
     return StoryContinuity(stores, project).check(text=text, **given)
 
 

@@ -193,6 +193,8 @@ def _walk_scenes(walker: Walker, here: dict[str, str]) -> None:
     amended = {"kind": "thread_planted", "source_id": kept["id"], "text": "Which lock does the key fit?"}
     amended_id = walker.call("amend_recorded_fact", amended, **here, **first).json()["change_id"]
     walker.call("undo_author_change", **here, change_id=amended_id)
+    walker.call("edit_scene", {"title": "Rain again"}, **here, **first)
+    walker.call("undo_last_author_change", **here)
     walker.call("list_summaries", **here, as_of="3:1")
     told = {"text": "Ines finds a key that fits nothing."}
     walker.call("write_summary", told, **here, level="chapter", number=1)
@@ -211,6 +213,8 @@ def _walk_entities(walker: Walker, here: dict[str, str]) -> None:
     walker.call("undo_change", **here, change_id=split.json()["change"]["change_id"])
     gone = walker.call("delete_entity", **here, name="Agatha Quill").json()
     walker.call("undo_change", **here, change_id=gone["change"]["change_id"])
+    walker.call("delete_entity", **here, name="Agatha Quill")
+    walker.call("undo_last_change", **here)
     walker.call("list_candidates", **here, min_count=2, as_of="3:1")
 
 
