@@ -16,12 +16,12 @@ from langchain_core.language_models import BaseChatModel
 
 from novelgen.errors import ConfigurationError, NovelgenError, UnknownProjectError
 from novelgen.language.extractive import MAX_BULLETS
-from runtime.async_twins import async_twin
 from runtime.setting_names import grouped_settings
 from runtime.settings import NovelgenSettings
 from runtime.stores import MemoryStores
 from runtime.story import projects as project_services
 from runtime.story import scene_summary as scene_summary_services
+from runtime.story.async_twins import async_twin
 from runtime.story.base import Progress
 from runtime.story.project_stores import ProjectStores
 from runtime.story.projects import ProjectOverview, StoryProjects

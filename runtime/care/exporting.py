@@ -17,8 +17,8 @@ from novelgen.models.entity import EntityType
 from novelgen.models.folds import fold_loop_events, fold_relationship_changes, fold_state_changes, in_force
 from novelgen.models.position import END_OF_STORY
 from novelgen.models.state import PRESENCE_ATTRIBUTE
-from runtime.atomic_files import write_text_atomically
 from runtime.care.documents import EntityDocument, chunk_document
+from runtime.files.atomic_files import write_text_atomically
 from runtime.files.chapter_text import count_words
 from runtime.storage.transfer.records import (
     ExchangedEntity,

@@ -15,7 +15,7 @@ from novelgen.language.language import story_language
 from runtime.doors.http.house import House, ServedProject, TheHouse
 from runtime.doors.http.problems import Refusal
 from runtime.doors.http.uploads import Upload
-from runtime.machine_paths import without_paths
+from runtime.files.machine_paths import without_paths
 from runtime.page.frame import Frame
 from runtime.page.visits import MAX_SHOWN, Form, Name, PageRoute, Shown
 from runtime.story.projects import StoryProjects, list_project_ids, proposed_project_id

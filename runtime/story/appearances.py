@@ -10,10 +10,10 @@ from novelgen.errors import UserInputError
 from novelgen.models.entity import Entity
 from novelgen.models.position import END_OF_STORY, StoryPosition
 from novelgen.models.state import LoopStatus
-from runtime.async_twins import async_twin
 from runtime.storage.entity.merges import require_mergeable
 from runtime.storage.records import MemoryFilter
 from runtime.storage.unit import UnitOfWork
+from runtime.story.async_twins import async_twin
 from runtime.story.base import Name, StoryBase
 from runtime.story.references import known_entities, resolved_entity
 

@@ -15,9 +15,9 @@ from novelgen.language.resolver import NameResolver
 from novelgen.models.memory import DISTILLED_TYPES, Attachment, StoryMemoryChunk
 from novelgen.models.position import END_OF_STORY
 from novelgen.models.shown import Shown, ShownList
-from runtime.async_twins import async_twin
 from runtime.storage.records import MemoryFilter
 from runtime.storage.unit import UnitOfWork
+from runtime.story.async_twins import async_twin
 from runtime.story.base import Count, Name, Place, StoryBase, position_of
 from runtime.story.references import known_entities, resolved_entity
 

@@ -11,14 +11,13 @@ from pydantic import BaseModel, Field
 from novelgen.errors import UserInputError
 from novelgen.models.position import END_OF_STORY, StoryPosition
 from novelgen.models.record import SceneRecord
-from runtime.async_twins import async_twin
 from runtime.ingest.indexing import IndexingResult, drain_outbox
 from runtime.ingest.scene_writes import replace_stored_scene
 from runtime.storage.memory.author_changes import AuthorChange, AuthorChangeKind, require_as_left
 from runtime.storage.records import StoredScene
 from runtime.storage.unit import UnitOfWork
 from runtime.stores import MemoryStores
-from runtime.story import author_changes as author_change_services
+from runtime.story.async_twins import async_twin
 from runtime.story.base import Count, Number, Place, StoryBase, position_of
 from runtime.story.references import last_undoable
 
@@ -54,9 +53,7 @@ class TakenBack(BaseModel):
 class StoryAuthorChanges(StoryBase):
     """What an author changed in memories and scenes lately, and taking it back."""
 
-    def author_changes(
-        self, *, limit: Count = author_change_services.DEFAULT_CHANGES, as_of: Place = None
-    ) -> list[ListedChange]:
+    def author_changes(self, *, limit: Count = DEFAULT_CHANGES, as_of: Place = None) -> list[ListedChange]:
         """List what the author changed in memories and scenes, the latest first, what was taken back included.
 
         Args:

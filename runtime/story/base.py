@@ -10,8 +10,8 @@ from pydantic import Field
 
 from novelgen.deadlines import run_concurrently
 from novelgen.models.position import StoryPosition
-from runtime.async_twins import async_twin
 from runtime.stores import MemoryStores
+from runtime.story.async_twins import async_twin
 
 if TYPE_CHECKING:
     from langchain_core.language_models import BaseChatModel

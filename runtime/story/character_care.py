@@ -19,10 +19,10 @@ from novelgen.language.scrub import scrub_text
 from novelgen.models.context import ReportIssue
 from novelgen.models.memory import StoryMemoryChunk
 from novelgen.nearest import did_you_mean
-from runtime.async_twins import async_twin
 from runtime.files.file_reading import described
 from runtime.ingest.character_events import embedded_texts, vectors_model
 from runtime.storage.character.memories import MemoryVector
+from runtime.story.async_twins import async_twin
 from runtime.story.base import StoryBase
 
 EDITABLE = (

@@ -13,8 +13,8 @@ from novelgen.characters.memory import CharacterMemory, HowLearnt, Moment, as_mo
 from novelgen.characters.propagation import arrivals
 from novelgen.errors import UnknownMemoryError, UserInputError
 from novelgen.models.context import ReportIssue
-from runtime.async_twins import async_twin
 from runtime.ingest.character_events import CharacterWriter, embedded_texts
+from runtime.story.async_twins import async_twin
 from runtime.story.characters import StoryCharacters, given_event
 from runtime.story.references import known_entities, resolved_entity
 

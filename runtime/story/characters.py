@@ -20,12 +20,12 @@ from novelgen.language.language import story_language
 from novelgen.models.context import ReportIssue
 from novelgen.models.entity import Entity
 from novelgen.models.position import StoryPosition
-from runtime.async_twins import async_twin
 from runtime.files.file_reading import described
 from runtime.ingest.character_events import CharacterWriter, embedded_texts, known_ids, vectors_model
 from runtime.search.character_story import story_share
 from runtime.storage.unit import UnitOfWork
 from runtime.stores import MemoryStores
+from runtime.story.async_twins import async_twin
 from runtime.story.character_care import CharacterConsolidation, StoryCharacterCare
 from runtime.story.dispositions import as_state_deltas, event_deltas, move_by_event
 from runtime.story.entities import StoryEntities

@@ -7,8 +7,8 @@ from typing import Literal
 from pydantic import BaseModel, Field
 
 from novelgen.language.language import StoryLanguage
-from runtime.async_twins import async_twin
 from runtime.stores import MemoryStores
+from runtime.story.async_twins import async_twin
 from runtime.story.base import StoryBase
 
 StepKind = Literal["take_in", "retry", "read", "people", "index", "context"]

@@ -15,12 +15,12 @@ from novelgen.memory.vital_status import is_death
 from novelgen.models.position import END_OF_STORY, StoryPosition, story_place
 from novelgen.models.record import RecordedRelationshipChange, RecordedStateChange, SceneRecord
 from novelgen.models.state import StateChange
-from runtime.async_twins import async_twin
 from runtime.ingest.indexing import IndexingResult, drain_outbox
 from runtime.ingest.scene_writes import replace_stored_scene
 from runtime.storage.records import MemoryFilter
 from runtime.storage.unit import UnitOfWork
 from runtime.stores import MemoryStores
+from runtime.story.async_twins import async_twin
 from runtime.story.base import Name, StoryBase
 
 Side = Literal["first", "second"]

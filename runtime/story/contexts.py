@@ -23,25 +23,23 @@ from novelgen.models.entity import Entity
 from novelgen.models.plan import ScenePlan
 from novelgen.models.position import StoryPosition
 from novelgen.models.user_file import Character, CharactersConfig
-from runtime.async_twins import async_twin
-from runtime.atomic_files import write_text_atomically
 from runtime.care.context_files import judge_context_files
 from runtime.context_chain import build_context_chain, configured_chat_model
+from runtime.files.atomic_files import write_text_atomically
 from runtime.files.paths import ProjectPaths
 from runtime.files.project_files import load_characters, load_settings_file
 from runtime.files.scene_plans import load_context, own_scene_plan
 from runtime.index.token_counters import build_token_counter
 from runtime.search.story_memory import StoryMemoryTools
 from runtime.stores import MemoryStores
+from runtime.story.async_twins import async_twin
+from runtime.story.base import Progress
 from runtime.story.indexing import StoryIndexing
 from runtime.story.projects import StoryProjects
 from runtime.story.scene_plans import NumberedPlan, PlannedScene, find_own_plan, read_plan_lines
 from runtime.writer import JsonContextWriter, context_json
 
 logger = logging.getLogger(__name__)
-
-Progress = Callable[[int, int], Any]
-"""Called with how much is done and how much there is in all."""
 
 _FATAL_STAGES = ("outline", "search", "states", "timeline")
 """Where one of these failed the story was not read whole: the stale context is the better one and stays."""

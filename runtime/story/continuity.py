@@ -13,7 +13,7 @@ from novelgen.errors import UnknownSceneError, UserInputError
 from novelgen.models.continuity import DraftCheck
 from novelgen.models.plan import ScenePlan
 from novelgen.models.position import StoryPosition
-from runtime.async_twins import async_twin
+from runtime.story.async_twins import async_twin
 from runtime.story.draft_checker import CheckOptions, DraftChecker, DraftScene, Progress
 from runtime.story.indexing import StoryIndexing
 from runtime.story.ingest import read_given

@@ -26,6 +26,7 @@ from runtime.care.repair import repair_index
 from runtime.care.wording import in_language
 from runtime.settings import NovelgenSettings
 from runtime.stores import MemoryStores
+from runtime.story.async_twins import async_twin
 from runtime.story.condition import StepKind, StoryCondition, StoryConditions
 from runtime.story.projects import StoryProjects
 
@@ -62,6 +63,18 @@ def diagnose(
 
 class StoryDiagnosis(StoryConditions):
     """Checking up on the machine and on a project."""
+
+    def check_health(self, *, repair: bool = False) -> Diagnosis:
+        """Look at everything that can keep the memory from working, as `novelgen doctor` does.
+
+        Args:
+            repair: Whether to bring the vector index to what the database says first.
+        """
+        return diagnose(self._stores, self.project_id, repair=repair)
+
+    # --- LangChain ---
+
+    acheck_health = async_twin(check_health)
 
     def _project_findings(self) -> tuple[dict[str, int], list[Finding]]:
         try:

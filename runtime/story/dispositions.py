@@ -28,10 +28,10 @@ from novelgen.characters.settings import CharacterMemorySettings
 from novelgen.errors import UserInputError
 from novelgen.language.language import StoryLanguage, story_language
 from novelgen.language.normalise import name_key
-from runtime.async_twins import async_twin
 from runtime.ingest.character_events import vectors_model
 from runtime.storage.character.dispositions import Happened, StoredDispositionChange
 from runtime.storage.unit import UnitOfWork
+from runtime.story.async_twins import async_twin
 from runtime.story.base import StoryBase
 
 HEADER_SLOT = "relationship_header"

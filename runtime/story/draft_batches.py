@@ -12,10 +12,10 @@ from novelgen.errors import InvalidFileError, NovelgenError
 from novelgen.models.continuity import DraftCheck
 from novelgen.models.plan import ScenePlan
 from novelgen.models.position import ChapterIndex, SceneIndex
-from runtime.async_twins import async_twin
-from runtime.atomic_files import write_text_atomically
+from runtime.files.atomic_files import write_text_atomically
 from runtime.files.file_reading import read_json_file, read_text_file, validated
 from runtime.files.numbered_lines import NumberedLine, read_numbered_lines
+from runtime.story.async_twins import async_twin
 from runtime.story.draft_checker import CheckOptions, DraftChecker, DraftScene, Progress
 from runtime.story.indexing import StoryIndexing
 from runtime.story.projects import StoryProjects

@@ -30,14 +30,12 @@ from runtime.index.token_counters import build_token_counter
 from runtime.search.continuity import SentenceHits, find_by_sentences, story_before
 from runtime.settings import NovelgenSettings
 from runtime.stores import MemoryStores
+from runtime.story.base import Progress
 from runtime.story.extraction import build_extraction_model
 from runtime.story.projects import StoryProjects
 
 CHECKED_AT_ONCE = 2
 """So many drafts are read, searched for and held against rules at once, however many wait for a model."""
-
-Progress = Callable[[int, int], Any]
-"""Called with how many are checked and how many there are in all."""
 
 Item = TypeVar("Item")
 Done = TypeVar("Done")

@@ -15,13 +15,13 @@ from novelgen.models.entity import Entity, EntityType
 from novelgen.models.position import END_OF_STORY, StoryPosition
 from novelgen.models.shown import Shown, ShownList
 from novelgen.models.state import EntityStateSnapshot, StateChange
-from runtime.async_twins import async_twin
 from runtime.ingest.entities import rescan_since_in, store_entities_in, withdraw_names_in
 from runtime.ingest.indexing import IndexingResult, drain_outbox
 from runtime.storage.entity.merges import EntityChange
 from runtime.storage.records import EntityOrigin
 from runtime.storage.unit import UnitOfWork
 from runtime.stores import MemoryStores
+from runtime.story.async_twins import async_twin
 from runtime.story.base import Name, Number, Place, StoryBase, position_of
 from runtime.story.entity_fields import (
     CURRENT_STATE,

@@ -13,7 +13,6 @@ from novelgen.chains.scene_record_chain import SceneRecordSettings
 from novelgen.errors import ConfigurationError
 from novelgen.model_calls.usage import TokenPrices
 from novelgen.models.position import StoryPosition
-from runtime.async_twins import async_twin
 from runtime.index.chat_models import UnavailableChatModel, build_chat_model
 from runtime.ingest.chapter_pass import ChapterPass, reconcile_chapters
 from runtime.ingest.extraction import ExtractionChoice, ExtractionReport, extract_scenes
@@ -27,6 +26,7 @@ from runtime.ingest.indexing import IndexingResult, drain_outbox
 from runtime.ingest.knowledge_pass import KnowledgeChoice, KnowledgeReport, read_knowledge
 from runtime.settings import NovelgenSettings
 from runtime.stores import MemoryStores
+from runtime.story.async_twins import async_twin
 from runtime.story.base import Progress, required_position
 from runtime.story.story_difference import StoryDifferences
 

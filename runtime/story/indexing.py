@@ -7,10 +7,10 @@ from typing import Any
 
 from pydantic import BaseModel
 
-from runtime.async_twins import async_twin
 from runtime.ingest.embeddings import apply_embedding_settings
 from runtime.ingest.index_upkeep import rebuild_if_bloated, verify_after_crash
 from runtime.ingest.indexing import IndexingResult, drain_outbox, reindex, verify_index
+from runtime.story.async_twins import async_twin
 from runtime.story.base import Progress, StoryBase
 
 

@@ -15,7 +15,6 @@ from novelgen.models.position import StoryPosition
 from novelgen.models.record import SceneRecord, is_unsaid
 from novelgen.models.story_difference import StoryDifference
 from novelgen.models.user_file import Settings, StoryPart
-from runtime.async_twins import async_twin
 from runtime.care.importing import import_story
 from runtime.care.novel_gen_folder import read_chapter_memory
 from runtime.files.author_remarks import Remark
@@ -48,6 +47,7 @@ from runtime.ingest.ingest import (
 )
 from runtime.ingest.scene_input import SceneInput, scenes_of_chapter
 from runtime.stores import MemoryStores
+from runtime.story.async_twins import async_twin
 from runtime.story.base import Progress, StoryBase
 from runtime.story.condition import StoryCondition, StoryConditions
 from runtime.story.story_difference import StoryDifferences

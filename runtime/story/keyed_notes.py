@@ -12,10 +12,10 @@ from urllib.parse import quote, unquote
 from novelgen.errors import UnknownEntityError, UnknownSceneError, UserInputError
 from novelgen.models.memory import BOOK, DISTILLED_TYPES, StoryMemoryChunk, found_under, is_entity_target
 from novelgen.models.position import END_OF_STORY, StoryPosition, sort_key
-from runtime.async_twins import async_twin
 from runtime.ingest.indexing import drain_outbox
 from runtime.storage.records import MemoryEdit, MemoryFilter
 from runtime.storage.unit import UnitOfWork
+from runtime.story.async_twins import async_twin
 from runtime.story.base import StoryBase
 from runtime.story.memories import MemoryChange, mentioned_in, place_before
 from runtime.story.references import known_entities, place_of_statement, resolved_targets

@@ -24,12 +24,12 @@ from novelgen.models.knowledge import (
     UnknownMemory,
 )
 from novelgen.models.position import END_OF_STORY, StoryPosition
-from runtime.async_twins import async_twin
 from runtime.search.knowledge import knowledge_rules, knowledge_story
 from runtime.storage.entity.entities import is_unmasked
 from runtime.storage.records import StoredKnowledge, StoredMemory
 from runtime.storage.story.knowledge import FACT_TYPES
 from runtime.storage.unit import UnitOfWork
+from runtime.story.async_twins import async_twin
 from runtime.story.base import Name, Place, Share, StoryBase, position_of
 from runtime.story.references import known_entities, place_of_statement, resolved_entity
 

@@ -13,8 +13,8 @@ from novelgen.memory.knowledge_rules import KnowledgeRules
 from novelgen.memory.story import KnowledgeMemory
 from novelgen.models.knowledge import READER, KnownMemory, UnknownMemory
 from novelgen.models.position import END_OF_STORY, StoryPosition
-from runtime.async_twins import async_twin
 from runtime.search.knowledge import knowledge_rules
+from runtime.story.async_twins import async_twin
 from runtime.story.base import Count, Name, Number, StoryBase
 from runtime.story.knowledge import is_about, knower_id
 from runtime.story.references import known_entities

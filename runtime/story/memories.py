@@ -21,12 +21,12 @@ from novelgen.models.memory import (
 from novelgen.models.position import END_OF_STORY, StoryPosition
 from novelgen.models.record import is_unsaid
 from novelgen.models.shown import Shown, ShownList
-from runtime.async_twins import async_twin
 from runtime.ingest.indexing import IndexingResult, drain_outbox
 from runtime.storage.memory.author_changes import AuthorChangeKind
 from runtime.storage.memory.memories import MemoryRepository
 from runtime.storage.records import MemoryEdit, MemoryFilter, MemoryStatus, StoredMemory
 from runtime.storage.unit import UnitOfWork
+from runtime.story.async_twins import async_twin
 from runtime.story.base import Count, Name, Place, StoryBase, Weight, position_of
 from runtime.story.references import known_entities, resolved_targets
 

@@ -13,7 +13,6 @@ from novelgen.language.sightings import CandidateKind
 from novelgen.models.entity import Entity, EntityAlias, EntityType
 from novelgen.models.position import END_OF_STORY, StoryPosition
 from novelgen.nearest import nearest_names
-from runtime.async_twins import async_twin
 from runtime.ingest.entities import store_entities_in
 from runtime.ingest.indexing import IndexingResult, drain_outbox
 from runtime.search.name_candidates import open_candidates
@@ -21,6 +20,7 @@ from runtime.storage.entity.merges import EntityChange
 from runtime.storage.records import EntityOrigin
 from runtime.storage.unit import UnitOfWork
 from runtime.stores import MemoryStores
+from runtime.story.async_twins import async_twin
 from runtime.story.base import Count, Place, StoryBase, position_of
 from runtime.story.references import known_entities, resolved_entity
 

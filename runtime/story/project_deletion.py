@@ -10,9 +10,9 @@ import uuid
 from pydantic import BaseModel, Field
 
 from novelgen.errors import ContextWriteError, DatabaseError, UnknownProjectError, UserInputError
-from runtime.async_twins import async_twin
 from runtime.files.paths import ProjectPaths
 from runtime.stores import MemoryStores
+from runtime.story.async_twins import async_twin
 from runtime.story.base import StoryBase
 from runtime.story.projects import has_project_files
 

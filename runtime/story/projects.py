@@ -17,11 +17,11 @@ from novelgen.errors import InvalidProjectIdError, ProjectExistsError, UnknownPr
 from novelgen.language.language import story_language
 from novelgen.models.position import require_project_id
 from novelgen.models.user_file import CharactersConfig, Settings
-from runtime.async_twins import async_twin
 from runtime.files.paths import ProjectPaths
 from runtime.files.project_files import load_settings_file
 from runtime.settings import NovelgenSettings, load_settings
 from runtime.stores import MemoryStores
+from runtime.story.async_twins import async_twin
 from runtime.story.base import StoryBase
 
 logger = logging.getLogger(__name__)

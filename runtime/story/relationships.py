@@ -16,7 +16,7 @@ from novelgen.models.position import END_OF_STORY, StoryPosition
 from novelgen.models.record import RecordedRelationshipChange
 from novelgen.models.shown import ShownList
 from novelgen.models.state import Relationship, RelationshipDimensions, RelationshipView
-from runtime.async_twins import async_twin
+from runtime.story.async_twins import async_twin
 from runtime.story.base import Intensity, Name, Place, position_of
 from runtime.story.entities import StoryEntities
 from runtime.story.references import known_entities, place_of_statement, resolved_entity

@@ -38,8 +38,8 @@ from novelgen.model_calls.json_model import issue_kind_of
 from novelgen.models.context import ReportIssue
 from novelgen.models.entity import Entity
 from novelgen.models.position import StoryPosition
-from runtime.async_twins import async_twin
 from runtime.stores import MemoryStores
+from runtime.story.async_twins import async_twin
 from runtime.story.characters import Remembered, StoryCharacters
 from runtime.story.dispositions import (
     Feelings,

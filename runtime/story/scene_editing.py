@@ -13,13 +13,13 @@ from novelgen.memory.evidence import QuoteFinder
 from novelgen.models.entity import Entity
 from novelgen.models.position import StoryPosition
 from novelgen.models.record import SceneRecord
-from runtime.async_twins import async_twin
 from runtime.ingest.indexing import IndexingResult, drain_outbox
 from runtime.ingest.scene_writes import replace_stored_scene
 from runtime.storage.memory.author_changes import AuthorChangeKind
 from runtime.storage.records import StoredScene
 from runtime.storage.unit import UnitOfWork
 from runtime.stores import MemoryStores
+from runtime.story.async_twins import async_twin
 from runtime.story.author_changes import changed_scene, scene_image
 from runtime.story.base import StoryBase, required_position
 from runtime.story.references import known_entities

@@ -18,9 +18,9 @@ from novelgen.models.memory import DISTILLED_TYPES, StoryMemoryChunk
 from novelgen.models.position import END_OF_STORY, StoryPosition
 from novelgen.models.record import RecordedLearning, RecordedMemory, SceneRecord
 from novelgen.models.state import StateChange
-from runtime.async_twins import async_twin
 from runtime.storage.records import EntityOrigin, ExtractionStatus, MemoryStatus, SceneState, StoredScene
 from runtime.storage.unit import UnitOfWork
+from runtime.story.async_twins import async_twin
 from runtime.story.base import StoryBase
 from runtime.story.references import known_entities
 

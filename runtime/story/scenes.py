@@ -9,13 +9,13 @@ from novelgen.models.context import ReportIssue
 from novelgen.models.position import StoryPosition
 from novelgen.models.record import SceneRecord
 from novelgen.models.user_file import StoryPart
-from runtime.async_twins import async_twin
 from runtime.ingest.indexing import IndexingResult, drain_outbox
 from runtime.ingest.ingest import delete_scene as delete_stored_scene
 from runtime.ingest.ingest import ingest_scene
 from runtime.ingest.scene_input import SceneInput
 from runtime.storage.records import MemoryFilter, StoredScene
 from runtime.storage.unit import UnitOfWork
+from runtime.story.async_twins import async_twin
 from runtime.story.base import StoryBase
 
 

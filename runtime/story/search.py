@@ -8,8 +8,8 @@ from novelgen.memory.search import RankedMemories
 from novelgen.models.memory import ContentType, StoryMemoryChunk
 from novelgen.models.position import StoryPosition
 from novelgen.models.shown import ShownList
-from runtime.async_twins import async_twin
 from runtime.search.story_memory import DEFAULT_TOP_K
+from runtime.story.async_twins import async_twin
 from runtime.story.base import Count, Place, Share, StoryBase, Text, position_of
 
 

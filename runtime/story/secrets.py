@@ -19,10 +19,10 @@ from novelgen.errors import UserInputError
 from novelgen.language.normalise import name_key
 from novelgen.language.scrub import scrub_text, scrub_tree
 from novelgen.nearest import did_you_mean
-from runtime.async_twins import async_twin
 from runtime.files.file_reading import described, shown
 from runtime.storage.character.dispositions import Disclosure, FlagChange
 from runtime.storage.unit import UnitOfWork
+from runtime.story.async_twins import async_twin
 from runtime.story.base import StoryBase
 from runtime.story.dispositions import happened, header_line, other_id_of, terms_between
 from runtime.story.references import known_entities

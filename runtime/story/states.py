@@ -11,9 +11,9 @@ from novelgen.models.folds import HOLDER_ATTRIBUTE
 from novelgen.models.position import END_OF_STORY, StoryPosition
 from novelgen.models.shown import ShownList
 from novelgen.models.state import EntityStateSnapshot, StateChange
-from runtime.async_twins import async_twin
 from runtime.search.story_memory import DEFAULT_CONTEXT_WINDOW
 from runtime.storage.unit import UnitOfWork
+from runtime.story.async_twins import async_twin
 from runtime.story.base import Number, Place, position_of
 from runtime.story.entities import StoryEntities
 from runtime.story.references import known_entities, resolved_entity

@@ -19,12 +19,9 @@ from novelgen.models.knowledge import KnowledgeMode
 from novelgen.models.memory import ContentType
 from novelgen.models.position import StoryPosition
 from novelgen.nearest import did_you_mean
-from runtime.async_twins import async_twin
-from runtime.character import Character
-from runtime.chunk_context import build_chunk_context
-from runtime.files.project_files import in_first_shape
-from runtime.files.scene_plans import own_scene_plan
-from runtime.graph_nodes import (
+from runtime.agents.attachment_tools import build_attachment_tools
+from runtime.agents.editing_tools import build_editing_tools
+from runtime.agents.graph_nodes import (
     CONTEXT_KEY,
     PROMPT_KEY,
     RECORD_KEY,
@@ -33,20 +30,26 @@ from runtime.graph_nodes import (
     build_context_node,
     build_scene_node,
 )
-from runtime.langchain_tools import build_memory_tools
-from runtime.langgraph_store import StoryStore
+from runtime.agents.langchain_tools import build_memory_tools
+from runtime.agents.langgraph_store import StoryStore
+from runtime.agents.toolset import build_story_tools
+from runtime.chunk_context import build_chunk_context
+from runtime.files.project_files import in_first_shape
+from runtime.files.scene_plans import own_scene_plan
 from runtime.search.story_memory import DEFAULT_TOP_K
 from runtime.story.appearances import StoryAppearances
+from runtime.story.async_twins import async_twin
 from runtime.story.attachments import StoryAttachments
 from runtime.story.author_changes import StoryAuthorChanges
 from runtime.story.base import Place, position_of
+from runtime.story.character import Character
 from runtime.story.character_news import StoryCharacterNews
 from runtime.story.conflicts import StoryConflicts
 from runtime.story.consolidation import StoryConsolidation
 from runtime.story.contexts import ContextBuilder, ContextOptions, StoryContexts
 from runtime.story.continuity import StoryContinuity
 from runtime.story.deletion import StoryDeletion
-from runtime.story.diagnosis import Diagnosis, StoryDiagnosis, diagnose
+from runtime.story.diagnosis import StoryDiagnosis
 from runtime.story.dispositions import StoryDispositions
 from runtime.story.draft_batches import StoryDraftBatches
 from runtime.story.extraction import StoryExtraction, is_extraction_model_set
@@ -71,9 +74,6 @@ from runtime.story.story_time import StoryTimes
 from runtime.story.summaries import StorySummarizing
 from runtime.story.threads import StoryThreads
 from runtime.story.transfer import StoryTransfer
-from runtime.story_tools.attachment_tools import build_attachment_tools
-from runtime.story_tools.editing_tools import build_editing_tools
-from runtime.story_tools.toolset import build_story_tools
 
 _PLAN_KEYS = ("chapter_index", "scene_index", "scene_plan", "chapter_plan")
 
@@ -243,16 +243,6 @@ class Story(
 
     # --- Care ---
 
-    def check_health(self, *, repair: bool = False) -> Diagnosis:
-        """Look at everything that can keep the memory from working, as `novelgen doctor` does.
-
-        Args:
-            repair: Whether to bring the vector index to what the database says first.
-        """
-        return diagnose(self._stores, self.project_id, repair=repair)
-
-    # --- LangChain ---
-
     def retriever(
         self,
         *,
@@ -304,7 +294,7 @@ class Story(
         """Return LangChain tools for an agent that keeps this story's memories and what they are attached to in order.
 
         They reach the whole story, what is still to come included: they are for editors and translators. What such an
-        agent should be told of attachments is the text of `runtime.story_tools.attachment_tools.attachment_guidance`.
+        agent should be told of attachments is the text of `runtime.agents.attachment_tools.attachment_guidance`.
         """
         return build_attachment_tools(self._stores, self.project_id)
 
@@ -379,7 +369,6 @@ class Story(
     acontexts = async_twin(contexts)
     achunk_context = async_twin(chunk_context)
     asummarize_scene = async_twin(summarize_scene)
-    acheck_health = async_twin(check_health)
 
     def _built(self, asked: Iterable[Any], *, write_files: bool) -> list[SceneMemoryContext]:
         requests = [self._request(each) for each in asked]

@@ -15,9 +15,9 @@ from novelgen.models.memory import DISTILLED_TYPES, SUMMARY_TYPE
 from novelgen.models.position import Place as ScenePlace
 from novelgen.models.position import StoryPosition
 from novelgen.models.story_difference import StoryDifference, StretchTotals, ToldScene
-from runtime.async_twins import async_twin
 from runtime.storage.records import StoredScene
 from runtime.storage.unit import UnitOfWork
+from runtime.story.async_twins import async_twin
 from runtime.story.base import Place, position_of
 from runtime.story.thread_ledger import StoryThreadLedger
 

@@ -9,7 +9,7 @@ from pydantic import BaseModel, Field
 from novelgen.language.chronology import days_apart, scene_times
 from novelgen.models.position import END_OF_STORY, StoryPosition
 from novelgen.models.story_time import DaySpan, SceneTime, StoryTimeline
-from runtime.async_twins import async_twin
+from runtime.story.async_twins import async_twin
 from runtime.story.base import Name, Place, StoryBase, position_of
 from runtime.story.references import known_entities, resolved_entity
 

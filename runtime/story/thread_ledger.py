@@ -10,7 +10,7 @@ from novelgen.memory.ledger import Place as ScenePlace
 from novelgen.memory.vital_status import STATUS_ATTRIBUTES, is_death, is_return_to_life
 from novelgen.models.position import END_OF_STORY, StoryPosition, sort_key
 from novelgen.models.state import StateChange
-from runtime.async_twins import async_twin
+from runtime.story.async_twins import async_twin
 from runtime.story.base import Place, StoryBase, position_of
 from runtime.story.references import known_entities, resolved_ids
 

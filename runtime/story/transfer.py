@@ -10,13 +10,12 @@ from typing import Any
 from pydantic import BaseModel, Field
 
 from novelgen.errors import UnknownProjectError
-from runtime.async_twins import async_twin
 from runtime.care import exporting
 from runtime.care.importing import SourceImport, StoredText, import_source
 from runtime.files.chapter_text import chapter_number
+from runtime.story.async_twins import async_twin
+from runtime.story.base import Progress
 from runtime.story.condition import StoryCondition, StoryConditions
-
-Progress = Callable[[int, int], Any]
 
 
 class ProjectExport(BaseModel):

@@ -26,10 +26,10 @@ from novelgen.characters.mind import Mind
 from novelgen.characters.recall import Asked, Recall
 from novelgen.characters.relevance import RelevanceScale, unit_rows
 from novelgen.characters.settings import CharacterMemorySettings
-from runtime.character import Character
 from runtime.settings import load_settings
 from runtime.storage.character.memories import MemoryVector
 from runtime.stores import MemoryStores
+from runtime.story.character import Character
 from runtime.story.characters import StoryCharacters
 from tests.benchmarks.character_life import AGE_NAMES, END, GREETINGS, Life, made_up_life
 

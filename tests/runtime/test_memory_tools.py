@@ -16,7 +16,7 @@ from runtime.ingest.ingest import ingest_scenes
 from runtime.memory_tools import get_entity_state_tool, get_recent_timeline_tool, search_story_memory_tool
 from runtime.settings import load_settings
 from runtime.stores import MemoryStores
-from tests.runtime.story_tools.guild_story import ENTITIES, scene
+from tests.runtime.agents.guild_story import ENTITIES, scene
 
 PROJECT = "guild"
 

@@ -12,7 +12,7 @@ from novelgen.chains.story_memory_retriever import StoryMemoryRetriever
 from novelgen.errors import UserInputError
 from novelgen.models.memory import StoryMemoryChunk
 from novelgen.models.position import StoryPosition
-from runtime.langchain_tools import build_memory_tools
+from runtime.agents.langchain_tools import build_memory_tools
 from runtime.memory_tools import StoryMemoryTools, search_story_memory_tool
 from runtime.search.search import ranked_memories
 from runtime.settings import load_settings

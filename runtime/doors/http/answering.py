@@ -13,7 +13,7 @@ from pydantic import BaseModel
 
 from novelgen.models.context import ReportIssue
 from runtime.care.checks import Diagnosis, Finding
-from runtime.machine_paths import without_paths
+from runtime.files.machine_paths import without_paths
 
 Answer = TypeVar("Answer")
 

@@ -24,10 +24,10 @@ from pydantic import BaseModel, Field, ValidationError
 
 from novelgen.deadlines import Deadline
 from novelgen.errors import NovelgenError, UserInputError
-from runtime.atomic_files import write_text_atomically
 from runtime.doors.http.answering import told
 from runtime.doors.http.problems import Problem, Refusal, problem_of
 from runtime.doors.http.settings import Limits
+from runtime.files.atomic_files import write_text_atomically
 
 logger = logging.getLogger(__name__)
 

@@ -11,7 +11,7 @@ from pathlib import Path
 from filelock import FileLock, Timeout
 
 from novelgen.errors import ConfigurationError
-from runtime.atomic_files import write_text_atomically
+from runtime.files.atomic_files import write_text_atomically
 
 SERVER_FOLDER = ".server"
 """Below the folder of the projects; no project can have such a name."""

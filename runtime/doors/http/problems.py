@@ -29,7 +29,7 @@ from novelgen.errors import (
     UnknownSceneError,
     UserInputError,
 )
-from runtime.machine_paths import without_paths
+from runtime.files.machine_paths import without_paths
 
 PROBLEM_TYPE = "application/problem+json"
 

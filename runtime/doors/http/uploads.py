@@ -15,9 +15,9 @@ from typing import BinaryIO
 from pydantic import BaseModel, Field, ValidationError
 
 from novelgen.errors import ContextWriteError
-from runtime.atomic_files import write_text_atomically
 from runtime.doors.http.jobs import MANUSCRIPT_TYPES
 from runtime.doors.http.problems import Refusal
+from runtime.files.atomic_files import write_text_atomically
 
 MAX_KEPT_UPLOADS = 10
 """Of the oldest nothing is kept."""

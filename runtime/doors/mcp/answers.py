@@ -13,7 +13,7 @@ from novelgen.models.context import ReportIssue, SceneMemoryContext
 from novelgen.models.continuity import ContinuityIssue, DraftCheck
 from novelgen.models.entity import Entity
 from novelgen.models.state import EntityStateSnapshot
-from runtime.machine_paths import without_paths
+from runtime.files.machine_paths import without_paths
 from runtime.story.entities import EntityCard
 from runtime.story.projects import ProjectOverview
 from runtime.story.scenes import ListedScene

@@ -8,7 +8,7 @@ from pydantic import Field
 
 from novelgen.characters.recall import Recall
 from runtime.doors.mcp.answers import PROBLEMS, Answer, ListedEntity, messages
-from runtime.machine_paths import without_paths
+from runtime.files.machine_paths import without_paths
 from runtime.story.characters import Remembered
 from runtime.story.entities import EditedEntity, EntityChangeResult
 from runtime.story.extraction import ExtractionReport

@@ -24,7 +24,7 @@ from novelgen.errors import (
     UnknownSceneError,
     UserInputError,
 )
-from runtime.machine_paths import without_paths
+from runtime.files.machine_paths import without_paths
 from runtime.stores import MemoryStores
 from runtime.story.project_stores import ProjectStores
 from runtime.story.projects import ProjectOverview, StoryProjects

@@ -10,10 +10,10 @@ import pytest
 
 from novelgen.characters.secrets import Secret
 from runtime.care.checks import check_minds, project_counts
-from runtime.character import Character
 from runtime.settings import NovelgenSettings
 from runtime.storage.character.dispositions import StoredDispositionChange
 from runtime.stores import MemoryStores
+from runtime.story.character import Character
 from runtime.story.characters import StoryCharacters
 from tests.support.demo_project import settings_for
 

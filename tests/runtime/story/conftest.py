@@ -11,7 +11,7 @@ from runtime.ingest.entities import store_entities
 from runtime.ingest.ingest import ingest_scenes
 from runtime.settings import load_settings
 from runtime.stores import MemoryStores
-from tests.runtime.story_tools.guild_story import ENTITIES, scene
+from tests.runtime.agents.guild_story import ENTITIES, scene
 
 _numbers = itertools.count(1)
 

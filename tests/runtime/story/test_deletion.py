@@ -5,10 +5,10 @@ from __future__ import annotations
 import pytest
 
 from novelgen.errors import UnknownEntityError, UserInputError
-from runtime.character import Character
 from runtime.ingest.ingest import ingest_scenes
 from runtime.ingest.scene_input import SceneInput
 from runtime.stores import MemoryStores
+from runtime.story.character import Character
 from runtime.story.characters import StoryCharacters
 from runtime.story.deletion import StoryDeletion
 from runtime.story.entities import StoryEntities

@@ -11,7 +11,7 @@ from runtime.stores import MemoryStores
 from runtime.story.relationships import StoryRelationships
 from runtime.story.states import StoryStates
 from runtime.story.story_time import StoryTimes
-from tests.runtime.story_tools.guild_story import ENTITIES
+from tests.runtime.agents.guild_story import ENTITIES
 
 
 def test_a_course_has_every_step_as_it_stood_then(stores: MemoryStores, project: str) -> None:

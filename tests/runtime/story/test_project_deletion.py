@@ -23,7 +23,7 @@ from runtime.story.project_deletion import TRASH_FOLDER, StoryProjectDeletion
 from runtime.story.projects import StoryProjects, list_project_ids
 from runtime.story.search import StorySearch
 from runtime.story.transfer import StoryTransfer
-from tests.runtime.story_tools.guild_story import ENTITIES, scene
+from tests.runtime.agents.guild_story import ENTITIES, scene
 from tests.support.databases import BOTH, postgres_database
 
 KEPT, GONE = "guild", "gone"

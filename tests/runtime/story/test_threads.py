@@ -17,7 +17,7 @@ from runtime.story.ingest import StoryIngest
 from runtime.story.thread_ledger import StoryThreadLedger
 from runtime.story.threads import StoryThreads
 from runtime.story.transfer import StoryTransfer
-from tests.runtime.story_tools.guild_story import scene
+from tests.runtime.agents.guild_story import scene
 
 
 def test_a_thread_is_planted_moved_and_ended(stores: MemoryStores, project: str) -> None:

@@ -30,8 +30,8 @@ if TYPE_CHECKING:
     from novelgen.characters.memory import CharacterMemory
     from novelgen.models.context import ReportIssue
     from novelgen.models.position import StoryPosition
-    from runtime.character import Character
     from runtime.stores import MemoryStores
+    from runtime.story.character import Character
     from runtime.story.secrets import SecretState
 
     Moment = tuple[int, int] | datetime | None
@@ -347,7 +347,7 @@ def flags(
 
 
 def _opened(stores: MemoryStores, project: str, name: str, *, create: bool = False) -> Character:
-    from runtime.character import Character
+    from runtime.story.character import Character
     from runtime.story.characters import StoryCharacters
 
     return Character(stores, project, StoryCharacters(stores, project).open_character(name=name, create=create))

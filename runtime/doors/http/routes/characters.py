@@ -13,7 +13,6 @@ from pydantic import BaseModel, Field
 from novelgen.characters.memory import CharacterChange, CharacterMemory, HowLearnt
 from novelgen.characters.recall import Recall
 from novelgen.characters.reply_check import ReplyFinding
-from runtime.character import Character
 from runtime.doors.http.answering import AnsweringRouter, told
 from runtime.doors.http.house import (
     READS,
@@ -27,6 +26,7 @@ from runtime.doors.http.house import (
     position,
 )
 from runtime.doors.http.routes.writing import wants_prompt
+from runtime.story.character import Character
 from runtime.story.character_care import EditedMemory
 from runtime.story.characters import Remembered
 from runtime.story.dispositions import Feelings

@@ -9,12 +9,12 @@ from typing import Any
 import pytest
 
 from novelgen.models.position import StoryPosition
+from runtime.agents.toolset import build_story_tools
 from runtime.ingest.entities import store_entities
 from runtime.ingest.ingest import ingest_scenes
 from runtime.settings import load_settings
 from runtime.stores import MemoryStores
-from runtime.story_tools.toolset import build_story_tools
-from tests.runtime.story_tools.guild_story import ENTITIES, scene
+from tests.runtime.agents.guild_story import ENTITIES, scene
 
 _numbers = itertools.count(1)
 Call = Callable[..., dict[str, Any]]

@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 from novelgen.models.position import StoryPosition
+from runtime.agents.toolset import build_story_tools
 from runtime.stores import MemoryStores
-from runtime.story_tools.toolset import build_story_tools
-from tests.runtime.story_tools.conftest import Call
+from tests.runtime.agents.conftest import Call
 
 
 def _state(stores: MemoryStores, project: str, entity_id: str, as_of: StoryPosition) -> dict[str, Any]:

@@ -10,9 +10,9 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from novelgen.characters.given_event import GivenEvent
 from novelgen.models.position import StoryPosition, require_project_id
+from runtime.agents.structured_tool import Answer, structured_tool
 from runtime.stores import MemoryStores
 from runtime.story.characters import StoryCharacters
-from runtime.story_tools.structured_tool import Answer, structured_tool
 
 
 class RememberArguments(BaseModel):

@@ -8,12 +8,12 @@ from typing import Any
 
 import pytest
 
+from runtime.agents.attachment_tools import attachment_guidance, build_attachment_tools
 from runtime.ingest.entities import store_entities
 from runtime.ingest.ingest import ingest_scenes
 from runtime.settings import load_settings
 from runtime.stores import MemoryStores
-from runtime.story_tools.attachment_tools import attachment_guidance, build_attachment_tools
-from tests.runtime.story_tools.guild_story import ENTITIES, scene
+from tests.runtime.agents.guild_story import ENTITIES, scene
 
 
 @pytest.fixture

@@ -13,14 +13,14 @@ from novelgen.characters.memory import CharacterChange, CharacterMemory, HowLear
 from novelgen.characters.recall import ProtectedLine, Recall
 from novelgen.models.entity import Entity
 from novelgen.models.shown import ShownList
-from runtime.async_twins import async_twin
-from runtime.character_talk import CharacterTalk
+from runtime.agents.character_tools import build_character_tools
 from runtime.stores import MemoryStores
+from runtime.story.async_twins import async_twin
 from runtime.story.base import Place, position_of
 from runtime.story.character_care import CharacterConsolidation, EditedMemory, StoryCharacterCare
 from runtime.story.character_news import StoryCharacterNews, Told
+from runtime.story.character_talk import CharacterTalk
 from runtime.story.characters import Remembered, StoryCharacters, given_event
-from runtime.story_tools.character_tools import build_character_tools
 
 Moment = tuple[int, int] | datetime | None
 """When: a pair of session and turn, a datetime, or None for now."""

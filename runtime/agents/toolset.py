@@ -19,6 +19,8 @@ from pydantic import BaseModel
 
 from novelgen.context.difference_block import difference_lines
 from novelgen.models.position import END_OF_STORY, StoryPosition, require_project_id
+from runtime.agents import arguments
+from runtime.agents.structured_tool import Answer, structured_tool
 from runtime.stores import MemoryStores
 from runtime.story.cards import CARD_TYPES, CardSearch, CardType
 from runtime.story.continuity import StoryContinuity
@@ -30,8 +32,6 @@ from runtime.story.story_difference import StoryDifferences
 from runtime.story.story_time import StoryTimes
 from runtime.story.thread_ledger import StoryThreadLedger
 from runtime.story.threads import StoryThreads
-from runtime.story_tools import arguments
-from runtime.story_tools.structured_tool import Answer, structured_tool
 
 _DESCRIPTIONS = {
     "memory_search": (

@@ -10,11 +10,11 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from novelgen.models.position import GREATEST_INDEX, require_project_id
 from novelgen.models.state import LoopImportance
+from runtime.agents.structured_tool import Answer, structured_tool
 from runtime.stores import MemoryStores
 from runtime.story.deletion import DeletionResult, StoryDeletion
 from runtime.story.entities import StoryEntities
 from runtime.story.threads import StoryThreads
-from runtime.story_tools.structured_tool import Answer, structured_tool
 
 _Id = Annotated[str, Field(min_length=1, max_length=200)]
 

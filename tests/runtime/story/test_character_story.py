@@ -12,13 +12,13 @@ from novelgen.memory.consolidated import ConsolidatedText, consolidated_memory
 from novelgen.models.entity import Entity, EntityAlias
 from novelgen.models.position import utc_now
 from novelgen.models.record import SceneRecord
-from runtime.character import Character
 from runtime.ingest.entities import store_entities
 from runtime.ingest.ingest import ingest_scenes
 from runtime.ingest.scene_input import SceneInput
 from runtime.settings import load_settings
 from runtime.storage.records import MemoryFilter
 from runtime.stores import MemoryStores
+from runtime.story.character import Character
 from runtime.story.knowledge import StoryKnowledge
 from runtime.story.memories import StoryMemories
 from runtime.story.story import Story

@@ -1,7 +1,7 @@
 """The three memory tools as LangChain tools for function calling.
 
 The plain functions are in `runtime.memory_tools`. A chain that must not be led to another project binds it:
-see `runtime.story_tools.toolset.build_story_tools`.
+see `runtime.agents.toolset.build_story_tools`.
 """
 
 from __future__ import annotations
@@ -16,9 +16,9 @@ from pydantic import BaseModel, ConfigDict, Field, create_model
 from novelgen.memory.search import RankedMemory
 from novelgen.models.memory import ContentType
 from novelgen.models.position import END_OF_STORY, ChapterIndex, SceneIndex, StoryPosition
+from runtime.agents.structured_tool import Answer, structured_tool
 from runtime.search.story_memory import DEFAULT_CONTEXT_WINDOW, DEFAULT_TOP_K, MAX_TOP_K, StoryMemoryTools
 from runtime.stores import MemoryStores
-from runtime.story_tools.structured_tool import Answer, structured_tool
 
 MAX_CONTEXT_WINDOW = 100
 

@@ -7,9 +7,9 @@ from typing import Any
 import pytest
 
 from novelgen.errors import InvalidProjectIdError
+from runtime.agents.editing_tools import build_editing_tools
 from runtime.stores import MemoryStores
 from runtime.story.entities import StoryEntities
-from runtime.story_tools.editing_tools import build_editing_tools
 
 
 def call(stores: MemoryStores, project: str, name: str, **arguments: Any) -> dict[str, Any]:

@@ -12,9 +12,9 @@ from langchain_core.utils.function_calling import convert_to_openai_tool
 
 from novelgen.errors import InvalidProjectIdError
 from novelgen.models.position import StoryPosition
+from runtime.agents.toolset import build_story_tools
 from runtime.stores import MemoryStores
 from runtime.story.threads import StoryThreads
-from runtime.story_tools.toolset import build_story_tools
 from tests.runtime.story.drowned_story import DEAD_ACT, tell_drowned_story
 from tests.support.scripted_chat_model import ScriptedChatModel, answering, calling
 

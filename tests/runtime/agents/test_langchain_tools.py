@@ -10,12 +10,12 @@ import pytest
 from langchain.agents import create_agent
 from langchain_core.messages import ToolMessage
 
+from runtime.agents.langchain_tools import build_memory_tools
 from runtime.ingest.entities import store_entities
 from runtime.ingest.ingest import ingest_scenes
-from runtime.langchain_tools import build_memory_tools
 from runtime.settings import load_settings
 from runtime.stores import MemoryStores
-from tests.runtime.story_tools.guild_story import ENTITIES, scene
+from tests.runtime.agents.guild_story import ENTITIES, scene
 from tests.support.scripted_chat_model import answering, calling
 
 

@@ -13,17 +13,17 @@ from novelgen.language.language import StoryLanguage
 from novelgen.model_calls.prompting import read_prompt_file
 from novelgen.models.memory import DISTILLED_TYPES, StoryMemoryChunk
 from novelgen.models.position import StoryPosition, require_project_id
-from runtime.stores import MemoryStores
-from runtime.story.attachments import AttachmentChange, StoryAttachments
-from runtime.story.memories import StoryMemories
-from runtime.story_tools.arguments import (
+from runtime.agents.arguments import (
     AttachArguments,
     AttachByMentionArguments,
     CreateMemoryArguments,
     ListMemoriesArguments,
     UpdateMemoryArguments,
 )
-from runtime.story_tools.structured_tool import Answer, structured_tool
+from runtime.agents.structured_tool import Answer, structured_tool
+from runtime.stores import MemoryStores
+from runtime.story.attachments import AttachmentChange, StoryAttachments
+from runtime.story.memories import StoryMemories
 
 MAX_SHOWN_MEMORIES = 20
 """So many of the memories that name an entity are shown to the model; the rest is counted."""

@@ -14,7 +14,7 @@ from runtime.ingest.ingest import ingest_scenes
 from runtime.settings import load_settings
 from runtime.stores import MemoryStores
 from runtime.story.story import Story
-from tests.runtime.story_tools.guild_story import ENTITIES, scene
+from tests.runtime.agents.guild_story import ENTITIES, scene
 
 
 @pytest.fixture

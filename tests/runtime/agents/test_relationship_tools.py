@@ -6,7 +6,7 @@ import pytest
 
 from novelgen.models.position import StoryPosition
 from runtime.stores import MemoryStores
-from tests.runtime.story_tools.conftest import Call
+from tests.runtime.agents.conftest import Call
 
 BEFORE, AFTER = StoryPosition(2, 1), StoryPosition(2, 2)
 

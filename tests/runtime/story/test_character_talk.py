@@ -17,12 +17,12 @@ from pydantic import Field
 
 import novelgen
 from novelgen.errors import UserInputError
-from runtime.character import Character
 from runtime.front_door import Memory
+from runtime.story.character import Character
 from runtime.story.entities import StoryEntities
 from runtime.story.replies import Reply
 from runtime.story.story import Story
-from tests.runtime.test_character import Calendar
+from tests.runtime.story.test_character import Calendar
 
 DEAL = {
     "secret_id": "deal",
