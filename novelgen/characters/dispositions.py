@@ -8,18 +8,14 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, Final, Literal, get_args
+from typing import Any, Final, Literal, get_args
 
 from pydantic import BaseModel, ConfigDict, Field
 
+from novelgen.characters.settings import CharacterMemorySettings, Dimension
 from novelgen.errors import UserInputError
 from novelgen.language.language import StoryLanguage
 from novelgen.nearest import did_you_mean
-
-if TYPE_CHECKING:
-    from novelgen.characters.settings import CharacterMemorySettings
-
-Dimension = Literal["trust", "respect", "affection", "fear", "familiarity"]
 
 DIMENSIONS: Final[tuple[Dimension, ...]] = get_args(Dimension)
 

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from typing import Literal
+
 from pydantic import BaseModel, ConfigDict, Field
 
-from novelgen.characters.dispositions import Dimension
+Dimension = Literal["trust", "respect", "affection", "fear", "familiarity"]
+"""What one may feel for another."""
 
 SLOT_SEPARATOR = ":"
 """What follows it in a slot's name says whom a slot of that type is about: `npc_death_status:Mira`."""
