@@ -27,7 +27,8 @@ from tests.support.demo_project import settings_for
 from tests.support.forked_index_processes import SINGLE_THREADED
 
 REPOSITORY = Path(__file__).resolve().parents[2]
-LONGEST_LIFE_S = 2.5
+ACTS_OF_A_LIFE = (0, 1, 2, 4, 8)
+LONGEST_REST_S = 0.4
 GUARD_S = 120.0
 
 
@@ -75,7 +76,8 @@ def kill_again_and_again(folder: Path, *, seed: int, kills: int) -> CrashReport:
     with _nursery(folder) as nursery:
         for life in range(kills):
             nursery.begin(life, chance.randrange(1 << 30))
-            time.sleep(chance.uniform(0.0, LONGEST_LIFE_S))
+            nursery.wait_for_acts(chance.choice(ACTS_OF_A_LIFE))
+            time.sleep(chance.uniform(0.0, LONGEST_REST_S))
             worker_kills += nursery.kill(with_worker=chance.random() < 0.5)
             for line in nursery.said():
                 acknowledged.hear(*line)
@@ -159,6 +161,11 @@ class _Nursery:
         self._heard: list[tuple[str, int, str | None]] = []
         self._pid = self._await("pid")
 
+    def wait_for_acts(self, number: int) -> None:
+        """Wait until the life has acknowledged so many acts; however slow the machine is, it gets to them."""
+        while sum(line[0] == "done" for line in self._heard) < number:
+            self._heard.append(self._next("done"))
+
     def kill(self, *, with_worker: bool) -> bool:
         """Kill the life, and with it the process of its index where asked and where there is one."""
         workers = _children_of(self._pid) if with_worker else []
@@ -174,14 +181,15 @@ class _Nursery:
         return self._heard
 
     def _await(self, what: str) -> int:
-        while True:
-            try:
-                line = self._lines.get(timeout=GUARD_S)
-            except Empty:
-                raise AssertionError(f"the victim's parent never said {what!r}") from None
-            if line[0] == what:
-                return line[1]
+        while (line := self._next(what))[0] != what:
             self._heard.append(line)
+        return line[1]
+
+    def _next(self, what: str) -> tuple[str, int, str | None]:
+        try:
+            return self._lines.get(timeout=GUARD_S)
+        except Empty:
+            raise AssertionError(f"the victim's parent never said {what!r}") from None
 
     def _listen(self) -> None:
         assert self._process.stdout is not None

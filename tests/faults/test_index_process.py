@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 import os
-import signal
 import sqlite3
 import subprocess
 import sys
-import threading
 import time
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
@@ -34,6 +32,7 @@ from tests.faults.expectations import (
 )
 from tests.faults.matrix import covers
 from tests.support.demo_project import settings_for
+from tests.support.freezing import freeze, kill_once
 
 pytestmark = pytest.mark.index_started_as_shipped
 
@@ -97,7 +96,7 @@ def test_a_frozen_index_process_costs_memories_only(
     started_s = time.monotonic()
     for stores, has_memories in ((demo.off, False), (demo.on, True)):
         pid = awake(stores, "demo")
-        os.kill(pid, signal.SIGSTOP)
+        freeze(pid)
         context = context_of(stores, request_in_demo)
         assert bool(context.relevant_memories) == has_memories
         assert "semantic" in stages(context)
@@ -113,9 +112,9 @@ def test_a_process_killed_in_a_query_costs_one_context_its_memories(
 ) -> None:
     """The running query fails aloud, and the next context is whole."""
     pid = awake(demo.off, "demo")
-    os.kill(pid, signal.SIGSTOP)
-    killer = threading.Timer(1.0, os.kill, (pid, signal.SIGKILL))
-    killer.start()
+    freeze(pid)
+    process = demo.off.vectors("demo").process
+    killer = kill_once(lambda: process.is_busy, pid)
     context = context_of(demo.off, request_in_demo)
     killer.join()
     assert context.relevant_memories == []

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import os
 import shutil
-import signal
 import sqlite3
 import time
 from collections.abc import Callable, Iterator
@@ -28,6 +26,7 @@ from tests.faults.expectations import HANG_GUARD_S, TIGHT, awake, require_same_e
 from tests.faults.matrix import covers
 from tests.faults.test_language_model import FAILURES
 from tests.support.demo_project import settings_for
+from tests.support.freezing import freeze
 from tests.support.openai_stub import openai_stub
 
 STAGES = {
@@ -72,7 +71,7 @@ def index_locked(ground: Ground) -> AbstractContextManager[None]:
 @contextmanager
 def index_frozen(ground: Ground) -> Iterator[None]:
     """The process of the index stands still."""
-    os.kill(awake(ground.stores, "demo"), signal.SIGSTOP)
+    freeze(awake(ground.stores, "demo"))
     yield
 
 

@@ -18,6 +18,7 @@ from runtime.index.locations import EmbeddedIndex, IndexLocation
 from runtime.index.manager import VectorStoreManager
 from runtime.index.process import CircuitBreaker, IndexProcess, IndexProcessRegistry
 from tests.runtime.index.story_rows import DIMENSION, MODEL
+from tests.support.freezing import freeze
 
 REPOSITORY = Path(__file__).resolve().parents[3]
 
@@ -152,7 +153,7 @@ class ServerProcess:
 
     def freeze(self) -> None:
         assert self._process is not None
-        self._process.send_signal(signal.SIGSTOP)
+        freeze(self._process.pid)
 
     def thaw(self) -> None:
         assert self._process is not None

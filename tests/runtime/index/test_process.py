@@ -21,6 +21,7 @@ from runtime.index.manager import VectorStoreManager
 from runtime.index.process import CircuitBreaker, IndexProcess, RunningProcess
 from tests.runtime.index.conftest import FakeClock, is_alive, program, run_program, wait_until
 from tests.runtime.index.story_rows import make_row, make_rows, random_vectors
+from tests.support.freezing import freeze, kill_once
 
 pytestmark = pytest.mark.index_started_as_shipped
 
@@ -63,9 +64,8 @@ def test_a_kill_in_the_middle_of_a_query_is_an_error_and_the_next_call_works(
     rows = make_rows(5, project_id="killed")
     shared.upsert(rows)
     pid = worker_pid(shared)
-    os.kill(pid, signal.SIGSTOP)
-    killer = threading.Timer(0.3, os.kill, (pid, signal.SIGKILL))
-    killer.start()
+    freeze(pid)
+    killer = kill_once(lambda: shared.process.is_busy, pid)
     with pytest.raises(VectorIndexError, match="was ended by SIGKILL"):
         shared.query("killed", random_vectors(1), top_k=1, deadline=Deadline.after(30))
     killer.join()
@@ -88,7 +88,7 @@ def test_a_frozen_process_is_killed_at_the_deadline(shared: VectorStoreManager, 
     """The call ends in its time, and the next one has a new process."""
     shared.count("frozen")
     pid = worker_pid(shared)
-    os.kill(pid, signal.SIGSTOP)
+    freeze(pid)
     with pytest.raises(DeadlineExceededError, match="query on the vector index did not return in time"):
         shared.query("frozen", random_vectors(1), top_k=1, deadline=Deadline.after(0.3))
     assert not is_alive(pid)
@@ -98,7 +98,7 @@ def test_a_frozen_process_is_killed_at_the_deadline(shared: VectorStoreManager, 
 def test_a_process_that_takes_nothing_cannot_hold_a_writer(shared: VectorStoreManager, worker_pid: WorkerPid) -> None:
     """A write larger than the buffers of the system ends at its deadline too."""
     shared.count("full")
-    os.kill(worker_pid(shared), signal.SIGSTOP)
+    freeze(worker_pid(shared))
     rows = [
         make_row(f"c{number}", vector, project_id="full", content="salt " * 100_000)
         for number, vector in enumerate(random_vectors(8))
@@ -139,7 +139,7 @@ def test_a_call_that_the_user_breaks_off_leaves_no_reply_behind(
     before = signal.signal(signal.SIGINT, signal.default_int_handler)
     request.addfinalizer(lambda: signal.signal(signal.SIGINT, before))
     shared.upsert(make_rows(3, project_id="broken-off"))
-    os.kill(worker_pid(shared), signal.SIGSTOP)
+    freeze(worker_pid(shared))
     breaker = threading.Timer(0.3, os.kill, (os.getpid(), signal.SIGINT))
     breaker.start()
     with pytest.raises(KeyboardInterrupt):
@@ -152,7 +152,7 @@ def test_a_call_that_waits_for_another_ends_in_its_own_time(shared: VectorStoreM
     """Waiting for the turn counts, and is not held against the process."""
     shared.count("queue")
     pid = worker_pid(shared)
-    os.kill(pid, signal.SIGSTOP)
+    freeze(pid)
     slow = threading.Thread(target=shared.count, args=("queue",))
     slow.start()
     try:
