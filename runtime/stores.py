@@ -11,9 +11,7 @@ from contextlib import contextmanager
 from datetime import datetime
 from pathlib import Path
 from types import TracebackType
-from typing import Generic, Self, TypeVar
-
-from langchain_core.embeddings import Embeddings
+from typing import TYPE_CHECKING, Generic, Self, TypeVar
 
 from novelgen.errors import (
     DatabaseError,
@@ -41,6 +39,9 @@ from runtime.settings import NovelgenSettings, load_settings
 from runtime.storage.character.minds import MindCache
 from runtime.storage.database import DatabaseManager, ProjectDatabase
 from runtime.storage.records import StoredProject
+
+if TYPE_CHECKING:
+    from langchain_core.embeddings import Embeddings
 
 LIKE_PROJECT_ID = 0.5
 """Ids of two Chinese characters of which one is wrong are this much alike."""

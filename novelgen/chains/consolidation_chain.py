@@ -20,7 +20,13 @@ from novelgen.chains.stepwise_chain import StepwiseChain
 from novelgen.deadlines import Deadline
 from novelgen.errors import DeadlineExceededError, ModelError
 from novelgen.language.language import StoryLanguage, story_language
-from novelgen.memory.consolidated import ConsolidatedText, ModelConsolidation, extractive_text, grounded_text
+from novelgen.memory.consolidated import (
+    CONSOLIDATION_STAGE,
+    ConsolidatedText,
+    ModelConsolidation,
+    extractive_text,
+    grounded_text,
+)
 from novelgen.memory.consolidation_rules import DEFAULT_RULES, ConsolidationRules
 from novelgen.model_calls.json_model import JsonModel, issue_kind_of
 from novelgen.model_calls.prompt_data import as_data
@@ -30,7 +36,6 @@ from novelgen.models.memory import StoryMemoryChunk
 
 logger = logging.getLogger(__name__)
 
-CONSOLIDATION_STAGE = "consolidation"
 PROMPT_VARIABLES = frozenset({"facts", "format_instructions", "max_tokens"})
 REPAIR_VARIABLES = frozenset({"problem"})
 _KEYS = ("content", "short")

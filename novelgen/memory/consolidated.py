@@ -18,6 +18,8 @@ from novelgen.memory.search import Vector
 from novelgen.model_calls.answers import require_grounded, whole_sentences
 from novelgen.models.memory import StoryMemoryChunk
 
+CONSOLIDATION_STAGE = "consolidation"
+
 
 class ConsolidatedText(BaseModel):
     """What a consolidated memory says."""

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from typing import TYPE_CHECKING
 
-from langchain_core.messages import AIMessage
 from pydantic import BaseModel, Field
+
+if TYPE_CHECKING:
+    from langchain_core.messages import AIMessage
 
 TOKENS_OF_A_PRICE = 1_000_000
 

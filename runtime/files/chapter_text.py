@@ -10,12 +10,17 @@ from novelgen.language.language import CJK_RANGES, count_cjk
 from novelgen.language.numerals import CHINESE_NUMERAL, chinese_number
 from novelgen.models.plan import GeneratedChapter, GeneratedScene
 
-_ROMAN = {"i": 1, "v": 5, "x": 10, "l": 50, "c": 100}
+_ROMAN_DIGITS = (
+    ["", "c", "cc", "ccc"],
+    ["", "x", "xx", "xxx", "xl", "l", "lx", "lxx", "lxxx", "xc"],
+    ["", "i", "ii", "iii", "iv", "v", "vi", "vii", "viii", "ix"],
+)
+_ROMAN_NUMERAL = re.compile("(c{0,3})(xc|xl|l?x{0,3})(ix|iv|v?i{0,3})", re.IGNORECASE)
 NUMBER_WORDS = dict(
     zip("one two three four five six seven eight nine ten eleven twelve".split(), range(1, 13), strict=True)
 )
 _NUMBERED = re.compile(
-    rf"^(?:第\s*(?P<chinese>{CHINESE_NUMERAL})\s*[章回节節话話集]|(?:(?:chapter|part)\s+)?(?P<latin>\d+|[a-z]+)\b)",
+    rf"^(?:第\s*(?P<chinese>{CHINESE_NUMERAL})\s*[章回节節话話集]|(?:(?:chapter|part)\s+)?(?P<latin>\d{{1,9}}|[a-z]{{1,11}})\b)",
     re.IGNORECASE,
 )
 
@@ -35,26 +40,13 @@ def chapter_number(title: str) -> int | None:
 
 def roman_number(text: str) -> int | None:
     """Return the value of a roman numeral below 400, or None when the text is none."""
-    values = [_ROMAN.get(character) for character in text.casefold()]
-    if not values or None in values:
+    match = _ROMAN_NUMERAL.fullmatch(text)
+    if not text or match is None:
         return None
-    numbers = [value for value in values if value is not None]
-    signed = (
-        -value if any(later > value for later in numbers[index + 1 : index + 2]) else value
-        for index, value in enumerate(numbers)
+    return sum(
+        value * digit.index(part.casefold())
+        for value, digit, part in zip((100, 10, 1), _ROMAN_DIGITS, match.groups(), strict=True)
     )
-    total = sum(signed)
-    return total if _as_roman(total) == text.casefold() else None
-
-
-def _as_roman(number: int) -> str:
-    parts = ((100, "c"), (90, "xc"), (50, "l"), (40, "xl"), (10, "x"), (9, "ix"), (5, "v"), (4, "iv"), (1, "i"))
-    text = ""
-    for value, letters in parts:
-        while number >= value:
-            text += letters
-            number -= value
-    return text
 
 
 SCENE_TITLE_FIELD = "title"

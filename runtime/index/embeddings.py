@@ -7,16 +7,17 @@ from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import AbstractContextManager, nullcontext
 from functools import partial
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
-from langchain_core.embeddings import Embeddings
 from pydantic import SecretStr
 
 from novelgen.errors import ConfigurationError, EmbeddingError, NovelgenError
 from novelgen.model_calls.model_answer import described, safe_cause
 from runtime.index.connection import configuration_error, connection_options, full_model_name, known_keys
-from runtime.index.offline_embeddings import HashedNgramEmbeddings, LocalE5Embeddings
+
+if TYPE_CHECKING:
+    from langchain_core.embeddings import Embeddings
 
 LOCAL = "local"
 MIN_FAKE_DIMENSION = 8
@@ -32,7 +33,7 @@ class EmbeddingIdentity(NamedTuple):
     dimension: int
 
 
-class CheckedEmbeddings(Embeddings):
+class CheckedEmbeddings:
     """Embeddings whose failures are EmbeddingErrors and whose vectors can be stored."""
 
     def __init__(
@@ -116,6 +117,8 @@ def build_embeddings(
     name: str = LOCAL, *, base_url: str | None = None, api_key: SecretStr | None = None
 ) -> CheckedEmbeddings:
     """Build the embeddings that a setting names; no model is loaded and nothing is sent yet."""
+    from runtime.index.offline_embeddings import HashedNgramEmbeddings, LocalE5Embeddings  # noqa: PLC0415 - LangChain
+
     name = name.strip()
     if name == LOCAL:
         return CheckedEmbeddings(
@@ -138,7 +141,7 @@ def build_embeddings(
     return CheckedEmbeddings(inner, model_name=name, api_key=api_key)
 
 
-def checked_embeddings(embeddings: Embeddings) -> CheckedEmbeddings:
+def checked_embeddings(embeddings: Embeddings | CheckedEmbeddings) -> CheckedEmbeddings:
     """Return embeddings that a caller holds, checked like those that a setting names.
 
     Their vectors go under the name of their class and of the model that they tell, such as
@@ -146,6 +149,8 @@ def checked_embeddings(embeddings: Embeddings) -> CheckedEmbeddings:
     """
     if isinstance(embeddings, CheckedEmbeddings):
         return embeddings
+    from langchain_core.embeddings import Embeddings  # noqa: PLC0415 - slow, and who reads a story embeds nothing
+
     if not isinstance(embeddings, Embeddings):
         raise ConfigurationError(
             f"embeddings cannot be {type(embeddings).__name__}; pass LangChain embeddings, or a name such as "
@@ -161,7 +166,7 @@ def checked_embeddings(embeddings: Embeddings) -> CheckedEmbeddings:
     )
 
 
-def embedding_identity(embeddings: Embeddings) -> EmbeddingIdentity:
+def embedding_identity(embeddings: Embeddings | CheckedEmbeddings) -> EmbeddingIdentity:
     """Return what must be equal for two vectors to be compared."""
     model_name = getattr(embeddings, "model_name", None) or getattr(embeddings, "model", None)
     dimension = getattr(embeddings, "dimension", None)

@@ -5,14 +5,12 @@ from __future__ import annotations
 import logging
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from langchain_core.language_models import BaseChatModel
 from pydantic import BaseModel, Field
 
-from novelgen.chains.consolidation_chain import CONSOLIDATION_STAGE, ConsolidationChain, ConsolidationRequest
 from novelgen.errors import StoreError, UserInputError
-from novelgen.memory.consolidated import consolidated_memory, consolidated_vector
+from novelgen.memory.consolidated import CONSOLIDATION_STAGE, consolidated_memory, consolidated_vector
 from novelgen.memory.consolidation_rules import LiveMemory
 from novelgen.memory.groups import ConsolidationGroup, choose_groups, counts_after, entity_counts
 from novelgen.memory.search import Vector
@@ -22,6 +20,9 @@ from runtime.ingest.indexing import IndexingResult, drain_outbox
 from runtime.storage.records import MemoryFilter
 from runtime.storage.unit import UnitOfWork
 from runtime.stores import MemoryStores
+
+if TYPE_CHECKING:
+    from langchain_core.language_models import BaseChatModel
 
 logger = logging.getLogger(__name__)
 
@@ -164,6 +165,9 @@ class _Writer:
     """Writes and stores consolidated memories; a model that keeps failing is left alone for the rest."""
 
     def __init__(self, stores: MemoryStores, project_id: str, model: BaseChatModel | None, chosen: _Chosen) -> None:
+        # LangChain is slow to import, and all that reads scenes comes by here.
+        from novelgen.chains.consolidation_chain import ConsolidationChain  # noqa: PLC0415
+
         self._stores = stores
         self._project_id = project_id
         self._chosen = chosen
@@ -177,7 +181,7 @@ class _Writer:
         """Consolidate a group; None when a source was changed by somebody else meanwhile."""
         is_patient = self._failures < MODEL_PATIENCE
         chain = self._by_model if is_patient else self._joined
-        written = chain.invoke(ConsolidationRequest(sources=list(group.sources), names=self._chosen.names))
+        written = chain.invoke({"sources": list(group.sources), "names": self._chosen.names})
         if is_patient:
             self._failures = self._failures + 1 if written.issues else 0
         self.issues += written.issues

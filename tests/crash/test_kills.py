@@ -1,4 +1,4 @@
-"""Kills at any point lose nothing that was acknowledged: 60 here, any number by NOVELGEN_TEST_KILLS."""
+"""Kills at any point lose nothing that was acknowledged: 36 here, any number by NOVELGEN_TEST_KILLS."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from tests.crash.harness import kill_again_and_again
 from tests.faults.matrix import covers
 
 PROJECTS = 6
-KILLS = int(os.environ.get("NOVELGEN_TEST_KILLS", "60"))
+KILLS = int(os.environ.get("NOVELGEN_TEST_KILLS", "36"))
 SEED = int(os.environ.get("NOVELGEN_TEST_SEED", "20261122"))
 
 
