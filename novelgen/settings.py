@@ -49,6 +49,9 @@ class ContextSettings(BaseModel):
     )
     state_budget: int = Field(default=600, ge=0, le=1_000_000, description="Tokens for entity_states.")
     timeline_budget: int = Field(default=400, ge=0, le=1_000_000, description="Tokens for timeline_context.")
+    left_off_budget: int = Field(
+        default=300, ge=0, le=1_000_000, description="Tokens for the end of the scene before, word for word."
+    )
     knowledge: KnowledgeMode | None = Field(
         default=None,
         description="What becomes of what the point of view does not know; None: separate where a plan names "

@@ -20,6 +20,7 @@ from langchain_core.runnables import RunnableConfig, RunnableLambda
 
 from novelgen.chains.stepwise_chain import StepwiseChain, issue_of
 from novelgen.chains.tracing import NOTHING_FOUND, Untraced, trace_retrievers, untraced_search
+from novelgen.context.left_off import left_off, scene_before
 from novelgen.context.model_planner import ModelPlanner
 from novelgen.context.point_of_view import FoundStory, PointOfViewCut, decided_point_of_view, marked_items
 from novelgen.context.retrieval_plan import RetrievalPlan
@@ -40,19 +41,27 @@ from novelgen.language.language import TokenCounter, estimate_tokens
 from novelgen.language.scrub import scrub_tree
 from novelgen.memory.character_view import StoryKnowledge
 from novelgen.memory.knowledge_rules import KnowledgeRules
-from novelgen.memory.outline import StoryChanges, StoryOutline, StoryRecap
+from novelgen.memory.outline import OutlineScene, StoryChanges, StoryOutline, StoryRecap
 from novelgen.memory.protocol import (
     ChangesMemory,
     KnowingMemory,
     MemoryTools,
     RecapMemory,
+    SceneTexts,
     StoryMemory,
     TextNames,
     as_story_memory,
 )
 from novelgen.memory.search import SearchRequest, SearchResult
 from novelgen.memory.story import KnowledgeStory
-from novelgen.models.context import ContextReport, MemoryContextRequest, PointOfView, ReportIssue, SceneMemoryContext
+from novelgen.models.context import (
+    ContextReport,
+    LeftOff,
+    MemoryContextRequest,
+    PointOfView,
+    ReportIssue,
+    SceneMemoryContext,
+)
 from novelgen.models.position import require_project_id, utc_now
 from novelgen.models.state import EntityStateSnapshot
 from novelgen.settings import ContextSettings
@@ -82,6 +91,7 @@ class ContextRun:
     found: Untraced[SearchResult] = NOTHING_FOUND
     states: Sequence[EntityStateSnapshot] = ()
     timeline: Sequence[EntityStateSnapshot] = ()
+    left_off: LeftOff | None = None
     point_of_view: PointOfView | None = None
     knowledge: Untraced[StoryKnowledge | None] = NO_KNOWLEDGE
     changes: Untraced[StoryChanges | None] = NO_CHANGES
@@ -308,6 +318,10 @@ class MemoryContextChain(StepwiseChain[ContextInput, SceneMemoryContext]):
         asked = self._search_request(run, deadline.share("search"))
         beside = self._reads_of_knowledge(run, state_ids)
         beside_s = deadline.share("knowledge").remaining_s
+        ended = self._scene_before(run)
+        if ended is not None and isinstance(self._memory, SceneTexts):
+            place = (ended.chapter_index, ended.scene_index)
+            beside["left_off"] = partial(self._memory.scene_text, request.project_id, *place, as_of=request.position)
         outcomes = run_concurrently(
             {
                 **beside,
@@ -326,6 +340,9 @@ class MemoryContextChain(StepwiseChain[ContextInput, SceneMemoryContext]):
             timeouts_s=dict.fromkeys(("search", "states", "timeline"), deadline.remaining_s)
             | dict.fromkeys(beside, beside_s),
         )
+        if "left_off" in beside and ended is not None:
+            del beside["left_off"]
+            run = self._with_left_off(run, ended, outcomes.pop("left_off"))
         run = self._with_knowledge(run, {name: outcomes.pop(name) for name in beside})
         run = run.with_timings({stage: outcome.elapsed_s for stage, outcome in outcomes.items()})
         issues = (self._issue(stage, outcome) for stage, outcome in outcomes.items())
@@ -337,6 +354,28 @@ class MemoryContextChain(StepwiseChain[ContextInput, SceneMemoryContext]):
             states=outcomes["states"].value or (),
             timeline=outcomes["timeline"].value or (),
         )
+
+    def _scene_before(self, run: ContextRun) -> OutlineScene | None:
+        """Return the scene whose end the context shows; None where there is none, or no room for it."""
+        if not self._settings.left_off_budget:
+            return None
+        return scene_before(known_story(run.request, run.outline).scenes, run.point_of_view)
+
+    def _with_left_off(self, run: ContextRun, scene: OutlineScene, outcome: CallOutcome[Any]) -> ContextRun:
+        """Return the run with the end of the scene before, or with the issue that says why it is missing."""
+        run = run.with_timings({"left_off": outcome.elapsed_s})
+        if (issue := self._issue("left_off", outcome)) is not None:
+            return run.with_issues(issue)
+        place = f"{scene.chapter_index}:{scene.scene_index}"
+        if not outcome.value:
+            message = f"the text of scene {place} is not stored, so that the context does not show how it ended"
+            return run.with_issues(ReportIssue(stage="left_off", kind="unavailable", message=message))
+        budget = self._settings.left_off_budget
+        ended = left_off(scene, outcome.value, budget_tokens=budget, count_tokens=self._count_tokens)
+        if ended is None:
+            message = f"the last sentence of scene {place} does not fit left_off_budget={budget}"
+            return run.with_issues(ReportIssue(stage="left_off", kind="over_limit", message=message))
+        return replace(run, left_off=ended)
 
     def _reads_of_knowledge(self, run: ContextRun, state_ids: Sequence[str]) -> dict[str, Callable[[], Any]]:
         """Return what is read to tell who knows what: nothing where the plan names nobody."""
@@ -428,6 +467,7 @@ class MemoryContextChain(StepwiseChain[ContextInput, SceneMemoryContext]):
             timestamp=self._clock(),
             point_of_view=run.point_of_view,
             cut=cut,
+            left_off=run.left_off,
         )
         run = run.with_timings({"select": time.monotonic() - started_s})
         run, context = self._with_knowers(run, context)

@@ -45,6 +45,8 @@ def compare_contexts(was: SceneMemoryContext, now: SceneMemoryContext) -> Contex
     they are of. Moments, timings, scores, the age of open loops and whether a value is proven do not count.
     """
     before, after = was.report or ContextReport(), now.report or ContextReport()
+    ended_was, ended_now = (each.left_off.text if each.left_off else "" for each in (was, now))
+    has_other_end = ended_was != ended_now
     return ContextDifference(
         project_id=now.project_id,
         chapter_index=now.chapter_index,
@@ -57,6 +59,8 @@ def compare_contexts(was: SceneMemoryContext, now: SceneMemoryContext) -> Contex
         memories=list(_memories(was, now)),
         timeline=list(_timeline(was.timeline_context or {}, now.timeline_context or {})),
         moves=_moves(_receipts(was), _receipts(now)),
+        left_off_was=ended_was if has_other_end else "",
+        left_off_now=ended_now if has_other_end else "",
         tokens_was=before.tokens,
         tokens_now=after.tokens,
         names={**before.names, **after.names},

@@ -8,16 +8,16 @@ from typing import Any, Literal
 from pydantic import BaseModel, Field
 
 from novelgen.context.labels import Labels, labels_for
-from novelgen.context.lines import SECTION_ORDER, render_states, render_timeline_entry
+from novelgen.context.lines import SECTION_ORDER, render_left_off, render_states, render_timeline_entry
 from novelgen.context.timeline import TimelineLine
 from novelgen.language.language import estimate_tokens
-from novelgen.models.context import DEFAULT_STATE_BUDGET, ContextItem, ContextReport, SceneMemoryContext
+from novelgen.models.context import DEFAULT_STATE_BUDGET, ContextItem, ContextReport, LeftOff, SceneMemoryContext
 from novelgen.models.memory import PASSAGE_TYPES
 from novelgen.models.state import EntityStateSnapshot
 
-ContextNeed = Literal["states", "obligations", "relations", "timeline", "memories", "passages"]
+ContextNeed = Literal["states", "left_off", "obligations", "relations", "timeline", "memories", "passages"]
 
-NEEDS: tuple[ContextNeed, ...] = ("states", "obligations", "relations", "timeline", "memories", "passages")
+NEEDS: tuple[ContextNeed, ...] = ("states", "left_off", "obligations", "relations", "timeline", "memories", "passages")
 """In the order in which a report tells their tokens."""
 
 
@@ -25,7 +25,7 @@ class ContextLine(BaseModel):
     """One line of a context's block, and what it is of."""
 
     need: ContextNeed
-    section: str = Field(description="states, memories, or the timeline's own: open_loops, recent_events, …")
+    section: str = Field(description="states, left_off, memories, or the timeline's own: open_loops, recent_events, …")
     id: str = Field(default="", description="Of the memory, entity, thread or relationship; empty: none has one.")
     text: str
     tokens: int = Field(ge=0)
@@ -39,11 +39,12 @@ class ContextLine(BaseModel):
 def context_lines(
     context: SceneMemoryContext, *, count_tokens: Callable[[str], int] = estimate_tokens
 ) -> list[ContextLine]:
-    """Return the lines of a context by need: states, timeline, memories best first, then what is hidden."""
+    """Return the lines of a context in the order of the needs, memories best first, then what is hidden."""
     report = context.report or ContextReport()
     labels = labels_for(report.language)
     lines = [
         *_states(context.entity_states, report.names, labels, report.tokens, count_tokens),
+        *_left_off(context.left_off, report.names, labels, count_tokens),
         *_timeline(context.timeline_context, report.names, labels, count_tokens),
         *_memories(report.items, context),
     ]
@@ -74,6 +75,23 @@ def _states(
     for entity_id, text in rendered.lines.items():
         yield ContextLine(
             need="states", section="states", id=entity_id, text=text, tokens=count_tokens(text), entity_ids=[entity_id]
+        )
+
+
+def _left_off(
+    left_off: LeftOff | None, names: Mapping[str, str], labels: Labels, count_tokens: Callable[[str], int]
+) -> Iterator[ContextLine]:
+    if left_off is None:
+        return
+    for line in render_left_off(left_off, names, labels=labels):
+        yield ContextLine(
+            need="left_off",
+            section="left_off",
+            text=line,
+            tokens=count_tokens(line),
+            chapter_index=left_off.chapter_index,
+            scene_index=left_off.scene_index,
+            entity_ids=left_off.present,
         )
 
 

@@ -8,6 +8,7 @@ from typing import Any
 from pydantic import BaseModel, Field
 
 from novelgen.context.labels import Labels
+from novelgen.models.context import LeftOff
 from novelgen.models.state import PRESENCE_ATTRIBUTE, EntityStateSnapshot, turned_type
 
 ATTRIBUTE_ORDER = (
@@ -145,6 +146,15 @@ def place_of(entry: Mapping[str, Any], labels: Labels) -> str:
     if chapter is None:
         return labels.everywhere
     return f"{chapter}" if scene is None else f"{chapter}:{scene}"
+
+
+def render_left_off(left_off: LeftOff, names: Mapping[str, str], *, labels: Labels) -> list[str]:
+    """Render where the story left off: a line of the scene's place and people, then its last words by paragraph."""
+    place = names.get(left_off.location_id or "", "")
+    present = labels.list_separator.join(names[each] for each in left_off.present if each in names)
+    about = [left_off.title, place, labels.left_off_with.format(present) if present else ""]
+    heading = f"[{place_of(left_off.model_dump(), labels)}] {labels.separator.join(filter(None, about))}".rstrip()
+    return [heading, *(line for line in left_off.text.splitlines() if line.strip())]
 
 
 def render_timeline_entry(section: str, entry: Mapping[str, Any], names: Mapping[str, str], *, labels: Labels) -> str:

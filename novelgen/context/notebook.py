@@ -14,7 +14,14 @@ from typing import Any
 
 from novelgen.context.difference_block import difference_lines
 from novelgen.context.labels import Labels, labels_for
-from novelgen.context.lines import NEUTRAL_STATUS, SECTION_ORDER, place_of, render_timeline_entry, state_parts
+from novelgen.context.lines import (
+    NEUTRAL_STATUS,
+    SECTION_ORDER,
+    place_of,
+    render_left_off,
+    render_timeline_entry,
+    state_parts,
+)
 from novelgen.language.language import story_language
 from novelgen.language.scrub import scrub_text
 from novelgen.memory.search import RankedMemory
@@ -210,6 +217,9 @@ def _of_context(context: SceneMemoryContext) -> Sheet:
     said = " ".join(each.content for each in context.relevant_memories)
     language = report.language or story_language(said)
     labels, words = labels_for(language), _WORDS[labels_for(language).language]
+    ended = (
+        [(each,) for each in render_left_off(context.left_off, report.names, labels=labels)] if context.left_off else []
+    )
     timeline = [
         (
             getattr(labels, section),
@@ -237,6 +247,7 @@ def _of_context(context: SceneMemoryContext) -> Sheet:
                 [_state_row(each, report.names, labels) for each in context.entity_states],
                 labels.states,
             ),
+            Table(("memory",), ended, labels.left_off),
             Table(("kind", "memory"), timeline, labels.timeline),
             Table(("where", "memory", "why"), memories, labels.memories),
         ],

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
 from novelgen.context.labels import Labels, labels_for
-from novelgen.context.lines import SECTION_ORDER, place_of, render_states, render_timeline_entry
+from novelgen.context.lines import SECTION_ORDER, place_of, render_left_off, render_states, render_timeline_entry
 from novelgen.language.language import StoryLanguage, estimate_tokens, story_language
 from novelgen.models.chunk_context import ChunkMemory, GlossaryEntry, GlossaryName
 from novelgen.models.context import DEFAULT_STATE_BUDGET, ContextItem, SceneMemoryContext
@@ -46,8 +46,8 @@ def render_context(
 ) -> str:
     """Render a context for the prompt of a scene writer.
 
-    Hard facts come first (states), then the timeline, then the memories in story order, each with its
-    source scene. Story text stands between fences that it cannot forge. The same context gives the same
+    Hard facts come first (states), then where the story left off, the timeline, and the memories in story order,
+    each with its source scene. Story text stands between fences that it cannot forge. The same context gives the same
     text.
 
     Args:
@@ -63,6 +63,7 @@ def render_context(
     names = dict(context.report.names) if context.report else {}
     sections = {
         labels.states: _state_lines(context.entity_states, names, labels, state_budget, count_tokens),
+        labels.left_off: render_left_off(context.left_off, names, labels=labels) if context.left_off else [],
         labels.timeline: _timeline_lines(context.timeline_context, names, labels),
         labels.memories: _memory_lines(context, names, labels),
     }

@@ -23,6 +23,7 @@ from novelgen.memory.search import SearchResult
 from novelgen.models.context import (
     ContextReport,
     HiddenContext,
+    LeftOff,
     LeftOutItem,
     LeftOutWhy,
     MemoryContextRequest,
@@ -99,6 +100,7 @@ def assemble_context(
     timestamp: datetime,
     point_of_view: PointOfView | None = None,
     cut: PointOfViewCut | None = None,
+    left_off: LeftOff | None = None,
 ) -> SceneMemoryContext:
     """Choose and bound memories, states and timeline, and write the receipts.
 
@@ -110,16 +112,28 @@ def assemble_context(
     names = {entity.entity_id: entity.name for entity in found.outline.entities}
     parts = assembler.parts(found, names)
     memories, shown, times = parts.memories, parts.states, parts.timeline
+    ended, unknown = _known_end(left_off, cut, point_of_view)
+    before = [*ended.present, ended.location_id or ""] if ended else []
     report = ContextReport(
         planner=plan.planner,
         queries=[cut.reported(query) if cut else _reported(query) for query in plan.queries],
         entities=plan.entity_ids,
         unresolved_names=cut.reported_names(plan.unresolved_names) if cut else plan.unresolved_names,
-        names=_names_in_use(names, [*plan.entity_ids, *_ids_in(shown.snapshots), *_ids_in(times.timeline)]),
+        names=_names_in_use(names, [*plan.entity_ids, *_ids_in(shown.snapshots), *_ids_in(times.timeline), *before]),
         items=memories.items,
-        tokens={"memories": memories.tokens, "states": shown.tokens, "timeline": times.tokens},
-        tokens_per_need={"states": shown.tokens, **times.tokens_per_need, **memories.tokens_per_need},
-        left_out=[*memories.left_out, *shown.left_out, *times.left_out],
+        tokens={
+            "memories": memories.tokens,
+            "states": shown.tokens,
+            "timeline": times.tokens,
+            **({"left_off": ended.tokens} if ended else {}),
+        },
+        tokens_per_need={
+            "states": shown.tokens,
+            **({"left_off": ended.tokens} if ended else {}),
+            **times.tokens_per_need,
+            **memories.tokens_per_need,
+        },
+        left_out=[*memories.left_out, *shown.left_out, *times.left_out, *unknown],
         story_version=story.story_version,
         language=language,
         scene_plan=request.scene_plan,
@@ -132,10 +146,27 @@ def assemble_context(
         entity_states=shown.snapshots,
         relevant_memories=memories.chunks,
         timeline_context=times.timeline,
+        left_off=ended,
         retrieval_timestamp=timestamp,
         report=report,
         hidden=_hidden(assembler, cut) if cut and point_of_view and point_of_view.mode == "separate" else None,
     )
+
+
+def _known_end(
+    left_off: LeftOff | None, cut: PointOfViewCut | None, point_of_view: PointOfView | None
+) -> tuple[LeftOff | None, list[LeftOutItem]]:
+    """Return the end of the scene before where the point of view saw all that it tells, else why it is left out."""
+    if left_off is None or cut is None or point_of_view is None:
+        return left_off, []
+    place = (left_off.chapter_index, left_off.scene_index)
+    if cut.view is not None and cut.view.saw_told(left_off.text, *place):
+        return left_off, []
+    why = LeftOutWhy(code="not_known", values={"name": point_of_view.name})
+    left_out = LeftOutItem(
+        section="left_off", id=f"{place[0]}:{place[1]}", tokens=left_off.tokens, reason=why.sentence, why=why
+    )
+    return None, [left_out]
 
 
 _SHARE_BESIDE_MEMORIES = 0.25

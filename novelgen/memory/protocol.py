@@ -87,6 +87,15 @@ class TextNames(Protocol):
 
 
 @runtime_checkable
+class SceneTexts(Protocol):
+    """A memory that also gives the text of a scene."""
+
+    def scene_text(self, project_id: str, chapter_index: int, scene_index: int, *, as_of: StoryPosition) -> str:
+        """Return the text of a scene strictly before the position; empty where none is stored."""
+        ...
+
+
+@runtime_checkable
 class KnowingMemory(Protocol):
     """A memory from which it follows who knows what."""
 

@@ -157,6 +157,7 @@ LeftOutCode = Literal[
     "over_timeline_quota",
     "told_by_part",
     "over_threads",
+    "not_known",
 ]
 
 _WHY_LEFT_OUT: dict[LeftOutCode, str] = {
@@ -171,6 +172,7 @@ _WHY_LEFT_OUT: dict[LeftOutCode, str] = {
     "over_timeline_quota": "over {quota}, and does not fit what timeline_budget={budget} has left",
     "told_by_part": "told by the summary of part {part}",
     "over_threads": "more than {limit} threads",
+    "not_known": "{name} does not know all of it",
 }
 
 
@@ -195,7 +197,7 @@ class LeftOutWhy(BaseModel):
 class LeftOutItem(BaseModel):
     """Something that was found near the border and not taken, and why."""
 
-    section: Literal["memories", "states", "timeline"] = "memories"
+    section: Literal["memories", "states", "timeline", "left_off"] = "memories"
     id: str
     source_id: str | None = None
     text: str = ""
@@ -221,7 +223,7 @@ class ContextReport(BaseModel):
     tokens: dict[str, int] = Field(default_factory=dict, description="Per section.")
     tokens_per_need: dict[str, int] = Field(
         default_factory=dict,
-        description="Per need: states, obligations, relations, timeline (its rest), memories, passages.",
+        description="Per need: states, left_off, obligations, relations, timeline (its rest), memories, passages.",
     )
     left_out: list[LeftOutItem] = Field(default_factory=list)
     issues: list[ReportIssue] = Field(default_factory=list)
@@ -234,6 +236,18 @@ class ContextReport(BaseModel):
         default=None, description="The plan that the context was built for, so that it can be built again."
     )
     point_of_view: PointOfView | None = Field(default=None, exclude_if=is_unsaid)
+
+
+class LeftOff(BaseModel):
+    """The scene that a planned one follows, and how it ended, word for word."""
+
+    chapter_index: int
+    scene_index: int
+    title: str = ""
+    location_id: str | None = Field(default=None, description="Where it played, as far as its record says.")
+    present: list[str] = Field(default_factory=list, description="Ids of those who were on stage in it.")
+    text: str = Field(description="Its last sentences, with their line breaks.")
+    tokens: int = Field(ge=0)
 
 
 class HiddenContext(BaseModel):
@@ -250,7 +264,7 @@ class HiddenContext(BaseModel):
 
 
 class SceneMemoryContext(Shown, BaseModel):
-    """What a planned scene must remember. Every field but `report` and `hidden` is in every output."""
+    """What a planned scene must remember. Every field but `left_off`, `report`, `hidden` is in every output."""
 
     project_id: str
     chapter_index: int
@@ -258,6 +272,11 @@ class SceneMemoryContext(Shown, BaseModel):
     entity_states: list[EntityStateSnapshot] = Field(default_factory=list)
     relevant_memories: list[StoryMemoryChunk] = Field(default_factory=list)
     timeline_context: dict[str, Any] | None = None
+    left_off: LeftOff | None = Field(
+        default=None,
+        exclude_if=is_unsaid,
+        description="Where the story left off; left out before the first scene and where its text is not stored.",
+    )
     retrieval_timestamp: UtcDatetime
     report: ContextReport | None = None
     hidden: HiddenContext | None = Field(
@@ -274,8 +293,8 @@ class SceneMemoryContext(Shown, BaseModel):
     def as_prompt(self, *, language: str | None = None, state_budget: int | None = None) -> str:
         """Return the context as a block for the prompt of a scene writer, in the language of its story.
 
-        Hard facts come first, then the timeline, then the memories in story order. Story text stands between
-        fences that it cannot forge.
+        Hard facts come first, then where the story left off, the timeline, and the memories in story order. Story
+        text stands between fences that it cannot forge.
 
         Args:
             language: Language of the headings, `zh…` or `en`; None takes the story's.
@@ -373,6 +392,10 @@ class ContextDifference(BaseModel):
         default_factory=list,
         description="Memories of both whose place among the best changed; a writer is told the same by them.",
     )
+    left_off_was: str = Field(
+        default="", exclude_if=is_unsaid, description="The end of the scene before, where it is another one now."
+    )
+    left_off_now: str = Field(default="", exclude_if=is_unsaid)
     tokens_was: dict[str, int] = Field(default_factory=dict, description="Per section.")
     tokens_now: dict[str, int] = Field(default_factory=dict, description="Per section.")
     names: dict[str, str] = Field(
@@ -385,4 +408,4 @@ class ContextDifference(BaseModel):
     @property
     def is_empty(self) -> bool:
         """Whether a scene writer is told the same by both."""
-        return not (self.states or self.memories or self.timeline)
+        return not (self.states or self.memories or self.timeline or self.left_off_was or self.left_off_now)

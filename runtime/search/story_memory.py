@@ -119,6 +119,14 @@ class StoryMemoryTools:
         with self._stores.database(require_project_id(project_id)).read() as unit:
             return names_in_text(unit, names, as_of=as_of)
 
+    def scene_text(self, project_id: str, chapter_index: int, scene_index: int, *, as_of: StoryPosition) -> str:
+        """Return the text of a scene before the position; empty where none is stored."""
+        if not as_of.admits(chapter_index, scene_index):
+            return ""
+        with self._stores.database(require_project_id(project_id)).read() as unit:
+            scene = unit.scenes.get(StoryPosition(chapter_index, scene_index))
+        return (scene.text if scene else None) or ""
+
     def read_moments(self, project_id: str, chunk_ids: Sequence[str]) -> dict[str, datetime]:
         """Return when memories were last read; those of which nobody noted it are left out."""
         with self._stores.database(require_project_id(project_id)).read() as unit:

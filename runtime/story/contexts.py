@@ -52,6 +52,9 @@ class ContextBounds(BaseModel):
 
     memory_budget: int | None = Field(default=None, ge=0, le=1_000_000, description="Tokens for memories.")
     state_budget: int | None = Field(default=None, ge=0, le=1_000_000, description="Tokens for states.")
+    left_off_budget: int | None = Field(
+        default=None, ge=0, le=1_000_000, description="Tokens for the end of the scene before."
+    )
     timeline_budget: int | None = Field(default=None, ge=0, le=1_000_000, description="Tokens for the timeline.")
     full_report: bool | None = Field(default=None, description="Keep every score and every field.")
 
@@ -141,6 +144,7 @@ class StoryContexts(StoryIndexing):
             lines=context_lines(context, count_tokens=build_token_counter(memory.token_counter).count_tokens),
             budgets={
                 "states": memory.state_budget,
+                "left_off": memory.left_off_budget,
                 "timeline": memory.timeline_budget,
                 "memories": memory.memory_budget,
                 "hidden": memory.hidden_budget,

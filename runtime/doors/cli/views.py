@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from novelgen.context.labels import labels_for
-from novelgen.context.lines import SECTION_ORDER, render_timeline_entry, render_value
+from novelgen.context.lines import SECTION_ORDER, render_left_off, render_timeline_entry, render_value
 from novelgen.models.context import (
     ContextDifference,
     ContextItem,
@@ -35,6 +35,10 @@ def print_context(context: SceneMemoryContext, *, language: str, written_to: Pat
         print_states(context.entity_states, report.names, language=language)
     else:
         print_text(labels.nothing)
+    if context.left_off is not None:
+        print_heading(words.left_off)
+        for line in render_left_off(context.left_off, report.names, labels=words):
+            print_text(line)
     print_heading(words.timeline)
     _print_timeline(context, report, language=language)
     print_heading(words.memories)
@@ -183,6 +187,9 @@ def print_difference(difference: ContextDifference, *, language: str, file: Path
     if difference.states:
         print_heading(words.states)
         _print_state_differences(difference.states, difference.names, language=language)
+    if difference.left_off_was or difference.left_off_now:
+        print_heading(words.left_off)
+        print_text(f"- {difference.left_off_was or labels.nothing}\n+ {difference.left_off_now or labels.nothing}")
     if difference.timeline:
         print_heading(words.timeline)
         _print_timeline_differences(difference.timeline, difference.names, language=language)

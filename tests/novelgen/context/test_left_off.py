@@ -1,0 +1,78 @@
+"""Where the story left off: the scene that is followed, and its last sentences word for word."""
+
+from __future__ import annotations
+
+import pytest
+
+from novelgen.context.left_off import left_off, scene_before
+from novelgen.language.language import estimate_tokens
+from novelgen.memory.outline import OutlineScene
+from novelgen.models.context import LeftOff, PointOfView
+
+AT_THE_MILL = OutlineScene(1, 1, title="The mill", location_id="L0", participants=("C0", "C1"))
+ON_THE_ROAD = OutlineScene(1, 2, participants=("C1",))
+ENGLISH = 'Anna rose. The lamp was out.\n\nTom laughed. "Not yet," he said.\n\nThen the bell rang. She ran.'
+CHINESE = "林凡起身。灯灭了。\n\n“还早，”他说，“等钟响。”\n\n钟响了。她跑了出去。"
+
+
+def end_of(text: str, budget_tokens: int) -> LeftOff | None:
+    """Return the end of a scene at the mill."""
+    return left_off(AT_THE_MILL, text, budget_tokens=budget_tokens, count_tokens=estimate_tokens)
+
+
+@pytest.mark.parametrize(("text", "last"), [(ENGLISH, "She ran."), (CHINESE, "她跑了出去。")])
+@pytest.mark.parametrize("budget_tokens", range(1, 60))
+def test_the_end_is_verbatim_begins_with_a_sentence_and_fits(text: str, last: str, budget_tokens: int) -> None:
+    """Whatever the budget: a suffix of the text from the beginning of a sentence on, or nothing."""
+    found = end_of(text, budget_tokens)
+    if found is None:
+        assert budget_tokens < estimate_tokens(last)
+        return
+    assert text.endswith(found.text)
+    assert found.tokens == estimate_tokens(found.text) <= budget_tokens
+    before = text.removesuffix(found.text).rstrip()
+    assert not before or before[-1] in '.。”"'
+
+
+def test_paragraphs_are_kept_whole_where_they_fill_half_of_the_room() -> None:
+    """A text that could begin in the middle of a paragraph begins with the next one, unless little is left."""
+    assert getattr(end_of(ENGLISH, 21), "text", "").startswith("Tom laughed.")
+    long = "One. " * 30 + "\nTwo."
+    assert getattr(end_of(long, 40), "text", "").startswith("One. One.")
+
+
+def test_a_sentence_of_which_the_beginning_was_not_looked_at_is_not_taken() -> None:
+    """A sentence without an end in sight gives nothing rather than its middle."""
+    assert end_of("x" * 100_000, 50) is None
+    assert getattr(end_of("x" * 100_000 + ". She ran.", 50), "text", "") == "She ran."
+
+
+def test_place_and_people_come_with_it() -> None:
+    """What is known of the scene stands beside its words."""
+    found = end_of(ENGLISH, 300)
+    assert found is not None
+    told = (found.chapter_index, found.scene_index, found.title, found.location_id, found.present)
+    assert told == (1, 1, "The mill", "L0", ["C0", "C1"])
+    assert found.text == ENGLISH
+
+
+@pytest.mark.parametrize(
+    ("mode", "character_id", "expected"),
+    [
+        ("mark", "C0", ON_THE_ROAD),
+        ("separate", "C1", ON_THE_ROAD),
+        ("separate", "C0", AT_THE_MILL),
+        ("exclude", "C9", None),
+        ("exclude", None, None),
+    ],
+)
+def test_a_point_of_view_goes_on_where_it_was(mode: str, character_id: str | None, expected: OutlineScene) -> None:
+    """Where the unknown is set apart, the scene before is the last in which that one was."""
+    view = PointOfView.model_validate({"character_id": character_id, "mode": mode})
+    assert scene_before([AT_THE_MILL, ON_THE_ROAD], view) is expected
+
+
+def test_before_the_first_scene_there_is_none() -> None:
+    """Nothing was left off where nothing was told."""
+    assert scene_before([], None) is None
+    assert scene_before([AT_THE_MILL, ON_THE_ROAD], None) is ON_THE_ROAD

@@ -1,0 +1,158 @@
+"""Where a stored story left off: cut before the scene, said where missing, kept from who was not there."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from novelgen.models.context import MemoryContextRequest, ReportIssue, SceneMemoryContext
+from novelgen.models.entity import Entity
+from novelgen.models.plan import ScenePlan
+from novelgen.models.record import SceneRecord
+from runtime.ingest.entities import store_entities
+from runtime.ingest.ingest import ingest_scene
+from runtime.ingest.scene_input import SceneInput
+from runtime.search.story_memory import StoryMemoryTools
+from runtime.stores import MemoryStores
+from runtime.story.contexts import ContextBounds, ContextOptions
+from runtime.story.story import Story
+from tests.support.demo_project import settings_for
+
+TEXTS = {
+    1: "Anna kept the lamp. Tom slept.\n\nAt last Anna rose and went to the mill.",
+    2: "Tom woke alone. The bridge had fallen.\n\nHe saw the lamp in the river.",
+    3: "Nobody spoke. Then the bell rang.",
+}
+PEOPLE = {1: ["C0", "C1"], 2: ["C1"], 3: ["C0", "C1"]}
+WHO = {"C0": "Anna", "C1": "Tom"}
+
+
+@pytest.fixture
+def stores(tmp_path: Path) -> Iterator[MemoryStores]:
+    """Stores with three scenes of two people; in the second is one of them alone."""
+    with MemoryStores(settings_for(tmp_path)) as opened:
+        opened.create_project("mill", language="en")
+        people = [Entity(entity_id=each, entity_type="character", name=name) for each, name in WHO.items()]
+        store_entities(opened, "mill", people)
+        for number, text in TEXTS.items():
+            tell(opened, number, text)
+        yield opened
+
+
+@pytest.fixture
+def story(stores: MemoryStores) -> Story:
+    """The story of those scenes."""
+    return Story(stores, "mill")
+
+
+def tell(stores: MemoryStores, number: int, text: str, **memory: Any) -> None:
+    """Store a scene of chapter 1 with one memory."""
+    says = {"memory_id": f"M{number}", "content": "They met.", "entities": PEOPLE.get(number, ["C0", "C1"]), **memory}
+    record = SceneRecord.model_validate(
+        {
+            "chapter_index": 1,
+            "scene_index": number,
+            "characters_present": PEOPLE.get(number, ["C0", "C1"]),
+            "memories": [says],
+        }
+    )
+    ingest_scene(stores, "mill", SceneInput(chapter_index=1, scene_index=number, text=text, record=record))
+
+
+def context_of(story: Story, scene: int, **options: Any) -> SceneMemoryContext:
+    """Return the context of a planned scene of chapter 1."""
+    return story.context(1, scene, {"purpose": "Anna and Tom meet at the bridge."}, **options)
+
+
+def issues_of(context: SceneMemoryContext) -> list[ReportIssue]:
+    """Return what the context says of the end of the scene before."""
+    assert context.report is not None
+    return [each for each in context.report.issues if each.stage == "left_off"]
+
+
+@pytest.mark.parametrize("scene", [2, 3, 4])
+def test_the_scene_before_ends_the_context_word_for_word(story: Story, scene: int) -> None:
+    """It is the last one strictly before the planned scene, also where later ones are stored."""
+    context = context_of(story, scene)
+    assert context.left_off is not None
+    assert (context.left_off.chapter_index, context.left_off.scene_index) == (1, scene - 1)
+    assert context.left_off.text == TEXTS[scene - 1]
+    assert context.left_off.present == PEOPLE[scene - 1]
+    prompt = context.as_prompt()
+    assert all(line in prompt for line in TEXTS[scene - 1].split("\n\n"))
+    assert context.report is not None
+    assert context.report.tokens["left_off"] == context.report.tokens_per_need["left_off"] == context.left_off.tokens
+    assert SceneMemoryContext.model_validate_json(context.model_dump_json()).left_off == context.left_off
+
+
+def test_before_the_first_scene_there_is_none_and_no_issue(story: Story) -> None:
+    """Nothing is missing where nothing was told."""
+    context = context_of(story, 1)
+    assert context.left_off is None
+    assert "left_off" not in context.model_dump()
+    assert issues_of(context) == []
+
+
+@pytest.mark.parametrize(
+    ("tokens", "text", "kinds"), [(10, "He saw the lamp in the river.", []), (2, None, ["over_limit"]), (0, None, [])]
+)
+def test_a_budget_bounds_it(story: Story, tokens: int, text: str | None, kinds: list[str]) -> None:
+    """What does not fit is cut at a sentence; where not even the last fits that is said; 0 asks for none."""
+    options = ContextOptions(bounds=ContextBounds(left_off_budget=tokens))
+    request = MemoryContextRequest(
+        project_id="mill", chapter_index=1, scene_index=3, scene_plan=ScenePlan(scene_number=3)
+    )
+    context = story.look_at_context(request=request, options=options).context
+    assert (context.left_off.text if context.left_off else None) == text
+    assert [each.kind for each in issues_of(context)] == kinds
+
+
+def test_a_scene_without_text_is_said(stores: MemoryStores, story: Story) -> None:
+    """A record alone tells no end: the context says so and has all else."""
+    tell(stores, 4, "")
+    context = context_of(story, 5)
+    assert context.left_off is None
+    assert context.relevant_memories
+    (issue,) = issues_of(context)
+    assert issue.kind == "unavailable"
+    assert "the text of scene 1:4 is not stored" in issue.message
+
+
+def test_a_point_of_view_goes_on_from_the_scene_it_was_in(story: Story) -> None:
+    """Anna was not at the bridge: from her the end of that scene is kept, and her own last one is shown."""
+    for knowledge in ("separate", "exclude"):
+        context = context_of(story, 3, pov="Anna", knowledge=knowledge)
+        assert context.left_off is not None
+        assert context.left_off.text == TEXTS[1]
+    assert "bridge had fallen" not in context.as_prompt()
+
+
+def test_a_secret_in_the_end_of_the_scene_is_kept_from_who_was_there(stores: MemoryStores, story: Story) -> None:
+    """What somebody on stage does not know of the scene before keeps its words out, and the report says why."""
+    secret = "Under her cloak Anna hid the silver key from Tom."
+    tell(stores, 4, f"Anna smiled. {secret}", content=secret, quote=secret, known_by=["C0"], hidden_from=["C1"])
+    hidden = context_of(story, 5, pov="Tom", knowledge="exclude")
+    assert hidden.left_off is None
+    assert "silver key" not in hidden.as_prompt()
+    assert hidden.report is not None
+    left_out = [each for each in hidden.report.left_out if each.section == "left_off"]
+    assert [(each.id, each.text, each.reason) for each in left_out] == [("1:4", "", "Tom does not know all of it")]
+    shown = context_of(story, 5, pov="Anna", knowledge="exclude").left_off
+    assert shown is not None
+    assert secret in shown.text
+
+
+def test_a_text_that_cannot_be_read_costs_nothing_else(story: Story, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A failing or hanging read of it is an issue of its own stage."""
+
+    def fail(*_: Any, **__: Any) -> str:
+        raise OSError("disk gone")
+
+    monkeypatch.setattr(StoryMemoryTools, "scene_text", fail)
+    context = context_of(story, 3)
+    assert context.left_off is None
+    assert context.relevant_memories
+    assert [each.stage for each in issues_of(context)] == ["left_off"]
