@@ -100,6 +100,9 @@ class CheckedDraft(BaseModel):
     )
     scenes_before: int = 0
     memories_before: int = 0
+    facts_before: int = Field(
+        default=0, description="What there was to compare with: memories, notes, stated states, threads, relationships."
+    )
     model_calls: int = 0
     prompt_tokens: int = 0
     answer_tokens: int = 0
@@ -124,3 +127,8 @@ class DraftCheck(Shown, BaseModel):
     evidence: list[ContinuityEvidence] = Field(default_factory=list, description="What was gathered, best first.")
     checked: CheckedDraft = Field(default_factory=CheckedDraft)
     report: ContinuityReport = Field(default_factory=ContinuityReport)
+
+    @property
+    def is_compared(self) -> bool:
+        """Whether there was anything to compare the draft with; without it, no finding says nothing."""
+        return self.checked.facts_before > 0

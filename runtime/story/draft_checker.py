@@ -109,6 +109,10 @@ class DraftChecker:
             rules=[] if by_rules is None else [each.__name__ for each in RULES],
             scenes_before=len(story.scenes),
             memories_before=len(story.memories),
+            facts_before=len(story.memories)
+            + len(story.threads)
+            + len(story.relationships)
+            + sum(each.kind == "explicit" for each in story.changes),
         )
         judged = self._judged(ContinuityRequest(draft, story, gather, evidence, found=by_rules or ()), report)
         if judged is not None:

@@ -89,8 +89,12 @@ def changed_card(entity: Entity, changes: Mapping[str, Any]) -> Entity:
     """Return an entity with other values in some fields of its card and profile, nested ones merged."""
     card = dict(changes)
     own = {name: card.pop(name) for name in _OWN_FIELDS if name in card}
-    if "aliases" in card or "alias" in card:
+    is_renamed = own.get("name", entity.name) != entity.name and "aliases" not in card
+    if "aliases" in card or "alias" in card or is_renamed:
         replacing = _aliases(entity, card.pop("aliases")) if "aliases" in card else entity.aliases
+        if is_renamed:
+            # Text and plans go on saying the old name: nothing that is stored may lose whom it means.
+            replacing = [*(each for each in replacing if each.alias != own["name"]), _former_name(entity)]
         added = _aliases(entity, card.pop("alias")) if "alias" in card else []
         # What is said of an alias anew takes the place of what was said of it.
         own["aliases"] = list({each.alias: each for each in [*replacing, *added]}.values())
@@ -106,6 +110,10 @@ def changed_card(entity: Entity, changes: Mapping[str, Any]) -> Entity:
         return Entity.model_validate(entity.model_dump() | own | {"profile": profile})
     except ValidationError as error:
         raise _misfit(error) from error
+
+
+def _former_name(entity: Entity) -> EntityAlias:
+    return EntityAlias(alias=entity.name, first_chapter=entity.name_first_chapter, first_scene=entity.name_first_scene)
 
 
 def _require_translations(card: Mapping[str, Any]) -> None:

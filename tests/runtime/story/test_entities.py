@@ -117,6 +117,15 @@ def test_an_alias_is_added_once(stores: MemoryStores, project: str) -> None:
     assert StoryEntities(stores, project).entity(name="C1").entity.names() == ["Marcus Vale", "the old master"]
 
 
+def test_a_new_name_keeps_the_old_one(stores: MemoryStores, project: str) -> None:
+    """The text goes on saying the old name; whoever gives all aliases decides for themselves."""
+    story = StoryEntities(stores, project)
+    assert story.edit_entity(name="C1", changes={"name": "Marc"}).entity.names() == ["Marc", "Marcus Vale"]
+    back = story.edit_entity(name="C1", changes={"name": "Marcus Vale"}).entity
+    assert back.names() == ["Marcus Vale", "Marc"]
+    assert story.edit_entity(name="C1", changes={"name": "Marc", "aliases": []}).entity.names() == ["Marc"]
+
+
 def test_a_late_character_is_brought_to_the_beginning(stores: MemoryStores, project: str) -> None:
     """Whoever was added at the end exists earlier once the first appearance is corrected, name and all."""
     added = StoryEntities(stores, project).add_character(name="Ines Holt")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -184,18 +185,18 @@ def _add_edit(group: click.Group, entity_type: EntityType | None, example: str) 
     ) -> None:
         """Change fields of the card and the profile, and attributes of the state.
 
-        A VALUE is JSON where it can be read as JSON, else a text. `alias` adds a name, `aliases` replaces all;
-        `first_chapter` and `first_scene` say where the story first shows it. Other names, and those within
-        `current_state={…}`, are attributes of the state, which hold from --from on; one that looks like a misspelt
-        field is said with --state.
+        A VALUE is JSON where it can be read as JSON, else a text. `alias` adds a name and may be given repeatedly,
+        `aliases` replaces all; a new `name` keeps the old one as an alias. `first_chapter` and `first_scene` say where
+        the story first shows it. Other names, and those within `current_state={…}`, are attributes of the state, which
+        hold from --from on; one that looks like a misspelt field is said with --state.
         """
         from runtime.story.entities import StoryEntities
 
         with opened_project(session, project) as stores:
             edited = StoryEntities(stores, project).edit_entity(
                 name=name,
-                changes=dict(map(_field_and_value, changes)),
-                state=dict(map(_field_and_value, attributes)),
+                changes=_fields_and_values(changes),
+                state=_fields_and_values(attributes),
                 entity_type=entity_type,
                 start=start,
             )
@@ -421,6 +422,19 @@ def _print_added(added: AddedEntity, start: StoryPosition | None, *, as_json: bo
         print_text(f"known after scene {added.holds_after}{advice}")
     elif start is not None:
         print_text("known from the start")
+
+
+def _fields_and_values(changes: Sequence[str]) -> dict[str, Any]:
+    """Return changes by field; `alias` may be given many times, and another field twice is a slip."""
+    told: dict[str, Any] = {}
+    for field, value in map(_field_and_value, changes):
+        if field == "alias":
+            told[field] = [*told.get(field, []), *(value if isinstance(value, list) else [value])]
+        elif field in told:
+            raise click.UsageError(f"{field!r} is given twice: {told[field]!r} and {value!r}; give one value")
+        else:
+            told[field] = value
+    return told
 
 
 def _field_and_value(change: str) -> tuple[str, Any]:

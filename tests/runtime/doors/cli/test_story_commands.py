@@ -205,6 +205,19 @@ def test_fields_of_a_card_make_no_facts(run: Run, ingested: Path) -> None:
     assert "Ines Holt → 伊内斯" in text
 
 
+def test_aliases_add_up_and_another_field_is_said_once(run: Run, ingested: Path) -> None:
+    """`alias=` may be repeated, each time one more name; a second value of anything else is a slip."""
+    _done(run, "character", "add", PROJECT, "Ines Holt")
+    _done(run, "character", "edit", PROJECT, "Ines Holt", "alias=Nes", "alias=Widow Holt")
+    assert [each["alias"] for each in _json(run, "character", "show", PROJECT, "Nes")["entity"]["aliases"]] == [
+        "Nes",
+        "Widow Holt",
+    ]
+    refused = run("character", "edit", PROJECT, "Nes", "role=minor", "role=major")
+    assert refused.exit_code == 2
+    assert "'role' is given twice: 'minor' and 'major'" in refused.stderr
+
+
 def test_items_are_edited_and_attributes_said(run: Run, ingested: Path) -> None:
     """A thing has a card and a state; an attribute of any name is said as one."""
     told = _done(run, "entity", "edit", PROJECT, "the brass key", "appearance=bent", "--state", "shine=dull")
