@@ -77,13 +77,15 @@ class Fillers:
         chapter = self._first_chapter + number // SCENES_PER_CHAPTER
         scene = number % SCENES_PER_CHAPTER + 1
         cast = self._some_entities(4)
+        chunks = [self._chunk(f"filler-{number}-{place}", place, cast) for place in range(MEMORIES_PER_SCENE)]
         return SceneWrite(
             project_id=self._project_id,
             chapter_index=chapter,
             scene_index=scene,
             scene_id=f"{self._project_id}-filler-{number}",
             participants=cast,
-            chunks=[self._chunk(f"filler-{number}-{place}", place, cast) for place in range(MEMORIES_PER_SCENE)],
+            text="\n".join(each.content for each in chunks),
+            chunks=chunks,
         )
 
     def _chunk(self, chunk_id: str, place: int, cast: Sequence[str]) -> StoryMemoryChunk:
