@@ -318,13 +318,11 @@ class MemoryContextChain(StepwiseChain[ContextInput, SceneMemoryContext]):
         asked = self._search_request(run, deadline.share("search"))
         beside = self._reads_of_knowledge(run, state_ids)
         beside_s = deadline.share("knowledge").remaining_s
-        ended = self._scene_before(run)
-        if ended is not None and isinstance(self._memory, SceneTexts):
-            place = (ended.chapter_index, ended.scene_index)
-            beside["left_off"] = partial(self._memory.scene_text, request.project_id, *place, as_of=request.position)
+        last_scene = self._scene_before(run)
         outcomes = run_concurrently(
             {
                 **beside,
+                **self._reads_of_end(run, last_scene),
                 "search": partial(self._memory.search, asked),
                 "states": partial(
                     self._memory.get_entity_states, request.project_id, state_ids, as_of=request.position
@@ -338,11 +336,10 @@ class MemoryContextChain(StepwiseChain[ContextInput, SceneMemoryContext]):
                 ),
             },
             timeouts_s=dict.fromkeys(("search", "states", "timeline"), deadline.remaining_s)
-            | dict.fromkeys(beside, beside_s),
+            | dict.fromkeys((*beside, "left_off"), beside_s),
         )
-        if "left_off" in beside and ended is not None:
-            del beside["left_off"]
-            run = self._with_left_off(run, ended, outcomes.pop("left_off"))
+        if last_scene is not None and "left_off" in outcomes:
+            run = self._with_left_off(run, last_scene, outcomes.pop("left_off"))
         run = self._with_knowledge(run, {name: outcomes.pop(name) for name in beside})
         run = run.with_timings({stage: outcome.elapsed_s for stage, outcome in outcomes.items()})
         issues = (self._issue(stage, outcome) for stage, outcome in outcomes.items())
@@ -359,7 +356,16 @@ class MemoryContextChain(StepwiseChain[ContextInput, SceneMemoryContext]):
         """Return the scene whose end the context shows; None where there is none, or no room for it."""
         if not self._settings.left_off_budget:
             return None
-        return scene_before(known_story(run.request, run.outline).scenes, run.point_of_view)
+        scenes = known_story(run.request, run.outline).scenes
+        return scene_before(scenes, run.point_of_view, as_of=run.request.position)
+
+    def _reads_of_end(self, run: ContextRun, scene: OutlineScene | None) -> dict[str, Callable[[], Any]]:
+        """Return what is read to tell how a scene ended: nothing where the memory gives no texts."""
+        memory, request = self._memory, run.request
+        if scene is None or not isinstance(memory, SceneTexts):
+            return {}
+        place = (scene.chapter_index, scene.scene_index)
+        return {"left_off": partial(memory.scene_text, request.project_id, *place, as_of=request.position)}
 
     def _with_left_off(self, run: ContextRun, scene: OutlineScene, outcome: CallOutcome[Any]) -> ContextRun:
         """Return the run with the end of the scene before, or with the issue that says why it is missing."""

@@ -112,7 +112,7 @@ def assemble_context(
     names = {entity.entity_id: entity.name for entity in found.outline.entities}
     parts = assembler.parts(found, names)
     memories, shown, times = parts.memories, parts.states, parts.timeline
-    ended, unknown = _known_end(left_off, cut, point_of_view)
+    ended, unknown = _known_end(left_off, cut, point_of_view, names)
     before = [*ended.present, ended.location_id or ""] if ended else []
     report = ContextReport(
         planner=plan.planner,
@@ -154,14 +154,16 @@ def assemble_context(
 
 
 def _known_end(
-    left_off: LeftOff | None, cut: PointOfViewCut | None, point_of_view: PointOfView | None
+    left_off: LeftOff | None, cut: PointOfViewCut | None, point_of_view: PointOfView | None, names: Mapping[str, str]
 ) -> tuple[LeftOff | None, list[LeftOutItem]]:
     """Return the end of the scene before where the point of view saw all that it tells, else why it is left out."""
     if left_off is None or cut is None or point_of_view is None:
         return left_off, []
     place = (left_off.chapter_index, left_off.scene_index)
-    if cut.view is not None and cut.view.saw_told(left_off.text, *place):
-        return left_off, []
+    if cut.view is not None and cut.view.saw_told(f"{left_off.title}\n{left_off.text}", *place):
+        known_place = left_off.location_id if left_off.location_id in names else None
+        present = [each for each in left_off.present if each in names]
+        return left_off.model_copy(update={"location_id": known_place, "present": present}), []
     why = LeftOutWhy(code="not_known", values={"name": point_of_view.name})
     left_out = LeftOutItem(
         section="left_off", id=f"{place[0]}:{place[1]}", tokens=left_off.tokens, reason=why.sentence, why=why

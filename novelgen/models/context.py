@@ -406,6 +406,11 @@ class ContextDifference(BaseModel):
     )
 
     @property
+    def has_other_end(self) -> bool:
+        """Whether the scene before ends otherwise, or another one stands before."""
+        return bool(self.left_off_was or self.left_off_now)
+
+    @property
     def is_empty(self) -> bool:
         """Whether a scene writer is told the same by both."""
-        return not (self.states or self.memories or self.timeline or self.left_off_was or self.left_off_now)
+        return not (self.states or self.memories or self.timeline or self.has_other_end)

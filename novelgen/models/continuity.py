@@ -129,6 +129,10 @@ class DraftCheck(Shown, BaseModel):
     report: ContinuityReport = Field(default_factory=ContinuityReport)
 
     @property
-    def is_compared(self) -> bool:
-        """Whether there was anything to compare the draft with; without it, no finding says nothing."""
-        return self.checked.facts_before > 0
+    def compared_with(self) -> Literal["facts", "text", "nothing_stored", "nothing_read"]:
+        """What the draft was held against: with nothing, that there is no finding says nothing."""
+        if self.checked.facts_before:
+            return "facts"
+        if self.checked.model_calls:
+            return "text"
+        return "nothing_stored" if self.checked.rules else "nothing_read"

@@ -15,7 +15,7 @@ _ROMAN_DIGITS = (
     ["", "x", "xx", "xxx", "xl", "l", "lx", "lxx", "lxxx", "xc"],
     ["", "i", "ii", "iii", "iv", "v", "vi", "vii", "viii", "ix"],
 )
-_ROMAN_NUMERAL = re.compile("(c{0,3})(xc|xl|l?x{0,3})(ix|iv|v?i{0,3})", re.IGNORECASE)
+_ROMAN_NUMERAL = re.compile("(c{0,3})(xc|xl|l?x{0,3})(ix|iv|v?i{0,3})")
 NUMBER_WORDS = dict(
     zip("one two three four five six seven eight nine ten eleven twelve".split(), range(1, 13), strict=True)
 )
@@ -40,12 +40,12 @@ def chapter_number(title: str) -> int | None:
 
 def roman_number(text: str) -> int | None:
     """Return the value of a roman numeral below 400, or None when the text is none."""
-    match = _ROMAN_NUMERAL.fullmatch(text)
+    match = _ROMAN_NUMERAL.fullmatch(text.casefold())
     if not text or match is None:
         return None
     return sum(
-        value * digit.index(part.casefold())
-        for value, digit, part in zip((100, 10, 1), _ROMAN_DIGITS, match.groups(), strict=True)
+        value * digits.index(part)
+        for value, digits, part in zip((100, 10, 1), _ROMAN_DIGITS, match.groups(), strict=True)
     )
 
 

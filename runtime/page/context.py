@@ -333,13 +333,13 @@ def _why_not(frame: Frame, each: Any) -> str:
 def _told_difference(was: SceneMemoryContext, now: SceneMemoryContext, frame: Frame) -> dict[str, Any]:
     """Return what a change did: what came in, went, is told otherwise or moved, and the tokens of both."""
     difference = compare_contexts(was, now)
-    has_other_end = bool(difference.left_off_was or difference.left_off_now)
     changes = [
         *_changed_memories(difference),
         *_changed_states(difference, frame),
         *_changed_timeline(difference, frame),
-        *([Changed("left_off", was=difference.left_off_was, now=difference.left_off_now)] if has_other_end else []),
     ]
+    if difference.has_other_end:
+        changes.append(Changed("left_off", was=difference.left_off_was, now=difference.left_off_now))
     sections = [
         each
         for each in ("states", "left_off", "timeline", "memories", "hidden")

@@ -415,11 +415,14 @@ CHINESE = ViewLabels(
         "{} and {}: scenes together {}, never alone": "{}与{}：同场 {} 场，从未独处",
         "alone": "独处",
         "Continuity of scene {} of {}": "{} 场与前文是否相合（{}）",
-        "nothing contradicts the {} facts before it": "与前文已记下的 {} 条事实没有矛盾",
-        "nothing was compared: no facts are stored before this scene; write one down (novelgen note {0} …), state it "
-        "on a card (novelgen entity edit {0} …), or let a model read the scenes (novelgen extract {0})": (
-            "没有可对照的事实：本场之前什么也没有记下。先记一条（novelgen note {0} …）、"
-            "写下状态（novelgen entity edit {0} …），或让模型读出来（novelgen extract {0}）"
+        "nothing contradicts the {facts} facts before it": "与前文已记下的 {facts} 条事实没有矛盾",
+        "nothing contradicts the text before it": "与前文的文字没有矛盾",
+        "nothing was compared: the story before it could not be read": "没有对照：前文读不出来",
+        "nothing was compared: no facts are stored before this scene; write one down (novelgen note {project} …), "
+        "state it on a card (novelgen entity edit {project} …), or let a model read the scenes (novelgen extract "
+        "{project})": (
+            "没有可对照的事实：本场之前什么也没有记下。先记一条（novelgen note {project} …）、"
+            "写下状态（novelgen entity edit {project} …），或让模型读出来（novelgen extract {project}）"
         ),
         "sentences: {}, against scenes: {}, memories: {}": "{} 句，对照 {} 场、{} 条记忆",
         "evidence: {}": "依据 {} 条",

@@ -187,7 +187,7 @@ def print_difference(difference: ContextDifference, *, language: str, file: Path
     if difference.states:
         print_heading(words.states)
         _print_state_differences(difference.states, difference.names, language=language)
-    if difference.left_off_was or difference.left_off_now:
+    if difference.has_other_end:
         print_heading(words.left_off)
         print_text(f"- {difference.left_off_was or labels.nothing}\n+ {difference.left_off_now or labels.nothing}")
     if difference.timeline:

@@ -8,6 +8,7 @@ from novelgen.context.left_off import left_off, scene_before
 from novelgen.language.language import estimate_tokens
 from novelgen.memory.outline import OutlineScene
 from novelgen.models.context import LeftOff, PointOfView
+from novelgen.models.position import StoryPosition
 
 AT_THE_MILL = OutlineScene(1, 1, title="The mill", location_id="L0", participants=("C0", "C1"))
 ON_THE_ROAD = OutlineScene(1, 2, participants=("C1",))
@@ -69,10 +70,30 @@ def test_place_and_people_come_with_it() -> None:
 def test_a_point_of_view_goes_on_where_it_was(mode: str, character_id: str | None, expected: OutlineScene) -> None:
     """Where the unknown is set apart, the scene before is the last in which that one was."""
     view = PointOfView.model_validate({"character_id": character_id, "mode": mode})
-    assert scene_before([AT_THE_MILL, ON_THE_ROAD], view) is expected
+    assert scene_before([AT_THE_MILL, ON_THE_ROAD], view, as_of=StoryPosition(2)) is expected
 
 
 def test_before_the_first_scene_there_is_none() -> None:
     """Nothing was left off where nothing was told."""
-    assert scene_before([], None) is None
-    assert scene_before([AT_THE_MILL, ON_THE_ROAD], None) is ON_THE_ROAD
+    assert scene_before([], None, as_of=StoryPosition(2)) is None
+
+
+@pytest.mark.parametrize(("scene", "expected"), [(3, ON_THE_ROAD), (2, AT_THE_MILL), (1, None)])
+def test_a_memory_that_tells_the_future_is_passed_over(scene: int, expected: OutlineScene | None) -> None:
+    """The scene before lies strictly before the planned one, whatever an outline holds."""
+    assert scene_before([AT_THE_MILL, ON_THE_ROAD], None, as_of=StoryPosition(1, scene)) is expected
+
+
+def test_a_scene_of_two_million_characters_is_not_counted_sentence_by_sentence() -> None:
+    """However large scene and budget are, the text is counted a few dozen times."""
+    counted: list[int] = []
+
+    def count(text: str) -> int:
+        counted.append(len(text))
+        return len(text)
+
+    text = "She ran on. " * 20_000
+    found = left_off(AT_THE_MILL, text, budget_tokens=200_000, count_tokens=count)
+    assert found is not None
+    assert 199_000 < found.tokens <= 200_000
+    assert len(counted) < 40

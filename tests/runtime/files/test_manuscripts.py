@@ -125,7 +125,12 @@ def test_the_preview_has_one_line_per_chapter() -> None:
         ("Chapter mild", None),
         ("Prologue", None),
         ("iiv", None),
+        ("ıx", None),
+        ("x" * 10_000_000, None),
+        ("9" * 5_000, None),
+        ("CCCXCIX", 399),
     ],
+    ids=lambda value: str(value)[:20],
 )
 def test_numbers_of_headings(title: str, number: int | None) -> None:
     """Arabic, full-width, Chinese and roman numbers, and English words."""

@@ -48,7 +48,7 @@ def story(stores: MemoryStores) -> Story:
     return Story(stores, "mill")
 
 
-def tell(stores: MemoryStores, number: int, text: str, **memory: Any) -> None:
+def tell(stores: MemoryStores, number: int, text: str, *, title: str = "", **memory: Any) -> None:
     """Store a scene of chapter 1 with one memory."""
     says = {"memory_id": f"M{number}", "content": "They met.", "entities": PEOPLE.get(number, ["C0", "C1"]), **memory}
     record = SceneRecord.model_validate(
@@ -59,7 +59,7 @@ def tell(stores: MemoryStores, number: int, text: str, **memory: Any) -> None:
             "memories": [says],
         }
     )
-    ingest_scene(stores, "mill", SceneInput(chapter_index=1, scene_index=number, text=text, record=record))
+    ingest_scene(stores, "mill", SceneInput(chapter_index=1, scene_index=number, title=title, text=text, record=record))
 
 
 def context_of(story: Story, scene: int, **options: Any) -> SceneMemoryContext:
@@ -130,10 +130,14 @@ def test_a_point_of_view_goes_on_from_the_scene_it_was_in(story: Story) -> None:
     assert "bridge had fallen" not in context.as_prompt()
 
 
-def test_a_secret_in_the_end_of_the_scene_is_kept_from_who_was_there(stores: MemoryStores, story: Story) -> None:
+@pytest.mark.parametrize("is_in_title", [False, True], ids=["text", "title"])
+def test_a_secret_in_the_end_of_the_scene_is_kept_from_who_was_there(
+    stores: MemoryStores, story: Story, is_in_title: bool
+) -> None:
     """What somebody on stage does not know of the scene before keeps its words out, and the report says why."""
     secret = "Under her cloak Anna hid the silver key from Tom."
-    tell(stores, 4, f"Anna smiled. {secret}", content=secret, quote=secret, known_by=["C0"], hidden_from=["C1"])
+    title, text = (secret, "Anna smiled.") if is_in_title else ("", f"Anna smiled. {secret}")
+    tell(stores, 4, text, title=title, content=secret, known_by=["C0"], hidden_from=["C1"])
     hidden = context_of(story, 5, pov="Tom", knowledge="exclude")
     assert hidden.left_off is None
     assert "silver key" not in hidden.as_prompt()
@@ -142,11 +146,11 @@ def test_a_secret_in_the_end_of_the_scene_is_kept_from_who_was_there(stores: Mem
     assert [(each.id, each.text, each.reason) for each in left_out] == [("1:4", "", "Tom does not know all of it")]
     shown = context_of(story, 5, pov="Anna", knowledge="exclude").left_off
     assert shown is not None
-    assert secret in shown.text
+    assert secret in (shown.title if is_in_title else shown.text)
 
 
 def test_a_text_that_cannot_be_read_costs_nothing_else(story: Story, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A failing or hanging read of it is an issue of its own stage."""
+    """A read of it that fails is an issue of its own stage."""
 
     def fail(*_: Any, **__: Any) -> str:
         raise OSError("disk gone")

@@ -43,11 +43,15 @@ MAX_TEXT_SHOWN = 300
 MAX_EVIDENCE_SHOWN = 3
 """So many pieces of evidence are shown of a finding; all are in the JSON."""
 
-NOTHING_COMPARED = (
-    "nothing was compared: no facts are stored before this scene; write one down (novelgen note {0} …), state it "
-    "on a card (novelgen entity edit {0} …), or let a model read the scenes (novelgen extract {0})"
-)
-"""In place of an all-clear."""
+NO_FINDINGS = {
+    "facts": "nothing contradicts the {facts} facts before it",
+    "text": "nothing contradicts the text before it",
+    "nothing_stored": "nothing was compared: no facts are stored before this scene; write one down (novelgen note "
+    "{project} …), state it on a card (novelgen entity edit {project} …), or let a model read the scenes (novelgen "
+    "extract {project})",
+    "nothing_read": "nothing was compared: the story before it could not be read",
+}
+"""What is said where nothing was found, by what the draft was compared with."""
 
 
 @click.command(epilog=_EXAMPLES)
@@ -324,10 +328,9 @@ def _print_check(done: DraftCheck, *, with_waived: bool) -> None:
     print_heading(labels.value("Continuity of scene {} of {}").format(place, done.project_id))
     for issue in done.issues:
         _print_finding(issue, labels)
-    if not done.is_compared:
-        print_text(labels.value(NOTHING_COMPARED).format(done.project_id))
-    elif not done.issues:
-        print_text(labels.value("nothing contradicts the {} facts before it").format(done.checked.facts_before))
+    if not done.issues:
+        no_findings = labels.value(NO_FINDINGS[done.compared_with])
+        print_text(no_findings.format(facts=done.checked.facts_before, project=done.project_id))
     for issue in done.waived if with_waived else ():
         note = f": {issue.waived_note}" if issue.waived_note else ""
         print_text()

@@ -76,7 +76,7 @@ def test_help_imports_nothing_heavy(arguments: list[str]) -> None:
 
 
 def test_who_reads_a_story_imports_no_model_and_no_migrations() -> None:
-    """What answers a question about a stored story costs a second of imports less for it."""
+    """What answers a question about a stored story loads nothing that only models, servers or upgrades need."""
     code = (
         "import sys\nfrom runtime.doors.operations import OPERATIONS\n"
         f"read = [each for each in OPERATIONS if each.http.startswith('GET ') and each.name not in {MODELS_OWN!r}]\n"
