@@ -20,6 +20,18 @@ _SMALL_NUMBERS = """
     eighteen nineteen
 """.split()
 _TENS = "twenty thirty forty fifty sixty seventy eighty ninety".split()
+_SMALL_ORDINALS = """
+    first second third fourth fifth sixth seventh eighth ninth tenth eleventh twelfth thirteenth fourteenth fifteenth
+    sixteenth seventeenth eighteenth nineteenth
+""".split()
+ENGLISH_CARDINALS = _SMALL_NUMBERS[1:] + [
+    f"{ten}-{_SMALL_NUMBERS[unit]}" if unit else ten for ten in _TENS for unit in range(10)
+]
+"""From one to ninety-nine."""
+ENGLISH_ORDINALS = _SMALL_ORDINALS + [
+    f"{ten}-{_SMALL_ORDINALS[unit - 1]}" if unit else f"{ten[:-1]}ieth" for ten in _TENS for unit in range(10)
+]
+"""From the first to the ninety-ninth."""
 _ENGLISH_VALUES = {
     **{word: value for value, word in enumerate(_SMALL_NUMBERS)},
     **{word: 10 * value for value, word in enumerate(_TENS, 2)},

@@ -11,7 +11,13 @@ import re
 from typing import Any
 
 from novelgen.language.hours import read_hours
-from novelgen.language.numerals import CHINESE_NUMERAL, ENGLISH_NUMERAL, chinese_number, english_number
+from novelgen.language.numerals import (
+    CHINESE_NUMERAL,
+    ENGLISH_NUMERAL,
+    ENGLISH_ORDINALS,
+    chinese_number,
+    english_number,
+)
 from novelgen.language.past import tells_of_past
 from novelgen.models.story_time import DaySpan, Season, ToldTime
 
@@ -24,11 +30,7 @@ MAX_COUNT = 100_000
 _MONTHS = "january february march april may june july august september october november december".split()
 _WEEKDAYS = "monday tuesday wednesday thursday friday saturday sunday".split()
 _MONTH = rf"(?P<name>{'|'.join(_MONTHS)})"
-_ORDINAL_WORDS = (
-    "first second third fourth fifth sixth seventh eighth ninth tenth eleventh twelfth thirteenth fourteenth fifteenth"
-    " sixteenth seventeenth eighteenth nineteenth twentieth twenty-first twenty-second twenty-third twenty-fourth"
-    " twenty-fifth twenty-sixth twenty-seventh twenty-eighth twenty-ninth thirtieth thirty-first"
-).split()
+_ORDINAL_WORDS = ENGLISH_ORDINALS[:31]
 _DAY = rf"(?P<day>(?:3[01]|[12]\d|0?[1-9])(?:st|nd|rd|th)?|{'|'.join(reversed(_ORDINAL_WORDS))})\b"
 _YEAR = r"(?P<year>1\d{3}|20\d{2}|21\d{2})\b"
 _ENGLISH_DATES = tuple(

@@ -29,6 +29,7 @@ from runtime.files.author_remarks import Remark
 from runtime.files.manuscripts import (
     Manuscript,
     ManuscriptChapter,
+    OddNumber,
     holds_manuscripts,
     is_manuscript,
     is_manuscript_folder,
@@ -411,7 +412,10 @@ class SourceImport(ImportResult):
     title: str = Field(default="", description="Of a manuscript: that of its file or folder.")
     chapters: list[ManuscriptChapter] = Field(default_factory=list, description="Of a manuscript.")
     parts: list[StoryPart] = Field(default_factory=list, description="Volumes of a manuscript.")
-    left_out: str = Field(default="", description="What a manuscript has before its first chapter.")
+    left_out: str = Field(default="", description="Title page, contents, and the like before a manuscript's volumes.")
+    odd_numbers: list[OddNumber] = Field(
+        default_factory=list, description="Headings of a manuscript that do not follow the last one."
+    )
     remarks: list[Remark] = Field(
         default_factory=list, description="What the author says to readers in a manuscript; left out."
     )
@@ -491,7 +495,7 @@ def _import_manuscript(
     result = import_story(stores, project_id, IncomingStory(contents, followed.scenes), update=update, **options)
     if not options["dry_run"]:
         follow_volumes(stores, project_id, manuscript.parts)
-    told = manuscript.model_dump(include={"left_out", "encodings", "unreadable", "passed_over"})
+    told = manuscript.model_dump(include={"left_out", "odd_numbers", "encodings", "unreadable", "passed_over"})
     return SourceImport(
         **dict(result),
         **told,

@@ -3,29 +3,37 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from bisect import bisect
+from collections.abc import Sequence
+from itertools import pairwise, takewhile
+from statistics import median
 from typing import Literal, NamedTuple
 
 from novelgen.language.numerals import CHINESE_NUMERAL
-from runtime.files.chapter_text import ENDS_OF_SENTENCES, NUMBER_WORDS, chapter_number
+from runtime.files.chapter_text import CHAPTER_WORDS, ENDS_OF_SENTENCES, NUMBER_WORDS, chapter_number
 
 HeadingKind = Literal["chapter", "named", "volume"]
 """`named` is a chapter without a number, such as a prologue."""
 
 _ROMAN = r"(?:[IVXLC]+|[ivxlc]+)"
-_WORD = f"(?i:{'|'.join(NUMBER_WORDS)})"
+_WORD = f"(?i:{'|'.join(sorted((re.sub('-', '[ -]', word) for word in NUMBER_WORDS), key=len, reverse=True))})"
 _MARK = r"^\s{0,3}(?:#{1,6}\s*)?[【\[]?"
 _END = r"[】\]]?\s*$"
-_SECTION = r"(?:\s*[（(]?[上中下][）)]?|\s*[（(][一二三四五六七八九十\d]+[）)])?"
-"""第十二章上, 第十二章（二）: a chapter that its author posted in pieces."""
+_SECTION = r"(?:\s*[：:]?\s*(?:[（(][^（()）\n]{1,10}[）)]|[上中下]))?"
+"""第十二章上, 第十二章（二）: a chapter that its author posted in pieces; 第三章（补更）: a word to readers."""
 _TITLE = r"(?:$|[】\]\s:：、.．·—-].{0,60}?)"
 _CHINESE_CHAPTER = re.compile(rf"{_MARK}(?P<title>第\s*{CHINESE_NUMERAL}\s*[章回]{_SECTION}{_TITLE}){_END}")
 # Many sites print 第一章陨落 without a gap; a sentence that begins so ends in a stop.
 _CLOSE_CHAPTER = re.compile(rf"{_MARK}(?P<title>第\s*{CHINESE_NUMERAL}\s*章[^\s，。；,;：:“”「」]{{1,20}}){_END}")
 _LESSER_CHAPTER = re.compile(rf"{_MARK}(?P<title>第\s*{CHINESE_NUMERAL}\s*[节節话話集]{_TITLE}){_END}")
 # A title may follow the number, a sentence not: "Chapter 2 The Storm", but not "Chapter two was over".
-_ENGLISH_NUMBER = rf"\s+(?:\d+|{_ROMAN}|{_WORD})(?:\s*$|\s*[.:—–-].{{0,80}}|\s+[A-Z\d\"'“‘].{{0,80}})\s*$"
-_ENGLISH_CHAPTER = re.compile(rf"{_MARK}(?P<title>(?i:chapter){_ENGLISH_NUMBER})")
+_ENGLISH_NUMBER = (
+    rf"\s+(?:(?i:the)\s+)?(?:\d+|{_ROMAN}|{_WORD})(?:\s*$|\s*[.:—–-].{{0,80}}|\s+[A-Z\d\"'“‘].{{0,80}})\s*$"
+)
+_ENGLISH_CHAPTER = re.compile(rf"{_MARK}(?P<title>(?i:{CHAPTER_WORDS}){_ENGLISH_NUMBER})")
+_LONG_HEADING = re.compile(rf"{_MARK}(?i:{CHAPTER_WORDS})\s+(?:\d+|{_ROMAN})[.:—–-].{{40,}}")
+"""A title so long that it may go on in the next lines, and may break after a comma."""
+MOST_TITLE_LINES = 5
 _ENGLISH_VOLUME = re.compile(rf"{_MARK}(?P<title>(?i:volume|vol\.|book|part){_ENGLISH_NUMBER})")
 _NAMED_CHAPTER = re.compile(
     rf"{_MARK}(?P<title>(?i:prologue|epilogue|interlude|foreword|preface|afterword)(?:\s*$|\s+{_ROMAN}\s*$|\s+\d+\s*$|\s*[.:—–-].{{0,60}})"
@@ -39,6 +47,9 @@ _VOLUME_AND_CHAPTER = re.compile(
 )
 _MARKDOWN_HEADING = re.compile(r"^ {0,3}(?P<level>#{1,2})\s+(?P<title>.+?)\s*#*\s*$")
 _BARE_NUMERAL = re.compile(rf"^\s*(?P<title>{_ROMAN}|\d{{1,3}})[.．、]?\s*$", re.IGNORECASE)
+_TITLED_NUMERAL = re.compile(
+    rf"^\s*(?P<title>(?:{_ROMAN}|\d{{1,3}})(?:[.．、:—–-]+\s*|\s{{2,}})[A-Z\"'“‘\u3400-\u9fff].{{0,70}}?)\s*$"
+)
 
 
 class Heading(NamedTuple):
@@ -47,16 +58,28 @@ class Heading(NamedTuple):
     line: int
     title: str
     kind: HeadingKind = "chapter"
+    end: int | None = None
+    """The line after it, where its title takes more than one line."""
+
+    @property
+    def text_from(self) -> int:
+        """The first line of what it begins."""
+        return self.end or self.line + 1
 
 
 def find_headings(lines: Sequence[str]) -> list[Heading]:
     """Return the headings of a book in the order of their lines.
 
-    Chapters are `第三回 …`, `第12章`, `Chapter IV. …`, `Prologue`, `楔子`, `番外`; where none of these has a
-    number, `第3节`, `第3话`. Volumes are `第一卷 …`, `卷二`, `Volume II`, `Book One`, `Part 3`; where there are
-    only volumes, they are the chapters. Without any of these the Markdown headings of the highest level that
-    occurs more than once are the chapters, else lines with nothing but numerals that count up from 1.
+    Chapters are `第三回 …`, `第12章`, `Chapter IV. …`, `Chapter the First`, `Prologue`, `楔子`, `番外`; where none of
+    these has a number, `第3节`, `第3话`. Volumes are `第一卷 …`, `卷二`, `Volume II`, `Book One`, `Part 3`. Where no
+    chapter says so, the Markdown headings of the highest level that occurs more than once are the chapters, else lines
+    with nothing but numerals that count up from 1, or with numerals and titles that do; else the volumes are. A table
+    of contents is none of it.
     """
+    return _without_contents(lines, _all_headings(lines))
+
+
+def _all_headings(lines: Sequence[str]) -> list[Heading]:
     volumes = [*_matching(lines, _CHINESE_VOLUME, "volume"), *_matching(lines, _ENGLISH_VOLUME, "volume")]
     numbered = numbered_headings(lines)
     named = _matching(lines, _NAMED_CHAPTER, "named")
@@ -65,18 +88,20 @@ def find_headings(lines: Sequence[str]) -> list[Heading]:
         apart = [each for each in volumes if each.line not in taken]
         together = _volumes_beside_chapters(lines)
         return sorted([*numbered, *named, *apart, *together], key=lambda each: (each.line, each.kind != "volume"))
-    if volumes:
-        return sorted([*named, *(each._replace(kind="chapter") for each in volumes)])
-    for level in ("#", "##"):
-        marked = [
-            Heading(index, match["title"])
-            for index, line in enumerate(lines)
-            if (match := _MARKDOWN_HEADING.match(line)) and match["level"] == level
-        ]
-        if len(marked) > 1:
-            return marked
-    bare = list(_counting_up(_matching(lines, _BARE_NUMERAL, "chapter")))
-    return bare if len(bare) > 1 else []
+    if not volumes:
+        for level in ("#", "##"):
+            marked = [
+                Heading(index, match["title"])
+                for index, line in enumerate(lines)
+                if (match := _MARKDOWN_HEADING.match(line)) and match["level"] == level
+            ]
+            if len(marked) > 1:
+                return marked
+    for pattern, fewest in ((_BARE_NUMERAL, max(2, len(volumes))), (_TITLED_NUMERAL, max(3, len(volumes)))):
+        counted = _counting_up(lines, _matching(lines, pattern, "chapter"), volumes)
+        if len(counted) >= fewest:
+            return sorted([*named, *counted, *volumes])
+    return sorted([*named, *(each._replace(kind="chapter") for each in volumes)])
 
 
 def numbered_headings(lines: Sequence[str]) -> list[Heading]:
@@ -107,19 +132,80 @@ def _volumes_beside_chapters(lines: Sequence[str]) -> list[Heading]:
 
 def _matching(lines: Sequence[str], pattern: re.Pattern[str], kind: HeadingKind) -> list[Heading]:
     return [
-        Heading(index, match["title"].strip(), kind)
+        _whole_title(lines, index, match["title"].strip(), kind)
         for index, line in enumerate(lines)
         if (match := _matched(line, pattern))
     ]
 
 
 def _matched(line: str, pattern: re.Pattern[str]) -> re.Match[str] | None:
-    return None if line.rstrip().endswith(ENDS_OF_SENTENCES) else pattern.match(line)
+    is_sentence = line.rstrip().endswith(ENDS_OF_SENTENCES) and not _LONG_HEADING.match(line)
+    return None if is_sentence else pattern.match(line)
 
 
-def _counting_up(headings: Sequence[Heading]) -> Iterator[Heading]:
+def _whole_title(lines: Sequence[str], index: int, title: str, kind: HeadingKind) -> Heading:
+    """Let a long title go on to the empty line that ends it; text that follows at once is longer than a title."""
+    if not _LONG_HEADING.match(lines[index]) or (index and lines[index - 1].strip()):
+        return Heading(index, title, kind)
+    further = list(takewhile(str.strip, lines[index + 1 : index + 1 + MOST_TITLE_LINES]))
+    if not further or len(further) == MOST_TITLE_LINES:
+        return Heading(index, title, kind)
+    return Heading(index, " ".join([title, *(line.strip() for line in further)]), kind, index + 1 + len(further))
+
+
+def _counting_up(lines: Sequence[str], found: Sequence[Heading], volumes: Sequence[Heading]) -> list[Heading]:
+    """Return those that count up from 1, in a volume again or further; those of a table of contents have no text."""
+    counted: list[Heading] = []
+    numbers = [_number(heading) for heading in found]
+    breaks = [volume.line for volume in volumes]
     wanted = 1
-    for heading in headings:
-        if chapter_number(heading.title) == wanted:
-            yield heading
-            wanted += 1
+    for index, (heading, number) in enumerate(zip(found, numbers, strict=True)):
+        begins_anew = number == 1 and counted and bisect(breaks, counted[-1].line) < bisect(breaks, heading.line)
+        if number != wanted and not begins_anew:
+            continue
+        after = (found[at].line for at in range(index + 1, len(found)) if numbers[at] in (1, number + 1))
+        volume = bisect(breaks, heading.line)
+        end = min(next(after, len(lines)), breaks[volume] if volume < len(breaks) else len(lines))
+        if any(line.strip() for line in lines[heading.text_from : end]):
+            counted.append(heading)
+            wanted = number + 1
+    return counted
+
+
+SHORT_ENTRY = 400
+"""So many characters are told of a chapter in a table of contents at most, on average."""
+
+
+def _without_contents(lines: Sequence[str], headings: Sequence[Heading]) -> list[Heading]:
+    """Take the entries of a table of contents out: chapters with hardly a text, of which longer ones follow.
+
+    What follows its last entry, a title page or a preface, begins no chapter either.
+    """
+    if not headings:
+        return []
+    ends = [each.line for each in headings[1:]] + [len(lines)]
+    sizes = [
+        sum(len(line.strip()) for line in lines[each.text_from : end]) for each, end in zip(headings, ends, strict=True)
+    ]
+    numbered = [index for index, each in enumerate(headings) if each.kind == "chapter"]
+    starts = numbered[:1] + [
+        index for before, index in pairwise(numbered) if _number(headings[index]) <= _number(headings[before])
+    ]
+    begin = 0
+    for start, following in pairwise(starts):
+        entries = [sizes[index] for index in numbered if start <= index < following][:-1]
+        rest = [sizes[index] for index in numbered if index >= following]
+        is_contents = bool(entries) and median(entries) <= min(SHORT_ENTRY, median(rest) / 4)
+        if not is_contents:
+            break
+        begin = following
+    kept = list(headings[begin:])
+    # What stands between the contents and the first chapter and is not told of again is a preface or a volume's name.
+    later = {each.title.casefold() for each in kept}
+    last = max((index for index in numbered if index < begin), default=-1)
+    apart = [each for each in headings[last + 1 : begin] if each.title.casefold() not in later]
+    return [*apart, *kept]
+
+
+def _number(heading: Heading) -> int:
+    return chapter_number(heading.title) or 0

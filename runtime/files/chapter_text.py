@@ -7,7 +7,7 @@ import unicodedata
 from dataclasses import dataclass, field
 
 from novelgen.language.language import CJK_RANGES, count_cjk
-from novelgen.language.numerals import CHINESE_NUMERAL, chinese_number
+from novelgen.language.numerals import CHINESE_NUMERAL, ENGLISH_CARDINALS, ENGLISH_ORDINALS, chinese_number
 from novelgen.models.plan import GeneratedChapter, GeneratedScene
 
 _ROMAN_DIGITS = (
@@ -16,11 +16,14 @@ _ROMAN_DIGITS = (
     ["", "i", "ii", "iii", "iv", "v", "vi", "vii", "viii", "ix"],
 )
 _ROMAN_NUMERAL = re.compile("(c{0,3})(xc|xl|l?x{0,3})(ix|iv|v?i{0,3})")
-NUMBER_WORDS = dict(
-    zip("one two three four five six seven eight nine ten eleven twelve".split(), range(1, 13), strict=True)
-)
+NUMBER_WORDS = {
+    word: number for words in (ENGLISH_CARDINALS, ENGLISH_ORDINALS) for number, word in enumerate(words, start=1)
+}
+"""Numbers below a hundred as headings write them: `three`, `third`, `twenty-one`, `twenty-first`."""
+CHAPTER_WORDS = "chapter|chap\\.|stave|canto"
 _NUMBERED = re.compile(
-    rf"^(?:第\s*(?P<chinese>{CHINESE_NUMERAL})\s*[章回节節话話集]|(?:(?:chapter|part)\s+)?(?P<latin>\d{{1,9}}|[a-z]{{1,11}})\b)",
+    rf"^(?:第\s*(?P<chinese>{CHINESE_NUMERAL})\s*[章回节節话話集]"
+    rf"|(?:(?:{CHAPTER_WORDS}|part)\s+)?(?:the\s+)?(?P<latin>\d{{1,9}}|[a-z]{{1,11}}(?:[ -][a-z]{{3,7}})?)\b)",
     re.IGNORECASE,
 )
 
@@ -35,7 +38,8 @@ def chapter_number(title: str) -> int | None:
     text = match["latin"].casefold()
     if text.isdigit():
         return int(text)
-    return NUMBER_WORDS.get(text) or roman_number(text)
+    first = re.split(r"[ -]", text)[0]
+    return NUMBER_WORDS.get(text.replace(" ", "-")) or NUMBER_WORDS.get(first) or roman_number(first)
 
 
 def roman_number(text: str) -> int | None:

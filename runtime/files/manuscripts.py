@@ -7,7 +7,8 @@ import unicodedata
 from collections.abc import Callable, Sequence
 from itertools import groupby, pairwise
 from pathlib import Path
-from typing import NamedTuple
+from statistics import median
+from typing import Literal, NamedTuple
 
 from pydantic import BaseModel, Field
 
@@ -36,6 +37,10 @@ _FIRST_NAME = re.compile(r"(?:prologue|foreword|preface|楔子|序|引子|引言
 _LAST_NAME = re.compile(r"(?:epilogue|afterword|终|終|尾声|尾聲|后记|後記|番外|外传|完本)", re.IGNORECASE)
 
 
+MAX_TITLE_PAGE = 1_500
+"""So many characters between a volume's heading and its first chapter are a title page at most."""
+
+
 class ManuscriptScene(BaseModel):
     """A scene as the preview shows it."""
 
@@ -56,13 +61,25 @@ class ManuscriptChapter(BaseModel):
     cut: list[ManuscriptScene] = Field(default_factory=list, description="Its scenes, where there are several.")
 
 
+class OddNumber(BaseModel):
+    """A chapter's heading that does not follow the one before: a chapter is missing, or stands there twice."""
+
+    title: str
+    number: int
+    after: int = Field(description="Number of the heading before it.")
+    kind: Literal["missing", "doubled", "out_of_order"] = Field(
+        description="Numbers are left out before it, it is the one before once more, or a lower one."
+    )
+
+
 class Manuscript(BaseModel):
     """A manuscript that was split."""
 
     title: str
     chapters: list[GeneratedChapter] = Field(default_factory=list)
     parts: list[StoryPart] = Field(default_factory=list, description="Its volumes.")
-    left_out: str = Field(default="", description="What stands before the first chapter: title page, contents.")
+    left_out: str = Field(default="", description="Title page, contents, and the like before volumes.")
+    odd_numbers: list[OddNumber] = Field(default_factory=list, description="Headings that do not follow the last one.")
     remarks: list[Remark] = Field(default_factory=list, description="What the author says to readers; left out.")
     encodings: list[str] = Field(default_factory=list, description="Of the files, each once.")
     unreadable: int = Field(default=0, description="Damaged places in the files, marked U+FFFD in the text.")
@@ -155,18 +172,27 @@ def split_manuscript(text: str, *, title: str = "", keep_remarks: bool = False) 
     headings = find_headings(lines)
     if not headings:
         pieces = [_Piece("", text, None, "")]
-        front = ""
+        left_out = ""
     else:
-        pieces = _pieces(lines, headings)
-        front = "\n".join(lines[: headings[0].line]).strip()
-    return _assembled(pieces, title=title, left_out=front, keep_remarks=keep_remarks)
+        pieces, title_pages = _without_title_pages(_pieces(lines, headings))
+        left_out = "\n\n".join(filter(None, ["\n".join(lines[: headings[0].line]).strip(), *title_pages]))
+    return _assembled(pieces, title=title, left_out=left_out, keep_remarks=keep_remarks)
+
+
+def _without_title_pages(pieces: Sequence[_Piece]) -> tuple[list[_Piece], list[str]]:
+    """Part the chapters from what stands between a volume's heading and its first chapter and is too short for one."""
+    sizes = [len(each.body) for each in pieces if each.title != each.volume]
+    most = min(MAX_TITLE_PAGE, median(sizes) / 10) if sizes else 0
+    is_page = [each.title == each.volume and len(each.body) < most for each in pieces]
+    kept = [each for each, is_one in zip(pieces, is_page, strict=True) if not is_one]
+    return kept, [f"{each.title}\n{each.body.strip()}" for each, is_one in zip(pieces, is_page, strict=True) if is_one]
 
 
 def _pieces(lines: Sequence[str], headings: Sequence[Heading], *, volume: str = "") -> list[_Piece]:
     ends = [heading.line for heading in headings[1:]] + [len(lines)]
     pieces: list[_Piece] = []
     for heading, end in zip(headings, ends, strict=True):
-        body = "\n".join(lines[heading.line + 1 : end])
+        body = "\n".join(lines[heading.text_from : end])
         if heading.kind == "volume":
             volume = heading.title
         if body.strip():
@@ -178,7 +204,7 @@ def _pieces(lines: Sequence[str], headings: Sequence[Heading], *, volume: str = 
 
 def _assembled(pieces: Sequence[_Piece], *, title: str, left_out: str, keep_remarks: bool) -> Manuscript:
     """Number the pieces, join those of one number, and split each into scenes."""
-    manuscript = Manuscript(title=title, left_out=left_out)
+    manuscript = Manuscript(title=title, left_out=left_out, odd_numbers=_odd_numbers(pieces))
     volumes: dict[int, str] = {}
     for piece, number in zip(pieces, _numbers(pieces), strict=True):
         body, remarks = (piece.body, []) if keep_remarks else without_remarks(piece.body, chapter_number=number)
@@ -237,6 +263,21 @@ def _numbers(pieces: Sequence[_Piece]) -> list[int]:
             given = numbers[-1] + 1 if is_free else numbers[-1]
         numbers.append(given)
     return numbers
+
+
+def _odd_numbers(pieces: Sequence[_Piece]) -> list[OddNumber]:
+    """Return the headings that do not follow the one before; a volume may begin at 1 again."""
+    numbered = [(piece, piece.number) for piece in pieces if piece.number is not None]
+    return [
+        OddNumber(
+            title=piece.title,
+            number=number,
+            after=before,
+            kind="missing" if number > before else "doubled" if number == before else "out_of_order",
+        )
+        for (_, before), (piece, number) in pairwise(numbered)
+        if number not in (1, before + 1) and not (number == before and _is_continued(pieces, number))
+    ]
 
 
 def _is_continued(pieces: Sequence[_Piece], number: int) -> bool:
@@ -310,10 +351,29 @@ def _read_folder(folder: Path, *, keep_remarks: bool, every_file: bool) -> Manus
         unreadable += decoded.unreadable
         volume = file.parent.name if file.parent != folder else pieces[-1].volume if pieces else ""
         pieces += _pieces_of_file(decoded.text, name, volume)
-    manuscript = _assembled(pieces, title=folder.resolve().name, left_out="", keep_remarks=keep_remarks)
+    manuscript = _assembled(
+        _numbered_by_headings(pieces), title=folder.resolve().name, left_out="", keep_remarks=keep_remarks
+    )
     return manuscript.model_copy(
         update={"encodings": sorted(set(encodings)), "unreadable": unreadable, "passed_over": passed_over}
     )
+
+
+def _numbered_by_headings(pieces: Sequence[_Piece]) -> Sequence[_Piece]:
+    """Let a folder's chapters bear the numbers of their headings, as in one file, where these follow one another.
+
+    `第001章 楔子.txt` is the first file and no first chapter.
+    """
+    headings = [heading_of(piece.title) for piece in pieces]
+    told = [chapter_number(each.title) for each in headings if each is not None and each.kind == "chapter"]
+    numbers = [each for each in told if each is not None]
+    if not numbers or None in headings or any(later <= earlier for earlier, later in pairwise(numbers)):
+        return pieces
+    return [
+        piece._replace(number=chapter_number(each.title) if each.kind == "chapter" else None)
+        for piece, each in zip(pieces, headings, strict=True)
+        if each is not None
+    ]
 
 
 def _pieces_of_file(text: str, name: _ChapterName, volume: str) -> list[_Piece]:

@@ -335,6 +335,13 @@ CHINESE = ViewLabels(
         "read as": "文件编码",
         "damaged places": "损坏之处",
         "passed over": "略过的文件",
+        "{title} follows chapter {after}: what lies between is missing, or its heading was not recognised": (
+            "第{after}章之后是“{title}”：中间的章缺失，或标题没有认出"
+        ),
+        "{title} stands there twice": "“{title}”出现了两次",
+        "{title} follows chapter {after}: the chapters are counted in the order of the file": (
+            "第{after}章之后是“{title}”：各章按文件中的顺序编号"
+        ),
         "new scenes": "新场次",
         "changed scenes": "更改的场次",
         "new notes": "新笔记",

@@ -77,6 +77,85 @@ def test_bare_numerals_that_count_up() -> None:
     assert [(number, title) for number, title, _ in _shape(split_manuscript(text))] == [(1, "I"), (2, "II"), (3, "III")]
 
 
+_LONG = "The lamp was lit before the boats came in, and nobody on the quay asked whose hand had done it. " * 6
+
+
+def test_numerals_in_books_count_on_or_begin_anew() -> None:
+    """Bare numerals below volumes are chapters: the second book goes on with 3, or begins at 1 again."""
+    for later in ("III.", "I."):
+        text = f"Book One\n\nI.\n\n{_LONG}\n\nII.\n\n{_LONG}\n\nBook Two\n\n{later}\n\n{_LONG}"
+        manuscript = split_manuscript(text)
+        assert [number for number, _, _ in _shape(manuscript)] == [1, 2, 3]
+        assert [(each.title, each.first_chapter) for each in manuscript.parts] == [("Book One", 1), ("Book Two", 3)]
+
+
+def test_numerals_with_titles_are_chapters_where_they_count_up() -> None:
+    """`1. The Quay` begins a chapter; the same lines in the contents do not."""
+    names = ("The Quay", "The Lamp", "The Boat")
+    contents = "\n".join(f"{number}. {name}" for number, name in enumerate(names, start=1))
+    chapters = "\n\n".join(f"{number}. {name}\n\n{_LONG}" for number, name in enumerate(names, start=1))
+    manuscript = split_manuscript(f"The Salt House\n\n{contents}\n\n{chapters}")
+    assert [title for _, title, _ in _shape(manuscript)] == ["1. The Quay", "2. The Lamp", "3. The Boat"]
+    assert split_manuscript(f"1. Salt\n2. Oil\n\n{_LONG}").chapters[0].chapter_title == ""
+
+
+def test_contents_are_no_chapters_whatever_follows_them() -> None:
+    """Entries with a line each, and the preface behind the last one, are left out; a named preface is kept."""
+    entries = "\n".join(f"Chapter {number}. A title\nAda lights the lamp.—Ben sees it." for number in (1, 2, 3))
+    chapters = "\n\n".join(f"Chapter {number}. A title\n\n{_LONG}" for number in (1, 2, 3))
+    plain = split_manuscript(f"{entries}\n\nPrinted at the quay.\n\n{chapters}")
+    assert [number for number, _, _ in _shape(plain)] == [1, 2, 3]
+    assert "Printed at the quay." in plain.left_out
+    named = split_manuscript(f"{entries}\nEpilogue\n\nPreface\n\n{_LONG}\n\n{chapters}\n\nEpilogue\n\n{_LONG}")
+    assert [title.partition(".")[0] for _, title, _ in _shape(named)] == [
+        "Preface",
+        "Chapter 1",
+        "Chapter 2",
+        "Chapter 3",
+        "Epilogue",
+    ]
+
+
+def test_the_title_page_of_a_volume_is_no_chapter() -> None:
+    """A few lines between a volume's heading and its first chapter are left out and listed; a prologue stays."""
+    chapters = "\n\n".join(f"Chapter {number}\n\n{_LONG * 3}" for number in (1, 2))
+    page = split_manuscript(f"{chapters}\n\nVOL. II.\n\nLondon:\nat the Quay.\n\n{chapters}")
+    assert [title for _, title, _ in _shape(page)] == ["Chapter 1", "Chapter 2"] * 2
+    assert page.left_out == "VOL. II.\nLondon:\nat the Quay."
+    assert page.parts[0].title == "VOL. II."
+    told = split_manuscript(f"{chapters}\n\nVOL. II.\n\n{_LONG}\n\n{chapters}")
+    assert len(told.chapters) == 5
+
+
+def test_a_long_title_goes_on_in_the_next_lines() -> None:
+    """A title that breaks after a comma is a title; text that follows a short one at once is text."""
+    long = "Chapter 2: In Which Ada, the Keeper of the Light, and Ben,\nWho Has Never Rowed, Set Out"
+    manuscript = split_manuscript(f"Chapter 1: The Quay\nShe came.\n\n{long}\n\nThey rowed.")
+    assert _shape(manuscript) == [
+        (1, "Chapter 1: The Quay", ["She came."]),
+        (2, " ".join(long.split()), ["They rowed."]),
+    ]
+
+
+def test_numbers_that_do_not_follow_are_told() -> None:
+    """A gap, a chapter that stands there twice and one out of order are named; a new volume's 1 is none of these."""
+    text = "\n\n".join(f"第{number}章 灯\n\n雪。" for number in (1, 2, 4, 4, 3, 1, 2))
+    assert [(each.kind, each.number, each.after) for each in split_manuscript(text).odd_numbers] == [
+        ("missing", 4, 2),
+        ("doubled", 4, 4),
+        ("out_of_order", 3, 4),
+    ]
+
+
+def test_a_folder_has_the_numbers_of_its_headings(tmp_path: Path) -> None:
+    """A prologue in 第001章.txt is chapter 0 as in one file; where headings contradict each other the names count."""
+    for number, title in enumerate(("楔子", "第一章 灯", "第二章 雪"), start=1):
+        (tmp_path / f"第{number:03}章 {title}.txt").write_text(f"{title}\n\n雪下了一夜。", encoding="utf-8")
+    assert [number for number, _, _ in _shape(read_manuscript(tmp_path))] == [0, 1, 2]
+    (tmp_path / "第004章.txt").write_text("第一章 夜\n\n灯灭了。", encoding="utf-8")
+    assert [number for number, _, _ in _shape(read_manuscript(tmp_path))] == [1, 2, 3, 4]
+
+
 @pytest.mark.parametrize(
     "text", ["Chapter one of my life was over, and he knew it.\n\nI\n\nwas there.", "他说第一章写完了。\n\n她笑。"]
 )

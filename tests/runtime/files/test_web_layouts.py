@@ -67,7 +67,13 @@ def test_numbers_that_begin_anew_in_each_volume_are_counted_on() -> None:
         ("第十二回 雪夜问灯", 12),
         ("第十二话 雪夜", 12),
         ("### 第十二章 雪夜", 12),
+        ("第12章（补更） 雪夜", 12),
+        ("第十二章 （求月票）雪夜", 12),
         ("CHAPTER XII", 12),
+        ("Chapter Twelve", 12),
+        ("CHAPTER THE TWENTY-FIRST", 21),
+        ("Chapter Thirty Two. Snow", 32),
+        ("STAVE FOUR: Snow", 4),
         ("Chapter 12 - Snow", 12),
     ],
 )
@@ -133,6 +139,10 @@ def test_a_chapter_posted_in_pieces_is_one() -> None:
         "手机用户请浏览m.example.com阅读，更优质的阅读体验。",
         "本章未完，请点击下一页继续阅读",
         "求打赏求收藏",
+        "首页|原创书库|现代|古代|排行榜",
+        "上一章 返回目录 下一章",
+        "后一页",
+        "本站长期招收作品更新管理员",
         "Thanks for reading! Please vote and comment.",
     ],
 )
@@ -152,6 +162,8 @@ def test_remarks_are_left_out_and_listed(remark: str) -> None:
         "他感谢她的支持。",
         "信上只有一句话，P.S. bring the lamp.",
         "He thanked her for reading the letter.",
+        "他把书翻到下一页，停住了。",
+        "本站的灯还亮着。",
     ],
 )
 def test_what_the_story_may_hold_stays(line: str) -> None:

@@ -150,6 +150,13 @@ def import_command(
         report_warning(issue.message)
 
 
+_ODD_NUMBERS = {
+    "missing": "{title} follows chapter {after}: what lies between is missing, or its heading was not recognised",
+    "doubled": "{title} stands there twice",
+    "out_of_order": "{title} follows chapter {after}: the chapters are counted in the order of the file",
+}
+
+
 def _labels(stores: MemoryStores, project: str, result: ProjectImport) -> ViewLabels:
     """Return the words of the stored story, else of the one that would be imported."""
     from novelgen.errors import UnknownProjectError
@@ -181,6 +188,8 @@ def _print_import(result: ProjectImport, project: str, labels: ViewLabels) -> No
     if result.left_out:
         print_heading(word("Left out before the first chapter"))
         print_text(result.left_out[:500])
+    for each in result.odd_numbers[:MAX_LISTED]:
+        report_warning(word(_ODD_NUMBERS[each.kind]).format(title=each.title, after=each.after))
     print_remarks(result.remarks, labels)
     print_heading(word("Would import" if result.dry_run else "Imported"))
     told = {
