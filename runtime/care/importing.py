@@ -9,6 +9,7 @@ import json
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from functools import partial
 from itertools import accumulate
 from pathlib import Path
 from shutil import copyfile
@@ -459,7 +460,9 @@ def import_source(
         elif found.is_dir() and is_novel_gen_folder(found):
             result = _import_novel_gen(stores, found, project_id, options, update=update)
         elif _is_manuscript_source(found, every_file=every_file or found != source):
-            manuscript = read_manuscript(found, keep_remarks=keep_remarks, every_file=True)
+            # Nothing is counted yet; a job that shall end hears of it here.
+            waiting = {"while_waiting": partial(progress, 0, 0)} if progress is not None else {}
+            manuscript = read_manuscript(found, keep_remarks=keep_remarks, every_file=True, **waiting)
             result = _import_manuscript(stores, manuscript, project_id, options, update=update)
         else:
             raise InvalidFileError(

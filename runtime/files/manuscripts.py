@@ -8,7 +8,7 @@ from collections.abc import Callable, Sequence
 from itertools import groupby, pairwise
 from pathlib import Path
 from statistics import median
-from typing import Literal, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 from pydantic import BaseModel, Field
 
@@ -17,18 +17,12 @@ from novelgen.language.numerals import CHINESE_NUMERAL, chinese_number
 from novelgen.models.plan import GeneratedChapter
 from novelgen.models.user_file import StoryPart
 from runtime.files.author_remarks import Remark, without_remarks
-from runtime.files.book_formats import docx_text, epub_text
+from runtime.files.book_formats import BOOK_FORMATS, book_text
 from runtime.files.chapter_headings import Heading, find_headings, heading_of, numbered_headings
 from runtime.files.chapter_text import SCENE_TITLE_FIELD, chapter_from_text, chapter_number
 from runtime.files.file_reading import DecodedText, read_story_text
 
-_READERS: dict[str, Callable[[Path], DecodedText]] = {
-    ".txt": read_story_text,
-    ".md": read_story_text,
-    ".markdown": read_story_text,
-    ".epub": lambda file: DecodedText(epub_text(file), "EPUB"),
-    ".docx": lambda file: DecodedText(docx_text(file), "Word"),
-}
+_TEXT_SUFFIXES = frozenset({".txt", ".md", ".markdown"})
 _CONTINUED = re.compile(r"[（(]?(?:[上中下]|[一二三四五六七八九十]+|\d+)[）)]?\s*$|[章回]\s*[（(]?[上中下]")
 """A chapter that was posted in pieces: its titles end so, or have it behind the number."""
 _PLAIN_CHAPTER_NAME = re.compile(r"(?:chapter[ _-]*)?(?P<number>\d{1,6})(?:[\s._、-]+(?P<title>.*))?", re.IGNORECASE)
@@ -135,7 +129,7 @@ class _Piece(NamedTuple):
 
 def is_manuscript(file: Path) -> bool:
     """Tell whether a file is of a kind that can be read as a manuscript."""
-    return file.suffix.lower() in _READERS
+    return file.suffix.lower() in _TEXT_SUFFIXES | BOOK_FORMATS.keys()
 
 
 def is_manuscript_folder(folder: Path) -> bool:
@@ -148,12 +142,18 @@ def holds_manuscripts(folder: Path) -> bool:
     return bool(_files_of(folder))
 
 
-def read_manuscript(path: Path, *, keep_remarks: bool = False, every_file: bool = False) -> Manuscript:
-    """Read a manuscript and split it."""
+def _no_matter() -> None:
+    """Wait for a book without looking at anything else."""
+
+
+def read_manuscript(
+    path: Path, *, keep_remarks: bool = False, every_file: bool = False, while_waiting: Callable[[], Any] = _no_matter
+) -> Manuscript:
+    """Read a manuscript and split it; `while_waiting` is called while a .docx or .epub is parsed."""
     if path.is_dir():
-        manuscript = _read_folder(path, keep_remarks=keep_remarks, every_file=every_file)
+        manuscript = _read_folder(path, keep_remarks=keep_remarks, every_file=every_file, while_waiting=while_waiting)
     else:
-        decoded = _read_file(path)
+        decoded = _read_file(path, while_waiting)
         manuscript = split_manuscript(decoded.text, title=path.stem, keep_remarks=keep_remarks)
         manuscript.encodings, manuscript.unreadable = [decoded.encoding], decoded.unreadable
     if not manuscript.chapters:
@@ -334,7 +334,7 @@ def _chapter_name(file: Path) -> _ChapterName | None:
     return _ChapterName(heading.title, chapter_number(heading.title) if heading.kind == "chapter" else None)
 
 
-def _read_folder(folder: Path, *, keep_remarks: bool, every_file: bool) -> Manuscript:
+def _read_folder(folder: Path, *, keep_remarks: bool, every_file: bool, while_waiting: Callable[[], Any]) -> Manuscript:
     files = [(file, _chapter_name(file)) for file in _files_of(folder)]
     if every_file and not any(name for _, name in files):
         files = [(file, _ChapterName(file.stem.strip(), None)) for file, _ in files]
@@ -346,7 +346,7 @@ def _read_folder(folder: Path, *, keep_remarks: bool, every_file: bool) -> Manus
         if name is None:
             passed_over.append(str(file.relative_to(folder)))
             continue
-        decoded = _read_file(file)
+        decoded = _read_file(file, while_waiting)
         encodings.append(decoded.encoding)
         unreadable += decoded.unreadable
         volume = file.parent.name if file.parent != folder else pieces[-1].volume if pieces else ""
@@ -391,9 +391,11 @@ def _pieces_of_file(text: str, name: _ChapterName, volume: str) -> list[_Piece]:
     return [_Piece(title, "\n".join(lines), name.number, volume)]
 
 
-def _read_file(file: Path) -> DecodedText:
-    reader = _READERS.get(file.suffix.lower())
-    if reader is None:
-        kinds = ", ".join(sorted(_READERS))
-        raise InvalidFileError(f"{str(file)!r} is of no kind that can be read; convert it to one of {kinds}")
-    return reader(file)
+def _read_file(file: Path, while_waiting: Callable[[], Any]) -> DecodedText:
+    suffix = file.suffix.lower()
+    if suffix in BOOK_FORMATS:
+        return DecodedText(book_text(file, while_waiting=while_waiting), BOOK_FORMATS[suffix])
+    if suffix in _TEXT_SUFFIXES:
+        return read_story_text(file)
+    kinds = ", ".join(sorted(_TEXT_SUFFIXES | BOOK_FORMATS.keys()))
+    raise InvalidFileError(f"{str(file)!r} is of no kind that can be read; convert it to one of {kinds}")

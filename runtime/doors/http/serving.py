@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import contextlib
 import logging
+import os
 import signal
 import socket
 import threading
 from collections.abc import Callable, Iterator
+from types import FrameType
 from typing import Any
 
 import uvicorn
@@ -26,6 +28,9 @@ logger = logging.getLogger(__name__)
 
 OPEN_REQUESTS_END_S = 1
 """Requests that are open at the end have so long; an end of the whole server takes less than 5 s."""
+
+END_AT_LAST_S = 4.0
+"""After a signal, whatever is at work."""
 
 SPANS_END_MS = 500
 
@@ -84,6 +89,13 @@ class _Server(uvicorn.Server):
         await super().startup(sockets=sockets)
         if self.started:
             self._on_started()
+
+    def handle_exit(self, sig: int, frame: FrameType | None) -> None:
+        # Python waits for its threads, and one may be at work for minutes: what it was to store is not half stored.
+        last_resort = threading.Timer(END_AT_LAST_S, os._exit, (0,))
+        last_resort.daemon = True
+        last_resort.start()
+        super().handle_exit(sig, frame)
 
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
         self._house.jobs.stop()

@@ -17,6 +17,9 @@ _REPLY = re.compile(r"/v1/projects/[^/]+/characters/[^/]+/reply")
 _AT_ONCE = OPEN_PATHS | {METRICS_PATH}
 """Who watches over a server must see it when it is full, too."""
 
+_READS_BOOKS = re.compile(r"/page/imports/[^/]+")
+"""A preview parses what was uploaded, which may take a minute: it must not take the turns of what is quick."""
+
 _EVENTS = re.compile(r"/v1/jobs/[^/]+/events")
 
 
@@ -78,6 +81,8 @@ class Turns:
         elif _REPLY.fullmatch(scope["path"]):
             async with _turn(self._talk):
                 await self._app(scope, receive, send)
+        elif _READS_BOOKS.fullmatch(scope["path"]) and scope["method"] in ("GET", "HEAD"):
+            await self._in_time(self._uploads, self._limits.body_s, scope, receive, send)
         elif UPLOAD_PATHS.fullmatch(scope["path"]):
             await self._in_time(self._uploads, self._limits.request_s, scope, receive, send)
         else:

@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from novelgen.errors import ConfigurationError, InvalidFileError
+from runtime.files.book_formats import docx_text
 from runtime.files.chapter_text import chapter_number
 from runtime.files.manuscripts import Manuscript, read_manuscript, split_manuscript
 
@@ -264,7 +265,7 @@ def test_without_the_extra_a_word_document_says_what_to_install(
     """A missing package is a setting to correct, not a bug."""
     monkeypatch.setitem(sys.modules, "docx", None)
     with pytest.raises(ConfigurationError, match=r"pip install 'novelgen\[docx\]'"):
-        read_manuscript(tmp_path / "book.docx")
+        docx_text(tmp_path / "book.docx")
 
 
 @pytest.mark.parametrize(
@@ -282,11 +283,3 @@ def test_what_cannot_be_read_is_refused(tmp_path: Path, name: str, data: bytes, 
     (tmp_path / name).write_bytes(data)
     with pytest.raises(InvalidFileError, match=message):
         read_manuscript(tmp_path / name)
-
-
-def test_an_epub_that_unpacks_to_too_much_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A small file cannot fill the memory."""
-    monkeypatch.setattr("runtime.files.book_formats.MAX_TEXT_BYTES", 1_000)
-    file = _epub(tmp_path / "book.epub", {"a": "<p>" + "x" * 2_000 + "</p>"})
-    with pytest.raises(InvalidFileError, match="the limit is 1000"):
-        read_manuscript(file)

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import contextlib
 import signal
 import socket
 import subprocess
 import sys
+import threading
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -17,6 +19,8 @@ from filelock import FileLock
 from novelgen.errors import ConfigurationError
 from runtime.doors.cli.main import novelgen
 from runtime.doors.http.presence import announced, running_server
+from runtime.files.book_formats import READ_TIMEOUT_S
+from tests.support.hostile_files import endless_epub
 from tests.support.served_process import ServedProcess
 
 ROOT = Path(__file__).parents[4]
@@ -50,6 +54,26 @@ def test_a_signal_ends_the_server_clean(server: ServedProcess, tmp_path: Path) -
     assert running_server(tmp_path) is None
     assert not (tmp_path / ".server" / "server.json").exists()
     assert (tmp_path / "mill" / "data" / "novel.db").exists()
+
+
+def test_books_that_take_minutes_keep_neither_turns_nor_the_end(server: ServedProcess, tmp_path: Path) -> None:
+    """While previews of a hostile book are parsed, others are answered, and SIGTERM ends the server before they end."""
+    book = endless_epub(tmp_path / "endless.epub").read_bytes()
+    with httpx.Client(base_url=server.url, timeout=60) as client:
+        kept = client.post("/page/imports", files=[("files", ("endless.epub", book))])
+        address = kept.headers["location"]
+        previews = [threading.Thread(target=_give_up_on, args=(server.url + address,)) for _ in range(3)]
+        for each in previews:
+            each.start()
+        for each in previews:
+            each.join()
+        assert client.get("/v1/projects").status_code == 200
+        assert server.end(signal.SIGTERM, timeout_s=READ_TIMEOUT_S - 10)[0] == 0
+
+
+def _give_up_on(url: str) -> None:
+    with contextlib.suppress(httpx.HTTPError):
+        httpx.get(url, timeout=1)
 
 
 def test_a_killed_server_does_not_count(server: ServedProcess, tmp_path: Path) -> None:
