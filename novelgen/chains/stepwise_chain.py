@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import logging
+from collections.abc import AsyncIterator, Iterator, Mapping
+from functools import reduce
 from typing import Any, TypeVar
 
-from langchain_core.runnables import Runnable, RunnableConfig
+from langchain_core.runnables import Runnable, RunnableConfig, RunnableLambda
 
 from novelgen.deadlines import CallOutcome
 from novelgen.models.context import IssueKind, ReportIssue
@@ -35,7 +37,39 @@ Given = TypeVar("Given")
 Built = TypeVar("Built")
 
 
-class StepwiseChain(Runnable[Given, Built]):
+class WholeInput(Runnable[Given, Built]):
+    """A step that needs its whole input: where a chain is streamed, mappings that come in pieces are put together.
+
+    A planner in front of it streams a mapping key by key, and a key's value as it grows. LangChain adds pieces up by
+    `+`, which mappings do not have, and would go on with the last piece alone.
+    """
+
+    def transform(self, input: Iterator[Given], config: RunnableConfig | None = None, **kwargs: Any) -> Iterator[Built]:
+        """Give what comes of the whole input, as one piece."""
+        yield self.invoke(reduce(_with_piece, input), config, **kwargs)
+
+    async def atransform(
+        self, input: AsyncIterator[Given], config: RunnableConfig | None = None, **kwargs: Any
+    ) -> AsyncIterator[Built]:
+        """Do the same without blocking the event loop."""
+        pieces = [piece async for piece in input]
+        yield await self.ainvoke(reduce(_with_piece, pieces), config, **kwargs)
+
+
+def _with_piece(whole: Any, piece: Any) -> Any:
+    if isinstance(whole, Mapping) and isinstance(piece, Mapping):
+        return {**whole, **piece}
+    try:
+        return whole + piece
+    except TypeError:
+        return piece
+
+
+class StoryStep(WholeInput[Given, Built], RunnableLambda[Given, Built]):
+    """A function of a story as a step of a chain."""
+
+
+class StepwiseChain(WholeInput[Given, Built]):
     """A chain of named steps that is itself a Runnable (`invoke`, `ainvoke`, `batch`, `with_retry`, `|`)."""
 
     def __init__(self, steps: Runnable[Given, Built]) -> None:

@@ -7,10 +7,11 @@ from datetime import datetime
 from typing import Any
 
 from langchain_core.retrievers import BaseRetriever
-from langchain_core.runnables import Runnable, RunnableLambda
+from langchain_core.runnables import Runnable
 from langchain_core.tools import BaseTool
 from pydantic import BaseModel
 
+from novelgen.chains.stepwise_chain import StoryStep
 from novelgen.chains.story_memory_retriever import StoryMemoryRetriever
 from novelgen.errors import UserInputError
 from novelgen.models.chunk_context import ChunkContext, MemoryPriority
@@ -313,7 +314,7 @@ class Story(
             [context] = self._built([asked], write_files=write_file)
             return context.as_prompt() if as_prompt else context
 
-        return RunnableLambda(build).with_config(run_name="story_memory")
+        return StoryStep(build).with_config(run_name="story_memory")
 
     # --- LangGraph ---
 

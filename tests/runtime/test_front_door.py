@@ -17,7 +17,9 @@ from typing import Any
 import pytest
 from langchain_core.embeddings import Embeddings
 from langchain_core.language_models import FakeListChatModel
+from langchain_core.output_parsers import JsonOutputParser
 from langchain_core.prompts import ChatPromptTemplate
+from langchain_core.runnables import RunnableLambda, RunnablePassthrough
 from pydantic import BaseModel
 
 import novelgen
@@ -618,6 +620,22 @@ class TestLangChain:
         assert steady(demo.as_step().invoke(request)) == steady(context)
         assert len(demo.as_step().batch([asked, asked])) == 2
         assert steady(asyncio.run(demo.as_step().ainvoke(asked))) == steady(context)
+
+    def test_a_planner_may_stream_into_a_step(self, demo: Story) -> None:
+        """A model's plan that grows piece by piece beside the place gives the context that it gives whole."""
+        planner = FakeListChatModel(responses=[json.dumps(PLAN)]) | JsonOutputParser()
+        chain = (
+            RunnablePassthrough.assign(scene_plan=RunnableLambda(lambda _: "Plan the scene.") | planner)
+            | demo.as_step()
+        )
+        place = {"chapter_index": 5, "scene_index": 4}
+        [streamed] = list(chain.stream(place))
+
+        async def last() -> SceneMemoryContext:
+            return [each async for each in chain.astream(place)][-1]
+
+        whole = steady(demo.context(5, 4, PLAN))
+        assert steady(streamed) == steady(asyncio.run(last())) == whole
 
     def test_a_step_refuses_another_project(self, demo: Story) -> None:
         """What was asked of another story is not answered from this one."""
