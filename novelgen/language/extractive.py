@@ -55,8 +55,10 @@ MARKERS: dict[str, tuple[float, str, str]] = {
 """Kinds of weighty sentences: weight, English pattern (any case), Chinese pattern."""
 
 _PATTERNS = [
-    (weight, re.compile(f"{english}|{chinese}", re.IGNORECASE)) for weight, english, chinese in MARKERS.values()
+    (weight, re.compile(english, re.IGNORECASE), re.compile(chinese)) for weight, english, chinese in MARKERS.values()
 ]
+_LATIN = re.compile(r"[A-Za-z]")
+_CHINESE = re.compile(r"[\u3400-\u9fff]")
 _SHORTEST_SENTENCE = 6
 
 
@@ -150,5 +152,10 @@ def _scored(text: str, span: Span, mentions: Sequence[NamedSpan]) -> SalientSent
     named = {each.entity_id for each in mentions if span.start <= each.start and each.end <= span.end}
     sentence = text[span.start : span.end]
     score = ENTITY_WEIGHT * min(COUNTED_ENTITIES, len(named))
-    score += sum(weight for weight, pattern in _PATTERNS if pattern.search(sentence))
+    has_latin, has_chinese = _LATIN.search(sentence) is not None, _CHINESE.search(sentence) is not None
+    score += sum(
+        weight
+        for weight, english, chinese in _PATTERNS
+        if (has_chinese and chinese.search(sentence)) or (has_latin and english.search(sentence))
+    )
     return SalientSentence(span.start, span.end, score)

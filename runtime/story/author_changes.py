@@ -11,7 +11,7 @@ from pydantic import BaseModel, Field
 from novelgen.errors import UserInputError
 from novelgen.models.position import END_OF_STORY, StoryPosition
 from novelgen.models.record import SceneRecord
-from runtime.ingest.indexing import IndexingResult, drain_outbox
+from runtime.ingest.indexing import IndexingResult, follow_edit
 from runtime.ingest.scene_writes import replace_stored_scene
 from runtime.storage.memory.author_changes import AuthorChange, AuthorChangeKind, require_as_left
 from runtime.storage.records import StoredScene
@@ -86,7 +86,7 @@ class StoryAuthorChanges(StoryBase):
             else:
                 _restore_scene(self._stores, unit, change)
             unit.changes.mark_undone(change_id)
-        return TakenBack(change_id=change_id, kind=change.kind, indexing=drain_outbox(self._stores, self.project_id))
+        return TakenBack(change_id=change_id, kind=change.kind, indexing=follow_edit(self._stores, self.project_id))
 
     aauthor_changes = async_twin(author_changes)
     aundo_author_change = async_twin(undo_author_change)

@@ -15,7 +15,7 @@ from novelgen.memory.vital_status import is_death
 from novelgen.models.position import END_OF_STORY, StoryPosition, story_place
 from novelgen.models.record import RecordedRelationshipChange, RecordedStateChange, SceneRecord
 from novelgen.models.state import StateChange
-from runtime.ingest.indexing import IndexingResult, drain_outbox
+from runtime.ingest.indexing import IndexingResult, follow_edit
 from runtime.ingest.scene_writes import replace_stored_scene
 from runtime.storage.records import MemoryFilter
 from runtime.storage.unit import UnitOfWork
@@ -94,7 +94,7 @@ class StoryConflicts(StoryBase):
                 raise UserInputError(
                     f"conflict {conflict.conflict_id!r} is not about one value; {_by_hand(self.project_id, conflict)}"
                 )
-        return SettledConflict(conflict=conflict, done=done, indexing=drain_outbox(self._stores, self.project_id))
+        return SettledConflict(conflict=conflict, done=done, indexing=follow_edit(self._stores, self.project_id))
 
     aconflicts = async_twin(conflicts)
     awaive_conflict = async_twin(waive_conflict)

@@ -6,7 +6,7 @@ from pydantic import Field
 
 from novelgen.errors import UserInputError
 from novelgen.models.entity import EntityType
-from runtime.ingest.indexing import IndexingResult, drain_outbox
+from runtime.ingest.indexing import IndexingResult, follow_edit
 from runtime.storage.entity.deletion import Deletion
 from runtime.stores import MemoryStores
 from runtime.story.async_twins import async_twin
@@ -88,5 +88,5 @@ class StoryDeletion(StoryBase):
 def _followed(stores: MemoryStores, project_id: str, deletion: Deletion) -> DeletionResult:
     change = deletion.change
     return DeletionResult(
-        **dict(deletion), deleted=change.entity_id, name=change.other_id, indexing=drain_outbox(stores, project_id)
+        **dict(deletion), deleted=change.entity_id, name=change.other_id, indexing=follow_edit(stores, project_id)
     )

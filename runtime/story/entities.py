@@ -16,7 +16,7 @@ from novelgen.models.position import END_OF_STORY, StoryPosition
 from novelgen.models.shown import Shown, ShownList
 from novelgen.models.state import EntityStateSnapshot, StateChange
 from runtime.ingest.entities import rescan_since_in, store_entities_in, withdraw_names_in
-from runtime.ingest.indexing import IndexingResult, drain_outbox
+from runtime.ingest.indexing import IndexingResult, follow_edit
 from runtime.storage.entity.merges import EntityChange
 from runtime.storage.records import EntityOrigin
 from runtime.storage.unit import UnitOfWork
@@ -225,7 +225,7 @@ class StoryEntities(StoryBase):
                 unit.states.append(_state_changes(changed, said, at))
                 unit.entities.mark_updated(entity.entity_id)
         if rescanned:
-            drain_outbox(self._stores, self.project_id)
+            follow_edit(self._stores, self.project_id)
         return EditedEntity(
             entity=changed,
             updated_fields=list(dict.fromkeys([*plain, *said])),
@@ -321,7 +321,7 @@ class StoryEntities(StoryBase):
             rescanned = _store(self._stores, unit, self.project_id, entity)
             unit.states.append(_state_changes(entity, state, at))
         if rescanned:
-            drain_outbox(self._stores, self.project_id)
+            follow_edit(self._stores, self.project_id)
         return AddedEntity(entity=entity, holds_after=place_name(at))
 
     aentity = async_twin(entity)
@@ -367,7 +367,7 @@ def _undone(stores: MemoryStores, unit: UnitOfWork, change_id: int) -> EntityCha
 def _followed(
     stores: MemoryStores, project_id: str, change: EntityChange, *, entity: Entity | None, other: Entity | None
 ) -> EntityChangeResult:
-    indexing = drain_outbox(stores, project_id)
+    indexing = follow_edit(stores, project_id)
     return EntityChangeResult(change=change, entity=entity, other=other, indexing=indexing)
 
 

@@ -12,7 +12,7 @@ from urllib.parse import quote, unquote
 from novelgen.errors import UnknownEntityError, UnknownSceneError, UserInputError
 from novelgen.models.memory import BOOK, DISTILLED_TYPES, StoryMemoryChunk, found_under, is_entity_target
 from novelgen.models.position import END_OF_STORY, StoryPosition, sort_key
-from runtime.ingest.indexing import drain_outbox
+from runtime.ingest.indexing import follow_edit
 from runtime.storage.records import MemoryEdit, MemoryFilter
 from runtime.storage.unit import UnitOfWork
 from runtime.story.async_twins import async_twin
@@ -71,7 +71,7 @@ class StoryKeyedNotes(StoryBase):
                 if not _as_entity(attached):
                     unit.attachments.attach([note.chunk_id], [attached])
                 changed = unit.memories.require(note.chunk_id)
-        return MemoryChange(memory=changed, indexing=drain_outbox(self._stores, self.project_id))
+        return MemoryChange(memory=changed, indexing=follow_edit(self._stores, self.project_id))
 
     def find_keyed_memory(
         self, *, target: str, key: str, as_of: StoryPosition | None = None
@@ -106,7 +106,7 @@ class StoryKeyedNotes(StoryBase):
             gone = [each.chunk_id for each in chunks]
             for each in gone:
                 unit.memories.delete(each)
-        drain_outbox(self._stores, self.project_id)
+        follow_edit(self._stores, self.project_id)
         return gone
 
     def list_memory_targets(self, *, as_of: StoryPosition | None = None) -> list[str]:

@@ -21,7 +21,7 @@ from novelgen.models.memory import (
 from novelgen.models.position import END_OF_STORY, StoryPosition
 from novelgen.models.record import is_unsaid
 from novelgen.models.shown import Shown, ShownList
-from runtime.ingest.indexing import IndexingResult, drain_outbox
+from runtime.ingest.indexing import IndexingResult, follow_edit
 from runtime.storage.memory.author_changes import AuthorChangeKind
 from runtime.storage.memory.memories import MemoryRepository
 from runtime.storage.records import MemoryEdit, MemoryFilter, MemoryStatus, StoredMemory
@@ -194,7 +194,7 @@ class StoryMemories(StoryBase):
             named = list(dict.fromkeys([*ids, *NameResolver(known).entity_ids_in(text)]))
             occurs_nowhere = _occurs_nowhere(unit, ids)
             change_id = unit.changes.keep_added(note.chunk_id).change_id
-        indexing = drain_outbox(self._stores, self.project_id)
+        indexing = follow_edit(self._stores, self.project_id)
         return AddedNote(note=note, named=named, occurs_nowhere=occurs_nowhere, indexing=indexing, change_id=change_id)
 
     def edit_memory(
@@ -354,7 +354,7 @@ class StoryMemories(StoryBase):
             kept = unit.changes.keep_memory(kind, found.chunk.chunk_id, before)
         return MemoryChange(
             memory=memory,
-            indexing=drain_outbox(self._stores, self.project_id),
+            indexing=follow_edit(self._stores, self.project_id),
             change_id=None if kept is None else kept.change_id,
         )
 

@@ -14,7 +14,7 @@ from novelgen.models.entity import Entity, EntityAlias, EntityType
 from novelgen.models.position import END_OF_STORY, StoryPosition
 from novelgen.nearest import nearest_names
 from runtime.ingest.entities import store_entities_in
-from runtime.ingest.indexing import IndexingResult, drain_outbox
+from runtime.ingest.indexing import IndexingResult, follow_edit
 from runtime.search.name_candidates import open_candidates
 from runtime.storage.entity.merges import EntityChange
 from runtime.storage.records import EntityOrigin
@@ -78,7 +78,7 @@ class StoryNameCandidates(StoryBase):
             entity = _entity_of(candidate, unit.entities.next_id(entity_type), entity_type)
             _store(self._stores, unit, self.project_id, entity, origin="author")
             change = unit.merges.keep_names("confirm", entity.entity_id, candidate.name, entity.names())
-        indexing = drain_outbox(self._stores, self.project_id)
+        indexing = follow_edit(self._stores, self.project_id)
         return CandidateDecision(change=change, candidate=candidate, entity=entity, indexing=indexing)
 
     def merge_candidate(self, *, keep: str, other: str) -> CandidateDecision:
@@ -116,7 +116,7 @@ class StoryNameCandidates(StoryBase):
             _store(self._stores, unit, self.project_id, named, origin=stored.origin if stored else "author")
             names = [alias.alias for alias in added]
             change = unit.merges.keep_names("name", entity.entity_id, candidate.name, names)
-        indexing = drain_outbox(self._stores, self.project_id)
+        indexing = follow_edit(self._stores, self.project_id)
         return CandidateDecision(change=change, candidate=candidate, entity=named, indexing=indexing)
 
     def _join(self, *, keep: str, other: str) -> CandidateDecision:

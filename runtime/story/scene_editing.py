@@ -13,7 +13,7 @@ from novelgen.memory.evidence import QuoteFinder
 from novelgen.models.entity import Entity
 from novelgen.models.position import StoryPosition
 from novelgen.models.record import SceneRecord
-from runtime.ingest.indexing import IndexingResult, drain_outbox
+from runtime.ingest.indexing import IndexingResult, follow_edit
 from runtime.ingest.scene_writes import replace_stored_scene
 from runtime.storage.memory.author_changes import AuthorChangeKind
 from runtime.storage.records import StoredScene
@@ -124,7 +124,7 @@ class StorySceneEditing(StoryBase):
             elif is_new_text:
                 lost = _lost(_quotes(unit, scene), fields["text"])
             edited = _changed(self._stores, unit, scene, "text" if is_new_text else "title", fields)
-        return edited.model_copy(update={"lost": lost, "indexing": drain_outbox(self._stores, self.project_id)})
+        return edited.model_copy(update={"lost": lost, "indexing": follow_edit(self._stores, self.project_id)})
 
     def amend_recorded_fact(
         self,
@@ -168,7 +168,7 @@ class StorySceneEditing(StoryBase):
                 return SceneEdit(position=str(position))
             fields = {"record": amended.model_dump(mode="json"), "record_origin": "author"}
             edited = _changed(self._stores, unit, scene, "record", fields)
-        return edited.model_copy(update={"indexing": drain_outbox(self._stores, self.project_id)})
+        return edited.model_copy(update={"indexing": follow_edit(self._stores, self.project_id)})
 
     aedit_scene = async_twin(edit_scene)
     apreview_scene_text = async_twin(preview_scene_text)

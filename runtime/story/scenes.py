@@ -9,7 +9,7 @@ from novelgen.models.context import ReportIssue
 from novelgen.models.position import StoryPosition
 from novelgen.models.record import SceneRecord
 from novelgen.models.user_file import StoryPart
-from runtime.ingest.indexing import IndexingResult, drain_outbox
+from runtime.ingest.indexing import IndexingResult, follow_edit
 from runtime.ingest.ingest import delete_scene as delete_stored_scene
 from runtime.ingest.ingest import ingest_scene
 from runtime.ingest.scene_input import SceneInput
@@ -98,9 +98,7 @@ class StoryScenes(StoryBase):
         with self._stores.database(self.project_id).write() as unit:
             moved = unit.scenes.insert_gap(position)
         if text is None:
-            return SceneChange(
-                position=str(position), moved=moved, indexing=drain_outbox(self._stores, self.project_id)
-            )
+            return SceneChange(position=str(position), moved=moved, indexing=follow_edit(self._stores, self.project_id))
         chapter_index, scene_index = position.chapter_index or 0, position.scene_index or 0
         scene = SceneInput(chapter_index=chapter_index, scene_index=scene_index, title=title, text=text.strip())
         result = ingest_scene(self._stores, self.project_id, scene)
@@ -119,7 +117,7 @@ class StoryScenes(StoryBase):
                 moved = unit.scenes.move_chapter(*chapters)
             else:
                 moved = unit.scenes.move_scene(source, target)
-        return SceneChange(position=str(target), moved=moved, indexing=drain_outbox(self._stores, self.project_id))
+        return SceneChange(position=str(target), moved=moved, indexing=follow_edit(self._stores, self.project_id))
 
     def delete_scene(self, *, position: StoryPosition) -> SceneChange:
         """Delete a scene with everything that came from it; the author's notes stay.

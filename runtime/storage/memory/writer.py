@@ -65,6 +65,9 @@ def _standing_for(session: StorageSession, condition: ColumnElement[bool]) -> di
     return {row["row_id"]: dict(row) for row in session.connection.execute(statement).mappings()}
 
 
+_IN_THE_INDEX = ("content", "content_type", "source_id", "chapter_index", "scene_index", "status", "is_indexed")
+"""Columns of a memory that the vector index has a copy of, or that say whether it has."""
+
 LINK_KIND_BY_ORIGIN = {"record": "record", "extracted": "record", "text": "mention", "author": "manual"}
 
 
@@ -95,7 +98,7 @@ class ChunkWriter:
         self._withdraw_superseded(rows)
 
     def update(self, old: Mapping[str, Any], new: dict[str, Any]) -> None:
-        """Change a chunk; its vector goes only when its text changed."""
+        """Change a chunk; its vector goes only when its text changed, and the index hears of what it holds alone."""
         row_id = old["row_id"]
         whole = {**old, **new}
         self.withdraw_consolidations([row_id])
@@ -103,12 +106,14 @@ class ChunkWriter:
         if whole["content_hash"] != old["content_hash"]:
             self._lexical.remove([(row_id, _searchable(old))])
             self._lexical.add([(row_id, _searchable(whole))])
+        if whole["content"] != old["content"]:
             self._session.run(EMBEDDINGS.delete().where(EMBEDDINGS.c.chunk_row_id == row_id))
         self._session.run(CHUNK_ENTITIES.delete().where(CHUNK_ENTITIES.c.chunk_row_id == row_id))
         self._session.run(CHUNK_TAGS.delete().where(CHUNK_TAGS.c.chunk_row_id == row_id))
         self._link({whole["chunk_id"]: row_id}, [whole])
-        operation: OutboxOperation = "upsert" if whole["status"] == "active" else "delete"
-        self._outbox.queue([whole["chunk_id"]], operation)
+        if any(whole[name] != old[name] for name in _IN_THE_INDEX):
+            operation: OutboxOperation = "upsert" if whole["status"] == "active" else "delete"
+            self._outbox.queue([whole["chunk_id"]], operation)
         self._withdraw_superseded([whole])
 
     def remove(self, rows: Sequence[Mapping[str, Any]]) -> None:

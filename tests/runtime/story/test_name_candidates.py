@@ -11,11 +11,13 @@ import pytest
 from novelgen.errors import UnknownEntityError, UnknownProjectError, UserInputError
 from novelgen.language.sightings import CandidateKind
 from novelgen.models.position import StoryPosition
+from runtime.ingest.indexing import drain_outbox
 from runtime.ingest.ingest import ingest_scenes
 from runtime.ingest.scene_input import SceneInput
 from runtime.settings import load_settings
 from runtime.stores import MemoryStores
 from runtime.story.entities import StoryEntities
+from runtime.story.memories import StoryMemories
 from runtime.story.name_candidates import StoryNameCandidates
 from tests.support.databases import postgres_database
 
@@ -60,6 +62,30 @@ def project(stores: MemoryStores) -> str:
     stores.create_project(project_id, language="en")
     ingest_scenes(stores, project_id, SCENES, index=False)
     return project_id
+
+
+def test_a_name_costs_no_embedding(stores: MemoryStores, project: str) -> None:
+    """Confirming a name links memories anew; their texts, and so their vectors and the index, stay as they are."""
+    drain_outbox(stores, project)
+    decided = StoryNameCandidates(stores, project).confirm_candidate(name="Ben", kind="character")
+    assert decided.indexing.model_dump(include={"indexed", "removed", "embedded", "waiting"}) == {
+        "indexed": 0,
+        "removed": 0,
+        "embedded": 0,
+        "waiting": 0,
+    }
+    with stores.database(project).read() as unit:
+        ids, _ = unit.embeddings.matrix(stores.embedding_identity.model_name)
+    assert len(ids) == 2
+
+
+def test_an_edit_leaves_a_book_to_be_indexed_later(
+    stores: MemoryStores, project: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Where more waits for the index than an edit brings, the edit embeds nothing and says what waits."""
+    monkeypatch.setattr("runtime.ingest.indexing.ENTRIES_OF_AN_EDIT", 1)
+    noted = StoryMemories(stores, project).note("Ben cannot swim.")
+    assert (noted.indexing.embedded, noted.indexing.waiting) == (0, 3)
 
 
 def _offered(stores: MemoryStores, project: str, as_of: StoryPosition | None = None) -> list[str]:
