@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from bisect import bisect
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
@@ -19,6 +20,7 @@ from novelgen.errors import (
     UnknownProjectError,
     UserInputError,
 )
+from novelgen.language.language import estimate_tokens
 from novelgen.language.resolver import NameResolver
 from novelgen.language.scrub import scrub_text
 from novelgen.memory.relevance import relevance
@@ -45,6 +47,9 @@ MAX_TOP_K = 200
 MIN_CANDIDATES = 50
 """So many are looked at per retriever, however few are asked for: the first of them must be the same."""
 
+MAX_QUERY_TOKENS = 512
+"""What the built-in embedding model sees of a text."""
+
 MAX_VARIANTS = 3
 """So many ways of saying a name are added to a query, which must not drown in them."""
 
@@ -70,6 +75,7 @@ def ranked_memories(
     text = scrub_text(query)
     if not text.strip():
         raise UserInputError(f"query {query!r} is empty; say what to look for")
+    text, shortened = _within_sight(text)
     cut = as_of or END_OF_STORY
     entity_ids, unknown, variants = _entity_ids(stores, project_id, entities or (), cut)
     text = " ".join([text, *variants])
@@ -84,9 +90,9 @@ def ranked_memories(
     )
     deadline = _deadline_of(request)
     result = _searched(stores, request, {}, deadline=deadline)
-    failures = [issue for issue in result.issues if issue.kind != "stale"]
-    if failures and not result.candidates:
-        raise StoreError("; ".join(f"{issue.stage}: {issue.message}" for issue in failures))
+    failures = {issue.stage: issue.message for issue in result.issues if issue.kind != "stale"}
+    if not result.candidates and ("memories" in failures or {"semantic", "lexical"} <= failures.keys()):
+        raise StoreError("; ".join(f"{stage}: {message}" for stage, message in failures.items()))
     unfit, unheeded = _unfit(result, text, min_relevance)
     best = [each for each in search_order(result.candidates, text) if each.chunk.chunk_id not in unfit][:limit]
     outdated = [each.chunk for each in best if each.is_outdated]
@@ -96,7 +102,17 @@ def ranked_memories(
         unfit -= {each.chunk_id for each in holding.values()}
         ordered = search_order(result.candidates, text, holding=holding)
         best = [each for each in ordered if each.chunk.chunk_id not in unfit][:limit]
-    return RankedMemories(memories=best, issues=[*unknown, *result.issues, *unheeded, *issues])
+    return RankedMemories(memories=best, issues=[*shortened, *unknown, *result.issues, *unheeded, *issues])
+
+
+def _within_sight(text: str) -> tuple[str, list[ReportIssue]]:
+    """Cut a query to what an embedding model sees of it: the rest costs seconds of processor time and finds nothing."""
+    # Estimated tokens grow with the text, character by character.
+    end = bisect(range(len(text)), MAX_QUERY_TOKENS, key=lambda each: estimate_tokens(text[: each + 1]))
+    if end == len(text):
+        return text, []
+    message = f"the query has {len(text)} characters; its first {end} were searched, as much as a model compares"
+    return text[:end], [ReportIssue(stage="search", kind="degraded", message=message)]
 
 
 def _unfit(result: SearchResult, query: str, min_relevance: float) -> tuple[set[str], list[ReportIssue]]:
