@@ -7,7 +7,6 @@ import os
 import sqlite3
 from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager
-from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -16,14 +15,30 @@ from sqlalchemy.engine.interfaces import DBAPIConnection
 from sqlalchemy.exc import ArgumentError
 from sqlalchemy.pool import ConnectionPoolEntry
 
-from novelgen.errors import ConfigurationError, DatabaseBusyError, DatabaseError, DatabaseFullError, SchemaVersionError
+from novelgen.errors import (
+    ConfigurationError,
+    DatabaseBusyError,
+    DatabaseError,
+    DatabaseFullError,
+    NovelgenError,
+    SchemaVersionError,
+    UserInputError,
+)
+from novelgen.language.scrub import is_deeper
 
 WRITING = "novelgen_writing"
 """Execution option of a connection that is about to write."""
 
 _DRIVERS = frozenset({"sqlite", "sqlite+pysqlite", "postgresql", "postgresql+psycopg"})
 
-_to_json = partial(json.dumps, ensure_ascii=False, separators=(",", ":"))
+DEEPEST_STORED = 90
+"""Levels to which what is stored may nest: an export puts some levels around it, and files are read down to 100."""
+
+
+def _to_json(value: Any) -> str:
+    if is_deeper(value, than=DEEPEST_STORED):
+        raise UserInputError(f"a value nests deeper than {DEEPEST_STORED} levels; nothing was stored, flatten it")
+    return json.dumps(value, ensure_ascii=False, separators=(",", ":"))
 
 
 def _from_json(text: str) -> Any:
@@ -192,6 +207,13 @@ def database_errors() -> Iterator[None]:
         yield
     except exc.DBAPIError as error:
         raise translated(error) from error
+    except exc.StatementError as error:
+        # What a value's own conversion refused, before the database saw it.
+        if isinstance(error.orig, NovelgenError):
+            raise error.orig from None
+        raise
+    except OverflowError as error:
+        raise UserInputError(f"a number is too large for the database: {error}; give a smaller one") from error
     except exc.TimeoutError as error:
         raise DatabaseBusyError(f"no free database connection: {error}; raise pool_size") from error
 

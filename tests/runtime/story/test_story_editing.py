@@ -9,6 +9,8 @@ from pathlib import Path
 import pytest
 
 from novelgen.errors import UnknownEntityError, UserInputError
+from novelgen.language.scrub import is_deeper
+from runtime.files.file_reading import MAX_DEPTH
 from runtime.ingest.entities import store_entities
 from runtime.ingest.ingest import ingest_scenes
 from runtime.settings import load_settings
@@ -102,3 +104,27 @@ def test_an_editor_has_tools_and_twins(story: Story) -> None:
     assert not {tool.name for tool in story.tools()} & {tool.name for tool in story.editing_tools()}
     done = asyncio.run(story.adelete_thread("OL0"))
     assert asyncio.run(story.aundo(done.change.change_id)).change.undone_at is not None
+
+
+def test_what_nests_too_deep_is_refused(story: Story) -> None:
+    """Whatever the door: what could not be shown, exported and imported again is not stored; one level less is."""
+
+    def nested(levels: int) -> dict[str, object]:
+        value: object = "end"
+        for _ in range(levels):
+            value = {"in": value}
+        return {"profile_x": value}
+
+    for changes, state in ((nested(400), None), ({"role": "minor"}, nested(400))):
+        with pytest.raises(UserInputError, match="nests deeper than 90 levels"):
+            story.edit_entity("C0", changes, state=state)
+    assert "profile_x" not in story.entity("C0").model_dump_json()
+    story.edit_entity("C0", {}, state=nested(88))
+    assert story.entity("C0").model_dump_json()
+    assert not is_deeper(story.project_documents(), than=MAX_DEPTH)
+
+
+def test_a_number_that_no_database_holds_is_refused(story: Story) -> None:
+    """It is an argument to correct, not a bug."""
+    with pytest.raises(UserInputError, match="too large"):
+        story.undo(2**63)
