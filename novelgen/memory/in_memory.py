@@ -31,7 +31,7 @@ from novelgen.models.folds import (
     snapshot_of,
     timeline_order,
 )
-from novelgen.models.memory import DISTILLED_TYPES, PASSAGE_TYPES, ContentType, StoryMemoryChunk, found_under
+from novelgen.models.memory import BOOK, DISTILLED_TYPES, PASSAGE_TYPES, ContentType, StoryMemoryChunk, found_under
 from novelgen.models.position import (
     END_OF_STORY,
     Placed,
@@ -307,6 +307,7 @@ class InMemoryStoryMemory:
                     entities=each.entities_mentioned,
                     event_type=each.event_type,
                     tells_knowers=each.source_id in says_who,
+                    is_for_all=any(target.id == BOOK and not target.is_default for target in each.attached_to),
                 )
                 for each in chunks
                 if each.content_type in DISTILLED_TYPES

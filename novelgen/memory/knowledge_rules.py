@@ -9,7 +9,7 @@ import re
 from bisect import bisect_left, bisect_right
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Literal
 
@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 from novelgen.language.language import significant_words
 from novelgen.memory.retelling import MIN_KNOWN, Retellings
 from novelgen.memory.story import KnowledgeMemory, KnowledgeScene, KnowledgeStory
+from novelgen.memory.vital_status import is_death
 from novelgen.models.knowledge import (
     READER,
     CharacterKnowledge,
@@ -59,7 +60,7 @@ MIN_KNOWN_OF_SECRET = 0.5
 No words of a later scene do: a name in them would be enough, and who says that it is a secret knows when it is none.
 """
 
-Reason = Literal["hidden", "deceived", "doubts", "inner", "settled", "present", "absent"]
+Reason = Literal["hidden", "deceived", "doubts", "inner", "settled", "present", "absent", "unsaid", "dead"]
 
 WHY: dict[Reason, str] = {
     "hidden": "kept from them",
@@ -69,6 +70,8 @@ WHY: dict[Reason, str] = {
     "settled": "was settled among others while they were away",
     "present": "was there, but had no part in it, and nothing tells it to them since",
     "absent": "was not there, and nothing tells it to them",
+    "unsaid": "a note that is about nobody and does not say who knows it",
+    "dead": "is dead by it",
 }
 
 WHY_ZH: dict[Reason, str] = {
@@ -79,6 +82,8 @@ WHY_ZH: dict[Reason, str] = {
     "settled": "是不在场时别人商定的",
     "present": "虽在场，但与此人无关，此后也没有谁说起",
     "absent": "不在场，此后也没有谁告诉过",
+    "unsaid": "笔记没有写到谁，也没有说谁知道",
+    "dead": "已因此而死",
 }
 
 
@@ -187,11 +192,37 @@ class KnowledgeRules:
     # --- What follows from the scene itself ---
 
     def _of_note(self, character_id: str, memory: KnowledgeMemory) -> Knowing:
-        """An author's note that stands everywhere: rules of the world are known to all, facts to whom they concern."""
-        about = [each for each in memory.entities if each in self.story.character_ids]
-        if about and character_id not in about:
+        """An author's note: who is named as knowing it does, else whom it concerns and who was there.
+
+        Rules of the world, attached to the whole book, are known to all, and so are facts about places and things.
+        """
+        knowing = Knowing(memory.source_id, character_id, knows=True, how="author", certainty=ABSENT_CERTAINTY)
+        said = self.story.events_by_memory.get(memory.source_id, ())
+        if any(each.by_author and each.kind == "knows" for each in said):
             return self._unknown(character_id, memory, "absent")
-        return Knowing(memory.source_id, character_id, knows=True, how="author", certainty=ABSENT_CERTAINTY)
+        if memory.is_for_all:
+            return knowing
+        if not memory.entities:
+            return self._unknown(character_id, memory, "unsaid")
+        if any(self._tells_death(memory.content, name) for name in self.story.names.get(character_id, ())):
+            return self._unknown(character_id, memory, "dead")
+        about = [each for each in memory.entities if each in self.story.character_ids]
+        if not about or character_id in about:
+            return knowing
+        scene = self._noted_after(memory)
+        if scene is not None and character_id in scene.present and not scene.present.isdisjoint(about):
+            return replace(knowing, how="witnessed", since=scene.position, certainty=WITNESSED_CERTAINTY)
+        return self._unknown(character_id, memory, "absent")
+
+    def _tells_death(self, content: str, name: str) -> bool:
+        return content.startswith(name) and is_death("status", content.removeprefix(name).lstrip(" ，,"))
+
+    def _noted_after(self, memory: KnowledgeMemory) -> KnowledgeScene | None:
+        """Return the scene that a note was made of: the last one before it holds."""
+        if memory.noted_at is None:
+            return None
+        end = bisect_right(self._positions, memory.noted_at)
+        return self.story.scenes[end - 1] if end else None
 
     def _at_once(self, character_id: str, memory: KnowledgeMemory) -> Knowing:
         """Tell whether somebody knows a memory by the scene that it comes from."""

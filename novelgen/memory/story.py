@@ -33,6 +33,10 @@ class KnowledgeMemory:
     event_type: str | None = None
     quote: str = ""
     tells_knowers: bool = False
+    is_for_all: bool = False
+    """Of an author's note: it was attached to the whole book by hand."""
+    noted_at: StoryPosition | None = None
+    """Of an author's note: the place that it holds from, after the scene there."""
 
 
 @dataclass(frozen=True)

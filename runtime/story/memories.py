@@ -10,6 +10,7 @@ from novelgen.errors import UnknownMemoryError, UserInputError
 from novelgen.language.resolver import NameResolver
 from novelgen.memory.evidence import QuoteFinder
 from novelgen.models.entity import Entity, EntityAlias, names_from_the_start
+from novelgen.models.knowledge import KnowledgeKind
 from novelgen.models.memory import (
     CONTENT_TYPES,
     EVENT_TYPES,
@@ -24,10 +25,11 @@ from novelgen.models.shown import Shown, ShownList
 from runtime.ingest.indexing import IndexingResult, follow_edit
 from runtime.storage.memory.author_changes import AuthorChangeKind
 from runtime.storage.memory.memories import MemoryRepository
-from runtime.storage.records import MemoryEdit, MemoryFilter, MemoryStatus, StoredMemory
+from runtime.storage.records import MemoryEdit, MemoryFilter, MemoryStatus, StoredKnowledge, StoredMemory
 from runtime.storage.unit import UnitOfWork
 from runtime.story.async_twins import async_twin
 from runtime.story.base import Count, Name, Place, StoryBase, Weight, position_of
+from runtime.story.knowledge import knower_id
 from runtime.story.references import known_entities, resolved_targets
 
 DEFAULT_LIMIT = 50
@@ -143,9 +145,13 @@ class StoryMemories(StoryBase):
         tags: Sequence[str] = (),
         event_type: str | None = None,
         evidence: str | None = None,
+        known_by: Sequence[str] = (),
+        hidden_from: Sequence[str] = (),
         as_of: StoryPosition | None = None,
     ) -> AddedNote:
         """Store a fact of the author, attached to what is said and to whom its text names.
+
+        Where nobody is named as knowing it, those know it whom it is about and who were there; attached to `book`, all.
 
         Args:
             text: What holds in the story.
@@ -157,11 +163,13 @@ class StoryMemories(StoryBase):
             tags: Tags.
             event_type: What kind of event it is, such as promise_made.
             evidence: Words of the scene that prove it.
+            known_by: Who knows it, by id, name or alias, `reader` for the reader; nobody else does.
+            hidden_from: Who does not know it, whatever happens.
             as_of: Names are meant as they are known by then.
 
         Raises:
             UserInputError: When the text is empty.
-            UnknownEntityError: When it is about somebody unknown.
+            UnknownEntityError: When it is about somebody unknown, or known by nobody of that name.
             UnknownSceneError: When no scene of a chapter is stored.
         """
         entities = list(entities)
@@ -193,6 +201,20 @@ class StoryMemories(StoryBase):
             note = unit.memories.require(note.chunk_id).chunk
             named = list(dict.fromkeys([*ids, *NameResolver(known).entity_ids_in(text)]))
             occurs_nowhere = _occurs_nowhere(unit, ids)
+            said: tuple[tuple[KnowledgeKind, Sequence[str]], ...] = (("knows", known_by), ("hidden", hidden_from))
+            for kind, names in said:
+                for name in names:
+                    unit.knowledge.say(
+                        StoredKnowledge(
+                            character_id=knower_id(unit, name, END_OF_STORY),
+                            source_id=note.source_id or note.chunk_id,
+                            chapter_index=note.chapter_index,
+                            scene_index=note.scene_index,
+                            kind=kind,
+                            how="author",
+                            origin="author",
+                        )
+                    )
             change_id = unit.changes.keep_added(note.chunk_id).change_id
         indexing = follow_edit(self._stores, self.project_id)
         return AddedNote(note=note, named=named, occurs_nowhere=occurs_nowhere, indexing=indexing, change_id=change_id)

@@ -12,7 +12,7 @@ from sqlalchemy import ColumnElement, Text, case, cast, select
 from novelgen.memory.story import KnowledgeMemory, KnowledgeScene, KnowledgeStory
 from novelgen.models.entity import Entity, revealed_identity
 from novelgen.models.knowledge import ALL_LIVED
-from novelgen.models.memory import is_entity_target, linked_targets
+from novelgen.models.memory import BOOK, is_entity_target, linked_targets
 from novelgen.models.position import END_OF_STORY, StoryPosition
 from runtime.storage.cuts import before, order_in_force, scene_ids_at, story_order, unconsolidated, within
 from runtime.storage.entity.entities import EntityRepository, is_unmasked
@@ -190,6 +190,10 @@ def _memories(
             # A note has no scene in which anybody could have witnessed it.
             position=StoryPosition(row.chapter_index, row.scene_index) if row.from_scene else None,
             entities=_about(linked[0], linked[1], linked[2], unmasked),
+            is_for_all=not row.from_scene and BOOK in linked[1],
+            noted_at=None
+            if row.from_scene or row.chapter_index is None
+            else StoryPosition(row.chapter_index, row.scene_index),
             event_type=row.event_type,
             quote=(texts.get(row.scene_id) or "")[row.span_start : row.span_end] if row.span_start is not None else "",
         )

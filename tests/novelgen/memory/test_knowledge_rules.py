@@ -217,11 +217,39 @@ def test_the_reader_knows_all_that_was_read() -> None:
     assert rules(scene(1, 1, "C1"), about=HID).knows(READER, HID).since == at(1, 1)
 
 
-@pytest.mark.parametrize(("entities", "knows"), [("", True), ("C2", True), ("C1", False)])
-def test_notes_are_known_to_whom_they_concern(entities: str, knows: bool) -> None:
-    """An author's note on the world is known to all, one about people to those people."""
-    note = memory("Nobody can swim.", entities, position=None)
-    assert rules(about=note).knows("C2", note).knows is knows
+@pytest.mark.parametrize(
+    ("entities", "more", "knows"),
+    [
+        ("", {}, False),
+        ("", {"is_for_all": True}, True),
+        ("I1", {}, True),
+        ("C2", {}, True),
+        ("C1", {}, False),
+        ("C1", {"noted_at": at(3, 1)}, True),
+        ("C1", {"noted_at": at(2, 9)}, False),
+    ],
+)
+def test_notes_are_known_to_whom_they_concern(entities: str, more: dict[str, Any], knows: bool) -> None:
+    """One on the world to all, one about people to those and to who was with them, one about nobody to nobody."""
+    note = memory("Nobody can swim.", entities, position=None, **more)
+    story = rules(scene(2, 1, "C1"), scene(3, 1, "C1 C2"), about=note)
+    assert story.knows("C2", note).knows is knows
+
+
+@pytest.mark.parametrize(("content", "who"), [("Ines died of a fever.", "C1"), ("周岚死于风寒。", "C5")])
+def test_the_dead_do_not_know_of_their_death(content: str, who: str) -> None:
+    """A note of somebody's death is known to who was there, and not to the dead."""
+    note = memory(content, who, position=None, noted_at=at(2, 1))
+    story = rules(scene(2, 1, f"{who} C2"), about=note)
+    assert (story.knows(who, note).knows, story.knows(who, note).reason) == (False, "dead")
+    assert story.knows("C2", note).how == "witnessed"
+
+
+def test_who_is_named_as_knowing_a_note_alone_knows_it() -> None:
+    """The author's word on who knows it leaves out whom it is about."""
+    note = memory("Ines hides the heron key.", "C1 I1", position=None)
+    story = rules(about=note, events=[event("C2", "knows", 0, by_author=True)])
+    assert (story.knows("C2", note).knows, story.knows("C1", note).knows) == (True, False)
 
 
 def test_every_memory_stands_in_exactly_one_list() -> None:

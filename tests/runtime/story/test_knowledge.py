@@ -238,10 +238,21 @@ def test_without_a_place_it_holds_since_the_memorys_scene(stores: MemoryStores, 
     StoryKnowledge(stores, story).set_knowledge(character="Dora", memory_id="M1", how="overheard", certainty=0.4)
     dora = StoryKnowledge(stores, story).knowledge(character="Dora", as_of=at(1, 2))
     assert [(each.source_id, each.how, each.certainty) for each in dora.known] == [("M1", "overheard", 0.4)]
-    note = StoryMemories(stores, story).note(text="The lamp is cursed.").note.chunk_id
+    note = StoryMemories(stores, story).note(text="The lamp is cursed.", attached_to=["book"]).note.chunk_id
     assert note in _known(stores, story, "Dora")
     StoryKnowledge(stores, story).set_knowledge(character="Dora", memory_id=note, kind="deceived")
     assert note not in _known(stores, story, "Dora")
+
+
+def test_a_note_says_who_knows_it(stores: MemoryStores, story: str) -> None:
+    """Who is named knows it and nobody else; one about nobody is known to nobody but the reader."""
+    memories = StoryMemories(stores, story)
+    secret = memories.note("Ada cannot swim.", known_by=["Dora"], hidden_from=["Ben"]).note.chunk_id
+    loose = memories.note("Nobody has seen the far shore.").note.chunk_id
+    knows = {who: {secret, loose} & set(_known(stores, story, who)) for who in ("Dora", "Ben", "Ada", "reader")}
+    assert knows == {"Dora": {secret}, "Ben": set(), "Ada": set(), "reader": {secret, loose}}
+    with pytest.raises(UnknownEntityError):
+        memories.note("Ada cannot swim.", known_by=["Benn"])
 
 
 def test_a_whole_tale_may_be_the_authors_word(stores: MemoryStores, story: str) -> None:
