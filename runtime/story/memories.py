@@ -492,7 +492,8 @@ def _reattach(
 def _refuse_boost(unit: UnitOfWork, project_id: str, memory: StoredMemory) -> None:
     attachments = unit.attachments.attachments_of(memory.chunk.chunk_id)
     about = _about(memory, attachments)
-    if _occurs_nowhere(unit, about):
+    # What the author says of somebody who is still to come is the author's to weigh.
+    if memory.chunk.origin != "author" and _occurs_nowhere(unit, about):
         raise UserInputError(
             f"memory {memory.chunk.chunk_id!r} is about {', '.join(about)}, who occurs in no stored scene, and must not"
             f" outrank the story; attach it to whom it concerns: `novelgen memory attach {project_id}"
