@@ -275,8 +275,6 @@ class StoryMemories(StoryBase):
             )
 
         def change(unit: UnitOfWork, memory: StoredMemory) -> StoredMemory:
-            if importance is not None and importance > memory.chunk.importance:
-                _refuse_boost(unit, self.project_id, memory)
             chunk_id = memory.chunk.chunk_id
             if is_edited:
                 proven = _with_evidence(unit, memory, edit, evidence)
@@ -316,14 +314,8 @@ class StoryMemories(StoryBase):
 
         Raises:
             UnknownMemoryError: When there is none of that id.
-            UserInputError: When whom it is about occurs nowhere in the story.
         """
-
-        def pin(unit: UnitOfWork, memory: StoredMemory) -> StoredMemory:
-            _refuse_boost(unit, self.project_id, memory)
-            return unit.memories.pin(memory.chunk.chunk_id)
-
-        return self._changed(memory_id, "pin", pin)
+        return self._decided(memory_id, "pin", MemoryRepository.pin)
 
     def unpin_memory(self, *, memory_id: Name) -> MemoryChange:
         """Take a pin off; raises as `ban_memory`.
@@ -487,18 +479,6 @@ def _reattach(
         unit.attachments.detach([chunk_id], gone)
     if added:
         unit.attachments.attach([chunk_id], added)
-
-
-def _refuse_boost(unit: UnitOfWork, project_id: str, memory: StoredMemory) -> None:
-    attachments = unit.attachments.attachments_of(memory.chunk.chunk_id)
-    about = _about(memory, attachments)
-    # What the author says of somebody who is still to come is the author's to weigh.
-    if memory.chunk.origin != "author" and _occurs_nowhere(unit, about):
-        raise UserInputError(
-            f"memory {memory.chunk.chunk_id!r} is about {', '.join(about)}, who occurs in no stored scene, and must not"
-            f" outrank the story; attach it to whom it concerns: `novelgen memory attach {project_id}"
-            f" {memory.chunk.chunk_id} NAME`"
-        )
 
 
 def _about(memory: StoredMemory, attachments: Sequence[Attachment]) -> list[str]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from novelgen.errors import UnknownMemoryError, UserInputError
+from novelgen.errors import UnknownMemoryError
 from novelgen.models.position import StoryPosition
 from runtime.stores import MemoryStores
 from runtime.story.entities import StoryEntities
@@ -45,18 +45,6 @@ def test_a_note_on_somebody_still_to_come_may_be_pinned(stores: MemoryStores, pr
     assert StoryMemories(stores, project).find_memory(memory_id=memory_id).occurs_nowhere
     assert StoryMemories(stores, project).pin_memory(memory_id=memory_id).memory.pinned
     assert StoryMemories(stores, project).edit_memory(memory_id=memory_id, importance=10).memory.chunk.importance == 10
-
-
-def test_what_a_record_tells_of_nobody_gets_no_weight(stores: MemoryStores, project: str) -> None:
-    """A memory of a record about somebody whom no scene has must not outrank the story."""
-    memories = StoryMemories(stores, project)
-    recorded = next(each.chunk for each in memories.memories(limit=None).memories if each.chunk.origin == "record")
-    somebody = StoryEntities(stores, project).add_character(name="Zebedee").entity
-    with stores.database(project).write() as unit:
-        unit.attachments.detach([recorded.chunk_id], recorded.entities_mentioned)
-        unit.attachments.attach([recorded.chunk_id], [somebody.entity_id])
-    with pytest.raises(UserInputError, match="occurs in no stored scene"):
-        memories.pin_memory(memory_id=recorded.chunk_id)
 
 
 def test_canon_of_nobody_and_of_somebody_may_be_pinned(stores: MemoryStores, project: str) -> None:
