@@ -54,6 +54,33 @@ class StorageSession:
         """Run a query and return all rows."""
         return self.connection.execute(statement, parameters).all()
 
+    def scalar(self, statement: Executable) -> Any:
+        """Run a query and return the first value of its first row, or None."""
+        return self.connection.scalar(statement)
+
+    def select(
+        self,
+        what: Table | Sequence[ColumnElement[Any]],
+        *conditions: ColumnElement[bool],
+        order: Sequence[ColumnElement[Any]] = (),
+        limit: int | None = None,
+        offset: int | None = None,
+    ) -> Sequence[AnyRow]:
+        """Return the project's rows of a table, whole or some columns of it, that fit all conditions."""
+        table, columns = (what, [what]) if isinstance(what, Table) else (what[0].table, what)
+        statement = select(*columns).where(self.owns(table), *conditions).order_by(*order).limit(limit).offset(offset)
+        return self.rows(statement)
+
+    def one(self, what: Table | Sequence[ColumnElement[Any]], *conditions: ColumnElement[bool]) -> AnyRow | None:
+        """Return the first of the project's rows that fit all conditions; None where there is none."""
+        return next(iter(self.select(what, *conditions, limit=1)), None)
+
+    def values(
+        self, column: ColumnElement[Any], *conditions: ColumnElement[bool], order: Sequence[ColumnElement[Any]] = ()
+    ) -> list[Any]:
+        """Return what the project's rows that fit all conditions have in a column."""
+        return [row[0] for row in self.select([column], *conditions, order=order)]
+
     def integers(self, columns: Sequence[ColumnElement[int]], *conditions: ColumnElement[bool]) -> list[Integers]:
         """Read columns of whole numbers whole: the database joins each, which spares an object per row."""
         # SQLite joins numbers as they are; PostgreSQL wants texts.

@@ -590,16 +590,17 @@ RELATIONSHIP_CHANGES = table_of(RelationshipChangeRow)
 
 KNOWLEDGE_EVENTS = table_of(KnowledgeEventRow)
 
-ENTITY_CHANGE_KINDS = ("merge", "split", "confirm", "name", "join", "drop", "delete")
+CHANGE_SUBJECTS = ("entity", "memory", "scene", "thread", "consolidation", "character")
 
 
-class EntityChangeRow(Row, table=True):
-    """An author's decision on who is who; `changed_rows` holds every row before and after."""
+class ChangeRow(Row, table=True):
+    """Something that was changed and can be undone; `changed_rows` holds every row before and after."""
 
-    __tablename__: ClassVar[str] = "entity_changes"
-    __table_args__ = (Index(None, "project_id", "row_id"), one_of("kind", ENTITY_CHANGE_KINDS))
+    __tablename__: ClassVar[str] = "changes"
+    __table_args__ = (Index(None, "project_id", "subject", "row_id"), one_of("subject", CHANGE_SUBJECTS))
     row_id: int | None = Field(default=None, primary_key=True, sa_type=BIG_KEY)
     project_id: str = Field(sa_type=Text, foreign_key="projects.project_id", ondelete="CASCADE")
+    subject: str = Field(sa_type=Text)
     kind: str = Field(sa_type=Text)
     entity_id: str = Field(sa_type=Text)
     other_id: str = Field(sa_type=Text)
@@ -608,26 +609,7 @@ class EntityChangeRow(Row, table=True):
     changed_rows: list[dict[str, Any]] = Field(sa_type=JSON)
 
 
-ENTITY_CHANGES = table_of(EntityChangeRow)
-
-
-class AuthorChangeRow(Row, table=True):
-    """What an author changed in a memory or a scene; `before` and `after` hold the columns that differ."""
-
-    __tablename__: ClassVar[str] = "author_changes"
-    __table_args__ = (Index(None, "project_id", "row_id"),)
-    row_id: int | None = Field(default=None, primary_key=True, sa_type=BIG_KEY)
-    project_id: str = Field(sa_type=Text, foreign_key="projects.project_id", ondelete="CASCADE")
-    kind: str = Field(sa_type=Text)
-    chunk_id: str | None = Field(default=None, sa_type=Text)
-    scene_id: str | None = Field(default=None, sa_type=Text)
-    before: dict[str, Any] = Field(sa_type=JSON)
-    after: dict[str, Any] = Field(sa_type=JSON)
-    created_at: datetime = Field(sa_type=UtcTimestamp)
-    undone_at: datetime | None = Field(default=None, sa_type=UtcTimestamp)
-
-
-AUTHOR_CHANGES = table_of(AuthorChangeRow)
+CHANGES = table_of(ChangeRow)
 
 SUMMARY_LEVELS = ("chapter", "part")
 
@@ -718,23 +700,7 @@ class CharacterMemoryRow(Row, table=True):
     vector: bytes | None = Field(default=None, sa_type=LargeBinary)
 
 
-class CharacterChangeRow(Row, table=True):
-    """Something that was done to a character's memories; `changed_rows` holds each before and after, to undo it."""
-
-    __tablename__: ClassVar[str] = "character_memory_changes"
-    __table_args__ = (Index(None, "project_id", "character_id", "row_id"),)
-    row_id: int | None = Field(default=None, primary_key=True, sa_type=BIG_KEY)
-    project_id: str = Field(sa_type=Text, foreign_key="projects.project_id", ondelete="CASCADE")
-    character_id: str = Field(sa_type=Text)
-    kind: str = Field(sa_type=Text)
-    created_at: datetime = Field(sa_type=UtcTimestamp)
-    undone_at: datetime | None = Field(default=None, sa_type=UtcTimestamp)
-    changed_rows: list[dict[str, Any]] = Field(sa_type=JSON)
-
-
 CHARACTER_MEMORIES = table_of(CharacterMemoryRow)
-
-CHARACTER_CHANGES = table_of(CharacterChangeRow)
 
 POSITIONED_TABLES: tuple[Table, ...] = (CHUNKS, STATES, LOOP_EVENTS, RELATIONSHIP_CHANGES, KNOWLEDGE_EVENTS, MENTIONS)
 """Tables whose rows carry a scene's id and a copy of its position."""

@@ -13,11 +13,10 @@ from novelgen.memory.summaries import CHAPTERS_PER_PART, NumberedPart
 from novelgen.models.position import END_OF_STORY, StoryPosition
 from runtime.storage.character.dispositions import PlayRepository
 from runtime.storage.character.memories import CharacterMemoryRepository
-from runtime.storage.entity.deletion import DeletionRepository
 from runtime.storage.entity.entities import CharacterFileRepository, EntityRepository
-from runtime.storage.entity.merges import EntityMergeRepository
+from runtime.storage.entity.merges import DeletionRepository, EntityMergeRepository
+from runtime.storage.journal import Journal
 from runtime.storage.memory.attachments import AttachmentRepository
-from runtime.storage.memory.author_changes import AuthorChangeJournal
 from runtime.storage.memory.consolidations import ConsolidationRepository
 from runtime.storage.memory.embeddings import EmbeddingRepository
 from runtime.storage.memory.lexical import LexicalRepository
@@ -53,7 +52,7 @@ class UnitOfWork:
         self.memories = MemoryRepository(session)
         self.consolidations = ConsolidationRepository(session)
         self.attachments = AttachmentRepository(session)
-        self.changes = AuthorChangeJournal(session)
+        self.journal = Journal(session)
         self.states = StateRepository(session)
         self.threads = ThreadRepository(session)
         self.relationships = RelationshipRepository(session)

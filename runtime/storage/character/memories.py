@@ -11,25 +11,17 @@ from sqlalchemy import ColumnElement, func, or_, select
 
 from novelgen.characters.memory import CharacterChange, CharacterChangeKind, CharacterMemory, GamePosition
 from novelgen.errors import UnknownMemoryError, UserInputError
+from runtime.storage.journal import Change, Journal, memory_change
 from runtime.storage.memory.rows import text_hash
 from runtime.storage.projects import CounterRepository
 from runtime.storage.session import AnyRow, Repository
-from runtime.storage.tables import (
-    ALIASES,
-    CHARACTER_CHANGES,
-    CHARACTER_MEMORIES,
-    CHARACTER_SECRETS,
-    DISPOSITION_CHANGES,
-    ENTITIES,
-)
+from runtime.storage.tables import ALIASES, CHARACTER_MEMORIES, CHARACTER_SECRETS, DISPOSITION_CHANGES, ENTITIES
 
 Vector = NDArray[np.float32]
 
 _STORED_TYPE = np.dtype("<f4")
 
 _FIELDS = tuple(CharacterMemory.model_fields)
-
-_JOURNALED = tuple(name for name in _FIELDS if name not in ("memory_id", "character_id", "created_at"))
 
 
 class MemoryVector(NamedTuple):
@@ -206,54 +198,34 @@ class CharacterMemoryRepository(Repository):
     ) -> CharacterChange:
         """Add and change memories of a character, and write down how to undo it."""
         given = vectors or {}
-        images: list[dict[str, Any]] = [{"memory_id": each.memory_id, "before": None} for each in added]
         self.add(added, given)
         revision = self._session.revision()
         for before, after in changed:
-            images.append({"memory_id": after.memory_id, **_difference(before, after)})
             self._update(before, after, revision, given.get(after.memory_id))
-        values = {
-            "project_id": self._session.project_id,
-            "character_id": character_id,
-            "kind": kind,
-            "created_at": self._session.now(),
-            "changed_rows": images,
-        }
-        statement = CHARACTER_CHANGES.insert().values(**values).returning(CHARACTER_CHANGES)
-        return _change(self._session.connection.execute(statement).one())
+        rows = [memory_change(None, each) for each in added] + [memory_change(*each) for each in changed]
+        return _change(Journal(self._session).keep(kind, character_id, "", rows, subject="character"), character_id)
 
     def changes(self, character_id: str) -> list[CharacterChange]:
         """Return what was done to a character's memories, the oldest first, undone changes included."""
-        statement = (
-            select(CHARACTER_CHANGES)
-            .where(self._session.owns(CHARACTER_CHANGES), CHARACTER_CHANGES.c.character_id == character_id)
-            .order_by(CHARACTER_CHANGES.c.row_id)
-        )
-        return [_change(row) for row in self._session.rows(statement)]
+        changes = Journal(self._session).list_all("character", entity_ids=self._parts_of(character_id))
+        return [_change(each, character_id) for each in changes]
 
     def undo(self, character_id: str, change_id: int | None = None) -> CharacterChange:
         """Put a character's memories back as they were before a change; what it added is deleted."""
-        revision = self._next_revision()
-        row = self._standing(character_id, change_id)
-        restored: list[tuple[CharacterMemory, CharacterMemory]] = []
-        for image in row.changed_rows:
-            now = self._stored(image["memory_id"])
-            if image["before"] is None:
-                after = now.model_copy(update={"status": "deleted"})
-            else:
-                self._require_unchanged(now, image)
-                restored_fields = {**now.model_dump(), **image["before"]}
-                after = CharacterMemory.model_validate(restored_fields)
-            restored.append((now, after))
-        for before, after in restored:
-            self._update(before, after, revision, None)
-        self._session.run(
-            CHARACTER_CHANGES.update()
-            .where(CHARACTER_CHANGES.c.row_id == row.row_id)
-            .values(undone_at=self._session.now())
-        )
-        statement = select(CHARACTER_CHANGES).where(CHARACTER_CHANGES.c.row_id == row.row_id)
-        return _change(self._session.connection.execute(statement).one())
+        journal = Journal(self._session)
+        own = self.changes(character_id)
+        if change_id is None:
+            change_id = next((each.change_id for each in reversed(own) if each.undone_at is None), None)
+            if change_id is None:
+                raise UserInputError(f"nothing of {character_id!r} is left to undo")
+        elif change_id not in {each.change_id for each in own}:
+            raise UserInputError(f"{character_id!r} has no change {change_id!r}; list the changes to find its number")
+        return _change(journal.undo(change_id), character_id)
+
+    def _parts_of(self, character_id: str) -> list[str]:
+        """Return a character's id, and those of who became part of it."""
+        survivors = Journal(self._session).survivors()
+        return [character_id, *(gone for gone, survivor in survivors.items() if survivor == character_id)]
 
     def list_project(self) -> list[CharacterMemory]:
         """Return the memories of all characters in the order of storing, deleted ones too."""
@@ -306,41 +278,6 @@ class CharacterMemoryRepository(Repository):
         self._session.touch()
         return self._session.revision()
 
-    def _stored(self, memory_id: str) -> CharacterMemory:
-        statement = select(CHARACTER_MEMORIES).where(
-            self._session.owns(CHARACTER_MEMORIES), CHARACTER_MEMORIES.c.memory_id == memory_id
-        )
-        row = self._session.connection.execute(statement).one_or_none()
-        if row is None:
-            raise UserInputError(f"memory {memory_id!r} is gone; nothing was undone")
-        return _memory(row)
-
-    def _standing(self, character_id: str, change_id: int | None) -> AnyRow:
-        conditions = [self._session.owns(CHARACTER_CHANGES), CHARACTER_CHANGES.c.character_id == character_id]
-        if change_id is None:
-            conditions.append(CHARACTER_CHANGES.c.undone_at.is_(None))
-        else:
-            conditions.append(CHARACTER_CHANGES.c.row_id == change_id)
-        statement = select(CHARACTER_CHANGES).where(*conditions).order_by(CHARACTER_CHANGES.c.row_id.desc())
-        row = self._session.connection.execute(statement.limit(1)).one_or_none()
-        if row is None:
-            raise UserInputError(
-                f"{character_id!r} has no change {change_id!r}; list the changes to find its number"
-                if change_id is not None
-                else f"nothing of {character_id!r} is left to undo"
-            )
-        if row.undone_at is not None:
-            raise UserInputError(f"change {change_id!r} is undone already; list the changes to find another one")
-        return row
-
-    def _require_unchanged(self, now: CharacterMemory, image: Mapping[str, Any]) -> None:
-        current = now.model_dump(mode="json")
-        for name, value in image["after"].items():
-            if current[name] != value:
-                raise UserInputError(
-                    f"memory {now.memory_id!r} changed since ({name} is {current[name]!r}); undo what came after first"
-                )
-
     def _update(
         self, before: CharacterMemory, after: CharacterMemory, revision: int, vector: MemoryVector | None
     ) -> None:
@@ -375,18 +312,12 @@ def _memory(row: AnyRow) -> CharacterMemory:
     return CharacterMemory.model_construct(**{name: getattr(row, name) for name in _FIELDS})
 
 
-def _difference(before: CharacterMemory, after: CharacterMemory) -> dict[str, dict[str, Any]]:
-    old, new = (each.model_dump(mode="json", include=set(_JOURNALED)) for each in (before, after))
-    names = [name for name in _JOURNALED if old[name] != new[name]]
-    return {"before": {name: old[name] for name in names}, "after": {name: new[name] for name in names}}
-
-
-def _change(row: AnyRow) -> CharacterChange:
+def _change(change: Change, character_id: str) -> CharacterChange:
     return CharacterChange(
-        change_id=row.row_id,
-        kind=row.kind,
-        character_id=row.character_id,
-        memory_ids=[each["memory_id"] for each in row.changed_rows],
-        created_at=row.created_at,
-        undone_at=row.undone_at,
+        change_id=change.change_id,
+        kind=change.kind,
+        character_id=character_id,
+        memory_ids=[row.key["memory_id"] for row in change.rows],
+        created_at=change.created_at,
+        undone_at=change.undone_at,
     )

@@ -18,7 +18,7 @@ from runtime.storage.cuts import linked_rows, story_order, unconsolidated
 from runtime.storage.entity.entities import EntityRepository
 from runtime.storage.memory.lexical import searchable_text
 from runtime.storage.memory.memories import MemoryRepository
-from runtime.storage.memory.writer import ChunkWriter, link_rows, require_not_consolidated
+from runtime.storage.memory.writer import ChunkWriter, require_not_consolidated
 from runtime.storage.session import AnyRow, Repository, StorageSession
 from runtime.storage.tables import CHUNK_ENTITIES, CHUNKS, SCENES
 
@@ -87,6 +87,7 @@ _ROW = (
     CHUNKS.c.attached,
     CHUNKS.c.detached,
     CHUNKS.c.origin,
+    CHUNKS.c.tags,
 )
 
 
@@ -203,12 +204,11 @@ class AttachmentRepository(Repository):
 
     def _write(self, row: AnyRow, by_hand: _ByHand) -> None:
         require_not_consolidated(self._session, row.row_id, row.chunk_id)
-        ChunkWriter(self._session).withdraw_consolidations([row.row_id])
+        writer = ChunkWriter(self._session)
+        writer.withdraw_consolidations([row.row_id])
         values = {"attached": list(by_hand.attached), "detached": list(by_hand.detached)}
         self._session.run(CHUNKS.update().where(CHUNKS.c.row_id == row.row_id).values(**values))
-        self._session.run(CHUNK_ENTITIES.delete().where(CHUNK_ENTITIES.c.chunk_row_id == row.row_id))
-        whole = {**row._mapping, **values}
-        self._session.insert(CHUNK_ENTITIES, link_rows(self._session.project_id, row.row_id, whole))
+        writer.relink([{**row._mapping, **values}])
 
     def _rows(self, memory_ids: Sequence[str]) -> list[AnyRow]:
         """Rows by chunk_id, else by source_id, each once, in the order given."""

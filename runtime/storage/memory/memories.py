@@ -21,7 +21,6 @@ from runtime.storage.cuts import (
     visible,
 )
 from runtime.storage.entity.entities import with_masks
-from runtime.storage.memory.lexical import index_tokens, searchable_text
 from runtime.storage.memory.rows import (
     CHUNK_SELECT,
     STORED_SELECT,
@@ -30,7 +29,7 @@ from runtime.storage.memory.rows import (
     entities_linked,
     stored_memories_of,
     superseded_by,
-    text_hash,
+    text_values,
 )
 from runtime.storage.memory.writer import ChunkWriter, require_not_consolidated
 from runtime.storage.projects import CounterRepository
@@ -157,13 +156,8 @@ class AuthorMemories(Repository):
             changes["span_start"], changes["span_end"] = (None, None) if span == "none" else span
         if changes.get("content", old["content"]) != old["content"]:
             changes.setdefault("short", None)
-        content, short = changes.get("content", old["content"]), changes.get("short", old["short"])
-        changes |= {
-            "origin": "author",
-            "content_hash": text_hash(content, short),
-            "term_count": len(index_tokens(searchable_text(content, short))),
-        }
-        ChunkWriter(self._session).update(old, changes)
+        changes |= {"origin": "author", **text_values({**old, **changes})}
+        ChunkWriter(self._session).update([(old, changes)])
         return self.require(chunk_id)
 
     def pin(self, chunk_id: str) -> StoredMemory:
@@ -192,7 +186,7 @@ class AuthorMemories(Repository):
 
     def _set(self, chunk_id: str, values: dict[str, Any]) -> StoredMemory:
         self._session.touch()
-        ChunkWriter(self._session).update(self._changeable(chunk_id), values)
+        ChunkWriter(self._session).update([(self._changeable(chunk_id), values)])
         return self.require(chunk_id)
 
     def _changeable(self, chunk_id: str) -> dict[str, Any]:

@@ -69,17 +69,19 @@ def text_hash(*parts: str | None) -> str:
     return digest.hexdigest()
 
 
+def text_values(memory: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the columns of a memory that follow from its text."""
+    content, short = memory["content"], memory["short"]
+    terms = index_tokens(searchable_text(content, short))
+    return {"content_hash": text_hash(content, short), "term_count": len(terms)}
+
+
 def chunk_values(chunk: StoryMemoryChunk, entity_ids: Sequence[str]) -> dict[str, Any]:
     """Return the columns that the chunk itself decides; position, scene and the author's marks are not among them."""
     start, end = chunk.source_span or (None, None)
     copied = chunk.model_dump(include=set(_SHARED_COLUMNS))
-    return copied | {
-        "entities_mentioned": list(dict.fromkeys(entity_ids)),
-        "span_start": start,
-        "span_end": end,
-        "content_hash": text_hash(chunk.content, chunk.short),
-        "term_count": len(index_tokens(searchable_text(chunk.content, chunk.short))),
-    }
+    derived = {"entities_mentioned": list(dict.fromkeys(entity_ids)), "span_start": start, "span_end": end}
+    return copied | derived | text_values(copied)
 
 
 def entities_linked(session: StorageSession, rows: Sequence[AnyRow]) -> dict[str, AttachedTo]:

@@ -11,7 +11,6 @@ from novelgen.errors import UnknownProjectError, UserInputError
 from novelgen.models.memory import linked_targets
 from runtime.storage.memory.lexical import LexicalIndex, searchable_text
 from runtime.storage.memory.outbox import OutboxRepository
-from runtime.storage.records import OutboxOperation
 from runtime.storage.session import StorageSession, batches
 from runtime.storage.tables import (
     CHUNK_ENTITIES,
@@ -94,22 +93,29 @@ class ChunkWriter:
         self._outbox.queue(list(row_ids), "upsert")
         self._withdraw_superseded(rows)
 
-    def update(self, old: Mapping[str, Any], new: dict[str, Any]) -> None:
-        """Change a chunk; its vector goes only when its text changed."""
-        row_id = old["row_id"]
-        whole = {**old, **new}
-        self.withdraw_consolidations([row_id])
-        self._session.run(CHUNKS.update().where(CHUNKS.c.row_id == row_id).values(**new))
-        if whole["content_hash"] != old["content_hash"]:
-            self._lexical.remove([(row_id, _searchable(old))])
-            self._lexical.add([(row_id, _searchable(whole))])
-            self._session.run(EMBEDDINGS.delete().where(EMBEDDINGS.c.chunk_row_id == row_id))
-        self._session.run(CHUNK_ENTITIES.delete().where(CHUNK_ENTITIES.c.chunk_row_id == row_id))
-        self._session.run(CHUNK_TAGS.delete().where(CHUNK_TAGS.c.chunk_row_id == row_id))
-        self._link({whole["chunk_id"]: row_id}, [whole])
-        operation: OutboxOperation = "upsert" if whole["status"] == "active" else "delete"
-        self._outbox.queue([whole["chunk_id"]], operation)
-        self._withdraw_superseded([whole])
+    def update(self, changes: Sequence[tuple[Mapping[str, Any], dict[str, Any]]]) -> None:
+        """Change chunks, given as whole rows with their new columns; a vector goes only when its text changed."""
+        self.withdraw_consolidations([old["row_id"] for old, _ in changes])
+        wholes = [{**old, **new} for old, new in changes]
+        for (old, new), whole in zip(changes, wholes, strict=True):
+            row_id = old["row_id"]
+            self._session.run(CHUNKS.update().where(CHUNKS.c.row_id == row_id).values(**new))
+            if whole["content_hash"] != old["content_hash"]:
+                self._lexical.remove([(row_id, _searchable(old))])
+                self._lexical.add([(row_id, _searchable(whole))])
+                self._session.run(EMBEDDINGS.delete().where(EMBEDDINGS.c.chunk_row_id == row_id))
+        self.relink(wholes)
+        active = [whole["chunk_id"] for whole in wholes if whole["status"] == "active"]
+        self._outbox.queue(active, "upsert")
+        self._outbox.queue([each["chunk_id"] for each in wholes if each["status"] != "active"], "delete")
+        self._withdraw_superseded(wholes)
+
+    def relink(self, rows: Sequence[Mapping[str, Any]]) -> None:
+        """Make the links and tags of chunks anew, given as whole rows."""
+        row_ids = {row["chunk_id"]: row["row_id"] for row in rows}
+        for table in (CHUNK_ENTITIES, CHUNK_TAGS):
+            self._session.run(table.delete().where(self._session.among(table.c.chunk_row_id, row_ids.values())))
+        self._link(row_ids, rows)
 
     def remove(self, rows: Sequence[Mapping[str, Any]]) -> None:
         """Take chunks out for good, given as whole rows; links, tags and vectors go with them."""

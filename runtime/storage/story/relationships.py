@@ -49,7 +49,7 @@ class RelationshipRepository(Repository):
 
     def insert_changes(self, changes: Sequence[RecordedRelationshipChange], position: dict[str, Any]) -> list[str]:
         """Insert changes of one scene, whose position, id and origin are given as columns; return the ids."""
-        relationship_ids = [self._id_of(change) for change in changes]
+        relationship_ids = [self.id_of(change.character_a, change.character_b) for change in changes]
         rows = [
             relationship_change_values(change)
             | position
@@ -114,19 +114,15 @@ class RelationshipRepository(Repository):
             for row in rows
         ]
 
-    def _id_of(self, change: RecordedRelationshipChange) -> str:
-        first, second = sorted((change.character_a, change.character_b))
+    def id_of(self, character: str, other: str) -> str:
+        """Return the id of a pair, in either order; a pair without one gets the next."""
+        first, second = sorted((character, other))
         if first == second:
             raise UserInputError(f"a relationship needs two characters, but both are {first!r}")
-        known = self._session.connection.scalar(
-            select(RELATIONSHIPS.c.relationship_id).where(
-                self._session.owns(RELATIONSHIPS),
-                RELATIONSHIPS.c.character_a == first,
-                RELATIONSHIPS.c.character_b == second,
-            )
-        )
+        pair = (RELATIONSHIPS.c.character_a == first) & (RELATIONSHIPS.c.character_b == second)
+        known = self._session.one([RELATIONSHIPS.c.relationship_id], pair)
         if known is not None:
-            return str(known)
+            return str(known.relationship_id)
         relationship_id = CounterRepository(self._session).take("R")
         now = self._session.now()
         row: dict[str, Any] = {"project_id": self._session.project_id, "relationship_id": relationship_id}

@@ -99,6 +99,7 @@ class SceneWriter:
         place = {"chapter_index": write.chapter_index, "scene_index": write.scene_index}
         by_hand = _attachments_by_hand(stored.values())
         added: list[dict[str, Any]] = []
+        changed: list[tuple[Mapping[str, Any], dict[str, Any]]] = []
         result: dict[str, list[str]] = {
             f"chunks_{outcome}": [] for outcome in ("added", "changed", "removed", "unchanged", "kept")
         }
@@ -114,7 +115,8 @@ class SceneWriter:
                 moment = {"scene_id": scene_id, "created_at": chunk.created_at}
                 added.append({**values, **fresh, **attachments, **moment})
             elif outcome == "changed":
-                self._chunks.update(old, values)
+                changed.append((old, values))
+        self._chunks.update(changed)
         self._chunks.insert(added)
         gone = [row for row in stored.values() if not _is_authors(row)]
         self._chunks.remove(gone)

@@ -206,9 +206,10 @@ ROWS: dict[str, tuple[Given, ...]] = {
             for kind, number in {"C": 6, "S": 9, "OL": 4, "R": 3}.items()
         ),
         (
-            "entity_changes",
+            "changes",
             {
                 "project_id": "demo",
+                "subject": "entity",
                 "kind": "merge",
                 "entity_id": "C4",
                 "other_id": "C1",
@@ -264,9 +265,10 @@ ROWS: dict[str, tuple[Given, ...]] = {
         _scene("ghi", "S001", 9, "夜。", other_fields={"markdown_file": "scene_009.md"}),
         _state("def", "no_change", None, detail={"summary": "她什么也没说。"}),
         (
-            "entity_changes",
+            "changes",
             {
                 "project_id": "demo",
+                "subject": "entity",
                 "kind": "delete",
                 "entity_id": "OL9",
                 "other_id": "旧事",
@@ -275,14 +277,22 @@ ROWS: dict[str, tuple[Given, ...]] = {
             },
         ),
         (
-            "author_changes",
+            "changes",
             {
                 "project_id": "demo",
+                "subject": "memory",
                 "kind": "pin",
-                "chunk_id": "M1",
-                "before": {"pinned": False},
-                "after": {"pinned": True},
+                "entity_id": "M1",
+                "other_id": "",
                 "created_at": MOMENT,
+                "changed_rows": [
+                    {
+                        "table": "memory_chunks",
+                        "key": {"chunk_id": "M1"},
+                        "before": {"pinned": False},
+                        "after": {"pinned": True},
+                    }
+                ],
             },
         ),
     )

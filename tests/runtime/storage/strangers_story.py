@@ -20,14 +20,7 @@ from runtime.storage.database import DatabaseManager
 from runtime.storage.records import StoredKnowledge
 from tests.runtime.storage.stories import change, memory, record, scene, store
 
-MINDS = (
-    "knowledge_events",
-    "character_memories",
-    "character_memory_changes",
-    "disposition_changes",
-    "character_secrets",
-    "character_disclosures",
-)
+MINDS = ("knowledge_events", "character_memories", "disposition_changes", "character_secrets", "character_disclosures")
 """Tables of what characters know, remember, feel, hide and told."""
 
 _COMPARED = (

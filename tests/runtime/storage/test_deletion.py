@@ -9,7 +9,7 @@ from novelgen.memory.story import recorded_events
 from novelgen.models.entity import Entity
 from runtime.storage.character.minds import MindCache
 from runtime.storage.database import DatabaseManager
-from runtime.storage.entity.deletion import without_id
+from runtime.storage.entity.references import without_id
 from tests.runtime.storage.stories import at, change, memory, record, scene, store
 from tests.runtime.storage.strangers_story import MINDS, fill, remembered, rows_of
 

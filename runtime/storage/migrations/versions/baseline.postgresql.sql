@@ -14,21 +14,22 @@ CREATE TABLE projects (
     CONSTRAINT uq_projects_project_id UNIQUE (project_id)
 );
 
-CREATE TABLE author_changes (
+CREATE TABLE changes (
     row_id BIGSERIAL NOT NULL,
     project_id TEXT NOT NULL,
+    subject TEXT NOT NULL,
     kind TEXT NOT NULL,
-    chunk_id TEXT,
-    scene_id TEXT,
-    before JSON NOT NULL,
-    after JSON NOT NULL,
+    entity_id TEXT NOT NULL,
+    other_id TEXT NOT NULL,
     created_at TIMESTAMP WITH TIME ZONE NOT NULL,
     undone_at TIMESTAMP WITH TIME ZONE,
-    CONSTRAINT pk_author_changes PRIMARY KEY (row_id),
-    CONSTRAINT fk_author_changes_project_id FOREIGN KEY(project_id) REFERENCES projects (project_id) ON DELETE CASCADE
+    changed_rows JSON NOT NULL,
+    CONSTRAINT pk_changes PRIMARY KEY (row_id),
+    CONSTRAINT ck_changes_subject CHECK (subject IN ('entity', 'memory', 'scene', 'thread', 'consolidation', 'character')),
+    CONSTRAINT fk_changes_project_id FOREIGN KEY(project_id) REFERENCES projects (project_id) ON DELETE CASCADE
 );
 
-CREATE INDEX ix_author_changes_project_id_row_id ON author_changes (project_id, row_id);
+CREATE INDEX ix_changes_project_id_subject_row_id ON changes (project_id, subject, row_id);
 
 CREATE TABLE character_disclosures (
     row_id BIGSERIAL NOT NULL,
@@ -94,20 +95,6 @@ CREATE INDEX ix_character_memories_changed ON character_memories (project_id, ch
 
 CREATE INDEX ix_character_memories_event ON character_memories (project_id, event_id);
 
-CREATE TABLE character_memory_changes (
-    row_id BIGSERIAL NOT NULL,
-    project_id TEXT NOT NULL,
-    character_id TEXT NOT NULL,
-    kind TEXT NOT NULL,
-    created_at TIMESTAMP WITH TIME ZONE NOT NULL,
-    undone_at TIMESTAMP WITH TIME ZONE,
-    changed_rows JSON NOT NULL,
-    CONSTRAINT pk_character_memory_changes PRIMARY KEY (row_id),
-    CONSTRAINT fk_character_memory_changes_project_id FOREIGN KEY(project_id) REFERENCES projects (project_id) ON DELETE CASCADE
-);
-
-CREATE INDEX ix_character_memory_changes_project_id_character_id_row_id ON character_memory_changes (project_id, character_id, row_id);
-
 CREATE TABLE character_secrets (
     row_id BIGSERIAL NOT NULL,
     project_id TEXT NOT NULL,
@@ -168,22 +155,6 @@ CREATE TABLE entities (
     CONSTRAINT ck_entities_origin CHECK (origin IN ('author', 'supplied', 'extracted', 'rules')),
     CONSTRAINT fk_entities_project_id FOREIGN KEY(project_id) REFERENCES projects (project_id) ON DELETE CASCADE
 );
-
-CREATE TABLE entity_changes (
-    row_id BIGSERIAL NOT NULL,
-    project_id TEXT NOT NULL,
-    kind TEXT NOT NULL,
-    entity_id TEXT NOT NULL,
-    other_id TEXT NOT NULL,
-    created_at TIMESTAMP WITH TIME ZONE NOT NULL,
-    undone_at TIMESTAMP WITH TIME ZONE,
-    changed_rows JSON NOT NULL,
-    CONSTRAINT pk_entity_changes PRIMARY KEY (row_id),
-    CONSTRAINT ck_entity_changes_kind CHECK (kind IN ('merge', 'split', 'confirm', 'name', 'join', 'drop', 'delete')),
-    CONSTRAINT fk_entity_changes_project_id FOREIGN KEY(project_id) REFERENCES projects (project_id) ON DELETE CASCADE
-);
-
-CREATE INDEX ix_entity_changes_project_id_row_id ON entity_changes (project_id, row_id);
 
 CREATE TABLE index_outbox (
     row_id BIGSERIAL NOT NULL,
