@@ -13,15 +13,10 @@ from novelgen.models.position import UtcDatetime
 from novelgen.models.record import SceneRecord
 from novelgen.models.state import LoopImportance, RelationshipDimensions
 from novelgen.models.user_file import StoryParts
-from runtime.storage.character.dispositions import PlayContents
+from runtime.storage.outline import StoredSummary
+from runtime.storage.play import PlayContents
 from runtime.storage.records import EntityOrigin, EventOrigin, ExtractionStatus
-from runtime.storage.story.summaries import StoredSummary
-from runtime.storage.transfer.records import (
-    ExchangedKnowledge,
-    ExchangedLoopEvent,
-    ExchangedRelationshipChange,
-    Waivers,
-)
+from runtime.storage.transfer import ExchangedKnowledge, ExchangedLoopEvent, ExchangedRelationshipChange, Waivers
 
 _WORDS_ONLY = "words-only"
 """The `embedding_id` in a document of a memory that the vector index does not hold."""

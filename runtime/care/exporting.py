@@ -20,7 +20,7 @@ from novelgen.models.state import PRESENCE_ATTRIBUTE
 from runtime.care.documents import EntityDocument, chunk_document
 from runtime.files.atomic_files import write_text_atomically
 from runtime.files.chapter_text import count_words
-from runtime.storage.transfer.records import (
+from runtime.storage.transfer import (
     ExchangedEntity,
     ExchangedLoopEvent,
     ExchangedMemory,

@@ -20,7 +20,7 @@ from runtime.care.documents import (
     RelationshipHistoryEntry,
 )
 from runtime.care.exporting import NO_CHANGE, folded_relationship, folded_state
-from runtime.storage.transfer.records import (
+from runtime.storage.transfer import (
     ExchangedKnowledge,
     ExchangedLoopEvent,
     ExchangedPair,

@@ -38,10 +38,10 @@ from runtime.files.manuscripts import (
 from runtime.ingest.indexing import IndexingResult, drain_outbox
 from runtime.ingest.ingest import follow_volumes, ingest_scenes
 from runtime.ingest.scene_input import SceneInput, scenes_of_chapter
-from runtime.storage.memory.consolidations import StoredConsolidation
+from runtime.storage.consolidations import StoredConsolidation
+from runtime.storage.outline import StoredSummary
 from runtime.storage.records import ScenePlace
-from runtime.storage.story.summaries import StoredSummary
-from runtime.storage.transfer.records import ExchangedEntity, ExchangedScene, ProjectContents, SceneBundle, ToldScene
+from runtime.storage.transfer import ExchangedEntity, ExchangedScene, ProjectContents, SceneBundle, ToldScene
 from runtime.stores import MemoryStores
 
 Progress = Callable[[int, int], Any]

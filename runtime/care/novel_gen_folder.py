@@ -27,7 +27,7 @@ from runtime.files.project_files import (
 )
 from runtime.ingest.entities import entities_of_characters
 from runtime.ingest.scene_input import SceneInput, scenes_of_chapter
-from runtime.storage.transfer.records import (
+from runtime.storage.transfer import (
     ExchangedEntity,
     ExchangedLoopEvent,
     ExchangedMemory,

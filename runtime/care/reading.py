@@ -41,10 +41,10 @@ from runtime.care.history import (
 )
 from runtime.files.file_reading import read_json_file, read_text_file, validated
 from runtime.ingest.scene_input import SceneInput
-from runtime.storage.character.dispositions import PlayContents
-from runtime.storage.memory.consolidations import StoredConsolidation
+from runtime.storage.consolidations import StoredConsolidation
+from runtime.storage.play import PlayContents
 from runtime.storage.records import ScenePlace, StoredScene
-from runtime.storage.transfer.records import (
+from runtime.storage.transfer import (
     ExchangedEntity,
     ExchangedMemory,
     ExchangedScene,

@@ -23,7 +23,7 @@ from novelgen.models.position import StoryPosition, sort_key
 from novelgen.reading.request import NewName, SameEntities, SceneRecordResult
 from runtime.ingest.entities import store_entities_in
 from runtime.settings import IngestSettings
-from runtime.storage.entity.entities import FirstMentions, first_appearance
+from runtime.storage.entities import FirstMentions, first_appearance
 from runtime.storage.journal import Change
 from runtime.storage.records import StoredEntity
 from runtime.storage.unit import UnitOfWork

@@ -17,10 +17,9 @@ from novelgen.characters.memory import CharacterMemory
 from novelgen.errors import UserInputError
 from novelgen.models.knowledge import ALL_LIVED
 from novelgen.models.position import UtcDatetime
-from runtime.storage.entity.references import replaced_id, without_id
-from runtime.storage.memory.consolidations import ConsolidationRepository
-from runtime.storage.memory.rows import text_hash, text_values
-from runtime.storage.memory.writer import ChunkWriter
+from runtime.storage.chunks import ChunkWriter, text_hash, text_values
+from runtime.storage.consolidations import ConsolidationRepository
+from runtime.storage.references import replaced_id, without_id
 from runtime.storage.session import AnyRow, Repository
 from runtime.storage.tables import (
     ALIASES,

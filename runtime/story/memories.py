@@ -23,7 +23,7 @@ from novelgen.models.record import is_unsaid
 from novelgen.models.shown import Shown, ShownList
 from runtime.ingest.indexing import IndexingResult, drain_outbox
 from runtime.storage.journal import AuthorChangeKind
-from runtime.storage.memory.memories import MemoryRepository
+from runtime.storage.memories import MemoryRepository
 from runtime.storage.records import MemoryEdit, MemoryFilter, MemoryStatus, StoredMemory
 from runtime.storage.unit import UnitOfWork
 from runtime.story.async_twins import async_twin

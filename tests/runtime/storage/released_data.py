@@ -10,7 +10,7 @@ from typing import Any
 
 from sqlalchemy import Connection, MetaData, Table, insert, select, text
 
-from runtime.storage.memory.lexical import index_tokens, scope_token
+from runtime.storage.lexical import index_tokens, scope_token
 from runtime.storage.migrations import runner
 
 MOMENT = datetime(2024, 1, 2, 3, 4, 5, tzinfo=UTC)

@@ -14,9 +14,9 @@ from novelgen.characters.memory import CharacterMemory
 from novelgen.characters.secrets import Secret
 from novelgen.models.entity import Entity, EntityAlias
 from novelgen.models.knowledge import ALL_LIVED
-from runtime.storage.character.dispositions import Disclosure, StoredDispositionChange
-from runtime.storage.character.memories import MemoryVector
+from runtime.storage.characters import MemoryVector
 from runtime.storage.database import DatabaseManager
+from runtime.storage.play import Disclosure, StoredDispositionChange
 from runtime.storage.records import StoredKnowledge
 from tests.runtime.storage.stories import change, memory, record, scene, store
 

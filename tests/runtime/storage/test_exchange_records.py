@@ -20,7 +20,7 @@ from runtime.storage.tables import (
     SCENES,
     STATES,
 )
-from runtime.storage.transfer.records import (
+from runtime.storage.transfer import (
     ExchangedEntity,
     ExchangedKnowledge,
     ExchangedLoopEvent,

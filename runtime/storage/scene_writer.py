@@ -13,15 +13,11 @@ from sqlalchemy import Select, Table, or_, select
 from novelgen.errors import UserInputError
 from novelgen.models.folds import recorded_loop_events
 from novelgen.models.memory import DISTILLED_TYPES
-from runtime.storage.cuts import scene_ids_at
-from runtime.storage.memory.rows import chunk_values, text_hash
-from runtime.storage.memory.writer import ChunkWriter
+from runtime.storage.chunks import ChunkWriter, chunk_values, text_hash
+from runtime.storage.events import RelationshipRepository, loop_event_values, state_values, with_span_columns
 from runtime.storage.projects import CounterRepository
 from runtime.storage.records import SceneWrite, SceneWriteResult
-from runtime.storage.session import StorageSession
-from runtime.storage.story.relationships import RelationshipRepository
-from runtime.storage.story.states import state_values, with_span_columns
-from runtime.storage.story.threads import loop_event_values
+from runtime.storage.session import StorageSession, scene_ids_at
 from runtime.storage.tables import CHUNKS, KNOWLEDGE_EVENTS, LOOP_EVENTS, MENTIONS, RELATIONSHIP_CHANGES, SCENES, STATES
 
 _Attachments = Mapping[str, list[str]]

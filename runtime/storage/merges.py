@@ -12,19 +12,12 @@ from novelgen.errors import UnknownEntityError, UserInputError
 from novelgen.language.normalise import name_key
 from novelgen.models.entity import Entity, EntityAlias, RevealedIdentity, revealed_identity
 from novelgen.models.position import StoryPosition, sort_key
-from runtime.storage.cuts import Place, scene_ids_at
-from runtime.storage.entity.entities import EntityRepository
-from runtime.storage.entity.references import (
-    MixedScenes,
-    Relinking,
-    forget,
-    forget_in_records,
-    forget_pair,
-    scenes_naming,
-)
+from runtime.storage.consolidations import ConsolidationRepository
+from runtime.storage.entities import EntityRepository
 from runtime.storage.journal import GOING_WITH, Change, Journal, RowChange
-from runtime.storage.memory.consolidations import ConsolidationRepository
 from runtime.storage.records import StoredEntity
+from runtime.storage.references import MixedScenes, Relinking, forget, forget_in_records, forget_pair, scenes_naming
+from runtime.storage.session import Place, scene_ids_at
 from runtime.storage.tables import (
     ALIASES,
     CHARACTER_MEMORIES,

@@ -13,11 +13,10 @@ from novelgen.characters.settings import SLOT_SEPARATOR
 from novelgen.language.matching import NameFinder
 from novelgen.models.entity import EntityType
 from novelgen.models.state import turned_type
-from runtime.storage.memory.lexical import searchable_text
-from runtime.storage.memory.rows import text_hash
-from runtime.storage.memory.writer import ChunkWriter
+from runtime.storage.chunks import ChunkWriter, text_hash
+from runtime.storage.events import RelationshipRepository
+from runtime.storage.lexical import searchable_text
 from runtime.storage.session import AnyRow, StorageSession
-from runtime.storage.story.relationships import RelationshipRepository
 from runtime.storage.tables import (
     CHARACTER_MEMORIES,
     CHARACTER_SECRETS,

@@ -14,11 +14,19 @@ from novelgen.models.entity import Entity, revealed_identity
 from novelgen.models.knowledge import ALL_LIVED
 from novelgen.models.memory import is_entity_target, linked_targets
 from novelgen.models.position import END_OF_STORY, StoryPosition
-from runtime.storage.cuts import before, order_in_force, scene_ids_at, story_order, unconsolidated, within
-from runtime.storage.entity.entities import EntityRepository, is_unmasked
+from runtime.storage.entities import EntityRepository, is_unmasked
+from runtime.storage.events import span_of, with_span_columns
 from runtime.storage.records import StoredKnowledge
-from runtime.storage.session import Repository, StorageSession
-from runtime.storage.story.states import span_of, with_span_columns
+from runtime.storage.session import (
+    Repository,
+    StorageSession,
+    before,
+    order_in_force,
+    scene_ids_at,
+    story_order,
+    unconsolidated,
+    within,
+)
 from runtime.storage.tables import CHUNKS, KNOWLEDGE_EVENTS, PROJECTS, SCENES, STATES
 
 KNOWLEDGE_ATTRIBUTE = "knowledge"

@@ -15,8 +15,8 @@ from novelgen.models.appearances import SceneCast
 from novelgen.models.memory import DISTILLED_TYPES
 from novelgen.models.position import END_OF_STORY, StoryPosition
 from novelgen.models.record import SceneRecord
-from runtime.storage.cuts import before, within
-from runtime.storage.memory.writer import ChunkWriter
+from runtime.storage.chunks import ChunkWriter
+from runtime.storage.outline import move_summaries
 from runtime.storage.records import (
     ExtractionStatus,
     FactCount,
@@ -27,9 +27,8 @@ from runtime.storage.records import (
     SceneWriteResult,
     StoredScene,
 )
-from runtime.storage.session import AnyRow, Repository, StorageSession, batches
-from runtime.storage.story.scene_writer import SceneWriter, spans_by_hand
-from runtime.storage.story.summaries import move_summaries
+from runtime.storage.scene_writer import SceneWriter, spans_by_hand
+from runtime.storage.session import AnyRow, Repository, StorageSession, batches, before, within
 from runtime.storage.tables import (
     ALIASES,
     CHUNKS,

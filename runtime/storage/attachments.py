@@ -14,12 +14,11 @@ from novelgen.models.entity import Entity
 from novelgen.models.memory import BOOK, Attachment, StoryMemoryChunk, chapter_of_target, chapter_target
 from novelgen.models.position import END_OF_STORY
 from novelgen.nearest import nearest_names
-from runtime.storage.cuts import linked_rows, story_order, unconsolidated
-from runtime.storage.entity.entities import EntityRepository
-from runtime.storage.memory.lexical import searchable_text
-from runtime.storage.memory.memories import MemoryRepository
-from runtime.storage.memory.writer import ChunkWriter, require_not_consolidated
-from runtime.storage.session import AnyRow, Repository, StorageSession
+from runtime.storage.chunks import ChunkWriter, require_not_consolidated
+from runtime.storage.entities import EntityRepository
+from runtime.storage.lexical import searchable_text
+from runtime.storage.memories import MemoryRepository
+from runtime.storage.session import AnyRow, Repository, StorageSession, linked_rows, story_order, unconsolidated
 from runtime.storage.tables import CHUNK_ENTITIES, CHUNKS, SCENES
 
 SHOWN_NAMES = 3

@@ -13,10 +13,8 @@ from novelgen.errors import UnknownMemoryError
 from novelgen.memory.consolidation_rules import LiveMemory
 from novelgen.models.memory import StoryMemoryChunk
 from novelgen.models.position import END_OF_STORY
-from runtime.storage.cuts import linked_rows, story_order
-from runtime.storage.memory.rows import CHUNK_SELECT, chunk_of, chunk_values, superseded_by, text_hash
-from runtime.storage.memory.writer import ChunkWriter
-from runtime.storage.session import Repository
+from runtime.storage.chunks import CHUNK_SELECT, ChunkWriter, chunk_of, chunk_values, superseded_by, text_hash
+from runtime.storage.session import Repository, linked_rows, story_order
 from runtime.storage.tables import CHUNKS, CONSOLIDATION_SOURCES
 
 

@@ -11,7 +11,25 @@ from sqlalchemy import ColumnElement, Select, func, or_, select, tuple_
 from novelgen.errors import UnknownMemoryError
 from novelgen.models.memory import ContentType, StoryMemoryChunk
 from novelgen.models.position import END_OF_STORY, StoryPosition
-from runtime.storage.cuts import (
+from runtime.storage.chunks import (
+    CHUNK_SELECT,
+    STORED_SELECT,
+    ChunkWriter,
+    chunk_of,
+    chunk_values,
+    entities_linked,
+    require_not_consolidated,
+    stored_memories_of,
+    superseded_by,
+    text_values,
+)
+from runtime.storage.entities import with_masks
+from runtime.storage.projects import CounterRepository
+from runtime.storage.records import MemoryEdit, MemoryFilter, MemoryStatus, StoredMemory
+from runtime.storage.session import (
+    AnyRow,
+    Repository,
+    batches,
     before,
     filter_conditions,
     linked_to,
@@ -20,21 +38,6 @@ from runtime.storage.cuts import (
     unconsolidated,
     visible,
 )
-from runtime.storage.entity.entities import with_masks
-from runtime.storage.memory.rows import (
-    CHUNK_SELECT,
-    STORED_SELECT,
-    chunk_of,
-    chunk_values,
-    entities_linked,
-    stored_memories_of,
-    superseded_by,
-    text_values,
-)
-from runtime.storage.memory.writer import ChunkWriter, require_not_consolidated
-from runtime.storage.projects import CounterRepository
-from runtime.storage.records import MemoryEdit, MemoryFilter, MemoryStatus, StoredMemory
-from runtime.storage.session import AnyRow, Repository, batches
 from runtime.storage.tables import CHUNKS
 
 MAX_RECENT = 50

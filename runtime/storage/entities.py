@@ -20,10 +20,9 @@ from novelgen.models.entity import (
     revealed_identity,
 )
 from novelgen.models.position import END_OF_STORY, StoryPosition, packed_place, story_place, unpacked_place
-from runtime.storage.cuts import before
 from runtime.storage.projects import CounterRepository
 from runtime.storage.records import EntityOrigin, MemoryFilter, StoredEntity
-from runtime.storage.session import AnyRow, Repository, StorageSession
+from runtime.storage.session import AnyRow, Repository, StorageSession, before
 from runtime.storage.tables import (
     ALIASES,
     CHARACTER_FILE_ALIASES,
