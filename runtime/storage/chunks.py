@@ -28,41 +28,15 @@ from runtime.storage.tables import (
     alias_with_columns,
 )
 
-_SHARED_COLUMNS = (
-    "chunk_id",
-    "project_id",
-    "content",
-    "content_type",
-    "tags",
-    "embedding_id",
-    "is_indexed",
-    "is_consolidated",
-    "short",
-    "importance",
-    "tier",
-    "source_id",
-    "event_type",
-    "supersedes",
-    "slot_type",
-    "verified",
-    "origin",
-)
-"""Columns that are fields of a memory, name for name; `_READ_COLUMNS` begins with them."""
+_FIELDS = tuple(name for name in StoryMemoryChunk.model_fields if name in CHUNKS.c)
+"""Columns that are fields of a memory, name for name."""
 
-_READ_COLUMNS = (
-    *_SHARED_COLUMNS,
-    "chapter_index",
-    "scene_index",
-    "created_at",
-    "entities_mentioned",
-    "span_start",
-    "span_end",
-    "pinned",
-    "attached",
-    "detached",
-)
+_BESIDE = ("span_start", "span_end", "pinned", "attached", "detached")
 
-CHUNK_SELECT = select(*(CHUNKS.c[name] for name in _READ_COLUMNS))
+_PLACED = ("chapter_index", "scene_index", "created_at")
+"""Fields that the scene decides."""
+
+CHUNK_SELECT = select(*(CHUNKS.c[name] for name in (*_FIELDS, *_BESIDE)))
 
 STORED_SELECT = CHUNK_SELECT.add_columns(
     CHUNKS.c.status, CHUNKS.c.scene_id, CHUNKS.c.from_scene, CHUNKS.c.last_accessed_at
@@ -89,7 +63,7 @@ def text_values(memory: Mapping[str, Any]) -> dict[str, Any]:
 def chunk_values(chunk: StoryMemoryChunk, entity_ids: Sequence[str]) -> dict[str, Any]:
     """Return the columns that the chunk itself decides; position, scene and the author's marks are not among them."""
     start, end = chunk.source_span or (None, None)
-    copied = chunk.model_dump(include=set(_SHARED_COLUMNS))
+    copied = chunk.model_dump(include=set(_FIELDS).difference(_PLACED))
     derived = {"entities_mentioned": list(dict.fromkeys(entity_ids)), "span_start": start, "span_end": end}
     return copied | derived | text_values(copied)
 
@@ -113,24 +87,18 @@ def chunk_of(
     Its entities are those of its origin and of the author's hand together. What it is attached to is told where the
     entities are `known`.
     """
-    shared = dict(zip(_SHARED_COLUMNS, row, strict=False))
-    chapter_index, scene_index, created_at, entities_mentioned, *span, pinned, attached, detached = row[
-        len(_SHARED_COLUMNS) : len(_READ_COLUMNS)
-    ]
-    linked = entities_mentioned
+    fields = dict(zip(_FIELDS, row, strict=False))
+    start, end, pinned, attached, detached = row[len(_FIELDS) : len(_FIELDS) + len(_BESIDE)]
+    linked = fields["entities_mentioned"]
     if attached or detached:
-        linked = linked_targets(entities_mentioned, attached, detached)
-        entities_mentioned = [target for target in linked if is_entity_target(target)]
+        linked = linked_targets(linked, attached, detached)
+        fields["entities_mentioned"] = [target for target in linked if is_entity_target(target)]
     if pinned:
-        shared["tier"] = "pinned"
+        fields["tier"] = "pinned"
     return StoryMemoryChunk.model_construct(
-        **shared,
-        chapter_index=chapter_index,
-        scene_index=scene_index,
-        created_at=created_at,
-        entities_mentioned=entities_mentioned,
+        **fields,
         attached_to=[] if known is None else attached_to(linked, known),
-        source_span=None if span[0] is None else (span[0], span[1]),
+        source_span=None if start is None else (start, end),
         superseded_by=superseded_by,
     )
 

@@ -323,9 +323,9 @@ class EntityRepository(Repository):
                 self._session.owns(ENTITIES), ENTITIES.c.entity_type.in_(entity_types)
             )
             names = names.where(ALIASES.c.entity_id.in_(typed))
-        aliases: dict[str, list[EntityAlias]] = defaultdict(list)
+        aliases: dict[str, list[AnyRow]] = defaultdict(list)
         for row in self._session.own(self._session.rows(names)):
-            aliases[row.entity_id].append(EntityAlias.model_validate(row, from_attributes=True))
+            aliases[row.entity_id].append(row)
         rows = self._session.own(self._session.rows(statement))
         stored = [_stored_entity(row, aliases[row.entity_id]) for row in rows]
         return sorted(stored, key=lambda one: (len(one.entity.entity_id), one.entity.entity_id))
@@ -387,8 +387,13 @@ def _entity_values(project_id: str, entity: Entity, origin: EntityOrigin) -> dic
     }
 
 
-def _stored_entity(row: AnyRow, aliases: list[EntityAlias]) -> StoredEntity:
-    entity = Entity.model_validate(
-        {name: getattr(row, name) for name in Entity.model_fields if name != "aliases"} | {"aliases": aliases}
+def _stored_entity(row: AnyRow, aliases: Sequence[AnyRow]) -> StoredEntity:
+    fields = {name: getattr(row, name) for name in Entity.model_fields if name != "aliases"}
+    names = [EntityAlias.model_validate(each, from_attributes=True) for each in aliases]
+    return StoredEntity(
+        entity=Entity.model_validate(fields | {"aliases": names}),
+        origin=row.origin,
+        created_at=row.created_at,
+        updated_at=row.updated_at,
+        author_aliases=[each.alias for each in aliases if each.by_author],
     )
-    return StoredEntity(entity=entity, origin=row.origin, created_at=row.created_at, updated_at=row.updated_at)

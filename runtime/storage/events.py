@@ -43,7 +43,7 @@ from novelgen.models.state import (
     most_due,
 )
 from runtime.storage.projects import CounterRepository
-from runtime.storage.records import EventOrigin, StoredKnowledge
+from runtime.storage.records import EventOrigin, StoredEvent
 from runtime.storage.session import (
     AnyRow,
     Integers,
@@ -220,10 +220,13 @@ def state_values(project_id: str, change: StateChange, origin: EventOrigin, now:
     return with_span_columns(change) | {"project_id": project_id, "origin": origin, "created_at": now}
 
 
-def with_span_columns(fact: StateChange | StoredKnowledge) -> dict[str, Any]:
-    """Return what a quote proves, or what is derived from such a fact, with its span as two columns."""
-    start, end = fact.source_span or (None, None)
-    return fact.model_dump(exclude={"source_span"}) | {"span_start": start, "span_end": end}
+def with_span_columns(event: StateChange | StoredEvent) -> dict[str, Any]:
+    """Return an event as the columns of its row, but for the scene's id: the span of its quote is two of them."""
+    values = event.model_dump(exclude={"source_span", "scene_label"})
+    if not hasattr(event, "source_span"):
+        return values
+    start, end = event.source_span or (None, None)
+    return values | {"span_start": start, "span_end": end}
 
 
 def span_of(row: AnyRow) -> tuple[int, int] | None:

@@ -271,12 +271,13 @@ def _as_one(said: StoredKnowledge, unmasked: Mapping[str, str]) -> StoredKnowled
 
 def _said(session: StorageSession, *conditions: ColumnElement[bool]) -> list[StoredKnowledge]:
     table = KNOWLEDGE_EVENTS
-    statement = select(table).where(session.owns(table), *conditions).order_by(*order_in_force(table))
-    copied = [name for name in StoredKnowledge.model_fields if name != "source_span"]
     return [
-        StoredKnowledge(**{name: getattr(row, name) for name in copied}, source_span=span_of(row))
-        for row in session.own(session.rows(statement))
+        StoredKnowledge(**{name: row._mapping[name] for name in _COLUMNS}, source_span=span_of(row))
+        for row in session.select(table, *conditions, order=order_in_force(table))
     ]
+
+
+_COLUMNS = [name for name in StoredKnowledge.model_fields if name in KNOWLEDGE_EVENTS.c]
 
 
 def _place_of(said: StoredKnowledge) -> StoryPosition:

@@ -26,12 +26,12 @@ from novelgen.memory.summaries import (
 from novelgen.models.entity import Entity
 from novelgen.models.folds import last_changed_first
 from novelgen.models.memory import DISTILLED_TYPES
-from novelgen.models.position import END_OF_STORY, StoryPosition, UtcDatetime
+from novelgen.models.position import END_OF_STORY, StoryPosition
 from novelgen.models.user_file import StoryPart
 from runtime.storage.consolidations import ConsolidationRepository
 from runtime.storage.entities import EntityRepository
 from runtime.storage.events import RelationshipRepository, ThreadRepository, holders_as_of
-from runtime.storage.records import MemoryFilter, ScenePlace
+from runtime.storage.records import MemoryFilter, ScenePlace, StoredSummary, SummaryLevel, SummaryWriter
 from runtime.storage.session import (
     Repository,
     StorageSession,
@@ -53,24 +53,6 @@ from runtime.storage.tables import (
     SUMMARIES,
     TOUCHED_BY_HAND,
 )
-
-SummaryLevel = Literal["chapter", "part"]
-
-SummaryWriter = Literal["author", "model"]
-
-
-class StoredSummary(BaseModel):
-    """A written summary as it is stored."""
-
-    level: SummaryLevel
-    number: int
-    first_chapter: int
-    last_chapter: int
-    text: str
-    origin: SummaryWriter
-    source_hash: str = ""
-    is_withheld: bool = False
-    written_at: UtcDatetime
 
 
 class StandingSummary(BaseModel):

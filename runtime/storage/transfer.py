@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Collection, Mapping, Sequence
-from typing import Any, Literal
+from collections.abc import Mapping, Sequence
+from typing import Any, TypeVar
 from uuid import uuid4
 
 from pydantic import BaseModel, Field
@@ -15,17 +15,27 @@ from novelgen.language.normalise import name_key
 from novelgen.models.entity import Entity
 from novelgen.models.memory import StoryMemoryChunk
 from novelgen.models.position import UtcDatetime
-from novelgen.models.state import RelationshipDimension, StateChange
 from novelgen.models.user_file import StoryPart
 from runtime.storage.characters import CharacterMemoryRepository
 from runtime.storage.chunks import ChunkWriter, chunk_values, text_hash
 from runtime.storage.consolidations import ConsolidationRepository, StoredConsolidation
 from runtime.storage.entities import EntityRepository
 from runtime.storage.events import span_of, with_span_columns
-from runtime.storage.outline import StoredSummary, SummaryRepository, stored_summaries
+from runtime.storage.outline import SummaryRepository, stored_summaries
 from runtime.storage.play import PlayContents, PlayRepository
 from runtime.storage.projects import CounterRepository, ProjectRepository
-from runtime.storage.records import EntityOrigin, EventOrigin, MemoryStatus, ScenePlace, StoredKnowledge, StoredScene
+from runtime.storage.records import (
+    ScenePlace,
+    StoredEntity,
+    StoredKnowledge,
+    StoredLoopEvent,
+    StoredMemory,
+    StoredPair,
+    StoredRelationshipChange,
+    StoredScene,
+    StoredState,
+    StoredSummary,
+)
 from runtime.storage.scene_writer import free_label
 from runtime.storage.scenes import SceneRepository
 from runtime.storage.session import AnyRow, Place, Repository, StorageSession, scene_ids_at, story_order
@@ -43,105 +53,7 @@ from runtime.storage.tables import (
     STATES,
 )
 
-LoopEventKind = Literal["planted", "advanced", "resolved", "abandoned"]
-
-
-class ExchangedEntity(BaseModel):
-    """An entity, and which of its aliases an author wrote."""
-
-    entity: Entity
-    origin: EntityOrigin = "author"
-    author_aliases: list[str] = Field(default_factory=list)
-    created_at: UtcDatetime | None = None
-    updated_at: UtcDatetime | None = None
-
-    def tells_the_same(self, other: ExchangedEntity) -> bool:
-        """Tell whether both say the same of an entity, whenever they did."""
-        moments = {"created_at", "updated_at"}
-        return self.model_dump(exclude=moments) == other.model_dump(exclude=moments)
-
-
-class ExchangedState(StateChange):
-    """A state change; `scene_label` is the scene that it goes with."""
-
-    origin: EventOrigin = "author"
-    scene_label: str | None = None
-    created_at: UtcDatetime
-    detail: dict[str, Any] = Field(
-        default_factory=dict, description="What a history says of it beside, such as a summary."
-    )
-
-
-class ExchangedLoopEvent(BaseModel):
-    """An event of an open loop; `detail` describes it where it was planted."""
-
-    loop_id: str
-    kind: LoopEventKind
-    note: str = ""
-    detail: dict[str, Any] = Field(default_factory=dict)
-    chapter_index: int | None = None
-    scene_index: int | None = None
-    origin: EventOrigin = "author"
-    scene_label: str | None = None
-
-
-class ExchangedPair(BaseModel):
-    """The id of a relationship; `character_a` sorts before `character_b`."""
-
-    relationship_id: str
-    character_a: str
-    character_b: str
-    created_at: UtcDatetime | None = None
-    updated_at: UtcDatetime | None = None
-    other_fields: dict[str, Any] = Field(
-        default_factory=dict, description="What another program's document of it says beside."
-    )
-
-
-class ExchangedRelationshipChange(BaseModel):
-    """How a pair stood after a scene; None leaves the earlier value."""
-
-    relationship_id: str
-    relationship_type: str | None = None
-    status: str | None = None
-    perspective_a: str | None = None
-    perspective_b: str | None = None
-    intensity: int | None = Field(default=None, ge=0, le=10)
-    dimensions: dict[RelationshipDimension, int] = Field(default_factory=dict)
-    dimensions_a: dict[RelationshipDimension, int] | None = None
-    dimensions_b: dict[RelationshipDimension, int] | None = None
-    event: str = ""
-    chapter_index: int | None = None
-    scene_index: int | None = None
-    origin: EventOrigin = "author"
-    scene_label: str | None = None
-
-
-class ExchangedKnowledge(StoredKnowledge):
-    """What is said of who knows a memory; `scene_label` is the scene that it goes with."""
-
-    origin: EventOrigin = "author"
-    scene_label: str | None = None
-
-
-class ExchangedMemory(BaseModel):
-    """A memory with what the author decided about it."""
-
-    chunk: StoryMemoryChunk
-    status: MemoryStatus = "active"
-    pinned: bool = False
-    from_scene: bool = True
-    attached: list[str] = Field(default_factory=list, description="Targets that were set by hand.")
-    detached: list[str] = Field(default_factory=list, description="Targets that were taken off by hand.")
-    last_accessed_at: UtcDatetime | None = None
-    scene_label: str | None = None
-
-
-class ExchangedScene(BaseModel):
-    """A scene with its text and the names that stand in it."""
-
-    scene: StoredScene
-    mentions: list[tuple[str, str]] = Field(default_factory=list, description="(entity_id, name)")
+Event = TypeVar("Event", StoredState, StoredLoopEvent, StoredRelationshipChange, StoredKnowledge)
 
 
 class Waivers(BaseModel):
@@ -160,14 +72,14 @@ class ProjectContents(BaseModel):
 
     name: str = ""
     language: str = ""
-    entities: list[ExchangedEntity] = Field(default_factory=list)
-    scenes: list[ExchangedScene] = Field(default_factory=list)
-    memories: list[ExchangedMemory] = Field(default_factory=list)
-    states: list[ExchangedState] = Field(default_factory=list)
-    loop_events: list[ExchangedLoopEvent] = Field(default_factory=list)
-    pairs: list[ExchangedPair] = Field(default_factory=list)
-    relationship_changes: list[ExchangedRelationshipChange] = Field(default_factory=list)
-    knowledge: list[ExchangedKnowledge] = Field(default_factory=list)
+    entities: list[StoredEntity] = Field(default_factory=list)
+    scenes: list[StoredScene] = Field(default_factory=list)
+    memories: list[StoredMemory] = Field(default_factory=list)
+    states: list[StoredState] = Field(default_factory=list)
+    loop_events: list[StoredLoopEvent] = Field(default_factory=list)
+    pairs: list[StoredPair] = Field(default_factory=list)
+    relationship_changes: list[StoredRelationshipChange] = Field(default_factory=list)
+    knowledge: list[StoredKnowledge] = Field(default_factory=list)
     parts: list[StoryPart] = Field(default_factory=list, description="As the author said them.")
     summaries: list[StoredSummary] = Field(default_factory=list, description="Written ones only.")
     consolidations: list[StoredConsolidation] = Field(
@@ -186,12 +98,12 @@ class ProjectContents(BaseModel):
 class SceneBundle(BaseModel):
     """A scene with all that goes with it."""
 
-    scene: ExchangedScene
-    memories: list[ExchangedMemory] = Field(default_factory=list)
-    states: list[ExchangedState] = Field(default_factory=list)
-    loop_events: list[ExchangedLoopEvent] = Field(default_factory=list)
-    relationship_changes: list[ExchangedRelationshipChange] = Field(default_factory=list)
-    knowledge: list[ExchangedKnowledge] = Field(default_factory=list)
+    scene: StoredScene
+    memories: list[StoredMemory] = Field(default_factory=list)
+    states: list[StoredState] = Field(default_factory=list)
+    loop_events: list[StoredLoopEvent] = Field(default_factory=list)
+    relationship_changes: list[StoredRelationshipChange] = Field(default_factory=list)
+    knowledge: list[StoredKnowledge] = Field(default_factory=list)
 
 
 class ToldScene(BaseModel):
@@ -205,34 +117,20 @@ def read_contents(session: StorageSession) -> ProjectContents:
     """Return everything that a project holds, but for vectors and the journal of merges."""
     projects = ProjectRepository(session)
     project = projects.require()
-    labels = {
-        row[0]: row[1] for row in session.rows(select(SCENES.c.scene_id, SCENES.c.label).where(session.owns(SCENES)))
-    }
-    events = _EventReader(session, labels)
+    labels = {row.scene_id: row.label for row in session.select([SCENES.c.scene_id, SCENES.c.label])}
     consolidations = ConsolidationRepository(session).list_all()
     derived = {each.chunk.chunk_id for each in consolidations}
     return ProjectContents(
         name=project.name,
         language=project.language,
-        entities=_entities(session),
+        entities=EntityRepository(session).list_all(),
         scenes=_scenes(session),
-        memories=[_memory(row, labels) for row in events.rows(CHUNKS) if row.chunk_id not in derived],
-        states=[
-            ExchangedState(**events.values(row, ExchangedState, derived=("source_span",)), source_span=span_of(row))
-            for row in events.rows(STATES)
-        ],
-        loop_events=[ExchangedLoopEvent(**events.values(row, ExchangedLoopEvent)) for row in events.rows(LOOP_EVENTS)],
+        memories=[_memory(row, labels) for row in _in_order(session, CHUNKS) if row.chunk_id not in derived],
+        states=_events(session, STATES, StoredState, labels),
+        loop_events=_events(session, LOOP_EVENTS, StoredLoopEvent, labels),
         pairs=read_pairs(session),
-        relationship_changes=[
-            ExchangedRelationshipChange(**events.values(row, ExchangedRelationshipChange))
-            for row in events.rows(RELATIONSHIP_CHANGES)
-        ],
-        knowledge=[
-            ExchangedKnowledge(
-                **events.values(row, ExchangedKnowledge, derived=("source_span",)), source_span=span_of(row)
-            )
-            for row in events.rows(KNOWLEDGE_EVENTS)
-        ],
+        relationship_changes=_events(session, RELATIONSHIP_CHANGES, StoredRelationshipChange, labels),
+        knowledge=_events(session, KNOWLEDGE_EVENTS, StoredKnowledge, labels),
         parts=project.settings.get("parts", []),
         summaries=stored_summaries(session),
         consolidations=consolidations,
@@ -243,103 +141,54 @@ def read_contents(session: StorageSession) -> ProjectContents:
     )
 
 
-class _EventReader:
-    """Reads tables whose rows have a position and may belong to a scene."""
-
-    def __init__(self, session: StorageSession, labels: dict[str, str]) -> None:
-        self._session = session
-        self._labels = labels
-
-    def rows(self, table: Table) -> list[AnyRow]:
-        statement = select(table).where(self._session.owns(table)).order_by(*story_order(table), table.c.row_id)
-        return list(self._session.own(self._session.rows(statement)))
-
-    def values(self, row: AnyRow, model: type[Any], *, derived: Collection[str] = ()) -> dict[str, Any]:
-        given_apart = {"scene_label", *derived}
-        copied = {name: getattr(row, name) for name in model.model_fields if name not in given_apart}
-        return copied | {"scene_label": self._labels.get(row.scene_id)}
+def _in_order(session: StorageSession, table: Table) -> Sequence[AnyRow]:
+    return session.select(table, order=[*story_order(table), table.c.row_id])
 
 
-def _entities(session: StorageSession) -> list[ExchangedEntity]:
-    by_author: dict[str, list[str]] = defaultdict(list)
-    statement = select(ALIASES.c.entity_id, ALIASES.c.alias).where(session.owns(ALIASES), ALIASES.c.by_author)
-    for row in session.rows(statement.order_by(ALIASES.c.row_id)):
-        by_author[row.entity_id].append(row.alias)
-    return [
-        ExchangedEntity(
-            entity=stored.entity,
-            origin=stored.origin,
-            author_aliases=by_author.get(stored.entity.entity_id, []),
-            created_at=stored.created_at,
-            updated_at=stored.updated_at,
-        )
-        for stored in EntityRepository(session).list_all()
-    ]
+def _events(session: StorageSession, table: Table, model: type[Event], labels: Mapping[str, str]) -> list[Event]:
+    """Return the rows of a table that have a position and may belong to a scene."""
+    events = []
+    for row in _in_order(session, table):
+        values = {name: row._mapping[name] for name in model.model_fields if name in table.c}
+        values |= {"source_span": span_of(row)} if "source_span" in model.model_fields else {}
+        events.append(model.model_validate(values | {"scene_label": labels.get(row.scene_id)}))
+    return events
 
 
-def _scenes(session: StorageSession) -> list[ExchangedScene]:
-    statement = select(MENTIONS).where(session.owns(MENTIONS))
+def _scenes(session: StorageSession) -> list[StoredScene]:
     mentions: dict[str, list[tuple[str, str]]] = defaultdict(list)
-    for row in session.rows(statement.order_by(MENTIONS.c.entity_id, MENTIONS.c.name)):
+    for row in session.select(MENTIONS, order=[MENTIONS.c.entity_id, MENTIONS.c.name]):
         mentions[row.scene_id].append((row.entity_id, row.name))
     scenes = SceneRepository(session).list_as_of(with_text=True)
-    return [ExchangedScene(scene=scene, mentions=mentions[scene.scene_id]) for scene in scenes]
+    return [scene.model_copy(update={"mentions": mentions[scene.scene_id]}) for scene in scenes]
 
 
-def _memory(row: AnyRow, labels: dict[str, str]) -> ExchangedMemory:
-    fields = set(StoryMemoryChunk.model_fields) - {"source_span", "superseded_by", "attached_to"}
-    chunk = StoryMemoryChunk(**{name: getattr(row, name) for name in fields}, source_span=span_of(row))
-    return ExchangedMemory(
-        chunk=chunk,
-        status=row.status,
-        pinned=row.pinned,
-        from_scene=row.from_scene,
-        attached=row.attached,
-        detached=row.detached,
-        last_accessed_at=row.last_accessed_at,
-        scene_label=labels.get(row.scene_id),
-    )
+def _memory(row: AnyRow, labels: Mapping[str, str]) -> StoredMemory:
+    """Return a memory as its origin brought it, with what was set by hand beside it."""
+    chunk = {name: row._mapping[name] for name in StoryMemoryChunk.model_fields if name in CHUNKS.c}
+    marks = {name: row._mapping[name] for name in StoredMemory.model_fields if name in CHUNKS.c}
+    memory = StoryMemoryChunk(**chunk, source_span=span_of(row))
+    return StoredMemory(chunk=memory, **marks, scene_label=labels.get(row.scene_id))
 
 
-def read_pairs(session: StorageSession) -> list[ExchangedPair]:
+def read_pairs(session: StorageSession) -> list[StoredPair]:
     """Return the pairs of characters that have a relationship's id, in order of id."""
-    statement = select(RELATIONSHIPS).where(session.owns(RELATIONSHIPS))
-    pairs = [ExchangedPair.model_validate(row, from_attributes=True) for row in session.rows(statement)]
+    pairs = [StoredPair.model_validate(row, from_attributes=True) for row in session.select(RELATIONSHIPS)]
     return sorted(pairs, key=lambda pair: (len(pair.relationship_id), pair.relationship_id))
 
 
 def _counters(session: StorageSession) -> dict[str, int]:
-    statement = select(COUNTERS.c.kind, COUNTERS.c.next_number).where(session.owns(COUNTERS))
-    return {row.kind: row.next_number for row in session.rows(statement.order_by(COUNTERS.c.kind))}
-
-
-_SCENE_COLUMNS = (
-    "chapter_index",
-    "scene_index",
-    "title",
-    "text",
-    "content_hash",
-    "story_time",
-    "location_id",
-    "pov",
-    "participants",
-    "record_origin",
-    "extraction_status",
-    "failure_reason",
-    "created_at",
-    "updated_at",
-    "other_fields",
-)
+    return {row.kind: row.next_number for row in session.select(COUNTERS, order=[COUNTERS.c.kind])}
 
 
 class ExchangeRepository(Repository):
     """Reads contents whole, and adds contents without changing anything that is stored."""
 
     def contents(self) -> ProjectContents:
-        """Return everything that a project holds; see `exchange_reading.read_contents`."""
+        """Return everything that a project holds; see `read_contents`."""
         return read_contents(self._session)
 
-    def add_entity(self, given: ExchangedEntity) -> None:
+    def add_entity(self, given: StoredEntity) -> None:
         """Add an entity whose id is free."""
         entity = given.entity
         self._session.touch()
@@ -347,11 +196,11 @@ class ExchangeRepository(Repository):
         EntityRepository(self._session).upsert(bare, origin=given.origin)
         told = given.model_dump(include={"created_at", "updated_at"}, exclude_none=True)
         if told:
-            mine = (ENTITIES.c.project_id == self._session.project_id, ENTITIES.c.entity_id == entity.entity_id)
+            mine = (self._session.owns(ENTITIES), ENTITIES.c.entity_id == entity.entity_id)
             self._session.run(ENTITIES.update().where(*mine).values(**told))
         self._session.insert(ALIASES, _alias_rows(self._session.project_id, entity, set(given.author_aliases)))
 
-    def add_pairs(self, pairs: Sequence[ExchangedPair]) -> dict[str, str]:
+    def add_pairs(self, pairs: Sequence[StoredPair]) -> dict[str, str]:
         """Give pairs of characters their ids where these are free."""
         known = {(pair.character_a, pair.character_b): pair for pair in read_pairs(self._session)}
         taken = {pair.relationship_id for pair in known.values()}
@@ -381,20 +230,21 @@ class ExchangeRepository(Repository):
     def add_scene(self, bundle: SceneBundle, relationship_ids: dict[str, str]) -> None:
         """Add a scene with all that goes with it, at a place where none stands."""
         self._session.touch()
-        scene = bundle.scene.scene
+        scene = bundle.scene
         scene_id = scene.scene_id if self._is_free(SCENES, SCENES.c.scene_id, scene.scene_id) else uuid4().hex
         label = free_label(self._session, scene.label)
         record = None if scene.record is None else scene.record.model_dump(mode="json")
-        values = scene.model_dump(include=set(_SCENE_COLUMNS)) | {
+        values = scene.model_dump(exclude={"record"}) | {
             "project_id": self._session.project_id,
             "scene_id": scene_id,
             "label": label,
+            "text": scene.text or "",
             "text_hash": text_hash(scene.text or ""),
             "record": record,
         }
         self._session.insert(SCENES, [values])
         place = {"chapter_index": scene.chapter_index, "scene_index": scene.scene_index}
-        names = [{"entity_id": entity_id, "name": name} for entity_id, name in bundle.scene.mentions]
+        names = [{"entity_id": entity_id, "name": name} for entity_id, name in scene.mentions]
         common = {"project_id": self._session.project_id, "scene_id": scene_id} | place
         self._session.insert(MENTIONS, [common | name for name in names])
         self._add_memories(bundle.memories, {label: scene_id, scene.label: scene_id})
@@ -443,7 +293,7 @@ class ExchangeRepository(Repository):
             projects.set_waived("findings", {**waivers.findings, **projects.waived("findings")})
 
     def add_consolidations(
-        self, consolidations: Sequence[StoredConsolidation], memories: Sequence[ExchangedMemory]
+        self, consolidations: Sequence[StoredConsolidation], memories: Sequence[StoredMemory]
     ) -> list[str]:
         """Add memories that stand for others, where these are stored just as they are in the contents."""
         given = {memory.chunk.chunk_id: memory.chunk for memory in memories}
@@ -488,7 +338,7 @@ class ExchangeRepository(Repository):
         loops = {event.loop_id for event in source.loop_events}
         CounterRepository(self._session).jump_over(loops)
 
-    def _add_memories(self, memories: Sequence[ExchangedMemory], scene_ids: dict[str, str]) -> None:
+    def _add_memories(self, memories: Sequence[StoredMemory], scene_ids: dict[str, str]) -> None:
         rows = [
             _chunk_row(self._session.project_id, memory, scene_ids.get(memory.scene_label or "")) for memory in memories
         ]
@@ -511,28 +361,17 @@ def _alias_rows(project_id: str, entity: Entity, by_author: set[str]) -> list[di
     ]
 
 
-def _chunk_row(project_id: str, memory: ExchangedMemory, scene_id: str | None) -> dict[str, Any]:
+def _chunk_row(project_id: str, memory: StoredMemory, scene_id: str | None) -> dict[str, Any]:
     chunk = memory.chunk.model_copy(update={"project_id": project_id})
-    return chunk_values(chunk, chunk.entities_mentioned) | {
-        "scene_id": scene_id,
-        "from_scene": memory.from_scene,
-        "chapter_index": chunk.chapter_index,
-        "scene_index": chunk.scene_index,
-        "created_at": chunk.created_at,
-        "status": memory.status,
-        "pinned": memory.pinned,
-        "attached": memory.attached,
-        "detached": memory.detached,
-        "last_accessed_at": memory.last_accessed_at,
-    }
+    place = {name: getattr(chunk, name) for name in ("chapter_index", "scene_index", "created_at")}
+    marks = {name: getattr(memory, name) for name in StoredMemory.model_fields if name in CHUNKS.c}
+    return chunk_values(chunk, chunk.entities_mentioned) | place | marks | {"scene_id": scene_id}
 
 
 def _event_row(
     project_id: str, event: Any, relationship_ids: dict[str, str], scene_ids: dict[Place, str]
 ) -> dict[str, Any]:
-    has_quote = isinstance(event, ExchangedState | ExchangedKnowledge)
-    columns = with_span_columns(event) if has_quote else event.model_dump()
-    values = {name: value for name, value in columns.items() if name != "scene_label"}
+    values = with_span_columns(event)
     if "relationship_id" in values:
         values["relationship_id"] = relationship_ids.get(values["relationship_id"], values["relationship_id"])
     place = (event.chapter_index, event.scene_index)

@@ -29,7 +29,7 @@ from novelgen.errors import UserInputError
 from novelgen.language.language import StoryLanguage, story_language
 from novelgen.language.normalise import name_key
 from runtime.ingest.character_events import vectors_model
-from runtime.storage.play import Happened, StoredDispositionChange
+from runtime.storage.records import Happened, StoredDispositionChange
 from runtime.storage.unit import UnitOfWork
 from runtime.story.async_twins import async_twin
 from runtime.story.base import StoryBase

@@ -61,6 +61,7 @@ def _scene(scene_id: str, label: str, number: int, body: str, **values: Any) -> 
         "title": "",
         "text": body,
         "text_hash": "x",
+        "content_hash": "",
         "created_at": MOMENT,
         "updated_at": MOMENT,
     }

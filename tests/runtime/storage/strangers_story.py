@@ -16,8 +16,7 @@ from novelgen.models.entity import Entity, EntityAlias
 from novelgen.models.knowledge import ALL_LIVED
 from runtime.storage.characters import MemoryVector
 from runtime.storage.database import DatabaseManager
-from runtime.storage.play import Disclosure, StoredDispositionChange
-from runtime.storage.records import StoredKnowledge
+from runtime.storage.records import Disclosure, StoredDispositionChange, StoredKnowledge
 from tests.runtime.storage.stories import change, memory, record, scene, store
 
 MINDS = ("knowledge_events", "character_memories", "disposition_changes", "character_secrets", "character_disclosures")
