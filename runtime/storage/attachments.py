@@ -170,18 +170,14 @@ class AttachmentRepository(Repository):
         entities = [one.entity for one in EntityRepository(self._session).list_all()]
         names = [name for one in entities if one.entity_id == entity_id for name in one.names()]
         finder, resolver = NameFinder(names), NameResolver(entities)
-        statement = (
-            select(CHUNKS.c.chunk_id, CHUNKS.c.content, CHUNKS.c.short, CHUNKS.c.detached)
-            .where(
-                self._session.owns(CHUNKS),
-                CHUNKS.c.status == "active",
-                unconsolidated(self._session.project_id, END_OF_STORY),
-                CHUNKS.c.row_id.not_in(linked_rows(self._session.project_id, [entity_id])),
-            )
-            .order_by(*story_order(CHUNKS), CHUNKS.c.row_id)
-        )
         found = []
-        for row in self._session.rows(statement):
+        for row in self._session.select(
+            [CHUNKS.c.chunk_id, CHUNKS.c.content, CHUNKS.c.short, CHUNKS.c.detached],
+            CHUNKS.c.status == "active",
+            unconsolidated(self._session.project_id, END_OF_STORY),
+            CHUNKS.c.row_id.not_in(linked_rows(self._session.project_id, [entity_id])),
+            order=[*story_order(CHUNKS), CHUNKS.c.row_id],
+        ):
             text = searchable_text(row.content, row.short)
             is_named = finder.find(text) and entity_id in resolver.entity_ids_in(text)
             if is_named and entity_id not in row.detached:
@@ -206,7 +202,7 @@ class AttachmentRepository(Repository):
         writer = ChunkWriter(self._session)
         writer.withdraw_consolidations([row.row_id])
         values = {"attached": list(by_hand.attached), "detached": list(by_hand.detached)}
-        self._session.run(CHUNKS.update().where(CHUNKS.c.row_id == row.row_id).values(**values))
+        self._session.update(CHUNKS, CHUNKS.c.row_id == row.row_id, **values)
         writer.relink([{**row._mapping, **values}])
 
     def _rows(self, memory_ids: Sequence[str]) -> list[AnyRow]:

@@ -131,11 +131,10 @@ class CharacterMemoryRepository(Repository):
 
     def ids_by_name(self, names: Sequence[str], keys: Sequence[str]) -> dict[str, str]:
         """Return the id of each name that exactly one character bears; of an id itself the id."""
-        characters = select(ENTITIES.c.entity_id, ENTITIES.c.name_key).where(
-            self._session.owns(ENTITIES), ENTITIES.c.entity_type == "character"
-        )
-        rows = self._session.rows(
-            characters.where(or_(ENTITIES.c.name_key.in_(list(keys)), ENTITIES.c.entity_id.in_(list(names))))
+        rows = self._session.select(
+            [ENTITIES.c.entity_id, ENTITIES.c.name_key],
+            ENTITIES.c.entity_type == "character",
+            or_(ENTITIES.c.name_key.in_(list(keys)), ENTITIES.c.entity_id.in_(list(names))),
         )
         known = {row.entity_id for row in rows}
         bearers: dict[str, set[str]] = {}
@@ -164,10 +163,12 @@ class CharacterMemoryRepository(Repository):
 
     def names(self) -> dict[str, str]:
         """Return the display names of all characters by id."""
-        statement = select(ENTITIES.c.entity_id, ENTITIES.c.name).where(
-            self._session.owns(ENTITIES), ENTITIES.c.entity_type == "character"
-        )
-        return {row.entity_id: row.name for row in self._session.rows(statement)}
+        return {
+            row.entity_id: row.name
+            for row in self._session.select(
+                [ENTITIES.c.entity_id, ENTITIES.c.name], ENTITIES.c.entity_type == "character"
+            )
+        }
 
     def add(self, memories: Sequence[CharacterMemory], vectors: Mapping[str, MemoryVector] | None = None) -> None:
         """Store new memories."""
@@ -181,14 +182,12 @@ class CharacterMemoryRepository(Repository):
         """Store vectors of memories whose content is still the one that was embedded."""
         changed = self._next_revision()
         for memory_id, (content, vector) in vectors.items():
-            self._session.run(
-                CHARACTER_MEMORIES.update()
-                .where(
-                    self._session.owns(CHARACTER_MEMORIES),
-                    CHARACTER_MEMORIES.c.memory_id == memory_id,
-                    CHARACTER_MEMORIES.c.content_hash == text_hash(content),
-                )
-                .values(changed=changed, **_vector_columns(vector))
+            self._session.update(
+                CHARACTER_MEMORIES,
+                CHARACTER_MEMORIES.c.memory_id == memory_id,
+                CHARACTER_MEMORIES.c.content_hash == text_hash(content),
+                changed=changed,
+                **_vector_columns(vector),
             )
 
     def change(
@@ -233,12 +232,7 @@ class CharacterMemoryRepository(Repository):
 
     def list_project(self) -> list[CharacterMemory]:
         """Return the memories of all characters in the order of storing, deleted ones too."""
-        statement = (
-            select(CHARACTER_MEMORIES)
-            .where(self._session.owns(CHARACTER_MEMORIES))
-            .order_by(CHARACTER_MEMORIES.c.row_id)
-        )
-        return [_memory(row) for row in self._session.own(self._session.rows(statement))]
+        return [_memory(row) for row in self._session.select(CHARACTER_MEMORIES, order=[CHARACTER_MEMORIES.c.row_id])]
 
     def count(self) -> int:
         """Return how many memories all characters have, without deleted ones."""
@@ -271,12 +265,13 @@ class CharacterMemoryRepository(Repository):
     def _deleted(self, memory_ids: Collection[str]) -> set[str]:
         if not memory_ids:
             return set()
-        statement = select(CHARACTER_MEMORIES.c.memory_id).where(
-            self._session.owns(CHARACTER_MEMORIES),
-            self._session.among(CHARACTER_MEMORIES.c.memory_id, memory_ids),
-            CHARACTER_MEMORIES.c.status == "deleted",
+        return set(
+            self._session.values(
+                CHARACTER_MEMORIES.c.memory_id,
+                self._session.among(CHARACTER_MEMORIES.c.memory_id, memory_ids),
+                CHARACTER_MEMORIES.c.status == "deleted",
+            )
         )
-        return set(self._session.connection.scalars(statement))
 
     def _next_revision(self) -> int:
         self._session.touch()
@@ -291,11 +286,7 @@ class CharacterMemoryRepository(Repository):
         elif before.content != after.content:
             # What was embedded is another text.
             values |= _vector_columns(None)
-        self._session.run(
-            CHARACTER_MEMORIES.update()
-            .where(self._session.owns(CHARACTER_MEMORIES), CHARACTER_MEMORIES.c.memory_id == after.memory_id)
-            .values(**values)
-        )
+        self._session.update(CHARACTER_MEMORIES, CHARACTER_MEMORIES.c.memory_id == after.memory_id, **values)
 
     def _values(self, memory: CharacterMemory, revision: int) -> dict[str, Any]:
         return memory.model_dump() | {

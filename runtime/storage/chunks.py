@@ -16,7 +16,7 @@ from novelgen.models.position import StoryPosition, story_place
 from runtime.storage.indexing import OutboxRepository
 from runtime.storage.lexical import LexicalIndex, index_tokens, searchable_text
 from runtime.storage.records import StoredMemory
-from runtime.storage.session import AnyRow, StorageSession, batches, before
+from runtime.storage.session import AnyRow, StorageSession, batches, before, story_order
 from runtime.storage.tables import (
     CHUNK_ENTITIES,
     CHUNK_TAGS,
@@ -36,11 +36,15 @@ _BESIDE = ("span_start", "span_end", "pinned", "attached", "detached")
 _PLACED = ("chapter_index", "scene_index", "created_at")
 """Fields that the scene decides."""
 
-CHUNK_SELECT = select(*(CHUNKS.c[name] for name in (*_FIELDS, *_BESIDE)))
+CHUNK_COLUMNS: Sequence[ColumnElement[Any]] = [CHUNKS.c[name] for name in (*_FIELDS, *_BESIDE)]
 
-STORED_SELECT = CHUNK_SELECT.add_columns(
-    CHUNKS.c.status, CHUNKS.c.scene_id, CHUNKS.c.from_scene, CHUNKS.c.last_accessed_at
-)
+_STORED_COLUMNS = [
+    *CHUNK_COLUMNS,
+    *(CHUNKS.c[name] for name in ("status", "scene_id", "from_scene", "last_accessed_at")),
+]
+
+IN_ORDER = (*story_order(CHUNKS), CHUNKS.c.row_id)
+"""Memories in story order, those of one scene as they were stored."""
 
 
 def text_hash(*parts: str | None) -> str:
@@ -68,21 +72,26 @@ def chunk_values(chunk: StoryMemoryChunk, entity_ids: Sequence[str]) -> dict[str
     return copied | derived | text_values(copied)
 
 
+def note_values(note: StoryMemoryChunk, scene_id: str | None) -> dict[str, Any]:
+    """Return a memory that no scene brought as the columns of its row."""
+    placed = {name: getattr(note, name) for name in _PLACED}
+    fresh = {"scene_id": scene_id, "from_scene": False, "status": "active", "pinned": False}
+    return chunk_values(note, note.entities_mentioned) | placed | fresh
+
+
 def entities_linked(session: StorageSession, rows: Sequence[AnyRow]) -> dict[str, AttachedTo]:
     """Return the stored entities that memories are linked to, by id, for `chunk_of`."""
     ids = {target for row in rows for target in (*row.entities_mentioned, *row.attached)}
     if not ids:
         return {}
-    statement = select(ENTITIES.c.entity_id, ENTITIES.c.entity_type).where(
-        session.owns(ENTITIES), session.among(ENTITIES.c.entity_id, ids)
-    )
-    return {row[0]: AttachedTo(type=row[1], id=row[0]) for row in session.rows(statement)}
+    kinds = session.pairs(ENTITIES.c.entity_id, ENTITIES.c.entity_type, session.among(ENTITIES.c.entity_id, ids))
+    return {entity_id: AttachedTo(type=kind, id=entity_id) for entity_id, kind in kinds.items()}
 
 
 def chunk_of(
     row: AnyRow, superseded_by: str | None = None, known: Mapping[str, AttachedTo] | None = None
 ) -> StoryMemoryChunk:
-    """Return the memory of a row of `CHUNK_SELECT`; it was validated when it was written.
+    """Return the memory of a row of `CHUNK_COLUMNS`; it was validated when it was written.
 
     Its entities are those of its origin and of the author's hand together. What it is attached to is told where the
     entities are `known`.
@@ -103,21 +112,23 @@ def chunk_of(
     )
 
 
-def stored_memories_of(session: StorageSession, rows: Sequence[AnyRow]) -> list[StoredMemory]:
-    """Return the memories of rows of `STORED_SELECT`, with what the author decided about them."""
+def stored_memories(
+    session: StorageSession, *conditions: ColumnElement[bool], limit: int | None = None
+) -> list[StoredMemory]:
+    """Return the memories that fit all conditions in story order, with what the author decided about them."""
+    rows = session.select(_STORED_COLUMNS, *conditions, order=IN_ORDER, limit=limit)
     known = entities_linked(session, rows)
-    return [_stored_memory_of(row, known) for row in rows]
-
-
-def _stored_memory_of(row: AnyRow, known: Mapping[str, AttachedTo]) -> StoredMemory:
-    return StoredMemory.model_construct(
-        chunk=chunk_of(row, known=known),
-        status=row.status,
-        pinned=row.pinned,
-        scene_id=row.scene_id,
-        from_scene=row.from_scene,
-        last_accessed_at=row.last_accessed_at,
-    )
+    return [
+        StoredMemory.model_construct(
+            chunk=chunk_of(row, known=known),
+            status=row.status,
+            pinned=row.pinned,
+            scene_id=row.scene_id,
+            from_scene=row.from_scene,
+            last_accessed_at=row.last_accessed_at,
+        )
+        for row in rows
+    ]
 
 
 _CONSOLIDATED = alias_with_columns(CHUNKS, "consolidated")
@@ -250,7 +261,7 @@ class ChunkWriter:
 
     def __init__(self, session: StorageSession) -> None:
         self._session = session
-        number = session.connection.scalar(select(PROJECTS.c.project_number).where(session.owns(PROJECTS)))
+        number = session.value(PROJECTS.c.project_number)
         if number is None:
             raise UnknownProjectError(f"no project {session.project_id!r} is stored; create it first")
         self._lexical = LexicalIndex(session, number)
@@ -273,7 +284,7 @@ class ChunkWriter:
         wholes = [{**old, **new} for old, new in changes]
         for (old, new), whole in zip(changes, wholes, strict=True):
             row_id = old["row_id"]
-            self._session.run(CHUNKS.update().where(CHUNKS.c.row_id == row_id).values(**new))
+            self._session.update(CHUNKS, CHUNKS.c.row_id == row_id, **new)
             if whole["content_hash"] != old["content_hash"]:
                 self._lexical.remove([(row_id, _searchable(old))])
                 self._lexical.add([(row_id, _searchable(whole))])
@@ -305,8 +316,7 @@ class ChunkWriter:
         if not self._session.is_sqlite:
             # There the words of a chunk go with it.
             return
-        told = select(CHUNKS.c.row_id, CHUNKS.c.content, CHUNKS.c.short).where(self._session.owns(CHUNKS))
-        for rows in batches(self._session.rows(told)):
+        for rows in batches(self._session.select([CHUNKS.c.row_id, CHUNKS.c.content, CHUNKS.c.short])):
             self._lexical.remove([(row.row_id, searchable_text(row.content, row.short)) for row in rows])
 
     def withdraw_consolidations(self, row_ids: Sequence[int]) -> None:
@@ -330,10 +340,8 @@ class ChunkWriter:
             self.remove(consolidated)
 
     def _row_ids(self, chunk_ids: Sequence[str]) -> dict[str, int]:
-        statement = select(CHUNKS.c.chunk_id, CHUNKS.c.row_id).where(
-            self._session.owns(CHUNKS), self._session.among(CHUNKS.c.chunk_id, chunk_ids)
-        )
-        return {row[0]: row[1] for row in self._session.rows(statement)}
+        named = self._session.among(CHUNKS.c.chunk_id, chunk_ids)
+        return self._session.pairs(CHUNKS.c.chunk_id, CHUNKS.c.row_id, named)
 
     def _link(self, row_ids: Mapping[str, int], rows: Sequence[Mapping[str, Any]]) -> None:
         links = [link for row in rows for link in link_rows(self._session.project_id, row_ids[row["chunk_id"]], row)]

@@ -147,8 +147,7 @@ class CharacterFileRepository(Repository):
     def aliases(self) -> set[AliasPair]:
         """Return the aliases that nobody but characters.json has brought."""
         table = CHARACTER_FILE_ALIASES
-        statement = select(table.c.entity_id, table.c.alias).where(self._session.owns(table))
-        return {(row.entity_id, row.alias) for row in self._session.rows(statement)}
+        return {(row.entity_id, row.alias) for row in self._session.select([table.c.entity_id, table.c.alias])}
 
     def withdraw(self, *, said: Iterable[AliasPair]) -> list[AliasPair]:
         """Take back what only an earlier characters.json had."""
@@ -203,36 +202,29 @@ class EntityRepository(Repository):
             self._session.insert(ENTITIES, [values | {"created_at": now, "updated_at": now}])
         elif stored.origin != "author" or origin == "author":
             changed = {} if stored.entity == entity else {"updated_at": now}
-            self._session.run(
-                ENTITIES.update().where(*_is(self._session.project_id, entity.entity_id)).values(**values, **changed)
-            )
+            self._session.update(ENTITIES, ENTITIES.c.entity_id == entity.entity_id, **values, **changed)
         adds_only = stored is not None and stored.origin == "author" and origin != "author"
         self._write_aliases(entity, by_author=origin == "author", adds_only=adds_only)
         CounterRepository(self._session).jump_over([entity.entity_id])
 
     def mark_updated(self, entity_id: str) -> None:
         """Note that something was said of an entity now that its card does not hold."""
-        self._session.run(
-            ENTITIES.update().where(*_is(self._session.project_id, entity_id)).values(updated_at=self._session.now())
-        )
+        self._session.update(ENTITIES, ENTITIES.c.entity_id == entity_id, updated_at=self._session.now())
 
     def remove(self, entity_id: str) -> None:
         """Delete an entity with its names; what else speaks of it stays."""
         self._session.touch()
-        self._session.run(ENTITIES.delete().where(*_is(self._session.project_id, entity_id)))
+        self._session.delete(ENTITIES, ENTITIES.c.entity_id == entity_id)
 
     def remove_aliases(self, entity_id: str, aliases: Sequence[str]) -> None:
         """Delete some of an entity's names; those that it does not have do not matter."""
         self._session.touch()
-        statement = ALIASES.delete().where(self._session.owns(ALIASES), ALIASES.c.entity_id == entity_id)
-        self._session.run(statement.where(ALIASES.c.alias.in_(list(aliases))))
+        self._session.delete(ALIASES, ALIASES.c.entity_id == entity_id, ALIASES.c.alias.in_(list(aliases)))
 
     def claim_aliases(self, entity_id: str, aliases: Sequence[str]) -> None:
         """Let some of an entity's names be the author's: they stay whatever a later reading lists."""
-        self._session.run(
-            ALIASES.update()
-            .where(self._session.owns(ALIASES), ALIASES.c.entity_id == entity_id, ALIASES.c.alias.in_(list(aliases)))
-            .values(by_author=True)
+        self._session.update(
+            ALIASES, ALIASES.c.entity_id == entity_id, ALIASES.c.alias.in_(list(aliases)), by_author=True
         )
 
     def is_spoken_of(self, entity_id: str) -> bool:
@@ -274,7 +266,7 @@ class EntityRepository(Repository):
         """Write down who an entity turns out to be; who made the entity does not count."""
         stored = self.get(entity_id)
         profile = {**(stored.entity.profile if stored else {}), SAME_AS: identity.model_dump()}
-        self._session.run(ENTITIES.update().where(*_is(self._session.project_id, entity_id)).values(profile=profile))
+        self._session.update(ENTITIES, ENTITIES.c.entity_id == entity_id, profile=profile)
 
     def all_names(self) -> list[tuple[str, str]]:
         """Return (entity_id, name) of every name and alias, for scanning texts."""
@@ -302,9 +294,8 @@ class EntityRepository(Repository):
 
     def author_aliases(self) -> dict[str, set[str]]:
         """Return for each entity that has any the aliases that an author wrote."""
-        statement = select(ALIASES.c.entity_id, ALIASES.c.alias).where(self._session.owns(ALIASES), ALIASES.c.by_author)
         found: dict[str, set[str]] = defaultdict(set)
-        for row in self._session.rows(statement):
+        for row in self._session.select([ALIASES.c.entity_id, ALIASES.c.alias], ALIASES.c.by_author):
             found[row.entity_id].add(row.alias)
         return found
 
@@ -363,7 +354,7 @@ def with_masks(session: StorageSession, memory_filter: MemoryFilter) -> MemoryFi
     if not memory_filter.entities:
         return memory_filter
     said = cast(ENTITIES.c.profile, Text).contains(f'"{SAME_AS}"')
-    rows = session.own(session.rows(select(ENTITIES).where(session.owns(ENTITIES), said)))
+    rows = session.select(ENTITIES, said)
     unmasked = [entity for row in rows if is_unmasked(entity := _stored_entity(row, []).entity, memory_filter.as_of)]
     wanted = list(memory_filter.entities)
     for shown in wanted:
@@ -373,10 +364,6 @@ def with_masks(session: StorageSession, memory_filter: MemoryFilter) -> MemoryFi
             if entity.profile[SAME_AS]["entity_id"] == shown and entity.entity_id not in wanted
         ]
     return memory_filter.model_copy(update={"entities": wanted})
-
-
-def _is(project_id: str, entity_id: str) -> tuple[Any, Any]:
-    return ENTITIES.c.project_id == project_id, ENTITIES.c.entity_id == entity_id
 
 
 def _entity_values(project_id: str, entity: Entity, origin: EntityOrigin) -> dict[str, Any]:

@@ -87,8 +87,7 @@ class StateRepository(Repository):
         wanted = STATES.c.attribute == HOLDER_ATTRIBUTE
         if entity_ids:
             wanted = or_(wanted, STATES.c.entity_id.in_(entity_ids))
-        statement = select(STATES).where(self._session.owns(STATES), before(as_of, STATES), wanted)
-        rows = self._session.rows(statement.order_by(*order_in_force(STATES)))
+        rows = self._session.select(STATES, before(as_of, STATES), wanted, order=order_in_force(STATES))
         return [_change(row) for row in self._session.own(rows)]
 
     def stated_of(self, entity_id: str, *, as_of: StoryPosition = END_OF_STORY) -> list[StateChange]:
@@ -109,10 +108,13 @@ class StateRepository(Repository):
         wanted: ColumnElement[bool] = STATES.c.attribute.in_(sorted(attributes))
         if entity_ids is not None:
             wanted = and_(wanted, STATES.c.entity_id.in_(sorted(entity_ids)))
-        statement = select(STATES.c.row_id, STATES.c.entity_id, STATES.c.attribute).where(
-            self._session.owns(STATES), STATES.c.kind == "explicit", before(as_of, STATES), wanted
+        rows = self._session.select(
+            [STATES.c.row_id, STATES.c.entity_id, STATES.c.attribute],
+            STATES.c.kind == "explicit",
+            before(as_of, STATES),
+            wanted,
+            order=order_in_force(STATES),
         )
-        rows = self._session.rows(statement.order_by(*order_in_force(STATES)))
         last = {(row[1], row[2]): row[0] for row in rows}
         return self._explicit(self._session.among(STATES.c.row_id, last.values())) if last else []
 
@@ -186,8 +188,7 @@ class StateRepository(Repository):
         return sorted(snapshots, key=timeline_order)
 
     def _explicit(self, *conditions: ColumnElement[bool]) -> list[StateChange]:
-        statement = select(STATES).where(self._session.owns(STATES), STATES.c.kind == "explicit", *conditions)
-        rows = self._session.rows(statement.order_by(*order_in_force(STATES)))
+        rows = self._session.select(STATES, STATES.c.kind == "explicit", *conditions, order=order_in_force(STATES))
         return [_change(row) for row in self._session.own(rows)]
 
     def _dated(self, entity_ids: Sequence[str] | None, as_of: StoryPosition) -> list[_Dated]:
@@ -202,15 +203,12 @@ class StateRepository(Repository):
 
 def holders_as_of(session: StorageSession, as_of: StoryPosition) -> dict[str, list[str]]:
     """Return who holds what strictly before a position: the last stated `holder` of each item."""
-    rows = session.rows(
-        select(STATES.c.entity_id, STATES.c.value)
-        .where(
-            session.owns(STATES),
-            STATES.c.attribute == HOLDER_ATTRIBUTE,
-            STATES.c.kind == "explicit",
-            before(as_of, STATES),
-        )
-        .order_by(*order_in_force(STATES))
+    rows = session.select(
+        [STATES.c.entity_id, STATES.c.value],
+        STATES.c.attribute == HOLDER_ATTRIBUTE,
+        STATES.c.kind == "explicit",
+        before(as_of, STATES),
+        order=order_in_force(STATES),
     )
     return fold_holders((row[0], row[1]) for row in rows)
 
@@ -300,7 +298,7 @@ class RelationshipRepository(Repository):
         changed = (RELATIONSHIPS.c.project_id == self._session.project_id) & RELATIONSHIPS.c.relationship_id.in_(
             set(relationship_ids)
         )
-        self._session.run(RELATIONSHIPS.update().where(changed).values(updated_at=self._session.now()))
+        self._session.update(RELATIONSHIPS, changed, updated_at=self._session.now())
         return relationship_ids
 
     def list_as_of(
@@ -331,10 +329,10 @@ class RelationshipRepository(Repository):
 
     def about_pair(self, relationship_id: str) -> PairNotes:
         """Return when a pair was stored and last changed, and what is noted of it beside, empty where it is none."""
-        statement = select(RELATIONSHIPS.c.created_at, RELATIONSHIPS.c.updated_at, RELATIONSHIPS.c.other_fields).where(
-            self._session.owns(RELATIONSHIPS), RELATIONSHIPS.c.relationship_id == relationship_id
+        row = self._session.one(
+            [RELATIONSHIPS.c.created_at, RELATIONSHIPS.c.updated_at, RELATIONSHIPS.c.other_fields],
+            RELATIONSHIPS.c.relationship_id == relationship_id,
         )
-        row = self._session.connection.execute(statement).one_or_none()
         return PairNotes() if row is None else PairNotes(*row)
 
     def stated(self) -> list[StatedRelationship]:
@@ -477,7 +475,7 @@ class ThreadRepository(Repository):
                 f" {fold.last.chapter_index}:{fold.last.scene_index}; correct the record there"
             )
         row_id: int = fold.last.row_id
-        self._session.run(LOOP_EVENTS.delete().where(LOOP_EVENTS.c.row_id == row_id))
+        self._session.delete(LOOP_EVENTS, LOOP_EVENTS.c.row_id == row_id)
         return row_id
 
     def describe(self, loop_id: str, changes: Mapping[str, Any]) -> None:
@@ -488,7 +486,7 @@ class ThreadRepository(Repository):
             raise UserInputError(f"no open loop {loop_id!r} is stored; plant it first")
         detail = {**planted.detail, **changes}
         if planted.origin == "author":
-            self._session.run(LOOP_EVENTS.update().where(LOOP_EVENTS.c.row_id == planted.row_id).values(detail=detail))
+            self._session.update(LOOP_EVENTS, LOOP_EVENTS.c.row_id == planted.row_id, detail=detail)
             return
         row = {
             name: getattr(planted, name)

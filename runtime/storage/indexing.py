@@ -73,13 +73,9 @@ class OutboxRepository(Repository):
         Claiming takes nothing away: an entry stays until it is marked, so that a worker that dies loses
         nothing, and doing one twice is harmless.
         """
-        statement = (
-            select(OUTBOX)
-            .where(self._session.owns(OUTBOX), OUTBOX.c.state.in_(_TO_DO))
-            .order_by(OUTBOX.c.state.desc(), OUTBOX.c.row_id)
-            .limit(limit)
+        rows = self._session.select(
+            OUTBOX, OUTBOX.c.state.in_(_TO_DO), order=[OUTBOX.c.state.desc(), OUTBOX.c.row_id], limit=limit
         )
-        rows = self._session.own(self._session.rows(statement))
         return [OutboxEntry.model_validate(row, from_attributes=True) for row in rows]
 
     def mark_done(self, entries: Sequence[OutboxEntry]) -> None:
@@ -172,7 +168,7 @@ class EmbeddingChoiceRepository(Repository):
         """
         chunk_ids = self.otherwise(choice)
         chosen = and_(self._session.owns(CHUNKS), self._session.among(CHUNKS.c.chunk_id, chunk_ids))
-        self._session.run(CHUNKS.update().where(chosen).values(is_indexed=not_(CHUNKS.c.is_indexed)))
+        self._session.update(CHUNKS, chosen, is_indexed=not_(CHUNKS.c.is_indexed))
         by_words_only = select(CHUNKS.c.row_id).where(chosen, not_(CHUNKS.c.is_indexed))
         self._session.run(EMBEDDINGS.delete().where(EMBEDDINGS.c.chunk_row_id.in_(by_words_only)))
         OutboxRepository(self._session).queue(chunk_ids, "upsert")
@@ -240,10 +236,13 @@ class EmbeddingRepository(Repository):
         return [row[0] for row in rows], matrix.astype(np.float32, copy=False)
 
     def _chunks(self, chunk_ids: Sequence[str]) -> list[tuple[str, int, str]]:
-        statement = select(CHUNKS.c.chunk_id, CHUNKS.c.row_id, CHUNKS.c.content_hash).where(
-            self._session.owns(CHUNKS), self._session.among(CHUNKS.c.chunk_id, chunk_ids)
-        )
-        return [(row[0], row[1], row[2]) for row in self._session.rows(statement)]
+        return [
+            (row[0], row[1], row[2])
+            for row in self._session.select(
+                [CHUNKS.c.chunk_id, CHUNKS.c.row_id, CHUNKS.c.content_hash],
+                self._session.among(CHUNKS.c.chunk_id, chunk_ids),
+            )
+        ]
 
 
 def _common_dimension(arrays: Mapping[str, FloatMatrix]) -> int:

@@ -322,9 +322,7 @@ class Journal(Repository):
     def mark_undone(self, change_id: int) -> Change:
         """Note that a change was undone now."""
         this = CHANGES.c.row_id == change_id
-        self._session.run(
-            CHANGES.update().where(self._session.owns(CHANGES), this).values(undone_at=self._session.now())
-        )
+        self._session.update(CHANGES, this, undone_at=self._session.now())
         return self.require(change_id)
 
     def withdraw_names(self, change_id: int) -> tuple[Change, list[str]]:
@@ -388,7 +386,7 @@ class Journal(Repository):
             order=[CHANGES.c.row_id.desc()],
             offset=MAX_KEPT_CHANGES,
         )
-        self._session.run(CHANGES.delete().where(self._session.among(CHANGES.c.row_id, [row.row_id for row in old])))
+        self._session.delete(CHANGES, self._session.among(CHANGES.c.row_id, [row.row_id for row in old]))
 
     def _recorded(self, pictured: Callable[[], Images]) -> Iterator[list[RowChange]]:
         changes: list[RowChange] = []

@@ -49,11 +49,9 @@ class EntityMergeRepository(Journal):
             self._take_names(keep, gone)
             relinking = Relinking(self._session, gone_id, keep_id, keep.entity.entity_type)
             relinking.run()
-            self._session.run(ENTITIES.delete().where(*_is(self._session.project_id, gone_id)))
-            self._session.run(
-                ENTITIES.update()
-                .where(*_is(self._session.project_id, keep_id))
-                .values(**_merged(keep, gone), updated_at=self._session.now())
+            self._session.delete(ENTITIES, ENTITIES.c.entity_id == gone_id)
+            self._session.update(
+                ENTITIES, ENTITIES.c.entity_id == keep_id, **_merged(keep, gone), updated_at=self._session.now()
             )
             relinking.relink_profiles()
         return self.keep("merge", keep_id, gone_id, changes)
@@ -129,14 +127,14 @@ class EntityMergeRepository(Journal):
             name_first_scene=first.first_scene if first else None,
         )
         mine = and_(self._session.owns(ALIASES), ALIASES.c.entity_id == entity.entity_id)
-        self._session.run(ALIASES.delete().where(mine, ALIASES.c.alias.in_(list(moved))))
+        self._session.delete(ALIASES, mine, ALIASES.c.alias.in_(list(moved)))
         EntityRepository(self._session).upsert(new, origin=stored.origin)
 
     def _take_names(self, keep: StoredEntity, gone: StoredEntity) -> None:
         taken = set(keep.entity.names())
         mine = and_(self._session.owns(ALIASES), ALIASES.c.entity_id == gone.entity.entity_id)
-        self._session.run(ALIASES.delete().where(mine, ALIASES.c.alias.in_(sorted(taken))))
-        self._session.run(ALIASES.update().where(mine).values(entity_id=keep.entity.entity_id))
+        self._session.delete(ALIASES, mine, ALIASES.c.alias.in_(sorted(taken)))
+        self._session.update(ALIASES, mine, entity_id=keep.entity.entity_id)
         old = gone.entity
         if old.name in taken or old.name in {alias.alias for alias in old.aliases}:
             return
@@ -200,10 +198,6 @@ def _first_appearance(keep: Entity, gone: Entity) -> dict[str, int | None]:
         return {"first_chapter": None, "first_scene": None}
     chapter, scene = min(places, key=lambda place: sort_key(*place))
     return {"first_chapter": chapter, "first_scene": scene}
-
-
-def _is(project_id: str, entity_id: str) -> tuple[Any, Any]:
-    return ENTITIES.c.project_id == project_id, ENTITIES.c.entity_id == entity_id
 
 
 class Deletion(BaseModel):
@@ -303,4 +297,4 @@ class DeletionRepository(Journal):
         self._remove(RELATIONSHIPS, condition)
 
     def _remove(self, table: Table, condition: ColumnElement[bool]) -> None:
-        self._session.run(table.delete().where(self._session.owns(table), condition))
+        self._session.delete(table, condition)

@@ -111,12 +111,14 @@ class SummaryRepository(Repository):
 
     def events(self, first_chapter: int, last_chapter: int) -> list[str]:
         """Return what the records of chapters tell, in story order: key events, else the summary's bullets."""
-        statement = (
-            select(SCENES.c.record)
-            .where(self._session.owns(SCENES), SCENES.c.chapter_index.between(first_chapter, last_chapter))
-            .order_by(*story_order(SCENES))
-        )
-        records = [row[0] or {} for row in self._session.rows(statement)]
+        records = [
+            row[0] or {}
+            for row in self._session.select(
+                [SCENES.c.record],
+                SCENES.c.chapter_index.between(first_chapter, last_chapter),
+                order=story_order(SCENES),
+            )
+        ]
         return [
             bullet
             for record in records
@@ -167,12 +169,14 @@ def stored_summaries(session: StorageSession, as_of: StoryPosition = END_OF_STOR
 
 def scene_hashes(session: StorageSession) -> dict[ScenePlace, str]:
     """Return what each scene of a project holds, as a hash, in story order."""
-    statement = (
-        select(SCENES.c.chapter_index, SCENES.c.scene_index, SCENES.c.text_hash, SCENES.c.content_hash)
-        .where(session.owns(SCENES), before(END_OF_STORY, SCENES))
-        .order_by(*story_order(SCENES))
-    )
-    return {(row[0], row[1]): f"{row[2]} {row[3]}" for row in session.rows(statement)}
+    return {
+        (row[0], row[1]): f"{row[2]} {row[3]}"
+        for row in session.select(
+            [SCENES.c.chapter_index, SCENES.c.scene_index, SCENES.c.text_hash, SCENES.c.content_hash],
+            before(END_OF_STORY, SCENES),
+            order=story_order(SCENES),
+        )
+    }
 
 
 def source_hash(hashes: Mapping[ScenePlace, str], first_chapter: int, last_chapter: int) -> str:
@@ -192,10 +196,9 @@ def move_summaries(session: StorageSession, places: Mapping[ScenePlace, ScenePla
     withheld until it is written again.
     """
     all_places = {place: places.get(place, place) for place in scene_hashes(session)}
-    statement = select(SUMMARIES).where(session.owns(SUMMARIES), ~SUMMARIES.c.is_withheld)
     moved = [
         {"moved_row": row.row_id} | change
-        for row in session.rows(statement)
+        for row in session.select(SUMMARIES, ~SUMMARIES.c.is_withheld)
         if (change := _after_move(row, all_places)) is not None
     ]
     if moved:
@@ -277,7 +280,7 @@ def read_parts(
     session: StorageSession, *, last_chapter: int, chapters_per_part: int = CHAPTERS_PER_PART
 ) -> list[NumberedPart]:
     """Return the parts that begin up to a chapter: those that the author said, else of a fixed length."""
-    settings = session.connection.scalar(select(PROJECTS.c.settings).where(session.owns(PROJECTS)))
+    settings = session.value(PROJECTS.c.settings)
     stated = [StoryPart.model_validate(part) for part in (settings or {}).get("parts", ())]
     return story_parts(stated, last_chapter=last_chapter, chapters_per_part=chapters_per_part)
 
@@ -304,12 +307,14 @@ def _chapters_to_tell(known: list[int], finished: list[NumberedPart]) -> list[in
 def _told_scenes(session: StorageSession, chapters: Iterable[int]) -> list[OutlineScene]:
     # Whole records are long, and this is read for every context.
     told = (SCENES.c.record["key_events"], SCENES.c.record["summary"])
-    statement = (
-        select(SCENES.c.chapter_index, SCENES.c.scene_index, *told)
-        .where(session.owns(SCENES), SCENES.c.chapter_index.in_(sorted(chapters)))
-        .order_by(SCENES.c.chapter_index, SCENES.c.scene_index)
-    )
-    return [_told_scene(row) for row in session.rows(statement)]
+    return [
+        _told_scene(row)
+        for row in session.select(
+            [SCENES.c.chapter_index, SCENES.c.scene_index, *told],
+            SCENES.c.chapter_index.in_(sorted(chapters)),
+            order=[SCENES.c.chapter_index, SCENES.c.scene_index],
+        )
+    ]
 
 
 def _told_scene(row: Any) -> OutlineScene:
@@ -376,7 +381,7 @@ def _summaries(session: StorageSession, as_of: StoryPosition) -> list[list[Any]]
     """What was written of chapters and parts that are over; no section where there is nothing."""
     stored = stored_summaries(session, as_of)
     said = [each.model_dump(mode="json", exclude={"written_at"}) for each in stored]
-    settings = session.connection.scalar(select(PROJECTS.c.settings).where(session.owns(PROJECTS)))
+    settings = session.value(PROJECTS.c.settings)
     told = (settings or {}).get("parts", ())
     parts = [part for part in told if as_of.admits(part["last_chapter"], None)]
     return [section for section in (said, parts) if section]
@@ -438,7 +443,7 @@ def read_outline(
 ) -> StoryOutline:
     """Return entities, scenes, threads, relationships, summaries and holders strictly before a position."""
     summaries = read_summaries(session, as_of, chapters_per_part=chapters_per_part)
-    language = session.connection.scalar(select(PROJECTS.c.language).where(session.owns(PROJECTS)))
+    language = session.value(PROJECTS.c.language)
     entities = EntityRepository(session).list_as_of(as_of=as_of)
     return StoryOutline(
         project_id=session.project_id,
@@ -484,10 +489,8 @@ def _outline_scene(row: Any, participants: Sequence[str], record: dict[str, Any]
 
 
 def _stated_ids(session: StorageSession, as_of: StoryPosition) -> list[str]:
-    rows = session.rows(
-        select(STATES.c.entity_id)
-        .where(session.owns(STATES), STATES.c.kind == "explicit", before(as_of, STATES))
-        .order_by(*order_in_force(STATES))
+    rows = session.select(
+        [STATES.c.entity_id], STATES.c.kind == "explicit", before(as_of, STATES), order=order_in_force(STATES)
     )
     return last_changed_first([row[0] for row in rows])
 
@@ -498,9 +501,7 @@ MAX_RECALLED_TAGS = 30
 def read_recap(session: StorageSession, as_of: StoryPosition, *, last_scenes: int) -> StoryRecap:
     """Return the last scenes before a position in a few words, and the kinds and tags of what is stored there."""
     latest = (SCENES.c.chapter_index.desc(), SCENES.c.scene_index.desc())
-    rows = session.rows(
-        select(SCENES).where(session.owns(SCENES), before(as_of, SCENES)).order_by(*latest).limit(max(0, last_scenes))
-    )
+    rows = session.select(SCENES, before(as_of, SCENES), order=latest, limit=max(0, last_scenes))
     kinds = session.rows(
         select(CHUNKS.c.content_type)
         .where(*filter_conditions(session.project_id, MemoryFilter(as_of=as_of)))

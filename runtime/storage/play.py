@@ -92,12 +92,7 @@ class PlayRepository(Repository):
         """Tell whether a name stands anywhere in the story: in its scenes, cards, or what somebody remembers."""
         texts = (CHARACTER_MEMORIES.c.content, SCENES.c.text, CHUNKS.c.content, ENTITIES.c.description, ALIASES.c.alias)
         return any(
-            self._session.connection.scalar(
-                select(column.table.c.project_id)
-                .where(self._session.owns(column.table), column.contains(name, autoescape=True))
-                .limit(1)
-            )
-            is not None
+            self._session.value(column.table.c.project_id, column.contains(name, autoescape=True)) is not None
             for column in texts
         )
 
@@ -115,21 +110,15 @@ class PlayRepository(Repository):
     def drop_secret(self, character_id: str, secret_id: str) -> None:
         """Take a secret away; that it was revealed to somebody stays."""
         table = CHARACTER_SECRETS
-        self._session.run(
-            table.delete().where(
-                self._session.owns(table), table.c.character_id == character_id, table.c.secret_id == secret_id
-            )
-        )
+        self._session.delete(table, table.c.character_id == character_id, table.c.secret_id == secret_id)
 
     def secrets(self, character_id: str) -> list[Secret]:
         """Return the secrets of a character, in the order in which they were first kept."""
         table = CHARACTER_SECRETS
-        statement = (
-            select(table)
-            .where(self._session.owns(table), table.c.character_id == character_id)
-            .order_by(table.c.row_id)
-        )
-        return [Secret.model_validate(row.secret) for row in self._session.rows(statement)]
+        return [
+            Secret.model_validate(row.secret)
+            for row in self._session.select(table, table.c.character_id == character_id, order=[table.c.row_id])
+        ]
 
     def disclose(self, disclosure: Disclosure) -> None:
         """Write down that a secret was revealed, or a thing shown."""
@@ -154,7 +143,6 @@ class PlayRepository(Repository):
 
     def contents(self) -> PlayContents:
         """Return everything that the project holds of it."""
-        secrets = select(CHARACTER_SECRETS).where(self._session.owns(CHARACTER_SECRETS))
         return PlayContents(
             dispositions=[
                 StoredDispositionChange.model_validate(row, from_attributes=True)
@@ -162,7 +150,7 @@ class PlayRepository(Repository):
             ],
             secrets=[
                 StoredSecret(character_id=row.character_id, secret=Secret.model_validate(row.secret))
-                for row in self._session.rows(secrets.order_by(CHARACTER_SECRETS.c.row_id))
+                for row in self._session.select(CHARACTER_SECRETS, order=[CHARACTER_SECRETS.c.row_id])
             ],
             disclosures=[Disclosure.model_validate(row, from_attributes=True) for row in self._rows(DISCLOSURES, None)],
             flags=self.flag_changes(),
@@ -180,12 +168,7 @@ class PlayRepository(Repository):
         self._session.insert(table, [{**row, "project_id": self._session.project_id} for row in rows])
 
     def _rows(self, table: Table, as_of: Moment | None, *conditions: ColumnElement[bool]) -> list[AnyRow]:
-        statement = (
-            select(table)
-            .where(self._session.owns(table), self._before(as_of, table), *conditions)
-            .order_by(table.c.row_id)
-        )
-        rows = self._session.own(self._session.rows(statement))
+        rows = self._session.select(table, self._before(as_of, table), *conditions, order=[table.c.row_id])
         # Sessions may be told in any order; what has no position holds from the start.
         return sorted(
             rows,

@@ -201,7 +201,7 @@ class Relinking:
         references.rewrite_memories(self._replaced)
         this = and_(self.session.owns(STATES), STATES.c.entity_id == self.old_id, references.within(STATES))
         references.rewrite(STATES, ("value",), self._replaced)
-        self.session.run(STATES.update().where(this).values(entity_id=self.new_id, entity_type=self.new_type))
+        self.session.update(STATES, this, entity_id=self.new_id, entity_type=self.new_type)
         references.rewrite(LOOP_EVENTS, ("detail",), self._replaced)
         references.rewrite(KNOWLEDGE_EVENTS, _KNOWERS, self._replaced)
         self._clear_own_source(KNOWLEDGE_EVENTS, "learned_from")
@@ -243,9 +243,9 @@ class Relinking:
                 MENTIONS.c.scene_id == row.scene_id, MENTIONS.c.entity_id == self.old_id, MENTIONS.c.name == row.name
             )
             if (row.scene_id, row.name) in theirs:
-                self.session.run(MENTIONS.delete().where(this))
+                self.session.delete(MENTIONS, this)
             else:
-                self.session.run(MENTIONS.update().where(this).values(entity_id=self.new_id))
+                self.session.update(MENTIONS, this, entity_id=self.new_id)
 
     def _close_former_values(self) -> None:
         """Let the latest value of a slot hold where both brought one, or somebody had one of each of the two."""
@@ -283,7 +283,7 @@ class Relinking:
                 values = {"character_id": self.new_id, "secret_id": secret_id}
                 secret = {**row.secret, "secret_id": secret_id}
                 this = CHARACTER_SECRETS.c.row_id == row.row_id
-                self.session.run(CHARACTER_SECRETS.update().where(this).values(**values, secret=secret))
+                self.session.update(CHARACTER_SECRETS, this, **values, secret=secret)
 
     def _relink_relationships(self) -> None:
         """Move the changes of all of one's relationships to the other's, and drop those between the two.
@@ -298,13 +298,13 @@ class Relinking:
             if changes or self.scene_ids is None:
                 self._move_pair(pair, changes)
                 if not self.session.values(RELATIONSHIP_CHANGES.c.row_id, of_pair):
-                    self.session.run(RELATIONSHIPS.delete().where(RELATIONSHIPS.c.row_id == pair.row_id))
+                    self.session.delete(RELATIONSHIPS, RELATIONSHIPS.c.row_id == pair.row_id)
 
     def _move_pair(self, pair: AnyRow, changes: Sequence[AnyRow]) -> None:
         other = pair.character_b if pair.character_a == self.old_id else pair.character_a
         if other == self.new_id:
             rows = RELATIONSHIP_CHANGES.c.row_id.in_([row.row_id for row in changes])
-            self.session.run(RELATIONSHIP_CHANGES.delete().where(rows))
+            self.session.delete(RELATIONSHIP_CHANGES, rows)
             return
         target = RelationshipRepository(self.session).id_of(self.new_id, other)
         turned = (pair.character_a == self.old_id) != (self.new_id < other)
@@ -315,7 +315,7 @@ class Relinking:
                 values |= {"dimensions_a": row.dimensions_b, "dimensions_b": row.dimensions_a}
                 values["relationship_type"] = row.relationship_type and turned_type(row.relationship_type)
             this = RELATIONSHIP_CHANGES.c.row_id == row.row_id
-            self.session.run(RELATIONSHIP_CHANGES.update().where(this).values(**values))
+            self.session.update(RELATIONSHIP_CHANGES, this, **values)
 
 
 @dataclass(frozen=True, slots=True)
@@ -333,12 +333,13 @@ class MixedScenes:
         here = list(scene_ids)
         for row in self.session.select([SCENES.c.scene_id, SCENES.c.participants], SCENES.c.scene_id.in_(here)):
             if self.old_id in row.participants and self.new_id not in row.participants:
-                this = SCENES.update().where(SCENES.c.scene_id == row.scene_id)
-                self.session.run(this.values(participants=[*row.participants, self.new_id]))
+                self.session.update(
+                    SCENES, SCENES.c.scene_id == row.scene_id, participants=[*row.participants, self.new_id]
+                )
         named = and_(
             self.session.owns(MENTIONS), MENTIONS.c.entity_id == self.old_id, MENTIONS.c.name.in_(list(self.moved))
         )
-        self.session.run(MENTIONS.update().where(named).values(entity_id=self.new_id))
+        self.session.update(MENTIONS, named, entity_id=self.new_id)
         self._relink_memories(here)
         self._relink_knowledge(here)
 

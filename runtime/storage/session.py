@@ -93,11 +93,38 @@ class StorageSession:
         """Return the first of the project's rows that fit all conditions; None where there is none."""
         return next(iter(self.select(what, *conditions, limit=1)), None)
 
+    def value(self, column: ColumnElement[Any], *conditions: ColumnElement[bool]) -> Any:
+        """Return what the first of the project's rows that fit all conditions has in a column; None without one."""
+        return next(iter(self.values(column, *conditions, limit=1)), None)
+
+    def pairs(
+        self, key: ColumnElement[Any], value: ColumnElement[Any], *conditions: ColumnElement[bool]
+    ) -> dict[Any, Any]:
+        """Return two columns of the project's rows that fit all conditions, the one by the other."""
+        return {row[0]: row[1] for row in self.select([key, value], *conditions)}
+
+    def count(self, table: Table, *conditions: ColumnElement[bool]) -> int:
+        """Return how many of the project's rows fit all conditions."""
+        statement = select(func.count()).select_from(table).where(self.owns(table), *conditions)
+        return int(self.connection.execute(statement).scalar_one())
+
+    def update(self, table: Table, *conditions: ColumnElement[bool], **values: Any) -> int:
+        """Change columns of the project's rows that fit all conditions, and return how many there are."""
+        return self.run(table.update().where(self.owns(table), *conditions).values(**values))
+
+    def delete(self, table: Table, *conditions: ColumnElement[bool]) -> int:
+        """Delete the project's rows that fit all conditions, and return how many there were."""
+        return self.run(table.delete().where(self.owns(table), *conditions))
+
     def values(
-        self, column: ColumnElement[Any], *conditions: ColumnElement[bool], order: Sequence[ColumnElement[Any]] = ()
+        self,
+        column: ColumnElement[Any],
+        *conditions: ColumnElement[bool],
+        order: Sequence[ColumnElement[Any]] = (),
+        limit: int | None = None,
     ) -> list[Any]:
         """Return what the project's rows that fit all conditions have in a column."""
-        return [row[0] for row in self.select([column], *conditions, order=order)]
+        return [row[0] for row in self.select([column], *conditions, order=order, limit=limit)]
 
     def integers(self, columns: Sequence[ColumnElement[int]], *conditions: ColumnElement[bool]) -> list[Integers]:
         """Read columns of whole numbers whole: the database joins each, which spares an object per row."""

@@ -197,7 +197,7 @@ class ExchangeRepository(Repository):
         told = given.model_dump(include={"created_at", "updated_at"}, exclude_none=True)
         if told:
             mine = (self._session.owns(ENTITIES), ENTITIES.c.entity_id == entity.entity_id)
-            self._session.run(ENTITIES.update().where(*mine).values(**told))
+            self._session.update(ENTITIES, *mine, **told)
         self._session.insert(ALIASES, _alias_rows(self._session.project_id, entity, set(given.author_aliases)))
 
     def add_pairs(self, pairs: Sequence[StoredPair]) -> dict[str, str]:
@@ -256,8 +256,9 @@ class ExchangeRepository(Repository):
         self._session.touch()
         scene_ids = scene_ids_at(self._session, told)
         for place, said in told.items():
-            scene = SCENES.update().where(SCENES.c.scene_id == scene_ids.get(place))
-            self._session.run(scene.values(**said.model_dump(exclude_none=True)))
+            self._session.update(
+                SCENES, SCENES.c.scene_id == scene_ids.get(place), **said.model_dump(exclude_none=True)
+            )
 
     def add_rest(self, contents: ProjectContents, relationship_ids: dict[str, str]) -> None:
         """Add what goes with no scene of the contents, tied to the scene that stands at its place, if any."""
