@@ -36,7 +36,7 @@ from runtime.index.locations import ChromaServer, EmbeddedIndex, IndexLocation
 from runtime.index.manager import VectorStoreManager
 from runtime.index.relevance_scales import RelevanceScales
 from runtime.settings import NovelgenSettings, load_settings
-from runtime.storage.character.minds import MindCache
+from runtime.storage.characters import MindCache
 from runtime.storage.database import DatabaseManager, ProjectDatabase
 from runtime.storage.records import StoredProject
 

@@ -13,15 +13,17 @@ from novelgen.models.position import UtcDatetime
 from novelgen.models.record import SceneRecord
 from novelgen.models.state import LoopImportance, RelationshipDimensions
 from novelgen.models.user_file import StoryParts
-from runtime.storage.character.dispositions import PlayContents
-from runtime.storage.records import EntityOrigin, EventOrigin, ExtractionStatus
-from runtime.storage.story.summaries import StoredSummary
-from runtime.storage.transfer.records import (
-    ExchangedKnowledge,
-    ExchangedLoopEvent,
-    ExchangedRelationshipChange,
-    Waivers,
+from runtime.storage.play import PlayContents
+from runtime.storage.records import (
+    EntityOrigin,
+    EventOrigin,
+    ExtractionStatus,
+    StoredKnowledge,
+    StoredLoopEvent,
+    StoredRelationshipChange,
+    StoredSummary,
 )
+from runtime.storage.transfer import Waivers
 
 _WORDS_ONLY = "words-only"
 """The `embedding_id` in a document of a memory that the vector index does not hold."""
@@ -95,7 +97,7 @@ class EntityDocument(_Document):
 
 
 MemoryDocument = dict[str, Any]
-"""A memory of a scene, or a note: the fields of its chunk and of `ExchangedMemory` side by side."""
+"""A memory of a scene, or a note: the fields of its chunk and of `StoredMemory` side by side."""
 
 
 class SceneDocument(_Document):
@@ -139,7 +141,7 @@ class SceneDocument(_Document):
         return {**{name: value for name, value in told.items() if value}, **(self.model_extra or {})}
 
 
-class LoopHistoryEntry(_Entry, ExchangedLoopEvent):
+class LoopHistoryEntry(_Entry, StoredLoopEvent):
     """An event of a thread, which its document names."""
 
     loop_id: str = ""
@@ -165,7 +167,7 @@ class LoopDocument(_Document):
     history: list[LoopHistoryEntry] = Field(default_factory=list)
 
 
-class RelationshipHistoryEntry(_Entry, ExchangedRelationshipChange):
+class RelationshipHistoryEntry(_Entry, StoredRelationshipChange):
     """A change of a relationship, which its document names; without `origin` another program wrote it."""
 
     relationship_id: str = ""
@@ -240,7 +242,7 @@ class SummariesFile(_Document):
     summaries: list[StoredSummary] = Field(default_factory=list)
 
 
-class KnowledgeEntry(_Entry, ExchangedKnowledge):
+class KnowledgeEntry(_Entry, StoredKnowledge):
     """What is said of who knows a memory; without `origin` a person wrote it."""
 
 

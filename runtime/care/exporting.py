@@ -20,16 +20,16 @@ from novelgen.models.state import PRESENCE_ATTRIBUTE
 from runtime.care.documents import EntityDocument, chunk_document
 from runtime.files.atomic_files import write_text_atomically
 from runtime.files.chapter_text import count_words
-from runtime.storage.transfer.records import (
-    ExchangedEntity,
-    ExchangedLoopEvent,
-    ExchangedMemory,
-    ExchangedPair,
-    ExchangedRelationshipChange,
-    ExchangedScene,
-    ExchangedState,
-    ProjectContents,
+from runtime.storage.records import (
+    StoredEntity,
+    StoredLoopEvent,
+    StoredMemory,
+    StoredPair,
+    StoredRelationshipChange,
+    StoredScene,
+    StoredState,
 )
+from runtime.storage.transfer import ProjectContents
 from runtime.stores import MemoryStores
 
 COUNTER_NAMES = {
@@ -52,11 +52,11 @@ class MemoryDocuments:
 
     def __init__(self, contents: ProjectContents) -> None:
         self._contents = contents
-        self._ticks = {each.scene.label: tick for tick, each in enumerate(contents.scenes, start=1)}
-        self._moments = {each.scene.label: each.scene.created_at for each in contents.scenes}
+        self._ticks = {each.label: tick for tick, each in enumerate(contents.scenes, start=1)}
+        self._moments = {each.label: each.created_at for each in contents.scenes}
         self._casts = [_cast(each) for each in contents.scenes]
 
-    def entity(self, given: ExchangedEntity) -> dict[str, Any]:
+    def entity(self, given: StoredEntity) -> dict[str, Any]:
         """Return the document of an entity; `current_state` and `relationships` are what `history` amounts to."""
         entity = given.entity
         states = [
@@ -89,9 +89,9 @@ class MemoryDocuments:
             **places,
         }
 
-    def scene(self, given: ExchangedScene) -> dict[str, Any]:
+    def scene(self, scene: StoredScene) -> dict[str, Any]:
         """Return the document of a scene; `record` is what counts, the lists beside it are for reading."""
-        scene, record = given.scene, given.scene.record
+        record = scene.record
         told = record.model_dump(mode="json") if record is not None else {}
         memories = [each for each in self._contents.memories if each.scene_label == scene.label]
         other_fields = {name: value for name, value in scene.other_fields.items() if name not in ("type", "word_count")}
@@ -122,13 +122,13 @@ class MemoryDocuments:
             "failure_reason": scene.failure_reason,
             "key": scene.scene_id,
             "content_hash": scene.content_hash,
-            "mentions": [list(each) for each in given.mentions],
+            "mentions": [list(each) for each in scene.mentions],
             "memories": [memory_document(each) for each in memories],
         }
 
     def open_loops(self) -> dict[str, Any]:
         """Return the document of all loops; their status is what `history` amounts to."""
-        numbered: dict[str, list[tuple[int, ExchangedLoopEvent]]] = {}
+        numbered: dict[str, list[tuple[int, StoredLoopEvent]]] = {}
         for order, event in enumerate(self._contents.loop_events):
             numbered.setdefault(event.loop_id, []).append((order, event))
         return {"loops": [self._loop(loop_id, events) for loop_id, events in numbered.items()]}
@@ -188,7 +188,7 @@ class MemoryDocuments:
         events = (each for each in self._contents.loop_events if each.scene_label == label)
         return list(dict.fromkeys(each.loop_id for each in events if each.kind in kinds))
 
-    def _loop(self, loop_id: str, events: Sequence[tuple[int, ExchangedLoopEvent]]) -> dict[str, Any]:
+    def _loop(self, loop_id: str, events: Sequence[tuple[int, StoredLoopEvent]]) -> dict[str, Any]:
         told = [event for _, event in events]
         fold = fold_loop_events(in_force(told))
         planted = fold.planted or told[0]
@@ -209,7 +209,7 @@ class MemoryDocuments:
             ],
         }
 
-    def _relationship(self, pair: ExchangedPair) -> dict[str, Any]:
+    def _relationship(self, pair: StoredPair) -> dict[str, Any]:
         numbered = [
             (order, change)
             for order, change in enumerate(self._contents.relationship_changes)
@@ -250,18 +250,17 @@ class MemoryDocuments:
             )
         return views
 
-    def _tick(self, event: ExchangedRelationshipChange) -> int:
+    def _tick(self, event: StoredRelationshipChange) -> int:
         return self._ticks.get(event.scene_label or "", 0)
 
 
-def _moments(given: ExchangedEntity | ExchangedPair) -> dict[str, str]:
+def _moments(given: StoredEntity | StoredPair) -> dict[str, str]:
     told = {"created_at": given.created_at, "updated_at": given.updated_at}
     return {name: moment.isoformat() for name, moment in told.items() if moment is not None}
 
 
-def _cast(given: ExchangedScene) -> SceneCast:
-    scene = given.scene
-    named = frozenset(entity_id for entity_id, _ in given.mentions)
+def _cast(scene: StoredScene) -> SceneCast:
+    named = frozenset(entity_id for entity_id, _ in scene.mentions)
     return SceneCast(scene.label, scene.pov, scene.participants, scene.location_id, named)
 
 
@@ -277,23 +276,24 @@ def _metadata(
     return {METADATA: {**rest, **own, **told}, "author_metadata": own}
 
 
-def memory_document(memory: ExchangedMemory) -> dict[str, Any]:
+def memory_document(memory: StoredMemory) -> dict[str, Any]:
     """Return the document of a memory."""
-    return chunk_document(memory.chunk) | memory.model_dump(mode="json", exclude={"chunk", "scene_label"})
+    marks = memory.model_dump(mode="json", exclude={"chunk", "scene_id", "scene_label"})
+    return chunk_document(memory.chunk) | {"attached": memory.attached, "detached": memory.detached} | marks
 
 
-def folded_state(states: Sequence[ExchangedState]) -> dict[str, Any]:
+def folded_state(states: Sequence[StoredState]) -> dict[str, Any]:
     """Return what an entity's state changes amount to at the end of the story, without its presence."""
     state, _, _ = fold_state_changes(in_force(states), END_OF_STORY)
     return {name: value for name, value in state.items() if name != PRESENCE_ATTRIBUTE}
 
 
-def folded_relationship(changes: Sequence[ExchangedRelationshipChange]) -> dict[str, Any]:
+def folded_relationship(changes: Sequence[StoredRelationshipChange]) -> dict[str, Any]:
     """Return how a pair stands at the end of the story."""
     return fold_relationship_changes(in_force(changes))
 
 
-def _aliases(given: ExchangedEntity) -> list[Any]:
+def _aliases(given: StoredEntity) -> list[Any]:
     """Plain names where nothing more is known; who wrote an alias is told where it differs from the card."""
     by_author = set(given.author_aliases)
     listed: list[Any] = []
@@ -305,7 +305,7 @@ def _aliases(given: ExchangedEntity) -> list[Any]:
     return listed
 
 
-def _state_history(states: Sequence[tuple[int, ExchangedState]], ticks: Mapping[str, int]) -> list[dict[str, Any]]:
+def _state_history(states: Sequence[tuple[int, StoredState]], ticks: Mapping[str, int]) -> list[dict[str, Any]]:
     """Changes that were stored in one go are one entry."""
     entries: list[dict[str, Any]] = []
     last_order = -2
@@ -385,7 +385,7 @@ def _documents(contents: ProjectContents) -> Iterator[tuple[str, Any]]:
         folder = ENTITY_FOLDERS[given.entity.entity_type]
         yield f"{folder}/{file_name(given.entity.entity_id)}", documents.entity(given)
     for scene in contents.scenes:
-        yield f"{SCENES_FOLDER}/{file_name(scene.scene.label)}", documents.scene(scene)
+        yield f"{SCENES_FOLDER}/{file_name(scene.label)}", documents.scene(scene)
     yield "open_loops.json", documents.open_loops()
     yield "relationships.json", documents.relationships()
     yield "notes.json", documents.notes()

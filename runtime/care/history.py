@@ -20,16 +20,10 @@ from runtime.care.documents import (
     RelationshipHistoryEntry,
 )
 from runtime.care.exporting import NO_CHANGE, folded_relationship, folded_state
-from runtime.storage.transfer.records import (
-    ExchangedKnowledge,
-    ExchangedLoopEvent,
-    ExchangedPair,
-    ExchangedRelationshipChange,
-    ExchangedState,
-)
+from runtime.storage.records import StoredKnowledge, StoredLoopEvent, StoredPair, StoredRelationshipChange, StoredState
 
 _DETAIL = ("category", "description", "importance", "related_characters", "related_locations", "related_items")
-Event = TypeVar("Event", ExchangedLoopEvent, ExchangedRelationshipChange, ExchangedKnowledge)
+Event = TypeVar("Event", StoredLoopEvent, StoredRelationshipChange, StoredKnowledge)
 _STANDING = (
     "relationship_type",
     "status",
@@ -75,7 +69,7 @@ class EventContext:
         return self.place(last)
 
 
-def entity_states(documents: Sequence[EntityDocument], context: EventContext) -> list[ExchangedState]:
+def entity_states(documents: Sequence[EntityDocument], context: EventContext) -> list[StoredState]:
     """Return the state changes of all entities, in the order in which they were stored.
 
     What stands in a `current_state` and is not what the history amounts to is the author's word after the
@@ -96,7 +90,7 @@ def entity_states(documents: Sequence[EntityDocument], context: EventContext) ->
     return _in_order(numbered)
 
 
-def loop_events(documents: Sequence[LoopDocument], context: EventContext) -> list[ExchangedLoopEvent]:
+def loop_events(documents: Sequence[LoopDocument], context: EventContext) -> list[StoredLoopEvent]:
     """Return the events of all loops, in the order in which they were stored."""
     numbered = [event for document in documents for event in _loop_events(document, context)]
     return _in_order(numbered)
@@ -104,7 +98,7 @@ def loop_events(documents: Sequence[LoopDocument], context: EventContext) -> lis
 
 def relationship_events(
     documents: Sequence[RelationshipDocument], context: EventContext
-) -> tuple[list[ExchangedPair], list[ExchangedRelationshipChange]]:
+) -> tuple[list[StoredPair], list[StoredRelationshipChange]]:
     """Return the pairs and the changes of all relationships, in the order in which they were stored.
 
     How a relationship stands, where its history does not amount to it, is the author's word after the last
@@ -114,7 +108,7 @@ def relationship_events(
     for document in documents:
         first, second = sorted((document.character_a, document.character_b))
         noted = noted_metadata(document.metadata, document.author_metadata, PAIR_COUNTS)
-        pair = ExchangedPair(
+        pair = StoredPair(
             relationship_id=document.id,
             character_a=first,
             character_b=second,
@@ -132,15 +126,15 @@ def relationship_events(
         said = {name: value for name, value in standing.items() if now[name] != value}
         if said or not own:
             place = context.place(document.history[-1].scene_id) if document.history else context.last_place()
-            change = ExchangedRelationshipChange(relationship_id=document.id, **said, **place)
+            change = StoredRelationshipChange(relationship_id=document.id, **said, **place)
             own.append(_Numbered(math.inf, change))
         numbered += own
     return pairs, _in_order(numbered)
 
 
-def knowledge_events(entries: Sequence[KnowledgeEntry], context: EventContext) -> list[ExchangedKnowledge]:
+def knowledge_events(entries: Sequence[KnowledgeEntry], context: EventContext) -> list[StoredKnowledge]:
     """Return what is said of who knows what, in the order of the file."""
-    return [_event(ExchangedKnowledge, entry, context) for entry in entries]
+    return [_event(StoredKnowledge, entry, context) for entry in entries]
 
 
 def noted_metadata(
@@ -152,7 +146,7 @@ def noted_metadata(
     return {**{name: value for name, value in told.items() if name not in computed}, **by_author}
 
 
-def _states_of(entry: HistoryEntry, document: EntityDocument, context: EventContext) -> list[ExchangedState]:
+def _states_of(entry: HistoryEntry, document: EntityDocument, context: EventContext) -> list[StoredState]:
     place = context.place(entry.scene_id, entry.chapter_index, entry.scene_index)
     detail = {name: value for name, value in (entry.model_extra or {}).items() if name != "tick"}
     if entry.scene_id not in context.places:
@@ -178,9 +172,9 @@ def _state(
     context: EventContext,
     place: Mapping[str, Any],
     entry: HistoryEntry | None = None,
-) -> ExchangedState:
+) -> StoredState:
     told = entry or HistoryEntry()
-    return ExchangedState(
+    return StoredState(
         entity_id=document.id,
         entity_type=told.entity_type or document.type,
         attribute=attribute,
@@ -199,7 +193,7 @@ def _loop_events(document: LoopDocument, context: EventContext) -> list[_Numbere
         return [
             _Numbered(
                 math.inf if entry.order is None else entry.order,
-                _event(ExchangedLoopEvent, entry, context, loop_id=document.id),
+                _event(StoredLoopEvent, entry, context, loop_id=document.id),
             )
             for entry in document.history
         ]
@@ -207,14 +201,14 @@ def _loop_events(document: LoopDocument, context: EventContext) -> list[_Numbere
     detail |= {"notes": document.notes} if document.notes else {}
     detail |= {"created_at": document.created_at.isoformat()} if document.created_at else {}
     planted = context.place(document.created_in_scene)
-    events = [ExchangedLoopEvent(loop_id=document.id, kind="planted", detail=detail, **planted)]
+    events = [StoredLoopEvent(loop_id=document.id, kind="planted", detail=detail, **planted)]
     kinds = {"advanced": "advanced", "resolved": "resolved", "abandoned": "abandoned", "expired": "abandoned"}
     if document.status in kinds:
         ended = context.place(document.resolved_in_scene)
         moved = ended if ended["scene_label"] else context.last_place()
         note = document.resolution_summary or ""
         events.append(
-            ExchangedLoopEvent.model_validate(
+            StoredLoopEvent.model_validate(
                 {"loop_id": document.id, "kind": kinds[document.status], "note": note, **moved}
             )
         )
@@ -223,13 +217,13 @@ def _loop_events(document: LoopDocument, context: EventContext) -> list[_Numbere
 
 def _change(
     document: RelationshipDocument, entry: RelationshipHistoryEntry, context: EventContext
-) -> ExchangedRelationshipChange:
+) -> StoredRelationshipChange:
     if "origin" in entry.model_fields_set:
-        return _event(ExchangedRelationshipChange, entry, context, relationship_id=document.id)
+        return _event(StoredRelationshipChange, entry, context, relationship_id=document.id)
     # Another program tells the status as "close -> strained".
     said = _turned(entry.model_dump(include={*_STANDING}), document)
     said["status"] = said["status"] or (entry.status_change or "").rpartition("->")[2].strip() or None
-    return _event(ExchangedRelationshipChange, entry, context, relationship_id=document.id, **said)
+    return _event(StoredRelationshipChange, entry, context, relationship_id=document.id, **said)
 
 
 def _event(

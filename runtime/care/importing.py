@@ -39,10 +39,9 @@ from runtime.files.manuscripts import (
 from runtime.ingest.indexing import IndexingResult, drain_outbox
 from runtime.ingest.ingest import follow_volumes, ingest_scenes
 from runtime.ingest.scene_input import SceneInput, scenes_of_chapter
-from runtime.storage.memory.consolidations import StoredConsolidation
-from runtime.storage.records import ScenePlace
-from runtime.storage.story.summaries import StoredSummary
-from runtime.storage.transfer.records import ExchangedEntity, ExchangedScene, ProjectContents, SceneBundle, ToldScene
+from runtime.storage.consolidations import StoredConsolidation
+from runtime.storage.records import ScenePlace, StoredEntity, StoredScene, StoredSummary
+from runtime.storage.transfer import ProjectContents, SceneBundle, ToldScene
 from runtime.stores import MemoryStores
 
 Progress = Callable[[int, int], Any]
@@ -148,7 +147,7 @@ class _ImportPlan:
         self._updates = update
         self._incoming = incoming
         self.contents = incoming.contents
-        here = {(each.scene.chapter_index, each.scene.scene_index): each for each in stored.scenes}
+        here = {(each.chapter_index, each.scene_index): each for each in stored.scenes}
         self.scenes = [each for each in self.contents.scenes if _place(each) not in here]
         self.told_scenes = [
             each
@@ -166,9 +165,9 @@ class _ImportPlan:
         self.rest = self._rest()
         self.preview = self._preview(known, here, incoming)
 
-    def bundle(self, scene: ExchangedScene) -> SceneBundle:
+    def bundle(self, scene: StoredScene) -> SceneBundle:
         """Return a new scene with all that goes with it."""
-        label, contents = scene.scene.label, self.contents
+        label, contents = scene.label, self.contents
         return SceneBundle(
             scene=scene,
             memories=[each for each in self._new_memories() if each.scene_label == label],
@@ -178,13 +177,13 @@ class _ImportPlan:
             knowledge=[each for each in contents.knowledge if each.scene_label == label],
         )
 
-    def _told_beside(self, here: Mapping[ScenePlace, ExchangedScene]) -> dict[ScenePlace, ToldScene]:
+    def _told_beside(self, here: Mapping[ScenePlace, StoredScene]) -> dict[ScenePlace, ToldScene]:
         """What documents say beside of scenes that are taken in, or were by an import that was interrupted."""
         told = {}
         for scene in self._incoming.scenes:
             place = (scene.chapter_index, scene.scene_index)
             stored = here.get(place)
-            is_bare = stored is not None and not stored.scene.other_fields and _tells_the_same(stored, scene)
+            is_bare = stored is not None and not stored.other_fields and _tells_the_same(stored, scene)
             if place in self._incoming.told and (scene in self.told_scenes or is_bare):
                 told[place] = self._incoming.told[place]
         return told
@@ -192,7 +191,7 @@ class _ImportPlan:
     @property
     def stored_text(self) -> StoredText:
         """How much text the new scenes have."""
-        texts = {_place(each): each.scene.text or "" for each in self.scenes}
+        texts = {_place(each): each.text or "" for each in self.scenes}
         texts |= {(each.chapter_index, each.scene_index): each.text for each in self.told_scenes}
         return StoredText(
             chapters=len({chapter for chapter, _ in texts}), scenes=len(texts), characters=sum(map(len, texts.values()))
@@ -204,8 +203,8 @@ class _ImportPlan:
 
     def _rest(self) -> ProjectContents:
         """What goes with no new scene: notes and what the author said, but for what is stored already."""
-        bundled = {each.scene.label for each in self.scenes}
-        stored_scenes = {each.scene.label for each in self.contents.scenes} - bundled
+        bundled = {each.label for each in self.scenes}
+        stored_scenes = {each.label for each in self.contents.scenes} - bundled
         loose = [each for each in self._new_memories() if each.scene_label not in bundled]
 
         def new(name: str) -> list[Any]:
@@ -253,11 +252,11 @@ class _ImportPlan:
         return relationship_id if found is None else f"{found.character_a}\x1f{found.character_b}"
 
     def _preview(
-        self, known: dict[str, ExchangedEntity], here: dict[tuple[int, int], ExchangedScene], incoming: IncomingStory
+        self, known: dict[str, StoredEntity], here: dict[tuple[int, int], StoredScene], incoming: IncomingStory
     ) -> ImportPreview:
         preview = ImportPreview(
             new_entities=[each.entity.entity_id for each in self.entities],
-            new_scenes=[str(each.scene.position) for each in self.scenes]
+            new_scenes=[str(each.position) for each in self.scenes]
             + [
                 f"{each.chapter_index}:{each.scene_index}"
                 for each in self.told_scenes
@@ -281,12 +280,12 @@ class _ImportPlan:
             stored = here.get(_place(scene))
             if stored is not None:
                 same = _same_scene(stored, scene)
-                (preview.same_scenes if same else preview.kept_scenes).append(str(scene.scene.position))
+                (preview.same_scenes if same else preview.kept_scenes).append(str(scene.position))
         for told in incoming.scenes:
             stored = here.get((told.chapter_index, told.scene_index))
             if stored is not None:
                 place = f"{told.chapter_index}:{told.scene_index}"
-                if stored.scene.text == told.scrubbed().text:
+                if stored.text == told.scrubbed().text:
                     preview.same_scenes.append(place)
                 else:
                     (preview.changed_scenes if self._updates else preview.kept_scenes).append(place)
@@ -297,7 +296,7 @@ class _CharacterCount:
     """Tells how much of a plan's text is stored, whole scenes first, then those that come as text."""
 
     def __init__(self, plan: _ImportPlan, progress: Progress | None) -> None:
-        whole = [len(each.scene.text or "") for each in plan.scenes]
+        whole = [len(each.text or "") for each in plan.scenes]
         told = [len(each.text) for each in plan.told_scenes]
         self._done = list(accumulate([*whole, *told]))
         self._whole_scenes = len(whole)
@@ -359,7 +358,7 @@ def _stored_contents(stores: MemoryStores, project_id: str) -> ProjectContents |
         return unit.exchange.contents()
 
 
-def _sort_entity(preview: ImportPreview, old: ExchangedEntity, given: ExchangedEntity) -> None:
+def _sort_entity(preview: ImportPreview, old: StoredEntity, given: StoredEntity) -> None:
     entity_id = given.entity.entity_id
     share_a_name = set(old.entity.names()) & set(given.entity.names())
     if old.tells_the_same(given):
@@ -390,21 +389,17 @@ def _event_key(event: Any, pair_of: Callable[[bool, str], str], is_stored: bool)
     return json.dumps(values, sort_keys=True, ensure_ascii=False)
 
 
-def _same_scene(stored: ExchangedScene, given: ExchangedScene) -> bool:
-    return (stored.scene.text, stored.scene.title, stored.scene.record) == (
-        given.scene.text,
-        given.scene.title,
-        given.scene.record,
-    )
+def _same_scene(stored: StoredScene, given: StoredScene) -> bool:
+    return (stored.text, stored.title, stored.record) == (given.text, given.title, given.record)
 
 
-def _tells_the_same(stored: ExchangedScene, told: SceneInput) -> bool:
+def _tells_the_same(stored: StoredScene, told: SceneInput) -> bool:
     clean = told.scrubbed()
-    return (stored.scene.text, stored.scene.title) == (clean.text, clean.title or stored.scene.title)
+    return (stored.text, stored.title) == (clean.text, clean.title or stored.title)
 
 
-def _place(scene: ExchangedScene) -> tuple[int, int]:
-    return scene.scene.chapter_index, scene.scene.scene_index
+def _place(scene: StoredScene) -> tuple[int, int]:
+    return scene.chapter_index, scene.scene_index
 
 
 class SourceImport(ImportResult):

@@ -27,15 +27,15 @@ from runtime.files.project_files import (
 )
 from runtime.ingest.entities import entities_of_characters
 from runtime.ingest.scene_input import SceneInput, scenes_of_chapter
-from runtime.storage.transfer.records import (
-    ExchangedEntity,
-    ExchangedLoopEvent,
-    ExchangedMemory,
-    ExchangedPair,
-    ExchangedRelationshipChange,
-    ExchangedState,
-    ProjectContents,
+from runtime.storage.records import (
+    StoredEntity,
+    StoredLoopEvent,
+    StoredMemory,
+    StoredPair,
+    StoredRelationshipChange,
+    StoredState,
 )
+from runtime.storage.transfer import ProjectContents
 
 CHAPTER_MEMORY_FILE = "chapter_memory.json"
 STATUS_ATTRIBUTE = "status"
@@ -222,7 +222,7 @@ MAX_TYPE_CHARACTERS = 12
 
 def _relationships(
     characters: CharactersConfig, people: Sequence[Entity], stored: ProjectContents
-) -> tuple[list[ExchangedPair], list[ExchangedRelationshipChange], list[str]]:
+) -> tuple[list[StoredPair], list[StoredRelationshipChange], list[str]]:
     """Return the pairs of characters.json that are not stored yet, with what each side says of the other."""
     resolver = NameResolver(people)
     known = {(pair.character_a, pair.character_b) for pair in stored.pairs}
@@ -238,16 +238,16 @@ def _relationships(
             pair = (min(this, other), max(this, other))
             told.setdefault(pair, {})["perspective_a" if this == pair[0] else "perspective_b"] = text
     numbers = count(_first_free(stored, "R"))
-    pairs: list[ExchangedPair] = []
-    changes: list[ExchangedRelationshipChange] = []
+    pairs: list[StoredPair] = []
+    changes: list[StoredRelationshipChange] = []
     for (one, two), sides in told.items():
         if (one, two) in known:
             continue
         relationship_id = f"R{next(numbers)}"
         short = [text for text in sides.values() if len(text) <= MAX_TYPE_CHARACTERS]
-        pairs.append(ExchangedPair(relationship_id=relationship_id, character_a=one, character_b=two))
+        pairs.append(StoredPair(relationship_id=relationship_id, character_a=one, character_b=two))
         changes.append(
-            ExchangedRelationshipChange(
+            StoredRelationshipChange(
                 relationship_id=relationship_id, relationship_type=short[0] if short else None, **sides
             )
         )
@@ -277,16 +277,16 @@ def _entities(characters: CharactersConfig, stored: ProjectContents) -> list[Ent
     return entities_of_characters(characters, known=known, take_id=lambda: f"C{next(numbers)}")
 
 
-def _exchanged(entity: Entity) -> ExchangedEntity:
-    return ExchangedEntity(entity=entity, author_aliases=[alias.alias for alias in entity.aliases])
+def _exchanged(entity: Entity) -> StoredEntity:
+    return StoredEntity(entity=entity, author_aliases=[alias.alias for alias in entity.aliases])
 
 
-def _memories(entry: ChapterMemoryEntry, project_id: str, now: datetime) -> list[ExchangedMemory]:
+def _memories(entry: ChapterMemoryEntry, project_id: str, now: datetime) -> list[StoredMemory]:
     told = [("summary", 0, entry.summary, 7)]
     told += [("place", 0, entry.location_summary or "", 5)]
     told += [("event", index, event, 6) for index, event in enumerate(entry.key_events)]
     return [
-        ExchangedMemory(
+        StoredMemory(
             from_scene=False,
             chunk=StoryMemoryChunk(
                 chunk_id=f"chapter-{entry.chapter_number}-{kind}-{index}",
@@ -308,9 +308,9 @@ def _memories(entry: ChapterMemoryEntry, project_id: str, now: datetime) -> list
 
 def _states(
     entries: Sequence[ChapterMemoryEntry], entities: Sequence[Entity], now: datetime
-) -> tuple[list[ExchangedState], list[str]]:
+) -> tuple[list[StoredState], list[str]]:
     resolver = NameResolver(entities)
-    states: list[ExchangedState] = []
+    states: list[StoredState] = []
     unresolved: list[str] = []
     for entry in entries:
         for name, text in entry.character_states.items():
@@ -319,11 +319,11 @@ def _states(
                 unresolved.append(name)
                 continue
             place = {"chapter_index": entry.chapter_number, "created_at": now}
-            states.append(ExchangedState(entity_id=entity_id, attribute=STATUS_ATTRIBUTE, value=text, **place))
+            states.append(StoredState(entity_id=entity_id, attribute=STATUS_ATTRIBUTE, value=text, **place))
     return states, list(dict.fromkeys(unresolved))
 
 
-def _threads(entries: Sequence[ChapterMemoryEntry], stored: ProjectContents) -> list[ExchangedLoopEvent]:
+def _threads(entries: Sequence[ChapterMemoryEntry], stored: ProjectContents) -> list[StoredLoopEvent]:
     known = {each.detail.get("description"): each.loop_id for each in stored.loop_events if each.kind == "planted"}
     numbers = count(_first_free(stored, "OL"))
     first: dict[str, int] = {}
@@ -331,7 +331,7 @@ def _threads(entries: Sequence[ChapterMemoryEntry], stored: ProjectContents) -> 
         for thread in entry.unresolved_threads:
             first.setdefault(thread, entry.chapter_number)
     return [
-        ExchangedLoopEvent(
+        StoredLoopEvent(
             loop_id=known.get(thread) or f"OL{next(numbers)}",
             kind="planted",
             detail=_detail(thread),

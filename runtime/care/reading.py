@@ -41,19 +41,12 @@ from runtime.care.history import (
 )
 from runtime.files.file_reading import read_json_file, read_text_file, validated
 from runtime.ingest.scene_input import SceneInput
-from runtime.storage.character.dispositions import PlayContents
-from runtime.storage.memory.consolidations import StoredConsolidation
-from runtime.storage.records import ScenePlace, StoredScene
-from runtime.storage.transfer.records import (
-    ExchangedEntity,
-    ExchangedMemory,
-    ExchangedScene,
-    ProjectContents,
-    ToldScene,
-    Waivers,
-)
+from runtime.storage.consolidations import StoredConsolidation
+from runtime.storage.play import PlayContents
+from runtime.storage.records import ScenePlace, StoredEntity, StoredMemory, StoredScene
+from runtime.storage.transfer import ProjectContents, ToldScene, Waivers
 
-_MARKS = set(ExchangedMemory.model_fields) - {"chunk", "scene_label"}
+_MARKS = set(StoredMemory.model_fields) - {"chunk", "scene_id", "scene_label"}
 """What a memory's document says beside the memory itself."""
 
 Document = TypeVar("Document", bound=BaseModel)
@@ -96,7 +89,7 @@ def read_memory_folder(folder: Path, *, project_id: str, now: datetime) -> Incom
         name=project.name,
         language=project.language,
         entities=[exchanged_entity(each) for each in entities],
-        scenes=sorted((_scene(each, project_id, now) for each in stored), key=lambda each: each.scene.position),
+        scenes=sorted((_scene(each, project_id, now) for each in stored), key=lambda each: each.position),
         memories=[
             *(_memory(memory, project_id, each.id) for each in stored for memory in each.memories),
             *(_memory(each, project_id, None) for each in _document(root / "notes.json", NotesFile).notes),
@@ -144,7 +137,7 @@ def _place(document: SceneDocument) -> tuple[int, int]:
     return chapter, document.tick or int(digits or 0)
 
 
-def _scene(document: SceneDocument, project_id: str, now: datetime) -> ExchangedScene:
+def _scene(document: SceneDocument, project_id: str, now: datetime) -> StoredScene:
     chapter, number = _place(document)
     copied = document.model_dump(
         include={
@@ -158,7 +151,7 @@ def _scene(document: SceneDocument, project_id: str, now: datetime) -> Exchanged
             "content_hash",
         }
     )
-    scene = StoredScene(
+    return StoredScene(
         **copied,
         project_id=project_id,
         scene_id=document.key,
@@ -172,14 +165,14 @@ def _scene(document: SceneDocument, project_id: str, now: datetime) -> Exchanged
         created_at=document.created_at or now,
         updated_at=document.updated_at or now,
         other_fields=document.other_fields(),
+        mentions=document.mentions,
     )
-    return ExchangedScene(scene=scene, mentions=document.mentions)
 
 
-def _memory(document: MemoryDocument, project_id: str, scene_label: str | None) -> ExchangedMemory:
+def _memory(document: MemoryDocument, project_id: str, scene_label: str | None) -> StoredMemory:
     marks = {name: value for name, value in document.items() if name in _MARKS}
     given = {"chunk": _chunk(document, project_id, _MARKS), **marks, "scene_label": scene_label}
-    return validated(ExchangedMemory, given, where=_where(document))
+    return validated(StoredMemory, given, where=_where(document))
 
 
 def _consolidation(document: MemoryDocument, project_id: str) -> StoredConsolidation:
@@ -238,7 +231,7 @@ def _counters(file: Path) -> dict[str, int]:
     return counters
 
 
-def exchanged_entity(document: EntityDocument) -> ExchangedEntity:
+def exchanged_entity(document: EntityDocument) -> StoredEntity:
     """Return the entity of a document; fields that the document does not know are its profile."""
     aliases = [_alias(each, document) for each in document.aliases]
     by_default = document.origin == "author"
@@ -260,7 +253,7 @@ def exchanged_entity(document: EntityDocument) -> ExchangedEntity:
         name_first_scene=document.name_first_scene,
     )
     written = [alias.alias for alias, by_author in aliases if (by_default if by_author is None else by_author)]
-    return ExchangedEntity(
+    return StoredEntity(
         entity=entity,
         origin=document.origin,
         author_aliases=written,

@@ -130,18 +130,6 @@ OPERATIONS: tuple[Operation, ...] = (
             "GET /author-changes",
             {"key": "changes"},
         ),
-        (
-            "undo_last_author_change",
-            "author_changes:StoryAuthorChanges.undo_author_change",
-            "POST /author-changes/undo",
-            {"without": ("change_id",)},
-        ),
-        (
-            "undo_author_change",
-            "author_changes:StoryAuthorChanges.undo_author_change",
-            "POST /author-changes/{change_id}/undo",
-            {},
-        ),
     ),
     *_of(
         "memories",

@@ -43,7 +43,7 @@ from novelgen.reading.chapter_reading import (
 from novelgen.reading.request import NewName, SameEntities
 from runtime.ingest.identity import IdentityOutcome, alike_names, part_names_in, store_identities_in
 from runtime.ingest.scene_writes import replace_stored_scene
-from runtime.storage.entity.merges import EntityChange
+from runtime.storage.journal import Change
 from runtime.storage.records import StoredScene
 from runtime.storage.unit import UnitOfWork
 from runtime.stores import MemoryStores
@@ -78,8 +78,8 @@ class ChapterPass(BaseModel):
     chapter_index: int
     outcome: PassOutcome
     names: list[NewName] = Field(default_factory=list, description="Names that known entities got.")
-    changes: list[EntityChange] = Field(default_factory=list, description="Entities that became one.")
-    parted: list[EntityChange] = Field(
+    changes: list[Change] = Field(default_factory=list, description="Entities that became one.")
+    parted: list[Change] = Field(
         default_factory=list, description="Merges undone and names split off: they belong to another one."
     )
     ended_threads: list[str] = Field(default_factory=list, description="Ids, joined and faded ones included.")

@@ -16,7 +16,7 @@ from novelgen.characters.settings import CharacterMemorySettings
 from novelgen.errors import ConfigurationError, EmbeddingError
 from novelgen.language.normalise import name_key
 from novelgen.models.context import ReportIssue
-from runtime.storage.character.memories import MemoryVector
+from runtime.storage.characters import MemoryVector
 from runtime.storage.unit import UnitOfWork
 from runtime.stores import MemoryStores
 

@@ -195,6 +195,7 @@ class _Writer:
             is_stored = unit.consolidations.add(memory, group.sources)
             if is_stored:
                 self._embed(unit, memory, group)
+                unit.journal.keep("consolidate", memory.chunk_id, "", [], subject="consolidation")
         return _told(group, memory, is_models=written.is_models) if is_stored else None
 
     def _embed(self, unit: UnitOfWork, memory: StoryMemoryChunk, group: ConsolidationGroup) -> None:

@@ -12,7 +12,7 @@ from novelgen.models.memory import StoryMemoryChunk
 from runtime.ingest.scene_facts import KEY_EVENT_TAG
 from runtime.settings import IngestSettings
 from runtime.storage.database import ProjectDatabase
-from runtime.storage.memory.outbox import EmbeddingChoice
+from runtime.storage.indexing import EmbeddingChoice
 from runtime.stores import MemoryStores
 
 Vector = NDArray[np.float32]

@@ -23,8 +23,8 @@ from novelgen.models.position import StoryPosition, sort_key
 from novelgen.reading.request import NewName, SameEntities, SceneRecordResult
 from runtime.ingest.entities import store_entities_in
 from runtime.settings import IngestSettings
-from runtime.storage.entity.entities import FirstMentions, first_appearance
-from runtime.storage.entity.merges import EntityChange
+from runtime.storage.entities import FirstMentions, first_appearance
+from runtime.storage.journal import Change
 from runtime.storage.records import StoredEntity
 from runtime.storage.unit import UnitOfWork
 
@@ -38,7 +38,7 @@ class IdentityOutcome(BaseModel):
     """What was stored of who is who."""
 
     names: list[NewName] = Field(default_factory=list, description="Names that were given.")
-    changes: list[EntityChange] = Field(default_factory=list, description="Entities that became one.")
+    changes: list[Change] = Field(default_factory=list, description="Entities that became one.")
     issues: list[ReportIssue] = Field(default_factory=list)
 
 
@@ -197,7 +197,7 @@ def _with_name(unit: UnitOfWork, name: NewName, at: StoryPosition) -> Entity | N
     return stored.entity.model_copy(update={"aliases": [*stored.entity.aliases, alias]})
 
 
-def _one_entity(unit: UnitOfWork, one: str, other: str, *, how: str, at: StoryPosition) -> EntityChange | None:
+def _one_entity(unit: UnitOfWork, one: str, other: str, *, how: str, at: StoryPosition) -> Change | None:
     first, second = _required(unit, one), _required(unit, other)
     if first.entity.entity_type != second.entity.entity_type:
         raise UserInputError(

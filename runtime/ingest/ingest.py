@@ -1,7 +1,7 @@
 """Taking scenes in: one SQL transaction per scene, then the vector index.
 
 A scene that is there already is replaced by `scene_writes.replace_scene`: what came from it before is withdrawn by
-`runtime.storage.story.scene_writer.SceneWriter`, what it brings now is inserted, and nothing else changes.
+`runtime.storage.scene_writer.SceneWriter`, what it brings now is inserted, and nothing else changes.
 """
 
 from __future__ import annotations

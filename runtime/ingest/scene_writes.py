@@ -1,6 +1,6 @@
 """Storing a scene in a running transaction, with all that is derived from it.
 
-`replace_scene` derives, and `runtime.storage.story.scene_writer` withdraws what came from the scene before.
+`replace_scene` derives, and `runtime.storage.scene_writer` withdraws what came from the scene before.
 """
 
 from __future__ import annotations

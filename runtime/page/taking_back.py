@@ -11,7 +11,6 @@ from runtime.doors.http.house import position
 from runtime.page.notices import MAX_TOLD, NOTICE_FIELDS, unpacked
 from runtime.page.visits import Form, PageRoute, Visited, own_address
 from runtime.page.words import ENGLISH
-from runtime.story.author_changes import StoryAuthorChanges
 from runtime.story.entities import StoryEntities
 from runtime.story.knowledge import StoryKnowledge
 from runtime.story.threads import StoryThreads
@@ -36,9 +35,7 @@ def take_back(visit: Visited, form: Form) -> Response:
     """Take a change back, and lead to where it was told."""
     undo = unpacked(form.get("undo", ""))
     stores, project_id = visit.served.stores, visit.served.project_id
-    if undo.kind == "author_change":
-        StoryAuthorChanges(stores, project_id).undo_author_change(change_id=undo.change_id)
-    elif undo.kind == "entity_change":
+    if undo.kind in ("author_change", "entity_change"):
         StoryEntities(stores, project_id).undo(change_id=undo.change_id)
     elif undo.kind == "thread":
         StoryThreads(stores, project_id).reopen_thread(thread_id=undo.entity, start=position(undo.start or None))

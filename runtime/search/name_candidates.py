@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from novelgen.language.candidates import NameCandidate, candidate_of, find_name_candidates, without_known
 from novelgen.language.matching import NameFinder
 from novelgen.models.position import StoryPosition
-from runtime.storage.entity.merges import EntityChange
+from runtime.storage.journal import Change
 from runtime.storage.unit import UnitOfWork
 from runtime.stores import RecentlyUsed
 
@@ -57,9 +57,9 @@ def names_in_text(unit: UnitOfWork, names: Sequence[str], *, as_of: StoryPositio
     return found | {name: [name] for name in names if name in held}
 
 
-def _decided(unit: UnitOfWork) -> list[EntityChange]:
+def _decided(unit: UnitOfWork) -> list[Change]:
     return [change for change in unit.merges.list_all() if change.undone_at is None]
 
 
-def _joined(decided: Sequence[EntityChange]) -> list[tuple[str, str]]:
+def _joined(decided: Sequence[Change]) -> list[tuple[str, str]]:
     return [(change.entity_id, change.other_id) for change in decided if change.kind == "join"]

@@ -17,7 +17,7 @@ from novelgen.models.memory import (
 )
 from novelgen.models.position import StoryPosition
 from novelgen.models.state import most_due
-from runtime.storage.memory.lexical import LexicalMatches
+from runtime.storage.lexical import LexicalMatches
 from runtime.storage.records import MemoryFilter
 from runtime.storage.unit import UnitOfWork
 from runtime.stores import MemoryStores

@@ -41,7 +41,7 @@ class ProjectRepository(Repository):
 
     def get(self) -> StoredProject | None:
         """Return a project, or None when there is none of that id."""
-        row = self._session.connection.execute(select(PROJECTS).where(self._session.owns(PROJECTS))).one_or_none()
+        row = self._session.one(PROJECTS)
         return None if row is None else _project(row)
 
     def require(self) -> StoredProject:
@@ -73,7 +73,7 @@ class ProjectRepository(Repository):
     def remove(self) -> None:
         """Take the project out with all that refers to it, but for its memories in the index of words."""
         self.require()
-        self._session.run(PROJECTS.delete().where(self._session.owns(PROJECTS)))
+        self._session.delete(PROJECTS)
 
     def set_embedding_model(self, model: str, dimension: int) -> None:
         """Record the model and dimension that the vector index is built with."""
@@ -89,7 +89,7 @@ class ProjectRepository(Repository):
         self._set({"index_removals": 0})
 
     def _set(self, values: dict[str, Any]) -> None:
-        self._session.run(PROJECTS.update().where(self._session.owns(PROJECTS)).values(**values))
+        self._session.update(PROJECTS, **values)
 
 
 def list_projects(connection: Connection) -> list[StoredProject]:

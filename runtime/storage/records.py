@@ -2,21 +2,25 @@
 
 from __future__ import annotations
 
-from datetime import datetime
 from typing import Any, Literal
 
 from pydantic import BaseModel, Field
 
+from novelgen.characters.dispositions import DispositionChange
+from novelgen.characters.memory import PositionNumber
 from novelgen.models.entity import Entity
 from novelgen.models.knowledge import Certainty, KnowledgeEvent, KnowledgeKind, KnowledgeSource
 from novelgen.models.memory import ContentType, StoryMemoryChunk
-from novelgen.models.position import END_OF_STORY, ChapterIndex, SceneIndex, StoryPosition
-from novelgen.models.record import SceneRecord
-from novelgen.models.state import StateChange
+from novelgen.models.position import END_OF_STORY, ChapterIndex, SceneIndex, StoryPosition, UtcDatetime
+from novelgen.models.record import SceneRecord, is_unsaid
+from novelgen.models.state import RelationshipDimension, StateChange
 
 EntityOrigin = Literal["author", "supplied", "extracted", "rules"]
 ExtractionStatus = Literal["none", "done", "failed", "pending"]
 EventOrigin = Literal["record", "author"]
+"""Where an event came from; at one position the author's counts after, hence over, the record's."""
+
+LoopEventKind = Literal["planted", "advanced", "resolved", "abandoned"]
 MemoryStatus = Literal["active", "banned", "deleted"]
 OutboxOperation = Literal["upsert", "delete"]
 OutboxState = Literal["pending", "done", "failed"]
@@ -35,7 +39,7 @@ class StoredProject(BaseModel):
     project_id: str
     name: str = ""
     language: str = ""
-    created_at: datetime
+    created_at: UtcDatetime
     embedding_model: str | None = None
     embedding_dimension: int | None = None
     settings: dict[str, Any] = Field(default_factory=dict)
@@ -53,18 +57,82 @@ class StoredEntity(BaseModel):
     """An entity whole, whatever the story has shown of it: for authors and tools, never for prompts."""
 
     entity: Entity
-    origin: EntityOrigin
-    created_at: datetime | None = Field(default=None, description="None: stored before moments were kept.")
-    updated_at: datetime | None = None
+    origin: EntityOrigin = "author"
+    created_at: UtcDatetime | None = Field(default=None, description="None: stored before moments were kept.")
+    updated_at: UtcDatetime | None = None
+    author_aliases: list[str] = Field(
+        default_factory=list, exclude_if=is_unsaid, description="Those of its aliases that an author wrote."
+    )
+
+    def tells_the_same(self, other: StoredEntity) -> bool:
+        """Tell whether both say the same of an entity, whenever they did."""
+        moments = {"created_at", "updated_at"}
+        return self.model_dump(exclude=moments) == other.model_dump(exclude=moments)
 
 
-class StoredKnowledge(BaseModel):
-    """What a record or an author says of who knows a memory; without a position it has always held."""
+class StoredEvent(BaseModel):
+    """What all that is told of a place says of it; an author's outlives the scene's next version."""
 
-    character_id: str
-    source_id: str
     chapter_index: int | None = None
     scene_index: int | None = None
+    origin: EventOrigin = "author"
+    scene_label: str | None = Field(
+        default=None, exclude_if=is_unsaid, description="The scene that it goes with, where a project is told whole."
+    )
+
+
+class StoredState(StateChange, StoredEvent):
+    """A state change as it is stored."""
+
+    created_at: UtcDatetime
+    detail: dict[str, Any] = Field(
+        default_factory=dict, description="What a history says of it beside, such as a summary."
+    )
+
+
+class StoredLoopEvent(StoredEvent):
+    """An open loop was planted, moved, resolved or dropped; `detail` describes it where it was planted."""
+
+    loop_id: str
+    kind: LoopEventKind
+    note: str = ""
+    detail: dict[str, Any] = Field(default_factory=dict)
+
+
+class StoredPair(BaseModel):
+    """The id of a relationship; `character_a` sorts before `character_b`."""
+
+    relationship_id: str
+    character_a: str
+    character_b: str
+    created_at: UtcDatetime | None = None
+    updated_at: UtcDatetime | None = None
+    other_fields: dict[str, Any] = Field(
+        default_factory=dict, description="What another program's document of it says beside."
+    )
+
+
+class StoredRelationshipChange(StoredEvent):
+    """How a pair stood after a scene; None leaves the earlier value."""
+
+    relationship_id: str
+    relationship_type: str | None = None
+    status: str | None = None
+    perspective_a: str | None = None
+    perspective_b: str | None = None
+    intensity: int | None = Field(default=None, ge=0, le=10)
+    dimensions: dict[RelationshipDimension, int] = Field(default_factory=dict)
+    dimensions_a: dict[RelationshipDimension, int] | None = None
+    dimensions_b: dict[RelationshipDimension, int] | None = None
+    event: str = ""
+
+
+class StoredKnowledge(StoredEvent):
+    """What a record or an author says of who knows a memory; without a position it has always held."""
+
+    origin: EventOrigin = "record"
+    character_id: str
+    source_id: str
     kind: KnowledgeKind = "knows"
     how: KnowledgeSource = "author"
     learned_from: str | None = None
@@ -72,7 +140,6 @@ class StoredKnowledge(BaseModel):
     quote: str = ""
     source_span: tuple[int, int] | None = Field(default=None, description="Where the quote stands in the scene's text.")
     verified: bool = True
-    origin: EventOrigin = "record"
 
     def event(self) -> KnowledgeEvent:
         """Return it as the rules take it: a quote that does not stand in the scene proves nothing."""
@@ -162,10 +229,15 @@ class StoredScene(BaseModel):
     record_origin: EntityOrigin = "rules"
     extraction_status: ExtractionStatus = "none"
     failure_reason: str | None = None
-    created_at: datetime
-    updated_at: datetime
+    created_at: UtcDatetime
+    updated_at: UtcDatetime
     other_fields: dict[str, Any] = Field(
         default_factory=dict, description="What another program's document of it says beside."
+    )
+    mentions: list[tuple[str, str]] = Field(
+        default_factory=list,
+        exclude=True,
+        description="(entity_id, name) of the names that stand in it, where a project is told whole.",
     )
 
     @property
@@ -208,13 +280,22 @@ class StoredMemory(BaseModel):
     """A memory with what the author decided about it."""
 
     chunk: StoryMemoryChunk
-    status: MemoryStatus
-    pinned: bool
+    status: MemoryStatus = "active"
+    pinned: bool = False
     scene_id: str | None = None
-    from_scene: bool = Field(description="Brought by a scene, edited since or not; False: an author's note.")
-    last_accessed_at: datetime | None = Field(
+    from_scene: bool = Field(
+        default=True, description="Brought by a scene, edited since or not; False: an author's note."
+    )
+    last_accessed_at: UtcDatetime | None = Field(
         default=None, description="When it was last read, as far as readers asked for it to be noted."
     )
+    attached: list[str] = Field(
+        default_factory=list, exclude_if=is_unsaid, description="Targets set by hand, where a project is told whole."
+    )
+    detached: list[str] = Field(
+        default_factory=list, exclude_if=is_unsaid, description="Targets taken off by hand, told likewise."
+    )
+    scene_label: str | None = Field(default=None, exclude_if=is_unsaid, description="Of its scene, told likewise.")
 
 
 class MemoryFilter(BaseModel):
@@ -263,3 +344,54 @@ class OutboxEntry(BaseModel):
     attempts: int = 0
     revision: int = Field(description="Grows when the chunk changes again; a stale mark is ignored.")
     last_error: str | None = None
+
+
+SummaryLevel = Literal["chapter", "part"]
+
+SummaryWriter = Literal["author", "model"]
+
+
+class StoredSummary(BaseModel):
+    """A written summary as it is stored."""
+
+    level: SummaryLevel
+    number: int
+    first_chapter: int
+    last_chapter: int
+    text: str
+    origin: SummaryWriter
+    source_hash: str = ""
+    is_withheld: bool = False
+    written_at: UtcDatetime
+
+
+class Happened(BaseModel):
+    """When something happened: the session and turn of a game, where it has any, and the point in time."""
+
+    session: PositionNumber | None = None
+    turn: PositionNumber | None = None
+    happened_at: UtcDatetime
+
+
+class StoredDispositionChange(Happened, DispositionChange):
+    """What one character feels for another moved; `values` are dimensions that were set."""
+
+    character_id: str
+    other_id: str
+    memory_id: str | None = None
+
+
+class Disclosure(Happened):
+    """A character revealed a secret to another, or was shown a thing by another."""
+
+    character_id: str
+    other_id: str
+    kind: Literal["revealed", "shown"]
+    subject: str = Field(description="Id of the secret, or name of the thing.")
+
+
+class FlagChange(Happened):
+    """A flag of the story took a value."""
+
+    name: str
+    value: Any = None

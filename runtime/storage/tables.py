@@ -2,15 +2,22 @@
 
 from __future__ import annotations
 
+import json
+import types
+from collections.abc import Collection
 from datetime import UTC, datetime
-from typing import Any, ClassVar, cast
+from typing import Annotated, Any, ClassVar, Literal, Union, cast, get_args, get_origin
 
+from pydantic import BaseModel
+from pydantic.fields import FieldInfo
 from sqlalchemy import (
     JSON,
     BigInteger,
+    Boolean,
     CheckConstraint,
     DateTime,
     Dialect,
+    Float,
     ForeignKeyConstraint,
     Index,
     Integer,
@@ -27,9 +34,28 @@ from sqlalchemy.orm import registry
 from sqlalchemy.sql import FromClause
 from sqlalchemy.types import TypeDecorator
 from sqlmodel import Field, SQLModel
+from sqlmodel._compat import SQLModelConfig
+from sqlmodel.main import SQLModelMetaclass
 
-from novelgen.models.knowledge import KNOWLEDGE_KINDS, KNOWLEDGE_SOURCES
-from novelgen.models.memory import CONTENT_TYPES
+from novelgen.characters.memory import CharacterMemory
+from novelgen.models.entity import Entity, EntityAlias
+from novelgen.models.memory import StoryMemoryChunk
+from runtime.storage.records import (
+    Disclosure,
+    EntityOrigin,
+    FlagChange,
+    MemoryStatus,
+    OutboxEntry,
+    StoredDispositionChange,
+    StoredKnowledge,
+    StoredLoopEvent,
+    StoredPair,
+    StoredProject,
+    StoredRelationshipChange,
+    StoredScene,
+    StoredState,
+    StoredSummary,
+)
 
 BIG_KEY = BigInteger().with_variant(Integer, "sqlite")
 """Integer primary keys: SQLite numbers rows by itself only where the type is INTEGER."""
@@ -47,12 +73,6 @@ TABLE_REGISTRY = registry(
 )
 
 METADATA = TABLE_REGISTRY.metadata
-
-
-class Row(SQLModel, registry=TABLE_REGISTRY):
-    """Base of the tables; rows never leave `runtime.storage`."""
-
-    __abstract__ = True
 
 
 class UtcTimestamp(TypeDecorator[datetime]):
@@ -94,30 +114,84 @@ def position_bounds() -> CheckConstraint:
     )
 
 
-ENTITY_TYPES = ("character", "location", "item", "faction", "term")
-
-ENTITY_ORIGINS = ("author", "supplied", "extracted", "rules")
-
-EXTRACTION_STATUSES = ("none", "done", "failed", "pending")
-
-_EMPTY_TEXT = text("''")
+_COLUMN_TYPES: dict[Any, Any] = {str: Text, int: Integer, bool: Boolean, float: Float, datetime: UtcTimestamp}
 
 
-class ProjectRow(Row, table=True):
+_NO_COLUMNS = ("scene_label", "source_span")
+"""Fields of events that their rows tell by the scene's id and in two columns."""
+
+
+def _column(name: str, info: FieldInfo) -> Any:
+    kind, is_nullable = _without_none(info.annotation)
+    values = get_args(kind) if get_origin(kind) is Literal else ()
+    column_type = Text if values else _COLUMN_TYPES.get(kind, JSON(none_as_null=is_nullable))
+    default = _server_default(info.get_default(call_default_factory=True, validated_data={}))
+    return Field(
+        default=None,
+        sa_type=column_type,
+        nullable=is_nullable,
+        sa_column_args=[one_of(name, values)] if values else [],
+        sa_column_kwargs={} if default is None else {"server_default": default},
+    )
+
+
+def _server_default(default: Any) -> Any:
+    """Return a default as SQL says it; None for what has none, or none that the database could tell."""
+    if isinstance(default, bool):
+        return true() if default else false()
+    if isinstance(default, list | dict):
+        return None if default else json.dumps(default)
+    if isinstance(default, str):
+        return text(f"'{default}'")
+    return text(str(default)) if isinstance(default, int) else None
+
+
+def _without_none(annotation: Any) -> tuple[Any, bool]:
+    """Return what a value is where it is not None, without what validates it, and whether it may be None."""
+    if get_origin(annotation) is Annotated:
+        return _without_none(get_args(annotation)[0])
+    if get_origin(annotation) in (Union, types.UnionType):
+        (kind,) = [each for each in get_args(annotation) if each is not type(None)]
+        return _without_none(kind)[0], True
+    return annotation, False
+
+
+class _RowMeta(SQLModelMetaclass):
+    """Gives a table a column for each field of a model, so that the table restates none.
+
+    What may be None may be NULL, a closed list of values is checked, and what is no text, number or moment is JSON.
+    Columns that the table declares itself come in the place of those.
+    """
+
+    def __new__(
+        cls,
+        name: str,
+        bases: tuple[type[Any], ...],
+        namespace: dict[str, Any],
+        *,
+        of: type[BaseModel] | None = None,
+        without: Collection[str] = (),
+        **kwargs: Any,
+    ) -> Any:
+        fields, declared = {} if of is None else of.model_fields, namespace.get("__annotations__", {})
+        columns = {each: _column(each, info) for each, info in fields.items() if each not in (*without, *declared)}
+        kinds = {**dict.fromkeys(columns, Any), **declared}
+        return super().__new__(cls, name, bases, {**columns, **namespace, "__annotations__": kinds}, **kwargs)
+
+
+class Row(SQLModel, registry=TABLE_REGISTRY, metaclass=_RowMeta):
+    """Base of the tables; rows never leave `runtime.storage`, and nothing is validated by them."""
+
+    model_config = SQLModelConfig(defer_build=True)
+    __abstract__ = True
+
+
+class ProjectRow(Row, of=StoredProject, table=True):
     """One story; `project_number` is its scope in the lexical index."""
 
     __tablename__: ClassVar[str] = "projects"
+    __table_args__ = (UniqueConstraint("project_id"),)
     project_number: int | None = Field(default=None, primary_key=True, sa_type=BIG_KEY)
-    project_id: str = Field(sa_type=Text, unique=True)
-    name: str = Field(sa_type=Text)
-    language: str = Field(sa_type=Text)
-    created_at: datetime = Field(sa_type=UtcTimestamp)
-    embedding_model: str | None = Field(default=None, sa_type=Text)
-    embedding_dimension: int | None = None
-    settings: dict[str, Any] = Field(sa_type=JSON)
-    story_revision: int
-    index_id: str = Field(sa_type=Text, sa_column_kwargs={"server_default": _EMPTY_TEXT})
-    index_removals: int = Field(default=0, sa_column_kwargs={"server_default": text("0")})
 
 
 class CounterRow(Row, table=True):
@@ -129,70 +203,35 @@ class CounterRow(Row, table=True):
     next_number: int
 
 
-class SceneRow(Row, table=True):
-    """A stored scene; `scene_id` stays when its position changes.
-
-    `other_fields` is what another program's document of it says beside.
-    """
+class SceneRow(Row, of=StoredScene, without=("mentions",), table=True):
+    """A stored scene; `scene_id` stays when its position changes."""
 
     __tablename__: ClassVar[str] = "scenes"
     __table_args__ = (
         UniqueConstraint("project_id", "chapter_index", "scene_index"),
         UniqueConstraint("project_id", "label"),
         position_bounds(),
-        one_of("record_origin", ENTITY_ORIGINS),
-        one_of("extraction_status", EXTRACTION_STATUSES),
     )
     scene_id: str = Field(primary_key=True, sa_type=Text)
     project_id: str = Field(sa_type=Text, foreign_key="projects.project_id", ondelete="CASCADE")
-    label: str = Field(sa_type=Text)
-    chapter_index: int
-    scene_index: int
-    title: str = Field(sa_type=Text)
     text: str = Field(sa_type=Text)
-    text_hash: str = Field(sa_type=Text)
-    created_at: datetime = Field(sa_type=UtcTimestamp)
-    updated_at: datetime = Field(sa_type=UtcTimestamp)
-    content_hash: str = Field(sa_type=Text, sa_column_kwargs={"server_default": _EMPTY_TEXT})
-    story_time: str | None = Field(default=None, sa_type=Text)
-    location_id: str | None = Field(default=None, sa_type=Text)
-    pov: str | None = Field(default=None, sa_type=Text)
-    participants: list[str] = Field(sa_type=JSON, sa_column_kwargs={"server_default": "[]"})
     record: dict[str, Any] | None = Field(default=None, sa_type=JSON(none_as_null=True))
-    record_origin: str = Field(sa_type=Text, sa_column_kwargs={"server_default": "rules"})
-    extraction_status: str = Field(sa_type=Text, sa_column_kwargs={"server_default": "none"})
-    failure_reason: str | None = Field(default=None, sa_type=Text)
-    other_fields: dict[str, Any] = Field(sa_type=JSON, sa_column_kwargs={"server_default": "{}"})
 
 
-class EntityRow(Row, table=True):
+class EntityRow(Row, of=Entity, without=("aliases",), table=True):
     """A person, place, thing, group or term."""
 
     __tablename__: ClassVar[str] = "entities"
-    __table_args__ = (
-        UniqueConstraint("project_id", "entity_id"),
-        one_of("entity_type", ENTITY_TYPES),
-        one_of("origin", ENTITY_ORIGINS),
-    )
+    __table_args__ = (UniqueConstraint("project_id", "entity_id"), one_of("origin", get_args(EntityOrigin)))
     row_id: int | None = Field(default=None, primary_key=True, sa_type=BIG_KEY)
     project_id: str = Field(sa_type=Text, foreign_key="projects.project_id", ondelete="CASCADE")
-    entity_id: str = Field(sa_type=Text)
-    entity_type: str = Field(sa_type=Text)
-    name: str = Field(sa_type=Text)
     name_key: str = Field(sa_type=Text)
-    role: str = Field(sa_type=Text)
-    description: str = Field(sa_type=Text)
-    profile: dict[str, Any] = Field(sa_type=JSON)
-    first_chapter: int | None = None
-    first_scene: int | None = None
     origin: str = Field(sa_type=Text)
-    name_first_chapter: int | None = None
-    name_first_scene: int | None = None
     created_at: datetime | None = Field(default=None, sa_type=UtcTimestamp)
     updated_at: datetime | None = Field(default=None, sa_type=UtcTimestamp)
 
 
-class EntityAliasRow(Row, table=True):
+class EntityAliasRow(Row, of=EntityAlias, table=True):
     """Another name of an entity."""
 
     __tablename__: ClassVar[str] = "entity_aliases"
@@ -206,12 +245,7 @@ class EntityAliasRow(Row, table=True):
     row_id: int | None = Field(default=None, primary_key=True, sa_type=BIG_KEY)
     project_id: str = Field(sa_type=Text)
     entity_id: str = Field(sa_type=Text)
-    alias: str = Field(sa_type=Text)
     alias_key: str = Field(sa_type=Text)
-    language: str | None = Field(default=None, sa_type=Text)
-    speaker: str | None = Field(default=None, sa_type=Text)
-    first_chapter: int | None = None
-    first_scene: int | None = None
     by_author: bool = Field(sa_column_kwargs={"server_default": false()})
 
 
@@ -259,18 +293,6 @@ CHARACTER_FILE_ALIASES = table_of(CharacterFileAliasRow)
 
 MENTIONS = table_of(NameMentionRow)
 
-MEMORY_STATUSES = ("active", "banned", "deleted")
-
-MEMORY_ORIGINS = ("record", "extracted", "text", "author")
-
-MEMORY_TIERS = ("pinned", "important", "regular")
-
-LINK_KINDS = ("mention", "record", "manual")
-
-OUTBOX_OPERATIONS = ("upsert", "delete")
-
-OUTBOX_STATES = ("pending", "done", "failed")
-
 TOUCHED_BY_HAND = (
     "origin = 'author' OR pinned OR status <> 'active'"
     " OR CAST(attached AS TEXT) <> '[]' OR CAST(detached AS TEXT) <> '[]'"
@@ -279,7 +301,7 @@ TOUCHED_BY_HAND = (
 answered by the index of those few."""
 
 
-class MemoryChunkRow(Row, table=True):
+class MemoryChunkRow(Row, of=StoryMemoryChunk, without=("source_span", "superseded_by", "attached_to"), table=True):
     """A retrievable memory; its position is that of its scene and moves with it.
 
     `entities_mentioned` is what its origin links it to; `attached` and `detached` is what an author set and
@@ -312,41 +334,18 @@ class MemoryChunkRow(Row, table=True):
             postgresql_where=text(TOUCHED_BY_HAND),
         ),
         position_bounds(),
-        one_of("content_type", CONTENT_TYPES),
-        one_of("status", MEMORY_STATUSES),
-        one_of("origin", MEMORY_ORIGINS),
-        one_of("tier", MEMORY_TIERS),
+        one_of("status", get_args(MemoryStatus)),
     )
     row_id: int | None = Field(default=None, primary_key=True, sa_type=BIG_KEY)
     project_id: str = Field(sa_type=Text, foreign_key="projects.project_id", ondelete="CASCADE")
-    chunk_id: str = Field(sa_type=Text)
     scene_id: str | None = Field(default=None, sa_type=Text, foreign_key="scenes.scene_id", ondelete="SET NULL")
     from_scene: bool
-    chapter_index: int | None = None
-    scene_index: int | None = None
-    content: str = Field(sa_type=Text)
-    content_type: str = Field(sa_type=Text)
     content_hash: str = Field(sa_type=Text)
     term_count: int
-    entities_mentioned: list[str] = Field(sa_type=JSON)
-    tags: list[str] = Field(sa_type=JSON)
-    embedding_id: str | None = Field(default=None, sa_type=Text)
-    is_indexed: bool = Field(sa_column_kwargs={"server_default": true()})
-    is_consolidated: bool = Field(sa_column_kwargs={"server_default": false()})
-    created_at: datetime = Field(sa_type=UtcTimestamp)
-    short: str | None = Field(default=None, sa_type=Text)
-    importance: int
-    tier: str = Field(sa_type=Text)
-    source_id: str | None = Field(default=None, sa_type=Text)
     span_start: int | None = None
     span_end: int | None = None
-    event_type: str | None = Field(default=None, sa_type=Text)
-    origin: str = Field(sa_type=Text)
     status: str = Field(sa_type=Text)
     pinned: bool
-    supersedes: str | None = Field(default=None, sa_type=Text)
-    slot_type: str | None = Field(default=None, sa_type=Text)
-    verified: bool = Field(sa_column_kwargs={"server_default": true()})
     attached: list[str] = Field(sa_type=JSON, sa_column_kwargs={"server_default": "[]"})
     detached: list[str] = Field(sa_type=JSON, sa_column_kwargs={"server_default": "[]"})
     last_accessed_at: datetime | None = Field(default=None, sa_type=UtcTimestamp)
@@ -356,7 +355,10 @@ class ChunkEntityRow(Row, table=True):
     """A memory is linked to an entity, or by hand to a chapter (`chapter:3`) or the `book`."""
 
     __tablename__: ClassVar[str] = "chunk_entities"
-    __table_args__ = (Index(None, "project_id", "entity_id", "chunk_row_id"), one_of("kind", LINK_KINDS))
+    __table_args__ = (
+        Index(None, "project_id", "entity_id", "chunk_row_id"),
+        one_of("kind", ("mention", "record", "manual")),
+    )
     chunk_row_id: int = Field(primary_key=True, sa_type=BIG_KEY, foreign_key="memory_chunks.row_id", ondelete="CASCADE")
     entity_id: str = Field(primary_key=True, sa_type=Text)
     project_id: str = Field(sa_type=Text)
@@ -396,24 +398,13 @@ class ConsolidationSourceRow(Row, table=True):
     project_id: str = Field(sa_type=Text)
 
 
-class OutboxRow(Row, table=True):
+class OutboxRow(Row, of=OutboxEntry, table=True):
     """What the vector index still has to do, or has done, for one chunk; it outlives the chunk."""
 
     __tablename__: ClassVar[str] = "index_outbox"
-    __table_args__ = (
-        UniqueConstraint("project_id", "chunk_id"),
-        Index(None, "project_id", "state", "row_id"),
-        one_of("operation", OUTBOX_OPERATIONS),
-        one_of("state", OUTBOX_STATES),
-    )
+    __table_args__ = (UniqueConstraint("project_id", "chunk_id"), Index(None, "project_id", "state", "row_id"))
     row_id: int | None = Field(default=None, primary_key=True, sa_type=BIG_KEY)
     project_id: str = Field(sa_type=Text, foreign_key="projects.project_id", ondelete="CASCADE")
-    chunk_id: str = Field(sa_type=Text)
-    operation: str = Field(sa_type=Text)
-    state: str = Field(sa_type=Text)
-    attempts: int
-    revision: int
-    last_error: str | None = Field(default=None, sa_type=Text)
 
 
 CHUNKS = table_of(MemoryChunkRow)
@@ -428,19 +419,9 @@ CONSOLIDATION_SOURCES = table_of(ConsolidationSourceRow)
 
 OUTBOX = table_of(OutboxRow)
 
-STATE_KINDS = ("explicit", "presence")
 
-LOOP_EVENT_KINDS = ("planted", "advanced", "resolved", "abandoned")
-
-EVENT_ORIGINS = ("record", "author")
-"""Where an event came from; at one position the author's counts after, hence over, the record's."""
-
-
-class StateChangeRow(Row, table=True):
-    """One attribute of one entity took a value; the span is that of its quote in the scene's text.
-
-    `detail` is what another program's history says of it beside: a summary, a tick.
-    """
+class StateChangeRow(Row, of=StoredState, without=_NO_COLUMNS, table=True):
+    """One attribute of one entity took a value; the span is that of its quote in the scene's text."""
 
     __tablename__: ClassVar[str] = "state_changes"
     __table_args__ = (
@@ -448,55 +429,30 @@ class StateChangeRow(Row, table=True):
         Index(None, "project_id", "chapter_index", "scene_index"),
         Index(None, "scene_id"),
         position_bounds(),
-        one_of("kind", STATE_KINDS),
-        one_of("origin", EVENT_ORIGINS),
     )
     row_id: int | None = Field(default=None, primary_key=True, sa_type=BIG_KEY)
     project_id: str = Field(sa_type=Text, foreign_key="projects.project_id", ondelete="CASCADE")
     scene_id: str | None = Field(default=None, sa_type=Text, foreign_key="scenes.scene_id", ondelete="SET NULL")
-    chapter_index: int | None = None
-    scene_index: int | None = None
-    entity_id: str = Field(sa_type=Text)
-    entity_type: str = Field(sa_type=Text)
-    attribute: str = Field(sa_type=Text)
-    value: Any = Field(default=None, sa_type=JSON, nullable=False)
-    kind: str = Field(sa_type=Text)
-    origin: str = Field(sa_type=Text)
-    created_at: datetime = Field(sa_type=UtcTimestamp)
-    verified: bool = Field(default=True, sa_column_kwargs={"server_default": true()})
     span_start: int | None = None
     span_end: int | None = None
-    detail: dict[str, Any] = Field(sa_type=JSON, sa_column_kwargs={"server_default": "{}"})
 
 
-class LoopEventRow(Row, table=True):
-    """An open loop was planted, moved, resolved or dropped; `detail` describes it where it was planted."""
+class LoopEventRow(Row, of=StoredLoopEvent, without=_NO_COLUMNS, table=True):
+    """An open loop was planted, moved, resolved or dropped."""
 
     __tablename__: ClassVar[str] = "loop_events"
     __table_args__ = (
         Index(None, "project_id", "loop_id", "chapter_index", "scene_index"),
         Index(None, "scene_id"),
         position_bounds(),
-        one_of("kind", LOOP_EVENT_KINDS),
-        one_of("origin", EVENT_ORIGINS),
     )
     row_id: int | None = Field(default=None, primary_key=True, sa_type=BIG_KEY)
     project_id: str = Field(sa_type=Text, foreign_key="projects.project_id", ondelete="CASCADE")
     scene_id: str | None = Field(default=None, sa_type=Text, foreign_key="scenes.scene_id", ondelete="SET NULL")
-    chapter_index: int | None = None
-    scene_index: int | None = None
-    loop_id: str = Field(sa_type=Text)
-    kind: str = Field(sa_type=Text)
-    note: str = Field(sa_type=Text)
-    detail: dict[str, Any] = Field(sa_type=JSON)
-    origin: str = Field(sa_type=Text)
 
 
-class RelationshipRow(Row, table=True):
-    """The id of a pair of characters, `character_a` sorting before `character_b`.
-
-    `other_fields` is what another program's document of it says beside.
-    """
+class RelationshipRow(Row, of=StoredPair, table=True):
+    """The id of a pair of characters, `character_a` sorting before `character_b`."""
 
     __tablename__: ClassVar[str] = "relationships"
     __table_args__ = (
@@ -506,15 +462,9 @@ class RelationshipRow(Row, table=True):
     )
     row_id: int | None = Field(default=None, primary_key=True, sa_type=BIG_KEY)
     project_id: str = Field(sa_type=Text, foreign_key="projects.project_id", ondelete="CASCADE")
-    relationship_id: str = Field(sa_type=Text)
-    character_a: str = Field(sa_type=Text)
-    character_b: str = Field(sa_type=Text)
-    created_at: datetime | None = Field(default=None, sa_type=UtcTimestamp)
-    updated_at: datetime | None = Field(default=None, sa_type=UtcTimestamp)
-    other_fields: dict[str, Any] = Field(sa_type=JSON, sa_column_kwargs={"server_default": "{}"})
 
 
-class RelationshipChangeRow(Row, table=True):
+class RelationshipChangeRow(Row, of=StoredRelationshipChange, without=_NO_COLUMNS, table=True):
     """How a pair stood after a scene; NULL leaves the earlier value."""
 
     __tablename__: ClassVar[str] = "relationship_changes"
@@ -527,27 +477,13 @@ class RelationshipChangeRow(Row, table=True):
         Index("ix_relationship_changes_fold", "project_id", "relationship_id", "chapter_index", "scene_index"),
         Index(None, "scene_id"),
         position_bounds(),
-        one_of("origin", EVENT_ORIGINS),
     )
     row_id: int | None = Field(default=None, primary_key=True, sa_type=BIG_KEY)
     project_id: str = Field(sa_type=Text)
-    relationship_id: str = Field(sa_type=Text)
     scene_id: str | None = Field(default=None, sa_type=Text, foreign_key="scenes.scene_id", ondelete="SET NULL")
-    chapter_index: int | None = None
-    scene_index: int | None = None
-    relationship_type: str | None = Field(default=None, sa_type=Text)
-    status: str | None = Field(default=None, sa_type=Text)
-    perspective_a: str | None = Field(default=None, sa_type=Text)
-    perspective_b: str | None = Field(default=None, sa_type=Text)
-    intensity: int | None = None
-    dimensions: dict[str, int] = Field(sa_type=JSON)
-    dimensions_a: dict[str, int] | None = Field(default=None, sa_type=JSON)
-    dimensions_b: dict[str, int] | None = Field(default=None, sa_type=JSON)
-    event: str = Field(sa_type=Text)
-    origin: str = Field(sa_type=Text)
 
 
-class KnowledgeEventRow(Row, table=True):
+class KnowledgeEventRow(Row, of=StoredKnowledge, without=_NO_COLUMNS, table=True):
     """At a scene somebody came to know a memory or was kept from it; the span is that of the quote in its text.
 
     `source_id` is that of the memory, or `*` for all that `learned_from` has lived through.
@@ -558,26 +494,12 @@ class KnowledgeEventRow(Row, table=True):
         Index(None, "project_id", "chapter_index", "scene_index"),
         Index(None, "scene_id"),
         position_bounds(),
-        one_of("kind", KNOWLEDGE_KINDS),
-        one_of("how", KNOWLEDGE_SOURCES),
-        one_of("origin", EVENT_ORIGINS),
     )
     row_id: int | None = Field(default=None, primary_key=True, sa_type=BIG_KEY)
     project_id: str = Field(sa_type=Text, foreign_key="projects.project_id", ondelete="CASCADE")
     scene_id: str | None = Field(default=None, sa_type=Text, foreign_key="scenes.scene_id", ondelete="SET NULL")
-    chapter_index: int | None = None
-    scene_index: int | None = None
-    character_id: str = Field(sa_type=Text)
-    source_id: str = Field(sa_type=Text)
-    kind: str = Field(sa_type=Text)
-    how: str = Field(sa_type=Text)
-    learned_from: str | None = Field(default=None, sa_type=Text)
-    certainty: float
-    quote: str = Field(sa_type=Text)
-    verified: bool = Field(default=True, sa_column_kwargs={"server_default": true()})
     span_start: int | None = None
     span_end: int | None = None
-    origin: str = Field(sa_type=Text)
 
 
 STATES = table_of(StateChangeRow)
@@ -590,16 +512,17 @@ RELATIONSHIP_CHANGES = table_of(RelationshipChangeRow)
 
 KNOWLEDGE_EVENTS = table_of(KnowledgeEventRow)
 
-ENTITY_CHANGE_KINDS = ("merge", "split", "confirm", "name", "join", "drop", "delete")
+CHANGE_SUBJECTS = ("entity", "memory", "scene", "thread", "consolidation", "character")
 
 
-class EntityChangeRow(Row, table=True):
-    """An author's decision on who is who; `changed_rows` holds every row before and after."""
+class ChangeRow(Row, table=True):
+    """Something that was changed and can be undone; `changed_rows` holds every row before and after."""
 
-    __tablename__: ClassVar[str] = "entity_changes"
-    __table_args__ = (Index(None, "project_id", "row_id"), one_of("kind", ENTITY_CHANGE_KINDS))
+    __tablename__: ClassVar[str] = "changes"
+    __table_args__ = (Index(None, "project_id", "subject", "row_id"), one_of("subject", CHANGE_SUBJECTS))
     row_id: int | None = Field(default=None, primary_key=True, sa_type=BIG_KEY)
     project_id: str = Field(sa_type=Text, foreign_key="projects.project_id", ondelete="CASCADE")
+    subject: str = Field(sa_type=Text)
     kind: str = Field(sa_type=Text)
     entity_id: str = Field(sa_type=Text)
     other_id: str = Field(sa_type=Text)
@@ -608,65 +531,25 @@ class EntityChangeRow(Row, table=True):
     changed_rows: list[dict[str, Any]] = Field(sa_type=JSON)
 
 
-ENTITY_CHANGES = table_of(EntityChangeRow)
+CHANGES = table_of(ChangeRow)
 
 
-class AuthorChangeRow(Row, table=True):
-    """What an author changed in a memory or a scene; `before` and `after` hold the columns that differ."""
-
-    __tablename__: ClassVar[str] = "author_changes"
-    __table_args__ = (Index(None, "project_id", "row_id"),)
-    row_id: int | None = Field(default=None, primary_key=True, sa_type=BIG_KEY)
-    project_id: str = Field(sa_type=Text, foreign_key="projects.project_id", ondelete="CASCADE")
-    kind: str = Field(sa_type=Text)
-    chunk_id: str | None = Field(default=None, sa_type=Text)
-    scene_id: str | None = Field(default=None, sa_type=Text)
-    before: dict[str, Any] = Field(sa_type=JSON)
-    after: dict[str, Any] = Field(sa_type=JSON)
-    created_at: datetime = Field(sa_type=UtcTimestamp)
-    undone_at: datetime | None = Field(default=None, sa_type=UtcTimestamp)
-
-
-AUTHOR_CHANGES = table_of(AuthorChangeRow)
-
-SUMMARY_LEVELS = ("chapter", "part")
-
-SUMMARY_WRITERS = ("author", "model")
-
-
-class SummaryRow(Row, table=True):
+class SummaryRow(Row, of=StoredSummary, table=True):
     """A written summary of the chapters from first to last; one that is withheld tells of scenes that went elsewhere.
 
     Of a chapter or part at most one row is not withheld.
     """
 
     __tablename__: ClassVar[str] = "story_summaries"
-    __table_args__ = (
-        Index(None, "project_id", "level", "number"),
-        one_of("level", SUMMARY_LEVELS),
-        one_of("origin", SUMMARY_WRITERS),
-    )
+    __table_args__ = (Index(None, "project_id", "level", "number"),)
     row_id: int | None = Field(default=None, primary_key=True, sa_type=BIG_KEY)
     project_id: str = Field(sa_type=Text, foreign_key="projects.project_id", ondelete="CASCADE")
-    level: str = Field(sa_type=Text)
-    number: int
-    first_chapter: int
-    last_chapter: int
-    text: str = Field(sa_type=Text)
-    origin: str = Field(sa_type=Text)
-    source_hash: str = Field(sa_type=Text)
-    is_withheld: bool = Field(sa_column_kwargs={"server_default": false()})
-    written_at: datetime = Field(sa_type=UtcTimestamp)
 
 
 SUMMARIES = table_of(SummaryRow)
 
-CHARACTER_MEMORY_STATUSES = ("active", "consolidated", "deleted")
 
-HOW_LEARNT = ("own_doing", "witnessed", "told", "overheard", "read")
-
-
-class CharacterMemoryRow(Row, table=True):
+class CharacterMemoryRow(Row, of=CharacterMemory, table=True):
     """What one character remembers; no search of the story ever reads it.
 
     `changed` is the project's `story_revision` at which the row was written last, by which readers tell what is new.
@@ -678,84 +561,28 @@ class CharacterMemoryRow(Row, table=True):
         UniqueConstraint("project_id", "memory_id"),
         Index("ix_character_memories_changed", "project_id", "character_id", "changed"),
         Index("ix_character_memories_event", "project_id", "event_id"),
-        one_of("status", CHARACTER_MEMORY_STATUSES),
-        one_of("how", HOW_LEARNT),
-        one_of("tier", MEMORY_TIERS),
     )
     row_id: int | None = Field(default=None, primary_key=True, sa_type=BIG_KEY)
     project_id: str = Field(sa_type=Text, foreign_key="projects.project_id", ondelete="CASCADE")
-    character_id: str = Field(sa_type=Text)
-    memory_id: str = Field(sa_type=Text)
     changed: int
-    content: str = Field(sa_type=Text)
-    short: str | None = Field(default=None, sa_type=Text)
-    event_type: str = Field(sa_type=Text)
-    interaction_type: str | None = Field(default=None, sa_type=Text)
-    importance: int
-    tier: str = Field(sa_type=Text)
-    is_milestone: bool
-    participants: list[str] = Field(sa_type=JSON)
-    emotion: str = Field(sa_type=Text)
-    location: str = Field(sa_type=Text)
-    slot: str | None = Field(default=None, sa_type=Text)
-    how: str = Field(sa_type=Text)
-    heard_from: str | None = Field(default=None, sa_type=Text)
-    event_id: str = Field(sa_type=Text)
-    session: int | None = None
-    turn: int | None = None
-    happened_at: datetime = Field(sa_type=UtcTimestamp)
-    known_session: int | None = None
-    known_turn: int | None = None
-    known_at: datetime = Field(sa_type=UtcTimestamp)
-    superseded_by: str | None = Field(default=None, sa_type=Text)
-    status: str = Field(sa_type=Text)
-    consolidated_into: str | None = Field(default=None, sa_type=Text)
-    stands_for: list[str] = Field(sa_type=JSON)
-    details: dict[str, Any] = Field(sa_type=JSON)
-    created_at: datetime = Field(sa_type=UtcTimestamp)
     content_hash: str = Field(sa_type=Text)
     embedding_model: str | None = Field(default=None, sa_type=Text)
     vector: bytes | None = Field(default=None, sa_type=LargeBinary)
 
 
-class CharacterChangeRow(Row, table=True):
-    """Something that was done to a character's memories; `changed_rows` holds each before and after, to undo it."""
-
-    __tablename__: ClassVar[str] = "character_memory_changes"
-    __table_args__ = (Index(None, "project_id", "character_id", "row_id"),)
-    row_id: int | None = Field(default=None, primary_key=True, sa_type=BIG_KEY)
-    project_id: str = Field(sa_type=Text, foreign_key="projects.project_id", ondelete="CASCADE")
-    character_id: str = Field(sa_type=Text)
-    kind: str = Field(sa_type=Text)
-    created_at: datetime = Field(sa_type=UtcTimestamp)
-    undone_at: datetime | None = Field(default=None, sa_type=UtcTimestamp)
-    changed_rows: list[dict[str, Any]] = Field(sa_type=JSON)
-
-
 CHARACTER_MEMORIES = table_of(CharacterMemoryRow)
-
-CHARACTER_CHANGES = table_of(CharacterChangeRow)
 
 POSITIONED_TABLES: tuple[Table, ...] = (CHUNKS, STATES, LOOP_EVENTS, RELATIONSHIP_CHANGES, KNOWLEDGE_EVENTS, MENTIONS)
 """Tables whose rows carry a scene's id and a copy of its position."""
 
 
-class DispositionChangeRow(Row, table=True):
+class DispositionChangeRow(Row, of=StoredDispositionChange, table=True):
     """What one character feels for another moved by an event; each side has rows of its own."""
 
     __tablename__: ClassVar[str] = "disposition_changes"
     __table_args__ = (Index(None, "project_id", "character_id", "other_id"),)
     row_id: int | None = Field(default=None, primary_key=True, sa_type=BIG_KEY)
     project_id: str = Field(sa_type=Text, foreign_key="projects.project_id", ondelete="CASCADE")
-    character_id: str = Field(sa_type=Text)
-    other_id: str = Field(sa_type=Text)
-    event_type: str = Field(sa_type=Text)
-    deltas: dict[str, int] = Field(sa_type=JSON)
-    set_to: dict[str, int] = Field(sa_type=JSON)
-    memory_id: str | None = Field(default=None, sa_type=Text)
-    session: int | None = None
-    turn: int | None = None
-    happened_at: datetime = Field(sa_type=UtcTimestamp)
 
 
 class CharacterSecretRow(Row, table=True):
@@ -770,37 +597,22 @@ class CharacterSecretRow(Row, table=True):
     secret: dict[str, Any] = Field(sa_type=JSON)
 
 
-DISCLOSURE_KINDS = ("revealed", "shown")
-
-
-class DisclosureRow(Row, table=True):
+class DisclosureRow(Row, of=Disclosure, table=True):
     """A character revealed a secret to another, or was shown a thing by another; `subject` is the one or the other."""
 
     __tablename__: ClassVar[str] = "character_disclosures"
-    __table_args__ = (Index(None, "project_id", "character_id", "other_id"), one_of("kind", DISCLOSURE_KINDS))
+    __table_args__ = (Index(None, "project_id", "character_id", "other_id"),)
     row_id: int | None = Field(default=None, primary_key=True, sa_type=BIG_KEY)
     project_id: str = Field(sa_type=Text, foreign_key="projects.project_id", ondelete="CASCADE")
-    character_id: str = Field(sa_type=Text)
-    other_id: str = Field(sa_type=Text)
-    kind: str = Field(sa_type=Text)
-    subject: str = Field(sa_type=Text)
-    session: int | None = None
-    turn: int | None = None
-    happened_at: datetime = Field(sa_type=UtcTimestamp)
 
 
-class StoryFlagRow(Row, table=True):
+class StoryFlagRow(Row, of=FlagChange, table=True):
     """A flag of the story took a value."""
 
     __tablename__: ClassVar[str] = "story_flags"
     __table_args__ = (Index(None, "project_id", "name"),)
     row_id: int | None = Field(default=None, primary_key=True, sa_type=BIG_KEY)
     project_id: str = Field(sa_type=Text, foreign_key="projects.project_id", ondelete="CASCADE")
-    name: str = Field(sa_type=Text)
-    value: Any = Field(default=None, sa_type=JSON, nullable=False)
-    session: int | None = None
-    turn: int | None = None
-    happened_at: datetime = Field(sa_type=UtcTimestamp)
 
 
 DISPOSITION_CHANGES = table_of(DispositionChangeRow)

@@ -11,28 +11,31 @@ from novelgen.memory.outline import StoryOutline, StoryRecap
 from novelgen.memory.story import KnowledgeStory
 from novelgen.memory.summaries import CHAPTERS_PER_PART, NumberedPart
 from novelgen.models.position import END_OF_STORY, StoryPosition
-from runtime.storage.character.dispositions import PlayRepository
-from runtime.storage.character.memories import CharacterMemoryRepository
-from runtime.storage.entity.deletion import DeletionRepository
-from runtime.storage.entity.entities import CharacterFileRepository, EntityRepository
-from runtime.storage.entity.merges import EntityMergeRepository
-from runtime.storage.memory.attachments import AttachmentRepository
-from runtime.storage.memory.author_changes import AuthorChangeJournal
-from runtime.storage.memory.consolidations import ConsolidationRepository
-from runtime.storage.memory.embeddings import EmbeddingRepository
-from runtime.storage.memory.lexical import LexicalRepository
-from runtime.storage.memory.memories import MemoryRepository
-from runtime.storage.memory.outbox import EmbeddingChoiceRepository, OutboxRepository
+from runtime.storage.attachments import AttachmentRepository
+from runtime.storage.characters import CharacterMemoryRepository
+from runtime.storage.consolidations import ConsolidationRepository
+from runtime.storage.entities import CharacterFileRepository, EntityRepository
+from runtime.storage.events import RelationshipRepository, StateRepository, ThreadRepository
+from runtime.storage.indexing import EmbeddingChoiceRepository, EmbeddingRepository, OutboxRepository
+from runtime.storage.journal import Journal
+from runtime.storage.knowledge import KnowledgeRepository, read_knowledge_story
+from runtime.storage.lexical import LexicalRepository
+from runtime.storage.memories import MemoryRepository
+from runtime.storage.merges import DeletionRepository, EntityMergeRepository
+from runtime.storage.outline import (
+    StorySummaries,
+    SummaryRepository,
+    read_outline,
+    read_parts,
+    read_recap,
+    read_summaries,
+    story_version,
+)
+from runtime.storage.play import PlayRepository
 from runtime.storage.projects import CounterRepository, ProjectRepository
+from runtime.storage.scenes import SceneRepository
 from runtime.storage.session import StorageSession
-from runtime.storage.story.knowledge import KnowledgeRepository, read_knowledge_story
-from runtime.storage.story.outline import read_outline, read_recap, story_version
-from runtime.storage.story.relationships import RelationshipRepository
-from runtime.storage.story.scenes import SceneRepository
-from runtime.storage.story.states import StateRepository
-from runtime.storage.story.summaries import StorySummaries, SummaryRepository, read_parts, read_summaries
-from runtime.storage.story.threads import ThreadRepository
-from runtime.storage.transfer.repository import ExchangeRepository
+from runtime.storage.transfer import ExchangeRepository
 
 
 class UnitOfWork:
@@ -53,7 +56,7 @@ class UnitOfWork:
         self.memories = MemoryRepository(session)
         self.consolidations = ConsolidationRepository(session)
         self.attachments = AttachmentRepository(session)
-        self.changes = AuthorChangeJournal(session)
+        self.journal = Journal(session)
         self.states = StateRepository(session)
         self.threads = ThreadRepository(session)
         self.relationships = RelationshipRepository(session)

@@ -10,7 +10,7 @@ from novelgen.errors import UserInputError
 from novelgen.models.entity import Entity
 from novelgen.models.position import END_OF_STORY, StoryPosition
 from novelgen.models.state import LoopStatus
-from runtime.storage.entity.merges import require_mergeable
+from runtime.storage.merges import require_mergeable
 from runtime.storage.records import MemoryFilter
 from runtime.storage.unit import UnitOfWork
 from runtime.story.async_twins import async_twin

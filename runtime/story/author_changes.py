@@ -1,4 +1,4 @@
-"""What an author changed in memories and scenes lately, and taking it back."""
+"""What an author changed in memories and scenes lately."""
 
 from __future__ import annotations
 
@@ -11,18 +11,15 @@ from pydantic import BaseModel, Field
 from novelgen.errors import UserInputError
 from novelgen.models.position import END_OF_STORY, StoryPosition
 from novelgen.models.record import SceneRecord
-from runtime.ingest.indexing import IndexingResult, follow_edit
 from runtime.ingest.scene_writes import replace_stored_scene
-from runtime.storage.memory.author_changes import AuthorChange, AuthorChangeKind, require_as_left
+from runtime.storage.journal import AuthorChangeKind, Change, require_as_left
 from runtime.storage.records import StoredScene
 from runtime.storage.unit import UnitOfWork
 from runtime.stores import MemoryStores
 from runtime.story.async_twins import async_twin
-from runtime.story.base import Count, Number, Place, StoryBase, position_of
-from runtime.story.references import last_undoable
+from runtime.story.base import Count, Place, StoryBase, position_of
 
 DEFAULT_CHANGES = 50
-MOST_CHANGES = 10_000
 
 SCENE_FIELDS = ("title", "text", "record", "record_origin", "extraction_status", "failure_reason")
 """What a change of a scene keeps of it."""
@@ -42,16 +39,8 @@ class ListedChange(BaseModel):
     is_gone: bool = Field(default=False, description="What was changed is not stored any more.")
 
 
-class TakenBack(BaseModel):
-    """A change that was taken back."""
-
-    change_id: int
-    kind: AuthorChangeKind
-    indexing: IndexingResult = Field(default_factory=IndexingResult)
-
-
 class StoryAuthorChanges(StoryBase):
-    """What an author changed in memories and scenes lately, and taking it back."""
+    """What an author changed in memories and scenes lately."""
 
     def author_changes(self, *, limit: Count = DEFAULT_CHANGES, as_of: Place = None) -> list[ListedChange]:
         """List what the author changed in memories and scenes, the latest first, what was taken back included.
@@ -63,33 +52,10 @@ class StoryAuthorChanges(StoryBase):
         as_of = position_of(as_of)
         cut = as_of or END_OF_STORY
         with self._stores.database(self.project_id).read() as unit:
-            listed = [_listed(unit, each, cut) for each in unit.changes.latest(limit)]
+            listed = [_listed(unit, each, cut) for each in unit.journal.latest(limit, subjects=("memory", "scene"))]
         return [each for each in listed if each is not None]
 
-    def undo_author_change(self, change_id: Number | None = None) -> TakenBack:
-        """Take a change of a memory or scene back; `undo` is for entities, relationships and threads.
-
-        Args:
-            change_id: Its number, which `author_changes` tells, and the result of the change itself; None takes the
-                last one that was not taken back yet.
-
-        Raises:
-            UserInputError: When there is no such change, it was taken back already, what it changed is gone, or was
-                changed again since.
-        """
-        with self._stores.database(self.project_id).write() as unit:
-            if change_id is None:
-                change_id = last_undoable(unit.changes.latest(MOST_CHANGES))
-            change = unit.changes.require(change_id)
-            if change.chunk_id is not None:
-                unit.changes.restore_memory(change)
-            else:
-                _restore_scene(self._stores, unit, change)
-            unit.changes.mark_undone(change_id)
-        return TakenBack(change_id=change_id, kind=change.kind, indexing=follow_edit(self._stores, self.project_id))
-
     aauthor_changes = async_twin(author_changes)
-    aundo_author_change = async_twin(undo_author_change)
 
 
 def scene_image(unit: UnitOfWork, scene: StoredScene) -> dict[str, Any]:
@@ -106,13 +72,13 @@ def changed_scene(scene: StoredScene, fields: Mapping[str, Any]) -> StoredScene:
     return scene.model_copy(update=values)
 
 
-def _restore_scene(stores: MemoryStores, unit: UnitOfWork, change: AuthorChange) -> None:
-    scene = unit.scenes.by_id(change.scene_id or "")
+def restore_scene(stores: MemoryStores, unit: UnitOfWork, change: Change) -> None:
+    """Make a scene anew of what it was before a change; `StoryEntities.undo` does it."""
+    scene = unit.scenes.by_id(change.entity_id)
     if scene is None:
         raise UserInputError("the scene of this change is gone; nothing can be taken back in it")
-    now = scene_image(unit, scene)
     # Facts of the author may have come and gone since; what the scene itself says decides.
-    require_as_left(change.model_copy(update={"after": {k: v for k, v in change.after.items() if k != "spans"}}), now)
+    require_as_left(change, scene_image(unit, scene), but_for=("spans",))
     replace_stored_scene(
         unit, changed_scene(scene, change.before), settings=stores.settings.memory.ingest, created_at=stores.clock()
     )
@@ -120,19 +86,19 @@ def _restore_scene(stores: MemoryStores, unit: UnitOfWork, change: AuthorChange)
         unit.scenes.restore_spans(scene.scene_id, change.before["spans"])
 
 
-def _listed(unit: UnitOfWork, change: AuthorChange, cut: StoryPosition) -> ListedChange | None:
+def _listed(unit: UnitOfWork, change: Change, cut: StoryPosition) -> ListedChange | None:
     """Return a change in words, None where what it is about is not known yet at the cut."""
     listed = ListedChange(
         change_id=change.change_id, kind=change.kind, created_at=change.created_at, undone_at=change.undone_at
     )
-    if change.chunk_id is None:
-        scene = unit.scenes.by_id(change.scene_id or "")
+    if change.subject == "scene":
+        scene = unit.scenes.by_id(change.entity_id)
         if scene is None:
             return listed.model_copy(update={"is_gone": True}) if cut == END_OF_STORY else None
         if not cut.admits(scene.chapter_index, scene.scene_index):
             return None
         return listed.model_copy(update={"position": str(scene.position), "what": scene.title})
-    memory = unit.memories.get(change.chunk_id)
+    memory = unit.memories.get(change.entity_id)
     if memory is None:
         gone = {"is_gone": True, "what": change.after.get("content", "")}
         return listed.model_copy(update=gone) if cut == END_OF_STORY else None

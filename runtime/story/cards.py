@@ -24,7 +24,7 @@ from novelgen.errors import NovelgenError
 from novelgen.models.entity import Entity
 from novelgen.models.position import END_OF_STORY, StoryPosition
 from novelgen.models.state import PRESENCE_ATTRIBUTE, EntityStateSnapshot
-from runtime.storage.memory.lexical import index_tokens, lexical_terms, term_tokens
+from runtime.storage.lexical import index_tokens, lexical_terms, term_tokens
 from runtime.storage.records import StoredScene
 from runtime.storage.unit import UnitOfWork
 from runtime.stores import MemoryStores

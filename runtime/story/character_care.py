@@ -21,7 +21,7 @@ from novelgen.models.memory import StoryMemoryChunk
 from novelgen.nearest import did_you_mean
 from runtime.files.file_reading import described
 from runtime.ingest.character_events import embedded_texts, vectors_model
-from runtime.storage.character.memories import MemoryVector
+from runtime.storage.characters import MemoryVector
 from runtime.story.async_twins import async_twin
 from runtime.story.base import StoryBase
 
@@ -127,7 +127,7 @@ class StoryCharacterCare(StoryBase):
         settings = self._stores.settings.memory.character_memory
         moment = now or self._stores.clock()
         with self._stores.database(self.project_id).read() as unit:
-            mind = self._stores.minds.mind(unit, self.project_id, character_id, model=vectors_model(self._stores))
+            mind = self._stores.minds.mind(unit.characters, character_id, model=vectors_model(self._stores))
         view = mind.view(None, clock_now=moment)
         groups = consolidation_groups(mind, view, settings, target=target)
         live = int(view.live.sum())

@@ -13,7 +13,7 @@ from novelgen.characters.dispositions import PLAYER
 from novelgen.characters.memory import as_moment
 from novelgen.characters.reply_check import ReplyFinding
 from novelgen.characters.secrets import Secret
-from runtime.storage.character.dispositions import Disclosure, StoredDispositionChange
+from runtime.storage.records import Disclosure, StoredDispositionChange
 from runtime.stores import MemoryStores
 from runtime.story.async_twins import async_twin
 from runtime.story.base import Place, position_of

@@ -146,7 +146,7 @@ class StoryCharacters(StoryCharacterCare, StoryEntities):
         settings = self._stores.settings.memory.character_memory
         question, issues = _question(self._stores, said)
         with self._stores.database(self.project_id).read() as unit:
-            mind = self._stores.minds.mind(unit, self.project_id, character_id, model=vectors_model(self._stores))
+            mind = self._stores.minds.mind(unit.characters, character_id, model=vectors_model(self._stores))
             names = unit.characters.names()
             here = unit.characters.last_position() if mind.waits_for_turns and as_of is None else None
             towards = towards_listener(unit, mind, character_id, to, as_of=as_of, now=now or self._stores.clock())
@@ -186,7 +186,7 @@ class StoryCharacters(StoryCharacterCare, StoryEntities):
     ) -> list[CharacterMemory]:
         """List what a character knows, in the order of storing; memories that another stands for are left out."""
         with self._stores.database(self.project_id).read() as unit:
-            mind = self._stores.minds.mind(unit, self.project_id, character_id, model=vectors_model(self._stores))
+            mind = self._stores.minds.mind(unit.characters, character_id, model=vectors_model(self._stores))
             here = unit.characters.last_position() if mind.waits_for_turns and as_of is None else None
         view = mind.view(as_of, clock_now=now or self._stores.clock(), here=here)
         shown = view.live if with_former else view.live & ~view.superseded
@@ -219,7 +219,7 @@ class StoryCharacters(StoryCharacterCare, StoryEntities):
             message = f"{left} memories have no vector yet and were compared by words; later calls embed them"
             issues.append(ReportIssue(stage="recall", kind="degraded", message=message))
         with self._stores.database(self.project_id).read() as unit:
-            return self._stores.minds.mind(unit, self.project_id, character_id, model=vectors_model(self._stores))
+            return self._stores.minds.mind(unit.characters, character_id, model=vectors_model(self._stores))
 
     aopen_character = async_twin(open_character)
     aremember_event = async_twin(remember_event)

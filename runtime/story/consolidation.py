@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 from runtime.ingest.consolidation import DEFAULT_LIMIT, ConsolidationReport, consolidate_project, undo_consolidation
-from runtime.storage.memory.consolidations import StoredConsolidation
+from runtime.storage.consolidations import StoredConsolidation
 from runtime.story.async_twins import async_twin
 from runtime.story.base import Count, Name, StoryBase
 from runtime.story.extraction import build_extraction_model, is_extraction_model_set

@@ -7,7 +7,7 @@ from pydantic import Field
 from novelgen.errors import UserInputError
 from novelgen.models.entity import EntityType
 from runtime.ingest.indexing import IndexingResult, follow_edit
-from runtime.storage.entity.deletion import Deletion
+from runtime.storage.merges import Deletion
 from runtime.stores import MemoryStores
 from runtime.story.async_twins import async_twin
 from runtime.story.base import Name, StoryBase

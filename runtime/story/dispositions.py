@@ -29,7 +29,7 @@ from novelgen.errors import UserInputError
 from novelgen.language.language import StoryLanguage, story_language
 from novelgen.language.normalise import name_key
 from runtime.ingest.character_events import vectors_model
-from runtime.storage.character.dispositions import Happened, StoredDispositionChange
+from runtime.storage.records import Happened, StoredDispositionChange
 from runtime.storage.unit import UnitOfWork
 from runtime.story.async_twins import async_twin
 from runtime.story.base import StoryBase
@@ -61,7 +61,7 @@ class StoryDispositions(StoryBase):
     ) -> Feelings:
         """Return what a character feels for another."""
         with self._stores.database(self.project_id).read() as unit:
-            mind = self._stores.minds.mind(unit, self.project_id, character_id, model=vectors_model(self._stores))
+            mind = self._stores.minds.mind(unit.characters, character_id, model=vectors_model(self._stores))
             return feelings_in(unit, mind, character_id, other, as_of=as_of, now=now or self._stores.clock())
 
     def change_feelings(
@@ -99,7 +99,7 @@ class StoryDispositions(StoryBase):
                     **dict(happened(at, moment)),
                 )
             )
-            mind = self._stores.minds.mind(unit, self.project_id, character_id, model=vectors_model(self._stores))
+            mind = self._stores.minds.mind(unit.characters, character_id, model=vectors_model(self._stores))
             return feelings_in(unit, mind, character_id, other_id, as_of=None, now=moment)
 
     def list_feelings_changes(

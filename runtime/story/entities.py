@@ -17,11 +17,12 @@ from novelgen.models.shown import Shown, ShownList
 from novelgen.models.state import EntityStateSnapshot, StateChange
 from runtime.ingest.entities import rescan_since_in, store_entities_in, withdraw_names_in
 from runtime.ingest.indexing import IndexingResult, follow_edit
-from runtime.storage.entity.merges import EntityChange
+from runtime.storage.journal import Change
 from runtime.storage.records import EntityOrigin
 from runtime.storage.unit import UnitOfWork
 from runtime.stores import MemoryStores
 from runtime.story.async_twins import async_twin
+from runtime.story.author_changes import restore_scene
 from runtime.story.base import Name, Number, Place, StoryBase, position_of
 from runtime.story.entity_fields import (
     CURRENT_STATE,
@@ -33,7 +34,7 @@ from runtime.story.entity_fields import (
     state_within,
     with_known_speakers,
 )
-from runtime.story.references import known_entities, last_undoable, place_name, place_of_statement, resolved_entity
+from runtime.story.references import known_entities, place_name, place_of_statement, resolved_entity
 
 
 class EntityCard(Shown, BaseModel):
@@ -79,7 +80,7 @@ class EditedEntity(BaseModel):
 class EntityChangeResult(BaseModel):
     """A merge or a split, or a change that was undone."""
 
-    change: EntityChange
+    change: Change
     entity: Entity | None = Field(description="Who stayed; None when it is gone.")
     other: Entity | None = Field(description="Who was merged, or came out.")
     indexing: IndexingResult = Field(default_factory=IndexingResult)
@@ -277,19 +278,19 @@ class StoryEntities(StoryBase):
         )
 
     def undo(self, change_id: Number | None = None) -> EntityChangeResult:
-        """Undo a deletion, a merge, a split or a decision on a candidate, exactly.
+        """Undo a change of any kind: of entities, relationships, threads, memories, scenes or what characters remember.
 
         Args:
-            change_id: Its number, which the result of a deletion has as `change.change_id`; None takes the last one
+            change_id: Its number, which the result of a change has, and the lists of changes; None takes the last one
                 that was not undone yet.
 
         Raises:
             UserInputError: When there is none of that number, none at all, or something of it changed again since.
         """
         with self._stores.database(self.project_id).write() as unit:
-            if change_id is None:
-                change_id = last_undoable(reversed(unit.merges.list_all()))
-            change = _undone(self._stores, unit, change_id)
+            journal = unit.journal
+            kept = journal.last_standing() if change_id is None else journal.require_standing(change_id)
+            change = _undone(self._stores, unit, kept)
             entity, other = (unit.entities.get(each) for each in (change.entity_id, change.other_id))
         return _followed(
             self._stores,
@@ -299,7 +300,7 @@ class StoryEntities(StoryBase):
             other=None if other is None else other.entity,
         )
 
-    def list_entity_changes(self) -> list[EntityChange]:
+    def list_entity_changes(self) -> list[Change]:
         """List all merges, splits and decisions on candidates, the oldest first."""
         with self._stores.database(self.project_id).read() as unit:
             return unit.merges.list_all()
@@ -337,35 +338,24 @@ class StoryEntities(StoryBase):
     alist_entity_changes = async_twin(list_entity_changes)
 
 
-def _undone(stores: MemoryStores, unit: UnitOfWork, change_id: int) -> EntityChange:
-    kept = unit.merges.require(change_id)
-    kind = kept.kind
-    if kind not in ("confirm", "name"):
-        undone = unit.merges.undo(change_id)
-        back = unit.entities.get(kept.entity_id) if kind == "delete" else None
-        if back is not None:
-            rescan_since_in(
-                unit,
-                back.entity.names(),
-                since=kept.created_at,
-                settings=stores.settings.memory.ingest,
-                created_at=stores.clock(),
-            )
-        return undone
-    change, names = unit.merges.withdraw_names(change_id)
-    withdraw_names_in(
-        unit,
-        change.entity_id,
-        names,
-        is_whole=kind == "confirm",
-        settings=stores.settings.memory.ingest,
-        created_at=stores.clock(),
-    )
-    return change
+def _undone(stores: MemoryStores, unit: UnitOfWork, kept: Change) -> Change:
+    made: dict[str, Any] = {"settings": stores.settings.memory.ingest, "created_at": stores.clock()}
+    if kept.subject == "scene":
+        restore_scene(stores, unit, kept)
+        return unit.journal.mark_undone(kept.change_id)
+    if kept.subject == "entity" and kept.kind in ("confirm", "name"):
+        change, names = unit.journal.withdraw_names(kept.change_id)
+        withdraw_names_in(unit, change.entity_id, names, is_whole=kept.kind == "confirm", **made)
+        return change
+    undone = unit.journal.undo(kept.change_id)
+    back = unit.entities.get(kept.entity_id) if kept.subject == "entity" and kept.kind == "delete" else None
+    if back is not None:
+        rescan_since_in(unit, back.entity.names(), since=kept.created_at, **made)
+    return undone
 
 
 def _followed(
-    stores: MemoryStores, project_id: str, change: EntityChange, *, entity: Entity | None, other: Entity | None
+    stores: MemoryStores, project_id: str, change: Change, *, entity: Entity | None, other: Entity | None
 ) -> EntityChangeResult:
     indexing = follow_edit(stores, project_id)
     return EntityChangeResult(change=change, entity=entity, other=other, indexing=indexing)

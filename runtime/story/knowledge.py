@@ -25,9 +25,9 @@ from novelgen.models.knowledge import (
 )
 from novelgen.models.position import END_OF_STORY, StoryPosition
 from runtime.search.knowledge import knowledge_rules, knowledge_story
-from runtime.storage.entity.entities import is_unmasked
+from runtime.storage.entities import is_unmasked
+from runtime.storage.knowledge import FACT_TYPES
 from runtime.storage.records import StoredKnowledge, StoredMemory
-from runtime.storage.story.knowledge import FACT_TYPES
 from runtime.storage.unit import UnitOfWork
 from runtime.story.async_twins import async_twin
 from runtime.story.base import Name, Place, Share, StoryBase, position_of

@@ -23,8 +23,8 @@ from novelgen.models.position import END_OF_STORY, StoryPosition
 from novelgen.models.record import is_unsaid
 from novelgen.models.shown import Shown, ShownList
 from runtime.ingest.indexing import IndexingResult, follow_edit
-from runtime.storage.memory.author_changes import AuthorChangeKind
-from runtime.storage.memory.memories import MemoryRepository
+from runtime.storage.journal import AuthorChangeKind
+from runtime.storage.memories import MemoryRepository
 from runtime.storage.records import MemoryEdit, MemoryFilter, MemoryStatus, StoredKnowledge, StoredMemory
 from runtime.storage.unit import UnitOfWork
 from runtime.story.async_twins import async_twin
@@ -61,9 +61,7 @@ class MemoryChange(BaseModel):
     memory: StoredMemory
     indexing: IndexingResult = Field(default_factory=IndexingResult)
     change_id: int | None = Field(
-        default=None,
-        exclude_if=is_unsaid,
-        description="By which `undo_author_change` takes it back; None where nothing changed.",
+        default=None, exclude_if=is_unsaid, description="By which `undo` takes it back; None where nothing changed."
     )
 
 
@@ -76,9 +74,7 @@ class AddedNote(BaseModel):
         description="It was given to somebody, and whom it is about occurs in no stored scene."
     )
     indexing: IndexingResult = Field(default_factory=IndexingResult)
-    change_id: int | None = Field(
-        default=None, exclude_if=is_unsaid, description="By which `undo_author_change` takes it back."
-    )
+    change_id: int | None = Field(default=None, exclude_if=is_unsaid, description="By which `undo` takes it back.")
 
 
 class StoryMemories(StoryBase):
@@ -215,7 +211,7 @@ class StoryMemories(StoryBase):
                             origin="author",
                         )
                     )
-            change_id = unit.changes.keep_added(note.chunk_id).change_id
+            change_id = unit.journal.keep_added(note.chunk_id).change_id
         indexing = follow_edit(self._stores, self.project_id)
         return AddedNote(note=note, named=named, occurs_nowhere=occurs_nowhere, indexing=indexing, change_id=change_id)
 
@@ -363,9 +359,9 @@ class StoryMemories(StoryBase):
     ) -> MemoryChange:
         with self._stores.database(self.project_id).write() as unit:
             found = _found(unit, self.project_id, memory_id)
-            before = unit.changes.memory_image(found.chunk.chunk_id)
-            memory = change(unit, found)
-            kept = unit.changes.keep_memory(kind, found.chunk.chunk_id, before)
+            with unit.journal.recording_memory(found.chunk.chunk_id) as rows:
+                memory = change(unit, found)
+            kept = unit.journal.keep_of("memory", kind, found.chunk.chunk_id, rows)
         return MemoryChange(
             memory=memory,
             indexing=follow_edit(self._stores, self.project_id),

@@ -16,7 +16,7 @@ from novelgen.nearest import nearest_names
 from runtime.ingest.entities import store_entities_in
 from runtime.ingest.indexing import IndexingResult, follow_edit
 from runtime.search.name_candidates import open_candidates
-from runtime.storage.entity.merges import EntityChange
+from runtime.storage.journal import Change
 from runtime.storage.records import EntityOrigin
 from runtime.storage.unit import UnitOfWork
 from runtime.stores import MemoryStores
@@ -36,7 +36,7 @@ class NameCandidates(BaseModel):
 class CandidateDecision(BaseModel):
     """What became of a candidate."""
 
-    change: EntityChange
+    change: Change
     candidate: NameCandidate
     entity: Entity | None = Field(default=None, description="Who bears its names now; None: nobody.")
     joined: NameCandidate | None = Field(default=None, description="The candidate that it belongs to now.")

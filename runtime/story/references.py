@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from datetime import datetime
-from typing import Protocol
+from collections.abc import Sequence
 
-from novelgen.errors import UnknownEntityError, UnknownSceneError, UserInputError
+from novelgen.errors import UnknownEntityError, UnknownSceneError
 from novelgen.language.resolver import NameResolver
 from novelgen.models.entity import Entity, EntityType
 from novelgen.models.position import END_OF_STORY, StoryPosition
@@ -18,23 +16,6 @@ MAX_LISTED = 10
 
 MAX_NEAR = 3
 _MIN_LIKENESS = 0.4
-
-
-class _Undoable(Protocol):
-    change_id: int
-    undone_at: datetime | None
-
-
-def last_undoable(latest_first: Iterable[_Undoable]) -> int:
-    """Return the number of the last change that was not undone yet.
-
-    Raises:
-        UserInputError: When there is none.
-    """
-    found = next((each.change_id for each in latest_first if each.undone_at is None), None)
-    if found is None:
-        raise UserInputError("nothing was changed that could be undone; the list of changes is empty, or all undone")
-    return found
 
 
 def known_entities(unit: UnitOfWork, as_of: StoryPosition | None) -> list[Entity]:

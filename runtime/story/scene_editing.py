@@ -15,7 +15,7 @@ from novelgen.models.position import StoryPosition
 from novelgen.models.record import SceneRecord
 from runtime.ingest.indexing import IndexingResult, follow_edit
 from runtime.ingest.scene_writes import replace_stored_scene
-from runtime.storage.memory.author_changes import AuthorChangeKind
+from runtime.storage.journal import AuthorChangeKind
 from runtime.storage.records import StoredScene
 from runtime.storage.unit import UnitOfWork
 from runtime.stores import MemoryStores
@@ -92,7 +92,7 @@ class StorySceneEditing(StoryBase):
         title: str | None = None,
         record: KeptRecord = "keep",
     ) -> SceneEdit:
-        """Change the text or the title of a stored scene; `undo_author_change` takes it back.
+        """Change the text or the title of a stored scene; `undo` takes it back.
 
         Args:
             place: The scene, as `(3, 2)`.
@@ -185,7 +185,7 @@ def _changed(
         unit, changed_scene(scene, fields), settings=stores.settings.memory.ingest, created_at=stores.clock()
     )
     after = scene_image(unit, unit.scenes.require(scene.position))
-    change = unit.changes.keep_scene(kind, scene.scene_id, before, after)
+    change = unit.journal.keep_fields("scene", kind, scene.scene_id, before, after)
     return SceneEdit(
         position=str(scene.position),
         change_id=None if change is None else change.change_id,

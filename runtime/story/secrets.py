@@ -20,7 +20,7 @@ from novelgen.language.normalise import name_key
 from novelgen.language.scrub import scrub_text, scrub_tree
 from novelgen.nearest import did_you_mean
 from runtime.files.file_reading import described, shown
-from runtime.storage.character.dispositions import Disclosure, FlagChange
+from runtime.storage.records import Disclosure, FlagChange
 from runtime.storage.unit import UnitOfWork
 from runtime.story.async_twins import async_twin
 from runtime.story.base import StoryBase

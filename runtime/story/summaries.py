@@ -13,7 +13,8 @@ from novelgen.errors import UserInputError
 from novelgen.memory.outline import SummaryOrigin
 from novelgen.models.context import ReportIssue
 from novelgen.models.position import END_OF_STORY, StoryPosition
-from runtime.storage.story.summaries import StandingSummary, StorySummaries, SummaryLevel
+from runtime.storage.outline import StandingSummary, StorySummaries
+from runtime.storage.records import SummaryLevel
 from runtime.storage.unit import UnitOfWork
 from runtime.story.async_twins import async_twin
 from runtime.story.base import Number, StoryBase

@@ -9,7 +9,7 @@ from novelgen.models.position import END_OF_STORY, StoryPosition
 from novelgen.models.record import RecordedLoop, RecordedLoopAdvance, RecordedLoopResolution, ThreadEnding
 from novelgen.models.shown import ShownList
 from novelgen.models.state import LoopImportance, LoopStatus, OpenLoop
-from runtime.storage.story.threads import ThreadNotes
+from runtime.storage.events import ThreadNotes
 from runtime.storage.unit import UnitOfWork
 from runtime.story.async_twins import async_twin
 from runtime.story.base import Name, Number, Place, StoryBase, position_of
@@ -255,7 +255,7 @@ class StoryThreads(StoryBase):
         start = position_of(start)
         as_of = start or END_OF_STORY
         with self._stores.database(self.project_id).write() as unit:
-            unit.threads.take_back_ending(thread_id, as_of=as_of)
+            unit.journal.note_gone("thread", thread_id, unit.threads.take_back_ending(thread_id, as_of=as_of))
             return _required(unit, self.project_id, thread_id, as_of)
 
     def reopenable_threads(self, *, as_of: StoryPosition | None = None) -> frozenset[str]:
@@ -279,7 +279,9 @@ class StoryThreads(StoryBase):
                 listed = ", ".join(f"{each.loop_id} ({each.description})" for each in waiting[:MAX_LISTED])
                 raise UserInputError(f"no thread {ending.id!r} is open; open are {listed or 'none'}")
             at = place_of_statement(unit, as_of, scene_id=scene_id)
-            unit.threads.append(ending, at=at)
+            with unit.journal.recording_thread(ending.id) as rows:
+                unit.threads.append(ending, at=at)
+            unit.journal.keep_of("thread", "abandon" if ending.abandoned else "resolve", ending.id, rows)
             return _required(unit, self.project_id, ending.id, as_of)
 
     aedit_thread = async_twin(edit_thread)

@@ -27,7 +27,7 @@ from novelgen.characters.recall import Asked, Recall
 from novelgen.characters.relevance import RelevanceScale, unit_rows
 from novelgen.characters.settings import CharacterMemorySettings
 from runtime.settings import load_settings
-from runtime.storage.character.memories import MemoryVector
+from runtime.storage.characters import MemoryVector
 from runtime.stores import MemoryStores
 from runtime.story.character import Character
 from runtime.story.characters import StoryCharacters
@@ -131,7 +131,7 @@ def compared(stores: MemoryStores, gregor: Character, life: Life) -> Compared:
     said = [*(question.said for question in life.questions), *GREETINGS]
     questions = unit_rows(stores.embeddings.embed_queries(said))
     with stores.database(PROJECT).read() as unit:
-        mind = stores.minds.mind(unit, PROJECT, gregor.character_id, model=stores.embeddings.model_name)
+        mind = stores.minds.mind(unit.characters, gregor.character_id, model=stores.embeddings.model_name)
     return Compared(
         life,
         mind,

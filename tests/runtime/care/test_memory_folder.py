@@ -24,7 +24,7 @@ from runtime.ingest.entities import store_entities
 from runtime.ingest.ingest import ingest_scenes
 from runtime.ingest.scene_input import SceneInput
 from runtime.settings import load_settings
-from runtime.storage.transfer.records import ProjectContents
+from runtime.storage.transfer import ProjectContents
 from runtime.stores import MemoryStores
 from runtime.story.memories import StoryMemories
 from tests.runtime.care.exchanged_story import STORIES, tell

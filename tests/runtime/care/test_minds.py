@@ -11,7 +11,7 @@ import pytest
 from novelgen.characters.secrets import Secret
 from runtime.care.checks import check_minds, project_counts
 from runtime.settings import NovelgenSettings
-from runtime.storage.character.dispositions import StoredDispositionChange
+from runtime.storage.records import StoredDispositionChange
 from runtime.stores import MemoryStores
 from runtime.story.character import Character
 from runtime.story.characters import StoryCharacters

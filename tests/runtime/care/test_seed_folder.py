@@ -15,7 +15,7 @@ from novelgen.models.record import RecordedRelationshipChange
 from runtime.care.exporting import export_project
 from runtime.care.importing import import_source
 from runtime.settings import load_settings
-from runtime.storage.transfer.records import ProjectContents
+from runtime.storage.transfer import ProjectContents
 from runtime.stores import MemoryStores
 from runtime.story.entities import StoryEntities
 from runtime.story.relationships import StoryRelationships

@@ -14,7 +14,7 @@ from runtime.doors.http.settings import ServerSettings
 from runtime.page.notices import undo_by_number
 from runtime.page.story_changes import DECISIONS
 from runtime.page.words import CHINESE, ENGLISH
-from runtime.storage.memory.author_changes import AuthorChangeKind
+from runtime.storage.journal import AuthorChangeKind
 from tests.runtime.doors.http.serving import READ_TOKEN, TOKEN, client_of
 from tests.runtime.page.reading import Seen, read
 

@@ -10,7 +10,7 @@ from typing import Any
 
 from sqlalchemy import Connection, MetaData, Table, insert, select, text
 
-from runtime.storage.memory.lexical import index_tokens, scope_token
+from runtime.storage.lexical import index_tokens, scope_token
 from runtime.storage.migrations import runner
 
 MOMENT = datetime(2024, 1, 2, 3, 4, 5, tzinfo=UTC)
@@ -61,6 +61,7 @@ def _scene(scene_id: str, label: str, number: int, body: str, **values: Any) -> 
         "title": "",
         "text": body,
         "text_hash": "x",
+        "content_hash": "",
         "created_at": MOMENT,
         "updated_at": MOMENT,
     }
@@ -206,9 +207,10 @@ ROWS: dict[str, tuple[Given, ...]] = {
             for kind, number in {"C": 6, "S": 9, "OL": 4, "R": 3}.items()
         ),
         (
-            "entity_changes",
+            "changes",
             {
                 "project_id": "demo",
+                "subject": "entity",
                 "kind": "merge",
                 "entity_id": "C4",
                 "other_id": "C1",
@@ -264,9 +266,10 @@ ROWS: dict[str, tuple[Given, ...]] = {
         _scene("ghi", "S001", 9, "夜。", other_fields={"markdown_file": "scene_009.md"}),
         _state("def", "no_change", None, detail={"summary": "她什么也没说。"}),
         (
-            "entity_changes",
+            "changes",
             {
                 "project_id": "demo",
+                "subject": "entity",
                 "kind": "delete",
                 "entity_id": "OL9",
                 "other_id": "旧事",
@@ -275,14 +278,22 @@ ROWS: dict[str, tuple[Given, ...]] = {
             },
         ),
         (
-            "author_changes",
+            "changes",
             {
                 "project_id": "demo",
+                "subject": "memory",
                 "kind": "pin",
-                "chunk_id": "M1",
-                "before": {"pinned": False},
-                "after": {"pinned": True},
+                "entity_id": "M1",
+                "other_id": "",
                 "created_at": MOMENT,
+                "changed_rows": [
+                    {
+                        "table": "memory_chunks",
+                        "key": {"chunk_id": "M1"},
+                        "before": {"pinned": False},
+                        "after": {"pinned": True},
+                    }
+                ],
             },
         ),
     )

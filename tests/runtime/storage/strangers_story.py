@@ -14,20 +14,12 @@ from novelgen.characters.memory import CharacterMemory
 from novelgen.characters.secrets import Secret
 from novelgen.models.entity import Entity, EntityAlias
 from novelgen.models.knowledge import ALL_LIVED
-from runtime.storage.character.dispositions import Disclosure, StoredDispositionChange
-from runtime.storage.character.memories import MemoryVector
+from runtime.storage.characters import MemoryVector
 from runtime.storage.database import DatabaseManager
-from runtime.storage.records import StoredKnowledge
+from runtime.storage.records import Disclosure, StoredDispositionChange, StoredKnowledge
 from tests.runtime.storage.stories import change, memory, record, scene, store
 
-MINDS = (
-    "knowledge_events",
-    "character_memories",
-    "character_memory_changes",
-    "disposition_changes",
-    "character_secrets",
-    "character_disclosures",
-)
+MINDS = ("knowledge_events", "character_memories", "disposition_changes", "character_secrets", "character_disclosures")
 """Tables of what characters know, remember, feel, hide and told."""
 
 _COMPARED = (

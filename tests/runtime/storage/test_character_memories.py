@@ -10,8 +10,7 @@ import pytest
 
 from novelgen.characters.memory import CharacterMemory, GamePosition
 from novelgen.errors import UnknownMemoryError, UserInputError
-from runtime.storage.character.memories import MemoryVector
-from runtime.storage.character.minds import MindCache
+from runtime.storage.characters import MemoryVector, MindCache
 from runtime.storage.database import DatabaseManager
 
 NOW = datetime(2031, 3, 1, tzinfo=UTC)
@@ -63,7 +62,7 @@ def test_a_mind_at_hand_follows_what_others_write(database: DatabaseManager) -> 
 
     def contents() -> list[str]:
         with database.project("demo").read() as unit:
-            mind = minds.mind(unit, "demo", "C0", model="m")
+            mind = minds.mind(unit.characters, "C0", model="m")
         return [each.content for each in mind.memories]
 
     with database.project("demo").write() as unit:

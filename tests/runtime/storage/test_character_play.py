@@ -9,14 +9,9 @@ import pytest
 
 from novelgen.characters.memory import CharacterMemory, GamePosition
 from novelgen.characters.secrets import Secret
-from runtime.storage.character.dispositions import (
-    Disclosure,
-    FlagChange,
-    PlayContents,
-    StoredDispositionChange,
-    StoredSecret,
-)
 from runtime.storage.database import DatabaseManager
+from runtime.storage.play import PlayContents, StoredSecret
+from runtime.storage.records import Disclosure, FlagChange, StoredDispositionChange
 from runtime.storage.tables import PROJECTS
 
 START = datetime(2031, 3, 1, tzinfo=UTC)

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from sqlalchemy import Column, Integer, MetaData, Table, create_engine, select
 
 from novelgen.models.position import StoryPosition
-from runtime.storage.cuts import before, story_order
+from runtime.storage.session import before, story_order
 
 INDEX = st.integers(0, 4)
 PLACE = st.one_of(st.just((None, None)), st.tuples(INDEX, st.none()), st.tuples(INDEX, INDEX))

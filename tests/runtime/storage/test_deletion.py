@@ -7,9 +7,9 @@ import pytest
 from novelgen.errors import UnknownEntityError, UserInputError
 from novelgen.memory.story import recorded_events
 from novelgen.models.entity import Entity
-from runtime.storage.character.minds import MindCache
+from runtime.storage.characters import MindCache
 from runtime.storage.database import DatabaseManager
-from runtime.storage.entity.deletion import without_id
+from runtime.storage.references import without_id
 from tests.runtime.storage.stories import at, change, memory, record, scene, store
 from tests.runtime.storage.strangers_story import MINDS, fill, remembered, rows_of
 
@@ -103,7 +103,7 @@ def test_memories_at_hand_follow_a_deletion_and_its_undo(database: DatabaseManag
 
     def minds_now() -> list[tuple[list[tuple[str, list[str]]], list[bool]]]:
         with database.project("demo").read() as unit:
-            both = [minds.mind(unit, "demo", who, model="m") for who in ("C1", "C2")]
+            both = [minds.mind(unit.characters, who, model="m") for who in ("C1", "C2")]
         return [
             ([(each.memory_id, each.participants) for each in mind.memories], mind.has_vector.tolist()) for mind in both
         ]

@@ -8,7 +8,16 @@ from sqlalchemy import Table
 
 from novelgen.models.entity import Entity, EntityAlias
 from novelgen.models.memory import StoryMemoryChunk
-from runtime.storage.records import StoredScene
+from runtime.storage.records import (
+    StoredEntity,
+    StoredKnowledge,
+    StoredLoopEvent,
+    StoredMemory,
+    StoredPair,
+    StoredRelationshipChange,
+    StoredScene,
+    StoredState,
+)
 from runtime.storage.tables import (
     ALIASES,
     CHUNKS,
@@ -20,15 +29,6 @@ from runtime.storage.tables import (
     SCENES,
     STATES,
 )
-from runtime.storage.transfer.records import (
-    ExchangedEntity,
-    ExchangedKnowledge,
-    ExchangedLoopEvent,
-    ExchangedMemory,
-    ExchangedPair,
-    ExchangedRelationshipChange,
-    ExchangedState,
-)
 
 DERIVED = {"row_id", "project_id", "scene_id", "name_key", "alias_key", "content_hash", "term_count", "text_hash"}
 """Numbers, keys and hashes that are made again, and the scene, which goes by its label."""
@@ -38,15 +38,15 @@ TOLD_OTHERWISE = {"by_author": "author_aliases", "span_start": "source_span", "s
 @pytest.mark.parametrize(
     ("table", "models"),
     [
-        (ENTITIES, [Entity, ExchangedEntity]),
-        (ALIASES, [EntityAlias, ExchangedEntity, Entity]),
+        (ENTITIES, [Entity, StoredEntity]),
+        (ALIASES, [EntityAlias, StoredEntity, Entity]),
         (SCENES, [StoredScene]),
-        (CHUNKS, [StoryMemoryChunk, ExchangedMemory]),
-        (STATES, [ExchangedState]),
-        (LOOP_EVENTS, [ExchangedLoopEvent]),
-        (KNOWLEDGE_EVENTS, [ExchangedKnowledge]),
-        (RELATIONSHIPS, [ExchangedPair]),
-        (RELATIONSHIP_CHANGES, [ExchangedRelationshipChange]),
+        (CHUNKS, [StoryMemoryChunk, StoredMemory]),
+        (STATES, [StoredState]),
+        (LOOP_EVENTS, [StoredLoopEvent]),
+        (KNOWLEDGE_EVENTS, [StoredKnowledge]),
+        (RELATIONSHIPS, [StoredPair]),
+        (RELATIONSHIP_CHANGES, [StoredRelationshipChange]),
     ],
     ids=lambda value: value.name if isinstance(value, Table) else "",
 )

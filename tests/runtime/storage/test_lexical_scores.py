@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from runtime.storage.memory.lexical import LexicalMatches, score_matches
+from runtime.storage.lexical import LexicalMatches, score_matches
 
 
 def _rows(*numbers: int) -> NDArray[np.int64]:

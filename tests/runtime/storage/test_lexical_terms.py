@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from runtime.storage.memory.lexical import index_tokens, lexical_terms, term_tokens
+from runtime.storage.lexical import index_tokens, lexical_terms, term_tokens
 
 
 def test_english_words_are_folded_and_common_ones_dropped() -> None:

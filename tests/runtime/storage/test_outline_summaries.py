@@ -6,8 +6,8 @@ import pytest
 
 from novelgen.models.position import END_OF_STORY, StoryPosition
 from runtime.storage.database import DatabaseManager
+from runtime.storage.outline import MAX_CHAPTERS
 from runtime.storage.records import SceneWrite
-from runtime.storage.story.summaries import MAX_CHAPTERS
 from tests.runtime.storage.stories import at, record, scene, store
 
 

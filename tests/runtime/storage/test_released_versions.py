@@ -129,8 +129,8 @@ def _deletions(unit: UnitOfWork) -> None:
 
 def _author_changes(unit: UnitOfWork) -> None:
     """What an author changed, with what was there before."""
-    (change,) = unit.changes.latest(5)
-    assert (change.kind, change.chunk_id, change.before) == ("pin", "M1", {"pinned": False})
+    (change,) = unit.journal.latest(5, subjects=["memory"])
+    assert (change.kind, change.entity_id, change.before) == ("pin", "M1", {"pinned": False})
     assert (change.created_at, change.undone_at) == (MOMENT, None)
 
 

@@ -7,7 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from novelgen.errors import UnknownSceneError
-from runtime.storage.story.scenes import Relocation, ScenePlace, chapter_gap, chapter_move, scene_gap, scene_move
+from runtime.storage.records import ScenePlace
+from runtime.storage.scenes import Relocation, chapter_gap, chapter_move, scene_gap, scene_move
 
 PLACES = st.sets(st.tuples(st.integers(0, 4), st.integers(0, 5)), min_size=1)
 PLACE = st.tuples(st.integers(0, 4), st.integers(0, 6))

@@ -7,8 +7,7 @@ import pytest
 from novelgen.memory.outline import StoryOutline
 from novelgen.models.position import END_OF_STORY, StoryPosition
 from runtime.storage.database import DatabaseManager
-from runtime.storage.records import SceneWrite
-from runtime.storage.story.summaries import SummaryLevel, SummaryWriter
+from runtime.storage.records import SceneWrite, SummaryLevel, SummaryWriter
 from tests.runtime.storage.stories import at, memory, record, scene, store
 
 

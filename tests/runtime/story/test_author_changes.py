@@ -14,6 +14,7 @@ from runtime.ingest.ingest import ingest_scene
 from runtime.ingest.scene_input import SceneInput
 from runtime.stores import MemoryStores
 from runtime.story.author_changes import StoryAuthorChanges
+from runtime.story.entities import StoryEntities
 from runtime.story.memories import StoryMemories
 from runtime.story.scene_editing import StorySceneEditing
 from runtime.story.scene_reading import EstablishedFact, ReadScene, StorySceneReading
@@ -61,7 +62,7 @@ def _fact(stores: MemoryStores, source_id: str, kind: str = "memory") -> Establi
 
 def _undone(stores: MemoryStores, change_id: int | None) -> None:
     assert change_id is not None
-    StoryAuthorChanges(stores, "demo").undo_author_change(change_id=change_id)
+    StoryEntities(stores, "demo").undo(change_id=change_id)
 
 
 def test_a_scene_tells_all_that_its_record_holds(lamp: MemoryStores) -> None:
@@ -112,7 +113,7 @@ def test_a_change_of_a_memory_is_taken_back(
     assert _fact(lamp, "MX2") == before
     assert StoryAuthorChanges(lamp, "demo").author_changes()[0].undone_at is not None
     with pytest.raises(UserInputError, match="already"):
-        StoryAuthorChanges(lamp, "demo").undo_author_change(change_id=listed.change_id)
+        StoryEntities(lamp, "demo").undo(change_id=listed.change_id)
 
 
 def test_what_the_author_says_outranks_a_model(lamp: MemoryStores) -> None:
@@ -179,7 +180,7 @@ def test_a_decision_that_changes_nothing_is_not_kept(lamp: MemoryStores) -> None
     assert StoryMemories(lamp, "demo").pin_memory(memory_id="MX1").change_id is None
     assert len(StoryAuthorChanges(lamp, "demo").author_changes()) == 1
     with pytest.raises(UserInputError, match="no change 999"):
-        StoryAuthorChanges(lamp, "demo").undo_author_change(change_id=999)
+        StoryEntities(lamp, "demo").undo(change_id=999)
 
 
 def test_changes_of_later_scenes_are_not_told_early(lamp: MemoryStores) -> None:

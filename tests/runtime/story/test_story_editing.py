@@ -83,12 +83,72 @@ def test_an_end_and_a_change_by_hand_are_taken_back(story: Story) -> None:
     (change,) = story.author_changes()
     assert (change.kind, change.what, change.position) == ("title", "The lake", "1:2")
     assert story.author_changes(as_of=(1, 2)) == []
-    asyncio.run(story.aundo_author_change(change.change_id))
+    asyncio.run(story.aundo(change.change_id))
     assert story.author_changes()[0].undone_at is not None
-    with pytest.raises(UserInputError, match="taken back already"):
-        story.undo_author_change(change.change_id)
+    with pytest.raises(UserInputError, match="undone already"):
+        story.undo(change.change_id)
     with pytest.raises(UserInputError, match="OL0"):
         story.reopen_thread("OL0")
+
+
+def test_undo_without_a_number_takes_back_the_last_change_of_any_kind(story: Story) -> None:
+    """Edits, decisions, endings, memories of characters, merges and deletions stand in one list, the last comes first.
+
+    At every position the story is then as it was before, and a thread that was opened again is passed over.
+    """
+    before = _read(story)
+    note = story.note("Elena owes Odile.", entities=["Elena Thorne"])
+    story.edit_memory(note.note.chunk_id, content="Elena owes Odile a map.", attach=["Odile Brandt"])
+    story.edit_scene((1, 2), title="The lake")
+    story.resolve_thread(thread_id="OL0", summary="To the lake.")
+    elena = story.character("Elena Thorne")
+    elena.remember("Odile smuggles maps.")
+    story.merge_entities(keep="Marcus Vale", gone="Odile Brandt")
+    story.delete_entity("the Archive")
+    story.reopen_thread("OL0")
+
+    undone = []
+    while any(each.undone_at is None for each in [*story.author_changes(), *story.list_entity_changes()]):
+        undone.append(story.undo().change)
+    assert [(each.subject, each.kind) for each in undone] == [
+        ("entity", "delete"),
+        ("entity", "merge"),
+        ("character", "remember"),
+        ("scene", "title"),
+        ("memory", "edit"),
+        ("memory", "add"),
+    ]
+    assert _read(story) == before
+    assert elena.memories() == []
+    story.resolve_thread(thread_id="OL0", summary="To the lake.")
+    assert story.undo().change.kind == "resolve"
+    assert _read(story) == before
+    with pytest.raises(UserInputError, match="nothing was changed"):
+        story.undo()
+
+
+def _read(story: Story) -> list[object]:
+    """What is told at positions before, between and after the scenes."""
+    places = [(1, 1), (1, 2), (2, 1), (3, 1)]
+    return [
+        [
+            story.entities(as_of=place),
+            story.memories(as_of=place),
+            story.relationships(as_of=place),
+            story.threads(as_of=place),
+        ]
+        for place in places
+    ]
+
+
+def test_an_edit_of_before_a_merge_or_deletion_names_nobody_who_is_gone(story: Story) -> None:
+    """Undone after both, it brings back the link to who is one with the other now, and none to who was deleted."""
+    note = story.note("Two of them lied.", entities=["Odile Brandt", "the Archive"]).note.chunk_id
+    edited = story.edit_memory(note, detach=["Odile Brandt", "the Archive"])
+    story.merge_entities(keep="Marcus Vale", gone="Odile Brandt")
+    story.delete_entity("the Archive")
+    story.undo(edited.change_id)
+    assert story.find_memory(memory_id=note).chunk.entities_mentioned == ["C1"]
 
 
 def test_an_editor_has_tools_and_twins(story: Story) -> None:

@@ -363,9 +363,9 @@ def split(
 @json_option
 @click.pass_obj
 def undo(session: CliSession, project: str, number: int | None, as_json: bool) -> None:
-    """Undo a merge, a split, a deletion or a decision on a candidate.
+    """Undo a change of any kind: a merge, split or deletion, an edit, a decision, an ending.
 
-    NUMBER is as `entity changes` lists it; without it the last change that was not undone yet.
+    NUMBER is as `entity changes` and `memory changes` list it; without it the last change that was not undone yet.
     """
     from runtime.story.entities import StoryEntities
 

@@ -249,16 +249,16 @@ def changes(session: CliSession, project: str, limit: int, as_of: StoryPosition 
 @json_option
 @click.pass_obj
 def undo(session: CliSession, project: str, number: int | None, as_json: bool) -> None:
-    """Take a change of a memory or scene back.
+    """Take a change of any kind back.
 
-    NUMBER is as `memory changes` lists it; without it the last change that was not taken back yet.
+    NUMBER is as `memory changes` and `entity changes` list it; without it the last change that was not undone yet.
     """
-    from runtime.story.author_changes import StoryAuthorChanges
+    from runtime.story.entities import StoryEntities
 
     with opened_project(session, project) as stores:
-        undone = StoryAuthorChanges(stores, project).undo_author_change(change_id=number)
+        undone = StoryEntities(stores, project).undo(change_id=number)
     report_indexing(undone.indexing, project)
-    print_result(undone, f"undone: {undone.kind}, change {undone.change_id}", as_json=as_json)
+    print_result(undone, f"undone: {undone.change.kind}, change {undone.change.change_id}", as_json=as_json)
 
 
 @memory.command(epilog="\b\nExample:\n  novelgen memory delete my-novel M012")

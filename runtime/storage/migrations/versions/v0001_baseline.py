@@ -6,7 +6,7 @@ from pathlib import Path
 
 from alembic import op
 
-revision = "baseline"
+revision = "baseline_2"
 down_revision = None
 branch_labels = None
 depends_on = None

@@ -188,13 +188,13 @@ def _walk_scenes(walker: Walker, here: dict[str, str]) -> None:
     walker.call("preview_scene_text", {"text": "Rain had found its way in."}, **here, **first)
     edited = walker.call("edit_scene", {"title": "Rain through the roof"}, **here, **first).json()
     walker.call("list_author_changes", **here, limit=2, as_of="2:1")
-    walker.call("undo_author_change", **here, change_id=edited["change_id"])
+    walker.call("undo_change", **here, change_id=edited["change_id"])
     kept = walker.call("get_scene_record", **here, **first).json()["record"]["open_loops_created"][0]
     amended = {"kind": "thread_planted", "source_id": kept["id"], "text": "Which lock does the key fit?"}
     amended_id = walker.call("amend_recorded_fact", amended, **here, **first).json()["change_id"]
-    walker.call("undo_author_change", **here, change_id=amended_id)
+    walker.call("undo_change", **here, change_id=amended_id)
     walker.call("edit_scene", {"title": "Rain again"}, **here, **first)
-    walker.call("undo_last_author_change", **here)
+    walker.call("undo_last_change", **here)
     walker.call("list_summaries", **here, as_of="3:1")
     told = {"text": "Ines finds a key that fits nothing."}
     walker.call("write_summary", told, **here, level="chapter", number=1)

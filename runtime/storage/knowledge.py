@@ -14,11 +14,19 @@ from novelgen.models.entity import Entity, revealed_identity
 from novelgen.models.knowledge import ALL_LIVED
 from novelgen.models.memory import BOOK, is_entity_target, linked_targets
 from novelgen.models.position import END_OF_STORY, StoryPosition
-from runtime.storage.cuts import before, order_in_force, scene_ids_at, story_order, unconsolidated, within
-from runtime.storage.entity.entities import EntityRepository, is_unmasked
+from runtime.storage.entities import EntityRepository, is_unmasked
+from runtime.storage.events import span_of, with_span_columns
 from runtime.storage.records import StoredKnowledge
-from runtime.storage.session import Repository, StorageSession
-from runtime.storage.story.states import span_of, with_span_columns
+from runtime.storage.session import (
+    Repository,
+    StorageSession,
+    before,
+    order_in_force,
+    scene_ids_at,
+    story_order,
+    unconsolidated,
+    within,
+)
 from runtime.storage.tables import CHUNKS, KNOWLEDGE_EVENTS, PROJECTS, SCENES, STATES
 
 KNOWLEDGE_ATTRIBUTE = "knowledge"
@@ -55,7 +63,7 @@ class KnowledgeRepository(Repository):
         self._session.touch()
         about = self._by_author(character_id, source_id)
         said = self._said(*about)
-        self._session.run(KNOWLEDGE_EVENTS.delete().where(*about))
+        self._session.delete(KNOWLEDGE_EVENTS, *about)
         return said
 
     def author_said(self, character_id: str, source_id: str) -> list[StoredKnowledge]:
@@ -111,8 +119,8 @@ def read_knowledge_story(session: StorageSession, as_of: StoryPosition) -> Knowl
         if is_unmasked(each, as_of) and (revealed := revealed_identity(each))
     }
     said = [_as_one(each, unmasked) for each in _said(session, before(as_of, KNOWLEDGE_EVENTS))]
-    scenes = session.rows(
-        select(
+    scenes = session.select(
+        [
             SCENES.c.scene_id,
             SCENES.c.chapter_index,
             SCENES.c.scene_index,
@@ -120,16 +128,16 @@ def read_knowledge_story(session: StorageSession, as_of: StoryPosition) -> Knowl
             cast(SCENES.c.participants, Text),
             SCENES.c.record["knowledge_read"].as_boolean(),
             SCENES.c.record_origin,
-        )
-        .where(session.owns(SCENES), before(as_of, SCENES))
-        .order_by(*story_order(SCENES))
+        ],
+        before(as_of, SCENES),
+        order=story_order(SCENES),
     )
     memories = _memories(session, as_of, said, {row[0]: row[3] for row in scenes}, unmasked)
     positions = {each.source_id: each.position for each in memories}
     # A supplied record that says who learnt what says all of it; what a model told beside other things may be a part.
     telling = {_place_of(each) for each in said if each.origin == "record" and not _is_of_own(each, positions)}
     learnt = _learnt(session, as_of, unmasked)
-    language = session.connection.scalar(select(PROJECTS.c.language).where(session.owns(PROJECTS)))
+    language = session.value(PROJECTS.c.language)
     return KnowledgeStory(
         as_of=as_of,
         scenes=[
@@ -215,18 +223,14 @@ def _learnt(
     session: StorageSession, as_of: StoryPosition, unmasked: Mapping[str, str]
 ) -> dict[StoryPosition, dict[str, str]]:
     """Return, by scene and character, what is said that they know from there on."""
-    statement = (
-        select(STATES.c.chapter_index, STATES.c.scene_index, STATES.c.entity_id, STATES.c.value)
-        .where(
-            session.owns(STATES),
-            STATES.c.attribute == KNOWLEDGE_ATTRIBUTE,
-            STATES.c.scene_index.is_not(None),
-            before(as_of, STATES),
-        )
-        .order_by(*order_in_force(STATES))
-    )
     found: defaultdict[StoryPosition, dict[str, str]] = defaultdict(dict)
-    for row in session.rows(statement):
+    for row in session.select(
+        [STATES.c.chapter_index, STATES.c.scene_index, STATES.c.entity_id, STATES.c.value],
+        STATES.c.attribute == KNOWLEDGE_ATTRIBUTE,
+        STATES.c.scene_index.is_not(None),
+        before(as_of, STATES),
+        order=order_in_force(STATES),
+    ):
         if row.value:
             place = StoryPosition(row.chapter_index, row.scene_index)
             found[place][unmasked.get(row.entity_id, row.entity_id)] = str(row.value)
@@ -267,12 +271,13 @@ def _as_one(said: StoredKnowledge, unmasked: Mapping[str, str]) -> StoredKnowled
 
 def _said(session: StorageSession, *conditions: ColumnElement[bool]) -> list[StoredKnowledge]:
     table = KNOWLEDGE_EVENTS
-    statement = select(table).where(session.owns(table), *conditions).order_by(*order_in_force(table))
-    copied = [name for name in StoredKnowledge.model_fields if name != "source_span"]
     return [
-        StoredKnowledge(**{name: getattr(row, name) for name in copied}, source_span=span_of(row))
-        for row in session.own(session.rows(statement))
+        StoredKnowledge(**{name: row._mapping[name] for name in _COLUMNS}, source_span=span_of(row))
+        for row in session.select(table, *conditions, order=order_in_force(table))
     ]
+
+
+_COLUMNS = [name for name in StoredKnowledge.model_fields if name in KNOWLEDGE_EVENTS.c]
 
 
 def _place_of(said: StoredKnowledge) -> StoryPosition:

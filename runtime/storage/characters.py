@@ -1,7 +1,9 @@
-"""What characters remember, in tables of their own: written, changed with a journal, and read with what is new."""
+"""What characters remember, in tables of their own, and their memories kept at hand between recalls."""
 
 from __future__ import annotations
 
+import threading
+from collections import OrderedDict
 from collections.abc import Collection, Mapping, Sequence
 from typing import Any, NamedTuple
 
@@ -10,26 +12,20 @@ from numpy.typing import NDArray
 from sqlalchemy import ColumnElement, func, or_, select
 
 from novelgen.characters.memory import CharacterChange, CharacterChangeKind, CharacterMemory, GamePosition
+from novelgen.characters.mind import Mind
+from novelgen.characters.relevance import unit_rows
 from novelgen.errors import UnknownMemoryError, UserInputError
-from runtime.storage.memory.rows import text_hash
+from runtime.storage.chunks import text_hash
+from runtime.storage.journal import Change, Journal, memory_change
 from runtime.storage.projects import CounterRepository
 from runtime.storage.session import AnyRow, Repository
-from runtime.storage.tables import (
-    ALIASES,
-    CHARACTER_CHANGES,
-    CHARACTER_MEMORIES,
-    CHARACTER_SECRETS,
-    DISPOSITION_CHANGES,
-    ENTITIES,
-)
+from runtime.storage.tables import ALIASES, CHARACTER_MEMORIES, CHARACTER_SECRETS, DISPOSITION_CHANGES, ENTITIES
 
 Vector = NDArray[np.float32]
 
 _STORED_TYPE = np.dtype("<f4")
 
 _FIELDS = tuple(CharacterMemory.model_fields)
-
-_JOURNALED = tuple(name for name in _FIELDS if name not in ("memory_id", "character_id", "created_at"))
 
 
 class MemoryVector(NamedTuple):
@@ -135,11 +131,10 @@ class CharacterMemoryRepository(Repository):
 
     def ids_by_name(self, names: Sequence[str], keys: Sequence[str]) -> dict[str, str]:
         """Return the id of each name that exactly one character bears; of an id itself the id."""
-        characters = select(ENTITIES.c.entity_id, ENTITIES.c.name_key).where(
-            self._session.owns(ENTITIES), ENTITIES.c.entity_type == "character"
-        )
-        rows = self._session.rows(
-            characters.where(or_(ENTITIES.c.name_key.in_(list(keys)), ENTITIES.c.entity_id.in_(list(names))))
+        rows = self._session.select(
+            [ENTITIES.c.entity_id, ENTITIES.c.name_key],
+            ENTITIES.c.entity_type == "character",
+            or_(ENTITIES.c.name_key.in_(list(keys)), ENTITIES.c.entity_id.in_(list(names))),
         )
         known = {row.entity_id for row in rows}
         bearers: dict[str, set[str]] = {}
@@ -168,10 +163,12 @@ class CharacterMemoryRepository(Repository):
 
     def names(self) -> dict[str, str]:
         """Return the display names of all characters by id."""
-        statement = select(ENTITIES.c.entity_id, ENTITIES.c.name).where(
-            self._session.owns(ENTITIES), ENTITIES.c.entity_type == "character"
-        )
-        return {row.entity_id: row.name for row in self._session.rows(statement)}
+        return {
+            row.entity_id: row.name
+            for row in self._session.select(
+                [ENTITIES.c.entity_id, ENTITIES.c.name], ENTITIES.c.entity_type == "character"
+            )
+        }
 
     def add(self, memories: Sequence[CharacterMemory], vectors: Mapping[str, MemoryVector] | None = None) -> None:
         """Store new memories."""
@@ -185,14 +182,12 @@ class CharacterMemoryRepository(Repository):
         """Store vectors of memories whose content is still the one that was embedded."""
         changed = self._next_revision()
         for memory_id, (content, vector) in vectors.items():
-            self._session.run(
-                CHARACTER_MEMORIES.update()
-                .where(
-                    self._session.owns(CHARACTER_MEMORIES),
-                    CHARACTER_MEMORIES.c.memory_id == memory_id,
-                    CHARACTER_MEMORIES.c.content_hash == text_hash(content),
-                )
-                .values(changed=changed, **_vector_columns(vector))
+            self._session.update(
+                CHARACTER_MEMORIES,
+                CHARACTER_MEMORIES.c.memory_id == memory_id,
+                CHARACTER_MEMORIES.c.content_hash == text_hash(content),
+                changed=changed,
+                **_vector_columns(vector),
             )
 
     def change(
@@ -206,63 +201,38 @@ class CharacterMemoryRepository(Repository):
     ) -> CharacterChange:
         """Add and change memories of a character, and write down how to undo it."""
         given = vectors or {}
-        images: list[dict[str, Any]] = [{"memory_id": each.memory_id, "before": None} for each in added]
         self.add(added, given)
         revision = self._session.revision()
         for before, after in changed:
-            images.append({"memory_id": after.memory_id, **_difference(before, after)})
             self._update(before, after, revision, given.get(after.memory_id))
-        values = {
-            "project_id": self._session.project_id,
-            "character_id": character_id,
-            "kind": kind,
-            "created_at": self._session.now(),
-            "changed_rows": images,
-        }
-        statement = CHARACTER_CHANGES.insert().values(**values).returning(CHARACTER_CHANGES)
-        return _change(self._session.connection.execute(statement).one())
+        rows = [memory_change(None, each) for each in added] + [memory_change(*each) for each in changed]
+        return _change(Journal(self._session).keep(kind, character_id, "", rows, subject="character"), character_id)
 
     def changes(self, character_id: str) -> list[CharacterChange]:
         """Return what was done to a character's memories, the oldest first, undone changes included."""
-        statement = (
-            select(CHARACTER_CHANGES)
-            .where(self._session.owns(CHARACTER_CHANGES), CHARACTER_CHANGES.c.character_id == character_id)
-            .order_by(CHARACTER_CHANGES.c.row_id)
-        )
-        return [_change(row) for row in self._session.rows(statement)]
+        changes = Journal(self._session).list_all("character", entity_ids=self._parts_of(character_id))
+        return [_change(each, character_id) for each in changes]
 
     def undo(self, character_id: str, change_id: int | None = None) -> CharacterChange:
         """Put a character's memories back as they were before a change; what it added is deleted."""
-        revision = self._next_revision()
-        row = self._standing(character_id, change_id)
-        restored: list[tuple[CharacterMemory, CharacterMemory]] = []
-        for image in row.changed_rows:
-            now = self._stored(image["memory_id"])
-            if image["before"] is None:
-                after = now.model_copy(update={"status": "deleted"})
-            else:
-                self._require_unchanged(now, image)
-                restored_fields = {**now.model_dump(), **image["before"]}
-                after = CharacterMemory.model_validate(restored_fields)
-            restored.append((now, after))
-        for before, after in restored:
-            self._update(before, after, revision, None)
-        self._session.run(
-            CHARACTER_CHANGES.update()
-            .where(CHARACTER_CHANGES.c.row_id == row.row_id)
-            .values(undone_at=self._session.now())
-        )
-        statement = select(CHARACTER_CHANGES).where(CHARACTER_CHANGES.c.row_id == row.row_id)
-        return _change(self._session.connection.execute(statement).one())
+        journal = Journal(self._session)
+        own = self.changes(character_id)
+        if change_id is None:
+            change_id = next((each.change_id for each in reversed(own) if each.undone_at is None), None)
+            if change_id is None:
+                raise UserInputError(f"nothing of {character_id!r} is left to undo")
+        elif change_id not in {each.change_id for each in own}:
+            raise UserInputError(f"{character_id!r} has no change {change_id!r}; list the changes to find its number")
+        return _change(journal.undo(change_id), character_id)
+
+    def _parts_of(self, character_id: str) -> list[str]:
+        """Return a character's id, and those of who became part of it."""
+        survivors = Journal(self._session).survivors()
+        return [character_id, *(gone for gone, survivor in survivors.items() if survivor == character_id)]
 
     def list_project(self) -> list[CharacterMemory]:
         """Return the memories of all characters in the order of storing, deleted ones too."""
-        statement = (
-            select(CHARACTER_MEMORIES)
-            .where(self._session.owns(CHARACTER_MEMORIES))
-            .order_by(CHARACTER_MEMORIES.c.row_id)
-        )
-        return [_memory(row) for row in self._session.own(self._session.rows(statement))]
+        return [_memory(row) for row in self._session.select(CHARACTER_MEMORIES, order=[CHARACTER_MEMORIES.c.row_id])]
 
     def count(self) -> int:
         """Return how many memories all characters have, without deleted ones."""
@@ -295,51 +265,17 @@ class CharacterMemoryRepository(Repository):
     def _deleted(self, memory_ids: Collection[str]) -> set[str]:
         if not memory_ids:
             return set()
-        statement = select(CHARACTER_MEMORIES.c.memory_id).where(
-            self._session.owns(CHARACTER_MEMORIES),
-            self._session.among(CHARACTER_MEMORIES.c.memory_id, memory_ids),
-            CHARACTER_MEMORIES.c.status == "deleted",
+        return set(
+            self._session.values(
+                CHARACTER_MEMORIES.c.memory_id,
+                self._session.among(CHARACTER_MEMORIES.c.memory_id, memory_ids),
+                CHARACTER_MEMORIES.c.status == "deleted",
+            )
         )
-        return set(self._session.connection.scalars(statement))
 
     def _next_revision(self) -> int:
         self._session.touch()
         return self._session.revision()
-
-    def _stored(self, memory_id: str) -> CharacterMemory:
-        statement = select(CHARACTER_MEMORIES).where(
-            self._session.owns(CHARACTER_MEMORIES), CHARACTER_MEMORIES.c.memory_id == memory_id
-        )
-        row = self._session.connection.execute(statement).one_or_none()
-        if row is None:
-            raise UserInputError(f"memory {memory_id!r} is gone; nothing was undone")
-        return _memory(row)
-
-    def _standing(self, character_id: str, change_id: int | None) -> AnyRow:
-        conditions = [self._session.owns(CHARACTER_CHANGES), CHARACTER_CHANGES.c.character_id == character_id]
-        if change_id is None:
-            conditions.append(CHARACTER_CHANGES.c.undone_at.is_(None))
-        else:
-            conditions.append(CHARACTER_CHANGES.c.row_id == change_id)
-        statement = select(CHARACTER_CHANGES).where(*conditions).order_by(CHARACTER_CHANGES.c.row_id.desc())
-        row = self._session.connection.execute(statement.limit(1)).one_or_none()
-        if row is None:
-            raise UserInputError(
-                f"{character_id!r} has no change {change_id!r}; list the changes to find its number"
-                if change_id is not None
-                else f"nothing of {character_id!r} is left to undo"
-            )
-        if row.undone_at is not None:
-            raise UserInputError(f"change {change_id!r} is undone already; list the changes to find another one")
-        return row
-
-    def _require_unchanged(self, now: CharacterMemory, image: Mapping[str, Any]) -> None:
-        current = now.model_dump(mode="json")
-        for name, value in image["after"].items():
-            if current[name] != value:
-                raise UserInputError(
-                    f"memory {now.memory_id!r} changed since ({name} is {current[name]!r}); undo what came after first"
-                )
 
     def _update(
         self, before: CharacterMemory, after: CharacterMemory, revision: int, vector: MemoryVector | None
@@ -350,11 +286,7 @@ class CharacterMemoryRepository(Repository):
         elif before.content != after.content:
             # What was embedded is another text.
             values |= _vector_columns(None)
-        self._session.run(
-            CHARACTER_MEMORIES.update()
-            .where(self._session.owns(CHARACTER_MEMORIES), CHARACTER_MEMORIES.c.memory_id == after.memory_id)
-            .values(**values)
-        )
+        self._session.update(CHARACTER_MEMORIES, CHARACTER_MEMORIES.c.memory_id == after.memory_id, **values)
 
     def _values(self, memory: CharacterMemory, revision: int) -> dict[str, Any]:
         return memory.model_dump() | {
@@ -375,18 +307,107 @@ def _memory(row: AnyRow) -> CharacterMemory:
     return CharacterMemory.model_construct(**{name: getattr(row, name) for name in _FIELDS})
 
 
-def _difference(before: CharacterMemory, after: CharacterMemory) -> dict[str, dict[str, Any]]:
-    old, new = (each.model_dump(mode="json", include=set(_JOURNALED)) for each in (before, after))
-    names = [name for name in _JOURNALED if old[name] != new[name]]
-    return {"before": {name: old[name] for name in names}, "after": {name: new[name] for name in names}}
-
-
-def _change(row: AnyRow) -> CharacterChange:
+def _change(change: Change, character_id: str) -> CharacterChange:
     return CharacterChange(
-        change_id=row.row_id,
-        kind=row.kind,
-        character_id=row.character_id,
-        memory_ids=[each["memory_id"] for each in row.changed_rows],
-        created_at=row.created_at,
-        undone_at=row.undone_at,
+        change_id=change.change_id,
+        kind=change.kind,
+        character_id=character_id,
+        memory_ids=[row.key["memory_id"] for row in change.rows],
+        created_at=change.created_at,
+        undone_at=change.undone_at,
     )
+
+
+MAX_MINDS = 64
+"""Characters whose memories stay at hand: 3,000 memories of 384 dimensions are 5 MB of vectors."""
+
+
+class _Kept(NamedTuple):
+    mind: Mind
+    state: MindState
+    model: str | None
+
+
+class MindCache:
+    """Keeps minds, each for one project, character and embedding model; safe to share between threads.
+
+    The database is asked each time whether something was written, so that what other programs write is seen at once.
+    """
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._kept: OrderedDict[tuple[str, str], _Kept] = OrderedDict()
+
+    def mind(self, stored: CharacterMemoryRepository, character_id: str, *, model: str | None) -> Mind:
+        """Return the memories of a character as the transaction of those stored sees them."""
+        key = (stored.project_id, character_id)
+        state = stored.state(character_id)
+        with self._lock:
+            kept = self._kept.get(key)
+        if kept is not None and kept.model == model and kept.state == state:
+            mind = kept.mind
+        else:
+            mind = self._followed(stored, character_id, kept, state, model)
+        with self._lock:
+            self._kept[key] = _Kept(mind, state, model)
+            self._kept.move_to_end(key)
+            while len(self._kept) > MAX_MINDS:
+                self._kept.popitem(last=False)
+        return mind
+
+    def clear(self) -> None:
+        """Let go of everything."""
+        with self._lock:
+            self._kept.clear()
+
+    def _followed(
+        self,
+        stored: CharacterMemoryRepository,
+        character_id: str,
+        kept: _Kept | None,
+        state: MindState,
+        model: str | None,
+    ) -> Mind:
+        if kept is not None and kept.model == model:
+            new = stored.read(character_id, model=model, changed_after=kept.state.changed)
+            mind = _patched(kept.mind, new)
+            # Fewer or more than there should be: a merge or its undo moved some from or to somebody else.
+            if len(mind) == state.memories:
+                return mind
+        return _patched(_EMPTY, stored.read(character_id, model=model))
+
+
+_EMPTY = Mind([], np.zeros((0, 0), dtype=np.float32), np.zeros(0, dtype=bool))
+
+
+def _patched(mind: Mind, new: StoredMemories) -> Mind:
+    """Return a mind with memories that are new or changed."""
+    if not new.memories:
+        return mind
+    memories: list[CharacterMemory] = list(mind.memories)
+    vectors, has_vector = _room_for(mind, new)
+    for memory in new.memories:
+        place = mind.place(memory.memory_id)
+        if place < 0:
+            place = len(memories)
+            memories.append(memory)
+        else:
+            memories[place] = memory
+        vector = new.vectors.get(memory.memory_id)
+        # A model that changed its dimension under the same name: what it made before is of no use.
+        has_vector[place] = vector is not None and vector.shape == vectors.shape[1:]
+        if vector is not None and has_vector[place]:
+            vectors[place] = unit_rows(vector)[0]
+    return Mind(memories, vectors, has_vector)
+
+
+def _room_for(mind: Mind, new: StoredMemories) -> tuple[Vector, np.ndarray[tuple[int], np.dtype[np.bool_]]]:
+    added = sum(mind.place(each.memory_id) < 0 for each in new.memories)
+    latest = next(reversed(new.vectors.values()), None)
+    dimension = mind.vectors.shape[1] or (0 if latest is None else len(latest))
+    vectors = np.zeros((len(mind) + added, dimension), dtype=np.float32)
+    has_vector = np.zeros(len(mind) + added, dtype=bool)
+    if mind.vectors.shape[1]:
+        vectors[: len(mind)] = mind.vectors
+        has_vector[: len(mind)] = mind.has_vector
+    return vectors, has_vector

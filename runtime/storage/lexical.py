@@ -15,10 +15,9 @@ from sqlalchemy import ColumnElement, TextClause, case, func, select, text
 
 from novelgen.language.language import CJK_RANGES, is_cjk
 from novelgen.models.memory import CONTENT_TYPES
-from runtime.storage.cuts import filter_conditions
-from runtime.storage.entity.entities import with_masks
+from runtime.storage.entities import with_masks
 from runtime.storage.records import LexicalHit, MemoryFilter
-from runtime.storage.session import Repository, StorageSession, parsed_integers
+from runtime.storage.session import Repository, StorageSession, filter_conditions, parsed_integers
 from runtime.storage.tables import CHUNKS, PROJECTS
 
 LONGEST_CHINESE_TERM = 4

@@ -14,12 +14,11 @@ from novelgen.models.entity import Entity
 from novelgen.models.memory import BOOK, Attachment, StoryMemoryChunk, chapter_of_target, chapter_target
 from novelgen.models.position import END_OF_STORY
 from novelgen.nearest import nearest_names
-from runtime.storage.cuts import linked_rows, story_order, unconsolidated
-from runtime.storage.entity.entities import EntityRepository
-from runtime.storage.memory.lexical import searchable_text
-from runtime.storage.memory.memories import MemoryRepository
-from runtime.storage.memory.writer import ChunkWriter, link_rows, require_not_consolidated
-from runtime.storage.session import AnyRow, Repository, StorageSession
+from runtime.storage.chunks import ChunkWriter, require_not_consolidated
+from runtime.storage.entities import EntityRepository
+from runtime.storage.lexical import searchable_text
+from runtime.storage.memories import MemoryRepository
+from runtime.storage.session import AnyRow, Repository, StorageSession, linked_rows, story_order, unconsolidated
 from runtime.storage.tables import CHUNK_ENTITIES, CHUNKS, SCENES
 
 SHOWN_NAMES = 3
@@ -87,6 +86,7 @@ _ROW = (
     CHUNKS.c.attached,
     CHUNKS.c.detached,
     CHUNKS.c.origin,
+    CHUNKS.c.tags,
 )
 
 
@@ -170,18 +170,14 @@ class AttachmentRepository(Repository):
         entities = [one.entity for one in EntityRepository(self._session).list_all()]
         names = [name for one in entities if one.entity_id == entity_id for name in one.names()]
         finder, resolver = NameFinder(names), NameResolver(entities)
-        statement = (
-            select(CHUNKS.c.chunk_id, CHUNKS.c.content, CHUNKS.c.short, CHUNKS.c.detached)
-            .where(
-                self._session.owns(CHUNKS),
-                CHUNKS.c.status == "active",
-                unconsolidated(self._session.project_id, END_OF_STORY),
-                CHUNKS.c.row_id.not_in(linked_rows(self._session.project_id, [entity_id])),
-            )
-            .order_by(*story_order(CHUNKS), CHUNKS.c.row_id)
-        )
         found = []
-        for row in self._session.rows(statement):
+        for row in self._session.select(
+            [CHUNKS.c.chunk_id, CHUNKS.c.content, CHUNKS.c.short, CHUNKS.c.detached],
+            CHUNKS.c.status == "active",
+            unconsolidated(self._session.project_id, END_OF_STORY),
+            CHUNKS.c.row_id.not_in(linked_rows(self._session.project_id, [entity_id])),
+            order=[*story_order(CHUNKS), CHUNKS.c.row_id],
+        ):
             text = searchable_text(row.content, row.short)
             is_named = finder.find(text) and entity_id in resolver.entity_ids_in(text)
             if is_named and entity_id not in row.detached:
@@ -203,12 +199,11 @@ class AttachmentRepository(Repository):
 
     def _write(self, row: AnyRow, by_hand: _ByHand) -> None:
         require_not_consolidated(self._session, row.row_id, row.chunk_id)
-        ChunkWriter(self._session).withdraw_consolidations([row.row_id])
+        writer = ChunkWriter(self._session)
+        writer.withdraw_consolidations([row.row_id])
         values = {"attached": list(by_hand.attached), "detached": list(by_hand.detached)}
-        self._session.run(CHUNKS.update().where(CHUNKS.c.row_id == row.row_id).values(**values))
-        self._session.run(CHUNK_ENTITIES.delete().where(CHUNK_ENTITIES.c.chunk_row_id == row.row_id))
-        whole = {**row._mapping, **values}
-        self._session.insert(CHUNK_ENTITIES, link_rows(self._session.project_id, row.row_id, whole))
+        self._session.update(CHUNKS, CHUNKS.c.row_id == row.row_id, **values)
+        writer.relink([{**row._mapping, **values}])
 
     def _rows(self, memory_ids: Sequence[str]) -> list[AnyRow]:
         """Rows by chunk_id, else by source_id, each once, in the order given."""

@@ -6,37 +6,42 @@ from collections.abc import Sequence
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import ColumnElement, Select, func, or_, select, tuple_
+from sqlalchemy import ColumnElement, or_, tuple_
 
 from novelgen.errors import UnknownMemoryError
 from novelgen.models.memory import ContentType, StoryMemoryChunk
 from novelgen.models.position import END_OF_STORY, StoryPosition
-from runtime.storage.cuts import (
+from runtime.storage.chunks import (
+    CHUNK_COLUMNS,
+    IN_ORDER,
+    ChunkWriter,
+    chunk_of,
+    entities_linked,
+    note_values,
+    require_not_consolidated,
+    stored_memories,
+    superseded_by,
+    text_values,
+)
+from runtime.storage.entities import with_masks
+from runtime.storage.projects import CounterRepository
+from runtime.storage.records import MemoryEdit, MemoryFilter, MemoryStatus, StoredMemory
+from runtime.storage.session import (
+    AnyRow,
+    Repository,
+    batches,
     before,
     filter_conditions,
     linked_to,
     scene_ids_at,
-    story_order,
     unconsolidated,
     visible,
 )
-from runtime.storage.entity.entities import with_masks
-from runtime.storage.memory.lexical import index_tokens, searchable_text
-from runtime.storage.memory.rows import (
-    CHUNK_SELECT,
-    STORED_SELECT,
-    chunk_of,
-    chunk_values,
-    entities_linked,
-    stored_memories_of,
-    superseded_by,
-    text_hash,
-)
-from runtime.storage.memory.writer import ChunkWriter, require_not_consolidated
-from runtime.storage.projects import CounterRepository
-from runtime.storage.records import MemoryEdit, MemoryFilter, MemoryStatus, StoredMemory
-from runtime.storage.session import AnyRow, Repository, batches
 from runtime.storage.tables import CHUNKS
+
+_NEWEST_FIRST = (CHUNKS.c.chapter_index.desc().nulls_last(), CHUNKS.c.scene_index.desc().nulls_last())
+
+_INDEXABLE = (CHUNKS.c.status == "active", CHUNKS.c.is_indexed)
 
 MAX_RECENT = 50
 """So many important memories are read as the newest ones."""
@@ -51,8 +56,7 @@ class AuthorMemories(Repository):
 
     def get(self, chunk_id: str) -> StoredMemory | None:
         """Return a memory whatever its status, or None when there is none of that id."""
-        rows = self._session.rows(STORED_SELECT.where(self._session.owns(CHUNKS), CHUNKS.c.chunk_id == chunk_id))
-        return next(iter(stored_memories_of(self._session, rows)), None)
+        return next(iter(stored_memories(self._session, CHUNKS.c.chunk_id == chunk_id)), None)
 
     def find(self, memory_id: str) -> StoredMemory | None:
         """Return a memory by its chunk_id, else the first in the story of that source_id, whatever its status.
@@ -62,13 +66,9 @@ class AuthorMemories(Repository):
         memory = self.get(memory_id)
         if memory is not None:
             return memory
-        named = STORED_SELECT.where(
-            self._session.owns(CHUNKS),
-            CHUNKS.c.source_id == memory_id,
-            unconsolidated(self._session.project_id, END_OF_STORY),
-        )
-        rows = self._session.rows(named.order_by(*story_order(CHUNKS), CHUNKS.c.row_id).limit(1))
-        return next(iter(stored_memories_of(self._session, rows)), None)
+        as_brought = unconsolidated(self._session.project_id, END_OF_STORY)
+        found = stored_memories(self._session, CHUNKS.c.source_id == memory_id, as_brought, limit=1)
+        return next(iter(found), None)
 
     def queue_up(self) -> None:
         """Count a write before anything is read: until the transaction ends no other writer changes the project."""
@@ -76,24 +76,17 @@ class AuthorMemories(Repository):
 
     def notes_in_slot(self, slot_type: str, *, as_of: StoryPosition = END_OF_STORY) -> list[StoredMemory]:
         """Return the active notes of a slot that lie before a position, in story order: the last one holds."""
-        statement = STORED_SELECT.where(
-            self._session.owns(CHUNKS),
-            CHUNKS.c.slot_type == slot_type,
-            CHUNKS.c.content_type == "note",
-            CHUNKS.c.status == "active",
-            before(as_of, CHUNKS),
-        )
-        rows = self._session.rows(statement.order_by(*story_order(CHUNKS), CHUNKS.c.row_id))
-        return stored_memories_of(self._session, rows)
+        is_note = (CHUNKS.c.slot_type == slot_type, CHUNKS.c.content_type == "note", CHUNKS.c.status == "active")
+        return stored_memories(self._session, *is_note, before(as_of, CHUNKS))
 
     def unknown_sources(self, source_ids: Sequence[str], *, as_of: StoryPosition) -> list[str]:
         """Return those of some source_ids that no memory before a position has, sorted."""
         if not source_ids:
             return []
-        statement = select(CHUNKS.c.source_id).where(
-            self._session.owns(CHUNKS), self._session.among(CHUNKS.c.source_id, source_ids), before(as_of, CHUNKS)
+        named = self._session.among(CHUNKS.c.source_id, source_ids)
+        return sorted(
+            set(source_ids).difference(self._session.values(CHUNKS.c.source_id, named, before(as_of, CHUNKS)))
         )
-        return sorted(set(source_ids) - set(self._session.connection.scalars(statement)))
 
     def require(self, chunk_id: str) -> StoredMemory:
         """Return a memory whatever its status."""
@@ -157,13 +150,8 @@ class AuthorMemories(Repository):
             changes["span_start"], changes["span_end"] = (None, None) if span == "none" else span
         if changes.get("content", old["content"]) != old["content"]:
             changes.setdefault("short", None)
-        content, short = changes.get("content", old["content"]), changes.get("short", old["short"])
-        changes |= {
-            "origin": "author",
-            "content_hash": text_hash(content, short),
-            "term_count": len(index_tokens(searchable_text(content, short))),
-        }
-        ChunkWriter(self._session).update(old, changes)
+        changes |= {"origin": "author", **text_values({**old, **changes})}
+        ChunkWriter(self._session).update([(old, changes)])
         return self.require(chunk_id)
 
     def pin(self, chunk_id: str) -> StoredMemory:
@@ -192,34 +180,15 @@ class AuthorMemories(Repository):
 
     def _set(self, chunk_id: str, values: dict[str, Any]) -> StoredMemory:
         self._session.touch()
-        ChunkWriter(self._session).update(self._changeable(chunk_id), values)
+        ChunkWriter(self._session).update([(self._changeable(chunk_id), values)])
         return self.require(chunk_id)
 
     def _changeable(self, chunk_id: str) -> dict[str, Any]:
-        row = (
-            self._session.connection.execute(
-                select(CHUNKS).where(self._session.owns(CHUNKS), CHUNKS.c.chunk_id == chunk_id)
-            )
-            .mappings()
-            .one_or_none()
-        )
+        row = self._session.one(CHUNKS, CHUNKS.c.chunk_id == chunk_id)
         if row is None:
             raise _unknown(self._session.project_id, chunk_id)
-        require_not_consolidated(self._session, row["row_id"], chunk_id)
-        return dict(row)
-
-
-def note_values(note: StoryMemoryChunk, scene_id: str | None) -> dict[str, Any]:
-    """Return a memory that no scene brought as the columns of its row."""
-    return chunk_values(note, note.entities_mentioned) | {
-        "scene_id": scene_id,
-        "from_scene": False,
-        "chapter_index": note.chapter_index,
-        "scene_index": note.scene_index,
-        "created_at": note.created_at,
-        "status": "active",
-        "pinned": False,
-    }
+        require_not_consolidated(self._session, row.row_id, chunk_id)
+        return dict(row._mapping)
 
 
 def _unknown(project_id: str, chunk_id: str) -> UnknownMemoryError:
@@ -237,35 +206,25 @@ class MemoryRepository(AuthorMemories):
 
     Every memory that is read for a position has `superseded_by` set where something before that position
     replaced it. Banned and deleted ones are read by `get` and `list_matching` alone. Consolidated memories are
-    read in the place of their sources (see `memory_cuts`).
+    read in the place of their sources (see `session.visible`).
     """
 
     def list_matching(
         self, memory_filter: MemoryFilter | None = None, *, limit: int | None = None
     ) -> list[StoredMemory]:
         """Return memories in story order with what the author decided about them."""
-        statement = (
-            STORED_SELECT.where(*self._conditions(memory_filter))
-            .order_by(*story_order(CHUNKS), CHUNKS.c.row_id)
-            .limit(limit)
-        )
-        return stored_memories_of(self._session, self._session.own(self._session.rows(statement)))
+        return stored_memories(self._session, *self._conditions(memory_filter), limit=limit)
 
     def count(self, memory_filter: MemoryFilter | None = None) -> int:
         """Return how many memories fit a filter."""
-        conditions = self._conditions(memory_filter)
-        return self._session.connection.execute(
-            select(func.count()).select_from(CHUNKS).where(*conditions)
-        ).scalar_one()
+        return self._session.count(CHUNKS, *self._conditions(memory_filter))
 
     def by_ids(
         self, chunk_ids: Sequence[str], *, as_of: StoryPosition = END_OF_STORY, with_sources: bool = False
     ) -> list[StoryMemoryChunk]:
         """Return the active memories before a position in the order asked; the others are left out."""
         cut = before(as_of, CHUNKS) if with_sources else visible(self._session.project_id, as_of)
-        wanted = self._session.among(CHUNKS.c.chunk_id, chunk_ids)
-        found = self._session.rows(self._active().where(cut, wanted))
-        rows = {row.chunk_id: row for row in found}
+        rows = {row.chunk_id: row for row in self._active(cut, self._session.among(CHUNKS.c.chunk_id, chunk_ids))}
         ordered = [rows[chunk_id] for chunk_id in dict.fromkeys(chunk_ids) if chunk_id in rows]
         return self._chunks(ordered, as_of)
 
@@ -288,14 +247,8 @@ class MemoryRepository(AuthorMemories):
 
     def filtered_ids(self, memory_filter: MemoryFilter | None = None, *, limit: int | None = None) -> list[str]:
         """Return the chunk ids that fit a filter, newest in the story first."""
-        chapter, scene = CHUNKS.c.chapter_index, CHUNKS.c.scene_index
-        statement = (
-            select(CHUNKS.c.chunk_id)
-            .where(*self._conditions(memory_filter))
-            .order_by(chapter.desc().nulls_last(), scene.desc().nulls_last(), CHUNKS.c.row_id)
-            .limit(limit)
-        )
-        return list(self._session.connection.scalars(statement))
+        order = (*_NEWEST_FIRST, CHUNKS.c.row_id)
+        return self._session.values(CHUNKS.c.chunk_id, *self._conditions(memory_filter), order=order, limit=limit)
 
     def by_entities(
         self,
@@ -309,24 +262,24 @@ class MemoryRepository(AuthorMemories):
         if not entity_ids:
             return []
         wanted = with_masks(self._session, MemoryFilter(as_of=as_of, entities=list(entity_ids)))
-        statement = self._visible(as_of).where(linked_to(self._session.project_id, wanted.entities))
-        return self._weighty(statement, as_of, content_types, limit)
+        linked = linked_to(self._session.project_id, wanted.entities)
+        order = (CHUNKS.c.importance.desc(), *_NEWEST_FIRST, CHUNKS.c.row_id)
+        rows = self._active(self._visible(as_of), linked, *_of_types(content_types), order=order, limit=limit)
+        return self._chunks(rows, as_of)
 
     def recent_high_signal(
         self, *, as_of: StoryPosition = END_OF_STORY, min_importance: int = 7
     ) -> list[StoryMemoryChunk]:
         """Return important memories and notes, the newest in the story first."""
-        chapter, scene = CHUNKS.c.chapter_index, CHUNKS.c.scene_index
-        statement = (
-            self._visible(as_of)
+        rows = self._active(
+            self._visible(as_of),
             # + 0 keeps SQLite from reading all that is important by its index: the newest few are wanted.
-            .where(CHUNKS.c.importance + 0 >= min_importance, CHUNKS.c.content_type.in_(("memory", "note")))
-            .order_by(
-                chapter.desc().nulls_last(), scene.desc().nulls_last(), CHUNKS.c.importance.desc(), CHUNKS.c.row_id
-            )
-            .limit(MAX_RECENT)
+            CHUNKS.c.importance + 0 >= min_importance,
+            CHUNKS.c.content_type.in_(("memory", "note")),
+            order=(*_NEWEST_FIRST, CHUNKS.c.importance.desc(), CHUNKS.c.row_id),
+            limit=MAX_RECENT,
         )
-        return self._chunks(self._session.rows(statement), as_of)
+        return self._chunks(rows, as_of)
 
     def of_scenes(
         self,
@@ -343,16 +296,15 @@ class MemoryRepository(AuthorMemories):
         for batch in batches(sorted(set(places))):
             # SQLite finds no pair by its index, but chapters.
             chapters = sorted({chapter for chapter, _ in batch})
-            statement = CHUNK_SELECT.where(
-                self._session.owns(CHUNKS),
+            rows += self._session.select(
+                CHUNK_COLUMNS,
                 CHUNKS.c.status.in_(statuses),
                 cut(self._session.project_id, as_of),
                 CHUNKS.c.chapter_index.in_(chapters),
                 tuple_(CHUNKS.c.chapter_index, CHUNKS.c.scene_index).in_(batch),
-            ).order_by(*story_order(CHUNKS), CHUNKS.c.row_id)
-            if content_types:
-                statement = statement.where(CHUNKS.c.content_type.in_(content_types))
-            rows += self._session.rows(statement)
+                *_of_types(content_types),
+                order=IN_ORDER,
+            )
         return self._chunks(rows, as_of)
 
     def by_source_ids(
@@ -365,8 +317,7 @@ class MemoryRepository(AuthorMemories):
         if not source_ids:
             return {}
         wanted = self._session.among(CHUNKS.c.source_id, source_ids)
-        statement = self._active().where(before(as_of, CHUNKS), wanted, ~CHUNKS.c.is_consolidated)
-        rows = self._session.rows(statement.order_by(*story_order(CHUNKS), CHUNKS.c.row_id))
+        rows = self._active(before(as_of, CHUNKS), wanted, ~CHUNKS.c.is_consolidated, order=IN_ORDER)
         found: dict[str, StoryMemoryChunk] = {}
         for chunk in self._chunks(rows, as_of):
             found.setdefault(chunk.source_id or chunk.chunk_id, chunk)
@@ -374,33 +325,23 @@ class MemoryRepository(AuthorMemories):
 
     def index_ids(self) -> set[str]:
         """Return the ids of all active memories that the vector index must hold, no more, no less."""
-        statement = select(CHUNKS.c.chunk_id).where(*self._indexable())
-        return set(self._session.connection.scalars(statement))
+        return set(self._session.values(CHUNKS.c.chunk_id, *_INDEXABLE))
 
     def count_indexable(self) -> int:
         """Return how many `index_ids` there are."""
-        statement = select(func.count()).select_from(CHUNKS).where(*self._indexable())
-        return self._session.connection.execute(statement).scalar_one()
-
-    def _indexable(self) -> list[ColumnElement[bool]]:
-        return [self._session.owns(CHUNKS), CHUNKS.c.status == "active", CHUNKS.c.is_indexed]
+        return self._session.count(CHUNKS, *_INDEXABLE)
 
     def mark_read(self, chunk_ids: Sequence[str]) -> None:
         """Note that memories were read now; the story does not count as changed."""
-        self._session.run(
-            CHUNKS.update()
-            .where(self._session.owns(CHUNKS), self._session.among(CHUNKS.c.chunk_id, chunk_ids))
-            .values(last_accessed_at=self._session.now())
+        self._session.update(
+            CHUNKS, self._session.among(CHUNKS.c.chunk_id, chunk_ids), last_accessed_at=self._session.now()
         )
 
     def read_moments(self, chunk_ids: Sequence[str]) -> dict[str, datetime]:
         """Return when memories were last read, as `mark_read` noted; those without a note are left out."""
-        statement = select(CHUNKS.c.chunk_id, CHUNKS.c.last_accessed_at).where(
-            self._session.owns(CHUNKS),
-            self._session.among(CHUNKS.c.chunk_id, chunk_ids),
-            CHUNKS.c.last_accessed_at.is_not(None),
-        )
-        return {row.chunk_id: row.last_accessed_at for row in self._session.rows(statement)}
+        named = self._session.among(CHUNKS.c.chunk_id, chunk_ids)
+        moment = CHUNKS.c.last_accessed_at
+        return self._session.pairs(CHUNKS.c.chunk_id, moment, named, moment.is_not(None))
 
     def _successors(self, replaced: Sequence[StoryMemoryChunk], as_of: StoryPosition) -> dict[str, StoryMemoryChunk]:
         """Return what replaced each memory: where that has the same slot, the last of the slot."""
@@ -414,8 +355,7 @@ class MemoryRepository(AuthorMemories):
         if any(chunk.is_consolidated for chunk in replaced):
             # What replaced its sources names one of them; source_ids have no index, so all are read for it.
             found_by.append(among(CHUNKS.c.source_id, names))
-        statement = self._visible(as_of).where(or_(*found_by))
-        rows = self._session.rows(statement.order_by(*story_order(CHUNKS), CHUNKS.c.row_id))
+        rows = self._active(self._visible(as_of), or_(*found_by), order=IN_ORDER)
         found = self._chunks(rows, as_of)
         by_name = {each.source_id or each.chunk_id: each for each in found}
         last_of_slot = {each.slot_type: each for each in found if each.slot_type}
@@ -432,25 +372,17 @@ class MemoryRepository(AuthorMemories):
         wanted = with_masks(self._session, memory_filter or MemoryFilter())
         return filter_conditions(self._session.project_id, wanted)
 
-    def _weighty(
-        self, statement: Select[Any], as_of: StoryPosition, content_types: Sequence[ContentType], limit: int
-    ) -> list[StoryMemoryChunk]:
-        if content_types:
-            statement = statement.where(CHUNKS.c.content_type.in_(content_types))
-        chapter, scene = CHUNKS.c.chapter_index, CHUNKS.c.scene_index
-        ordered = statement.order_by(
-            CHUNKS.c.importance.desc(), chapter.desc().nulls_last(), scene.desc().nulls_last(), CHUNKS.c.row_id
-        )
-        return self._chunks(self._session.rows(ordered.limit(limit)), as_of)
+    def _visible(self, as_of: StoryPosition) -> ColumnElement[bool]:
+        return visible(self._session.project_id, as_of)
 
-    def _visible(self, as_of: StoryPosition) -> Select[Any]:
-        return self._active().where(visible(self._session.project_id, as_of))
-
-    def _active(self) -> Select[Any]:
-        return CHUNK_SELECT.where(self._session.owns(CHUNKS), CHUNKS.c.status == "active")
+    def _active(self, *conditions: ColumnElement[bool], **options: Any) -> Sequence[AnyRow]:
+        return self._session.select(CHUNK_COLUMNS, CHUNKS.c.status == "active", *conditions, **options)
 
     def _chunks(self, rows: Sequence[AnyRow], as_of: StoryPosition) -> list[StoryMemoryChunk]:
-        self._session.own(rows)
         replaced = superseded_by(self._session, rows, as_of)
         known = entities_linked(self._session, rows)
         return [chunk_of(row, replaced.get(row[0]), known) for row in rows]
+
+
+def _of_types(content_types: Sequence[ContentType]) -> list[ColumnElement[bool]]:
+    return [CHUNKS.c.content_type.in_(content_types)] if content_types else []

@@ -20,10 +20,9 @@ from novelgen.models.entity import (
     revealed_identity,
 )
 from novelgen.models.position import END_OF_STORY, StoryPosition, packed_place, story_place, unpacked_place
-from runtime.storage.cuts import before
 from runtime.storage.projects import CounterRepository
 from runtime.storage.records import EntityOrigin, MemoryFilter, StoredEntity
-from runtime.storage.session import AnyRow, Repository, StorageSession
+from runtime.storage.session import AnyRow, Repository, StorageSession, before
 from runtime.storage.tables import (
     ALIASES,
     CHARACTER_FILE_ALIASES,
@@ -148,8 +147,7 @@ class CharacterFileRepository(Repository):
     def aliases(self) -> set[AliasPair]:
         """Return the aliases that nobody but characters.json has brought."""
         table = CHARACTER_FILE_ALIASES
-        statement = select(table.c.entity_id, table.c.alias).where(self._session.owns(table))
-        return {(row.entity_id, row.alias) for row in self._session.rows(statement)}
+        return {(row.entity_id, row.alias) for row in self._session.select([table.c.entity_id, table.c.alias])}
 
     def withdraw(self, *, said: Iterable[AliasPair]) -> list[AliasPair]:
         """Take back what only an earlier characters.json had."""
@@ -204,36 +202,29 @@ class EntityRepository(Repository):
             self._session.insert(ENTITIES, [values | {"created_at": now, "updated_at": now}])
         elif stored.origin != "author" or origin == "author":
             changed = {} if stored.entity == entity else {"updated_at": now}
-            self._session.run(
-                ENTITIES.update().where(*_is(self._session.project_id, entity.entity_id)).values(**values, **changed)
-            )
+            self._session.update(ENTITIES, ENTITIES.c.entity_id == entity.entity_id, **values, **changed)
         adds_only = stored is not None and stored.origin == "author" and origin != "author"
         self._write_aliases(entity, by_author=origin == "author", adds_only=adds_only)
         CounterRepository(self._session).jump_over([entity.entity_id])
 
     def mark_updated(self, entity_id: str) -> None:
         """Note that something was said of an entity now that its card does not hold."""
-        self._session.run(
-            ENTITIES.update().where(*_is(self._session.project_id, entity_id)).values(updated_at=self._session.now())
-        )
+        self._session.update(ENTITIES, ENTITIES.c.entity_id == entity_id, updated_at=self._session.now())
 
     def remove(self, entity_id: str) -> None:
         """Delete an entity with its names; what else speaks of it stays."""
         self._session.touch()
-        self._session.run(ENTITIES.delete().where(*_is(self._session.project_id, entity_id)))
+        self._session.delete(ENTITIES, ENTITIES.c.entity_id == entity_id)
 
     def remove_aliases(self, entity_id: str, aliases: Sequence[str]) -> None:
         """Delete some of an entity's names; those that it does not have do not matter."""
         self._session.touch()
-        statement = ALIASES.delete().where(self._session.owns(ALIASES), ALIASES.c.entity_id == entity_id)
-        self._session.run(statement.where(ALIASES.c.alias.in_(list(aliases))))
+        self._session.delete(ALIASES, ALIASES.c.entity_id == entity_id, ALIASES.c.alias.in_(list(aliases)))
 
     def claim_aliases(self, entity_id: str, aliases: Sequence[str]) -> None:
         """Let some of an entity's names be the author's: they stay whatever a later reading lists."""
-        self._session.run(
-            ALIASES.update()
-            .where(self._session.owns(ALIASES), ALIASES.c.entity_id == entity_id, ALIASES.c.alias.in_(list(aliases)))
-            .values(by_author=True)
+        self._session.update(
+            ALIASES, ALIASES.c.entity_id == entity_id, ALIASES.c.alias.in_(list(aliases)), by_author=True
         )
 
     def is_spoken_of(self, entity_id: str) -> bool:
@@ -275,7 +266,7 @@ class EntityRepository(Repository):
         """Write down who an entity turns out to be; who made the entity does not count."""
         stored = self.get(entity_id)
         profile = {**(stored.entity.profile if stored else {}), SAME_AS: identity.model_dump()}
-        self._session.run(ENTITIES.update().where(*_is(self._session.project_id, entity_id)).values(profile=profile))
+        self._session.update(ENTITIES, ENTITIES.c.entity_id == entity_id, profile=profile)
 
     def all_names(self) -> list[tuple[str, str]]:
         """Return (entity_id, name) of every name and alias, for scanning texts."""
@@ -303,9 +294,8 @@ class EntityRepository(Repository):
 
     def author_aliases(self) -> dict[str, set[str]]:
         """Return for each entity that has any the aliases that an author wrote."""
-        statement = select(ALIASES.c.entity_id, ALIASES.c.alias).where(self._session.owns(ALIASES), ALIASES.c.by_author)
         found: dict[str, set[str]] = defaultdict(set)
-        for row in self._session.rows(statement):
+        for row in self._session.select([ALIASES.c.entity_id, ALIASES.c.alias], ALIASES.c.by_author):
             found[row.entity_id].add(row.alias)
         return found
 
@@ -324,9 +314,9 @@ class EntityRepository(Repository):
                 self._session.owns(ENTITIES), ENTITIES.c.entity_type.in_(entity_types)
             )
             names = names.where(ALIASES.c.entity_id.in_(typed))
-        aliases: dict[str, list[EntityAlias]] = defaultdict(list)
+        aliases: dict[str, list[AnyRow]] = defaultdict(list)
         for row in self._session.own(self._session.rows(names)):
-            aliases[row.entity_id].append(EntityAlias.model_validate(row, from_attributes=True))
+            aliases[row.entity_id].append(row)
         rows = self._session.own(self._session.rows(statement))
         stored = [_stored_entity(row, aliases[row.entity_id]) for row in rows]
         return sorted(stored, key=lambda one: (len(one.entity.entity_id), one.entity.entity_id))
@@ -364,7 +354,7 @@ def with_masks(session: StorageSession, memory_filter: MemoryFilter) -> MemoryFi
     if not memory_filter.entities:
         return memory_filter
     said = cast(ENTITIES.c.profile, Text).contains(f'"{SAME_AS}"')
-    rows = session.own(session.rows(select(ENTITIES).where(session.owns(ENTITIES), said)))
+    rows = session.select(ENTITIES, said)
     unmasked = [entity for row in rows if is_unmasked(entity := _stored_entity(row, []).entity, memory_filter.as_of)]
     wanted = list(memory_filter.entities)
     for shown in wanted:
@@ -376,10 +366,6 @@ def with_masks(session: StorageSession, memory_filter: MemoryFilter) -> MemoryFi
     return memory_filter.model_copy(update={"entities": wanted})
 
 
-def _is(project_id: str, entity_id: str) -> tuple[Any, Any]:
-    return ENTITIES.c.project_id == project_id, ENTITIES.c.entity_id == entity_id
-
-
 def _entity_values(project_id: str, entity: Entity, origin: EntityOrigin) -> dict[str, Any]:
     return entity.model_dump(exclude={"aliases"}) | {
         "project_id": project_id,
@@ -388,8 +374,13 @@ def _entity_values(project_id: str, entity: Entity, origin: EntityOrigin) -> dic
     }
 
 
-def _stored_entity(row: AnyRow, aliases: list[EntityAlias]) -> StoredEntity:
-    entity = Entity.model_validate(
-        {name: getattr(row, name) for name in Entity.model_fields if name != "aliases"} | {"aliases": aliases}
+def _stored_entity(row: AnyRow, aliases: Sequence[AnyRow]) -> StoredEntity:
+    fields = {name: getattr(row, name) for name in Entity.model_fields if name != "aliases"}
+    names = [EntityAlias.model_validate(each, from_attributes=True) for each in aliases]
+    return StoredEntity(
+        entity=Entity.model_validate(fields | {"aliases": names}),
+        origin=row.origin,
+        created_at=row.created_at,
+        updated_at=row.updated_at,
+        author_aliases=[each.alias for each in aliases if each.by_author],
     )
-    return StoredEntity(entity=entity, origin=row.origin, created_at=row.created_at, updated_at=row.updated_at)

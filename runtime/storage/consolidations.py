@@ -7,16 +7,14 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from pydantic import BaseModel, Field
-from sqlalchemy import Select, select
+from sqlalchemy import ColumnElement, Select, select
 
 from novelgen.errors import UnknownMemoryError
 from novelgen.memory.consolidation_rules import LiveMemory
 from novelgen.models.memory import StoryMemoryChunk
 from novelgen.models.position import END_OF_STORY
-from runtime.storage.cuts import linked_rows, story_order
-from runtime.storage.memory.rows import CHUNK_SELECT, chunk_of, chunk_values, superseded_by, text_hash
-from runtime.storage.memory.writer import ChunkWriter
-from runtime.storage.session import Repository
+from runtime.storage.chunks import CHUNK_COLUMNS, IN_ORDER, ChunkWriter, chunk_of, note_values, superseded_by, text_hash
+from runtime.storage.session import Repository, linked_rows, story_order
 from runtime.storage.tables import CHUNKS, CONSOLIDATION_SOURCES
 
 
@@ -30,21 +28,19 @@ class StoredConsolidation(BaseModel):
 class ConsolidationRepository(Repository):
     """Writes, reads and takes back consolidated memories.
 
-    The sources stay as they are, in SQL and in the index; `memory_cuts` decides which a read sees. `ChunkWriter`
+    The sources stay as they are, in SQL and in the index; `session.visible` decides which a read sees. `ChunkWriter`
     withdraws a consolidated memory by itself when a source changes, goes or moves.
     """
 
     def live(self) -> list[LiveMemory]:
         """Return the distilled memories that a read at the end of the story sees, in story order."""
-        conditions = (
-            self._session.owns(CHUNKS),
+        rows = self._session.select(
+            [*CHUNK_COLUMNS, CHUNKS.c.from_scene],
             CHUNKS.c.status == "active",
             CHUNKS.c.content_type == "memory",
             CHUNKS.c.row_id.not_in(_source_rows(self._session.project_id)),
+            order=IN_ORDER,
         )
-        statement = CHUNK_SELECT.add_columns(CHUNKS.c.from_scene).where(*conditions)
-        ordered = statement.order_by(*story_order(CHUNKS), CHUNKS.c.row_id)
-        rows = self._session.own(self._session.rows(ordered))
         replaced = superseded_by(self._session, rows, END_OF_STORY)
         return [
             LiveMemory(chunk=chunk_of(row, replaced.get(row.chunk_id)), is_authors=_is_authors(dict(row._mapping)))
@@ -58,38 +54,24 @@ class ConsolidationRepository(Repository):
         if rows is None or self._is_stored(chunk.chunk_id):
             return False
         last = rows[-1]
-        values = chunk_values(chunk, chunk.entities_mentioned) | {
-            "is_consolidated": True,
-            "scene_id": last["scene_id"],
-            "from_scene": False,
-            "chapter_index": last["chapter_index"],
-            "scene_index": last["scene_index"],
-            "created_at": chunk.created_at,
-            "status": "active",
-            "pinned": False,
-        }
-        ChunkWriter(self._session).insert([values])
+        place = {"chapter_index": last["chapter_index"], "scene_index": last["scene_index"]}
+        placed = chunk.model_copy(update=place | {"is_consolidated": True})
+        ChunkWriter(self._session).insert([note_values(placed, last["scene_id"])])
         self._link(chunk.chunk_id, rows)
         return True
 
     def list_all(self) -> list[StoredConsolidation]:
         """Return all consolidated memories in story order."""
         sources = self._source_ids()
-        statement = CHUNK_SELECT.where(
-            self._session.owns(CHUNKS), self._session.among(CHUNKS.c.chunk_id, sources)
-        ).order_by(*story_order(CHUNKS), CHUNKS.c.row_id)
-        rows = self._session.own(self._session.rows(statement))
+        rows = self._session.select(CHUNK_COLUMNS, self._session.among(CHUNKS.c.chunk_id, sources), order=IN_ORDER)
         return [StoredConsolidation(chunk=chunk_of(row), source_ids=sources[row.chunk_id]) for row in rows]
 
     def stands_for(self) -> dict[str, list[str]]:
         """Return, by chunk id of each consolidated memory, the source ids of what it stands for."""
         sources = self._source_ids()
         ids = [each for chunk_ids in sources.values() for each in chunk_ids]
-        statement = select(CHUNKS.c.chunk_id, CHUNKS.c.source_id).where(
-            self._session.owns(CHUNKS), self._session.among(CHUNKS.c.chunk_id, ids)
-        )
-        names = {row[0]: row[1] or row[0] for row in self._session.rows(statement)}
-        return {each: [names[source] for source in chunk_ids] for each, chunk_ids in sources.items()}
+        names = self._session.pairs(CHUNKS.c.chunk_id, CHUNKS.c.source_id, self._session.among(CHUNKS.c.chunk_id, ids))
+        return {each: [names[source] or source for source in chunk_ids] for each, chunk_ids in sources.items()}
 
     def undo(self, chunk_id: str) -> None:
         """Take a consolidated memory back; its sources are seen again."""
@@ -103,36 +85,30 @@ class ConsolidationRepository(Repository):
     def undo_all(self) -> list[str]:
         """Take all consolidated memories back and return their ids."""
         self._session.touch()
-        return self._take_back(self._session.owns(CHUNKS))
+        return self._take_back()
 
     def withdraw_linked(self, entity_ids: Sequence[str]) -> list[str]:
         """Take back what is linked to entities that are about to change; their sources are relinked alone."""
         return self._take_back(CHUNKS.c.row_id.in_(linked_rows(self._session.project_id, list(entity_ids))))
 
-    def _take_back(self, condition: Any) -> list[str]:
-        statement = select(CHUNKS).where(
-            self._session.owns(CHUNKS), CHUNKS.c.chunk_id.in_(_consolidated_ids(self._session.project_id)), condition
-        )
-        rows = self._session.connection.execute(statement.order_by(CHUNKS.c.row_id)).mappings().all()
-        ChunkWriter(self._session).remove([dict(row) for row in rows])
-        return [row["chunk_id"] for row in rows]
+    def _take_back(self, *conditions: ColumnElement[bool]) -> list[str]:
+        rows = self._session.select(CHUNKS, CHUNKS.c.is_consolidated, *conditions, order=[CHUNKS.c.row_id])
+        ChunkWriter(self._session).remove([dict(row._mapping) for row in rows])
+        return [row.chunk_id for row in rows]
 
     def _unchanged(self, sources: Sequence[StoryMemoryChunk]) -> list[dict[str, Any]] | None:
         """The rows of sources in story order, or None when they cannot be consolidated any more."""
         read = {source.chunk_id: text_hash(source.content, source.short) for source in sources}
-        statement = (
-            select(CHUNKS)
-            .where(
-                self._session.owns(CHUNKS),
-                CHUNKS.c.status == "active",
-                CHUNKS.c.scene_id.is_not(None),
-                CHUNKS.c.scene_index.is_not(None),
-                self._session.among(CHUNKS.c.chunk_id, read),
-                CHUNKS.c.row_id.not_in(_source_rows(self._session.project_id)),
-            )
-            .order_by(*story_order(CHUNKS), CHUNKS.c.row_id)
+        found = self._session.select(
+            CHUNKS,
+            CHUNKS.c.status == "active",
+            CHUNKS.c.scene_id.is_not(None),
+            CHUNKS.c.scene_index.is_not(None),
+            self._session.among(CHUNKS.c.chunk_id, read),
+            CHUNKS.c.row_id.not_in(_source_rows(self._session.project_id)),
+            order=IN_ORDER,
         )
-        rows = [dict(row) for row in self._session.connection.execute(statement).mappings()]
+        rows = [dict(row._mapping) for row in found]
         fitting = [
             row
             for row in rows
@@ -141,13 +117,10 @@ class ConsolidationRepository(Repository):
         return fitting if fitting and len(fitting) == len(read) else None
 
     def _is_stored(self, chunk_id: str) -> bool:
-        found = select(CHUNKS.c.row_id).where(self._session.owns(CHUNKS), CHUNKS.c.chunk_id == chunk_id)
-        return self._session.connection.scalar(found) is not None
+        return self._session.value(CHUNKS.c.row_id, CHUNKS.c.chunk_id == chunk_id) is not None
 
     def _link(self, chunk_id: str, rows: Sequence[dict[str, Any]]) -> None:
-        number = self._session.connection.scalar(
-            select(CHUNKS.c.row_id).where(self._session.owns(CHUNKS), CHUNKS.c.chunk_id == chunk_id)
-        )
+        number = self._session.value(CHUNKS.c.row_id, CHUNKS.c.chunk_id == chunk_id)
         links = [
             {"source_row_id": row["row_id"], "consolidated_row_id": number, "project_id": self._session.project_id}
             for row in rows
@@ -173,15 +146,6 @@ class ConsolidationRepository(Repository):
 
 def _source_rows(project_id: str) -> Select[tuple[int]]:
     return select(CONSOLIDATION_SOURCES.c.source_row_id).where(CONSOLIDATION_SOURCES.c.project_id == project_id)
-
-
-def _consolidated_ids(project_id: str) -> Select[tuple[str]]:
-    consolidated = CHUNKS.alias("linked")
-    return (
-        select(consolidated.c.chunk_id)
-        .join(CONSOLIDATION_SOURCES, CONSOLIDATION_SOURCES.c.consolidated_row_id == consolidated.c.row_id)
-        .where(CONSOLIDATION_SOURCES.c.project_id == project_id)
-    )
 
 
 def _is_authors(row: Mapping[str, Any]) -> bool:

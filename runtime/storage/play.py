@@ -9,10 +9,9 @@ from typing import Any
 from pydantic import BaseModel, Field
 from sqlalchemy import ColumnElement, Table, func, not_, or_, select, true
 
-from novelgen.characters.dispositions import DispositionChange
-from novelgen.characters.memory import GamePosition, Moment, PositionNumber
+from novelgen.characters.memory import GamePosition, Moment
 from novelgen.characters.secrets import Secret
-from novelgen.models.position import UtcDatetime
+from runtime.storage.records import Disclosure, FlagChange, StoredDispositionChange
 from runtime.storage.session import AnyRow, Repository
 from runtime.storage.tables import (
     ALIASES,
@@ -25,38 +24,6 @@ from runtime.storage.tables import (
     SCENES,
     STORY_FLAGS,
 )
-
-
-class Happened(BaseModel):
-    """When something happened: the session and turn of a game, where it has any, and the point in time."""
-
-    session: PositionNumber | None = None
-    turn: PositionNumber | None = None
-    happened_at: UtcDatetime
-
-
-class StoredDispositionChange(Happened, DispositionChange):
-    """What one character feels for another moved; `values` are dimensions that were set."""
-
-    character_id: str
-    other_id: str
-    memory_id: str | None = None
-
-
-class Disclosure(Happened):
-    """A character revealed a secret to another, or was shown a thing by another."""
-
-    character_id: str
-    other_id: str
-    kind: str
-    subject: str = Field(description="Id of the secret, or name of the thing.")
-
-
-class FlagChange(Happened):
-    """A flag of the story took a value."""
-
-    name: str
-    value: Any = None
 
 
 class StoredSecret(BaseModel):
@@ -99,7 +66,7 @@ class PlayRepository(Repository):
     def add_disposition(self, change: StoredDispositionChange) -> None:
         """Write down that feelings moved."""
         self._session.touch()
-        self._insert(DISPOSITION_CHANGES, [_disposition_row(change)])
+        self._insert(DISPOSITION_CHANGES, [change.model_dump()])
 
     def dispositions(
         self, character_id: str, other_id: str, *, as_of: Moment | None = None
@@ -119,18 +86,13 @@ class PlayRepository(Repository):
             table.c.other_id == other_id,
             or_(table.c.memory_id.is_(None), table.c.memory_id.not_in(deleted)),
         )
-        return [_disposition(row) for row in rows]
+        return [StoredDispositionChange.model_validate(row, from_attributes=True) for row in rows]
 
     def is_told_in_story(self, name: str) -> bool:
         """Tell whether a name stands anywhere in the story: in its scenes, cards, or what somebody remembers."""
         texts = (CHARACTER_MEMORIES.c.content, SCENES.c.text, CHUNKS.c.content, ENTITIES.c.description, ALIASES.c.alias)
         return any(
-            self._session.connection.scalar(
-                select(column.table.c.project_id)
-                .where(self._session.owns(column.table), column.contains(name, autoescape=True))
-                .limit(1)
-            )
-            is not None
+            self._session.value(column.table.c.project_id, column.contains(name, autoescape=True)) is not None
             for column in texts
         )
 
@@ -148,21 +110,15 @@ class PlayRepository(Repository):
     def drop_secret(self, character_id: str, secret_id: str) -> None:
         """Take a secret away; that it was revealed to somebody stays."""
         table = CHARACTER_SECRETS
-        self._session.run(
-            table.delete().where(
-                self._session.owns(table), table.c.character_id == character_id, table.c.secret_id == secret_id
-            )
-        )
+        self._session.delete(table, table.c.character_id == character_id, table.c.secret_id == secret_id)
 
     def secrets(self, character_id: str) -> list[Secret]:
         """Return the secrets of a character, in the order in which they were first kept."""
         table = CHARACTER_SECRETS
-        statement = (
-            select(table)
-            .where(self._session.owns(table), table.c.character_id == character_id)
-            .order_by(table.c.row_id)
-        )
-        return [Secret.model_validate(row.secret) for row in self._session.rows(statement)]
+        return [
+            Secret.model_validate(row.secret)
+            for row in self._session.select(table, table.c.character_id == character_id, order=[table.c.row_id])
+        ]
 
     def disclose(self, disclosure: Disclosure) -> None:
         """Write down that a secret was revealed, or a thing shown."""
@@ -187,12 +143,14 @@ class PlayRepository(Repository):
 
     def contents(self) -> PlayContents:
         """Return everything that the project holds of it."""
-        secrets = select(CHARACTER_SECRETS).where(self._session.owns(CHARACTER_SECRETS))
         return PlayContents(
-            dispositions=[_disposition(row) for row in self._rows(DISPOSITION_CHANGES, None)],
+            dispositions=[
+                StoredDispositionChange.model_validate(row, from_attributes=True)
+                for row in self._rows(DISPOSITION_CHANGES, None)
+            ],
             secrets=[
                 StoredSecret(character_id=row.character_id, secret=Secret.model_validate(row.secret))
-                for row in self._session.rows(secrets.order_by(CHARACTER_SECRETS.c.row_id))
+                for row in self._session.select(CHARACTER_SECRETS, order=[CHARACTER_SECRETS.c.row_id])
             ],
             disclosures=[Disclosure.model_validate(row, from_attributes=True) for row in self._rows(DISCLOSURES, None)],
             flags=self.flag_changes(),
@@ -202,7 +160,7 @@ class PlayRepository(Repository):
         """Add entries that are not stored yet; see `PlayContents.beyond`."""
         self._session.touch()
         self._insert(CHARACTER_SECRETS, [_secret_row(each) for each in given.secrets])
-        self._insert(DISPOSITION_CHANGES, [_disposition_row(each) for each in given.dispositions])
+        self._insert(DISPOSITION_CHANGES, [each.model_dump() for each in given.dispositions])
         self._insert(DISCLOSURES, [each.model_dump() for each in given.disclosures])
         self._insert(STORY_FLAGS, [each.model_dump() for each in given.flags])
 
@@ -210,12 +168,7 @@ class PlayRepository(Repository):
         self._session.insert(table, [{**row, "project_id": self._session.project_id} for row in rows])
 
     def _rows(self, table: Table, as_of: Moment | None, *conditions: ColumnElement[bool]) -> list[AnyRow]:
-        statement = (
-            select(table)
-            .where(self._session.owns(table), self._before(as_of, table), *conditions)
-            .order_by(table.c.row_id)
-        )
-        rows = self._session.own(self._session.rows(statement))
+        rows = self._session.select(table, self._before(as_of, table), *conditions, order=[table.c.row_id])
         # Sessions may be told in any order; what has no position holds from the start.
         return sorted(
             rows,
@@ -256,17 +209,6 @@ class PlayRepository(Repository):
 def _is_earlier(table: Table, position: GamePosition) -> ColumnElement[bool]:
     same_session = (table.c.session == position.session) & (table.c.turn < position.turn)
     return or_(table.c.session < position.session, same_session)
-
-
-def _disposition(row: AnyRow) -> StoredDispositionChange:
-    values = {**row._mapping, "values": row.set_to}
-    return StoredDispositionChange.model_validate({name: values[name] for name in StoredDispositionChange.model_fields})
-
-
-def _disposition_row(change: StoredDispositionChange) -> dict[str, Any]:
-    row = change.model_dump()
-    row["set_to"] = row.pop("values")
-    return row
 
 
 def _secret_row(stored: StoredSecret) -> dict[str, Any]:

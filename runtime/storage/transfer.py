@@ -1,32 +1,48 @@
-"""Contents of one project going into another: what is there already stays as it is."""
+"""A project's contents whole, as they are exported, and going into another project."""
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, TypeVar
 from uuid import uuid4
 
+from pydantic import BaseModel, Field
 from sqlalchemy import Table, select
 
 from novelgen.characters.memory import CharacterMemory
 from novelgen.language.normalise import name_key
 from novelgen.models.entity import Entity
+from novelgen.models.memory import StoryMemoryChunk
+from novelgen.models.position import UtcDatetime
 from novelgen.models.user_file import StoryPart
-from runtime.storage.character.dispositions import PlayContents, PlayRepository
-from runtime.storage.character.memories import CharacterMemoryRepository
-from runtime.storage.cuts import Place, scene_ids_at
-from runtime.storage.entity.entities import EntityRepository
-from runtime.storage.memory.consolidations import ConsolidationRepository, StoredConsolidation
-from runtime.storage.memory.rows import chunk_values, text_hash
-from runtime.storage.memory.writer import ChunkWriter
+from runtime.storage.characters import CharacterMemoryRepository
+from runtime.storage.chunks import ChunkWriter, chunk_values, text_hash
+from runtime.storage.consolidations import ConsolidationRepository, StoredConsolidation
+from runtime.storage.entities import EntityRepository
+from runtime.storage.events import span_of, with_span_columns
+from runtime.storage.outline import SummaryRepository, stored_summaries
+from runtime.storage.play import PlayContents, PlayRepository
 from runtime.storage.projects import CounterRepository, ProjectRepository
-from runtime.storage.records import ScenePlace
-from runtime.storage.session import Repository
-from runtime.storage.story.scene_writer import free_label
-from runtime.storage.story.states import with_span_columns
-from runtime.storage.story.summaries import StoredSummary, SummaryRepository
+from runtime.storage.records import (
+    ScenePlace,
+    StoredEntity,
+    StoredKnowledge,
+    StoredLoopEvent,
+    StoredMemory,
+    StoredPair,
+    StoredRelationshipChange,
+    StoredScene,
+    StoredState,
+    StoredSummary,
+)
+from runtime.storage.scene_writer import free_label
+from runtime.storage.scenes import SceneRepository
+from runtime.storage.session import AnyRow, Place, Repository, StorageSession, scene_ids_at, story_order
 from runtime.storage.tables import (
     ALIASES,
+    CHUNKS,
+    COUNTERS,
     ENTITIES,
     KNOWLEDGE_EVENTS,
     LOOP_EVENTS,
@@ -36,46 +52,143 @@ from runtime.storage.tables import (
     SCENES,
     STATES,
 )
-from runtime.storage.transfer.reading import read_contents, read_pairs
-from runtime.storage.transfer.records import (
-    ExchangedEntity,
-    ExchangedKnowledge,
-    ExchangedMemory,
-    ExchangedPair,
-    ExchangedState,
-    ProjectContents,
-    SceneBundle,
-    ToldScene,
-    Waivers,
-)
 
-_SCENE_COLUMNS = (
-    "chapter_index",
-    "scene_index",
-    "title",
-    "text",
-    "content_hash",
-    "story_time",
-    "location_id",
-    "pov",
-    "participants",
-    "record_origin",
-    "extraction_status",
-    "failure_reason",
-    "created_at",
-    "updated_at",
-    "other_fields",
-)
+Event = TypeVar("Event", StoredState, StoredLoopEvent, StoredRelationshipChange, StoredKnowledge)
+
+
+class Waivers(BaseModel):
+    """What the author means to be so, as id and note: contradictions of the story, and findings in drafts."""
+
+    conflicts: dict[str, str] = Field(default_factory=dict)
+    findings: dict[str, str] = Field(default_factory=dict)
+
+    def is_empty(self) -> bool:
+        """Whether nothing is waived."""
+        return not (self.conflicts or self.findings)
+
+
+class ProjectContents(BaseModel):
+    """All that a project holds; lists in an order that can be stored again."""
+
+    name: str = ""
+    language: str = ""
+    entities: list[StoredEntity] = Field(default_factory=list)
+    scenes: list[StoredScene] = Field(default_factory=list)
+    memories: list[StoredMemory] = Field(default_factory=list)
+    states: list[StoredState] = Field(default_factory=list)
+    loop_events: list[StoredLoopEvent] = Field(default_factory=list)
+    pairs: list[StoredPair] = Field(default_factory=list)
+    relationship_changes: list[StoredRelationshipChange] = Field(default_factory=list)
+    knowledge: list[StoredKnowledge] = Field(default_factory=list)
+    parts: list[StoryPart] = Field(default_factory=list, description="As the author said them.")
+    summaries: list[StoredSummary] = Field(default_factory=list, description="Written ones only.")
+    consolidations: list[StoredConsolidation] = Field(
+        default_factory=list, description="Memories that stand for others; not among `memories`."
+    )
+    character_memories: list[CharacterMemory] = Field(
+        default_factory=list, description="What characters remember by themselves, deleted memories too."
+    )
+    play: PlayContents = Field(
+        default_factory=PlayContents, description="What characters feel, keep secret and told; flags."
+    )
+    waivers: Waivers = Field(default_factory=Waivers)
+    counters: dict[str, int] = Field(default_factory=dict, description="Kind of id to its next number.")
+
+
+class SceneBundle(BaseModel):
+    """A scene with all that goes with it."""
+
+    scene: StoredScene
+    memories: list[StoredMemory] = Field(default_factory=list)
+    states: list[StoredState] = Field(default_factory=list)
+    loop_events: list[StoredLoopEvent] = Field(default_factory=list)
+    relationship_changes: list[StoredRelationshipChange] = Field(default_factory=list)
+    knowledge: list[StoredKnowledge] = Field(default_factory=list)
+
+
+class ToldScene(BaseModel):
+    """What another program's document says of a scene beside its text and record."""
+
+    created_at: UtcDatetime | None = None
+    other_fields: dict[str, Any] = Field(default_factory=dict)
+
+
+def read_contents(session: StorageSession) -> ProjectContents:
+    """Return everything that a project holds, but for vectors and the journal of merges."""
+    projects = ProjectRepository(session)
+    project = projects.require()
+    labels = {row.scene_id: row.label for row in session.select([SCENES.c.scene_id, SCENES.c.label])}
+    consolidations = ConsolidationRepository(session).list_all()
+    derived = {each.chunk.chunk_id for each in consolidations}
+    return ProjectContents(
+        name=project.name,
+        language=project.language,
+        entities=EntityRepository(session).list_all(),
+        scenes=_scenes(session),
+        memories=[_memory(row, labels) for row in _in_order(session, CHUNKS) if row.chunk_id not in derived],
+        states=_events(session, STATES, StoredState, labels),
+        loop_events=_events(session, LOOP_EVENTS, StoredLoopEvent, labels),
+        pairs=read_pairs(session),
+        relationship_changes=_events(session, RELATIONSHIP_CHANGES, StoredRelationshipChange, labels),
+        knowledge=_events(session, KNOWLEDGE_EVENTS, StoredKnowledge, labels),
+        parts=project.settings.get("parts", []),
+        summaries=stored_summaries(session),
+        consolidations=consolidations,
+        character_memories=CharacterMemoryRepository(session).list_project(),
+        play=PlayRepository(session).contents(),
+        waivers=Waivers(conflicts=projects.waived("conflicts"), findings=projects.waived("findings")),
+        counters=_counters(session),
+    )
+
+
+def _in_order(session: StorageSession, table: Table) -> Sequence[AnyRow]:
+    return session.select(table, order=[*story_order(table), table.c.row_id])
+
+
+def _events(session: StorageSession, table: Table, model: type[Event], labels: Mapping[str, str]) -> list[Event]:
+    """Return the rows of a table that have a position and may belong to a scene."""
+    events = []
+    for row in _in_order(session, table):
+        values = {name: row._mapping[name] for name in model.model_fields if name in table.c}
+        values |= {"source_span": span_of(row)} if "source_span" in model.model_fields else {}
+        events.append(model.model_validate(values | {"scene_label": labels.get(row.scene_id)}))
+    return events
+
+
+def _scenes(session: StorageSession) -> list[StoredScene]:
+    mentions: dict[str, list[tuple[str, str]]] = defaultdict(list)
+    for row in session.select(MENTIONS, order=[MENTIONS.c.entity_id, MENTIONS.c.name]):
+        mentions[row.scene_id].append((row.entity_id, row.name))
+    scenes = SceneRepository(session).list_as_of(with_text=True)
+    return [scene.model_copy(update={"mentions": mentions[scene.scene_id]}) for scene in scenes]
+
+
+def _memory(row: AnyRow, labels: Mapping[str, str]) -> StoredMemory:
+    """Return a memory as its origin brought it, with what was set by hand beside it."""
+    chunk = {name: row._mapping[name] for name in StoryMemoryChunk.model_fields if name in CHUNKS.c}
+    marks = {name: row._mapping[name] for name in StoredMemory.model_fields if name in CHUNKS.c}
+    memory = StoryMemoryChunk(**chunk, source_span=span_of(row))
+    return StoredMemory(chunk=memory, **marks, scene_label=labels.get(row.scene_id))
+
+
+def read_pairs(session: StorageSession) -> list[StoredPair]:
+    """Return the pairs of characters that have a relationship's id, in order of id."""
+    pairs = [StoredPair.model_validate(row, from_attributes=True) for row in session.select(RELATIONSHIPS)]
+    return sorted(pairs, key=lambda pair: (len(pair.relationship_id), pair.relationship_id))
+
+
+def _counters(session: StorageSession) -> dict[str, int]:
+    return {row.kind: row.next_number for row in session.select(COUNTERS, order=[COUNTERS.c.kind])}
 
 
 class ExchangeRepository(Repository):
     """Reads contents whole, and adds contents without changing anything that is stored."""
 
     def contents(self) -> ProjectContents:
-        """Return everything that a project holds; see `exchange_reading.read_contents`."""
+        """Return everything that a project holds; see `read_contents`."""
         return read_contents(self._session)
 
-    def add_entity(self, given: ExchangedEntity) -> None:
+    def add_entity(self, given: StoredEntity) -> None:
         """Add an entity whose id is free."""
         entity = given.entity
         self._session.touch()
@@ -83,11 +196,11 @@ class ExchangeRepository(Repository):
         EntityRepository(self._session).upsert(bare, origin=given.origin)
         told = given.model_dump(include={"created_at", "updated_at"}, exclude_none=True)
         if told:
-            mine = (ENTITIES.c.project_id == self._session.project_id, ENTITIES.c.entity_id == entity.entity_id)
-            self._session.run(ENTITIES.update().where(*mine).values(**told))
+            mine = (self._session.owns(ENTITIES), ENTITIES.c.entity_id == entity.entity_id)
+            self._session.update(ENTITIES, *mine, **told)
         self._session.insert(ALIASES, _alias_rows(self._session.project_id, entity, set(given.author_aliases)))
 
-    def add_pairs(self, pairs: Sequence[ExchangedPair]) -> dict[str, str]:
+    def add_pairs(self, pairs: Sequence[StoredPair]) -> dict[str, str]:
         """Give pairs of characters their ids where these are free."""
         known = {(pair.character_a, pair.character_b): pair for pair in read_pairs(self._session)}
         taken = {pair.relationship_id for pair in known.values()}
@@ -117,20 +230,21 @@ class ExchangeRepository(Repository):
     def add_scene(self, bundle: SceneBundle, relationship_ids: dict[str, str]) -> None:
         """Add a scene with all that goes with it, at a place where none stands."""
         self._session.touch()
-        scene = bundle.scene.scene
+        scene = bundle.scene
         scene_id = scene.scene_id if self._is_free(SCENES, SCENES.c.scene_id, scene.scene_id) else uuid4().hex
         label = free_label(self._session, scene.label)
         record = None if scene.record is None else scene.record.model_dump(mode="json")
-        values = scene.model_dump(include=set(_SCENE_COLUMNS)) | {
+        values = scene.model_dump(exclude={"record"}) | {
             "project_id": self._session.project_id,
             "scene_id": scene_id,
             "label": label,
+            "text": scene.text or "",
             "text_hash": text_hash(scene.text or ""),
             "record": record,
         }
         self._session.insert(SCENES, [values])
         place = {"chapter_index": scene.chapter_index, "scene_index": scene.scene_index}
-        names = [{"entity_id": entity_id, "name": name} for entity_id, name in bundle.scene.mentions]
+        names = [{"entity_id": entity_id, "name": name} for entity_id, name in scene.mentions]
         common = {"project_id": self._session.project_id, "scene_id": scene_id} | place
         self._session.insert(MENTIONS, [common | name for name in names])
         self._add_memories(bundle.memories, {label: scene_id, scene.label: scene_id})
@@ -142,8 +256,9 @@ class ExchangeRepository(Repository):
         self._session.touch()
         scene_ids = scene_ids_at(self._session, told)
         for place, said in told.items():
-            scene = SCENES.update().where(SCENES.c.scene_id == scene_ids.get(place))
-            self._session.run(scene.values(**said.model_dump(exclude_none=True)))
+            self._session.update(
+                SCENES, SCENES.c.scene_id == scene_ids.get(place), **said.model_dump(exclude_none=True)
+            )
 
     def add_rest(self, contents: ProjectContents, relationship_ids: dict[str, str]) -> None:
         """Add what goes with no scene of the contents, tied to the scene that stands at its place, if any."""
@@ -179,7 +294,7 @@ class ExchangeRepository(Repository):
             projects.set_waived("findings", {**waivers.findings, **projects.waived("findings")})
 
     def add_consolidations(
-        self, consolidations: Sequence[StoredConsolidation], memories: Sequence[ExchangedMemory]
+        self, consolidations: Sequence[StoredConsolidation], memories: Sequence[StoredMemory]
     ) -> list[str]:
         """Add memories that stand for others, where these are stored just as they are in the contents."""
         given = {memory.chunk.chunk_id: memory.chunk for memory in memories}
@@ -224,7 +339,7 @@ class ExchangeRepository(Repository):
         loops = {event.loop_id for event in source.loop_events}
         CounterRepository(self._session).jump_over(loops)
 
-    def _add_memories(self, memories: Sequence[ExchangedMemory], scene_ids: dict[str, str]) -> None:
+    def _add_memories(self, memories: Sequence[StoredMemory], scene_ids: dict[str, str]) -> None:
         rows = [
             _chunk_row(self._session.project_id, memory, scene_ids.get(memory.scene_label or "")) for memory in memories
         ]
@@ -247,28 +362,17 @@ def _alias_rows(project_id: str, entity: Entity, by_author: set[str]) -> list[di
     ]
 
 
-def _chunk_row(project_id: str, memory: ExchangedMemory, scene_id: str | None) -> dict[str, Any]:
+def _chunk_row(project_id: str, memory: StoredMemory, scene_id: str | None) -> dict[str, Any]:
     chunk = memory.chunk.model_copy(update={"project_id": project_id})
-    return chunk_values(chunk, chunk.entities_mentioned) | {
-        "scene_id": scene_id,
-        "from_scene": memory.from_scene,
-        "chapter_index": chunk.chapter_index,
-        "scene_index": chunk.scene_index,
-        "created_at": chunk.created_at,
-        "status": memory.status,
-        "pinned": memory.pinned,
-        "attached": memory.attached,
-        "detached": memory.detached,
-        "last_accessed_at": memory.last_accessed_at,
-    }
+    place = {name: getattr(chunk, name) for name in ("chapter_index", "scene_index", "created_at")}
+    marks = {name: getattr(memory, name) for name in StoredMemory.model_fields if name in CHUNKS.c}
+    return chunk_values(chunk, chunk.entities_mentioned) | place | marks | {"scene_id": scene_id}
 
 
 def _event_row(
     project_id: str, event: Any, relationship_ids: dict[str, str], scene_ids: dict[Place, str]
 ) -> dict[str, Any]:
-    has_quote = isinstance(event, ExchangedState | ExchangedKnowledge)
-    columns = with_span_columns(event) if has_quote else event.model_dump()
-    values = {name: value for name, value in columns.items() if name != "scene_label"}
+    values = with_span_columns(event)
     if "relationship_id" in values:
         values["relationship_id"] = relationship_ids.get(values["relationship_id"], values["relationship_id"])
     place = (event.chapter_index, event.scene_index)

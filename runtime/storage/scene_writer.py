@@ -13,15 +13,11 @@ from sqlalchemy import Select, Table, or_, select
 from novelgen.errors import UserInputError
 from novelgen.models.folds import recorded_loop_events
 from novelgen.models.memory import DISTILLED_TYPES
-from runtime.storage.cuts import scene_ids_at
-from runtime.storage.memory.rows import chunk_values, text_hash
-from runtime.storage.memory.writer import ChunkWriter
+from runtime.storage.chunks import ChunkWriter, chunk_values, text_hash
+from runtime.storage.events import RelationshipRepository, loop_event_values, state_values, with_span_columns
 from runtime.storage.projects import CounterRepository
 from runtime.storage.records import SceneWrite, SceneWriteResult
-from runtime.storage.session import StorageSession
-from runtime.storage.story.relationships import RelationshipRepository
-from runtime.storage.story.states import state_values, with_span_columns
-from runtime.storage.story.threads import loop_event_values
+from runtime.storage.session import StorageSession, scene_ids_at
 from runtime.storage.tables import CHUNKS, KNOWLEDGE_EVENTS, LOOP_EVENTS, MENTIONS, RELATIONSHIP_CHANGES, SCENES, STATES
 
 _Attachments = Mapping[str, list[str]]
@@ -59,7 +55,7 @@ class SceneWriter:
         """Take back states, loop events, relationship changes, knowledge and mentions that the scene brought."""
         for table in EVENT_TABLES:
             self._session.run(table.delete().where(table.c.scene_id == scene_id, table.c.origin == "record"))
-        self._session.run(MENTIONS.delete().where(MENTIONS.c.scene_id == scene_id))
+        self._session.delete(MENTIONS, MENTIONS.c.scene_id == scene_id)
 
     def withdraw_chunks(self, scene_id: str) -> list[str]:
         """Take back all memories that the scene brought, edited or not, and return their ids in order."""
@@ -70,7 +66,7 @@ class SceneWriter:
     def _write_scene(self, write: SceneWrite, scene_id: str, is_new: bool) -> str:
         values = _scene_values(write) | {"updated_at": self._session.now()}
         if not is_new:
-            self._session.run(SCENES.update().where(SCENES.c.scene_id == scene_id).values(**values))
+            self._session.update(SCENES, SCENES.c.scene_id == scene_id, **values)
             return self._session.connection.scalar(select(SCENES.c.label).where(SCENES.c.scene_id == scene_id)) or ""
         label = free_label(self._session, write.label)
         key = {"scene_id": scene_id, "project_id": self._session.project_id, "label": label}
@@ -82,15 +78,12 @@ class SceneWriter:
     def _adopt(self, scene_id: str, write: SceneWrite) -> None:
         """Tie what an author wrote for this place before the scene existed to the scene, to move with it."""
         for table in (CHUNKS, *EVENT_TABLES):
-            self._session.run(
-                table.update()
-                .where(
-                    self._session.owns(table),
-                    table.c.chapter_index == write.chapter_index,
-                    table.c.scene_index == write.scene_index,
-                    table.c.scene_id.is_(None),
-                )
-                .values(scene_id=scene_id)
+            self._session.update(
+                table,
+                table.c.chapter_index == write.chapter_index,
+                table.c.scene_index == write.scene_index,
+                table.c.scene_id.is_(None),
+                scene_id=scene_id,
             )
 
     def _replace_chunks(self, write: SceneWrite, scene_id: str) -> dict[str, list[str]]:
@@ -99,6 +92,7 @@ class SceneWriter:
         place = {"chapter_index": write.chapter_index, "scene_index": write.scene_index}
         by_hand = _attachments_by_hand(stored.values())
         added: list[dict[str, Any]] = []
+        changed: list[tuple[Mapping[str, Any], dict[str, Any]]] = []
         result: dict[str, list[str]] = {
             f"chunks_{outcome}": [] for outcome in ("added", "changed", "removed", "unchanged", "kept")
         }
@@ -114,7 +108,8 @@ class SceneWriter:
                 moment = {"scene_id": scene_id, "created_at": chunk.created_at}
                 added.append({**values, **fresh, **attachments, **moment})
             elif outcome == "changed":
-                self._chunks.update(old, values)
+                changed.append((old, values))
+        self._chunks.update(changed)
         self._chunks.insert(added)
         gone = [row for row in stored.values() if not _is_authors(row)]
         self._chunks.remove(gone)
@@ -135,7 +130,7 @@ class SceneWriter:
             values: dict[str, Any] = {"span_start": None, "span_end": None, "verified": False}
             if start is not None:
                 values = {"span_start": start, "span_end": start + len(words)}
-            self._session.run(CHUNKS.update().where(CHUNKS.c.row_id == row.row_id).values(**values))
+            self._session.update(CHUNKS, CHUNKS.c.row_id == row.row_id, **values)
 
     def _insert_events(self, write: SceneWrite, scene_id: str) -> None:
         place = {"chapter_index": write.chapter_index, "scene_index": write.scene_index}
@@ -165,11 +160,7 @@ class SceneWriter:
 
     def _refuse_foreign_ids(self, write: SceneWrite, stored: Mapping[str, Any]) -> None:
         new_ids = [chunk.chunk_id for chunk in write.chunks if chunk.chunk_id not in stored]
-        taken = self._session.connection.scalar(
-            select(CHUNKS.c.chunk_id)
-            .where(self._session.owns(CHUNKS), self._session.among(CHUNKS.c.chunk_id, new_ids))
-            .limit(1)
-        )
+        taken = self._session.value(CHUNKS.c.chunk_id, self._session.among(CHUNKS.c.chunk_id, new_ids))
         if taken is not None:
             raise UserInputError(
                 f"memory id {taken!r} of scene {write.chapter_index}:{write.scene_index} belongs to another"
@@ -211,8 +202,7 @@ def _nearest(words: str, text: str, at: int) -> int | None:
 def free_label(session: StorageSession, wanted: str) -> str:
     """Return a label for a new scene: the one that it brings from elsewhere, or the next where that is taken."""
     counters = CounterRepository(session)
-    same = select(SCENES.c.label).where(session.owns(SCENES), SCENES.c.label == wanted)
-    if not wanted or session.connection.scalar(same) is not None:
+    if not wanted or session.value(SCENES.c.label, SCENES.c.label == wanted) is not None:
         return counters.take("S")
     counters.jump_over([wanted])
     return wanted

@@ -15,8 +15,8 @@ from novelgen.models.appearances import SceneCast
 from novelgen.models.memory import DISTILLED_TYPES
 from novelgen.models.position import END_OF_STORY, StoryPosition
 from novelgen.models.record import SceneRecord
-from runtime.storage.cuts import before, within
-from runtime.storage.memory.writer import ChunkWriter
+from runtime.storage.chunks import ChunkWriter
+from runtime.storage.outline import move_summaries
 from runtime.storage.records import (
     ExtractionStatus,
     FactCount,
@@ -27,9 +27,8 @@ from runtime.storage.records import (
     SceneWriteResult,
     StoredScene,
 )
-from runtime.storage.session import AnyRow, Repository, StorageSession, batches
-from runtime.storage.story.scene_writer import SceneWriter, spans_by_hand
-from runtime.storage.story.summaries import move_summaries
+from runtime.storage.scene_writer import SceneWriter, spans_by_hand
+from runtime.storage.session import AnyRow, Repository, StorageSession, batches, before, within
 from runtime.storage.tables import (
     ALIASES,
     CHUNKS,
@@ -165,8 +164,10 @@ _BULLET = re.compile(r"(\d+):(\d+):(summary|key_events):(\d+)")
 
 def scene_places(session: StorageSession) -> dict[ScenePlace, str]:
     """Return the places of all scenes with their ids."""
-    statement = select(SCENES.c.chapter_index, SCENES.c.scene_index, SCENES.c.scene_id).where(session.owns(SCENES))
-    return {(row[0], row[1]): row[2] for row in session.rows(statement)}
+    return {
+        (row[0], row[1]): row[2]
+        for row in session.select([SCENES.c.chapter_index, SCENES.c.scene_index, SCENES.c.scene_id])
+    }
 
 
 def relocate(session: StorageSession, relocation: Relocation) -> int:
@@ -223,12 +224,12 @@ def _place_update(table: Table, chapter: Column[Any], scene: Column[Any]) -> Any
 
 
 def _rename_bullets(session: StorageSession, places: Mapping[ScenePlace, ScenePlace]) -> None:
-    named = select(CHUNKS.c.row_id, CHUNKS.c.source_id, CHUNKS.c.supersedes).where(
-        session.owns(CHUNKS), or_(CHUNKS.c.source_id.contains(":"), CHUNKS.c.supersedes.contains(":"))
-    )
     renamed = [
         {"moved_row": row_id, "new_source": new[0], "new_supersedes": new[1]}
-        for row_id, source_id, supersedes in session.rows(named)
+        for row_id, source_id, supersedes in session.select(
+            [CHUNKS.c.row_id, CHUNKS.c.source_id, CHUNKS.c.supersedes],
+            or_(CHUNKS.c.source_id.contains(":"), CHUNKS.c.supersedes.contains(":")),
+        )
         if (new := (_renamed(source_id, places), _renamed(supersedes, places))) != (source_id, supersedes)
     ]
     if renamed:
@@ -266,7 +267,7 @@ class SceneRepository(Repository):
         writer = SceneWriter(self._session)
         removed = writer.withdraw_chunks(scene.scene_id)
         writer.withdraw_events(scene.scene_id)
-        self._session.run(SCENES.delete().where(SCENES.c.scene_id == scene.scene_id))
+        self._session.delete(SCENES, SCENES.c.scene_id == scene.scene_id)
         return removed
 
     def get(self, at: StoryPosition) -> StoredScene | None:
@@ -295,10 +296,13 @@ class SceneRepository(Repository):
     def restore_spans(self, scene_id: str, spans: Mapping[str, Sequence[Any]]) -> None:
         """Put back what `spans_by_hand` told of a scene; facts that are gone are passed over."""
         for chunk_id, (start, end, is_verified) in spans.items():
-            self._session.run(
-                CHUNKS.update()
-                .where(self._session.owns(CHUNKS), CHUNKS.c.scene_id == scene_id, CHUNKS.c.chunk_id == chunk_id)
-                .values(span_start=start, span_end=end, verified=is_verified)
+            self._session.update(
+                CHUNKS,
+                CHUNKS.c.scene_id == scene_id,
+                CHUNKS.c.chunk_id == chunk_id,
+                span_start=start,
+                span_end=end,
+                verified=is_verified,
             )
 
     def holds_id(self, scene_id: str) -> bool:
@@ -342,8 +346,9 @@ class SceneRepository(Repository):
     def casts(self, *, as_of: StoryPosition, naming: str | None = None) -> list[SceneCast]:
         """Return who is in the scenes before a position, in story order, without their texts and records."""
         columns = (SCENES.c.scene_id, SCENES.c.label, SCENES.c.pov, SCENES.c.participants, SCENES.c.location_id)
-        named = select(MENTIONS.c.scene_id).where(self._session.owns(MENTIONS), MENTIONS.c.entity_id == (naming or ""))
-        naming_scenes = set(self._session.connection.scalars(named)) if naming else set()
+        naming_scenes = (
+            set(self._session.values(MENTIONS.c.scene_id, MENTIONS.c.entity_id == (naming or ""))) if naming else set()
+        )
         return [
             SceneCast(
                 row.label,
@@ -388,12 +393,13 @@ class SceneRepository(Repository):
         """Return which scenes before a position have texts that name entities, each scene and entity once."""
         found: set[SceneNaming] = set()
         for batch in batches(sorted(names), 500):
-            statement = select(
-                MENTIONS.c.entity_id, MENTIONS.c.name, MENTIONS.c.chapter_index, MENTIONS.c.scene_index
-            ).where(self._session.owns(MENTIONS), MENTIONS.c.entity_id.in_(batch), before(as_of, MENTIONS))
             found.update(
                 SceneNaming(row.entity_id, row.chapter_index, row.scene_index)
-                for row in self._session.rows(statement)
+                for row in self._session.select(
+                    [MENTIONS.c.entity_id, MENTIONS.c.name, MENTIONS.c.chapter_index, MENTIONS.c.scene_index],
+                    MENTIONS.c.entity_id.in_(batch),
+                    before(as_of, MENTIONS),
+                )
                 if row.name in names[row.entity_id]
             )
         return sorted(found)

@@ -1,15 +1,18 @@
-"""Summaries that were written or can be drawn, of chapters and parts."""
+"""Summaries of chapters and parts, the outline before a position, and the mark of all that is stored before it."""
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from hashlib import sha256
 from typing import Any, Literal, NamedTuple
 
 from pydantic import BaseModel
-from sqlalchemy import bindparam, func, select
+from sqlalchemy import Text, bindparam, cast, func, literal, select, text
 
-from novelgen.memory.outline import ChapterSummary, OutlineScene, PartSummary
+from novelgen.language.extractive import gist
+from novelgen.memory.outline import ChapterSummary, OutlineScene, PartSummary, StoryOutline, StoryRecap
 from novelgen.memory.summaries import (
     CHAPTERS_PER_PART,
     RECENT_CHAPTERS,
@@ -20,30 +23,36 @@ from novelgen.memory.summaries import (
     part_summaries,
     story_parts,
 )
-from novelgen.models.position import END_OF_STORY, StoryPosition, UtcDatetime
+from novelgen.models.entity import Entity
+from novelgen.models.folds import last_changed_first
+from novelgen.models.memory import DISTILLED_TYPES
+from novelgen.models.position import END_OF_STORY, StoryPosition
 from novelgen.models.user_file import StoryPart
-from runtime.storage.cuts import before, story_order, unconsolidated
-from runtime.storage.records import ScenePlace
-from runtime.storage.session import Repository, StorageSession
-from runtime.storage.tables import CHUNKS, PROJECTS, SCENES, SUMMARIES
-
-SummaryLevel = Literal["chapter", "part"]
-
-SummaryWriter = Literal["author", "model"]
-
-
-class StoredSummary(BaseModel):
-    """A written summary as it is stored."""
-
-    level: SummaryLevel
-    number: int
-    first_chapter: int
-    last_chapter: int
-    text: str
-    origin: SummaryWriter
-    source_hash: str = ""
-    is_withheld: bool = False
-    written_at: UtcDatetime
+from runtime.storage.consolidations import ConsolidationRepository
+from runtime.storage.entities import EntityRepository
+from runtime.storage.events import RelationshipRepository, ThreadRepository, holders_as_of
+from runtime.storage.records import MemoryFilter, ScenePlace, StoredSummary, SummaryLevel, SummaryWriter
+from runtime.storage.session import (
+    Repository,
+    StorageSession,
+    before,
+    filter_conditions,
+    order_in_force,
+    story_order,
+    unconsolidated,
+)
+from runtime.storage.tables import (
+    CHUNK_TAGS,
+    CHUNKS,
+    KNOWLEDGE_EVENTS,
+    LOOP_EVENTS,
+    PROJECTS,
+    RELATIONSHIP_CHANGES,
+    SCENES,
+    STATES,
+    SUMMARIES,
+    TOUCHED_BY_HAND,
+)
 
 
 class StandingSummary(BaseModel):
@@ -102,12 +111,14 @@ class SummaryRepository(Repository):
 
     def events(self, first_chapter: int, last_chapter: int) -> list[str]:
         """Return what the records of chapters tell, in story order: key events, else the summary's bullets."""
-        statement = (
-            select(SCENES.c.record)
-            .where(self._session.owns(SCENES), SCENES.c.chapter_index.between(first_chapter, last_chapter))
-            .order_by(*story_order(SCENES))
-        )
-        records = [row[0] or {} for row in self._session.rows(statement)]
+        records = [
+            row[0] or {}
+            for row in self._session.select(
+                [SCENES.c.record],
+                SCENES.c.chapter_index.between(first_chapter, last_chapter),
+                order=story_order(SCENES),
+            )
+        ]
         return [
             bullet
             for record in records
@@ -158,12 +169,14 @@ def stored_summaries(session: StorageSession, as_of: StoryPosition = END_OF_STOR
 
 def scene_hashes(session: StorageSession) -> dict[ScenePlace, str]:
     """Return what each scene of a project holds, as a hash, in story order."""
-    statement = (
-        select(SCENES.c.chapter_index, SCENES.c.scene_index, SCENES.c.text_hash, SCENES.c.content_hash)
-        .where(session.owns(SCENES), before(END_OF_STORY, SCENES))
-        .order_by(*story_order(SCENES))
-    )
-    return {(row[0], row[1]): f"{row[2]} {row[3]}" for row in session.rows(statement)}
+    return {
+        (row[0], row[1]): f"{row[2]} {row[3]}"
+        for row in session.select(
+            [SCENES.c.chapter_index, SCENES.c.scene_index, SCENES.c.text_hash, SCENES.c.content_hash],
+            before(END_OF_STORY, SCENES),
+            order=story_order(SCENES),
+        )
+    }
 
 
 def source_hash(hashes: Mapping[ScenePlace, str], first_chapter: int, last_chapter: int) -> str:
@@ -183,10 +196,9 @@ def move_summaries(session: StorageSession, places: Mapping[ScenePlace, ScenePla
     withheld until it is written again.
     """
     all_places = {place: places.get(place, place) for place in scene_hashes(session)}
-    statement = select(SUMMARIES).where(session.owns(SUMMARIES), ~SUMMARIES.c.is_withheld)
     moved = [
         {"moved_row": row.row_id} | change
-        for row in session.rows(statement)
+        for row in session.select(SUMMARIES, ~SUMMARIES.c.is_withheld)
         if (change := _after_move(row, all_places)) is not None
     ]
     if moved:
@@ -252,7 +264,7 @@ def read_summaries(
     told_parts = finished if is_whole_story else finished[-RECENT_PARTS:]
     told_chapters = known if is_whole_story else _chapters_to_tell(known, finished)
     in_parts = {chapter for part in told_parts for chapter in known if part.holds(chapter)}
-    scenes = _scenes(session, in_parts.union(told_chapters))
+    scenes = _told_scenes(session, in_parts.union(told_chapters))
     written = SummaryRepository(session).used(parts, as_of=as_of)
     return StorySummaries(
         chapters=chapter_summaries(
@@ -268,7 +280,7 @@ def read_parts(
     session: StorageSession, *, last_chapter: int, chapters_per_part: int = CHAPTERS_PER_PART
 ) -> list[NumberedPart]:
     """Return the parts that begin up to a chapter: those that the author said, else of a fixed length."""
-    settings = session.connection.scalar(select(PROJECTS.c.settings).where(session.owns(PROJECTS)))
+    settings = session.value(PROJECTS.c.settings)
     stated = [StoryPart.model_validate(part) for part in (settings or {}).get("parts", ())]
     return story_parts(stated, last_chapter=last_chapter, chapters_per_part=chapters_per_part)
 
@@ -292,18 +304,20 @@ def _chapters_to_tell(known: list[int], finished: list[NumberedPart]) -> list[in
     ]
 
 
-def _scenes(session: StorageSession, chapters: Iterable[int]) -> list[OutlineScene]:
+def _told_scenes(session: StorageSession, chapters: Iterable[int]) -> list[OutlineScene]:
     # Whole records are long, and this is read for every context.
     told = (SCENES.c.record["key_events"], SCENES.c.record["summary"])
-    statement = (
-        select(SCENES.c.chapter_index, SCENES.c.scene_index, *told)
-        .where(session.owns(SCENES), SCENES.c.chapter_index.in_(sorted(chapters)))
-        .order_by(SCENES.c.chapter_index, SCENES.c.scene_index)
-    )
-    return [_outline_scene(row) for row in session.rows(statement)]
+    return [
+        _told_scene(row)
+        for row in session.select(
+            [SCENES.c.chapter_index, SCENES.c.scene_index, *told],
+            SCENES.c.chapter_index.in_(sorted(chapters)),
+            order=[SCENES.c.chapter_index, SCENES.c.scene_index],
+        )
+    ]
 
 
-def _outline_scene(row: Any) -> OutlineScene:
+def _told_scene(row: Any) -> OutlineScene:
     return OutlineScene(row[0], row[1], key_events=row[2] or (), summary=row[3] or ())
 
 
@@ -322,3 +336,198 @@ def _weights(session: StorageSession, chapters: Iterable[int]) -> dict[tuple[int
         .group_by(CHUNKS.c.chapter_index, CHUNKS.c.scene_index)
     )
     return {(row[0], row[1]): float(row[2] or 0) for row in session.rows(statement)}
+
+
+def story_version(session: StorageSession, as_of: StoryPosition, *, entities: Sequence[Entity]) -> str:
+    """Return a mark that changes exactly when what is stored before the position changes.
+
+    It covers the scenes by their content hashes, what authors noted, edited, attached, pinned, banned and
+    deleted, which memories are consolidated, and the entities as of the position. Row ids and moments of writing
+    do not count: the same story stored twice has the same mark.
+    """
+    digest = sha256(_scenes_as_json(session, as_of).encode())
+    digest.update(b"\x00")
+    for section in (
+        _author_memories(session, as_of),
+        *(_author_events(session, as_of)),
+        [entity.model_dump(mode="json") for entity in entities],
+        *_summaries(session, as_of),
+        # Nothing where nothing is consolidated, so that marks of before stay true.
+        *_consolidated(session, as_of),
+    ):
+        digest.update(json.dumps(section, sort_keys=True, ensure_ascii=False).encode("utf-8", "surrogatepass"))
+        digest.update(b"\x00")
+    return digest.hexdigest()[:32]
+
+
+def _scenes_as_json(session: StorageSession, as_of: StoryPosition) -> str:
+    """Return [chapter, scene, content hash] of all scenes, as `json.dumps` writes them in story order.
+
+    A long story has ten thousand of them: the database writes the text, hashes need no escaping.
+    """
+    wanted = (
+        select(SCENES.c.chapter_index, SCENES.c.scene_index, SCENES.c.content_hash)
+        .where(session.owns(SCENES), before(as_of, SCENES))
+        .order_by(*story_order(SCENES))
+        .subquery()
+    )
+    chapter, scene, content_hash = (cast(column, Text) for column in wanted.c)
+    one = literal("[") + chapter + ", " + scene + ', "' + content_hash + '"]'
+    joined = session.connection.scalar(select(func.aggregate_strings(one, ", ")).select_from(wanted))
+    return f"[{joined or ''}]"
+
+
+def _summaries(session: StorageSession, as_of: StoryPosition) -> list[list[Any]]:
+    """What was written of chapters and parts that are over; no section where there is nothing."""
+    stored = stored_summaries(session, as_of)
+    said = [each.model_dump(mode="json", exclude={"written_at"}) for each in stored]
+    settings = session.value(PROJECTS.c.settings)
+    told = (settings or {}).get("parts", ())
+    parts = [part for part in told if as_of.admits(part["last_chapter"], None)]
+    return [section for section in (said, parts) if section]
+
+
+def _author_memories(session: StorageSession, as_of: StoryPosition) -> list[list[Any]]:
+    columns = (
+        CHUNKS.c.chunk_id,
+        CHUNKS.c.chapter_index,
+        CHUNKS.c.scene_index,
+        CHUNKS.c.content_hash,
+        CHUNKS.c.importance,
+        CHUNKS.c.entities_mentioned,
+        CHUNKS.c.attached,
+        CHUNKS.c.detached,
+        CHUNKS.c.tags,
+        CHUNKS.c.status,
+        CHUNKS.c.pinned,
+    )
+    statement = (
+        select(*columns)
+        .where(session.owns(CHUNKS), text(f"({TOUCHED_BY_HAND})"), before(as_of, CHUNKS))
+        .order_by(CHUNKS.c.chunk_id)
+    )
+    return [list(row) for row in session.rows(statement)]
+
+
+def _consolidated(session: StorageSession, as_of: StoryPosition) -> list[list[Any]]:
+    found = ConsolidationRepository(session).list_all()
+    listed = [
+        [each.chunk.chunk_id, each.chunk.chapter_index, each.chunk.scene_index, each.chunk.content]
+        for each in found
+        if as_of.admits(each.chunk.chapter_index, each.chunk.scene_index)
+    ]
+    return [listed] if listed else []
+
+
+def _author_events(session: StorageSession, as_of: StoryPosition) -> list[list[dict[str, Any]]]:
+    # An author's event has no quote: where quotes stand says nothing about it.
+    left_out = ("row_id", "scene_id", "created_at", "verified", "span_start", "span_end")
+    sections = []
+    for table in (STATES, LOOP_EVENTS, RELATIONSHIP_CHANGES, KNOWLEDGE_EVENTS):
+        statement = (
+            select(*(column for column in table.c if column.name not in left_out))
+            .where(session.owns(table), table.c.origin == "author", before(as_of, table))
+            .order_by(*story_order(table), table.c.row_id)
+        )
+        sections.append([dict(row._mapping) for row in session.rows(statement)])
+    # Nothing where the author says nothing of who knows what, so that marks of before stay true.
+    return sections if sections[-1] else sections[:-1]
+
+
+RECENT_RECORDS = 3
+"""Of so many last scenes the key events and summaries are read; of the others only place and participants."""
+
+
+def read_outline(
+    session: StorageSession, as_of: StoryPosition, *, chapters_per_part: int = CHAPTERS_PER_PART
+) -> StoryOutline:
+    """Return entities, scenes, threads, relationships, summaries and holders strictly before a position."""
+    summaries = read_summaries(session, as_of, chapters_per_part=chapters_per_part)
+    language = session.value(PROJECTS.c.language)
+    entities = EntityRepository(session).list_as_of(as_of=as_of)
+    return StoryOutline(
+        project_id=session.project_id,
+        language=language or "",
+        entities=entities,
+        scenes=_scenes(session, as_of),
+        open_loops=ThreadRepository(session).list_as_of(as_of=as_of),
+        relationships=RelationshipRepository(session).list_as_of(as_of=as_of),
+        part_summaries=summaries.parts,
+        chapter_summaries=summaries.chapters,
+        holders=holders_as_of(session, as_of),
+        stated_ids=_stated_ids(session, as_of),
+        story_version=story_version(session, as_of, entities=entities),
+    )
+
+
+def _scenes(session: StorageSession, as_of: StoryPosition) -> list[OutlineScene]:
+    here = (session.owns(SCENES), before(as_of, SCENES))
+    columns = (SCENES.c.chapter_index, SCENES.c.scene_index)
+    latest = (columns[0].desc(), columns[1].desc())
+    told = {
+        (row[0], row[1]): row[2]
+        for row in session.rows(select(*columns, SCENES.c.record).where(*here).order_by(*latest).limit(RECENT_RECORDS))
+    }
+    # Thousands of scenes are read for every context: their participants are decoded all at once.
+    rows = session.rows(
+        select(*columns, SCENES.c.title, SCENES.c.location_id, cast(SCENES.c.participants, Text))
+        .where(*here)
+        .order_by(*story_order(SCENES))
+    )
+    participants = json.loads(f"[{','.join(row[4] for row in rows)}]")
+    return [
+        _outline_scene(row, tuple(present), told.get((row[0], row[1])))
+        for row, present in zip(rows, participants, strict=True)
+    ]
+
+
+def _outline_scene(row: Any, participants: Sequence[str], record: dict[str, Any] | None) -> OutlineScene:
+    if not record:
+        return OutlineScene(row[0], row[1], row[2], row[3], participants)
+    events, bullets = record.get("key_events", ()), record.get("summary", ())
+    return OutlineScene(row[0], row[1], row[2], row[3], participants, tuple(events), tuple(bullets))
+
+
+def _stated_ids(session: StorageSession, as_of: StoryPosition) -> list[str]:
+    rows = session.select(
+        [STATES.c.entity_id], STATES.c.kind == "explicit", before(as_of, STATES), order=order_in_force(STATES)
+    )
+    return last_changed_first([row[0] for row in rows])
+
+
+MAX_RECALLED_TAGS = 30
+
+
+def read_recap(session: StorageSession, as_of: StoryPosition, *, last_scenes: int) -> StoryRecap:
+    """Return the last scenes before a position in a few words, and the kinds and tags of what is stored there."""
+    latest = (SCENES.c.chapter_index.desc(), SCENES.c.scene_index.desc())
+    rows = session.select(SCENES, before(as_of, SCENES), order=latest, limit=max(0, last_scenes))
+    kinds = session.rows(
+        select(CHUNKS.c.content_type)
+        .where(*filter_conditions(session.project_id, MemoryFilter(as_of=as_of)))
+        .group_by(CHUNKS.c.content_type)
+        .order_by(func.count().desc(), CHUNKS.c.content_type)
+    )
+    distilled = MemoryFilter(as_of=as_of, content_types=list(DISTILLED_TYPES))
+    tags = session.rows(
+        select(CHUNK_TAGS.c.tag)
+        .join(CHUNKS, CHUNKS.c.row_id == CHUNK_TAGS.c.chunk_row_id)
+        .where(*filter_conditions(session.project_id, distilled))
+        .group_by(CHUNK_TAGS.c.tag)
+        .order_by(func.count().desc(), CHUNK_TAGS.c.tag)
+        .limit(MAX_RECALLED_TAGS)
+    )
+    return StoryRecap(
+        scenes=[_recalled_scene(row) for row in reversed(rows)],
+        content_types=[row[0] for row in kinds],
+        tags=[row[0] for row in tags],
+    )
+
+
+def _recalled_scene(row: Any) -> OutlineScene:
+    place = (row.chapter_index, row.scene_index, row.title, row.location_id)
+    scene = _outline_scene(place, tuple(row.participants), row.record)
+    if scene.summary or scene.key_events:
+        return scene
+    told = gist(row.text)
+    return replace(scene, summary=(told,)) if told else scene

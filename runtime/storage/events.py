@@ -1,0 +1,608 @@
+"""States, relationships and threads over story time: changes are appended, how a thing stands is their fold."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import fields
+from datetime import datetime
+from functools import partial
+from types import MappingProxyType
+from typing import Any, NamedTuple
+
+import numpy as np
+from pydantic import BaseModel, Field
+from sqlalchemy import ColumnElement, Select, and_, or_, select
+
+from novelgen.errors import UserInputError
+from novelgen.memory.ledger import ThreadEvent
+from novelgen.memory.outline import PairChange
+from novelgen.memory.relationship_conflicts import StatedRelationship
+from novelgen.models.folds import (
+    HOLDER_ATTRIBUTE,
+    RecordedLoopEvent,
+    chapters_of_change,
+    fold_holders,
+    fold_loop_events,
+    folded_loop,
+    folded_relationship,
+    relationship_change_values,
+    snapshot_of,
+    timeline_order,
+)
+from novelgen.models.folds import loop_event_values as values_of_event
+from novelgen.models.position import END_OF_STORY, StoryPosition, UtcDatetime, packed_place
+from novelgen.models.record import RecordedLoop, RecordedRelationshipChange, is_unsaid
+from novelgen.models.state import (
+    UNRESOLVED_STATUSES,
+    EntityStateSnapshot,
+    LoopStatus,
+    OpenLoop,
+    Relationship,
+    StateChange,
+    most_due,
+)
+from runtime.storage.projects import CounterRepository
+from runtime.storage.records import EventOrigin, StoredEvent
+from runtime.storage.session import (
+    AnyRow,
+    Integers,
+    Repository,
+    StorageSession,
+    before,
+    order_in_force,
+    scene_ids_at,
+    story_order,
+    within,
+)
+from runtime.storage.tables import LOOP_EVENTS, RELATIONSHIP_CHANGES, RELATIONSHIPS, SCENES, STATES
+
+
+class _Dated(NamedTuple):
+    change: StateChange
+    created_at: datetime
+
+
+class StateRepository(Repository):
+    """Appends and folds state changes."""
+
+    def append(self, changes: Sequence[StateChange]) -> None:
+        """Append changes that no scene brings: they survive the re-ingest of the scene at their position."""
+        self._session.touch()
+        places = {(change.chapter_index, change.scene_index) for change in changes}
+        scene_ids = scene_ids_at(self._session, places)
+        rows = [
+            state_values(self._session.project_id, change, "author", self._session.now())
+            | {"scene_id": scene_ids.get((change.chapter_index, change.scene_index))}
+            for change in changes
+        ]
+        self._session.insert(STATES, rows)
+
+    def changes_of(self, entity_ids: Sequence[str] | None = None) -> list[StateChange]:
+        """Return all changes in the order in which they apply; None means all entities."""
+        return [dated.change for dated in self._dated(entity_ids, END_OF_STORY)]
+
+    def changes_before(self, as_of: StoryPosition, *, entity_ids: Sequence[str]) -> list[StateChange]:
+        """Return the changes of entities before a position, and every stated holder, as they count."""
+        wanted = STATES.c.attribute == HOLDER_ATTRIBUTE
+        if entity_ids:
+            wanted = or_(wanted, STATES.c.entity_id.in_(entity_ids))
+        rows = self._session.select(STATES, before(as_of, STATES), wanted, order=order_in_force(STATES))
+        return [_change(row) for row in self._session.own(rows)]
+
+    def stated_of(self, entity_id: str, *, as_of: StoryPosition = END_OF_STORY) -> list[StateChange]:
+        """Return what was stated of one entity before a position, in the order in which it counts."""
+        return self._explicit(STATES.c.entity_id == entity_id, before(as_of, STATES))
+
+    def stated_in(self, at: StoryPosition, *, entity_ids: Sequence[str]) -> list[StateChange]:
+        """Return what a scene states of entities, and of who holds anything, in the order in which it counts."""
+        wanted = or_(STATES.c.attribute == HOLDER_ATTRIBUTE, STATES.c.entity_id.in_(entity_ids))
+        return self._explicit(
+            STATES.c.chapter_index == at.chapter_index, STATES.c.scene_index == at.scene_index, wanted
+        )
+
+    def standing_before(
+        self, as_of: StoryPosition, *, attributes: Collection[str], entity_ids: Collection[str] | None = None
+    ) -> list[StateChange]:
+        """Return the last statement of each attribute of each entity before a position; the others are not read."""
+        wanted: ColumnElement[bool] = STATES.c.attribute.in_(sorted(attributes))
+        if entity_ids is not None:
+            wanted = and_(wanted, STATES.c.entity_id.in_(sorted(entity_ids)))
+        rows = self._session.select(
+            [STATES.c.row_id, STATES.c.entity_id, STATES.c.attribute],
+            STATES.c.kind == "explicit",
+            before(as_of, STATES),
+            wanted,
+            order=order_in_force(STATES),
+        )
+        last = {(row[1], row[2]): row[0] for row in rows}
+        return self._explicit(self._session.among(STATES.c.row_id, last.values())) if last else []
+
+    def changed_between(self, since: StoryPosition, until: StoryPosition) -> list[str]:
+        """Return the ids of the entities of which something was stated from one position on until another, in order."""
+        statement = (
+            select(STATES.c.entity_id)
+            .distinct()
+            .where(self._session.owns(STATES), STATES.c.kind == "explicit", within(since, until, STATES))
+            .order_by(STATES.c.entity_id)
+        )
+        return list(self._session.connection.scalars(statement))
+
+    def changes_of_attributes(
+        self, attributes: Collection[str], *, as_of: StoryPosition = END_OF_STORY
+    ) -> list[StateChange]:
+        """Return what was stated of some attributes, of any entity, before a position, as it counts."""
+        return self._explicit(STATES.c.attribute.in_(sorted(attributes)), before(as_of, STATES))
+
+    def stated_between(self, since: StoryPosition, until: StoryPosition) -> list[StateChange]:
+        """Return what was stated of entities from one position on until another, in the order in which it counts."""
+        return self._explicit(within(since, until, STATES))
+
+    def unverified(self, *, scene_id: str | None = None) -> list[StateChange]:
+        """Return the changes that no quote of their scene proves, of one scene or of all, in story order."""
+        statement = select(STATES).where(self._session.owns(STATES), STATES.c.verified.is_(False))
+        if scene_id is not None:
+            statement = statement.where(STATES.c.scene_id == scene_id)
+        rows = self._session.rows(statement.order_by(*story_order(STATES), STATES.c.row_id))
+        return [_change(row) for row in self._session.own(rows)]
+
+    def snapshots(self, entity_ids: Sequence[str], *, as_of: StoryPosition = END_OF_STORY) -> list[EntityStateSnapshot]:
+        """Return the states at a position in the order asked; entities without one are left out.
+
+        A snapshot's timestamp is that of the last write that went into it; `holds` is derived from the holders.
+        """
+        held = holders_as_of(self._session, as_of)
+        by_entity = _by_entity(self._dated(list(dict.fromkeys(entity_ids)), as_of))
+        snapshots = [
+            _snapshot(self._session.project_id, by_entity.get(entity_id, []), as_of)
+            for entity_id in dict.fromkeys(entity_ids)
+        ]
+        return [
+            snapshot.model_copy(update={"holds": held.get(snapshot.entity_id, [])})
+            for snapshot in snapshots
+            if snapshot is not None
+        ]
+
+    def timeline(
+        self, from_chapter: int, to_chapter: int, *, as_of: StoryPosition = END_OF_STORY
+    ) -> list[EntityStateSnapshot]:
+        """Return how entities stood at the end of each chapter in which they changed."""
+        in_range = (
+            select(STATES.c.entity_id)
+            .distinct()
+            .where(
+                self._session.owns(STATES),
+                STATES.c.chapter_index.between(from_chapter, to_chapter),
+                before(as_of, STATES),
+            )
+        )
+        changed = list(self._session.connection.scalars(in_range))
+        by_entity = _by_entity(self._dated(changed, as_of)) if changed else {}
+        snapshots = [
+            snapshot
+            for dated in by_entity.values()
+            for chapter in chapters_of_change([one.change for one in dated], first=from_chapter, last=to_chapter)
+            if (snapshot := _snapshot(self._session.project_id, dated, min(StoryPosition(chapter + 1), as_of)))
+            is not None
+        ]
+        return sorted(snapshots, key=timeline_order)
+
+    def _explicit(self, *conditions: ColumnElement[bool]) -> list[StateChange]:
+        rows = self._session.select(STATES, STATES.c.kind == "explicit", *conditions, order=order_in_force(STATES))
+        return [_change(row) for row in self._session.own(rows)]
+
+    def _dated(self, entity_ids: Sequence[str] | None, as_of: StoryPosition) -> list[_Dated]:
+        statement = (
+            select(STATES).where(self._session.owns(STATES), before(as_of, STATES)).order_by(*order_in_force(STATES))
+        )
+        if entity_ids is not None:
+            statement = statement.where(STATES.c.entity_id.in_(entity_ids))
+        rows = self._session.own(self._session.rows(statement))
+        return [_Dated(_change(row), row.created_at) for row in rows]
+
+
+def holders_as_of(session: StorageSession, as_of: StoryPosition) -> dict[str, list[str]]:
+    """Return who holds what strictly before a position: the last stated `holder` of each item."""
+    rows = session.select(
+        [STATES.c.entity_id, STATES.c.value],
+        STATES.c.attribute == HOLDER_ATTRIBUTE,
+        STATES.c.kind == "explicit",
+        before(as_of, STATES),
+        order=order_in_force(STATES),
+    )
+    return fold_holders((row[0], row[1]) for row in rows)
+
+
+def state_values(project_id: str, change: StateChange, origin: EventOrigin, now: datetime) -> dict[str, Any]:
+    """Return a state change as the columns of its row, but for the scene's id."""
+    return with_span_columns(change) | {"project_id": project_id, "origin": origin, "created_at": now}
+
+
+def with_span_columns(event: StateChange | StoredEvent) -> dict[str, Any]:
+    """Return an event as the columns of its row, but for the scene's id: the span of its quote is two of them."""
+    values = event.model_dump(exclude={"source_span", "scene_label"})
+    if not hasattr(event, "source_span"):
+        return values
+    start, end = event.source_span or (None, None)
+    return values | {"span_start": start, "span_end": end}
+
+
+def span_of(row: AnyRow) -> tuple[int, int] | None:
+    """Return the span of a row's quote; None where it was not found, or there is none."""
+    return None if row.span_start is None else (row.span_start, row.span_end)
+
+
+def _change(row: AnyRow) -> StateChange:
+    return StateChange.model_construct(
+        entity_id=row.entity_id,
+        entity_type=row.entity_type,
+        attribute=row.attribute,
+        value=row.value,
+        chapter_index=row.chapter_index,
+        scene_index=row.scene_index,
+        kind=row.kind,
+        verified=row.verified,
+        source_span=span_of(row),
+    )
+
+
+def _by_entity(changes: Sequence[_Dated]) -> Mapping[str, list[_Dated]]:
+    grouped: dict[str, list[_Dated]] = defaultdict(list)
+    for dated in changes:
+        grouped[dated.change.entity_id].append(dated)
+    return grouped
+
+
+def _snapshot(project_id: str, dated: Sequence[_Dated], as_of: StoryPosition) -> EntityStateSnapshot | None:
+    visible = [one for one in dated if as_of.admits(one.change.chapter_index, one.change.scene_index)]
+    if not visible:
+        return None
+    timestamp = max(one.created_at for one in visible)
+    changes = [one.change for one in visible]
+    return snapshot_of(project_id, changes, as_of=as_of, timestamp=timestamp)
+
+
+class PairNotes(NamedTuple):
+    """When a pair was stored and last changed, and what another program's document of it says beside."""
+
+    created_at: datetime | None = None
+    updated_at: datetime | None = None
+    other_fields: Mapping[str, Any] = MappingProxyType({})
+
+
+class RelationshipRepository(Repository):
+    """Appends and folds the changes of relationships."""
+
+    def append(self, change: RecordedRelationshipChange, *, at: StoryPosition) -> str:
+        """Append what the author says of a pair at a position; it survives re-ingest of the scene there."""
+        self._session.touch()
+        place = (at.chapter_index, at.scene_index)
+        position = {
+            "scene_id": scene_ids_at(self._session, [place]).get(place),
+            "chapter_index": at.chapter_index,
+            "scene_index": at.scene_index,
+            "origin": "author",
+        }
+        return self.insert_changes([change], position)[0]
+
+    def insert_changes(self, changes: Sequence[RecordedRelationshipChange], position: dict[str, Any]) -> list[str]:
+        """Insert changes of one scene, whose position, id and origin are given as columns; return the ids."""
+        relationship_ids = [self.id_of(change.character_a, change.character_b) for change in changes]
+        rows = [
+            relationship_change_values(change)
+            | position
+            | {"project_id": self._session.project_id, "relationship_id": relationship_id}
+            for change, relationship_id in zip(changes, relationship_ids, strict=True)
+        ]
+        self._session.insert(RELATIONSHIP_CHANGES, rows)
+        changed = (RELATIONSHIPS.c.project_id == self._session.project_id) & RELATIONSHIPS.c.relationship_id.in_(
+            set(relationship_ids)
+        )
+        self._session.update(RELATIONSHIPS, changed, updated_at=self._session.now())
+        return relationship_ids
+
+    def list_as_of(
+        self, *, as_of: StoryPosition = END_OF_STORY, character_id: str | None = None, status: str | None = None
+    ) -> list[Relationship]:
+        """Return how pairs stand at a position, in order of relationship id."""
+        condition = None if character_id is None else _involves(character_id)
+        found = self._folded(as_of, condition)
+        return [relation for relation in found if status is None or relation.status == status]
+
+    def changes_between(
+        self, character_ids: Sequence[str], *, as_of: StoryPosition = END_OF_STORY
+    ) -> dict[str, list[PairChange]]:
+        """Return the single changes of the pairs among some characters, by relationship id, as they count."""
+        among = RELATIONSHIPS.c.character_a.in_(character_ids) & RELATIONSHIPS.c.character_b.in_(character_ids)
+        return {
+            relationship_id: [
+                PairChange(**{each.name: getattr(row, each.name) for each in fields(PairChange)}) for row in rows
+            ]
+            for relationship_id, rows in self._rows_by_pair(as_of, among).items()
+        }
+
+    def between(self, character: str, other: str, *, as_of: StoryPosition = END_OF_STORY) -> Relationship | None:
+        """Return how two characters stand at a position, asked in either order, or None when nothing is known."""
+        first, second = sorted((character, other))
+        pair = (RELATIONSHIPS.c.character_a == first) & (RELATIONSHIPS.c.character_b == second)
+        return next(iter(self._folded(as_of, pair)), None)
+
+    def about_pair(self, relationship_id: str) -> PairNotes:
+        """Return when a pair was stored and last changed, and what is noted of it beside, empty where it is none."""
+        row = self._session.one(
+            [RELATIONSHIPS.c.created_at, RELATIONSHIPS.c.updated_at, RELATIONSHIPS.c.other_fields],
+            RELATIONSHIPS.c.relationship_id == relationship_id,
+        )
+        return PairNotes() if row is None else PairNotes(*row)
+
+    def stated(self) -> list[StatedRelationship]:
+        """Return what each scene and the author said of pairs, in the order in which it applies."""
+        rows = self._session.own(self._session.rows(self._changes()))
+        return [
+            StatedRelationship(
+                relationship_id=row.relationship_id,
+                character_a=row.character_a,
+                character_b=row.character_b,
+                relationship_type=row.relationship_type or "",
+                status=row.status or "",
+                event=row.event,
+                chapter_index=row.chapter_index,
+                scene_index=row.scene_index,
+            )
+            for row in rows
+        ]
+
+    def id_of(self, character: str, other: str) -> str:
+        """Return the id of a pair, in either order; a pair without one gets the next."""
+        first, second = sorted((character, other))
+        if first == second:
+            raise UserInputError(f"a relationship needs two characters, but both are {first!r}")
+        pair = (RELATIONSHIPS.c.character_a == first) & (RELATIONSHIPS.c.character_b == second)
+        known = self._session.one([RELATIONSHIPS.c.relationship_id], pair)
+        if known is not None:
+            return str(known.relationship_id)
+        relationship_id = CounterRepository(self._session).take("R")
+        now = self._session.now()
+        row: dict[str, Any] = {"project_id": self._session.project_id, "relationship_id": relationship_id}
+        row |= {"created_at": now, "updated_at": now}
+        self._session.insert(RELATIONSHIPS, [row | {"character_a": first, "character_b": second}])
+        return relationship_id
+
+    def _changes(self) -> Select[Any]:
+        changes = RELATIONSHIP_CHANGES
+        joined = changes.join(
+            RELATIONSHIPS,
+            (RELATIONSHIPS.c.project_id == changes.c.project_id)
+            & (RELATIONSHIPS.c.relationship_id == changes.c.relationship_id),
+        )
+        return (
+            select(changes, RELATIONSHIPS.c.character_a, RELATIONSHIPS.c.character_b)
+            .select_from(joined)
+            .where(self._session.owns(changes))
+            .order_by(*order_in_force(changes))
+        )
+
+    def _rows_by_pair(self, as_of: StoryPosition, condition: Any) -> dict[str, list[AnyRow]]:
+        statement = self._changes().where(before(as_of, RELATIONSHIP_CHANGES))
+        if condition is not None:
+            statement = statement.where(condition)
+        by_pair: dict[str, list[AnyRow]] = defaultdict(list)
+        for row in self._session.own(self._session.rows(statement)):
+            by_pair[row.relationship_id].append(row)
+        return by_pair
+
+    def _folded(self, as_of: StoryPosition, condition: Any) -> list[Relationship]:
+        relations = [
+            folded_relationship(
+                rows,
+                relationship_id=relationship_id,
+                character_a=rows[-1].character_a,
+                character_b=rows[-1].character_b,
+            )
+            for relationship_id, rows in self._rows_by_pair(as_of, condition).items()
+        ]
+        return sorted(relations, key=lambda relation: (len(relation.relationship_id), relation.relationship_id))
+
+
+def _involves(character_id: str) -> Any:
+    return or_(RELATIONSHIPS.c.character_a == character_id, RELATIONSHIPS.c.character_b == character_id)
+
+
+class ThreadNotes(BaseModel):
+    """What an author noted of a thread, which is no part of the story, and when it was planted."""
+
+    notes: str = ""
+    created_at: UtcDatetime | None = None
+    pay_off: str = Field(default="", exclude_if=is_unsaid, description="What its pay-off needs.")
+    due_from: tuple[int, int] | None = Field(
+        default=None, exclude_if=is_unsaid, description="It is due on entering this scene."
+    )
+    due_by: tuple[int, int] | None = Field(
+        default=None, exclude_if=is_unsaid, description="Open on entering this scene, it is overdue."
+    )
+    parts: int | None = Field(default=None, exclude_if=is_unsaid, description="In how many parts it is to be paid.")
+
+
+_MOVE_COLUMNS = tuple(
+    LOOP_EVENTS.c[name] for name in ("project_id", "loop_id", "kind", "chapter_index", "scene_index", "origin")
+)
+"""What tells how a thread stands, without the words about it."""
+
+_PLANNED = ("pay_off", "due_from", "due_by", "parts")
+"""Of the description of a thread, what its author means to do with it."""
+
+
+class ThreadRepository(Repository):
+    """Appends and folds the events of open loops."""
+
+    def next_id(self) -> str:
+        """Return an id that no loop has yet."""
+        return CounterRepository(self._session).take("OL")
+
+    def append(self, event: RecordedLoopEvent, *, at: StoryPosition) -> None:
+        """Append what the author says of a loop at a position; it survives re-ingest of the scene there."""
+        self._session.touch()
+        if not isinstance(event, RecordedLoop) and self.get(event.id) is None:
+            raise UserInputError(f"no open loop {event.id!r} is stored; plant it first")
+        place = (at.chapter_index, at.scene_index)
+        scene_id = scene_ids_at(self._session, [place]).get(place)
+        values = loop_event_values(self._session.project_id, event) | {
+            "scene_id": scene_id,
+            "chapter_index": at.chapter_index,
+            "scene_index": at.scene_index,
+            "origin": "author",
+        }
+        self._session.insert(LOOP_EVENTS, [values])
+        CounterRepository(self._session).jump_over([event.id])
+
+    def endings(self, *, as_of: StoryPosition = END_OF_STORY, loop_id: str | None = None) -> dict[str, str]:
+        """Return the threads that are over at a position, with who said how they ended: author or record."""
+        loop_ids = None if loop_id is None else [loop_id]
+        rows_by_thread = self._rows_by_thread(as_of, loop_ids, columns=_MOVE_COLUMNS)
+        folds = {each: fold_loop_events(rows) for each, rows in rows_by_thread.items()}
+        return {each: fold.last.origin for each, fold in folds.items() if fold.is_over}
+
+    def take_back_ending(self, loop_id: str, *, as_of: StoryPosition = END_OF_STORY) -> int:
+        """Delete what the author said last of a thread that is over at a position, that it ended; return its row."""
+        self._session.touch()
+        rows = self._rows_by_thread(as_of, [loop_id]).get(loop_id, [])
+        fold = fold_loop_events(rows) if rows else None
+        if fold is None or not fold.is_over:
+            raise UserInputError(f"thread {loop_id!r} has not ended by then; there is nothing to take back")
+        if fold.last.origin != "author":
+            raise UserInputError(
+                f"that thread {loop_id!r} ended stands in the record of scene"
+                f" {fold.last.chapter_index}:{fold.last.scene_index}; correct the record there"
+            )
+        row_id: int = fold.last.row_id
+        self._session.delete(LOOP_EVENTS, LOOP_EVENTS.c.row_id == row_id)
+        return row_id
+
+    def describe(self, loop_id: str, changes: Mapping[str, Any]) -> None:
+        """Change how a thread is described, where it was planted; this survives the re-ingest of that scene."""
+        self._session.touch()
+        planted = self._planted(END_OF_STORY).get(loop_id)
+        if planted is None:
+            raise UserInputError(f"no open loop {loop_id!r} is stored; plant it first")
+        detail = {**planted.detail, **changes}
+        if planted.origin == "author":
+            self._session.update(LOOP_EVENTS, LOOP_EVENTS.c.row_id == planted.row_id, detail=detail)
+            return
+        row = {
+            name: getattr(planted, name)
+            for name in ("project_id", "scene_id", "chapter_index", "scene_index", "loop_id", "kind", "note")
+        }
+        self._session.insert(LOOP_EVENTS, [row | {"detail": detail, "origin": "author"}])
+
+    def notes(self, *, as_of: StoryPosition = END_OF_STORY) -> dict[str, ThreadNotes]:
+        """Return what an author noted of the threads that are planted by a position, and when they were."""
+        return {
+            loop_id: ThreadNotes(
+                notes=row.detail.get("notes", ""),
+                created_at=row.detail.get("created_at") or row.stored_at,
+                **{name: row.detail[name] for name in _PLANNED if row.detail.get(name)},
+            )
+            for loop_id, row in self._planted(as_of).items()
+        }
+
+    def _planted(self, as_of: StoryPosition) -> dict[str, AnyRow]:
+        statement = (
+            select(LOOP_EVENTS, SCENES.c.created_at.label("stored_at"))
+            .select_from(LOOP_EVENTS.outerjoin(SCENES, SCENES.c.scene_id == LOOP_EVENTS.c.scene_id))
+            .where(self._session.owns(LOOP_EVENTS), LOOP_EVENTS.c.kind == "planted", before(as_of, LOOP_EVENTS))
+            .order_by(*order_in_force(LOOP_EVENTS))
+        )
+        by_loop: dict[str, list[AnyRow]] = defaultdict(list)
+        for row in self._session.own(self._session.rows(statement)):
+            by_loop[row.loop_id].append(row)
+        folds = {loop_id: fold_loop_events(rows).planted for loop_id, rows in by_loop.items()}
+        return {loop_id: row for loop_id, row in folds.items() if row is not None}
+
+    def get(self, loop_id: str, *, as_of: StoryPosition = END_OF_STORY) -> OpenLoop | None:
+        """Return a loop as it stands at a position, or None when it is not planted by then."""
+        return next(iter(self._folded(as_of, [loop_id])), None)
+
+    def list_as_of(
+        self,
+        *,
+        as_of: StoryPosition = END_OF_STORY,
+        statuses: Sequence[LoopStatus] = UNRESOLVED_STATUSES,
+        loop_ids: Collection[str] | None = None,
+    ) -> list[OpenLoop]:
+        """Return the loops of these statuses at a position, in the order in which they were planted."""
+        return [loop for loop in self._folded(as_of, loop_ids) if loop.status in statuses]
+
+    def count_waiting(self, *, as_of: StoryPosition = END_OF_STORY) -> int:
+        """Return how many loops are unresolved at a position, without reading what they are about."""
+        rows_by_thread = self._rows_by_thread(as_of, columns=_MOVE_COLUMNS)
+        folds = [fold_loop_events(rows) for rows in rows_by_thread.values()]
+        return sum(fold.planted is not None and fold.status in UNRESOLVED_STATUSES for fold in folds)
+
+    def due(self, *, as_of: StoryPosition = END_OF_STORY, limit: int = 10) -> list[OpenLoop]:
+        """Return the unresolved loops that are most due (see `most_due`)."""
+        return most_due(self.list_as_of(as_of=as_of), limit)
+
+    def events(self, *, as_of: StoryPosition = END_OF_STORY) -> dict[str, list[ThreadEvent]]:
+        """Return what happened to every thread before a position, in the order in which it counts."""
+        return {
+            loop_id: [
+                ThreadEvent(
+                    loop_id=row.loop_id,
+                    kind=row.kind,
+                    note=row.note,
+                    detail=row.detail,
+                    chapter_index=row.chapter_index,
+                    scene_index=row.scene_index,
+                )
+                for row in rows
+            ]
+            for loop_id, rows in self._rows_by_thread(as_of).items()
+        }
+
+    def _folded(self, as_of: StoryPosition, loop_ids: Collection[str] | None = None) -> list[OpenLoop]:
+        by_loop = self._rows_by_thread(as_of, loop_ids)
+        places = self._scene_places(as_of) if by_loop else np.zeros(0, dtype=np.int64)
+        loops = [folded_loop(events, age_scenes=partial(_age, places=places)) for events in by_loop.values()]
+        return [loop for loop in loops if loop is not None]
+
+    def _rows_by_thread(
+        self,
+        as_of: StoryPosition,
+        loop_ids: Collection[str] | None = None,
+        *,
+        columns: Sequence[ColumnElement[Any]] = (),
+    ) -> dict[str, list[AnyRow]]:
+        statement = (
+            select(*(columns or LOOP_EVENTS.c))
+            .where(self._session.owns(LOOP_EVENTS), before(as_of, LOOP_EVENTS))
+            .order_by(*order_in_force(LOOP_EVENTS))
+        )
+        if loop_ids is not None:
+            statement = statement.where(self._session.among(LOOP_EVENTS.c.loop_id, loop_ids))
+        by_loop: dict[str, list[AnyRow]] = defaultdict(list)
+        for row in self._session.own(self._session.rows(statement)):
+            by_loop[row.loop_id].append(row)
+        return by_loop
+
+    def _scene_places(self, as_of: StoryPosition) -> Integers:
+        """Return a number per stored scene before a position, ascending as the story goes."""
+        chapters, scenes = self._session.integers(
+            (SCENES.c.chapter_index, SCENES.c.scene_index), self._session.owns(SCENES), before(as_of, SCENES)
+        )
+        return np.sort(packed_place(chapters, scenes))
+
+
+def loop_event_values(project_id: str, event: RecordedLoopEvent) -> dict[str, Any]:
+    """Return a loop event as the columns of its row, but for scene, position and origin."""
+    return values_of_event(event) | {"project_id": project_id}
+
+
+def _age(planted: AnyRow, *, places: Integers) -> int | None:
+    if planted.chapter_index is None:
+        return None
+    if planted.scene_index is None:
+        earlier = np.searchsorted(places, packed_place(planted.chapter_index + 1, 0), side="left")
+    else:
+        place = packed_place(planted.chapter_index, planted.scene_index)
+        earlier = np.searchsorted(places, place, side="right")
+    return len(places) - int(earlier)

@@ -1,0 +1,300 @@
+"""Merging, splitting and deleting, kept so that it can be undone."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from pydantic import BaseModel, Field
+from sqlalchemy import ColumnElement, Table, and_, or_
+
+from novelgen.errors import UnknownEntityError, UserInputError
+from novelgen.language.normalise import name_key
+from novelgen.models.entity import Entity, EntityAlias, RevealedIdentity, revealed_identity
+from novelgen.models.position import StoryPosition, sort_key
+from runtime.storage.consolidations import ConsolidationRepository
+from runtime.storage.entities import EntityRepository
+from runtime.storage.journal import GOING_WITH, Change, Journal, RowChange
+from runtime.storage.records import StoredEntity
+from runtime.storage.references import MixedScenes, Relinking, forget, forget_in_records, forget_pair, scenes_naming
+from runtime.storage.session import Place, scene_ids_at
+from runtime.storage.tables import (
+    ALIASES,
+    CHARACTER_MEMORIES,
+    CHUNKS,
+    ENTITIES,
+    LOOP_EVENTS,
+    MENTIONS,
+    RELATIONSHIP_CHANGES,
+    RELATIONSHIPS,
+    SCENES,
+    STATES,
+)
+
+
+class EntityMergeRepository(Journal):
+    """Merges and splits entities, re-links everything, and undoes it."""
+
+    def merge(self, keep_id: str, gone_id: str) -> Change:
+        """Make one entity part of another: all that is linked to it is linked to the other from now on.
+
+        Its names become aliases. Card fields that the other lacks are taken over; an author's card wins over
+        one that nobody wrote. Relationships between the two are dropped.
+        """
+        self._session.touch()
+        keep, gone = self._stored(keep_id), self._stored(gone_id)
+        require_mergeable(keep.entity, gone.entity)
+        ConsolidationRepository(self._session).withdraw_linked([keep_id, gone_id])
+        with self.recording() as changes:
+            self._take_names(keep, gone)
+            relinking = Relinking(self._session, gone_id, keep_id, keep.entity.entity_type)
+            relinking.run()
+            self._session.delete(ENTITIES, ENTITIES.c.entity_id == gone_id)
+            self._session.update(
+                ENTITIES, ENTITIES.c.entity_id == keep_id, **_merged(keep, gone), updated_at=self._session.now()
+            )
+            relinking.relink_profiles()
+        return self.keep("merge", keep_id, gone_id, changes)
+
+    def unmask(self, shown_id: str, mask_id: str, *, at: StoryPosition) -> Change:
+        """Let the story show in a scene that one entity is another: from there on they are one, before it two.
+
+        Nothing is linked anew. On entering the next scene the mask is listed no more, and its names are those of
+        the one who was behind it; before that, neither tells of the other.
+        """
+        self._session.touch()
+        shown, mask = self._stored(shown_id), self._stored(mask_id)
+        require_mergeable(shown.entity, mask.entity)
+        if revealed_identity(mask.entity) or revealed_identity(shown.entity):
+            raise UserInputError(f"{mask_id!r} or {shown_id!r} is known to be somebody else already; undo that first")
+        identity = RevealedIdentity(entity_id=shown_id, chapter_index=at.chapter_index, scene_index=at.scene_index)
+        taken = shown.entity.names()
+        rows = [
+            {
+                "project_id": self._session.project_id,
+                "entity_id": shown_id,
+                "alias": name,
+                "alias_key": name_key(name),
+                "first_chapter": at.chapter_index,
+                "first_scene": at.scene_index,
+                "by_author": False,
+            }
+            for name in mask.entity.names()
+            if name not in taken
+        ]
+        with self.recording() as changes:
+            self._session.insert(ALIASES, rows)
+            EntityRepository(self._session).reveal(mask_id, identity)
+        return self.keep("merge", shown_id, mask_id, changes)
+
+    def split(self, entity_id: str, *, name: str, aliases: Sequence[str] = (), scenes: Sequence[Place] = ()) -> Change:
+        """Take a new entity out of one: names that are its own, and what happened under them.
+
+        Everything moves in the scenes that are listed, and in those that name the entity only by the moved
+        names. In scenes that name both, the new one is added, and a memory goes to whom its text names.
+        What has no scene stays.
+        """
+        self._session.touch()
+        stored = self._stored(entity_id)
+        moved = _moved_names(stored.entity, [name, *aliases])
+        listed = scene_ids_at(self._session, scenes)
+        if not moved and not listed:
+            raise UserInputError(
+                f"neither a name of {entity_id!r} nor a scene is to be split off; give an alias or a scene"
+            )
+        new_id = EntityRepository(self._session).next_id(stored.entity.entity_type)
+        ConsolidationRepository(self._session).withdraw_linked([entity_id])
+        named = scenes_naming(self._session, entity_id)
+        whole = {each for each, names in named.items() if names <= set(moved)} | set(listed.values())
+        mixed = {each for each, names in named.items() if names & set(moved)} - whole
+        staying = [each for each in stored.entity.names() if each not in moved]
+        with self.recording() as changes:
+            self._insert_split_off(stored, new_id, [name, *aliases], moved)
+            Relinking(self._session, entity_id, new_id, stored.entity.entity_type, scene_ids=whole).run()
+            MixedScenes(self._session, entity_id, new_id, moved=moved, staying=staying).relink(mixed)
+        return self.keep("split", entity_id, new_id, changes)
+
+    def _insert_split_off(self, stored: StoredEntity, new_id: str, names: Sequence[str], moved: Sequence[str]) -> None:
+        entity = stored.entity
+        known = {alias.alias: alias for alias in entity.aliases}
+        first = known.get(names[0])
+        new = Entity(
+            entity_id=new_id,
+            entity_type=entity.entity_type,
+            name=names[0],
+            aliases=[known.get(each, EntityAlias(alias=each)) for each in dict.fromkeys(names[1:]) if each != names[0]],
+            name_first_chapter=first.first_chapter if first else None,
+            name_first_scene=first.first_scene if first else None,
+        )
+        mine = and_(self._session.owns(ALIASES), ALIASES.c.entity_id == entity.entity_id)
+        self._session.delete(ALIASES, mine, ALIASES.c.alias.in_(list(moved)))
+        EntityRepository(self._session).upsert(new, origin=stored.origin)
+
+    def _take_names(self, keep: StoredEntity, gone: StoredEntity) -> None:
+        taken = set(keep.entity.names())
+        mine = and_(self._session.owns(ALIASES), ALIASES.c.entity_id == gone.entity.entity_id)
+        self._session.delete(ALIASES, mine, ALIASES.c.alias.in_(sorted(taken)))
+        self._session.update(ALIASES, mine, entity_id=keep.entity.entity_id)
+        old = gone.entity
+        if old.name in taken or old.name in {alias.alias for alias in old.aliases}:
+            return
+        row = {
+            "project_id": self._session.project_id,
+            "entity_id": keep.entity.entity_id,
+            "alias": old.name,
+            "alias_key": name_key(old.name),
+            "first_chapter": old.first_chapter if old.name_first_chapter is None else old.name_first_chapter,
+            "first_scene": old.first_scene if old.name_first_chapter is None else old.name_first_scene,
+            "by_author": gone.origin == "author",
+        }
+        self._session.insert(ALIASES, [row])
+
+    def _stored(self, entity_id: str) -> StoredEntity:
+        stored = EntityRepository(self._session).get(entity_id)
+        if stored is None:
+            raise UnknownEntityError(f"no entity {entity_id!r} is stored; list them to find its id")
+        return stored
+
+
+def require_mergeable(keep: Entity, gone: Entity) -> None:
+    """Refuse to make an entity part of itself, or of one of another type."""
+    if keep.entity_id == gone.entity_id:
+        raise UserInputError(f"{keep.entity_id!r} cannot be merged with itself; give two entities")
+    if keep.entity_type != gone.entity_type:
+        raise UserInputError(
+            f"{keep.entity_id!r} is of type {keep.entity_type}, {gone.entity_id!r} of type {gone.entity_type};"
+            " only entities of one type can be merged"
+        )
+
+
+def _moved_names(entity: Entity, names: Sequence[str]) -> list[str]:
+    if entity.name in names:
+        raise UserInputError(
+            f"{entity.name!r} is the display name of {entity.entity_id!r} and stays with it; split off the others"
+        )
+    return [name for name in dict.fromkeys(names) if name in entity.names()]
+
+
+def _merged(keep: StoredEntity, gone: StoredEntity) -> dict[str, Any]:
+    """The card of two entities that became one, and where it was first seen."""
+    author_wins = gone.origin == "author" and keep.origin != "author"
+    first, second = (gone, keep) if author_wins else (keep, gone)
+    made = [each.created_at for each in (keep, gone) if each.created_at is not None]
+    values: dict[str, Any] = {"origin": first.origin, "created_at": min(made, default=None)}
+    if (first.origin == "author") == (second.origin == "author"):
+        values |= {
+            name: getattr(first.entity, name) or getattr(second.entity, name) for name in ("role", "description")
+        }
+        values["profile"] = {**second.entity.profile, **first.entity.profile}
+    else:
+        values |= first.entity.model_dump(include={"role", "description", "profile"})
+    return values | _first_appearance(keep.entity, gone.entity)
+
+
+def _first_appearance(keep: Entity, gone: Entity) -> dict[str, int | None]:
+    """The earlier of two explicit places; where one has none, the mentions of both decide."""
+    places = [(each.first_chapter, each.first_scene) for each in (keep, gone)]
+    if any(chapter is None for chapter, _ in places):
+        return {"first_chapter": None, "first_scene": None}
+    chapter, scene = min(places, key=lambda place: sort_key(*place))
+    return {"first_chapter": chapter, "first_scene": scene}
+
+
+class Deletion(BaseModel):
+    """What was deleted, and who referred to it."""
+
+    change: Change
+    unlinked_memories: list[str] = Field(
+        default_factory=list, description="Chunk ids of memories that stay and lost a link."
+    )
+    removed_relationships: list[str] = Field(default_factory=list)
+    changed_threads: list[str] = Field(
+        default_factory=list, description="Ids of threads that stay and lost a reference."
+    )
+    changed_scenes: list[str] = Field(
+        default_factory=list, description="Ids of scenes whose cast, place or record lost a reference."
+    )
+    changed_entities: list[str] = Field(
+        default_factory=list, description="Ids of others whose card or state lost a reference."
+    )
+    removed_character_memories: list[str] = Field(default_factory=list, description="Ids of what it remembered itself.")
+    changed_character_memories: list[str] = Field(
+        default_factory=list, description="Ids of what others remember of it, which lost a reference."
+    )
+
+
+class DeletionRepository(Journal):
+    """Deletes entities, relationships and threads; `Journal.undo` takes it back."""
+
+    def delete_entity(self, entity_id: str) -> Deletion:
+        """Delete an entity with its names, states and relationships, and what it knows, remembers, feels and hides.
+
+        All else that refers to it stays, and so do others' memories of what they lived through with it.
+        """
+        self._session.touch()
+        stored = EntityRepository(self._session).get(entity_id)
+        if stored is None:
+            raise UnknownEntityError(f"no entity {entity_id!r} is stored; list them to find its id")
+        ConsolidationRepository(self._session).withdraw_linked([entity_id])
+        with self.recording(deleted_id=entity_id) as changes:
+            self._remove(MENTIONS, MENTIONS.c.entity_id == entity_id)
+            self._remove(STATES, STATES.c.entity_id == entity_id)
+            self._delete_pairs(or_(RELATIONSHIPS.c.character_a == entity_id, RELATIONSHIPS.c.character_b == entity_id))
+            for table, going in GOING_WITH.items():
+                self._remove(table, going(entity_id))
+            self._remove(ENTITIES, ENTITIES.c.entity_id == entity_id)
+            forget(self._session, entity_id)
+        return self._deletion(entity_id, stored.entity.name, changes)
+
+    def delete_relationship(self, relationship_id: str) -> Deletion:
+        """Delete how two characters stand, with its history; both stay."""
+        self._session.touch()
+        pair = self._session.one(RELATIONSHIPS, RELATIONSHIPS.c.relationship_id == relationship_id)
+        if pair is None:
+            raise UserInputError(f"no relationship {relationship_id!r} is stored; list them to find its id")
+        with self.recording() as changes:
+            forget_pair(self._session, {pair.character_a, pair.character_b})
+            self._delete_pairs(RELATIONSHIPS.c.relationship_id == relationship_id)
+        return self._deletion(relationship_id, f"{pair.character_a} {pair.character_b}", changes)
+
+    def delete_thread(self, loop_id: str) -> Deletion:
+        """Delete a thread with its history."""
+        self._session.touch()
+        details = self._session.values(LOOP_EVENTS.c.detail, LOOP_EVENTS.c.loop_id == loop_id)
+        if not details:
+            raise UserInputError(f"no thread {loop_id!r} is stored; list them to find its id")
+        with self.recording() as changes:
+            forget_in_records(self._session, loop_id)
+            self._remove(LOOP_EVENTS, LOOP_EVENTS.c.loop_id == loop_id)
+        described = next((str(each["description"]) for each in details if each.get("description")), loop_id)
+        return self._deletion(loop_id, described, changes)
+
+    def _deletion(self, gone_id: str, name: str, changes: Sequence[RowChange]) -> Deletion:
+        def touched(table: Table, column: str, *, is_gone: bool) -> list[str]:
+            found = (each for each in changes if each.table == table.name)
+            named = (str(each.image[column]) for each in found if (each.after is None) == is_gone)
+            return [each for each in dict.fromkeys(named) if each != gone_id]
+
+        others = touched(ENTITIES, "entity_id", is_gone=False) + touched(STATES, "entity_id", is_gone=False)
+        return Deletion(
+            change=self.keep("delete", gone_id, name, changes),
+            unlinked_memories=touched(CHUNKS, "chunk_id", is_gone=False),
+            removed_relationships=touched(RELATIONSHIPS, "relationship_id", is_gone=True),
+            changed_threads=touched(LOOP_EVENTS, "loop_id", is_gone=False),
+            changed_scenes=self._labels(touched(SCENES, "scene_id", is_gone=False)),
+            changed_entities=list(dict.fromkeys(others)),
+            removed_character_memories=touched(CHARACTER_MEMORIES, "memory_id", is_gone=True),
+            changed_character_memories=touched(CHARACTER_MEMORIES, "memory_id", is_gone=False),
+        )
+
+    def _labels(self, scene_ids: Sequence[str]) -> list[str]:
+        named = self._session.among(SCENES.c.scene_id, scene_ids)
+        return self._session.values(SCENES.c.label, named, order=[SCENES.c.chapter_index, SCENES.c.scene_index])
+
+    def _delete_pairs(self, condition: ColumnElement[bool]) -> None:
+        ids = self._session.values(RELATIONSHIPS.c.relationship_id, condition)
+        self._remove(RELATIONSHIP_CHANGES, RELATIONSHIP_CHANGES.c.relationship_id.in_(ids))
+        self._remove(RELATIONSHIPS, condition)
+
+    def _remove(self, table: Table, condition: ColumnElement[bool]) -> None:
+        self._session.delete(table, condition)
