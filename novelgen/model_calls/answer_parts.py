@@ -4,12 +4,22 @@ from __future__ import annotations
 
 from typing import Annotated, Any
 
-from pydantic import AfterValidator, BaseModel, ConfigDict, model_validator
+from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, model_validator
 
 MAX_TEXT_CHARACTERS = 1000
 
 Text = Annotated[str, AfterValidator(lambda value: " ".join(value.split())[:MAX_TEXT_CHARACTERS])]
 Texts = Annotated[list[Text], AfterValidator(lambda texts: [text for text in texts if text])]
+
+
+def at_most(limit: int) -> BeforeValidator:
+    """Cut a list off after so many items."""
+    return BeforeValidator(lambda value: value[:limit] if isinstance(value, list) else value)
+
+
+def within(lowest: float, highest: float) -> AfterValidator:
+    """Bring a number within bounds."""
+    return AfterValidator(lambda value: max(lowest, min(highest, value)))
 
 
 def _drop_titles(schema: dict[str, Any]) -> None:

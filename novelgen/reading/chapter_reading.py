@@ -3,24 +3,24 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Sequence
 from typing import Annotated
 
-from pydantic import AfterValidator, BaseModel, BeforeValidator, Field
+from pydantic import BaseModel, BeforeValidator, Field
 
 from novelgen.language.language import StoryLanguage, estimate_tokens, significant_words
 from novelgen.memory.evidence import QuoteFinder
-from novelgen.model_calls.answer_parts import ModelPart, Text, Texts
-from novelgen.model_calls.prompt_data import NOTHING, as_data, telling_names
+from novelgen.model_calls.answer_parts import ModelPart, Text, Texts, at_most, within
+from novelgen.model_calls.prompt_data import NOTHING, Item, as_data, listed, telling_names
 from novelgen.models.context import ReportIssue
 from novelgen.models.entity import Entity
+from novelgen.models.position import Place
 from novelgen.models.record import RecordedLoopResolution
 from novelgen.models.state import LOOP_WEIGHTS, OpenLoop
-from novelgen.reading.known_story import References
+from novelgen.reading.known_story import References, meant_thread
 from novelgen.reading.model_record import HIGHEST_IMPORTANCE, LOWEST_IMPORTANCE, LoopOutcomeWord, ModelSameEntities
-from novelgen.reading.name_evidence import name_evidence
 from novelgen.reading.request import NewName, SameEntities
-from novelgen.reading.thread_moves import meant_thread
+from novelgen.reading.scene_touch import name_evidence
 
 CHAPTER_STAGE = "reconcile"
 
@@ -37,9 +37,6 @@ MAX_MEMORY_TOKENS = 4000
 MAX_QUOTE_CHARACTERS = 120
 MAX_DESCRIPTION_CHARACTERS = 120
 MAX_NAMES_SHOWN = 8
-
-Place = tuple[int, int]
-"""(chapter_index, scene_index)."""
 
 
 class ChapterScene(BaseModel):
@@ -133,10 +130,6 @@ class ChapterReading(BaseModel):
     issues: list[ReportIssue] = Field(default_factory=list)
 
 
-def _cut(limit: int) -> BeforeValidator:
-    return BeforeValidator(lambda value: value[:limit] if isinstance(value, list) else value)
-
-
 _Scene = Annotated[Text, BeforeValidator(lambda value: str(value) if isinstance(value, int) else value)]
 
 _SCENE_FIELD = "the scene that proves it, as the list writes it: 3:2"
@@ -188,24 +181,24 @@ class ModelImportance(ModelPart):
     """The importance that a memory should have beside the others."""
 
     id: Text = Field(description="number of the memory: M4")
-    importance: Annotated[int, AfterValidator(lambda value: max(LOWEST_IMPORTANCE, min(HIGHEST_IMPORTANCE, value)))]
+    importance: Annotated[int, within(LOWEST_IMPORTANCE, HIGHEST_IMPORTANCE)]
 
 
 class ModelChapter(ModelPart):
     """What has to be put right at the end of a chapter; empty lists where nothing has."""
 
-    same_entities: Annotated[list[ModelChapterIdentity], _cut(MAX_IDENTITIES)] = Field(max_length=MAX_IDENTITIES)
-    known_names: Annotated[list[ModelChapterName], _cut(MAX_IDENTITIES)] = Field(
+    same_entities: Annotated[list[ModelChapterIdentity], at_most(MAX_IDENTITIES)] = Field(max_length=MAX_IDENTITIES)
+    known_names: Annotated[list[ModelChapterName], at_most(MAX_IDENTITIES)] = Field(
         default_factory=list, max_length=MAX_IDENTITIES
     )
-    not_same: Annotated[list[ModelNotSame], _cut(MAX_IDENTITIES)] = Field(
+    not_same: Annotated[list[ModelNotSame], at_most(MAX_IDENTITIES)] = Field(
         default_factory=list, max_length=MAX_IDENTITIES
     )
-    threads_ended: Annotated[list[ModelEndedThread], _cut(MAX_ENDED)] = Field(max_length=MAX_ENDED)
-    threads_joined: Annotated[list[ModelJoinedThread], _cut(MAX_JOINED)] = Field(
+    threads_ended: Annotated[list[ModelEndedThread], at_most(MAX_ENDED)] = Field(max_length=MAX_ENDED)
+    threads_joined: Annotated[list[ModelJoinedThread], at_most(MAX_JOINED)] = Field(
         default_factory=list, max_length=MAX_JOINED
     )
-    importance: Annotated[list[ModelImportance], _cut(MAX_CORRECTIONS)] = Field(
+    importance: Annotated[list[ModelImportance], at_most(MAX_CORRECTIONS)] = Field(
         default_factory=list, max_length=MAX_CORRECTIONS
     )
 
@@ -218,30 +211,16 @@ class ChapterLists:
         self.issues: list[ReportIssue] = []
         self.memories = self._chosen_memories()
         new = [each for each in request.entities if each.is_new]
-        self._new_text, shown_new = self._listed("new entities", map(_entity_line, new), MAX_NEW_TOKENS)
-        known = self._nearest_known(new)
-        self._known_text, shown_known = self._listed("known entities", map(_entity_line, known), MAX_KNOWN_TOKENS)
-        self.entities = [*new[:shown_new], *known[:shown_known]]
-        threads = sorted(request.threads, key=_weight_of_thread)
-        self._threads_text, shown = self._listed("threads", map(_thread_line, threads), MAX_THREAD_TOKENS)
-        self.threads = threads[:shown]
-
-    def variables(self) -> dict[str, str]:
-        """Return the lists by the names that the prompt has for them."""
-        events = [
-            f"{scene.chapter_index}:{scene.scene_index} | {as_data(' '.join(scene.summary))}"
-            for scene in self._request.scenes
+        memory_lines = [
+            f"{number} | {each.chapter_index}:{each.scene_index} | {each.importance} | {as_data(each.says)}"
+            for number, each in self.memories.items()
         ]
-        return {
-            "scenes": self._listed("scenes", events, MAX_EVENT_TOKENS)[0],
-            "new_entities": self._new_text,
-            "known_entities": self._known_text,
-            "threads": self._threads_text,
-            "memories": "\n".join(
-                f"{number} | {each.chapter_index}:{each.scene_index} | {each.importance} | {as_data(each.says)}"
-                for number, each in self.memories.items()
-            )
-            or NOTHING[self._request.language],
+        self.texts = {
+            "new_entities": self._listed("new entities", new, _entity_line, MAX_NEW_TOKENS),
+            "known_entities": self._listed("known entities", self._nearest_known(new), _entity_line, MAX_KNOWN_TOKENS),
+            "threads": self._listed("threads", sorted(request.threads, key=_weight), _thread_line, MAX_THREAD_TOKENS),
+            "scenes": self._listed("scenes", request.scenes, _scene_line, MAX_EVENT_TOKENS),
+            "memories": "\n".join(memory_lines) or NOTHING[request.language],
         }
 
     def _chosen_memories(self) -> dict[str, ChapterMemory]:
@@ -269,17 +248,11 @@ class ChapterLists:
 
         return sorted(known, key=nearness)
 
-    def _listed(self, name: str, lines: Iterable[str], max_tokens: int) -> tuple[str, int]:
-        whole = list(lines)
-        kept: list[str] = []
-        spent = 0
-        for line in whole:
-            spent += estimate_tokens(line) + 1
-            if spent > max_tokens:
-                self._report_cut(name, len(kept), len(whole))
-                break
-            kept.append(line)
-        return "\n".join(kept) or NOTHING[self._request.language], len(kept)
+    def _listed(self, name: str, items: Sequence[Item], line_of: Callable[[Item], str], max_tokens: int) -> str:
+        shown = listed(items, line_of, max_tokens, stops_at_first=True)
+        if shown.left_out:
+            self._report_cut(name, len(shown.items), len(items))
+        return shown.text(self._request.language)
 
     def _report_cut(self, name: str, kept: int, whole: int) -> None:
         message = f"{kept} of {whole} {name} had room in the prompt at the end of chapter {self._request.chapter_index}"
@@ -306,7 +279,11 @@ def _entity_line(listed: ChapterEntity) -> str:
     return " | ".join(parts)
 
 
-def _weight_of_thread(thread: OpenLoop) -> tuple[int, int]:
+def _scene_line(scene: ChapterScene) -> str:
+    return f"{scene.chapter_index}:{scene.scene_index} | {' '.join(scene.summary)}"
+
+
+def _weight(thread: OpenLoop) -> tuple[int, int]:
     return -LOOP_WEIGHTS[thread.importance], -(thread.last_chapter_index or 0)
 
 

@@ -166,7 +166,7 @@ class _Writer:
 
     def __init__(self, stores: MemoryStores, project_id: str, model: BaseChatModel | None, chosen: _Chosen) -> None:
         # LangChain is slow to import, and all that reads scenes comes by here.
-        from novelgen.chains.consolidation_chain import ConsolidationChain  # noqa: PLC0415
+        from novelgen.chains.question_chains import ConsolidationChain  # noqa: PLC0415
 
         self._stores = stores
         self._project_id = project_id

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from langchain_openai import ChatOpenAI
 
-from novelgen.chains.scene_record_chain import SceneRecordChain, SceneRecordSettings
+from novelgen.chains.scene_record_chain import SceneRecordChain
 from novelgen.reading.request import SceneRecordResult
 from tests.novelgen.reading.keeper_scene import ANSWER, TEXT_ZH, answer, request
 from tests.support.openai_stub import OpenAiStub, Responder, StubCall, openai_stub
@@ -24,7 +24,7 @@ def extracted(
 ) -> SceneRecordResult:
     """Extract the sample scene through a client of its own."""
     model = ChatOpenAI(model="stub", base_url=stub.base_url, api_key=KEY, **options)
-    chain = SceneRecordChain(model, settings=SceneRecordSettings(timeout_s=timeout_s))
+    chain = SceneRecordChain(model, timeout_s=timeout_s)
     return chain.invoke(request() if text is None else request(text))
 
 
@@ -48,7 +48,7 @@ def test_a_chinese_scene_travels_whole() -> None:
         result = extracted(stub, text=TEXT_ZH)
     assert TEXT_ZH in stub.calls[0]["messages"][1]["content"]
     assert result.record is not None
-    assert result.record.memories[0].memory_id in result.evidence
+    assert result.record.memories[0].memory_id not in [fact.id for fact in result.unverified]
 
 
 def test_a_refused_format_falls_back_and_every_request_counts() -> None:

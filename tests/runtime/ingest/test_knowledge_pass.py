@@ -9,17 +9,16 @@ from typing import Any
 import pytest
 from langchain_core.messages import BaseMessage
 
-from novelgen.chains.scene_knowledge_chain import SceneKnowledgeChain
 from novelgen.errors import UnknownSceneError, UserInputError
 from novelgen.memory.knowledge_rules import Knowing, KnowledgeRules
 from novelgen.models.entity import Entity
 from novelgen.models.position import END_OF_STORY, StoryPosition
 from novelgen.models.record import SceneRecord
 from runtime.ingest.entities import store_entities
-from runtime.ingest.extraction_estimate import estimate_knowledge
 from runtime.ingest.ingest import ingest_scene
-from runtime.ingest.knowledge_pass import KnowledgeChoice, KnowledgeReport, read_knowledge
+from runtime.ingest.knowledge_pass import KnowledgeReport, estimate_knowledge, read_knowledge
 from runtime.ingest.scene_input import SceneInput
+from runtime.ingest.scene_passes import SceneChoice
 from runtime.storage.records import StoredScene
 from runtime.stores import MemoryStores
 from tests.support.scripted_chat_model import ScriptedChatModel
@@ -97,7 +96,7 @@ def model_that_reads(**changed: Any) -> ScriptedChatModel:
 
 def read(stores: MemoryStores, project: str, model: ScriptedChatModel | None = None, **more: Any) -> KnowledgeReport:
     """Read the story for who knows what."""
-    return read_knowledge(stores, project, SceneKnowledgeChain(model or model_that_reads()), **more)
+    return read_knowledge(stores, project, model or model_that_reads(), **more)
 
 
 def knowing(stores: MemoryStores, project: str, who: str, memory_id: str, *place: int) -> Knowing:
@@ -169,12 +168,12 @@ def test_a_prompt_shows_nothing_of_its_own_or_later_scenes(stores: MemoryStores,
 
 def test_a_run_goes_on_where_it_stopped(stores: MemoryStores, story: str) -> None:
     """A scene that was read is not read again unless it is asked for; then the later word replaces the earlier."""
-    read(stores, story, choice=KnowledgeChoice(chapter_index=1))
+    read(stores, story, choice=SceneChoice(chapter_index=1))
     model = model_that_reads()
     assert [scene.chapter_index for scene in read(stores, story, model).scenes] == [2]
     assert read(stores, story, model).scenes == []
     other = {"memories": [{"id": "N1", "known_by": ["C0", "C1"]}]}
-    again = KnowledgeChoice(again=True, chapter_index=1)
+    again = SceneChoice(again=True, chapter_index=1)
     read(stores, story, model_that_reads(at_1_1=other), choice=again)
     assert record_of(stores, story, 1, 1).memories[0].known_by == ["C0", "C1"]
     assert record_of(stores, story, 1, 1).memories[0].hidden_from == []
@@ -233,7 +232,7 @@ def test_a_bad_answer_is_asked_for_once_more(stores: MemoryStores, story: str) -
     """After an answer that cannot be used the model is told why, and its second answer counts."""
     answers = iter(["no", json.dumps(ANSWERS[1, 1])])
     model = ScriptedChatModel(answer=lambda _: next(answers))
-    report = read(stores, story, model, choice=KnowledgeChoice(scenes=(StoryPosition(1, 1),)))
+    report = read(stores, story, model, choice=SceneChoice(scenes=(StoryPosition(1, 1),)))
     assert (report.scenes[0].outcome, report.scenes[0].model_calls) == ("done", 2)
     assert "cannot be used" in model.prompts[1][-1].text
 
@@ -255,9 +254,7 @@ def test_a_scene_that_changed_meanwhile_is_overtaken(stores: MemoryStores, story
         supply(stores, story, (1, 1), importance=9)
         return json.dumps(ANSWERS[1, 1])
 
-    report = read(
-        stores, story, ScriptedChatModel(answer=answer), choice=KnowledgeChoice(scenes=(StoryPosition(1, 1),))
-    )
+    report = read(stores, story, ScriptedChatModel(answer=answer), choice=SceneChoice(scenes=(StoryPosition(1, 1),)))
     assert report.scenes[0].outcome == "overtaken"
     assert not record_of(stores, story, 1, 1).knowledge_read
 
@@ -281,15 +278,15 @@ def test_scenes_without_a_record_are_refused_by_name_and_counted_else(stores: Me
     ingest_scene(stores, story, SceneInput(chapter_index=3, scene_index=1, text="Ben slept."))
     assert read(stores, story).without_record == 1
     with pytest.raises(UserInputError, match="has no record"):
-        read(stores, story, choice=KnowledgeChoice(scenes=(StoryPosition(3, 1),)))
+        read(stores, story, choice=SceneChoice(scenes=(StoryPosition(3, 1),)))
     with pytest.raises(UnknownSceneError):
-        read(stores, story, choice=KnowledgeChoice(scenes=(StoryPosition(9, 1),)))
+        read(stores, story, choice=SceneChoice(scenes=(StoryPosition(9, 1),)))
 
 
 def test_an_estimate_asks_nobody(stores: MemoryStores, story: str) -> None:
     """An estimate counts one call for each scene that would be read and stores nothing."""
     model = model_that_reads()
-    estimate = estimate_knowledge(stores, story, SceneKnowledgeChain(model))
+    estimate = estimate_knowledge(stores, story)
     assert (estimate.scenes, estimate.calls) == (3, 3)
     assert estimate.input_tokens > 3 * 1000
     assert model.prompts == []
