@@ -10,7 +10,7 @@ from pydantic import BaseModel, BeforeValidator, Field
 
 from novelgen.language.language import StoryLanguage, estimate_tokens, significant_words
 from novelgen.memory.evidence import QuoteFinder
-from novelgen.model_calls.answer_parts import ModelPart, Text, Texts, at_most, within
+from novelgen.model_calls.answer_parts import AtMost, ModelPart, Text, Texts, within
 from novelgen.model_calls.prompt_data import NOTHING, Item, as_data, listed, telling_names
 from novelgen.models.context import ReportIssue
 from novelgen.models.entity import Entity
@@ -25,9 +25,6 @@ from novelgen.reading.scene_touch import name_evidence
 CHAPTER_STAGE = "reconcile"
 
 MAX_IDENTITIES = 16
-MAX_ENDED = 40
-MAX_JOINED = 20
-MAX_CORRECTIONS = 80
 
 MAX_NEW_TOKENS = 2500
 MAX_KNOWN_TOKENS = 2500
@@ -80,52 +77,23 @@ class ChapterRequest(BaseModel):
     memories: list[ChapterMemory] = Field(default_factory=list)
 
 
-class ThreadEnding(BaseModel):
-    """The end of a thread, in the scene in which it came."""
-
-    ending: RecordedLoopResolution
-    chapter_index: int
-    scene_index: int
-
-
-class JoinedThread(BaseModel):
-    """A thread that another one says already."""
-
-    loop_id: str
-    same_as: str
-
-
-class PlacedName(BaseModel):
-    """A name that a known entity gets, and the scene that gives it."""
-
-    name: NewName
-    chapter_index: int
-    scene_index: int
-
-
-class PlacedIdentity(BaseModel):
-    """Two entities that are one, and the scene that shows it."""
-
-    pair: SameEntities
-    chapter_index: int
-    scene_index: int
-
-
-class WrongNames(BaseModel):
-    """Names that an entity has and that belong to another one."""
-
-    entity_id: str
-    names: list[str] = Field(min_length=1)
-
-
 class ChapterReading(BaseModel):
-    """What a model puts right of a chapter, in ids of the story; `issues` say what was dropped."""
+    """What a model puts right of a chapter, in ids of the story, each with the scene where it belongs.
 
-    names: list[PlacedName] = Field(default_factory=list)
-    identities: list[PlacedIdentity] = Field(default_factory=list)
-    wrong_names: list[WrongNames] = Field(default_factory=list)
-    endings: list[ThreadEnding] = Field(default_factory=list)
-    joined: list[JoinedThread] = Field(default_factory=list)
+    `issues` say what was dropped.
+    """
+
+    names: list[tuple[Place, NewName]] = Field(default_factory=list, description="With the scenes that give them.")
+    identities: list[tuple[Place, SameEntities]] = Field(
+        default_factory=list, description="With the scenes that show them."
+    )
+    wrong_names: list[tuple[str, list[str]]] = Field(
+        default_factory=list, description="Entities with names of theirs that belong to another one."
+    )
+    endings: list[tuple[Place, RecordedLoopResolution]] = Field(
+        default_factory=list, description="Threads that ended, with the scenes in which they did."
+    )
+    joined: dict[str, str] = Field(default_factory=dict, description="Thread to an older one that says the same.")
     importances: dict[str, int] = Field(default_factory=dict, description="memory_id to its new importance.")
     issues: list[ReportIssue] = Field(default_factory=list)
 
@@ -187,20 +155,12 @@ class ModelImportance(ModelPart):
 class ModelChapter(ModelPart):
     """What has to be put right at the end of a chapter; empty lists where nothing has."""
 
-    same_entities: Annotated[list[ModelChapterIdentity], at_most(MAX_IDENTITIES)] = Field(max_length=MAX_IDENTITIES)
-    known_names: Annotated[list[ModelChapterName], at_most(MAX_IDENTITIES)] = Field(
-        default_factory=list, max_length=MAX_IDENTITIES
-    )
-    not_same: Annotated[list[ModelNotSame], at_most(MAX_IDENTITIES)] = Field(
-        default_factory=list, max_length=MAX_IDENTITIES
-    )
-    threads_ended: Annotated[list[ModelEndedThread], at_most(MAX_ENDED)] = Field(max_length=MAX_ENDED)
-    threads_joined: Annotated[list[ModelJoinedThread], at_most(MAX_JOINED)] = Field(
-        default_factory=list, max_length=MAX_JOINED
-    )
-    importance: Annotated[list[ModelImportance], at_most(MAX_CORRECTIONS)] = Field(
-        default_factory=list, max_length=MAX_CORRECTIONS
-    )
+    same_entities: Annotated[list[ModelChapterIdentity], AtMost(MAX_IDENTITIES)]
+    known_names: Annotated[list[ModelChapterName], AtMost(MAX_IDENTITIES)] = Field(default_factory=list)
+    not_same: Annotated[list[ModelNotSame], AtMost(MAX_IDENTITIES)] = Field(default_factory=list)
+    threads_ended: Annotated[list[ModelEndedThread], AtMost(40)]
+    threads_joined: Annotated[list[ModelJoinedThread], AtMost(20)] = Field(default_factory=list)
+    importance: Annotated[list[ModelImportance], AtMost(80)] = Field(default_factory=list)
 
 
 class ChapterLists:
@@ -317,18 +277,17 @@ class ChapterAnswerReader:
     def read(self, answer: ModelChapter) -> ChapterReading:
         """Turn an answer into what can be stored."""
         joined = self._joined(answer.threads_joined)
-        over = {each.loop_id for each in joined}
         return ChapterReading(
             names=self._names(answer.known_names),
             identities=self._identities(answer.same_entities),
             wrong_names=self._wrong_names(answer.not_same),
-            endings=[each for each in self._endings(answer.threads_ended) if each.ending.id not in over],
+            endings=[each for each in self._endings(answer.threads_ended) if each[1].id not in joined],
             joined=joined,
             importances=self._importances(answer.importance),
             issues=[*self._lists.issues, *self._issues],
         )
 
-    def _identities(self, said: Sequence[ModelChapterIdentity]) -> list[PlacedIdentity]:
+    def _identities(self, said: Sequence[ModelChapterIdentity]) -> list[tuple[Place, SameEntities]]:
         found = []
         for each in said:
             one, other = self._references.entity_id(each.a), self._references.entity_id(each.b)
@@ -339,11 +298,10 @@ class ChapterAnswerReader:
             if place is None:
                 self._drop("entities said to be one without a quote that proves it", f"{one} {other}")
                 continue
-            pair = SameEntities(entity_id=one, other_id=other, how=each.how, quote=each.quote)
-            found.append(PlacedIdentity(pair=pair, chapter_index=place[0], scene_index=place[1]))
+            found.append((place, SameEntities(entity_id=one, other_id=other, how=each.how, quote=each.quote)))
         return found
 
-    def _names(self, said: Sequence[ModelChapterName]) -> list[PlacedName]:
+    def _names(self, said: Sequence[ModelChapterName]) -> list[tuple[Place, NewName]]:
         found = []
         for each in said:
             entity_id = self._references.entity_id(each.entity)
@@ -356,12 +314,11 @@ class ChapterAnswerReader:
             if place is None:
                 self._drop("names that no scene of the chapter gives", f"{entity_id} {each.name}")
                 continue
-            name = NewName(entity_id=entity_id, name=each.name, quote=each.quote)
-            found.append(PlacedName(name=name, chapter_index=place[0], scene_index=place[1]))
+            found.append((place, NewName(entity_id=entity_id, name=each.name, quote=each.quote)))
         return found
 
-    def _wrong_names(self, said: Sequence[ModelNotSame]) -> list[WrongNames]:
-        found = []
+    def _wrong_names(self, said: Sequence[ModelNotSame]) -> list[tuple[str, list[str]]]:
+        found: list[tuple[str, list[str]]] = []
         for each in said:
             entity_id = self._references.entity_id(each.id)
             names = [name for name in each.names if entity_id in self._references.bearers(name)]
@@ -370,7 +327,7 @@ class ChapterAnswerReader:
             elif self._proven_place(each.quote, each.scene) is None:
                 self._drop("names to be taken from an id without a quote that proves it", f"{entity_id} {names}")
             else:
-                found.append(WrongNames(entity_id=entity_id, names=names))
+                found.append((entity_id, names))
         return found
 
     def _place_of_name(self, said: ModelChapterName) -> Place | None:
@@ -381,8 +338,8 @@ class ChapterAnswerReader:
                 return place
         return self._proven_place(said.quote, said.scene)
 
-    def _endings(self, said: Sequence[ModelEndedThread]) -> list[ThreadEnding]:
-        found: dict[str, ThreadEnding] = {}
+    def _endings(self, said: Sequence[ModelEndedThread]) -> list[tuple[Place, RecordedLoopResolution]]:
+        found: dict[str, tuple[Place, RecordedLoopResolution]] = {}
         for each in said:
             loop_id = meant_thread(each.id, self._request.threads)
             place = self._proven_place(each.quote, each.scene) or self._stated_place(each.scene)
@@ -394,15 +351,14 @@ class ChapterAnswerReader:
             thread = self._threads[loop_id]
             moved = (thread.last_chapter_index or 0, thread.last_scene_index or 0)
             # What moved later than the model says was not over yet: it is over with that move.
-            chapter, scene = max(place, moved)
             ending = RecordedLoopResolution(
                 id=loop_id, resolution_summary=each.note, abandoned=each.outcome == "abandoned"
             )
-            found.setdefault(loop_id, ThreadEnding(ending=ending, chapter_index=chapter, scene_index=scene))
+            found.setdefault(loop_id, (max(place, moved), ending))
         return list(found.values())
 
-    def _joined(self, said: Sequence[ModelJoinedThread]) -> list[JoinedThread]:
-        found: dict[str, JoinedThread] = {}
+    def _joined(self, said: Sequence[ModelJoinedThread]) -> dict[str, str]:
+        found: dict[str, str] = {}
         for each in said:
             one, other = (meant_thread(thread, self._request.threads) for thread in (each.id, each.same_as))
             if one is None or other is None or one == other:
@@ -410,10 +366,10 @@ class ChapterAnswerReader:
                 continue
             older, later = sorted((one, other), key=self._planted)
             while older in found:
-                older = found[older].same_as
+                older = found[older]
             if older != later:
-                found.setdefault(later, JoinedThread(loop_id=later, same_as=older))
-        return list(found.values())
+                found.setdefault(later, older)
+        return found
 
     def _planted(self, loop_id: str) -> tuple[int, int, int, str]:
         thread = self._threads[loop_id]

@@ -15,7 +15,7 @@ from novelgen.language.language import StoryLanguage, significant_words
 from novelgen.memory.evidence import QuoteFinder
 from novelgen.memory.knowledge_rules import KnowledgeRules
 from novelgen.memory.story import KnowledgeMemory, KnowledgeStory
-from novelgen.model_calls.answer_parts import ModelPart, Text, Texts, at_most
+from novelgen.model_calls.answer_parts import AtMost, ModelPart, Text, Texts
 from novelgen.model_calls.answers import UnusableAnswerError
 from novelgen.model_calls.prompt_data import NOTHING, as_data, listed, piped, place_mark, telling_names
 from novelgen.models.context import ReportIssue
@@ -29,7 +29,6 @@ KNOWLEDGE_STAGE = "knowledge"
 
 MAX_JUDGED = 40
 MAX_JUDGED_KNOWERS = 60
-MAX_JUDGED_LEARNINGS = 60
 
 UNPROVED_CERTAINTY = 0.5
 """How sure a learning is at most whose quote is not in the scene.
@@ -229,28 +228,22 @@ class ModelKnowers(ModelPart):
     """Who knows one memory of the scene when it ends."""
 
     id: Text = Field(description="number of a memory of the scene: N1")
-    known_by: Annotated[Texts, at_most(MAX_JUDGED_KNOWERS)] = Field(
-        default_factory=list,
-        description="ids of everybody who knows it, on stage or not",
-        max_length=MAX_JUDGED_KNOWERS,
+    known_by: Annotated[Texts, AtMost(MAX_JUDGED_KNOWERS)] = Field(
+        default_factory=list, description="ids of everybody who knows it, on stage or not"
     )
-    hidden_from: Annotated[Texts, at_most(MAX_JUDGED_KNOWERS)] = Field(
-        default_factory=list,
-        description="ids of who is there, or whom it concerns, and does not know it",
-        max_length=MAX_JUDGED_KNOWERS,
+    hidden_from: Annotated[Texts, AtMost(MAX_JUDGED_KNOWERS)] = Field(
+        default_factory=list, description="ids of who is there, or whom it concerns, and does not know it"
     )
 
 
 class ModelSceneKnowledge(ModelPart):
     """Who knows what when the scene ends."""
 
-    memories: Annotated[list[ModelKnowers], at_most(MAX_JUDGED)] = Field(
-        description="one entry for each memory of the scene", max_length=MAX_JUDGED
+    memories: Annotated[list[ModelKnowers], AtMost(MAX_JUDGED)] = Field(
+        description="one entry for each memory of the scene"
     )
-    learned: Annotated[list[ModelLearning], at_most(MAX_JUDGED_LEARNINGS)] = Field(
-        default_factory=list,
-        description="who learns what earlier memories say; empty where nobody does",
-        max_length=MAX_JUDGED_LEARNINGS,
+    learned: Annotated[list[ModelLearning], AtMost(60)] = Field(
+        default_factory=list, description="who learns what earlier memories say; empty where nobody does"
     )
 
 

@@ -25,10 +25,10 @@ from novelgen.language.language import StoryLanguage, story_language
 from novelgen.model_calls.usage import ModelWork
 from novelgen.models.context import ReportIssue
 from novelgen.models.entity import renamed
-from novelgen.models.position import StoryPosition
+from novelgen.models.position import Place, StoryPosition
 from novelgen.models.record import RecordedLoopResolution, SceneRecord
 from novelgen.models.state import LoopImportance, OpenLoop
-from novelgen.reading.chapter_reading import CHAPTER_STAGE, ChapterReading, ChapterRequest, Place, ThreadEnding
+from novelgen.reading.chapter_reading import CHAPTER_STAGE, ChapterReading, ChapterRequest
 from novelgen.reading.request import NewName, SameEntities
 from runtime.ingest.entities import IdentityOutcome, alike_names, part_names_in, store_identities_in
 from runtime.ingest.scene_writes import replace_stored_scene
@@ -54,6 +54,9 @@ _FAILED = "failed"
 
 _FADED: Mapping[StoryLanguage, str] = {"en": "faded: nothing touched it since {}", "zh": "淡出：自 {} 起再没有提起"}
 _SAME_AS: Mapping[StoryLanguage, str] = {"en": "same as {}", "zh": "同 {}"}
+
+Ending = tuple[Place, RecordedLoopResolution]
+"""The end of a thread, with the scene in which it comes."""
 
 PassOutcome = Literal["done", "unchanged", "waiting", "failed", "overtaken"]
 
@@ -224,8 +227,7 @@ class _Pass:
         self._unit = unit
         self._project_id = project_id
         self._chapter_index = chapter_index
-        self._settings = stores.settings.memory.ingest
-        self._created_at = stores.clock()
+        self._stores = stores
         self._scenes = unit.scenes.list_as_of(as_of=StoryPosition(chapter_index + 1, 0))
         self._last_place = max((scene.chapter_index, scene.scene_index) for scene in self._scenes)
         self._threads = {
@@ -253,23 +255,21 @@ class _Pass:
             outcome="done",
             display_names=self._with_better_names(),
             changes=outcome.changes,
-            ended_threads=[each.ending.id for each in endings],
+            ended_threads=[ending.id for _, ending in endings],
             issues=outcome.issues,
         )
 
     def stored(self, reading: ChapterReading) -> ChapterPass:
         """Store what a model puts right."""
-        partings = [part_names_in(self._unit, each.entity_id, each.names) for each in reading.wrong_names]
-        outcomes = [self._identities([each.name], (), (each.chapter_index, each.scene_index)) for each in reading.names]
-        outcomes += [
-            self._identities((), [each.pair], (each.chapter_index, each.scene_index)) for each in reading.identities
-        ]
+        partings = [part_names_in(self._unit, each, names) for each, names in reading.wrong_names]
+        outcomes = [self._identities([name], (), place) for place, name in reading.names]
+        outcomes += [self._identities((), [pair], place) for place, pair in reading.identities]
         joined = [
-            self._ending(self._threads[each.loop_id], _SAME_AS, each.same_as)
-            for each in reading.joined
-            if each.loop_id in self._threads
+            self._ending(self._threads[loop_id], _SAME_AS, older)
+            for loop_id, older in reading.joined.items()
+            if loop_id in self._threads
         ]
-        endings = [each for each in reading.endings if each.ending.id in self._threads]
+        endings = [each for each in reading.endings if each[1].id in self._threads]
         weighed = self._write([*endings, *joined], reading.importances)
         return ChapterPass(
             chapter_index=self._chapter_index,
@@ -278,7 +278,7 @@ class _Pass:
             display_names=self._with_better_names(),
             changes=[change for each in outcomes for change in each.changes],
             parted=[change for each in partings for change in each.changes],
-            ended_threads=[each.ending.id for each in (*endings, *joined)],
+            ended_threads=[ending.id for _, ending in (*endings, *joined)],
             weighed_memories=weighed,
             issues=[*reading.issues, *(issue for each in (*partings, *outcomes) for issue in each.issues)],
         )
@@ -304,13 +304,7 @@ class _Pass:
 
     def _identities(self, names: Sequence[NewName], pairs: Sequence[SameEntities], place: Place) -> IdentityOutcome:
         return store_identities_in(
-            self._unit,
-            self._project_id,
-            names=names,
-            pairs=pairs,
-            at=StoryPosition(*place),
-            settings=self._settings,
-            created_at=self._created_at,
+            self._unit, self._project_id, names=names, pairs=pairs, at=StoryPosition(*place), stores=self._stores
         )
 
     def _has_faded(self, thread: OpenLoop) -> bool:
@@ -322,20 +316,19 @@ class _Pass:
         scenes = sum((scene.chapter_index, scene.scene_index) > touched for scene in self._scenes)
         return chapters >= silence[0] and scenes >= silence[1]
 
-    def _ending(self, thread: OpenLoop, note: Mapping[StoryLanguage, str], told: str) -> ThreadEnding:
+    def _ending(self, thread: OpenLoop, note: Mapping[StoryLanguage, str], told: str) -> Ending:
         """End a thread without an answer: in this chapter, where it began or last moved, else at its end."""
         touched = (thread.last_chapter_index or 0, thread.last_scene_index or 0)
         here = touched[0] == self._chapter_index and note is _SAME_AS
-        chapter, scene = touched if here else self._last_place
         summary = note[self._language].format(told)
         ending = RecordedLoopResolution(id=thread.loop_id, resolution_summary=summary, abandoned=True)
-        return ThreadEnding(ending=ending, chapter_index=chapter, scene_index=scene)
+        return touched if here else self._last_place, ending
 
-    def _write(self, endings: Sequence[ThreadEnding], importances: Mapping[str, int]) -> int:
+    def _write(self, endings: Sequence[Ending], importances: Mapping[str, int]) -> int:
         """Write ends and importances into the records of their scenes; tell how many memories changed."""
         by_place: dict[Place, list[RecordedLoopResolution]] = defaultdict(list)
-        for each in endings:
-            by_place[each.chapter_index, each.scene_index].append(each.ending)
+        for place, ending in endings:
+            by_place[place].append(ending)
         weighed = 0
         for scene in self._scenes:
             place = (scene.chapter_index, scene.scene_index)
@@ -350,12 +343,7 @@ class _Pass:
                 continue
             record, changed = _changed(stored.record, by_place[place], importances)
             if record != stored.record:
-                replace_stored_scene(
-                    self._unit,
-                    stored.model_copy(update={"record": record}),
-                    settings=self._settings,
-                    created_at=self._created_at,
-                )
+                replace_stored_scene(self._unit, stored.model_copy(update={"record": record}), stores=self._stores)
             weighed += changed
         return weighed
 

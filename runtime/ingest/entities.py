@@ -26,7 +26,6 @@ from novelgen.models.position import StoryPosition, sort_key
 from novelgen.models.user_file import Character, CharactersConfig
 from novelgen.reading.request import NewName, SameEntities
 from runtime.ingest.scene_writes import replace_stored_scene
-from runtime.settings import IngestSettings
 from runtime.storage.entity.entities import FirstMentions, first_appearance
 from runtime.storage.entity.merges import EntityChange
 from runtime.storage.records import EntityOrigin, StoredEntity, StoredScene
@@ -61,15 +60,7 @@ def store_entities(
     text or record holds a new or withdrawn name are derived anew; all others stay untouched.
     """
     with stores.database(project_id).write() as unit:
-        return store_entities_in(
-            unit,
-            project_id,
-            entities,
-            characters=characters,
-            origin=origin,
-            settings=stores.settings.memory.ingest,
-            created_at=stores.clock(),
-        )
+        return store_entities_in(unit, project_id, entities, characters=characters, origin=origin, stores=stores)
 
 
 def store_entities_in(
@@ -79,8 +70,7 @@ def store_entities_in(
     *,
     characters: CharactersConfig | None = None,
     origin: EntityOrigin = "supplied",
-    settings: IngestSettings,
-    created_at: datetime,
+    stores: MemoryStores,
 ) -> EntitiesResult:
     """Store entities in a running transaction; see `store_entities`."""
     before = frozenset(unit.entities.all_names())
@@ -89,20 +79,14 @@ def store_entities_in(
     changed = before ^ frozenset(unit.entities.all_names())
     affected = _scenes_naming(unit, changed) if changed else []
     for scene in affected:
-        replace_stored_scene(unit, scene, settings=settings, created_at=created_at)
+        replace_stored_scene(unit, scene, stores=stores)
     return EntitiesResult(
         written=list(dict.fromkeys(written)), rescanned=[(scene.chapter_index, scene.scene_index) for scene in affected]
     )
 
 
 def withdraw_names_in(
-    unit: UnitOfWork,
-    entity_id: str,
-    names: Sequence[str],
-    *,
-    is_whole: bool,
-    settings: IngestSettings,
-    created_at: datetime,
+    unit: UnitOfWork, entity_id: str, names: Sequence[str], *, is_whole: bool, stores: MemoryStores
 ) -> None:
     """Take names from an entity, or the entity with all its names, and derive anew the scenes that hold them."""
     before = frozenset(unit.entities.all_names())
@@ -111,7 +95,7 @@ def withdraw_names_in(
     else:
         unit.entities.remove_aliases(entity_id, names)
     for scene in _scenes_naming(unit, before - frozenset(unit.entities.all_names())):
-        replace_stored_scene(unit, scene, settings=settings, created_at=created_at)
+        replace_stored_scene(unit, scene, stores=stores)
     if is_whole and unit.entities.is_spoken_of(entity_id):
         raise UserInputError(
             f"{entity_id!r} has memories, states or relationships by now, so that it cannot go; "
@@ -119,14 +103,12 @@ def withdraw_names_in(
         )
 
 
-def rescan_since_in(
-    unit: UnitOfWork, names: Sequence[str], *, since: datetime, settings: IngestSettings, created_at: datetime
-) -> None:
+def rescan_since_in(unit: UnitOfWork, names: Sequence[str], *, since: datetime, stores: MemoryStores) -> None:
     """Derive anew the scenes that hold one of the names and were stored when nobody bore it."""
     finder = NameFinder(names)
     for scene in unit.scenes.list_as_of(with_text=True):
         if scene.updated_at > since and finder.find(_whole_text(scene)):
-            replace_stored_scene(unit, scene, settings=settings, created_at=created_at)
+            replace_stored_scene(unit, scene, stores=stores)
 
 
 def _write_characters(unit: UnitOfWork, characters: CharactersConfig, entities: Sequence[Entity]) -> list[str]:
@@ -276,8 +258,7 @@ def store_identities_in(
     names: Sequence[NewName] = (),
     pairs: Sequence[SameEntities] = (),
     at: StoryPosition,
-    settings: IngestSettings,
-    created_at: datetime,
+    stores: MemoryStores,
 ) -> IdentityOutcome:
     """Store names and identities that a scene tells, in a running transaction; nothing of it is fatal."""
     outcome = IdentityOutcome()
@@ -290,7 +271,7 @@ def store_identities_in(
             outcome.issues.append(_issue(f"{name.name!r} was not stored as a name of {name.entity_id}: {refusal}"))
             continue
         if entity is not None:
-            store_entities_in(unit, project_id, [entity], origin="extracted", settings=settings, created_at=created_at)
+            store_entities_in(unit, project_id, [entity], origin="extracted", stores=stores)
             outcome.names.append(name)
     for pair in pairs:
         survivors = unit.merges.survivors()

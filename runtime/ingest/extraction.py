@@ -226,14 +226,7 @@ def _stored(stores: MemoryStores, unit: UnitOfWork, read: StoredScene, result: S
     if record is not None:
         record = with_loops_said_again(record, {loop.loop_id for loop in open_before})
     if entities:
-        store_entities_in(
-            unit,
-            read.project_id,
-            entities,
-            origin="extracted",
-            settings=stores.settings.memory.ingest,
-            created_at=stores.clock(),
-        )
+        store_entities_in(unit, read.project_id, entities, origin="extracted", stores=stores)
     if record is not None:
         record = with_supersessions(record, memories_still_true(unit, read.position))
     scene = SceneInput(
@@ -252,17 +245,10 @@ def _stored(stores: MemoryStores, unit: UnitOfWork, read: StoredScene, result: S
         read_surroundings(unit, read.position),
         project_id=read.project_id,
         stored=stored,
-        settings=stores.settings.memory.ingest,
-        created_at=stores.clock(),
+        stores=stores,
     )
     identities = store_identities_in(
-        unit,
-        read.project_id,
-        names=result.new_names,
-        pairs=result.same_entities,
-        at=read.position,
-        settings=stores.settings.memory.ingest,
-        created_at=stores.clock(),
+        unit, read.project_id, names=result.new_names, pairs=result.same_entities, at=read.position, stores=stores
     )
     outcome = _outcome(read, result, result.status, record=record, entities=entities)
     return outcome.model_copy(update={"issues": [*outcome.issues, *identities.issues]})

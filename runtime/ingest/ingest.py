@@ -156,15 +156,7 @@ def _taken_in(stores: MemoryStores, database: ProjectDatabase, project_id: str, 
         if not unit.projects.require().language:
             unit.projects.update(language=story_language(scene.text))
         surroundings = read_surroundings(unit, at)
-        written = replace_scene(
-            unit,
-            scene,
-            surroundings,
-            project_id=project_id,
-            stored=stored,
-            settings=stores.settings.memory.ingest,
-            created_at=stores.clock(),
-        )
+        written = replace_scene(unit, scene, surroundings, project_id=project_id, stored=stored, stores=stores)
         issues = [*issues, *_unknown_entities(scene, surroundings), *_unknown_memories(unit, scene)]
     outcome: Outcome = "added" if written.is_new else "replaced"
     return _result(given, outcome, written.scene_id, written=written, issues=issues)

@@ -136,12 +136,7 @@ def _stored(
     learned = without_learnings(knowledge.learned, _knows_already(rules))
     knowledge = knowledge.model_copy(update={"learned": learned})
     record = with_knowledge(stored.record, knowledge, keep=_is_of_a_person(stored))
-    replace_stored_scene(
-        unit,
-        stored.model_copy(update={"record": record}),
-        settings=stores.settings.memory.ingest,
-        created_at=stores.clock(),
-    )
+    replace_stored_scene(unit, stored.model_copy(update={"record": record}), stores=stores)
     return _outcome(read, result, "done", memories=len(knowledge.knowers), learned=record.learned)
 
 

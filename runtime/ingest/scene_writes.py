@@ -27,9 +27,9 @@ from novelgen.models.position import StoryPosition
 from novelgen.models.record import SceneRecord
 from novelgen.models.state import PRESENCE_ATTRIBUTE, StateChange
 from runtime.ingest.scene_input import RecordOrigin, SceneInput, SceneReading, SceneSurroundings, name_mentions
-from runtime.settings import IngestSettings
 from runtime.storage.records import MemoryFilter, SceneWrite, SceneWriteResult, StoredKnowledge, StoredScene
 from runtime.storage.unit import UnitOfWork
+from runtime.stores import MemoryStores
 
 SCENES_BEFORE = 3
 """How many scenes back somebody who was on stage may be meant by a shared name."""
@@ -42,8 +42,7 @@ def replace_scene(
     *,
     project_id: str,
     stored: StoredScene | None,
-    settings: IngestSettings,
-    created_at: datetime,
+    stores: MemoryStores,
 ) -> SceneWriteResult:
     """Derive all that a scene brings and store it, in place of what came from it before."""
     ended = _ended_memories(unit, scene, surroundings)
@@ -53,16 +52,13 @@ def replace_scene(
         ended=ended,
         project_id=project_id,
         scene_id=stored.scene_id if stored else _new_scene_id(unit, project_id, scene),
-        settings=settings,
-        created_at=created_at,
+        stores=stores,
     )
     written = unit.scenes.replace_scene(write)
     return written.model_copy(update={"ended": ended})
 
 
-def replace_stored_scene(
-    unit: UnitOfWork, stored: StoredScene, *, settings: IngestSettings, created_at: datetime
-) -> SceneWriteResult:
+def replace_stored_scene(unit: UnitOfWork, stored: StoredScene, *, stores: MemoryStores) -> SceneWriteResult:
     """Derive a stored scene anew from its own text and record, after what is known has changed."""
     scene = SceneInput(
         chapter_index=stored.chapter_index,
@@ -75,15 +71,8 @@ def replace_stored_scene(
         failure_reason=stored.failure_reason,
         story_time=stored.story_time,
     )
-    return replace_scene(
-        unit,
-        scene,
-        read_surroundings(unit, stored.position),
-        project_id=stored.project_id,
-        stored=stored,
-        settings=settings,
-        created_at=created_at,
-    )
+    surroundings = read_surroundings(unit, stored.position)
+    return replace_scene(unit, scene, surroundings, project_id=stored.project_id, stored=stored, stores=stores)
 
 
 def record_origin_of(stored: StoredScene) -> RecordOrigin:
@@ -149,17 +138,16 @@ def scene_write(
     ended: Mapping[str, str],
     project_id: str,
     scene_id: str,
-    settings: IngestSettings,
-    created_at: datetime,
+    stores: MemoryStores,
 ) -> SceneWrite:
     """Derive everything that a scene brings."""
     reading = SceneReading(scene, surroundings)
     scope = ChunkScope(
         project_id=project_id,
         scene_id=scene_id,
-        created_at=created_at,
-        embed_passages=settings.embed_passages,
-        embed_key_events=settings.embed_key_events,
+        created_at=stores.clock(),
+        embed_passages=stores.settings.memory.ingest.embed_passages,
+        embed_key_events=stores.settings.memory.ingest.embed_key_events,
     )
     record = scene.record
     chunks = passage_chunks(scene, scope, mentions_in=reading.mentions_in)

@@ -113,9 +113,7 @@ def _restore_scene(stores: MemoryStores, unit: UnitOfWork, change: AuthorChange)
     now = scene_image(unit, scene)
     # Facts of the author may have come and gone since; what the scene itself says decides.
     require_as_left(change.model_copy(update={"after": {k: v for k, v in change.after.items() if k != "spans"}}), now)
-    replace_stored_scene(
-        unit, changed_scene(scene, change.before), settings=stores.settings.memory.ingest, created_at=stores.clock()
-    )
+    replace_stored_scene(unit, changed_scene(scene, change.before), stores=stores)
     if "spans" in change.before:
         unit.scenes.restore_spans(scene.scene_id, change.before["spans"])
 

@@ -344,23 +344,10 @@ def _undone(stores: MemoryStores, unit: UnitOfWork, change_id: int) -> EntityCha
         undone = unit.merges.undo(change_id)
         back = unit.entities.get(kept.entity_id) if kind == "delete" else None
         if back is not None:
-            rescan_since_in(
-                unit,
-                back.entity.names(),
-                since=kept.created_at,
-                settings=stores.settings.memory.ingest,
-                created_at=stores.clock(),
-            )
+            rescan_since_in(unit, back.entity.names(), since=kept.created_at, stores=stores)
         return undone
     change, names = unit.merges.withdraw_names(change_id)
-    withdraw_names_in(
-        unit,
-        change.entity_id,
-        names,
-        is_whole=kind == "confirm",
-        settings=stores.settings.memory.ingest,
-        created_at=stores.clock(),
-    )
+    withdraw_names_in(unit, change.entity_id, names, is_whole=kind == "confirm", stores=stores)
     return change
 
 
@@ -392,9 +379,7 @@ def _store(
     stores: MemoryStores, unit: UnitOfWork, project_id: str, entity: Entity, *, origin: EntityOrigin = "author"
 ) -> bool:
     """Store what an author or a planner said of an entity; tell whether stored scenes name it."""
-    result = store_entities_in(
-        unit, project_id, [entity], origin=origin, settings=stores.settings.memory.ingest, created_at=stores.clock()
-    )
+    result = store_entities_in(unit, project_id, [entity], origin=origin, stores=stores)
     return bool(result.rescanned)
 
 

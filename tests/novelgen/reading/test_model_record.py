@@ -12,7 +12,7 @@ from novelgen.language.language import StoryLanguage
 from novelgen.model_calls.answer_parts import MAX_TEXT_CHARACTERS
 from novelgen.model_calls.json_model import strict_schema
 from novelgen.model_calls.prompting import read_prompt_file
-from novelgen.reading.model_record import MAX_MEMORIES, MAX_PRESENT, ModelSceneRecord
+from novelgen.reading.model_record import MAX_MEMORIES, ModelSceneRecord
 from tests.novelgen.reading.keeper_scene import ANSWER
 
 LANGUAGES: tuple[StoryLanguage, ...] = ("en", "zh")
@@ -27,7 +27,7 @@ def test_lists_are_bounded() -> None:
     """More items than the bounds are cut off, and texts are of bounded length on one line."""
     memories = [{"content": f"Fact {number}\nof many. {'x' * 2000}"} for number in range(50)]
     answer = filled(memories=memories, characters_present=["C0"] * 50)
-    assert (len(answer.memories), len(answer.characters_present)) == (MAX_MEMORIES, MAX_PRESENT)
+    assert (len(answer.memories), len(answer.characters_present)) == (MAX_MEMORIES, 16)
     assert len(answer.memories[0].content) == MAX_TEXT_CHARACTERS
     assert "\n" not in answer.memories[0].content
 
