@@ -138,6 +138,21 @@ def test_a_part_that_fails_fails_the_scene() -> None:
     assert [issue.kind for issue in result.issues] == ["malformed"]
 
 
+@pytest.mark.parametrize(
+    ("answer", "reason"),
+    [
+        ({"memories": [{"id": "N1", "known_by": 7}]}, "does not fit the schema"),
+        ({"memories": []}, "does not say of any memory"),
+        ({"memories": [{"id": "N9", "known_by": ["C0"]}]}, "does not say of any memory"),
+        ({"memories": [{"id": "N1", "known_by": ["C77"]}]}, "no id in it is one of the cast"),
+    ],
+)
+def test_an_answer_that_will_not_do_is_asked_for_once_more(answer: dict[str, Any], reason: str) -> None:
+    """A second one counts; a second bad one fails and says why."""
+    assert said(answer, {"memories": [{"id": "N1", "known_by": ["C0"]}]}).status == "done"
+    assert reason in (said(answer, answer).reason or "")
+
+
 def test_what_has_no_room_is_reported() -> None:
     """Earlier memories beyond the budget stay out in whole lines, the likeliest are kept, and it is told."""
     earlier = [EarlierMemory(memory_id=f"E{at}", says=f"Fact {at} of the mill.", known_by=[]) for at in range(40)]

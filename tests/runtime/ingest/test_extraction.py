@@ -174,13 +174,6 @@ def test_failed_scenes_keep_their_text_and_say_why(stores: MemoryStores, story: 
     assert stored_scene(stores, story, 1, 1).failure_reason is None
 
 
-def test_zero_facts_are_a_failure(stores: MemoryStores, story: str) -> None:
-    """A model that finds nothing in a scene leaves it failed, never done."""
-    report = extracted(stores, story, lambda _: '{"summary": ["Things happen."], "memories": []}')
-    assert [(each.outcome, each.fault) for each in report.scenes] == [("failed", "empty")] * 2
-    assert stored_scene(stores, story, 1, 2).extraction_status == "failed"
-
-
 def test_a_failed_scene_is_still_found_by_its_passages(stores: MemoryStores, story: str) -> None:
     """Without a record the passages and presence that the text gives stay."""
 
