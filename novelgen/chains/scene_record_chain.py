@@ -18,7 +18,7 @@ from langchain_core.runnables import Runnable, RunnableLambda
 
 from novelgen.chains.stepwise_chain import StepwiseChain
 from novelgen.errors import DeadlineExceededError, ModelError, ModelRefusedError
-from novelgen.language.language import StoryLanguage, estimate_tokens, story_language
+from novelgen.language.language import StoryLanguage, estimate_tokens
 from novelgen.language.scrub import scrub_text
 from novelgen.memory.windows import OVERLAP_SENTENCES, WINDOW_CHARACTERS
 from novelgen.model_calls.json_model import JsonConversation, Question
@@ -143,7 +143,7 @@ class SceneRecordChain(StepwiseChain[RecordInput, SceneRecordResult]):
         if request is not None:
             so_far, anew = SceneSoFar.on_entering(request), []
             for part, answer in zip(read.parts, read.answers, strict=False):
-                anew.append(interpreted(request, part, so_far, answer))
+                anew.append(interpreted(part, so_far, answer))
                 so_far = so_far.after(anew[-1].record, anew[-1].proposed)
             readings = tuple(anew)
         if read.error is None:
@@ -162,8 +162,8 @@ class SceneRecordChain(StepwiseChain[RecordInput, SceneRecordResult]):
         so_far = SceneSoFar.on_entering(request)
         found = []
         for part in self._cut(request):
-            lists, language = self._lists(request, part, so_far), _language(request)
-            tokens = self._question.prompt_tokens(language, _values(request, part, so_far, lists, language))
+            lists, values = self._values(part, so_far)
+            tokens = self._question.prompt_tokens(request.told_in, values)
             listed = sum(map(estimate_tokens, lists.texts.values()))
             found.append(PromptTokens(all=tokens, lists=listed, text=estimate_tokens(part.text)))
         return found
@@ -178,11 +178,11 @@ class SceneRecordChain(StepwiseChain[RecordInput, SceneRecordResult]):
         error: ModelError | DeadlineExceededError | None = None
         try:
             for part in parts:
-                answer = self._asked(request, part, so_far, conversation)
-                reading = interpreted(request, part, so_far, answer)
+                answer = self._asked(part, so_far, conversation)
+                reading = interpreted(part, so_far, answer)
                 if is_worth_asking(reading.unplaced):
-                    answer = self._asked_again(request, part, so_far, answer, reading, conversation)
-                    reading = interpreted(request, part, so_far, answer)
+                    answer = self._asked_again(part, so_far, answer, reading, conversation)
+                    reading = interpreted(part, so_far, answer)
                 so_far = so_far.after(reading.record, reading.proposed)
                 answers.append(answer)
                 readings.append(reading)
@@ -191,19 +191,16 @@ class SceneRecordChain(StepwiseChain[RecordInput, SceneRecordResult]):
         return ReadScene(request, parts, conversation.work(), tuple(answers), tuple(readings), error)
 
     def _asked(
-        self,
-        request: SceneRecordRequest,
-        part: ScenePart,
-        so_far: SceneSoFar,
-        conversation: JsonConversation[ModelSceneRecord],
+        self, part: ScenePart, so_far: SceneSoFar, conversation: JsonConversation[ModelSceneRecord]
     ) -> WindowAnswer:
         """Let the model read a part, with at most one call to repair a bad answer."""
-        lists, language = self._lists(request, part, so_far), _language(request)
+        lists, values = self._values(part, so_far)
+        language = so_far.request.told_in
         example = ModelSceneRecord.model_validate_json(read_prompt_example(PROMPT, language))
         said = self._question.ask(
             conversation,
             language,
-            _values(request, part, so_far, lists, language),
+            values,
             accept=partial(
                 require_grounded,
                 text=f"{part.context}\n{part.text}",
@@ -213,15 +210,13 @@ class SceneRecordChain(StepwiseChain[RecordInput, SceneRecordResult]):
         )
         return WindowAnswer(
             said,
-            shown_ids=lists.shown_ids,
-            memory_ids=lists.memory_ids,
+            lists=lists,
             shortage=lists.shortage(self._list_tokens),
             proposed={each.temporary_id: each for each in so_far.proposed},
         )
 
     def _asked_again(
         self,
-        request: SceneRecordRequest,
         part: ScenePart,
         so_far: SceneSoFar,
         answer: WindowAnswer,
@@ -230,38 +225,31 @@ class SceneRecordChain(StepwiseChain[RecordInput, SceneRecordResult]):
     ) -> WindowAnswer:
         """Ask once what was meant by that which could not be placed; the answer as it was where that cannot be had."""
         values = {"items": items_text(reading.unplaced)}
-        prompt = load_chat_prompt("correct_scene_record", _language(request), variables=values)
+        prompt = load_chat_prompt("correct_scene_record", so_far.request.told_in, variables=values)
         try:
             correction = conversation.ask_again(prompt.format_messages(**values))
         except (ModelError, DeadlineExceededError) as error:
             logger.info("what could not be placed stays out: %s", error)
             return answer
         merged = with_corrections(answer.said, correction, reading.unplaced)
-        still_unplaced = interpreted(request, part, so_far, replace(answer, said=merged)).unplaced
+        still_unplaced = interpreted(part, so_far, replace(answer, said=merged)).unplaced
         return replace(answer, said=without_replaced(merged, answer.said, still_unplaced))
 
-    def _lists(self, request: SceneRecordRequest, part: ScenePart, so_far: SceneSoFar) -> PromptLists:
-        return chosen_lists(part.text, so_far, language=_language(request), max_tokens=self._list_tokens)
-
-
-def _language(request: SceneRecordRequest) -> StoryLanguage:
-    return request.language or story_language(scrub_text(request.text))
-
-
-def _values(
-    request: SceneRecordRequest, part: ScenePart, so_far: SceneSoFar, lists: PromptLists, language: StoryLanguage
-) -> dict[str, str]:
-    """Return what the prompt tells; of a part of a scene also what those before it gave, the latest kept."""
-    values = request.values_of(part, language)
-    for label, given in zip(_GIVEN[language], (so_far.summary, so_far.remembered), strict=True):
-        if given and part.parts > 1:
-            values["place"] += "\n" + as_data(label + _last_that_fit(given, MAX_SO_FAR_TOKENS))
-    most = request.max_bullets
-    bullets = f"{MIN_BULLETS}-{most}" if most > MIN_BULLETS else str(most)
-    return {**values, **lists.texts, "bullets": bullets, "max_memories": str(MAX_MEMORIES)}
+    def _values(self, part: ScenePart, so_far: SceneSoFar) -> tuple[PromptLists, dict[str, str]]:
+        """Return the lists of the prompt and all that it tells; of a later part also what those before it gave."""
+        request, language = so_far.request, so_far.request.told_in
+        lists = chosen_lists(part.text, so_far, language=language, max_tokens=self._list_tokens)
+        values = request.values_of(part, language)
+        for label, given in zip(_GIVEN[language], (so_far.summary, so_far.remembered), strict=True):
+            if given and part.parts > 1:
+                values["place"] += "\n" + as_data(label + _last_that_fit(given, MAX_SO_FAR_TOKENS))
+        most = request.max_bullets
+        bullets = f"{MIN_BULLETS}-{most}" if most > MIN_BULLETS else str(most)
+        return lists, {**values, **lists.texts, "bullets": bullets, "max_memories": str(MAX_MEMORIES)}
 
 
 def _last_that_fit(texts: Sequence[str], max_tokens: int) -> str:
+    """Return the latest of several texts that fit."""
     kept: list[str] = []
     spent = 0
     for text in reversed(texts):

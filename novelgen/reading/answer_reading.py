@@ -38,7 +38,8 @@ from novelgen.reading.model_record import (
     ModelSameEntities,
     ModelSceneRecord,
 )
-from novelgen.reading.request import NewName, ProposedEntity, SameEntities, ScenePart, SceneRecordRequest, UnplacedItem
+from novelgen.reading.prompt_lists import PromptLists
+from novelgen.reading.request import NewName, ProposedEntity, SameEntities, ScenePart, UnplacedItem
 from novelgen.reading.scene_touch import name_evidence
 
 STAGE = "extract"
@@ -54,14 +55,12 @@ _ATTRIBUTE = re.compile(r"[^\W\d][\w-]{0,39}")
 class WindowAnswer:
     """What a model said of a part of a scene, and what its prompt had shown.
 
-    `shown_ids` are the entities that the prompt listed, `memory_ids` the memories that stood as M1, M2 … in it,
-    `shortage` says what found no room; `proposed` holds the entities of earlier parts of the scene that it
-    listed under temporary ids, as they were proposed then.
+    `shortage` says what found no room in its lists; `proposed` holds the entities of earlier parts of the scene that
+    they had under temporary ids, as they were proposed then.
     """
 
     said: ModelSceneRecord
-    shown_ids: tuple[str, ...]
-    memory_ids: Mapping[str, str]
+    lists: PromptLists
     shortage: str | None
     proposed: Mapping[str, ProposedEntity]
 
@@ -81,15 +80,13 @@ class WindowReading:
     same_entities: tuple[SameEntities, ...] = ()
 
 
-def interpreted(
-    request: SceneRecordRequest, part: ScenePart, so_far: SceneSoFar, answer: WindowAnswer
-) -> WindowReading:
+def interpreted(part: ScenePart, so_far: SceneSoFar, answer: WindowAnswer) -> WindowReading:
     """Turn an answer into what the part established, against what the story knows by now.
 
     Between question and answer other scenes may have been stored: whom the model calls new may be known
     meanwhile, and then is that one.
     """
-    stand_ins = dict(so_far.stand_ins)
+    stand_ins = dict(so_far.request.stand_ins)
     if answer.proposed:
         # Those that had temporary ids when the prompt showed them.
         by_name = References(so_far.entities, shown_ids=(), present_ids=so_far.present_ids)
@@ -99,11 +96,11 @@ def interpreted(
         stand_ins |= {temporary_id: entity_id for temporary_id, entity_id in now.items() if entity_id is not None}
     references = References(
         so_far.entities,
-        shown_ids=[each for each in answer.shown_ids if each not in answer.proposed],
+        shown_ids=[each for each in answer.lists.shown_ids if each not in answer.proposed],
         present_ids=so_far.present_ids,
         stand_ins=stand_ins,
     )
-    reading = AnswerReader(references, so_far, request, part, answer.memory_ids).read(answer.said)
+    reading = AnswerReader(references, so_far, part, answer.lists.memory_ids).read(answer.said)
     if answer.shortage is None:
         return reading
     issue = ReportIssue(stage=STAGE, kind="over_limit", message=answer.shortage)
@@ -117,15 +114,10 @@ class AnswerReader:
     """
 
     def __init__(
-        self,
-        references: References,
-        so_far: SceneSoFar,
-        request: SceneRecordRequest,
-        part: ScenePart,
-        memory_ids: Mapping[str, str],
+        self, references: References, so_far: SceneSoFar, part: ScenePart, memory_ids: Mapping[str, str]
     ) -> None:
         self._so_far = so_far
-        self._request = request
+        self._request = so_far.request
         self._text = part.text
         self._placer = Placer(references)
         self._here, self._before = QuoteFinder(part.text), QuoteFinder(part.context)
@@ -250,7 +242,7 @@ class AnswerReader:
         reader = RelationshipReader(
             self._placer,
             so_far=self._so_far.relationships,
-            on_entering=self._so_far.relationships_on_entering,
+            on_entering=self._request.relationships,
             report_cut=cut.append,
         )
         recorded = reader.read(changes)

@@ -15,15 +15,7 @@ from novelgen.models.folds import standing_after
 from novelgen.models.record import SceneRecord
 from novelgen.models.state import OpenLoop, Relationship
 from novelgen.reading.model_record import ModelNewEntity
-from novelgen.reading.request import (
-    EntitySighting,
-    KnownMemory,
-    NewName,
-    ProposedEntity,
-    SceneBefore,
-    SceneRecordRequest,
-    UnplacedItem,
-)
+from novelgen.reading.request import NewName, ProposedEntity, SceneRecordRequest, UnplacedItem
 from novelgen.reading.scene_touch import StoryClock, name_evidence
 
 TEMPORARY_ENTITY_PREFIX = "new-"
@@ -314,27 +306,22 @@ def as_entity(proposed: ProposedEntity) -> Entity:
 
 @dataclass(frozen=True, slots=True)
 class SceneSoFar:
-    """Entities, states, open threads, relationships and memories, as the next window finds them.
+    """What the next window of a scene finds: what is known on entering the scene, and what its windows told since.
 
     `proposed` holds the entities that the scene itself brought; they are among `entities`, too, under their
-    temporary ids. `loops_created` counts the loops with temporary ids. `stand_ins` tells who those are by now
-    who became part of others since a prompt showed them. `summary` and `remembered` (memories in short) are
-    what earlier windows of the scene gave.
+    temporary ids. `loops_created` counts the loops with temporary ids. `summary` and `remembered` (memories in short)
+    are what earlier windows of the scene gave.
     """
 
+    request: SceneRecordRequest
+    clock: StoryClock
     entities: tuple[Entity, ...]
     states: dict[str, dict[str, Any]]
     open_loops: tuple[OpenLoop, ...]
     relationships: tuple[Relationship, ...]
     present_ids: tuple[str, ...]
-    relationships_on_entering: tuple[Relationship, ...] = ()
     proposed: tuple[ProposedEntity, ...] = ()
     loops_created: int = 0
-    stand_ins: Mapping[str, str] = field(default_factory=dict)
-    memories: tuple[KnownMemory, ...] = ()
-    scenes_before: tuple[SceneBefore, ...] = ()
-    sightings: Mapping[str, EntitySighting] = field(default_factory=dict)
-    clock: StoryClock = field(default_factory=lambda: StoryClock([]))
     summary: tuple[str, ...] = ()
     remembered: tuple[str, ...] = ()
 
@@ -342,17 +329,13 @@ class SceneSoFar:
     def on_entering(cls, request: SceneRecordRequest) -> SceneSoFar:
         """Return what is known before the first window."""
         return cls(
+            request=request,
+            clock=StoryClock(request.story_places),
             entities=tuple(request.entities),
             states={state.entity_id: dict(state.state_data) for state in request.states},
             open_loops=tuple(request.open_loops),
             relationships=tuple(request.relationships),
             present_ids=tuple(request.present_ids),
-            stand_ins=request.stand_ins,
-            relationships_on_entering=tuple(request.relationships),
-            memories=tuple(request.memories),
-            scenes_before=tuple(request.scenes_before),
-            sightings=request.sightings,
-            clock=StoryClock(request.story_places),
         )
 
     def after(self, record: SceneRecord, proposed: Sequence[ProposedEntity]) -> SceneSoFar:
@@ -368,34 +351,25 @@ class SceneSoFar:
             )
             for loop in record.open_loops_created
         ]
+        states = dict(self.states)
+        for change in record.state_changes:
+            states[change.entity_id] = {**states.get(change.entity_id, {}), **change.changes}
+        relationships = {(each.character_a, each.character_b): each for each in self.relationships}
+        for ordered in (change.in_order() for change in record.relationship_changes):
+            pair = (ordered.character_a, ordered.character_b)
+            relationships[pair] = standing_after(ordered, relationships.get(pair))
         return replace(
             self,
             entities=(*self.entities, *map(as_entity, proposed)),
-            states=_states_after(self.states, record),
+            states=states,
             open_loops=(*(loop for loop in self.open_loops if loop.loop_id not in ended), *created),
-            relationships=_relationships_after(self.relationships, record),
+            relationships=tuple(relationships.values()),
             present_ids=tuple(dict.fromkeys([*record.characters_present, *self.present_ids])),
             proposed=(*self.proposed, *proposed),
             loops_created=self.loops_created + len(created),
             summary=(*self.summary, *record.summary),
             remembered=(*self.remembered, *(memory.short or memory.content for memory in record.memories)),
         )
-
-
-def _states_after(states: dict[str, dict[str, Any]], record: SceneRecord) -> dict[str, dict[str, Any]]:
-    after = dict(states)
-    for change in record.state_changes:
-        after[change.entity_id] = {**after.get(change.entity_id, {}), **change.changes}
-    return after
-
-
-def _relationships_after(relationships: Sequence[Relationship], record: SceneRecord) -> tuple[Relationship, ...]:
-    after = {(each.character_a, each.character_b): each for each in relationships}
-    for change in record.relationship_changes:
-        ordered = change.in_order()
-        pair = (ordered.character_a, ordered.character_b)
-        after[pair] = standing_after(ordered, after.get(pair))
-    return tuple(after.values())
 
 
 MIN_SHARED = 0.5

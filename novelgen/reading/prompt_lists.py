@@ -163,6 +163,7 @@ class _Choice:
 
     def __init__(self, text: str, so_far: SceneSoFar, language: StoryLanguage) -> None:
         self._so_far = so_far
+        self._sightings = so_far.request.sightings
         self._held = fold_holders(
             (entity_id, state.get(HOLDER_ATTRIBUTE)) for entity_id, state in so_far.states.items()
         )
@@ -170,7 +171,7 @@ class _Choice:
         self._text = text
         self._words = significant_words(text)
         self._entities = {entity.entity_id: entity for entity in so_far.entities}
-        self._touch = touches(text, so_far.entities, sightings=so_far.sightings, clock=so_far.clock)
+        self._touch = touches(text, so_far.entities, sightings=so_far.request.sightings, clock=so_far.clock)
         self._present = {entity_id: rank for rank, entity_id in enumerate(so_far.present_ids)}
         self._proposed = {each.temporary_id for each in so_far.proposed}
         self._memories: list[KnownMemory] | None = None
@@ -197,7 +198,7 @@ class _Choice:
         return [self._entities[each] for each in sorted(scored, key=lambda each: (-scored[each], each))]
 
     def _entity_score(self, entity_id: str, tied: Mapping[str, float]) -> float:
-        sighting = self._so_far.sightings.get(entity_id)
+        sighting = self._sightings.get(entity_id)
         return (
             2.5 * self._touch.get(entity_id, 0.0)
             + self._recency(entity_id)
@@ -208,7 +209,7 @@ class _Choice:
     def _is_worth_a_line(self, entity_id: str) -> bool:
         if self._touch.get(entity_id, 0.0) >= LEAST_TOUCH or entity_id in self._present:
             return True
-        sighting = self._so_far.sightings.get(entity_id)
+        sighting = self._sightings.get(entity_id)
         if sighting is None or entity_id in self._proposed:
             return True
         ago = self._so_far.clock.scenes_since(sighting.chapter_index, sighting.scene_index) or 1
@@ -220,7 +221,7 @@ class _Choice:
     def _recency(self, entity_id: str) -> float:
         if entity_id in self._proposed:
             return 1.0
-        sighting = self._so_far.sightings.get(entity_id)
+        sighting = self._sightings.get(entity_id)
         seen = self._so_far.clock.scenes_since(sighting.chapter_index, sighting.scene_index) if sighting else None
         on_stage = 1 / (1 + 0.1 * self._present[entity_id]) if entity_id in self._present else 0.0
         return max(recency(seen), on_stage)
@@ -309,11 +310,11 @@ class _Choice:
         return self._memories
 
     def _ranked_memories(self) -> list[KnownMemory]:
-        words_of = {memory.memory_id: significant_words(memory.says) for memory in self._so_far.memories}
+        words_of = {memory.memory_id: significant_words(memory.says) for memory in self._so_far.request.memories}
         word_counts = Counter(word for words in words_of.values() for word in words)
-        entity_counts = Counter(each for memory in self._so_far.memories for each in memory.entities)
+        entity_counts = Counter(each for memory in self._so_far.request.memories for each in memory.entities)
         scored = []
-        for memory in self._so_far.memories:
+        for memory in self._so_far.request.memories:
             words = words_of[memory.memory_id]
             rarity = {word: 1 / (1 + log(word_counts[word])) for word in words}
             shared = sum(rarity[word] for word in words & self._words)
@@ -330,7 +331,7 @@ class _Choice:
     def entity_line(self, entity: Entity) -> str:
         """Names and what tells the entity apart: who or what it is, when it was last seen, how and where it stands."""
         names = "; ".join(name[:60] for name in telling_names(entity, self._text))
-        sighting = self._so_far.sightings.get(entity.entity_id)
+        sighting = self._sightings.get(entity.entity_id)
         seen = f"@{sighting.chapter_index}:{sighting.scene_index}" if sighting else ""
         state = self._so_far.states.get(entity.entity_id, {})
         stands = [
@@ -399,7 +400,7 @@ class _Choice:
         """The last scenes in story order: when, where, with whom, and how they ended."""
         lines: list[str] = []
         spent = 0
-        for scene in reversed(self._so_far.scenes_before[-MAX_SCENES_BEFORE:]):
+        for scene in reversed(self._so_far.request.scenes_before[-MAX_SCENES_BEFORE:]):
             line = as_data(self._scene_line(scene))
             spent += line_tokens(line)
             if spent > max_tokens:

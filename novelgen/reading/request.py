@@ -8,7 +8,7 @@ from typing import Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from novelgen.language.language import StoryLanguage
+from novelgen.language.language import StoryLanguage, story_language
 from novelgen.language.scrub import require_size, scrub_text
 from novelgen.memory.windows import OVERLAP_SENTENCES, reading_windows
 from novelgen.model_calls.prompt_data import NOTHING, as_data_lines, place_in_words
@@ -129,6 +129,11 @@ class SceneRecordRequest(SceneRequest):
     )
     sightings: dict[str, EntitySighting] = Field(default_factory=dict, description="By entity id.")
     max_bullets: int = Field(default=5, ge=1, le=20, description="Most bullets of the summary.")
+
+    @property
+    def told_in(self) -> StoryLanguage:
+        """The language of the scene."""
+        return self.language or story_language(scrub_text(self.text))
 
 
 class ProposedEntity(BaseModel):

@@ -43,7 +43,7 @@ from runtime.ingest.scene_passes import (
     PassRun,
     SceneChoice,
     SceneOutcome,
-    SceneReading,
+    SceneReport,
     bounds_of,
 )
 from runtime.ingest.scene_writes import memories_still_true, read_surroundings, replace_scene, same_record
@@ -90,7 +90,7 @@ def _require_readable(scene: StoredScene) -> StoryPosition:
     return scene.position
 
 
-class SceneExtraction(SceneReading):
+class SceneExtraction(SceneReport):
     """What became of one scene; one that had a record of a model before and `failed` keeps that, whole."""
 
     fault: ExtractionFault | None = None

@@ -25,7 +25,7 @@ from runtime.ingest.scene_passes import (
     PassRun,
     SceneChoice,
     SceneOutcome,
-    SceneReading,
+    SceneReport,
     bounds_of,
 )
 from runtime.ingest.scene_writes import replace_stored_scene, same_record
@@ -42,7 +42,7 @@ KNOWLEDGE_ANSWER_TOKENS = 150
 """How long an answer about who knows what is: for each memory of the scene, and for what is learnt in it."""
 
 
-class SceneKnowledgeReading(SceneReading):
+class SceneKnowledgeReading(SceneReport):
     """What became of one scene; one that `failed` or was `overtaken` by a change meanwhile is as it was."""
 
     memories: int = Field(default=0, description="Of which it is told now who knows them.")

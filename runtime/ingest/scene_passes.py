@@ -54,7 +54,7 @@ class SceneChoice:
     again: bool = False
 
 
-class SceneReading(ModelWork):
+class SceneReport(ModelWork):
     """What became of one scene.
 
     `overtaken` says that somebody changed the scene or its record meanwhile; the answer was dropped. One that
@@ -67,7 +67,7 @@ class SceneReading(ModelWork):
     reason: str | None = None
 
 
-Read = TypeVar("Read", bound=SceneReading)
+Read = TypeVar("Read", bound=SceneReport)
 
 
 class PassReport(BaseModel, Generic[Read]):
