@@ -6,7 +6,6 @@ found, checks again and keeps the better draft. It keeps nothing between runs.
 
 from __future__ import annotations
 
-import logging
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
@@ -17,28 +16,19 @@ from pydantic import BaseModel, ConfigDict, Field, field_validator
 
 from novelgen.chains.stepwise_chain import StepwiseChain
 from novelgen.checking.draft_repair import ModelPassages, repair_lines, repaired_text
-from novelgen.deadlines import Deadline
-from novelgen.errors import DeadlineExceededError, ModelError, UserInputError
+from novelgen.errors import UserInputError
 from novelgen.language.language import StoryLanguage, story_language
-from novelgen.model_calls.json_model import JsonModel, issue_kind_of
-from novelgen.model_calls.prompt_data import as_data, as_data_lines
-from novelgen.model_calls.prompting import load_chat_prompt, read_prompt_file
+from novelgen.model_calls.json_model import Question
+from novelgen.model_calls.prompt_data import as_data, as_data_lines, place_in_words
 from novelgen.model_calls.usage import ModelUsage
 from novelgen.models.context import ReportIssue
 from novelgen.models.continuity import ContinuityIssue, DraftCheck, Severity
 from novelgen.models.plan import GeneratedScene, ScenePlan
 from novelgen.models.position import ChapterIndex, SceneIndex
 
-logger = logging.getLogger(__name__)
-
 REPAIR_STAGE = "repair"
 
-REPAIR_DRAFT_VARIABLES = frozenset({"example", "format_instructions", "place", "findings", "draft"})
-REPAIR_VARIABLES = frozenset({"problem", "key"})
-
 _WEIGHTS: Mapping[Severity, int] = {"high": 3, "medium": 2, "low": 1}
-
-_PLACE: Mapping[StoryLanguage, str] = {"en": "chapter {chapter}, scene {scene}", "zh": "第{chapter}章第{scene}场"}
 
 
 class WrittenDraft(BaseModel):
@@ -93,7 +83,19 @@ class CheckedWritingChain(StepwiseChain[WritingInput, CheckedWriting]):
 
     def __init__(self, check: Check, *, writer: BaseChatModel | None = None, timeout_s: float = 120.0) -> None:
         self._check = check
-        self._writer = None if writer is None else JsonModel(writer, ModelPassages, keys=("passages",))
+        self._question = (
+            None
+            if writer is None
+            else Question(
+                writer,
+                ModelPassages,
+                prompt="repair_draft",
+                repair="repair_check",
+                stage=REPAIR_STAGE,
+                keys=("passages",),
+                repair_values={"key": "passages"},
+            )
+        )
         self._timeout_s = timeout_s
         super().__init__(
             RunnableLambda(self._checked).with_config(run_name="check_draft")
@@ -106,48 +108,30 @@ class CheckedWritingChain(StepwiseChain[WritingInput, CheckedWriting]):
 
     def _repaired(self, before: tuple[WrittenDraft, CheckedWriting]) -> CheckedWriting:
         written, checked = before
-        if self._writer is None or not checked.check.issues:
+        if self._question is None or not checked.check.issues:
             return checked
-        conversation = self._writer.conversation(deadline=Deadline.after(self._timeout_s), stage=REPAIR_STAGE)
         language = _language_of(written, checked.check)
-        repair = load_chat_prompt("repair_check", language, variables=REPAIR_VARIABLES)
-        text: str | None = None
-        issue: ReportIssue | None = None
-        try:
-            text = conversation.obtain(
-                self._prompt(self._writer, written, checked.check.issues, language),
-                accept=lambda answer: repaired_text(answer, written.draft),
-                repair=lambda problem: repair.format_messages(problem=problem, key="passages"),
-            )
-        except (ModelError, DeadlineExceededError) as error:
-            message = f"the draft was not repaired: {error}"
-            logger.warning("%s", message)
-            issue = ReportIssue(stage=REPAIR_STAGE, kind=issue_kind_of(error), message=message)
-        counted = {"model_calls": conversation.requests, "usage": conversation.usage}
+        text, work = self._question.answer(
+            language,
+            {
+                "place": _place_text(written, language),
+                "findings": repair_lines(checked.check.issues),
+                "draft": as_data_lines(written.draft).strip(),
+            },
+            accept=lambda answer: repaired_text(answer, written.draft),
+            timeout_s=self._timeout_s,
+            failure="the draft was not repaired",
+        )
+        del work["elapsed_s"]
         if text is None:
-            return checked.model_copy(update={**counted, "issues": [issue] if issue else []})
+            return checked.model_copy(update=work)
         again = self._check(written.model_copy(update={"draft": text}))
-        counted["first_check"] = checked.check
+        work["first_check"] = checked.check
         reason = _why_not_kept(checked.check, again)
         if reason:
             issue = ReportIssue(stage=REPAIR_STAGE, kind="degraded", message=f"the repair was not kept: {reason}")
-            return checked.model_copy(update={**counted, "issues": [issue]})
-        return checked.model_copy(update={**counted, "draft": text, "check": again, "is_repaired": True})
-
-    def _prompt(
-        self,
-        writer: JsonModel[ModelPassages],
-        written: WrittenDraft,
-        issues: Sequence[ContinuityIssue],
-        language: StoryLanguage,
-    ) -> list[BaseMessage]:
-        return load_chat_prompt("repair_draft", language, variables=REPAIR_DRAFT_VARIABLES).format_messages(
-            example=read_prompt_file(f"repair_draft_example.{language}.json").strip(),
-            format_instructions=writer.format_instructions(),
-            place=_place_text(written, language),
-            findings=repair_lines(issues),
-            draft=as_data_lines(written.draft).strip(),
-        )
+            return checked.model_copy(update={**work, "issues": [issue]})
+        return checked.model_copy(update={**work, "draft": text, "check": again, "is_repaired": True})
 
 
 def check_after_writing(
@@ -185,7 +169,7 @@ def _language_of(written: WrittenDraft, check: DraftCheck) -> StoryLanguage:
 
 
 def _place_text(written: WrittenDraft, language: StoryLanguage) -> str:
-    place = _PLACE[language].format(chapter=written.chapter_index, scene=written.scene_index)
+    place = place_in_words(written.chapter_index, written.scene_index, language)
     if written.scene_plan is None:
         return place
     plan = written.scene_plan

@@ -15,7 +15,6 @@ from dataclasses import dataclass, field, replace
 from typing import Any, TypeVar
 
 from langchain_core.language_models import BaseChatModel
-from langchain_core.messages import BaseMessage
 from langchain_core.runnables import Runnable, RunnableConfig, RunnableLambda
 from pydantic import BaseModel, Field
 
@@ -47,8 +46,7 @@ from novelgen.errors import DeadlineExceededError, ModelError, ModelRefusedError
 from novelgen.language.language import StoryLanguage, TokenCounter, estimate_tokens
 from novelgen.language.scrub import require_size
 from novelgen.memory.windows import reading_windows
-from novelgen.model_calls.json_model import JsonConversation, JsonModel, issue_kind_of
-from novelgen.model_calls.prompting import load_chat_prompt, read_prompt_file
+from novelgen.model_calls.json_model import JsonConversation, Question, issue_kind_of
 from novelgen.model_calls.usage import ModelUsage, total_usage
 from novelgen.models.context import ReportIssue
 from novelgen.models.continuity import CONTINUITY_KINDS, CheckedDraft, ContinuityEvidence, ContinuityIssue, DraftClaim
@@ -59,13 +57,6 @@ CLAIMS_STAGE = "claims"
 EVIDENCE_STAGE = "evidence"
 JUDGE_STAGE = "judge"
 SECOND_LOOK_STAGE = "second_look"
-
-CLAIMS_VARIABLES = frozenset({"example", "format_instructions", "max_claims", "kinds", "known", "place", "draft"})
-JUDGE_VARIABLES = frozenset(
-    {"example", "format_instructions", "kinds", "place", "facts", "evidence", "claims", "draft"}
-)
-SECOND_LOOK_VARIABLES = frozenset({"example", "format_instructions", "place", "draft", "findings", "numbers"})
-REPAIR_VARIABLES = frozenset({"problem", "key"})
 
 EVIDENCE_TOKENS = 4000
 
@@ -152,12 +143,12 @@ class _Run:
         run = self.with_check(report_issues=[*self.check.report_issues, issue])
         return replace(run, is_refused=self.is_refused or isinstance(error, ModelRefusedError))
 
-    def counted(self, stage: str, conversation: JsonConversation[Any], started_s: float) -> _Run:
+    def counted(self, stage: str, conversation: JsonConversation[Any]) -> _Run:
         """Return the run with the calls, tokens and time of a stage."""
         return self.with_check(
             model_calls=self.check.model_calls + conversation.requests,
             usage=self.check.usage.plus(conversation.usage),
-            timings_s={**self.check.timings_s, stage: time.monotonic() - started_s},
+            timings_s={**self.check.timings_s, stage: conversation.work()["elapsed_s"]},
         )
 
 
@@ -182,9 +173,9 @@ class ContinuityChain(StepwiseChain[ContinuityInput, ModelCheck]):
         fact_tokens: int = MAX_FACT_TOKENS,
         count_tokens: TokenCounter = estimate_tokens,
     ) -> None:
-        self._claims = JsonModel(model, ModelClaims, keys=("claims",))
-        self._judge = JsonModel(model, ModelFindings, keys=("contradictions",))
-        self._looker = JsonModel(model, ModelVerdicts, keys=("verdicts",))
+        self._claims = _question(model, ModelClaims, "check_claims", CLAIMS_STAGE, key="claims")
+        self._judge = _question(model, ModelFindings, "check_judge", JUDGE_STAGE, key="contradictions")
+        self._looker = _question(model, ModelVerdicts, "check_second_look", SECOND_LOOK_STAGE, key="verdicts")
         self._timeout_s = timeout_s
         self._evidence_tokens = evidence_tokens
         self._fact_tokens = fact_tokens
@@ -228,20 +219,15 @@ class ContinuityChain(StepwiseChain[ContinuityInput, ModelCheck]):
 
     def _read_claims(self, run: _Run) -> _Run:
         request = run.request
-        messages = self._prompt(
-            run,
-            "check_claims",
-            self._claims,
-            CLAIMS_VARIABLES,
-            max_claims=str(MAX_CLAIMS),
-            kinds=", ".join(CONTINUITY_KINDS),
-            known=known_lines(request.draft, request.story),
-            draft=draft_lines(request.draft),
-        )
         run, read = self._asked(
             run,
             self._claims,
-            messages,
+            {
+                "max_claims": str(MAX_CLAIMS),
+                "kinds": ", ".join(CONTINUITY_KINDS),
+                "known": known_lines(request.draft, request.story),
+                "draft": draft_lines(request.draft),
+            },
             stage=CLAIMS_STAGE,
             share=CLAIMS_SHARE,
             accept=lambda answer: (read_claims(answer, request.draft, request.story), questions_of(answer)),
@@ -278,21 +264,16 @@ class ContinuityChain(StepwiseChain[ContinuityInput, ModelCheck]):
             return run
         request = run.request
         reader = FindingReader(request.draft, request.story, run.exhibits.by_number())
-        messages = self._prompt(
-            run,
-            "check_judge",
-            self._judge,
-            JUDGE_VARIABLES,
-            kinds=", ".join(CONTINUITY_KINDS),
-            facts=run.exhibits.fact_lines(request.story),
-            evidence=run.exhibits.evidence_lines(request.draft, request.story),
-            claims=claim_lines(run.check.claims, request.story),
-            draft=draft_lines(request.draft),
-        )
         run, read = self._asked(
             run,
             self._judge,
-            messages,
+            {
+                "kinds": ", ".join(CONTINUITY_KINDS),
+                "facts": run.exhibits.fact_lines(request.story),
+                "evidence": run.exhibits.evidence_lines(request.draft, request.story),
+                "claims": claim_lines(run.check.claims, request.story),
+                "draft": draft_lines(request.draft),
+            },
             stage=JUDGE_STAGE,
             share=JUDGE_SHARE,
             accept=lambda answer: (len(answer.contradictions), reader.read(answer)),
@@ -309,19 +290,14 @@ class ContinuityChain(StepwiseChain[ContinuityInput, ModelCheck]):
         issues, request = run.check.issues, run.request
         if run.is_refused or not issues:
             return run
-        messages = self._prompt(
-            run,
-            "check_second_look",
-            self._looker,
-            SECOND_LOOK_VARIABLES,
-            draft=draft_around(issues, request.draft),
-            findings=finding_lines(issues, request.draft, request.story, further=request.gather),
-            numbers=", ".join(f"K{number}" for number in range(1, len(issues) + 1)),
-        )
         run, look = self._asked(
             run,
             self._looker,
-            messages,
+            {
+                "draft": draft_around(issues, request.draft),
+                "findings": finding_lines(issues, request.draft, request.story, further=request.gather),
+                "numbers": ", ".join(f"K{number}" for number in range(1, len(issues) + 1)),
+            },
             stage=SECOND_LOOK_STAGE,
             share=1.0,
             accept=lambda answer: read_verdicts(answer, issues),
@@ -338,8 +314,8 @@ class ContinuityChain(StepwiseChain[ContinuityInput, ModelCheck]):
     def _asked(
         self,
         run: _Run,
-        model: JsonModel[Shape],
-        messages: list[BaseMessage],
+        question: Question[Shape],
+        values: Mapping[str, str],
         *,
         stage: str,
         share: float,
@@ -347,32 +323,21 @@ class ContinuityChain(StepwiseChain[ContinuityInput, ModelCheck]):
         told: str,
     ) -> tuple[_Run, Read | None]:
         """Ask for one answer with one repair; a failure is said aloud, with what it means for the check."""
-        started_s = time.monotonic()
-        language = language_of(run.request.story)
-        repair = load_chat_prompt("repair_check", language, variables=REPAIR_VARIABLES)
-        key = {CLAIMS_STAGE: "claims", JUDGE_STAGE: "contradictions", SECOND_LOOK_STAGE: "verdicts"}[stage]
-        deadline = Deadline.after(share * run.deadline.remaining_s)
-        conversation = model.conversation(deadline=deadline, stage=stage)
+        story = run.request.story
+        conversation = question.begin(share * run.deadline.remaining_s)
         read: Read | None = None
         try:
-            read = conversation.obtain(
-                messages, accept=accept, repair=lambda problem: repair.format_messages(problem=problem, key=key)
-            )
+            values = {**values, "place": place_text(story)}
+            read = question.ask(conversation, language_of(story), values, accept=accept)
         except (ModelError, DeadlineExceededError) as error:
             run = run.failed(stage, error, told)
-        return run.counted(stage, conversation, started_s), read
+        return run.counted(stage, conversation), read
 
-    def _prompt(
-        self, run: _Run, name: str, model: JsonModel[Any], variables: frozenset[str], **values: str
-    ) -> list[BaseMessage]:
-        """What is the same for every draft comes first, so that providers can keep it."""
-        language = language_of(run.request.story)
-        return load_chat_prompt(name, language, variables=variables).format_messages(
-            example=read_prompt_file(f"{name}_example.{language}.json").strip(),
-            format_instructions=model.format_instructions(),
-            place=place_text(run.request.story),
-            **values,
-        )
+
+def _question(model: BaseChatModel, shape: type[Shape], prompt: str, stage: str, *, key: str) -> Question[Shape]:
+    return Question(
+        model, shape, prompt=prompt, repair="repair_check", stage=stage, keys=(key,), repair_values={"key": key}
+    )
 
 
 def build_continuity_chain(

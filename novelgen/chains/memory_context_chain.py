@@ -18,8 +18,14 @@ from typing import Any, Protocol, runtime_checkable
 from langchain_core.language_models import BaseChatModel
 from langchain_core.runnables import RunnableConfig, RunnableLambda
 
-from novelgen.chains.stepwise_chain import StepwiseChain, issue_of
-from novelgen.chains.tracing import NOTHING_FOUND, Untraced, trace_retrievers, untraced_search
+from novelgen.chains.stepwise_chain import (
+    NOTHING_FOUND,
+    StepwiseChain,
+    Untraced,
+    issue_of,
+    trace_retrievers,
+    untraced_search,
+)
 from novelgen.context.left_off import left_off, scene_before
 from novelgen.context.model_planner import ModelPlanner
 from novelgen.context.point_of_view import FoundStory, PointOfViewCut, decided_point_of_view, marked_items

@@ -1,85 +1,104 @@
 """A finished scene in, the record of what it established out.
 
-The model reads and proposes; ids, evidence, bounds and importance are decided by the rooms below
-(`extraction`, `records`). It has no tools, and of its answer only what fits the scene and the entities that
-it was shown is kept. The chain keeps nothing between runs.
+The model reads and proposes; ids, evidence, bounds and importance are decided by the rooms below (`reading`,
+`memory`). It has no tools, and of its answer only what fits the scene and the entities that it was shown is kept. The
+chain keeps nothing between runs.
 """
 
 from __future__ import annotations
 
 import logging
-import time
-from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any
 
 from langchain_core.language_models import BaseChatModel
 from langchain_core.runnables import Runnable, RunnableLambda
-from pydantic import BaseModel, ConfigDict, Field
 
 from novelgen.chains.stepwise_chain import StepwiseChain
-from novelgen.deadlines import Deadline
-from novelgen.errors import DeadlineExceededError, ModelError
-from novelgen.language.language import story_language
-from novelgen.language.scrub import require_size, scrub_text
-from novelgen.memory.windows import OVERLAP_SENTENCES, WINDOW_CHARACTERS, reading_windows
-from novelgen.model_calls.json_model import JsonConversation
+from novelgen.errors import DeadlineExceededError, ModelError, ModelRefusedError
+from novelgen.language.language import StoryLanguage, estimate_tokens
+from novelgen.language.scrub import scrub_text
+from novelgen.memory.windows import OVERLAP_SENTENCES, WINDOW_CHARACTERS
+from novelgen.model_calls.json_model import JsonConversation, Question
+from novelgen.model_calls.prompt_data import as_data, line_tokens
+from novelgen.model_calls.prompting import load_chat_prompt, read_prompt_example
 from novelgen.model_calls.usage import ModelUsage
-from novelgen.models.position import require_project_id
-from novelgen.reading.answer_reading import WindowReading
-from novelgen.reading.conclusion import concluded, failed, hash_of_text
-from novelgen.reading.known_story import SceneSoFar
-from novelgen.reading.model_record import ModelSceneRecord
-from novelgen.reading.prompt_lists import PROMPT_LIST_TOKENS
-from novelgen.reading.request import SceneRecordRequest, SceneRecordResult
-from novelgen.reading.second_asking import is_worth_asking
-from novelgen.reading.window_reader import (
-    PromptTokens,
-    SceneWindow,
+from novelgen.reading.answer_reading import (
     WindowAnswer,
-    WindowReader,
+    WindowReading,
     interpreted,
-    is_of_substance,
+    is_worth_asking,
+    items_text,
+    with_corrections,
+    without_replaced,
 )
+from novelgen.reading.conclusion import concluded, failed, is_of_substance, require_grounded
+from novelgen.reading.known_story import SceneSoFar
+from novelgen.reading.model_record import MAX_MEMORIES, ModelSceneRecord
+from novelgen.reading.prompt_lists import PROMPT_LIST_TOKENS, PromptLists, chosen_lists
+from novelgen.reading.request import ScenePart, SceneRecordRequest, SceneRecordResult
 
 logger = logging.getLogger(__name__)
+
+PROMPT = "scene_record"
+
+MIN_BULLETS = 3
+"""Bullets that a summary should have where the setting allows more."""
+
+MAX_SO_FAR_TOKENS = 200
+
+_GIVEN: Mapping[StoryLanguage, tuple[str, str]] = {
+    "en": ("the parts before told: ", "already remembered of them: "),
+    "zh": ("前面各部分的内容：", "已经从中记下的："),
+}
 
 RecordInput = SceneRecordRequest | Mapping[str, Any]
 
 
-class SceneRecordSettings(BaseModel):
-    """Deadline, windows and lists of an extraction."""
+@dataclass(frozen=True, slots=True)
+class PromptTokens:
+    """Estimated tokens of a prompt, and of its lists of the story so far and its text within them."""
 
-    model_config = ConfigDict(frozen=True, extra="forbid")
-
-    timeout_s: float = Field(default=180.0, gt=0, le=3600, description="For all windows of a scene together.")
-    window_characters: int = Field(default=WINDOW_CHARACTERS, ge=200)
-    overlap_sentences: int = Field(
-        default=OVERLAP_SENTENCES, ge=0, description="Of the window before, shown as context."
-    )
-    prompt_list_tokens: int = Field(
-        default=PROMPT_LIST_TOKENS, ge=200, description="What a prompt lists of the story so far, in all."
-    )
+    all: int
+    lists: int
+    text: int
 
 
 @dataclass(frozen=True, slots=True)
 class ReadScene:
-    """What a model answered about a scene, window by window; nothing of it is stored, or decided, yet.
+    """What a model answered about a scene, part by part; nothing of it is stored, or decided, yet.
 
-    `readings` is what the answers mean by what the story knew when the model was asked.
+    `readings` is what the answers mean by what the story knew when the model was asked; `work` what they took.
     """
 
     request: SceneRecordRequest
-    started_s: float
-    deadline: Deadline
-    text: str
-    windows: tuple[SceneWindow, ...]
+    parts: Sequence[ScenePart]
+    work: Mapping[str, Any]
     answers: tuple[WindowAnswer, ...] = ()
     readings: tuple[WindowReading, ...] = ()
     error: ModelError | DeadlineExceededError | None = None
-    model_calls: int = 0
-    usage: ModelUsage = field(default_factory=ModelUsage)
-    elapsed_s: float = 0.0
+
+    @property
+    def reason(self) -> str | None:
+        """Why the model gave no usable answer."""
+        return None if self.error is None else str(self.error)
+
+    @property
+    def is_refused(self) -> bool:
+        """Whether the model would refuse every other scene, too."""
+        return isinstance(self.error, ModelRefusedError)
+
+    @property
+    def is_nobody_there(self) -> bool:
+        """Whether nobody answered at the model's address."""
+        return isinstance(self.error, ModelRefusedError) and self.error.is_nobody_there
+
+    @property
+    def usage(self) -> ModelUsage:
+        """What the provider counted."""
+        return self.work["usage"]
 
 
 class SceneRecordChain(StepwiseChain[RecordInput, SceneRecordResult]):
@@ -93,122 +112,149 @@ class SceneRecordChain(StepwiseChain[RecordInput, SceneRecordResult]):
     can be read side by side and still be concluded in story order.
     """
 
-    def __init__(self, model: BaseChatModel, *, settings: SceneRecordSettings | None = None) -> None:
-        self._settings = settings or SceneRecordSettings()
-        self._reader = WindowReader(model, prompt_list_tokens=self._settings.prompt_list_tokens)
-        self.reading: Runnable[RecordInput, ReadScene] = RunnableLambda(self._begin).with_config(
-            run_name="cut_windows"
-        ) | RunnableLambda(self._read_windows).with_config(run_name="read_windows")
+    def __init__(
+        self,
+        model: BaseChatModel,
+        *,
+        timeout_s: float = 180.0,
+        window_characters: int = WINDOW_CHARACTERS,
+        overlap_sentences: int = OVERLAP_SENTENCES,
+        prompt_list_tokens: int = PROMPT_LIST_TOKENS,
+    ) -> None:
+        self._question = Question(
+            model,
+            ModelSceneRecord,
+            prompt=PROMPT,
+            repair="repair_scene_record",
+            stage="extraction of a scene record",
+            keys=("memories", "summary"),
+        )
+        self._timeout_s = timeout_s
+        self._cut = partial(
+            SceneRecordRequest.cut, window_characters=window_characters, overlap_sentences=overlap_sentences
+        )
+        self._list_tokens = prompt_list_tokens
+        self.reading: Runnable[RecordInput, ReadScene] = RunnableLambda(self._read).with_config(run_name="read_windows")
         super().__init__(self.reading | RunnableLambda(self.conclude).with_config(run_name="conclude"))
 
     def conclude(self, read: ReadScene, request: SceneRecordRequest | None = None) -> SceneRecordResult:
         """Decide what the answers about a scene establish."""
-        readings = read.readings if request is None else _read_anew(read, request)
+        readings = read.readings
+        if request is not None:
+            so_far, anew = SceneSoFar.on_entering(request), []
+            for part, answer in zip(read.parts, read.answers, strict=False):
+                anew.append(interpreted(part, so_far, answer))
+                so_far = so_far.after(anew[-1].record, anew[-1].proposed)
+            readings = tuple(anew)
         if read.error is None:
-            result = concluded(request or read.request, text=read.text, readings=readings)
+            result = concluded(request or read.request, text=scrub_text(read.request.text), readings=readings)
         else:
             issues = [issue for reading in readings for issue in reading.issues]
-            result = failed(read.error, window=len(readings) + 1, windows=len(read.windows), issues=issues)
+            result = failed(read.error, window=len(readings) + 1, windows=len(read.parts), issues=issues)
         if result.status == "failed":
             place = f"{read.request.chapter_index}:{read.request.scene_index}"
             logger.warning("no record of scene %s of %r: %s", place, read.request.project_id, result.reason)
-        return result.model_copy(
-            update={
-                "windows": len(read.windows),
-                "model_calls": read.model_calls,
-                "usage": read.usage,
-                "elapsed_s": read.elapsed_s,
-            }
-        )
+        return result.model_copy(update={"windows": len(read.parts), **read.work})
 
     def prompt_tokens(self, given: RecordInput) -> list[PromptTokens]:
-        """Estimate the tokens of the first prompt of each window of a scene, by what is known of the story now."""
-        read = self._begin(given)
-        so_far = SceneSoFar.on_entering(read.request)
-        return [self._reader.prompt_tokens(window, so_far) for window in read.windows]
-
-    def _begin(self, given: RecordInput) -> ReadScene:
+        """Estimate the tokens of the first prompt of each part of a scene, by what is known of the story now."""
         request = SceneRecordRequest.model_validate(given)
-        require_project_id(request.project_id)
-        require_size(request.text, f"scene {request.scene_index} of chapter {request.chapter_index}")
-        text = scrub_text(request.text)
-        return ReadScene(
-            request=request,
-            started_s=time.monotonic(),
-            deadline=Deadline.after(self._settings.timeout_s),
-            text=text,
-            windows=self._windows(request, text),
-        )
+        so_far = SceneSoFar.on_entering(request)
+        found = []
+        for part in self._cut(request):
+            lists, values = self._values(part, so_far)
+            tokens = self._question.prompt_tokens(request.told_in, values)
+            listed = sum(map(estimate_tokens, lists.texts.values()))
+            found.append(PromptTokens(all=tokens, lists=listed, text=estimate_tokens(part.text)))
+        return found
 
-    def _windows(self, request: SceneRecordRequest, text: str) -> tuple[SceneWindow, ...]:
-        spans = reading_windows(
-            text, window_characters=self._settings.window_characters, overlap_sentences=self._settings.overlap_sentences
-        )
-        return tuple(
-            SceneWindow(
-                chapter_index=request.chapter_index,
-                scene_index=request.scene_index,
-                text=text[span.start : span.end],
-                text_id=f"{request.project_id}\x1f{hash_of_text(text)}",
-                language=request.language or story_language(text),
-                max_bullets=request.max_bullets,
-                must_have_facts=len(spans) == 1 and is_of_substance(text),
-                context=text[span.context_start : span.start],
-                part=part,
-                parts=len(spans),
-            )
-            for part, span in enumerate(spans, start=1)
-        )
-
-    def _read_windows(self, read: ReadScene) -> ReadScene:
-        conversation = self._reader.conversation(deadline=read.deadline)
-        so_far = SceneSoFar.on_entering(read.request)
+    def _read(self, given: RecordInput) -> ReadScene:
+        request = SceneRecordRequest.model_validate(given)
+        parts = self._cut(request)
+        conversation = self._question.begin(self._timeout_s)
+        so_far = SceneSoFar.on_entering(request)
         answers: list[WindowAnswer] = []
         readings: list[WindowReading] = []
         error: ModelError | DeadlineExceededError | None = None
         try:
-            for window in read.windows:
-                answer = self._reader.ask(window, so_far, conversation=conversation)
-                reading = interpreted(window, so_far, answer)
+            for part in parts:
+                answer = self._asked(part, so_far, conversation)
+                reading = interpreted(part, so_far, answer)
                 if is_worth_asking(reading.unplaced):
-                    answer = self._asked_again(window, so_far, answer, reading, conversation)
-                    reading = interpreted(window, so_far, answer)
+                    answer = self._asked_again(part, so_far, answer, reading, conversation)
+                    reading = interpreted(part, so_far, answer)
                 so_far = so_far.after(reading.record, reading.proposed)
                 answers.append(answer)
                 readings.append(reading)
         except (ModelError, DeadlineExceededError) as raised:
             error = raised
-        return replace(
-            read,
-            answers=tuple(answers),
-            readings=tuple(readings),
-            error=error,
-            model_calls=conversation.requests,
-            usage=conversation.usage,
-            elapsed_s=time.monotonic() - read.started_s,
+        return ReadScene(request, parts, conversation.work(), tuple(answers), tuple(readings), error)
+
+    def _asked(
+        self, part: ScenePart, so_far: SceneSoFar, conversation: JsonConversation[ModelSceneRecord]
+    ) -> WindowAnswer:
+        """Let the model read a part, with at most one call to repair a bad answer."""
+        lists, values = self._values(part, so_far)
+        language = so_far.request.told_in
+        example = ModelSceneRecord.model_validate_json(read_prompt_example(PROMPT, language))
+        said = self._question.ask(
+            conversation,
+            language,
+            values,
+            accept=partial(
+                require_grounded,
+                text=f"{part.context}\n{part.text}",
+                example=example,
+                must_have_facts=part.parts == 1 and is_of_substance(part.text),
+            ),
+        )
+        return WindowAnswer(
+            said,
+            lists=lists,
+            shortage=lists.shortage(self._list_tokens),
+            proposed={each.temporary_id: each for each in so_far.proposed},
         )
 
     def _asked_again(
         self,
-        window: SceneWindow,
+        part: ScenePart,
         so_far: SceneSoFar,
         answer: WindowAnswer,
         reading: WindowReading,
         conversation: JsonConversation[ModelSceneRecord],
     ) -> WindowAnswer:
-        """The answer with what the model corrected of it; as it was where that cannot be had."""
+        """Ask once what was meant by that which could not be placed; the answer as it was where that cannot be had."""
+        values = {"items": items_text(reading.unplaced)}
+        prompt = load_chat_prompt("correct_scene_record", so_far.request.told_in, variables=values)
         try:
-            return self._reader.ask_again(window, so_far, answer, unplaced=reading.unplaced, conversation=conversation)
+            correction = conversation.ask_again(prompt.format_messages(**values))
         except (ModelError, DeadlineExceededError) as error:
             logger.info("what could not be placed stays out: %s", error)
             return answer
+        merged = with_corrections(answer.said, correction, reading.unplaced)
+        still_unplaced = interpreted(part, so_far, replace(answer, said=merged)).unplaced
+        return replace(answer, said=without_replaced(merged, answer.said, still_unplaced))
+
+    def _values(self, part: ScenePart, so_far: SceneSoFar) -> tuple[PromptLists, dict[str, str]]:
+        """Return the lists of the prompt and all that it tells; of a later part also what those before it gave."""
+        request, language = so_far.request, so_far.request.told_in
+        lists = chosen_lists(part.text, so_far, language=language, max_tokens=self._list_tokens)
+        values = request.values_of(part, language)
+        for label, given in zip(_GIVEN[language], (so_far.summary, so_far.remembered), strict=True):
+            if given and part.parts > 1:
+                values["place"] += "\n" + as_data(label + _last_that_fit(given, MAX_SO_FAR_TOKENS))
+        most = request.max_bullets
+        bullets = f"{MIN_BULLETS}-{most}" if most > MIN_BULLETS else str(most)
+        return lists, {**values, **lists.texts, "bullets": bullets, "max_memories": str(MAX_MEMORIES)}
 
 
-def _read_anew(read: ReadScene, request: SceneRecordRequest) -> tuple[WindowReading, ...]:
-    so_far = SceneSoFar.on_entering(request)
-    readings: list[WindowReading] = []
-    for window, answer in zip(read.windows, read.answers, strict=False):
-        reading = interpreted(window, so_far, answer)
-        so_far = so_far.after(reading.record, reading.proposed)
-        readings.append(reading)
-    return tuple(readings)
+def _last_that_fit(texts: Sequence[str], max_tokens: int) -> str:
+    """Return the latest of several texts that fit."""
+    kept: list[str] = []
+    spent = 0
+    for text in reversed(texts):
+        spent += line_tokens(text)
+        if kept and spent > max_tokens:
+            break
+        kept.insert(0, text)
+    return " / ".join(kept)

@@ -12,8 +12,9 @@ from novelgen.checking.story import Draft, StoryBefore
 from novelgen.language.language import StoryLanguage, TokenCounter, estimate_tokens
 from novelgen.language.sentences import split_sentences
 from novelgen.memory.story import KnowledgeMemory
-from novelgen.model_calls.prompt_data import NOTHING, as_data, telling_names
+from novelgen.model_calls.prompt_data import NOTHING, as_data, listed, place_in_words, telling_names
 from novelgen.models.continuity import ContinuityEvidence, DraftClaim
+from novelgen.models.entity import Entity
 
 MAX_KNOWN_TOKENS = 700
 
@@ -29,21 +30,13 @@ LINE_TOKENS = 8
 
 _WORDS: Mapping[StoryLanguage, Mapping[str, str]] = {
     "en": {
-        "place": "chapter {chapter}, scene {scene}",
         "pov": "told from the point of view of {name}",
         "plan": "the plan: ",
         "unknown": "not known to: ",
         "perhaps": "perhaps not known to: ",
         "comma": ", ",
     },
-    "zh": {
-        "place": "第{chapter}章第{scene}场",
-        "pov": "视角人物：{name}",
-        "plan": "计划：",
-        "unknown": "不知情：",
-        "perhaps": "未必知情：",
-        "comma": "、",
-    },
+    "zh": {"pov": "视角人物：{name}", "plan": "计划：", "unknown": "不知情：", "perhaps": "未必知情：", "comma": "、"},
 }
 
 
@@ -55,7 +48,7 @@ def language_of(story: StoryBefore) -> StoryLanguage:
 def place_text(story: StoryBefore) -> str:
     """Return where the draft stands, from whose point of view, and what the plan means to happen."""
     words = _WORDS[language_of(story)]
-    lines = [words["place"].format(chapter=story.as_of.chapter_index, scene=story.as_of.scene_index)]
+    lines = [place_in_words(story.as_of.chapter_index, story.as_of.scene_index, language_of(story))]
     if story.pov is not None:
         lines.append(words["pov"].format(name=as_data(story.name(story.pov))))
     if story.plan is not None:
@@ -79,18 +72,13 @@ def known_lines(draft: Draft, story: StoryBefore, *, max_tokens: int = MAX_KNOWN
     """Return whom and what the story knows, whom the draft names first, then who was on stage last, within a budget."""
     last = sorted(story.scenes[-1].present) if story.scenes else []
     ids = dict.fromkeys([*cast_of(draft, story), *last])
-    lines, spent = [], 0
-    for entity_id in ids:
-        entity = story.entity.get(entity_id)
-        if entity is None:
-            continue
+
+    def line(entity: Entity) -> str:
         names = "; ".join(name[:60] for name in telling_names(entity, draft.text, limit=MAX_NAMES_SHOWN))
-        line = as_data(f"{entity_id} | {names} | {entity.entity_type}")
-        cost = estimate_tokens(line) + 1
-        if spent + cost <= max_tokens:
-            lines.append(line)
-            spent += cost
-    return "\n".join(lines) or NOTHING[language_of(story)]
+        return f"{entity.entity_id} | {names} | {entity.entity_type}"
+
+    known = [story.entity[each] for each in ids if each in story.entity]
+    return listed(known, line, max_tokens).text(language_of(story))
 
 
 def claim_lines(claims: Sequence[DraftClaim], story: StoryBefore) -> str:

@@ -13,7 +13,7 @@ from novelgen.language.normalise import name_key
 from novelgen.memory.outline import OutlineScene, StoryOutline, StoryRecap
 from novelgen.memory.pay_off import SceneAhead, threads_by_pay_off
 from novelgen.memory.search import SearchResult
-from novelgen.model_calls.prompt_data import NOTHING, as_data, telling_names
+from novelgen.model_calls.prompt_data import NOTHING, as_data, listed, telling_names
 from novelgen.models.context import MemoryContextRequest
 from novelgen.models.entity import Entity
 from novelgen.models.memory import DISTILLED_TYPES
@@ -292,8 +292,7 @@ def first_hits_text(found: SearchResult, language: StoryLanguage) -> str:
         + _clipped(each.chunk.short or each.chunk.content, MAX_LINE_CHARACTERS[language])
         for each in ranked
     ]
-    kept, _ = _within(dict.fromkeys(lines), SECTION_TOKENS["first_hits"])
-    return "\n".join(kept) or NOTHING[language]
+    return listed(dict.fromkeys(lines), str, SECTION_TOKENS["first_hits"], stops_at_first=True).text(language)
 
 
 _RANK_CONSTANT = 60
@@ -303,20 +302,9 @@ def _add_lines(
     sections: PromptSections, name: str, lines: Sequence[str], language: StoryLanguage, *, from_the_end: bool = False
 ) -> None:
     ordered = lines[::-1] if from_the_end else lines
-    kept, left_out = _within(ordered, SECTION_TOKENS[name])
-    text = "\n".join(kept[::-1] if from_the_end else kept)
-    sections.add(name, text or NOTHING[language], left_out=left_out)
-
-
-def _within(lines: Iterable[str], max_tokens: int) -> tuple[list[str], int]:
-    """Return the lines up to the first that has no room, and how many are left out."""
-    listed, kept, spent = list(lines), [], 0
-    for line in listed:
-        spent += estimate_tokens(line) + 1
-        if spent > max_tokens:
-            break
-        kept.append(line)
-    return kept, len(listed) - len(kept)
+    shown = listed(ordered, str, SECTION_TOKENS[name], stops_at_first=True)
+    text = "\n".join(shown.lines[::-1] if from_the_end else shown.lines)
+    sections.add(name, text or NOTHING[language], left_out=shown.left_out)
 
 
 def _last_scenes(scenes: Sequence[OutlineScene], names: dict[str, str], language: StoryLanguage) -> Iterable[str]:

@@ -2,14 +2,36 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Annotated, Any
 
-from pydantic import AfterValidator, BaseModel, ConfigDict, model_validator
+from pydantic import AfterValidator, BaseModel, ConfigDict, GetCoreSchemaHandler, GetJsonSchemaHandler, model_validator
+from pydantic_core.core_schema import CoreSchema, no_info_before_validator_function
 
 MAX_TEXT_CHARACTERS = 1000
 
 Text = Annotated[str, AfterValidator(lambda value: " ".join(value.split())[:MAX_TEXT_CHARACTERS])]
 Texts = Annotated[list[Text], AfterValidator(lambda texts: [text for text in texts if text])]
+
+
+@dataclass(frozen=True, slots=True)
+class AtMost:
+    """Cuts a list off after so many items, and tells the bound in the schema."""
+
+    limit: int
+
+    def __get_pydantic_core_schema__(self, source: Any, handler: GetCoreSchemaHandler) -> CoreSchema:
+        return no_info_before_validator_function(
+            lambda value: value[: self.limit] if isinstance(value, list) else value, handler(source)
+        )
+
+    def __get_pydantic_json_schema__(self, schema: CoreSchema, handler: GetJsonSchemaHandler) -> dict[str, Any]:
+        return {**handler(schema), "maxItems": self.limit}
+
+
+def within(lowest: float, highest: float) -> AfterValidator:
+    """Bring a number within bounds."""
+    return AfterValidator(lambda value: max(lowest, min(highest, value)))
 
 
 def _drop_titles(schema: dict[str, Any]) -> None:

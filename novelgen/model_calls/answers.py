@@ -60,7 +60,7 @@ def parse_json_object(answer: str, *, keys: Collection[str]) -> dict[str, Any]:
     """Find the JSON object in an answer."""
     if len(answer) > MAX_ANSWER_CHARACTERS:
         raise UnusableAnswerError("not_json", f"the answer has {len(answer)} characters, too many to be read")
-    text = _spoken_text(answer)
+    text = spoken_text(answer)
     try:
         found = list(_objects_in(text))
         if not _fitting(found, keys):
@@ -79,8 +79,8 @@ def _fitting(found: Iterable[dict[str, Any]], keys: Collection[str]) -> list[dic
     return [each for each in found if all(key in each for key in keys)]
 
 
-def _spoken_text(answer: str) -> str:
-    """The answer without byte order mark and reasoning, up to the chat marker that ends the turn."""
+def spoken_text(answer: str) -> str:
+    """Return the answer without byte order mark and reasoning, up to the chat marker that ends the turn."""
     text = _REASONING_END.sub("", _REASONING.sub("", answer.lstrip("\ufeff")))
     turns = _CHAT_MARKER.split(text)
     return next((turn for turn in turns if "{" in turn or "｛" in turn), text)

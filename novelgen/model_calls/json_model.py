@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import json
 import logging
-from collections.abc import Callable, Collection
+import time
+from collections.abc import Callable, Collection, Mapping
 from functools import partial
 from typing import Any, Generic, TypeVar
 
@@ -16,6 +17,7 @@ from pydantic import BaseModel, ValidationError
 
 from novelgen.deadlines import Deadline, call_with_deadline
 from novelgen.errors import DeadlineExceededError, ModelError, ModelRefusedError, ModelUnavailableError
+from novelgen.language.language import StoryLanguage, estimate_tokens
 from novelgen.language.scrub import scrub_text
 from novelgen.model_calls.answers import UnusableAnswerError, parse_json_object
 from novelgen.model_calls.model_answer import (
@@ -30,8 +32,9 @@ from novelgen.model_calls.model_answer import (
     secrets_of,
     status_of,
 )
+from novelgen.model_calls.prompting import load_chat_prompt, read_prompt_example
 from novelgen.model_calls.usage import ModelUsage, usage_of
-from novelgen.models.context import IssueKind
+from novelgen.models.context import IssueKind, ReportIssue
 
 ResponseFormat = dict[str, Any]
 """What the client is called with, beside the prompt; empty is the prompt alone."""
@@ -166,6 +169,7 @@ class JsonConversation(Generic[Answer]):
         self._model = model
         self._deadline = deadline
         self._stage = stage
+        self._started_s = time.monotonic()
         self.requests = 0
         self.usage = ModelUsage()
         self._said: list[BaseMessage] = []
@@ -201,6 +205,89 @@ class JsonConversation(Generic[Answer]):
 
     def _count_request(self) -> None:
         self.requests += 1
+
+    def work(self) -> dict[str, Any]:
+        """Return what the calls took so far, as the fields of a `ModelWork`."""
+        elapsed_s = time.monotonic() - self._started_s
+        return {"model_calls": self.requests, "usage": self.usage, "elapsed_s": elapsed_s}
+
+
+class Question(JsonModel[Answer]):
+    """What a chat model is asked in one pass: the files of its prompt and of its repair, and the shape of the answer.
+
+    The prompt's variables are `format_instructions`, with an example `example`, and what each asking gives.
+    """
+
+    def __init__(
+        self,
+        model: BaseChatModel,
+        shape: type[Answer],
+        *,
+        prompt: str,
+        repair: str,
+        stage: str,
+        keys: Collection[str],
+        has_example: bool = True,
+        repair_values: Mapping[str, str] | None = None,
+    ) -> None:
+        super().__init__(model, shape, keys=keys)
+        self._prompt = prompt
+        self._repair = repair
+        self._stage = stage
+        self._has_example = has_example
+        self._repair_values = dict(repair_values or {})
+
+    def messages(self, language: StoryLanguage, values: Mapping[str, str]) -> list[BaseMessage]:
+        """Return the prompt; what is the same for every text comes first, so that providers can keep it."""
+        told = {**values, "format_instructions": self.format_instructions()}
+        if self._has_example:
+            told["example"] = read_prompt_example(self._prompt, language)
+        return load_chat_prompt(self._prompt, language, variables=told).format_messages(**told)
+
+    def prompt_tokens(self, language: StoryLanguage, values: Mapping[str, str]) -> int:
+        """Estimate the tokens of the prompt."""
+        return sum(estimate_tokens(message.text) for message in self.messages(language, values))
+
+    def begin(self, timeout_s: float) -> JsonConversation[Answer]:
+        """Begin a run of askings that share the time."""
+        return self.conversation(deadline=Deadline.after(timeout_s), stage=self._stage)
+
+    def ask(
+        self,
+        conversation: JsonConversation[Answer],
+        language: StoryLanguage,
+        values: Mapping[str, str],
+        *,
+        accept: Callable[[Answer], Accepted],
+    ) -> Accepted:
+        """Ask within a run, and once more when the answer cannot be used."""
+
+        def repair(problem: str) -> list[BaseMessage]:
+            told = {**self._repair_values, "problem": problem}
+            return load_chat_prompt(self._repair, language, variables=told).format_messages(**told)
+
+        return conversation.obtain(self.messages(language, values), accept=accept, repair=repair)
+
+    def answer(
+        self,
+        language: StoryLanguage,
+        values: Mapping[str, str],
+        *,
+        accept: Callable[[Answer], Accepted],
+        timeout_s: float,
+        failure: str,
+    ) -> tuple[Accepted | None, dict[str, Any]]:
+        """Ask by itself: what was accepted, else None, and the fields of a `ModelWork`, with the issue that says why.
+
+        Nothing that the model or its server does is raised.
+        """
+        conversation = self.begin(timeout_s)
+        try:
+            return self.ask(conversation, language, values, accept=accept), conversation.work()
+        except (ModelError, DeadlineExceededError) as error:
+            issue = ReportIssue(stage=self._stage, kind=issue_kind_of(error), message=f"{failure}: {error}")
+            logger.warning("%s", issue.message)
+            return None, {**conversation.work(), "issues": [issue]}
 
 
 def issue_kind_of(error: ModelError | DeadlineExceededError) -> IssueKind:

@@ -1,10 +1,13 @@
-"""Story data as it stands in a prompt: on one line each, and unable to pass for anything else."""
+"""Story data as it stands in a prompt: on one line each, unable to pass for anything else, and within a budget."""
 
 from __future__ import annotations
 
 import re
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+from typing import Generic, TypeVar
 
-from novelgen.language.language import StoryLanguage
+from novelgen.language.language import StoryLanguage, estimate_tokens
 from novelgen.language.normalise import is_description
 from novelgen.language.scrub import scrub_text
 from novelgen.models.entity import Entity
@@ -32,3 +35,63 @@ def as_data(text: str) -> str:
 def as_data_lines(text: str) -> str:
     """Return a text line by line that cannot forge the prompt's dividing lines or a model's chat markers."""
     return _CHAT_MARKER.sub(" ", _FENCE.sub("===", scrub_text(text)))
+
+
+Item = TypeVar("Item")
+
+
+@dataclass(frozen=True, slots=True)
+class Listed(Generic[Item]):
+    """What of a list stands in a prompt: its items, their lines, and how many found no room."""
+
+    items: list[Item]
+    lines: list[str]
+    left_out: int
+
+    def text(self, language: StoryLanguage) -> str:
+        """Return the lines as they stand in the prompt."""
+        return "\n".join(self.lines) or NOTHING[language]
+
+
+def listed(
+    items: Iterable[Item], line_of: Callable[[Item], str], max_tokens: float, *, stops_at_first: bool = False
+) -> Listed[Item]:
+    """List the first items whose whole lines fit, as data; one that is too long makes room for the next, or ends it."""
+    taken: list[Item] = []
+    lines: list[str] = []
+    left_out = spent = 0
+    for item in items:
+        line = as_data(line_of(item))
+        cost = line_tokens(line)
+        if spent + cost > max_tokens or (stops_at_first and left_out):
+            left_out += 1
+            continue
+        spent += cost
+        taken.append(item)
+        lines.append(line)
+    return Listed(taken, lines, left_out)
+
+
+def line_tokens(line: str) -> int:
+    """Return what a line takes of a budget, with its end."""
+    return estimate_tokens(line) + 1
+
+
+_PLACE: Mapping[StoryLanguage, str] = {"en": "chapter {chapter}, scene {scene}", "zh": "第{chapter}章第{scene}场"}
+
+
+def place_in_words(chapter_index: int | None, scene_index: int | None, language: StoryLanguage) -> str:
+    """Return where a scene stands, as prompts tell it."""
+    return _PLACE[language].format(chapter=chapter_index, scene=scene_index)
+
+
+def place_mark(chapter_index: int | None, scene_index: int | None, *, unknown: str = "") -> str:
+    """Return a place as lists write it: 3:2, 3, or nothing."""
+    if chapter_index is None:
+        return unknown
+    return str(chapter_index) if scene_index is None else f"{chapter_index}:{scene_index}"
+
+
+def piped(*parts: str) -> str:
+    """Return the columns of a line; empty ones are left out."""
+    return " | ".join(part for part in parts if part)

@@ -51,5 +51,10 @@ def load_chat_prompt(name: str, language: StoryLanguage, *, variables: Collectio
     return prompt
 
 
+def read_prompt_example(name: str, language: StoryLanguage) -> str:
+    """Read the worked example that a prompt shows."""
+    return read_prompt_file(f"{name}_example.{language}.json").strip()
+
+
 def _prompt_folders() -> tuple[Traversable | Path, ...]:
     return resources.files("novelgen").joinpath(PACKAGED_PROMPTS), CHECKOUT_PROMPTS

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from pydantic import BaseModel, Field
+
+from novelgen.models.context import ReportIssue
 
 if TYPE_CHECKING:
     from langchain_core.messages import AIMessage
@@ -29,6 +31,19 @@ class ModelUsage(BaseModel):
             cached_tokens=self.cached_tokens + other.cached_tokens,
             uncounted_calls=self.uncounted_calls + other.uncounted_calls,
         )
+
+
+class ModelWork(BaseModel):
+    """What a pass took of its model, and what went wrong or is missing in it."""
+
+    issues: list[ReportIssue] = Field(default_factory=list)
+    model_calls: int = 0
+    usage: ModelUsage = Field(default_factory=ModelUsage, description="What the provider counted.")
+    elapsed_s: float = Field(default=0.0, ge=0)
+
+    def work(self) -> dict[str, Any]:
+        """Return these fields, for whatever tells of the same work."""
+        return {name: getattr(self, name) for name in ModelWork.model_fields}
 
 
 class TokenPrices(BaseModel):

@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from hashlib import sha256
 from itertools import count
 from typing import Any
 
 from novelgen.language.extractive import short_form
+from novelgen.language.scrub import scrub_text
 from novelgen.memory.evidence import QuoteFinder
 from novelgen.memory.supersession import slot_of
+from novelgen.model_calls.prompt_data import as_data
 from novelgen.models.context import ReportIssue
 from novelgen.models.memory import EVENT_TYPES, OTHER_EVENT
 from novelgen.models.record import (
@@ -26,8 +28,9 @@ from novelgen.models.record import (
     RecordedStateChange,
     SceneRecord,
 )
+from novelgen.reading.change_reading import RelationshipReader, StateReader
 from novelgen.reading.knowledge_reading import LearningReader
-from novelgen.reading.known_story import References, SceneSoFar, looks_like_an_id, names_an_id
+from novelgen.reading.known_story import Placer, References, SceneSoFar, looks_like_an_id, meant_thread, names_an_id
 from novelgen.reading.model_record import (
     ModelKnownName,
     ModelMemory,
@@ -35,12 +38,9 @@ from novelgen.reading.model_record import (
     ModelSameEntities,
     ModelSceneRecord,
 )
-from novelgen.reading.name_evidence import name_evidence
-from novelgen.reading.placing import Placer
-from novelgen.reading.relationship_reading import RelationshipReader
-from novelgen.reading.request import NewName, ProposedEntity, SameEntities, UnplacedItem
-from novelgen.reading.state_reading import StateReader
-from novelgen.reading.thread_moves import meant_thread
+from novelgen.reading.prompt_lists import PromptLists
+from novelgen.reading.request import NewName, ProposedEntity, SameEntities, ScenePart, UnplacedItem
+from novelgen.reading.scene_touch import name_evidence
 
 STAGE = "extract"
 
@@ -52,8 +52,22 @@ _ATTRIBUTE = re.compile(r"[^\W\d][\w-]{0,39}")
 
 
 @dataclass(frozen=True, slots=True)
+class WindowAnswer:
+    """What a model said of a part of a scene, and what its prompt had shown.
+
+    `shortage` says what found no room in its lists; `proposed` holds the entities of earlier parts of the scene that
+    they had under temporary ids, as they were proposed then.
+    """
+
+    said: ModelSceneRecord
+    lists: PromptLists
+    shortage: str | None
+    proposed: Mapping[str, ProposedEntity]
+
+
+@dataclass(frozen=True, slots=True)
 class WindowReading:
-    """What one window established: a record, the entities that it brings, and what was dropped."""
+    """What one part established: a record, the entities that it brings, and what was dropped."""
 
     record: SceneRecord
     proposed: list[ProposedEntity]
@@ -66,6 +80,33 @@ class WindowReading:
     same_entities: tuple[SameEntities, ...] = ()
 
 
+def interpreted(part: ScenePart, so_far: SceneSoFar, answer: WindowAnswer) -> WindowReading:
+    """Turn an answer into what the part established, against what the story knows by now.
+
+    Between question and answer other scenes may have been stored: whom the model calls new may be known
+    meanwhile, and then is that one.
+    """
+    stand_ins = dict(so_far.request.stand_ins)
+    if answer.proposed:
+        # Those that had temporary ids when the prompt showed them.
+        by_name = References(so_far.entities, shown_ids=(), present_ids=so_far.present_ids)
+        now = {
+            each: by_name.entity_id(one.name, entity_types=[one.entity_type]) for each, one in answer.proposed.items()
+        }
+        stand_ins |= {temporary_id: entity_id for temporary_id, entity_id in now.items() if entity_id is not None}
+    references = References(
+        so_far.entities,
+        shown_ids=[each for each in answer.lists.shown_ids if each not in answer.proposed],
+        present_ids=so_far.present_ids,
+        stand_ins=stand_ins,
+    )
+    reading = AnswerReader(references, so_far, part, answer.lists.memory_ids).read(answer.said)
+    if answer.shortage is None:
+        return reading
+    issue = ReportIssue(stage=STAGE, kind="over_limit", message=answer.shortage)
+    return replace(reading, issues=[issue, *reading.issues])
+
+
 class AnswerReader:
     """Reads one answer.
 
@@ -73,26 +114,19 @@ class AnswerReader:
     """
 
     def __init__(
-        self,
-        references: References,
-        so_far: SceneSoFar,
-        *,
-        text: str,
-        text_id: str,
-        context: str = "",
-        memory_ids: Mapping[str, str] | None = None,
+        self, references: References, so_far: SceneSoFar, part: ScenePart, memory_ids: Mapping[str, str]
     ) -> None:
         self._so_far = so_far
-        self._text = text
-        self._text_id = text_id
+        self._request = so_far.request
+        self._text = part.text
         self._placer = Placer(references)
-        self._here, self._before = QuoteFinder(text), QuoteFinder(context)
-        self._memory_ids = {number.casefold(): each for number, each in (memory_ids or {}).items()}
+        self._here, self._before = QuoteFinder(part.text), QuoteFinder(part.context)
+        self._memory_ids = {number.casefold(): each for number, each in memory_ids.items()}
         self._told_before: list[str] = []
         self._of_nobody: set[str] = set()
         self._issues: list[ReportIssue] = []
 
-    def read(self, answer: ModelSceneRecord, *, chapter_index: int, scene_index: int) -> WindowReading:
+    def read(self, answer: ModelSceneRecord) -> WindowReading:
         """Turn an answer into a record."""
         first_number = len(self._so_far.proposed) + 1
         proposals = self._placer.references.propose(
@@ -107,8 +141,8 @@ class AnswerReader:
         same_entities = self._same_entities(answer.same_entities)
         present = self._placer.all(answer.characters_present, "character", field="characters_present")
         record = SceneRecord(
-            chapter_index=chapter_index,
-            scene_index=scene_index,
+            chapter_index=self._request.chapter_index,
+            scene_index=self._request.scene_index,
             title=answer.title,
             pov_character_id=self._placer.one(answer.pov, "character", field="pov"),
             location_id=self._location(answer.location),
@@ -125,7 +159,7 @@ class AnswerReader:
             **self._memories(answer, present),
             **self._loops_moved(answer),
         )
-        self._report("unresolved", "ids and names that nobody bears were dropped", self._placer.unknown)
+        self._report("unresolved", "ids and names that nobody bears were dropped", [*self._placer.unknown])
         self._report("degraded", "facts of what was read with the part before were dropped", self._told_before)
         if self._placer.refused:
             message = f"what else could not be placed: {', '.join(self._placer.refused)}"
@@ -208,7 +242,7 @@ class AnswerReader:
         reader = RelationshipReader(
             self._placer,
             so_far=self._so_far.relationships,
-            on_entering=self._so_far.relationships_on_entering,
+            on_entering=self._request.relationships,
             report_cut=cut.append,
         )
         recorded = reader.read(changes)
@@ -300,7 +334,8 @@ class AnswerReader:
             self._report("degraded", f"unknown event types became {OTHER_EVENT!r}", [memory.event_type])
             event_type = OTHER_EVENT
         entities = self._placer.all(memory.entities, field=f"{field}.entities")
-        digest = sha256(f"{self._text_id}\x1f{memory.content}".encode()).hexdigest()
+        told_by = (self._request.project_id, hash_of_text(scrub_text(self._request.text)), memory.content)
+        digest = sha256("\x1f".join(told_by).encode()).hexdigest()
         memory_id = f"x-{digest[:16]}"
         # Whom neither story nor scene knows was made up: no quote can prove what is said of them alone.
         is_of_nobody = bool(memory.entities) and not entities
@@ -368,3 +403,77 @@ def _used_ids(answer: ModelSceneRecord) -> set[str]:
     for learning in answer.learned:
         used |= {*learning.who, learning.from_whom}
     return used.union(*(memory.entities for memory in answer.memories))
+
+
+def hash_of_text(text: str) -> str:
+    """Return the SHA-256 of a text, which tells it from all others."""
+    return sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
+
+
+MAX_ITEMS = 20
+MAX_ITEM_CHARACTERS = 120
+
+_KEPT_WITHOUT = ("memories", "open_loops_created", "learned")
+"""Lists whose items are stored all the same, with one entity or slot fewer: no reason to ask again.
+
+So little is lost of who learnt what: the pass over who knows what reads the scene again.
+"""
+
+_NEVER_CORRECTED = frozenset({"summary", "key_events", "emotional_beats", "memories", "open_loops_created", "learned"})
+
+_PLACE = re.compile(r"(\w+)(?:\[(\d+)\])?")
+
+
+def is_worth_asking(unplaced: Sequence[UnplacedItem]) -> bool:
+    """Tell whether a fact would be lost: a state, a relationship, a thread's move, somebody on stage, the place."""
+    return any(not item.field.startswith(_KEPT_WITHOUT) for item in unplaced)
+
+
+def items_text(unplaced: Sequence[UnplacedItem]) -> str:
+    """List what could not be placed: where the answer says it, what, and why not."""
+    return "\n".join(
+        f"- {item.field}: {as_data(item.text)[:MAX_ITEM_CHARACTERS]} ({as_data(item.reason)})"
+        for item in unplaced[:MAX_ITEMS]
+    )
+
+
+def with_corrections(
+    said: ModelSceneRecord, correction: ModelSceneRecord, unplaced: Sequence[UnplacedItem]
+) -> ModelSceneRecord:
+    """Return an answer together with what the model corrected of it.
+
+    Only what could not be placed is touched, whatever else the correction says. Items are added and not put in
+    the place of others: a new name may be all that the first ones lacked.
+    """
+    asked = {match.group(1) for item in unplaced if (match := _PLACE.match(item.field))}
+    changes: dict[str, Any] = {}
+    for name in ModelSceneRecord.model_fields:
+        before, now = getattr(said, name), getattr(correction, name)
+        if name in _NEVER_CORRECTED or not now:
+            continue
+        if isinstance(before, list):
+            if name in asked or name == "new_entities":
+                changes[name] = [*before, *(each for each in now if each not in before)]
+        elif name in asked:
+            changes[name] = now
+    corrected = {each.content: each for each in correction.memories}
+    if "memories" in asked:
+        changes["memories"] = [corrected.get(each.content, each) for each in said.memories]
+    return said.model_copy(update=changes)
+
+
+def without_replaced(
+    merged: ModelSceneRecord, said: ModelSceneRecord, still_unplaced: Sequence[UnplacedItem]
+) -> ModelSceneRecord:
+    """Return an answer without those first items that still cannot be placed where the correction put others."""
+    gone: dict[str, set[int]] = {}
+    for item in still_unplaced:
+        match = _PLACE.match(item.field)
+        if match and match.group(2) is not None and match.group(1) not in _NEVER_CORRECTED:
+            gone.setdefault(match.group(1), set()).add(int(match.group(2)))
+    changes = {}
+    for name, numbers in gone.items():
+        first, now = getattr(said, name), getattr(merged, name)
+        if len(now) > len(first):
+            changes[name] = [each for number, each in enumerate(now) if number >= len(first) or number not in numbers]
+    return merged.model_copy(update=changes)

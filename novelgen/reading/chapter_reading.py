@@ -3,31 +3,28 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Sequence
 from typing import Annotated
 
-from pydantic import AfterValidator, BaseModel, BeforeValidator, Field
+from pydantic import BaseModel, BeforeValidator, Field
 
 from novelgen.language.language import StoryLanguage, estimate_tokens, significant_words
 from novelgen.memory.evidence import QuoteFinder
-from novelgen.model_calls.answer_parts import ModelPart, Text, Texts
-from novelgen.model_calls.prompt_data import NOTHING, as_data, telling_names
+from novelgen.model_calls.answer_parts import AtMost, ModelPart, Text, Texts, within
+from novelgen.model_calls.prompt_data import NOTHING, Item, as_data, listed, telling_names
 from novelgen.models.context import ReportIssue
 from novelgen.models.entity import Entity
+from novelgen.models.position import Place
 from novelgen.models.record import RecordedLoopResolution
 from novelgen.models.state import LOOP_WEIGHTS, OpenLoop
-from novelgen.reading.known_story import References
+from novelgen.reading.known_story import References, meant_thread
 from novelgen.reading.model_record import HIGHEST_IMPORTANCE, LOWEST_IMPORTANCE, LoopOutcomeWord, ModelSameEntities
-from novelgen.reading.name_evidence import name_evidence
 from novelgen.reading.request import NewName, SameEntities
-from novelgen.reading.thread_moves import meant_thread
+from novelgen.reading.scene_touch import name_evidence
 
 CHAPTER_STAGE = "reconcile"
 
 MAX_IDENTITIES = 16
-MAX_ENDED = 40
-MAX_JOINED = 20
-MAX_CORRECTIONS = 80
 
 MAX_NEW_TOKENS = 2500
 MAX_KNOWN_TOKENS = 2500
@@ -37,9 +34,6 @@ MAX_MEMORY_TOKENS = 4000
 MAX_QUOTE_CHARACTERS = 120
 MAX_DESCRIPTION_CHARACTERS = 120
 MAX_NAMES_SHOWN = 8
-
-Place = tuple[int, int]
-"""(chapter_index, scene_index)."""
 
 
 class ChapterScene(BaseModel):
@@ -83,58 +77,25 @@ class ChapterRequest(BaseModel):
     memories: list[ChapterMemory] = Field(default_factory=list)
 
 
-class ThreadEnding(BaseModel):
-    """The end of a thread, in the scene in which it came."""
-
-    ending: RecordedLoopResolution
-    chapter_index: int
-    scene_index: int
-
-
-class JoinedThread(BaseModel):
-    """A thread that another one says already."""
-
-    loop_id: str
-    same_as: str
-
-
-class PlacedName(BaseModel):
-    """A name that a known entity gets, and the scene that gives it."""
-
-    name: NewName
-    chapter_index: int
-    scene_index: int
-
-
-class PlacedIdentity(BaseModel):
-    """Two entities that are one, and the scene that shows it."""
-
-    pair: SameEntities
-    chapter_index: int
-    scene_index: int
-
-
-class WrongNames(BaseModel):
-    """Names that an entity has and that belong to another one."""
-
-    entity_id: str
-    names: list[str] = Field(min_length=1)
-
-
 class ChapterReading(BaseModel):
-    """What a model puts right of a chapter, in ids of the story; `issues` say what was dropped."""
+    """What a model puts right of a chapter, in ids of the story, each with the scene where it belongs.
 
-    names: list[PlacedName] = Field(default_factory=list)
-    identities: list[PlacedIdentity] = Field(default_factory=list)
-    wrong_names: list[WrongNames] = Field(default_factory=list)
-    endings: list[ThreadEnding] = Field(default_factory=list)
-    joined: list[JoinedThread] = Field(default_factory=list)
+    `issues` say what was dropped.
+    """
+
+    names: list[tuple[Place, NewName]] = Field(default_factory=list, description="With the scenes that give them.")
+    identities: list[tuple[Place, SameEntities]] = Field(
+        default_factory=list, description="With the scenes that show them."
+    )
+    wrong_names: list[tuple[str, list[str]]] = Field(
+        default_factory=list, description="Entities with names of theirs that belong to another one."
+    )
+    endings: list[tuple[Place, RecordedLoopResolution]] = Field(
+        default_factory=list, description="Threads that ended, with the scenes in which they did."
+    )
+    joined: dict[str, str] = Field(default_factory=dict, description="Thread to an older one that says the same.")
     importances: dict[str, int] = Field(default_factory=dict, description="memory_id to its new importance.")
     issues: list[ReportIssue] = Field(default_factory=list)
-
-
-def _cut(limit: int) -> BeforeValidator:
-    return BeforeValidator(lambda value: value[:limit] if isinstance(value, list) else value)
 
 
 _Scene = Annotated[Text, BeforeValidator(lambda value: str(value) if isinstance(value, int) else value)]
@@ -188,26 +149,18 @@ class ModelImportance(ModelPart):
     """The importance that a memory should have beside the others."""
 
     id: Text = Field(description="number of the memory: M4")
-    importance: Annotated[int, AfterValidator(lambda value: max(LOWEST_IMPORTANCE, min(HIGHEST_IMPORTANCE, value)))]
+    importance: Annotated[int, within(LOWEST_IMPORTANCE, HIGHEST_IMPORTANCE)]
 
 
 class ModelChapter(ModelPart):
     """What has to be put right at the end of a chapter; empty lists where nothing has."""
 
-    same_entities: Annotated[list[ModelChapterIdentity], _cut(MAX_IDENTITIES)] = Field(max_length=MAX_IDENTITIES)
-    known_names: Annotated[list[ModelChapterName], _cut(MAX_IDENTITIES)] = Field(
-        default_factory=list, max_length=MAX_IDENTITIES
-    )
-    not_same: Annotated[list[ModelNotSame], _cut(MAX_IDENTITIES)] = Field(
-        default_factory=list, max_length=MAX_IDENTITIES
-    )
-    threads_ended: Annotated[list[ModelEndedThread], _cut(MAX_ENDED)] = Field(max_length=MAX_ENDED)
-    threads_joined: Annotated[list[ModelJoinedThread], _cut(MAX_JOINED)] = Field(
-        default_factory=list, max_length=MAX_JOINED
-    )
-    importance: Annotated[list[ModelImportance], _cut(MAX_CORRECTIONS)] = Field(
-        default_factory=list, max_length=MAX_CORRECTIONS
-    )
+    same_entities: Annotated[list[ModelChapterIdentity], AtMost(MAX_IDENTITIES)]
+    known_names: Annotated[list[ModelChapterName], AtMost(MAX_IDENTITIES)] = Field(default_factory=list)
+    not_same: Annotated[list[ModelNotSame], AtMost(MAX_IDENTITIES)] = Field(default_factory=list)
+    threads_ended: Annotated[list[ModelEndedThread], AtMost(40)]
+    threads_joined: Annotated[list[ModelJoinedThread], AtMost(20)] = Field(default_factory=list)
+    importance: Annotated[list[ModelImportance], AtMost(80)] = Field(default_factory=list)
 
 
 class ChapterLists:
@@ -218,30 +171,16 @@ class ChapterLists:
         self.issues: list[ReportIssue] = []
         self.memories = self._chosen_memories()
         new = [each for each in request.entities if each.is_new]
-        self._new_text, shown_new = self._listed("new entities", map(_entity_line, new), MAX_NEW_TOKENS)
-        known = self._nearest_known(new)
-        self._known_text, shown_known = self._listed("known entities", map(_entity_line, known), MAX_KNOWN_TOKENS)
-        self.entities = [*new[:shown_new], *known[:shown_known]]
-        threads = sorted(request.threads, key=_weight_of_thread)
-        self._threads_text, shown = self._listed("threads", map(_thread_line, threads), MAX_THREAD_TOKENS)
-        self.threads = threads[:shown]
-
-    def variables(self) -> dict[str, str]:
-        """Return the lists by the names that the prompt has for them."""
-        events = [
-            f"{scene.chapter_index}:{scene.scene_index} | {as_data(' '.join(scene.summary))}"
-            for scene in self._request.scenes
+        memory_lines = [
+            f"{number} | {each.chapter_index}:{each.scene_index} | {each.importance} | {as_data(each.says)}"
+            for number, each in self.memories.items()
         ]
-        return {
-            "scenes": self._listed("scenes", events, MAX_EVENT_TOKENS)[0],
-            "new_entities": self._new_text,
-            "known_entities": self._known_text,
-            "threads": self._threads_text,
-            "memories": "\n".join(
-                f"{number} | {each.chapter_index}:{each.scene_index} | {each.importance} | {as_data(each.says)}"
-                for number, each in self.memories.items()
-            )
-            or NOTHING[self._request.language],
+        self.texts = {
+            "new_entities": self._listed("new entities", new, _entity_line, MAX_NEW_TOKENS),
+            "known_entities": self._listed("known entities", self._nearest_known(new), _entity_line, MAX_KNOWN_TOKENS),
+            "threads": self._listed("threads", sorted(request.threads, key=_weight), _thread_line, MAX_THREAD_TOKENS),
+            "scenes": self._listed("scenes", request.scenes, _scene_line, MAX_EVENT_TOKENS),
+            "memories": "\n".join(memory_lines) or NOTHING[request.language],
         }
 
     def _chosen_memories(self) -> dict[str, ChapterMemory]:
@@ -269,17 +208,11 @@ class ChapterLists:
 
         return sorted(known, key=nearness)
 
-    def _listed(self, name: str, lines: Iterable[str], max_tokens: int) -> tuple[str, int]:
-        whole = list(lines)
-        kept: list[str] = []
-        spent = 0
-        for line in whole:
-            spent += estimate_tokens(line) + 1
-            if spent > max_tokens:
-                self._report_cut(name, len(kept), len(whole))
-                break
-            kept.append(line)
-        return "\n".join(kept) or NOTHING[self._request.language], len(kept)
+    def _listed(self, name: str, items: Sequence[Item], line_of: Callable[[Item], str], max_tokens: int) -> str:
+        shown = listed(items, line_of, max_tokens, stops_at_first=True)
+        if shown.left_out:
+            self._report_cut(name, len(shown.items), len(items))
+        return shown.text(self._request.language)
 
     def _report_cut(self, name: str, kept: int, whole: int) -> None:
         message = f"{kept} of {whole} {name} had room in the prompt at the end of chapter {self._request.chapter_index}"
@@ -306,7 +239,11 @@ def _entity_line(listed: ChapterEntity) -> str:
     return " | ".join(parts)
 
 
-def _weight_of_thread(thread: OpenLoop) -> tuple[int, int]:
+def _scene_line(scene: ChapterScene) -> str:
+    return f"{scene.chapter_index}:{scene.scene_index} | {' '.join(scene.summary)}"
+
+
+def _weight(thread: OpenLoop) -> tuple[int, int]:
     return -LOOP_WEIGHTS[thread.importance], -(thread.last_chapter_index or 0)
 
 
@@ -340,18 +277,17 @@ class ChapterAnswerReader:
     def read(self, answer: ModelChapter) -> ChapterReading:
         """Turn an answer into what can be stored."""
         joined = self._joined(answer.threads_joined)
-        over = {each.loop_id for each in joined}
         return ChapterReading(
             names=self._names(answer.known_names),
             identities=self._identities(answer.same_entities),
             wrong_names=self._wrong_names(answer.not_same),
-            endings=[each for each in self._endings(answer.threads_ended) if each.ending.id not in over],
+            endings=[each for each in self._endings(answer.threads_ended) if each[1].id not in joined],
             joined=joined,
             importances=self._importances(answer.importance),
             issues=[*self._lists.issues, *self._issues],
         )
 
-    def _identities(self, said: Sequence[ModelChapterIdentity]) -> list[PlacedIdentity]:
+    def _identities(self, said: Sequence[ModelChapterIdentity]) -> list[tuple[Place, SameEntities]]:
         found = []
         for each in said:
             one, other = self._references.entity_id(each.a), self._references.entity_id(each.b)
@@ -362,11 +298,10 @@ class ChapterAnswerReader:
             if place is None:
                 self._drop("entities said to be one without a quote that proves it", f"{one} {other}")
                 continue
-            pair = SameEntities(entity_id=one, other_id=other, how=each.how, quote=each.quote)
-            found.append(PlacedIdentity(pair=pair, chapter_index=place[0], scene_index=place[1]))
+            found.append((place, SameEntities(entity_id=one, other_id=other, how=each.how, quote=each.quote)))
         return found
 
-    def _names(self, said: Sequence[ModelChapterName]) -> list[PlacedName]:
+    def _names(self, said: Sequence[ModelChapterName]) -> list[tuple[Place, NewName]]:
         found = []
         for each in said:
             entity_id = self._references.entity_id(each.entity)
@@ -379,12 +314,11 @@ class ChapterAnswerReader:
             if place is None:
                 self._drop("names that no scene of the chapter gives", f"{entity_id} {each.name}")
                 continue
-            name = NewName(entity_id=entity_id, name=each.name, quote=each.quote)
-            found.append(PlacedName(name=name, chapter_index=place[0], scene_index=place[1]))
+            found.append((place, NewName(entity_id=entity_id, name=each.name, quote=each.quote)))
         return found
 
-    def _wrong_names(self, said: Sequence[ModelNotSame]) -> list[WrongNames]:
-        found = []
+    def _wrong_names(self, said: Sequence[ModelNotSame]) -> list[tuple[str, list[str]]]:
+        found: list[tuple[str, list[str]]] = []
         for each in said:
             entity_id = self._references.entity_id(each.id)
             names = [name for name in each.names if entity_id in self._references.bearers(name)]
@@ -393,7 +327,7 @@ class ChapterAnswerReader:
             elif self._proven_place(each.quote, each.scene) is None:
                 self._drop("names to be taken from an id without a quote that proves it", f"{entity_id} {names}")
             else:
-                found.append(WrongNames(entity_id=entity_id, names=names))
+                found.append((entity_id, names))
         return found
 
     def _place_of_name(self, said: ModelChapterName) -> Place | None:
@@ -404,8 +338,8 @@ class ChapterAnswerReader:
                 return place
         return self._proven_place(said.quote, said.scene)
 
-    def _endings(self, said: Sequence[ModelEndedThread]) -> list[ThreadEnding]:
-        found: dict[str, ThreadEnding] = {}
+    def _endings(self, said: Sequence[ModelEndedThread]) -> list[tuple[Place, RecordedLoopResolution]]:
+        found: dict[str, tuple[Place, RecordedLoopResolution]] = {}
         for each in said:
             loop_id = meant_thread(each.id, self._request.threads)
             place = self._proven_place(each.quote, each.scene) or self._stated_place(each.scene)
@@ -417,15 +351,14 @@ class ChapterAnswerReader:
             thread = self._threads[loop_id]
             moved = (thread.last_chapter_index or 0, thread.last_scene_index or 0)
             # What moved later than the model says was not over yet: it is over with that move.
-            chapter, scene = max(place, moved)
             ending = RecordedLoopResolution(
                 id=loop_id, resolution_summary=each.note, abandoned=each.outcome == "abandoned"
             )
-            found.setdefault(loop_id, ThreadEnding(ending=ending, chapter_index=chapter, scene_index=scene))
+            found.setdefault(loop_id, (max(place, moved), ending))
         return list(found.values())
 
-    def _joined(self, said: Sequence[ModelJoinedThread]) -> list[JoinedThread]:
-        found: dict[str, JoinedThread] = {}
+    def _joined(self, said: Sequence[ModelJoinedThread]) -> dict[str, str]:
+        found: dict[str, str] = {}
         for each in said:
             one, other = (meant_thread(thread, self._request.threads) for thread in (each.id, each.same_as))
             if one is None or other is None or one == other:
@@ -433,10 +366,10 @@ class ChapterAnswerReader:
                 continue
             older, later = sorted((one, other), key=self._planted)
             while older in found:
-                older = found[older].same_as
+                older = found[older]
             if older != later:
-                found.setdefault(later, JoinedThread(loop_id=later, same_as=older))
-        return list(found.values())
+                found.setdefault(later, older)
+        return found
 
     def _planted(self, loop_id: str) -> tuple[int, int, int, str]:
         thread = self._threads[loop_id]

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from hashlib import sha256
+from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import Any, Literal
 
 from novelgen.errors import DeadlineExceededError, ModelError, ModelRefusedError, ModelUnavailableError
+from novelgen.language.language import estimate_tokens, significant_words
 from novelgen.memory.endings import with_endings_of_the_scene
 from novelgen.memory.evidence import QuoteFinder
 from novelgen.memory.importance import with_raised_importances
@@ -19,19 +19,59 @@ from novelgen.models.entity import Entity, EntityType
 from novelgen.models.record import SceneRecord
 from novelgen.reading.answer_reading import STAGE, TEMPORARY_LOOP_PREFIX, WindowReading
 from novelgen.reading.known_story import TEMPORARY_ENTITY_PREFIX, as_entity
-from novelgen.reading.request import (
-    EvidenceSpan,
-    ExtractionFault,
-    SceneRecordRequest,
-    SceneRecordResult,
-    UnverifiedFact,
-)
-from novelgen.reading.window_reader import is_of_substance
+from novelgen.reading.model_record import ModelSceneRecord
+from novelgen.reading.request import ExtractionFault, SceneRecordRequest, SceneRecordResult, UnverifiedFact
+
+TOKENS_OF_A_SCENE_OF_SUBSTANCE = 40
+"""A scene of fewer tokens may establish nothing."""
+
+SHARED_SHARE = 1 / 3
+
+MIN_SHARED_WORDS = 2
+"""A fact without a quote may be of the scene when this share of its words, and this many, stand there."""
 
 
-def hash_of_text(text: str) -> str:
-    """Return the SHA-256 of a text, by which spans in it can be told to be out of date."""
-    return sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
+def is_of_substance(text: str) -> bool:
+    """Tell whether a scene is long enough to establish something."""
+    return estimate_tokens(text) >= TOKENS_OF_A_SCENE_OF_SUBSTANCE
+
+
+def require_grounded(
+    answer: ModelSceneRecord, *, text: str, example: ModelSceneRecord, must_have_facts: bool
+) -> ModelSceneRecord:
+    """Return an answer without what it took from the prompt's example, or refuse it."""
+    if not answer.has_facts():
+        if must_have_facts:
+            raise UnusableAnswerError("empty", "no memories and no state changes, though the scene has content")
+        return answer
+    echoed = {memory.content for memory in example.memories}
+    own = [memory for memory in answer.memories if memory.content not in echoed]
+    if answer.memories and not own:
+        raise UnusableAnswerError("echo", "the memories are those of the example, not of the scene")
+    if not _is_grounded(answer, text):
+        raise UnusableAnswerError("ungrounded", "no quote stands in the scene, and no fact speaks of it")
+    return answer.model_copy(update={"memories": own})
+
+
+def _is_grounded(answer: ModelSceneRecord, text: str) -> bool:
+    finder = QuoteFinder(text)
+    quotes = [memory.evidence for memory in answer.memories]
+    quotes += [change.evidence for change in answer.state_changes]
+    if any(finder.find(quote) for quote in quotes):
+        return True
+    words = significant_words(text)
+    told = [memory.content for memory in answer.memories]
+    told += [change.value for change in answer.state_changes if isinstance(change.value, str)]
+    told += [change.event for change in answer.relationship_changes]
+    told += [loop.description for loop in answer.open_loops_created]
+    told += [move.note for move in answer.open_loops_moved]
+    return any(_speaks_of(each, words) for each in told)
+
+
+def _speaks_of(fact: str, scene_words: Collection[str]) -> bool:
+    words = significant_words(fact)
+    shared = len(words.intersection(scene_words))
+    return shared >= max(MIN_SHARED_WORDS, SHARED_SHARE * len(words))
 
 
 def concluded(request: SceneRecordRequest, *, text: str, readings: Sequence[WindowReading]) -> SceneRecordResult:
@@ -43,7 +83,7 @@ def concluded(request: SceneRecordRequest, *, text: str, readings: Sequence[Wind
         if is_of_substance(text):
             return _failed("empty", message, [*issues, _issue("malformed", message)])
         issues.append(_issue("degraded", message))
-    evidence, unverified = _evidence(record, QuoteFinder(text))
+    unverified = _unverified(record, QuoteFinder(text))
     if unverified:
         issues.append(_issue("degraded", f"the quotes of {len(unverified)} facts are not in the scene"))
     return SceneRecordResult(
@@ -61,8 +101,6 @@ def concluded(request: SceneRecordRequest, *, text: str, readings: Sequence[Wind
         proposed_entities=[each for reading in readings for each in reading.proposed],
         new_names=[each for reading in readings for each in reading.new_names],
         same_entities=[each for reading in readings for each in reading.same_entities],
-        evidence=evidence,
-        text_hash=hash_of_text(text),
         unverified=unverified,
         unplaced=[item for reading in readings for item in reading.unplaced],
         issues=issues,
@@ -76,7 +114,9 @@ def failed(
     where = f"window {window} of {windows}: " if windows > 1 else ""
     issue = ReportIssue(stage=STAGE, kind=issue_kind_of(error), message=f"{where}{error}")
     result = _failed(_fault(error), issue.message, [*issues, issue])
-    return result.model_copy(update={"is_refused": isinstance(error, ModelRefusedError)})
+    is_refused = isinstance(error, ModelRefusedError)
+    is_nobody_there = isinstance(error, ModelRefusedError) and error.is_nobody_there
+    return result.model_copy(update={"is_refused": is_refused, "is_nobody_there": is_nobody_there})
 
 
 def has_facts(record: SceneRecord) -> bool:
@@ -102,7 +142,7 @@ def _merged(request: SceneRecordRequest, readings: Sequence[WindowReading]) -> S
     return record.model_copy(update={"title": request.title}) if request.title else record
 
 
-def _evidence(record: SceneRecord, finder: QuoteFinder) -> tuple[dict[str, EvidenceSpan], list[UnverifiedFact]]:
+def _unverified(record: SceneRecord, finder: QuoteFinder) -> list[UnverifiedFact]:
     facts = [
         UnverifiedFact(kind="memory", id=memory.memory_id, says=memory.content, quote=memory.evidence)
         for memory in record.memories
@@ -115,9 +155,8 @@ def _evidence(record: SceneRecord, finder: QuoteFinder) -> tuple[dict[str, Evide
         for attribute, value in change.changes.items()
         if value is not None or change.evidence
     ]
-    spans = {fact.id: finder.find(fact.quote) for fact in facts}
-    located = {fact_id: EvidenceSpan(start=span.start, end=span.end) for fact_id, span in spans.items() if span}
-    return located, [fact for fact in facts if fact.id not in located]
+    located = {fact.id for fact in facts if finder.find(fact.quote)}
+    return [fact for fact in facts if fact.id not in located]
 
 
 def _failed(fault: ExtractionFault, reason: str, issues: list[ReportIssue]) -> SceneRecordResult:
@@ -136,36 +175,32 @@ def _issue(kind: str, message: str) -> ReportIssue:
     return ReportIssue.model_validate({"stage": STAGE, "kind": kind, "message": message})
 
 
-OPEN_LOOP: Literal["open_loop"] = "open_loop"
-
 AllocatedKind = EntityType | Literal["open_loop"]
 
 
 def with_given_ids(
     result: SceneRecordResult, allocate: Callable[[AllocatedKind], str], *, known_loops: Mapping[str, str] | None = None
-) -> tuple[SceneRecord | None, list[Entity]]:
-    """Replace the temporary ids of a result."""
+) -> tuple[SceneRecordResult, list[Entity]]:
+    """Replace the temporary ids of a result, and return the entities that it brings."""
     record = result.record
     if record is None:
-        return None, []
+        return result, []
     given = {each.temporary_id: allocate(each.entity_type) for each in result.proposed_entities}
     known = known_loops or {}
     given |= {
-        loop.id: known.get(loop.id) or allocate(OPEN_LOOP)
+        loop.id: known.get(loop.id) or allocate("open_loop")
         for loop in record.open_loops_created
         if loop.id.startswith(TEMPORARY_LOOP_PREFIX)
     }
+    place = {"first_chapter": record.chapter_index, "first_scene": record.scene_index}
     entities = [
-        as_entity(each).model_copy(
-            update={
-                "entity_id": given[each.temporary_id],
-                "first_chapter": record.chapter_index,
-                "first_scene": record.scene_index,
-            }
-        )
+        as_entity(each).model_copy(update={"entity_id": given[each.temporary_id], **place})
         for each in result.proposed_entities
     ]
-    return SceneRecord.model_validate(_replaced(record.model_dump(), given)), entities
+    speaking = {"record", "new_names", "same_entities"}
+    return SceneRecordResult.model_validate(
+        {**dict(result), **_replaced(result.model_dump(include=speaking), given)}
+    ), entities
 
 
 def _replaced(value: Any, given: Mapping[str, str]) -> Any:

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from novelgen.language.language import has_cjk
+from novelgen.language.language import has_cjk, significant_words
 from novelgen.language.normalise import is_any_place, is_description, name_key, title_free_key, title_gender
 from novelgen.language.resolver import NameResolver, Resolution
 from novelgen.models.entity import GENERIC, Entity, EntityAlias
@@ -15,16 +15,8 @@ from novelgen.models.folds import standing_after
 from novelgen.models.record import SceneRecord
 from novelgen.models.state import OpenLoop, Relationship
 from novelgen.reading.model_record import ModelNewEntity
-from novelgen.reading.name_evidence import name_evidence
-from novelgen.reading.request import (
-    EntitySighting,
-    KnownMemory,
-    NewName,
-    ProposedEntity,
-    SceneBefore,
-    SceneRecordRequest,
-)
-from novelgen.reading.scene_touch import StoryClock
+from novelgen.reading.request import NewName, ProposedEntity, SceneRecordRequest, UnplacedItem
+from novelgen.reading.scene_touch import StoryClock, name_evidence
 
 TEMPORARY_ENTITY_PREFIX = "new-"
 
@@ -53,26 +45,17 @@ class References:
         stand_ins: Mapping[str, str] | None = None,
         own_names: Mapping[str, str] | None = None,
     ) -> None:
-        self._entities = list(entities)
+        self.entities = list(entities)
+        """Everybody who may be meant."""
         self._present_ids = tuple(present_ids)
         self._own_names = {name_key(name): entity_id for name, entity_id in (own_names or {}).items()}
         shown = {**{each: each for each in shown_ids}, **(stand_ins or {})}
         known = {entity.entity_id for entity in entities}
         self._shown = {each.casefold(): now for each, now in shown.items() if now in known}
         self._stand_ins = dict(stand_ins or {})
-        self._resolver = NameResolver(entities, present_ids=present_ids)
-        self._names = {entity.entity_id: entity.names() for entity in entities}
+        self.names = NameResolver(entities, present_ids=present_ids)
+        self._names_of = {entity.entity_id: entity.names() for entity in entities}
         self._types = {entity.entity_id: entity.entity_type for entity in entities}
-
-    @property
-    def entities(self) -> list[Entity]:
-        """Everybody who may be meant."""
-        return list(self._entities)
-
-    @property
-    def names(self) -> NameResolver:
-        """Resolver over the same entities."""
-        return self._resolver
 
     def entity_id(self, said: str, *, entity_types: Collection[str] = ()) -> str | None:
         """Return the id of the entity that is meant, or None when nobody can tell."""
@@ -82,7 +65,7 @@ class References:
 
     def with_proposals(self, proposals: Proposals) -> References:
         """Return references that also know newly proposed entities, by their temporary ids, and new names."""
-        entities = [*self._entities, *(as_entity(each) for each in proposals.entities)]
+        entities = [*self.entities, *(as_entity(each) for each in proposals.entities)]
         shown = [*self._shown.values(), *(each.temporary_id for each in proposals.entities)]
         return References(
             entities,
@@ -130,10 +113,10 @@ class References:
     def bearers(self, name: str) -> list[str]:
         """Return the ids of all who bear a whole name."""
         key = name_key(name)
-        return [each.entity_id for each in self._entities if key in map(name_key, each.names())]
+        return [each.entity_id for each in self.entities if key in map(name_key, each.names())]
 
     def _resolve(self, new_entity: ModelNewEntity) -> Resolution:
-        return self._resolver.resolve(new_entity.name, entity_types=[new_entity.entity_type])
+        return self.names.resolve(new_entity.name, entity_types=[new_entity.entity_type])
 
     def _is_shared(self, resolution: Resolution) -> bool:
         return resolution.entity_id is None and self._is_borne(resolution)
@@ -156,7 +139,7 @@ class References:
         the titles say otherwise (Mrs. Smith is not Mr. Smith), or when the name is a description that the known
         one does not bear word by word.
         """
-        own, *others = self._names[entity_id]
+        own, *others = self._names_of[entity_id]
         if name_key(name) == name_key(own):
             return True
         is_alias = name_key(name) in map(name_key, others)
@@ -175,7 +158,7 @@ class References:
             return self._own_names[name_key(said)]
         if looks_like_an_id(said):
             return None
-        resolution = self._resolver.resolve(said, entity_types=entity_types)
+        resolution = self.names.resolve(said, entity_types=entity_types)
         return resolution.entity_id if self._is_borne(resolution) and self._tells(resolution) else None
 
     def _tells(self, resolution: Resolution) -> bool:
@@ -191,7 +174,7 @@ class References:
             return False
         if not resolution.reason.startswith(_PART):
             return bool(resolution.candidate_ids)
-        names = [name_key(name) for each in resolution.candidate_ids for name in self._names[each]]
+        names = [name_key(name) for each in resolution.candidate_ids for name in self._names_of[each]]
         if has_cjk(resolution.name):
             # 高老 is a part of 高老儿, and only somebody of his in 高老儿的女儿.
             part = name_key(resolution.name)
@@ -206,6 +189,60 @@ class References:
             for alias in aliases
             if name_evidence(alias, text) in ("verbatim", "parts") and self.entity_id(alias) is None
         ]
+
+
+NOBODY = "neither a listed id nor a name that somebody known bears"
+
+
+class Placer:
+    """Resolves what an answer says, and notes what it cannot place."""
+
+    def __init__(self, references: References) -> None:
+        self.references = references
+        self.unplaced: dict[UnplacedItem, None] = {}
+        """What could not be placed, in the order in which it was met."""
+        self.unknown: dict[str, None] = {}
+        """Ids and names that nobody bears."""
+        self._types = {entity.entity_id: entity.entity_type for entity in references.entities}
+
+    @property
+    def refused(self) -> list[str]:
+        """What else could not be placed, with the reason."""
+        return [f"{item.text[:60]!r} ({item.reason})" for item in self.unplaced if item.text not in self.unknown]
+
+    def type_of(self, entity_id: str) -> str:
+        """Return the type of a known entity."""
+        return self._types[entity_id]
+
+    def one(self, said: str, *entity_types: str, field: str) -> str | None:
+        """Return whom something that was said means; what nobody can tell is noted as unplaced."""
+        if not said:
+            return None
+        entity_id = self.meant(said, entity_types)
+        if entity_id is None:
+            self.unknown_in(field, said, entity_types)
+        return entity_id
+
+    def all(self, said: Iterable[str], *entity_types: str, field: str) -> list[str]:
+        """Return whom a list means, each once; see `one`."""
+        found = (self.one(each, *entity_types, field=f"{field}[{number}]") for number, each in enumerate(said))
+        return list(dict.fromkeys(each for each in found if each is not None))
+
+    def meant(self, said: str, entity_types: Collection[str] = ()) -> str | None:
+        """Return whom something means, or None, without noting it."""
+        return self.references.entity_id(said, entity_types=entity_types)
+
+    def unknown_in(self, field: str, said: str, entity_types: Collection[str] = ()) -> None:
+        """Note an id or name as one that nobody, or nobody of a fitting type, bears."""
+        self.unknown[said] = None
+        other = self.meant(said) if entity_types else None
+        wanted = " or ".join(entity_types)
+        reason = NOBODY if other is None else f"{other} is a {self.type_of(other)}, not a {wanted}"
+        self.refuse(field, said, reason)
+
+    def refuse(self, field: str, text: str, reason: str) -> None:
+        """Note something as unplaced."""
+        self.unplaced[UnplacedItem(field=field, text=text, reason=reason)] = None
 
 
 @dataclass(slots=True)
@@ -269,27 +306,22 @@ def as_entity(proposed: ProposedEntity) -> Entity:
 
 @dataclass(frozen=True, slots=True)
 class SceneSoFar:
-    """Entities, states, open threads, relationships and memories, as the next window finds them.
+    """What the next window of a scene finds: what is known on entering the scene, and what its windows told since.
 
     `proposed` holds the entities that the scene itself brought; they are among `entities`, too, under their
-    temporary ids. `loops_created` counts the loops with temporary ids. `stand_ins` tells who those are by now
-    who became part of others since a prompt showed them. `summary` and `remembered` (memories in short) are
-    what earlier windows of the scene gave.
+    temporary ids. `loops_created` counts the loops with temporary ids. `summary` and `remembered` (memories in short)
+    are what earlier windows of the scene gave.
     """
 
+    request: SceneRecordRequest
+    clock: StoryClock
     entities: tuple[Entity, ...]
     states: dict[str, dict[str, Any]]
     open_loops: tuple[OpenLoop, ...]
     relationships: tuple[Relationship, ...]
     present_ids: tuple[str, ...]
-    relationships_on_entering: tuple[Relationship, ...] = ()
     proposed: tuple[ProposedEntity, ...] = ()
     loops_created: int = 0
-    stand_ins: Mapping[str, str] = field(default_factory=dict)
-    memories: tuple[KnownMemory, ...] = ()
-    scenes_before: tuple[SceneBefore, ...] = ()
-    sightings: Mapping[str, EntitySighting] = field(default_factory=dict)
-    clock: StoryClock = field(default_factory=lambda: StoryClock([]))
     summary: tuple[str, ...] = ()
     remembered: tuple[str, ...] = ()
 
@@ -297,17 +329,13 @@ class SceneSoFar:
     def on_entering(cls, request: SceneRecordRequest) -> SceneSoFar:
         """Return what is known before the first window."""
         return cls(
+            request=request,
+            clock=StoryClock(request.story_places),
             entities=tuple(request.entities),
             states={state.entity_id: dict(state.state_data) for state in request.states},
             open_loops=tuple(request.open_loops),
             relationships=tuple(request.relationships),
             present_ids=tuple(request.present_ids),
-            stand_ins=request.stand_ins,
-            relationships_on_entering=tuple(request.relationships),
-            memories=tuple(request.memories),
-            scenes_before=tuple(request.scenes_before),
-            sightings=request.sightings,
-            clock=StoryClock(request.story_places),
         )
 
     def after(self, record: SceneRecord, proposed: Sequence[ProposedEntity]) -> SceneSoFar:
@@ -323,12 +351,19 @@ class SceneSoFar:
             )
             for loop in record.open_loops_created
         ]
+        states = dict(self.states)
+        for change in record.state_changes:
+            states[change.entity_id] = {**states.get(change.entity_id, {}), **change.changes}
+        relationships = {(each.character_a, each.character_b): each for each in self.relationships}
+        for ordered in (change.in_order() for change in record.relationship_changes):
+            pair = (ordered.character_a, ordered.character_b)
+            relationships[pair] = standing_after(ordered, relationships.get(pair))
         return replace(
             self,
             entities=(*self.entities, *map(as_entity, proposed)),
-            states=_states_after(self.states, record),
+            states=states,
             open_loops=(*(loop for loop in self.open_loops if loop.loop_id not in ended), *created),
-            relationships=_relationships_after(self.relationships, record),
+            relationships=tuple(relationships.values()),
             present_ids=tuple(dict.fromkeys([*record.characters_present, *self.present_ids])),
             proposed=(*self.proposed, *proposed),
             loops_created=self.loops_created + len(created),
@@ -337,17 +372,32 @@ class SceneSoFar:
         )
 
 
-def _states_after(states: dict[str, dict[str, Any]], record: SceneRecord) -> dict[str, dict[str, Any]]:
-    after = dict(states)
-    for change in record.state_changes:
-        after[change.entity_id] = {**after.get(change.entity_id, {}), **change.changes}
-    return after
+MIN_SHARED = 0.5
+"""Share of the words of both that must be common."""
+
+MIN_LEAD = 0.2
+"""How far the best thread must be ahead of the next."""
+
+_LEADING_LOOP_ID = re.compile(r"\W*((?:new-loop-|[A-Za-z]{1,4}-?)\w*\d+)\b")
 
 
-def _relationships_after(relationships: Sequence[Relationship], record: SceneRecord) -> tuple[Relationship, ...]:
-    after = {(each.character_a, each.character_b): each for each in relationships}
-    for change in record.relationship_changes:
-        ordered = change.in_order()
-        pair = (ordered.character_a, ordered.character_b)
-        after[pair] = standing_after(ordered, after.get(pair))
-    return tuple(after.values())
+def meant_thread(said: str, threads: Sequence[OpenLoop]) -> str | None:
+    """Return the id of the thread that is meant, or None when nobody can tell."""
+    known = {thread.loop_id.casefold(): thread.loop_id for thread in threads}
+    leading = _LEADING_LOOP_ID.match(said)
+    for written in (said.strip(), leading.group(1) if leading else ""):
+        if written.casefold() in known:
+            return known[written.casefold()]
+    ranked = sorted(
+        ((_shared(said, thread.description), thread.loop_id) for thread in threads), key=lambda each: -each[0]
+    )
+    if not ranked or ranked[0][0] < MIN_SHARED:
+        return None
+    runner_up = ranked[1][0] if len(ranked) > 1 else 0.0
+    return ranked[0][1] if ranked[0][0] - runner_up >= MIN_LEAD else None
+
+
+def _shared(left: str, right: str) -> float:
+    """Share of the words of two texts that both hold."""
+    first, second = set(significant_words(left)), set(significant_words(right))
+    return len(first & second) / max(1, len(first | second))

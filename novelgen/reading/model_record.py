@@ -5,28 +5,18 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Annotated, Any, Literal
 
-from pydantic import AfterValidator, BeforeValidator, Field
+from pydantic import BeforeValidator, Field
 
 from novelgen.memory.attributes import ATTRIBUTES
-from novelgen.model_calls.answer_parts import ModelPart, Text, Texts
+from novelgen.model_calls.answer_parts import AtMost, ModelPart, Text, Texts, within
 from novelgen.models.entity import EntityType
 from novelgen.models.memory import EVENT_TYPES
 from novelgen.models.state import DELTA_BOUNDS, LoopImportance, RelationshipDimension
 
-MAX_NEW_ENTITIES = 8
-MAX_PRESENT = 16
-MAX_BULLETS = 20
-MAX_EVENTS = 6
-MAX_BEATS = 4
-MAX_STATE_CHANGES = 16
-MAX_RELATIONSHIP_CHANGES = 6
-MAX_LOOPS = 6
-MAX_LOOP_MOVES = 16
-MAX_IDENTITIES = 8
 MAX_MEMORIES = 12
+MAX_IDENTITIES = 8
 MAX_NAMES = 8
 MAX_KNOWERS = 16
-MAX_LEARNINGS = 12
 LOWEST_IMPORTANCE, HIGHEST_IMPORTANCE = 1, 10
 
 _ENTITY_TYPE_WORDS: Mapping[str, EntityType] = {
@@ -81,20 +71,12 @@ _LEARNING_HOW_WORDS: Mapping[str, LearningHow] = {
 }
 
 
-def _within(lowest: int, highest: int) -> AfterValidator:
-    return AfterValidator(lambda value: max(lowest, min(highest, value)))
-
-
 def _words(words: Mapping[str, str]) -> BeforeValidator:
     def known_word(value: Any) -> Any:
         folded = value.strip().casefold() if isinstance(value, str) else value
         return words.get(folded, folded) if isinstance(folded, str) else value
 
     return BeforeValidator(known_word)
-
-
-def _at_most(limit: int) -> BeforeValidator:
-    return BeforeValidator(lambda value: value[:limit] if isinstance(value, list) else value)
 
 
 _as_list = BeforeValidator(lambda value: [value] if isinstance(value, str) and value.strip() else value)
@@ -120,9 +102,7 @@ class ModelNewEntity(ModelPart):
 
     name: Text = Field(description="as the scene calls it")
     entity_type: EntityTypeWord
-    aliases: Annotated[Texts, _at_most(MAX_NAMES)] = Field(
-        default_factory=list, description="other names in the scene", max_length=MAX_NAMES
-    )
+    aliases: Annotated[Texts, AtMost(MAX_NAMES)] = Field(default_factory=list, description="other names in the scene")
     description: Text = Field(default="", description="one sentence: what tells it apart, and where it is")
     same_as: Text = Field(default="", description="id of the known entity that this name belongs to; else empty")
     generic: bool = Field(default=False, description="true: one of a kind, known by no name of its own")
@@ -152,10 +132,8 @@ class ModelStateChange(ModelPart):
     """One attribute of one entity, or of several alike, that took a new value in the scene."""
 
     entity: Text = Field(default="", description="id of a known entity, or name of a new one")
-    entities: Annotated[Texts, _at_most(MAX_NAMES)] = Field(
-        default_factory=list,
-        description="instead of entity: all who change alike, as a group that moves",
-        max_length=MAX_NAMES,
+    entities: Annotated[Texts, AtMost(MAX_NAMES)] = Field(
+        default_factory=list, description="instead of entity: all who change alike, as a group that moves"
     )
     attribute: Text = Field(
         description="; ".join(f"{name} ({meaning})" for name, meaning in ATTRIBUTES.items()) + "; or another short name"
@@ -191,9 +169,9 @@ class ModelRelationshipChange(ModelPart):
     status: Text = "neutral"
     perspective_a: Text = Field(default="", description="how a sees b")
     perspective_b: Text = Field(default="", description="how b sees a")
-    intensity: Annotated[int, _within(0, 10)] = 5
+    intensity: Annotated[int, within(0, 10)] = 5
     event: Text = Field(default="", description="what changed it")
-    dimensions: Annotated[list[ModelDimensionChange], _at_most(5)] = Field(default_factory=list, max_length=5)
+    dimensions: Annotated[list[ModelDimensionChange], AtMost(5)] = Field(default_factory=list)
 
 
 class ModelLoop(ModelPart):
@@ -202,9 +180,7 @@ class ModelLoop(ModelPart):
     description: Text
     category: Text = ""
     importance: Annotated[LoopImportance, _words(_IMPORTANCE_WORDS)] = "medium"
-    entities: Annotated[Texts, _at_most(MAX_NAMES)] = Field(
-        default_factory=list, description="ids", max_length=MAX_NAMES
-    )
+    entities: Annotated[Texts, AtMost(MAX_NAMES)] = Field(default_factory=list, description="ids")
     pay_off: Text = Field(default="", description="the term or condition that the text sets; mostly empty")
 
 
@@ -221,9 +197,7 @@ class ModelLoopMove(ModelPart):
 class ModelLearning(ModelPart):
     """Some came to know what memories say, or to believe the contrary."""
 
-    who: Annotated[Texts, _as_list, _at_most(MAX_KNOWERS)] = Field(
-        description="ids of all who learn it", max_length=MAX_KNOWERS
-    )
+    who: Annotated[Texts, _as_list, AtMost(MAX_KNOWERS)] = Field(description="ids of all who learn it")
     memories: Annotated[Texts, _as_list] = Field(
         description="numbers of the memories; all: everything that from_whom has lived through"
     )
@@ -232,9 +206,7 @@ class ModelLearning(ModelPart):
     )
     how: Annotated[LearningHow, _words(_LEARNING_HOW_WORDS)] = "told"
     from_whom: Text = Field(default="", description="id of who told or wrote it")
-    certainty: Annotated[float, AfterValidator(lambda value: max(0.0, min(1.0, value)))] = Field(
-        default=1.0, description="1 sure, 0.5 a rumour or a guess"
-    )
+    certainty: Annotated[float, within(0.0, 1.0)] = Field(default=1.0, description="1 sure, 0.5 a rumour or a guess")
     quote: Text = Field(default="", description="words copied from the scene that show it")
 
 
@@ -246,14 +218,12 @@ class ModelMemory(ModelPart):
         default="", description="that one fact in as few words as carry it: about 35 characters, 11 in Chinese"
     )
     event_type: Text = Field(default="other", json_schema_extra={"enum": [*sorted(EVENT_TYPES)]})
-    importance: Annotated[int, _within(LOWEST_IMPORTANCE, HIGHEST_IMPORTANCE)] = Field(
+    importance: Annotated[int, within(LOWEST_IMPORTANCE, HIGHEST_IMPORTANCE)] = Field(
         default=5,
         description="1-2 trifle, 3-4 colour, 5-6 worth knowing, 7-8 later scenes turn on it, 9-10 changes the story",
     )
-    entities: Annotated[Texts, _at_most(MAX_NAMES)] = Field(
-        default_factory=list, description="ids of all it speaks of", max_length=MAX_NAMES
-    )
-    tags: Annotated[Texts, _at_most(4)] = Field(default_factory=list, max_length=4)
+    entities: Annotated[Texts, AtMost(MAX_NAMES)] = Field(default_factory=list, description="ids of all it speaks of")
+    tags: Annotated[Texts, AtMost(4)] = Field(default_factory=list)
     slot: Text = Field(
         default="", description="id.attribute where only one value can be true at a time: I1.holder; else empty"
     )
@@ -261,13 +231,11 @@ class ModelMemory(ModelPart):
     repeats: Text = Field(default="", description="M number of the known memory that tells the same; else empty")
     supersedes: Text = Field(default="", description="M number of the known memory that this ends or corrects")
     contradicts: Text = Field(default="", description="M number of the known memory that this cannot stand beside")
-    known_by: Annotated[Texts, _as_list, _at_most(MAX_KNOWERS)] = Field(
-        default_factory=list, description="ids of who knows it though they are not there", max_length=MAX_KNOWERS
+    known_by: Annotated[Texts, _as_list, AtMost(MAX_KNOWERS)] = Field(
+        default_factory=list, description="ids of who knows it though they are not there"
     )
-    hidden_from: Annotated[Texts, _as_list, _at_most(MAX_KNOWERS)] = Field(
-        default_factory=list,
-        description="ids of who is there, or whom it concerns, and does not know it",
-        max_length=MAX_KNOWERS,
+    hidden_from: Annotated[Texts, _as_list, AtMost(MAX_KNOWERS)] = Field(
+        default_factory=list, description="ids of who is there, or whom it concerns, and does not know it"
     )
 
 
@@ -284,40 +252,22 @@ class ModelSceneRecord(ModelPart):
         default="", description="when it plays, in a few words: day, hour, how long after the scene before"
     )
     is_flashback: bool = Field(default=False, description="all of it plays at an earlier time")
-    characters_present: Annotated[Texts, _at_most(MAX_PRESENT)] = Field(
-        default_factory=list,
-        description="ids or names of who is on stage, not of who is only spoken of",
-        max_length=MAX_PRESENT,
+    characters_present: Annotated[Texts, AtMost(16)] = Field(
+        default_factory=list, description="ids or names of who is on stage, not of who is only spoken of"
     )
-    new_entities: Annotated[list[ModelNewEntity], _at_most(MAX_NEW_ENTITIES)] = Field(
-        default_factory=list, max_length=MAX_NEW_ENTITIES
-    )
-    known_names: Annotated[list[ModelKnownName], _at_most(MAX_IDENTITIES)] = Field(
-        default_factory=list, max_length=MAX_IDENTITIES
-    )
-    same_entities: Annotated[list[ModelSameEntities], _at_most(MAX_IDENTITIES)] = Field(
-        default_factory=list, max_length=MAX_IDENTITIES
-    )
-    summary: Annotated[Texts, _at_most(MAX_BULLETS)] = Field(
-        description="bullets, whole sentences in the order of the scene", max_length=MAX_BULLETS
-    )
-    key_events: Annotated[Texts, _at_most(MAX_EVENTS)] = Field(default_factory=list, max_length=MAX_EVENTS)
-    emotional_beats: Annotated[Texts, _at_most(MAX_BEATS)] = Field(default_factory=list, max_length=MAX_BEATS)
-    state_changes: Annotated[list[ModelStateChange], _at_most(MAX_STATE_CHANGES)] = Field(
-        default_factory=list, max_length=MAX_STATE_CHANGES
-    )
-    relationship_changes: Annotated[list[ModelRelationshipChange], _at_most(MAX_RELATIONSHIP_CHANGES)] = Field(
-        default_factory=list, max_length=MAX_RELATIONSHIP_CHANGES
-    )
-    open_loops_created: Annotated[list[ModelLoop], _at_most(MAX_LOOPS)] = Field(
-        default_factory=list, max_length=MAX_LOOPS
-    )
-    open_loops_moved: Annotated[list[ModelLoopMove], _at_most(MAX_LOOP_MOVES)] = Field(
-        default_factory=list, max_length=MAX_LOOP_MOVES
-    )
-    memories: Annotated[list[ModelMemory], _at_most(MAX_MEMORIES)] = Field(max_length=MAX_MEMORIES)
-    learned: Annotated[list[ModelLearning], _at_most(MAX_LEARNINGS)] = Field(
-        default_factory=list, description="who learns in the scene what known memories say", max_length=MAX_LEARNINGS
+    new_entities: Annotated[list[ModelNewEntity], AtMost(8)] = Field(default_factory=list)
+    known_names: Annotated[list[ModelKnownName], AtMost(MAX_IDENTITIES)] = Field(default_factory=list)
+    same_entities: Annotated[list[ModelSameEntities], AtMost(MAX_IDENTITIES)] = Field(default_factory=list)
+    summary: Annotated[Texts, AtMost(20)] = Field(description="bullets, whole sentences in the order of the scene")
+    key_events: Annotated[Texts, AtMost(6)] = Field(default_factory=list)
+    emotional_beats: Annotated[Texts, AtMost(4)] = Field(default_factory=list)
+    state_changes: Annotated[list[ModelStateChange], AtMost(16)] = Field(default_factory=list)
+    relationship_changes: Annotated[list[ModelRelationshipChange], AtMost(6)] = Field(default_factory=list)
+    open_loops_created: Annotated[list[ModelLoop], AtMost(6)] = Field(default_factory=list)
+    open_loops_moved: Annotated[list[ModelLoopMove], AtMost(16)] = Field(default_factory=list)
+    memories: Annotated[list[ModelMemory], AtMost(MAX_MEMORIES)]
+    learned: Annotated[list[ModelLearning], AtMost(12)] = Field(
+        default_factory=list, description="who learns in the scene what known memories say"
     )
 
     def has_facts(self) -> bool:

@@ -6,14 +6,24 @@ not find room is counted by list. Who was seen long ago, mattered little and is 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from math import log
-from typing import Any, Generic, Literal, TypeVar
+from typing import Any, Literal
 
 from novelgen.language.language import StoryLanguage, estimate_tokens, significant_words
 from novelgen.memory.vital_status import is_death
-from novelgen.model_calls.prompt_data import NOTHING, as_data, telling_names
+from novelgen.model_calls.prompt_data import (
+    NOTHING,
+    Listed,
+    as_data,
+    line_tokens,
+    listed,
+    piped,
+    place_mark,
+    telling_names,
+)
 from novelgen.models.entity import Entity
 from novelgen.models.folds import HOLDER_ATTRIBUTE, fold_holders
 from novelgen.models.state import LOOP_WEIGHTS, PRESENCE_ATTRIBUTE, OpenLoop, Relationship, RelationshipDimension
@@ -71,8 +81,6 @@ ON_ENTITY_LINE = ("status", "holder", "location_id", "place")
 
 FIRST_ATTRIBUTES = ("identity", "disguise", "physical_state", "goals", "inventory", "knowledge", "emotional_state")
 
-Item = TypeVar("Item")
-
 _ORDINARY_STATUSES = frozenset({"alive", "living", "活着", "在世"})
 
 
@@ -106,73 +114,37 @@ def chosen_lists(
     """Choose what the prompt of a scene lists."""
     choice = _Choice(text, so_far, language)
     budgets = _budgets(choice, max_tokens)
-    entities = _fitting_entities(choice, budgets["entities"])
-    threads = _fitting(choice.threads(), choice.thread_line, budgets["threads"])
-    states = _fitting(choice.with_states(), choice.state_line, budgets["states"])
-    relationships = _fitting(choice.relationships(), choice.relationship_line, budgets["relationships"])
-    memories = _fitting(choice.memories(), choice.memory_line, budgets["memories"])
-    in_story_order = sorted(memories.taken, key=_place_of_memory)
-    lines: dict[ListKind, list[str]] = {
-        "entities": entities.lines,
-        "threads": threads.lines,
-        "states": states.lines,
-        "relationships": relationships.lines,
-        "memories": [as_data(choice.memory_line(each, number=at)) for at, each in enumerate(in_story_order, start=1)],
-        "scenes": choice.scene_lines(budgets["scenes"]),
+    chosen: dict[ListKind, Listed[Any]] = {
+        "entities": _fitting_entities(choice, budgets["entities"]),
+        "threads": listed(choice.threads(), choice.thread_line, budgets["threads"]),
+        "states": listed(choice.with_states(), choice.state_line, budgets["states"]),
+        "relationships": listed(choice.relationships(), choice.relationship_line, budgets["relationships"]),
     }
-    left_out: dict[ListKind, int] = {
-        "entities": entities.left_out,
-        "threads": threads.left_out,
-        "states": states.left_out,
-        "relationships": relationships.left_out,
+    memories = listed(choice.memories(), choice.memory_line, budgets["memories"]).items
+    numbered = dict(enumerate(sorted(memories, key=_place_of_memory), start=1))
+    lines: dict[ListKind, list[str]] = {
+        **{kind: each.lines for kind, each in chosen.items()},
+        "memories": [as_data(choice.memory_line(each, number=at)) for at, each in numbered.items()],
+        "scenes": choice.scene_lines(budgets["scenes"]),
     }
     return PromptLists(
         texts={kind: "\n".join(each) or NOTHING[language] for kind, each in lines.items()},
         shown_ids=tuple(choice.listed),
-        memory_ids={f"M{at}": each.memory_id for at, each in enumerate(in_story_order, start=1)},
-        left_out={kind: count for kind, count in left_out.items() if count},
+        memory_ids={f"M{at}": each.memory_id for at, each in numbered.items()},
+        left_out={kind: each.left_out for kind, each in chosen.items() if each.left_out},
     )
 
 
-@dataclass(frozen=True, slots=True)
-class _Fitting(Generic[Item]):
-    taken: list[Item]
-    lines: list[str]
-    left_out: int
-
-
-def _fitting(items: Iterable[Item], line_of: Callable[[Item], str], max_tokens: int) -> _Fitting[Item]:
-    """Take the first items whose whole lines fit; one that is too long makes room for the next."""
-    taken: list[Item] = []
-    lines: list[str] = []
-    left_out = spent = 0
-    for item in items:
-        line = as_data(line_of(item))
-        cost = _cost(line)
-        if spent + cost > max_tokens:
-            left_out += 1
-            continue
-        spent += cost
-        taken.append(item)
-        lines.append(line)
-    return _Fitting(taken, lines, left_out)
-
-
-def _fitting_entities(choice: _Choice, max_tokens: int) -> _Fitting[Entity]:
+def _fitting_entities(choice: _Choice, max_tokens: int) -> Listed[Entity]:
     """A line speaks of others by id where they are listed, else by name: so it depends on which are."""
-    wanted = choice.entities()
+    wanted = chosen = choice.entities()
     choice.listed = dict.fromkeys(entity.entity_id for entity in wanted)
-    chosen = wanted
     while True:
-        fitting = _fitting(chosen, choice.entity_line, max_tokens)
-        choice.listed = dict.fromkeys(entity.entity_id for entity in fitting.taken)
-        if len(fitting.taken) == len(chosen):
-            return _Fitting(fitting.taken, fitting.lines, len(wanted) - len(chosen))
-        chosen = fitting.taken
-
-
-def _cost(line: str) -> int:
-    return estimate_tokens(line) + 1
+        fitting = listed(chosen, choice.entity_line, max_tokens)
+        choice.listed = dict.fromkeys(entity.entity_id for entity in fitting.items)
+        if not fitting.left_out:
+            return Listed(fitting.items, fitting.lines, len(wanted) - len(chosen))
+        chosen = fitting.items
 
 
 def _budgets(choice: _Choice, max_tokens: int) -> dict[ListKind, int]:
@@ -191,6 +163,7 @@ class _Choice:
 
     def __init__(self, text: str, so_far: SceneSoFar, language: StoryLanguage) -> None:
         self._so_far = so_far
+        self._sightings = so_far.request.sightings
         self._held = fold_holders(
             (entity_id, state.get(HOLDER_ATTRIBUTE)) for entity_id, state in so_far.states.items()
         )
@@ -198,7 +171,7 @@ class _Choice:
         self._text = text
         self._words = significant_words(text)
         self._entities = {entity.entity_id: entity for entity in so_far.entities}
-        self._touch = touches(text, so_far.entities, sightings=so_far.sightings, clock=so_far.clock)
+        self._touch = touches(text, so_far.entities, sightings=so_far.request.sightings, clock=so_far.clock)
         self._present = {entity_id: rank for rank, entity_id in enumerate(so_far.present_ids)}
         self._proposed = {each.temporary_id for each in so_far.proposed}
         self._memories: list[KnownMemory] | None = None
@@ -225,7 +198,7 @@ class _Choice:
         return [self._entities[each] for each in sorted(scored, key=lambda each: (-scored[each], each))]
 
     def _entity_score(self, entity_id: str, tied: Mapping[str, float]) -> float:
-        sighting = self._so_far.sightings.get(entity_id)
+        sighting = self._sightings.get(entity_id)
         return (
             2.5 * self._touch.get(entity_id, 0.0)
             + self._recency(entity_id)
@@ -236,7 +209,7 @@ class _Choice:
     def _is_worth_a_line(self, entity_id: str) -> bool:
         if self._touch.get(entity_id, 0.0) >= LEAST_TOUCH or entity_id in self._present:
             return True
-        sighting = self._so_far.sightings.get(entity_id)
+        sighting = self._sightings.get(entity_id)
         if sighting is None or entity_id in self._proposed:
             return True
         ago = self._so_far.clock.scenes_since(sighting.chapter_index, sighting.scene_index) or 1
@@ -248,7 +221,7 @@ class _Choice:
     def _recency(self, entity_id: str) -> float:
         if entity_id in self._proposed:
             return 1.0
-        sighting = self._so_far.sightings.get(entity_id)
+        sighting = self._sightings.get(entity_id)
         seen = self._so_far.clock.scenes_since(sighting.chapter_index, sighting.scene_index) if sighting else None
         on_stage = 1 / (1 + 0.1 * self._present[entity_id]) if entity_id in self._present else 0.0
         return max(recency(seen), on_stage)
@@ -312,7 +285,12 @@ class _Choice:
             for pair in self._so_far.relationships
             if self._may_matter(pair)
         ]
-        return [pair for _, pair in sorted(scored, key=lambda each: (-each[0], *_negative(_changed_at(each[1]))))]
+
+        def rank(scored: tuple[float, Relationship]) -> tuple[float, int, int]:
+            nearness, pair = scored
+            return -nearness, -(pair.chapter_index or 0), -(pair.scene_index or 0)
+
+        return [pair for _, pair in sorted(scored, key=rank)]
 
     def _nearness(self, entity_id: str) -> float:
         return max(self._touch.get(entity_id, 0.0), 0.8 * self._recency(entity_id))
@@ -332,11 +310,11 @@ class _Choice:
         return self._memories
 
     def _ranked_memories(self) -> list[KnownMemory]:
-        words_of = {memory.memory_id: significant_words(memory.says) for memory in self._so_far.memories}
-        word_counts = _counts(words_of.values())
-        entity_counts = _counts(memory.entities for memory in self._so_far.memories)
+        words_of = {memory.memory_id: significant_words(memory.says) for memory in self._so_far.request.memories}
+        word_counts = Counter(word for words in words_of.values() for word in words)
+        entity_counts = Counter(each for memory in self._so_far.request.memories for each in memory.entities)
         scored = []
-        for memory in self._so_far.memories:
+        for memory in self._so_far.request.memories:
             words = words_of[memory.memory_id]
             rarity = {word: 1 / (1 + log(word_counts[word])) for word in words}
             shared = sum(rarity[word] for word in words & self._words)
@@ -353,7 +331,7 @@ class _Choice:
     def entity_line(self, entity: Entity) -> str:
         """Names and what tells the entity apart: who or what it is, when it was last seen, how and where it stands."""
         names = "; ".join(name[:60] for name in telling_names(entity, self._text))
-        sighting = self._so_far.sightings.get(entity.entity_id)
+        sighting = self._sightings.get(entity.entity_id)
         seen = f"@{sighting.chapter_index}:{sighting.scene_index}" if sighting else ""
         state = self._so_far.states.get(entity.entity_id, {})
         stands = [
@@ -362,15 +340,15 @@ class _Choice:
             if state.get(name) is not None and str(state[name]).casefold() not in _ORDINARY_STATUSES
         ]
         told = few_words(entity.description or entity.role)
-        return _line(entity.entity_id, entity.entity_type, names, told, *stands, seen)
+        return piped(entity.entity_id, entity.entity_type, names, told, *stands, seen)
 
     def thread_line(self, loop: OpenLoop) -> str:
         """Id, kind, weight, where it began and last moved, whom it concerns, what is open."""
-        began = _place(loop.chapter_index, loop.scene_index)
-        moved = _place(loop.last_chapter_index, loop.last_scene_index)
+        began = place_mark(loop.chapter_index, loop.scene_index)
+        moved = place_mark(loop.last_chapter_index, loop.last_scene_index)
         places = began if moved in ("", began) else f"{began} → {moved}"
         about = ", ".join(map(self._reference, loop.related_entities))
-        return _line(loop.loop_id, loop.category, loop.importance, places, about, loop.description)
+        return piped(loop.loop_id, loop.category, loop.importance, places, about, loop.description)
 
     def state_line(self, entity_id: str) -> str:
         """Whole attributes, those first that the scene touches; the others are named at the end."""
@@ -380,7 +358,7 @@ class _Choice:
         spent = 0
         for name in sorted(state, key=lambda name: self._attribute_rank(name, state[name])):
             part = f"{name}: {self._shown(state[name])}"
-            spent += _cost(part)
+            spent += line_tokens(part)
             if parts and spent > MAX_STATE_LINE_TOKENS:
                 unshown.append(name)
                 continue
@@ -409,22 +387,22 @@ class _Choice:
         views += [f"{b} → {a}: {pair.perspective_b}" if pair.perspective_b else ""]
         feelings = [_feelings("", pair.dimensions), _feelings(f"{a} → {b}: ", pair.dimensions_a)]
         feelings.append(_feelings(f"{b} → {a}: ", pair.dimensions_b))
-        changed = _place(pair.chapter_index, pair.scene_index)
+        changed = place_mark(pair.chapter_index, pair.scene_index)
         stands = (pair.relationship_type, pair.status, *views, f"intensity {pair.intensity}", *feelings)
-        return _line(f"{a} {b}", *stands, f"@{changed}" if changed else "")
+        return piped(f"{a} {b}", *stands, f"@{changed}" if changed else "")
 
     def memory_line(self, memory: KnownMemory, *, number: int = MAX_RANKED_MEMORIES) -> str:
         """Its number in the list, where it stands, its importance, what it says."""
-        place = _place(memory.chapter_index, memory.scene_index)
-        return _line(f"M{number}", place, str(memory.importance), memory.says)
+        place = place_mark(memory.chapter_index, memory.scene_index)
+        return piped(f"M{number}", place, str(memory.importance), memory.says)
 
     def scene_lines(self, max_tokens: int) -> list[str]:
         """The last scenes in story order: when, where, with whom, and how they ended."""
         lines: list[str] = []
         spent = 0
-        for scene in reversed(self._so_far.scenes_before[-MAX_SCENES_BEFORE:]):
+        for scene in reversed(self._so_far.request.scenes_before[-MAX_SCENES_BEFORE:]):
             line = as_data(self._scene_line(scene))
-            spent += _cost(line)
+            spent += line_tokens(line)
             if spent > max_tokens:
                 break
             lines.append(line)
@@ -433,13 +411,13 @@ class _Choice:
     def _scene_line(self, scene: SceneBefore) -> str:
         place = self._reference(scene.location_id) if scene.location_id else ""
         cast = ", ".join(map(self._reference, scene.characters_present[:8]))
-        head = _line(_place(scene.chapter_index, scene.scene_index), scene.story_time, place, cast)
+        head = piped(place_mark(scene.chapter_index, scene.scene_index), scene.story_time, place, cast)
         told: list[str] = []
         for bullet in reversed(scene.summary):
-            if told and _cost(" ".join([head, bullet, *told])) > MAX_SCENE_TOKENS:
+            if told and line_tokens(" ".join([head, bullet, *told])) > MAX_SCENE_TOKENS:
                 break
             told.insert(0, bullet)
-        return _line(head, ("" if self._language == "zh" else " ").join(told))
+        return piped(head, ("" if self._language == "zh" else " ").join(told))
 
     def _shown(self, value: Any) -> str:
         if isinstance(value, list):
@@ -471,18 +449,8 @@ def _feelings(whose: str, values: Mapping[RelationshipDimension, int]) -> str:
     return f"{whose}{told}" if told else ""
 
 
-def _line(*parts: str) -> str:
-    return " | ".join(part for part in parts if part)
-
-
 def _sum(lines: Iterable[str]) -> int:
-    return sum(_cost(as_data(line)) for line in lines)
-
-
-def _place(chapter_index: int | None, scene_index: int | None) -> str:
-    if chapter_index is None:
-        return ""
-    return str(chapter_index) if scene_index is None else f"{chapter_index}:{scene_index}"
+    return sum(line_tokens(as_data(line)) for line in lines)
 
 
 def _last_move(loop: OpenLoop) -> tuple[int | None, int | None]:
@@ -493,19 +461,3 @@ def _last_move(loop: OpenLoop) -> tuple[int | None, int | None]:
 
 def _place_of_memory(memory: KnownMemory) -> tuple[int, int, str]:
     return memory.chapter_index or 0, memory.scene_index or 0, memory.memory_id
-
-
-def _changed_at(pair: Relationship) -> tuple[int, int]:
-    return pair.chapter_index or 0, pair.scene_index or 0
-
-
-def _negative(place: tuple[int, int]) -> tuple[int, int]:
-    return -place[0], -place[1]
-
-
-def _counts(groups: Iterable[Iterable[str]]) -> dict[str, int]:
-    counts: dict[str, int] = {}
-    for group in groups:
-        for each in group:
-            counts[each] = counts.get(each, 0) + 1
-    return counts

@@ -2,19 +2,81 @@
 
 from __future__ import annotations
 
-from typing import Literal
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from novelgen.language.language import StoryLanguage
-from novelgen.model_calls.usage import ModelUsage
-from novelgen.models.context import ReportIssue
+from novelgen.language.language import StoryLanguage, story_language
+from novelgen.language.scrub import require_size, scrub_text
+from novelgen.memory.windows import OVERLAP_SENTENCES, reading_windows
+from novelgen.model_calls.prompt_data import NOTHING, as_data_lines, place_in_words
+from novelgen.model_calls.usage import ModelWork
 from novelgen.models.entity import Entity, EntityType
-from novelgen.models.position import ChapterIndex, SceneIndex
+from novelgen.models.position import ChapterIndex, Place, SceneIndex, require_project_id
 from novelgen.models.record import SceneRecord
-from novelgen.models.state import EntityStateSnapshot, OpenLoop, Relationship
+from novelgen.models.state import EntityStateSnapshot, OpenLoop, Relationship, turned_type
 
 ExtractionFault = Literal["timeout", "unavailable", "cut", "not_json", "schema", "echo", "ungrounded", "empty"]
+
+_PART: Mapping[StoryLanguage, str] = {"en": ", part {part} of {parts}", "zh": "，第{part}部分，共{parts}部分"}
+
+
+@dataclass(frozen=True, slots=True)
+class ScenePart:
+    """The characters [start, end) of a scene, which one prompt shows.
+
+    `context` is what the part before ended with; it is shown to be understood, not to be read again.
+    """
+
+    text: str
+    start: int = 0
+    end: int = 0
+    context: str = ""
+    number: int = 1
+    parts: int = 1
+
+
+class SceneRequest(BaseModel):
+    """A finished scene that a model is to read."""
+
+    project_id: str = Field(min_length=1)
+    chapter_index: ChapterIndex
+    scene_index: SceneIndex
+    text: str
+    stand_ins: dict[str, str] = Field(
+        default_factory=dict, description="Entities that became part of others, and of whom."
+    )
+
+    def cut(self, *, window_characters: int, overlap_sentences: int = OVERLAP_SENTENCES) -> list[ScenePart]:
+        """Return the parts in which the scene is read; a project or size that cannot be is refused."""
+        require_project_id(self.project_id)
+        require_size(self.text, f"scene {self.scene_index} of chapter {self.chapter_index}")
+        text = scrub_text(self.text)
+        windows = reading_windows(text, window_characters=window_characters, overlap_sentences=overlap_sentences)
+        return [
+            ScenePart(
+                text=text[window.start : window.end],
+                start=window.start,
+                end=window.end,
+                context=text[window.context_start : window.start],
+                number=number,
+                parts=len(windows),
+            )
+            for number, window in enumerate(windows, start=1)
+        ]
+
+    def values_of(self, part: ScenePart, language: StoryLanguage) -> dict[str, str]:
+        """Return where a part stands and what it says, by the names that prompts have for them."""
+        place = place_in_words(self.chapter_index, self.scene_index, language)
+        if part.parts > 1:
+            place += _PART[language].format(part=part.number, parts=part.parts)
+        return {
+            "place": place,
+            "context": as_data_lines(part.context).strip() or NOTHING[language],
+            "scene_text": as_data_lines(part.text).strip(),
+        }
 
 
 class EntitySighting(BaseModel):
@@ -47,26 +109,19 @@ class KnownMemory(BaseModel):
     entities: list[str] = Field(default_factory=list)
 
 
-class SceneRecordRequest(BaseModel):
+class SceneRecordRequest(SceneRequest):
     """A finished scene, and what the story knows on entering it (entities: by the end of it).
 
     It holds all that is known; what of it the prompt lists is chosen by what the scene touches.
     """
 
-    project_id: str = Field(min_length=1)
-    chapter_index: ChapterIndex
-    scene_index: SceneIndex
     title: str = ""
-    text: str
     language: StoryLanguage | None = Field(default=None, description="None is told from the text.")
     entities: list[Entity] = Field(default_factory=list, description="With the names known in the scene.")
     present_ids: list[str] = Field(default_factory=list, description="Who was on stage lately, the most recent first.")
     open_loops: list[OpenLoop] = Field(default_factory=list)
     states: list[EntityStateSnapshot] = Field(default_factory=list)
     relationships: list[Relationship] = Field(default_factory=list)
-    stand_ins: dict[str, str] = Field(
-        default_factory=dict, description="Entities that became part of others, and of whom."
-    )
     memories: list[KnownMemory] = Field(default_factory=list, description="Those that still hold.")
     scenes_before: list[SceneBefore] = Field(default_factory=list, description="The last few, in story order.")
     story_places: list[tuple[int, int]] = Field(
@@ -74,6 +129,11 @@ class SceneRecordRequest(BaseModel):
     )
     sightings: dict[str, EntitySighting] = Field(default_factory=dict, description="By entity id.")
     max_bullets: int = Field(default=5, ge=1, le=20, description="Most bullets of the summary.")
+
+    @property
+    def told_in(self) -> StoryLanguage:
+        """The language of the scene."""
+        return self.language or story_language(scrub_text(self.text))
 
 
 class ProposedEntity(BaseModel):
@@ -127,41 +187,157 @@ class UnplacedItem(BaseModel):
     reason: str = Field(description="Why it could not be placed.")
 
 
-class EvidenceSpan(BaseModel):
-    """Where in the scene the quote of a fact stands: the characters [start, end)."""
-
-    start: int = Field(ge=0)
-    end: int = Field(ge=0)
-
-
-class SceneRecordResult(BaseModel):
-    """What an extraction found; a record exactly when it is done.
-
-    A record speaks of new entities and loops by temporary ids; `proposals.with_given_ids` replaces them.
-    """
+class SceneResult(ModelWork):
+    """What came of letting a model read a scene."""
 
     status: Literal["done", "failed"]
+    reason: str | None = Field(default=None, description="Why it failed.")
+    is_refused: bool = Field(
+        default=False, description="The model would refuse every other scene, too: key, model, quota, address."
+    )
+    is_nobody_there: bool = Field(default=False, description="Nobody answered at the model's address.")
+    windows: int = 0
+
+
+class SceneRecordResult(SceneResult):
+    """What an extraction found; a record exactly when it is done.
+
+    A record speaks of new entities and loops by temporary ids; `conclusion.with_given_ids` replaces them.
+    """
+
     record: SceneRecord | None = None
     proposed_entities: list[ProposedEntity] = Field(default_factory=list)
     new_names: list[NewName] = Field(default_factory=list, description="Names that known entities get in the scene.")
     same_entities: list[SameEntities] = Field(
         default_factory=list, description="Entities that are one; a quote proves each."
     )
-    evidence: dict[str, EvidenceSpan] = Field(
-        default_factory=dict, description="By memory_id, or by entity and attribute: C2.status."
-    )
-    text_hash: str = Field(default="", description="SHA-256 of the text that the spans count in.")
     unverified: list[UnverifiedFact] = Field(default_factory=list)
     unplaced: list[UnplacedItem] = Field(
         default_factory=list, description="What the answers said and the record does not hold."
     )
-    issues: list[ReportIssue] = Field(default_factory=list)
     fault: ExtractionFault | None = None
-    reason: str | None = Field(default=None, description="Why it failed.")
-    is_refused: bool = Field(
-        default=False, description="The model would refuse every other scene, too: key, model, quota, address."
+
+
+def in_shown_ids(request: SceneRecordRequest) -> SceneRecordRequest:
+    """Return a request in which every list speaks of those whom its entities show, and of nobody by a former id.
+
+    Where two ids become one, the later state and the later standing of a pair hold; the lists of one that was
+    masked until then are added to those of the other.
+    """
+    ids = _final_ids(request.stand_ins)
+    if not ids:
+        return request
+    return request.model_copy(
+        update={
+            "stand_ins": ids,
+            "states": _states(request.states, ids),
+            "open_loops": [
+                each.model_copy(update={"related_entities": _each_once(each.related_entities, ids)})
+                for each in request.open_loops
+            ],
+            "relationships": _relationships(request.relationships, ids),
+            "present_ids": _each_once(request.present_ids, ids),
+            "memories": [
+                each.model_copy(update={"entities": _each_once(each.entities, ids)}) for each in request.memories
+            ],
+            "scenes_before": [
+                each.model_copy(
+                    update={
+                        "location_id": _shown(each.location_id, ids),
+                        "characters_present": _each_once(each.characters_present, ids),
+                    }
+                )
+                for each in request.scenes_before
+            ],
+            "sightings": _sightings(request.sightings, ids),
+        }
     )
-    windows: int = 0
-    model_calls: int = 0
-    usage: ModelUsage = Field(default_factory=ModelUsage, description="What the provider counted.")
-    elapsed_s: float = 0.0
+
+
+def _final_ids(stand_ins: Mapping[str, str]) -> dict[str, str]:
+    """Follow who became somebody who became somebody; a ring of them ends where it began."""
+    final = {}
+    for entity_id in stand_ins:
+        met, now = {entity_id}, stand_ins[entity_id]
+        while now in stand_ins and now not in met:
+            met.add(now)
+            now = stand_ins[now]
+        if now != entity_id:
+            final[entity_id] = now
+    return final
+
+
+def _shown(value: Any, ids: Mapping[str, str]) -> Any:
+    """A value with whole strings that are former ids replaced; other words stay as they are."""
+    if isinstance(value, list):
+        return [_shown(each, ids) for each in value]
+    return ids.get(value, value) if isinstance(value, str) else value
+
+
+def _each_once(entity_ids: Iterable[str], ids: Mapping[str, str]) -> list[str]:
+    return list(dict.fromkeys(ids.get(each, each) for each in entity_ids))
+
+
+def _states(states: Sequence[EntityStateSnapshot], ids: Mapping[str, str]) -> list[EntityStateSnapshot]:
+    found: dict[str, EntityStateSnapshot] = {}
+    for state in sorted(states, key=_changed_at):
+        entity_id = ids.get(state.entity_id, state.entity_id)
+        data = {name: _shown(value, ids) for name, value in state.state_data.items()}
+        before = found.pop(entity_id, None)
+        if before is not None:
+            # What was taken from a list since the mask fell would come back with the mask's own list.
+            is_mask = state.entity_id in ids
+            data = _joined(before.state_data, data) if is_mask else {**before.state_data, **data}
+        found[entity_id] = state.model_copy(update={"entity_id": entity_id, "state_data": data})
+    return list(found.values())
+
+
+def _joined(earlier: Mapping[str, Any], later: Mapping[str, Any]) -> dict[str, Any]:
+    joined = {**earlier, **later}
+    for name, value in later.items():
+        held = earlier.get(name)
+        if isinstance(value, list) and isinstance(held, list):
+            joined[name] = [*held, *(each for each in value if each not in held)]
+    return joined
+
+
+def _relationships(pairs: Sequence[Relationship], ids: Mapping[str, str]) -> list[Relationship]:
+    found: dict[tuple[str, str], Relationship] = {}
+    for pair in sorted(pairs, key=_changed_at):
+        a, b = ids.get(pair.character_a, pair.character_a), ids.get(pair.character_b, pair.character_b)
+        if a != b:
+            found[min(a, b), max(a, b)] = _between(pair, a, b)
+    return list(found.values())
+
+
+def _between(pair: Relationship, a: str, b: str) -> Relationship:
+    """The same standing between those whom its sides are shown as, the one first that sorts first."""
+    if a < b:
+        return pair.model_copy(update={"character_a": a, "character_b": b})
+    return pair.model_copy(
+        update={
+            "character_a": b,
+            "character_b": a,
+            "relationship_type": turned_type(pair.relationship_type),
+            "perspective_a": pair.perspective_b,
+            "perspective_b": pair.perspective_a,
+            "dimensions_a": pair.dimensions_b,
+            "dimensions_b": pair.dimensions_a,
+        }
+    )
+
+
+def _sightings(sightings: Mapping[str, EntitySighting], ids: Mapping[str, str]) -> dict[str, EntitySighting]:
+    found: dict[str, EntitySighting] = {}
+    for former, seen in sightings.items():
+        entity_id = ids.get(former, former)
+        other = found.get(entity_id)
+        if other is not None:
+            latest = max(seen, other, key=lambda each: (each.chapter_index, each.scene_index))
+            seen = latest.model_copy(update={"scenes": seen.scenes + other.scenes})
+        found[entity_id] = seen
+    return found
+
+
+def _changed_at(each: EntityStateSnapshot | Relationship) -> Place:
+    return each.chapter_index or 0, each.scene_index or 0

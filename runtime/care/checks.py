@@ -24,8 +24,7 @@ from novelgen.model_calls.model_answer import described, secrets_of
 from runtime.index.chat_models import build_chat_model
 from runtime.index.connection import known_keys
 from runtime.ingest.character_events import vectors_model
-from runtime.ingest.embeddings import stored_otherwise
-from runtime.ingest.indexing import verify_index
+from runtime.ingest.indexing import stored_otherwise, verify_index
 from runtime.settings import NovelgenSettings
 from runtime.storage.records import MemoryFilter
 from runtime.stores import MemoryStores

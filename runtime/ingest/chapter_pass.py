@@ -16,33 +16,23 @@ from hashlib import sha256
 from typing import Any, Literal
 
 from langchain_core.language_models import BaseChatModel
-from pydantic import BaseModel, Field
+from pydantic import Field
 
-from novelgen.chains.chapter_pass_chain import ChapterPassChain
+from novelgen.chains.question_chains import ChapterPassChain
 from novelgen.errors import StoreError, UnknownProjectError, UserInputError
 from novelgen.language.display_name import better_display_name
 from novelgen.language.language import StoryLanguage, story_language
-from novelgen.language.matching import NameFinder
-from novelgen.language.sentences import split_sentences
-from novelgen.model_calls.usage import ModelUsage
+from novelgen.model_calls.usage import ModelWork
 from novelgen.models.context import ReportIssue
-from novelgen.models.entity import Entity, renamed
-from novelgen.models.position import StoryPosition
+from novelgen.models.entity import renamed
+from novelgen.models.position import Place, StoryPosition
 from novelgen.models.record import RecordedLoopResolution, SceneRecord
 from novelgen.models.state import LoopImportance, OpenLoop
-from novelgen.reading.chapter_reading import (
-    CHAPTER_STAGE,
-    ChapterEntity,
-    ChapterMemory,
-    ChapterReading,
-    ChapterRequest,
-    ChapterScene,
-    Place,
-    ThreadEnding,
-)
+from novelgen.reading.chapter_reading import CHAPTER_STAGE, ChapterReading, ChapterRequest
 from novelgen.reading.request import NewName, SameEntities
-from runtime.ingest.identity import IdentityOutcome, alike_names, part_names_in, store_identities_in
+from runtime.ingest.entities import IdentityOutcome, alike_names, part_names_in, store_identities_in
 from runtime.ingest.scene_writes import replace_stored_scene
+from runtime.ingest.story_before import chapter_request
 from runtime.storage.journal import Change
 from runtime.storage.records import StoredScene
 from runtime.storage.unit import UnitOfWork
@@ -65,10 +55,13 @@ _FAILED = "failed"
 _FADED: Mapping[StoryLanguage, str] = {"en": "faded: nothing touched it since {}", "zh": "淡出：自 {} 起再没有提起"}
 _SAME_AS: Mapping[StoryLanguage, str] = {"en": "same as {}", "zh": "同 {}"}
 
+Ending = tuple[Place, RecordedLoopResolution]
+"""The end of a thread, with the scene in which it comes."""
+
 PassOutcome = Literal["done", "unchanged", "waiting", "failed", "overtaken"]
 
 
-class ChapterPass(BaseModel):
+class ChapterPass(ModelWork):
     """What the pass did with a chapter.
 
     `unchanged` was reconciled before; `waiting` has scenes that nobody read yet, or none that a model read;
@@ -87,10 +80,6 @@ class ChapterPass(BaseModel):
         default_factory=dict, description="Id to the name that the story gave to one listed under a makeshift."
     )
     weighed_memories: int = Field(default=0, description="Memories that got another importance.")
-    issues: list[ReportIssue] = Field(default_factory=list)
-    model_calls: int = 0
-    usage: ModelUsage = Field(default_factory=ModelUsage, description="What the provider counted.")
-    elapsed_s: float = 0.0
 
 
 def chapters_to_retry(unit: UnitOfWork) -> list[int]:
@@ -104,12 +93,11 @@ def reconcile_chapter(
     chapter_index: int,
     *,
     model: BaseChatModel | None = None,
-    timeout_s: float = 180.0,
     again: bool = False,
 ) -> ChapterPass:
     """Put right what spans the scenes of a chapter that is read, once."""
     try:
-        return _reconciled(stores, project_id, chapter_index, model, timeout_s=timeout_s, again=again)
+        return _reconciled(stores, project_id, chapter_index, model, again=again)
     except UnknownProjectError:
         raise
     except (StoreError, UserInputError) as error:
@@ -125,7 +113,6 @@ def reconcile_chapters(
     *,
     model: BaseChatModel | None = None,
     chapters: Iterable[int] | None = None,
-    timeout_s: float = 180.0,
     again: bool = False,
     progress: Callable[[int, int], Any] | None = None,
 ) -> list[ChapterPass]:
@@ -137,20 +124,14 @@ def reconcile_chapters(
     wanted = sorted(set(chapters))
     done: list[ChapterPass] = []
     for chapter_index in wanted:
-        done.append(reconcile_chapter(stores, project_id, chapter_index, model=model, timeout_s=timeout_s, again=again))
+        done.append(reconcile_chapter(stores, project_id, chapter_index, model=model, again=again))
         if progress is not None:
             progress(len(done), len(wanted))
     return done
 
 
 def _reconciled(
-    stores: MemoryStores,
-    project_id: str,
-    chapter_index: int,
-    model: BaseChatModel | None,
-    *,
-    timeout_s: float,
-    again: bool,
+    stores: MemoryStores, project_id: str, chapter_index: int, model: BaseChatModel | None, *, again: bool
 ) -> ChapterPass:
     with stores.database(project_id).read() as unit:
         unit.projects.require()
@@ -166,19 +147,19 @@ def _reconciled(
     if model is None:
         return simple
     with stores.database(project_id).read() as unit:
-        request = _request(unit, chapter_index)
+        request = chapter_request(unit, chapter_index)
     if not _is_worth_asking(request):
         with stores.database(project_id).write() as unit:
             _note(unit, chapter_index, mark)
         return simple
     # The model takes its time; no transaction is open meanwhile.
-    result = ChapterPassChain(model, timeout_s=timeout_s).invoke(request)
-    told = {"model_calls": result.model_calls, "usage": result.usage, "elapsed_s": result.elapsed_s}
+    chain = ChapterPassChain(model, timeout_s=stores.settings.memory.summarization.timeout_s)
+    result = chain.invoke(request)
+    told = {**result.work(), "issues": [*simple.issues, *result.issues]}
     if result.reading is None:
         with stores.database(project_id).write() as unit:
             _note(unit, chapter_index, _FAILED)
-        issues = [*simple.issues, *([result.issue] if result.issue else [])]
-        return simple.model_copy(update={"outcome": "failed", "issues": issues, **told})
+        return simple.model_copy(update={"outcome": "failed", **told})
     with stores.database(project_id).write() as unit:
         if _mark(_scenes_of(unit, chapter_index)) != mark:
             return simple.model_copy(update={"outcome": "overtaken", **told})
@@ -186,12 +167,12 @@ def _reconciled(
         _note(unit, chapter_index, mark)
     return done.model_copy(
         update={
+            **told,
             "names": [*simple.names, *done.names],
             "display_names": simple.display_names | done.display_names,
             "changes": [*simple.changes, *done.changes],
             "ended_threads": [*simple.ended_threads, *done.ended_threads],
             "issues": [*simple.issues, *done.issues],
-            **told,
         }
     )
 
@@ -239,79 +220,6 @@ def _marks(unit: UnitOfWork) -> dict[str, str]:
     return dict(unit.projects.require().settings.get(RECONCILED_SETTING, {}))
 
 
-def _request(unit: UnitOfWork, chapter_index: int) -> ChapterRequest:
-    after = StoryPosition(chapter_index + 1, 0)
-    everything = unit.scenes.list_as_of(as_of=after)
-    scenes = [unit.scenes.require(scene.position) for scene in everything if scene.chapter_index == chapter_index]
-    descriptions = {one.entity.entity_id: one.entity.description for one in unit.entities.list_all()}
-    seen = _seen(everything)
-    return ChapterRequest(
-        chapter_index=chapter_index,
-        language=story_language("\n".join(scene.text or "" for scene in scenes)),
-        scenes=[
-            ChapterScene(
-                chapter_index=scene.chapter_index,
-                scene_index=scene.scene_index,
-                text=scene.text or "",
-                summary=scene.record.summary if scene.record else [],
-            )
-            for scene in scenes
-        ],
-        entities=[
-            _listed(entity, descriptions.get(entity.entity_id, ""), seen[entity.entity_id], scenes)
-            for entity in unit.entities.list_as_of(as_of=after)
-        ],
-        threads=unit.threads.list_as_of(as_of=after),
-        memories=[
-            ChapterMemory(
-                memory_id=memory.memory_id,
-                chapter_index=scene.chapter_index,
-                scene_index=scene.scene_index,
-                says=memory.short or memory.content,
-                importance=memory.importance,
-                evidence=memory.evidence or "",
-            )
-            for scene in scenes
-            for memory in (scene.record.memories if scene.record else ())
-        ],
-    )
-
-
-def _seen(scenes: Sequence[StoredScene]) -> dict[str, set[Place]]:
-    """Return for each entity the scenes in which it is on stage, or in which a memory speaks of it."""
-    seen: dict[str, set[Place]] = defaultdict(set)
-    for scene in scenes:
-        told = [each for memory in (scene.record.memories if scene.record else ()) for each in memory.entities]
-        for entity_id in (*scene.participants, scene.location_id, *told):
-            if entity_id is not None:
-                seen[entity_id].add((scene.chapter_index, scene.scene_index))
-    return seen
-
-
-def _listed(entity: Entity, description: str, seen: set[Place], scenes: Sequence[StoredScene]) -> ChapterEntity:
-    first = (entity.first_chapter, entity.first_scene)
-    places = seen | ({(first[0], first[1])} if first[0] is not None and first[1] is not None else set())
-    is_new = entity.first_chapter == scenes[0].chapter_index
-    return ChapterEntity(
-        entity=entity,
-        description=description,
-        is_new=is_new,
-        seen=sorted(places),
-        first_quote=_first_sentence(entity, scenes) if is_new else "",
-    )
-
-
-def _first_sentence(entity: Entity, scenes: Sequence[StoredScene]) -> str:
-    finder = NameFinder(entity.names())
-    for scene in scenes:
-        text = scene.text or ""
-        match = next(iter(finder.find(text)), None)
-        if match is not None:
-            spans = (span for span in split_sentences(text) if span.end > match.start)
-            return next((text[span.start : span.end].strip() for span in spans), "")
-    return ""
-
-
 class _Pass:
     """What a chapter's pass stores, in one transaction."""
 
@@ -319,8 +227,7 @@ class _Pass:
         self._unit = unit
         self._project_id = project_id
         self._chapter_index = chapter_index
-        self._settings = stores.settings.memory.ingest
-        self._created_at = stores.clock()
+        self._stores = stores
         self._scenes = unit.scenes.list_as_of(as_of=StoryPosition(chapter_index + 1, 0))
         self._last_place = max((scene.chapter_index, scene.scene_index) for scene in self._scenes)
         self._threads = {
@@ -348,23 +255,21 @@ class _Pass:
             outcome="done",
             display_names=self._with_better_names(),
             changes=outcome.changes,
-            ended_threads=[each.ending.id for each in endings],
+            ended_threads=[ending.id for _, ending in endings],
             issues=outcome.issues,
         )
 
     def stored(self, reading: ChapterReading) -> ChapterPass:
         """Store what a model puts right."""
-        partings = [part_names_in(self._unit, each.entity_id, each.names) for each in reading.wrong_names]
-        outcomes = [self._identities([each.name], (), (each.chapter_index, each.scene_index)) for each in reading.names]
-        outcomes += [
-            self._identities((), [each.pair], (each.chapter_index, each.scene_index)) for each in reading.identities
-        ]
+        partings = [part_names_in(self._unit, each, names) for each, names in reading.wrong_names]
+        outcomes = [self._identities([name], (), place) for place, name in reading.names]
+        outcomes += [self._identities((), [pair], place) for place, pair in reading.identities]
         joined = [
-            self._ending(self._threads[each.loop_id], _SAME_AS, each.same_as)
-            for each in reading.joined
-            if each.loop_id in self._threads
+            self._ending(self._threads[loop_id], _SAME_AS, older)
+            for loop_id, older in reading.joined.items()
+            if loop_id in self._threads
         ]
-        endings = [each for each in reading.endings if each.ending.id in self._threads]
+        endings = [each for each in reading.endings if each[1].id in self._threads]
         weighed = self._write([*endings, *joined], reading.importances)
         return ChapterPass(
             chapter_index=self._chapter_index,
@@ -373,7 +278,7 @@ class _Pass:
             display_names=self._with_better_names(),
             changes=[change for each in outcomes for change in each.changes],
             parted=[change for each in partings for change in each.changes],
-            ended_threads=[each.ending.id for each in (*endings, *joined)],
+            ended_threads=[ending.id for _, ending in (*endings, *joined)],
             weighed_memories=weighed,
             issues=[*reading.issues, *(issue for each in (*partings, *outcomes) for issue in each.issues)],
         )
@@ -399,13 +304,7 @@ class _Pass:
 
     def _identities(self, names: Sequence[NewName], pairs: Sequence[SameEntities], place: Place) -> IdentityOutcome:
         return store_identities_in(
-            self._unit,
-            self._project_id,
-            names=names,
-            pairs=pairs,
-            at=StoryPosition(*place),
-            settings=self._settings,
-            created_at=self._created_at,
+            self._unit, self._project_id, names=names, pairs=pairs, at=StoryPosition(*place), stores=self._stores
         )
 
     def _has_faded(self, thread: OpenLoop) -> bool:
@@ -417,20 +316,19 @@ class _Pass:
         scenes = sum((scene.chapter_index, scene.scene_index) > touched for scene in self._scenes)
         return chapters >= silence[0] and scenes >= silence[1]
 
-    def _ending(self, thread: OpenLoop, note: Mapping[StoryLanguage, str], told: str) -> ThreadEnding:
+    def _ending(self, thread: OpenLoop, note: Mapping[StoryLanguage, str], told: str) -> Ending:
         """End a thread without an answer: in this chapter, where it began or last moved, else at its end."""
         touched = (thread.last_chapter_index or 0, thread.last_scene_index or 0)
         here = touched[0] == self._chapter_index and note is _SAME_AS
-        chapter, scene = touched if here else self._last_place
         summary = note[self._language].format(told)
         ending = RecordedLoopResolution(id=thread.loop_id, resolution_summary=summary, abandoned=True)
-        return ThreadEnding(ending=ending, chapter_index=chapter, scene_index=scene)
+        return touched if here else self._last_place, ending
 
-    def _write(self, endings: Sequence[ThreadEnding], importances: Mapping[str, int]) -> int:
+    def _write(self, endings: Sequence[Ending], importances: Mapping[str, int]) -> int:
         """Write ends and importances into the records of their scenes; tell how many memories changed."""
         by_place: dict[Place, list[RecordedLoopResolution]] = defaultdict(list)
-        for each in endings:
-            by_place[each.chapter_index, each.scene_index].append(each.ending)
+        for place, ending in endings:
+            by_place[place].append(ending)
         weighed = 0
         for scene in self._scenes:
             place = (scene.chapter_index, scene.scene_index)
@@ -445,12 +343,7 @@ class _Pass:
                 continue
             record, changed = _changed(stored.record, by_place[place], importances)
             if record != stored.record:
-                replace_stored_scene(
-                    self._unit,
-                    stored.model_copy(update={"record": record}),
-                    settings=self._settings,
-                    created_at=self._created_at,
-                )
+                replace_stored_scene(self._unit, stored.model_copy(update={"record": record}), stores=self._stores)
             weighed += changed
         return weighed
 

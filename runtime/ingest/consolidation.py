@@ -18,7 +18,6 @@ from novelgen.models.context import ReportIssue
 from novelgen.models.memory import StoryMemoryChunk
 from runtime.ingest.indexing import IndexingResult, drain_outbox
 from runtime.storage.records import MemoryFilter
-from runtime.storage.unit import UnitOfWork
 from runtime.stores import MemoryStores
 
 if TYPE_CHECKING:
@@ -81,12 +80,32 @@ def consolidate_project(
     if dry_run:
         told = [_told(group) for group in groups]
         return _report(live, groups, limit=limit, dry_run=True, groups=told)
-    writer = _Writer(stores, project_id, model, chosen)
+    # LangChain is slow to import, and all that reads scenes comes by here.
+    from novelgen.chains.question_chains import ConsolidationChain  # noqa: PLC0415
+
+    chain = ConsolidationChain(model, timeout_s=stores.settings.memory.summarization.timeout_s)
+    issues: list[ReportIssue] = []
+    failures = 0
     done: list[tuple[ConsolidationGroup, ConsolidatedGroup]] = []
     for number, group in enumerate(groups, start=1):
-        told_group = writer.consolidated(group)
-        if told_group is not None:
-            done.append((group, told_group))
+        written = chain.invoke({"sources": list(group.sources), "names": chosen.names})
+        issues += written.issues
+        failures = failures + 1 if written.issues else 0
+        if failures == MODEL_PATIENCE:
+            message = f"the model failed {MODEL_PATIENCE} times in a row and is not asked any more"
+            issues.append(ReportIssue(stage=CONSOLIDATION_STAGE, kind="degraded", message=message))
+            chain = ConsolidationChain()
+        memory = consolidated_memory(
+            written.text, group.sources, created_at=stores.clock(), is_models=written.is_models
+        )
+        with stores.database(project_id).write() as unit:
+            # Not where a source was changed by somebody else meanwhile.
+            if unit.consolidations.add(memory, group.sources):
+                done.append((group, _told(group, memory, is_models=written.is_models)))
+                vector = consolidated_vector(group.sources, chosen.vectors)
+                if vector is not None and chosen.embedding_model is not None:
+                    # Without one it is embedded on its way to the index, as any text.
+                    unit.embeddings.put(chosen.embedding_model, {memory.chunk_id: vector})
         if progress is not None:
             progress(number, len(groups))
     return _report(
@@ -95,7 +114,7 @@ def consolidate_project(
         limit=limit,
         groups=[told_group for _, told_group in done],
         overtaken=len(groups) - len(done),
-        issues=writer.issues,
+        issues=issues,
         indexing=drain_outbox(stores, project_id) if done else IndexingResult(),
     )
 
@@ -141,68 +160,16 @@ def _chosen(stores: MemoryStores, project_id: str, limit: int) -> _Chosen:
         live = unit.consolidations.live()
         if not any(count > limit for count in entity_counts(live).values()):
             return _Chosen(live)
-        vectors = _vectors(unit, model_name) if model_name is not None else {}
+        vectors: dict[str, Vector] = {}
+        if model_name is not None:
+            # As if nothing were consolidated, so that a second run compares memories as the first did.
+            brought = unit.memories.filtered_ids(MemoryFilter(unconsolidated=True))
+            vectors = dict(zip(*unit.embeddings.matrix(model_name, ids=brought, with_sources=True), strict=True))
         loops = unit.threads.list_as_of()
         scenes = [(each.chapter_index, each.scene_index) for each in unit.scenes.list_as_of()]
-        names = _names(unit)
+        names = list(dict.fromkeys(name for each in unit.entities.list_all() for name in each.entity.names()))
     groups = choose_groups(live, limit=limit, scenes=scenes, open_loops=loops, vectors=vectors)
     return _Chosen(live, groups, names, model_name, vectors)
-
-
-def _vectors(unit: UnitOfWork, model_name: str) -> dict[str, Vector]:
-    """As if nothing were consolidated, so that a second run compares memories as the first did."""
-    brought = unit.memories.filtered_ids(MemoryFilter(unconsolidated=True))
-    ids, matrix = unit.embeddings.matrix(model_name, ids=brought, with_sources=True)
-    return dict(zip(ids, matrix, strict=True))
-
-
-def _names(unit: UnitOfWork) -> list[str]:
-    stored = unit.entities.list_all()
-    return list(dict.fromkeys(name for each in stored for name in each.entity.names()))
-
-
-class _Writer:
-    """Writes and stores consolidated memories; a model that keeps failing is left alone for the rest."""
-
-    def __init__(self, stores: MemoryStores, project_id: str, model: BaseChatModel | None, chosen: _Chosen) -> None:
-        # LangChain is slow to import, and all that reads scenes comes by here.
-        from novelgen.chains.consolidation_chain import ConsolidationChain  # noqa: PLC0415
-
-        self._stores = stores
-        self._project_id = project_id
-        self._chosen = chosen
-        self._failures = 0
-        timeout_s = stores.settings.memory.summarization.timeout_s
-        self._by_model = ConsolidationChain(model, timeout_s=timeout_s)
-        self._joined = ConsolidationChain()
-        self.issues: list[ReportIssue] = []
-
-    def consolidated(self, group: ConsolidationGroup) -> ConsolidatedGroup | None:
-        """Consolidate a group; None when a source was changed by somebody else meanwhile."""
-        is_patient = self._failures < MODEL_PATIENCE
-        chain = self._by_model if is_patient else self._joined
-        written = chain.invoke({"sources": list(group.sources), "names": self._chosen.names})
-        if is_patient:
-            self._failures = self._failures + 1 if written.issues else 0
-        self.issues += written.issues
-        if is_patient and self._failures == MODEL_PATIENCE:
-            message = f"the model failed {MODEL_PATIENCE} times in a row and is not asked any more"
-            self.issues.append(ReportIssue(stage=CONSOLIDATION_STAGE, kind="degraded", message=message))
-        memory = consolidated_memory(
-            written.text, group.sources, created_at=self._stores.clock(), is_models=written.is_models
-        )
-        with self._stores.database(self._project_id).write() as unit:
-            is_stored = unit.consolidations.add(memory, group.sources)
-            if is_stored:
-                self._embed(unit, memory, group)
-                unit.journal.keep("consolidate", memory.chunk_id, "", [], subject="consolidation")
-        return _told(group, memory, is_models=written.is_models) if is_stored else None
-
-    def _embed(self, unit: UnitOfWork, memory: StoryMemoryChunk, group: ConsolidationGroup) -> None:
-        """Store the memory's vector; without one it is embedded on its way to the index, as any text."""
-        vector = consolidated_vector(group.sources, self._chosen.vectors)
-        if vector is not None and self._chosen.embedding_model is not None:
-            unit.embeddings.put(self._chosen.embedding_model, {memory.chunk_id: vector})
 
 
 def _report(

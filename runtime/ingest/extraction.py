@@ -2,26 +2,25 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
-from functools import partial
-from typing import Any, Literal
+from statistics import fmean
+from typing import Any
 
 from langchain_core.language_models import BaseChatModel
-from pydantic import BaseModel, Field
+from pydantic import Field
 
-from novelgen.chains.scene_record_chain import ReadScene, SceneRecordChain, SceneRecordSettings
-from novelgen.errors import ModelRefusedError, UserInputError
-from novelgen.language.language import StoryLanguage
+from novelgen.chains.question_chains import ChapterPassChain
+from novelgen.chains.scene_record_chain import ReadScene, SceneRecordChain
+from novelgen.errors import UserInputError
 from novelgen.memory.merge import known_loop_ids, loops_said_again, with_loops_said_again
 from novelgen.memory.supersession import with_supersessions
-from novelgen.model_calls.usage import ModelUsage, TokenPrices, total_usage
+from novelgen.model_calls.usage import TokenPrices
 from novelgen.models.context import ReportIssue
 from novelgen.models.entity import Entity
 from novelgen.models.position import StoryPosition
 from novelgen.models.record import SceneRecord, is_unsaid
 from novelgen.models.story_difference import StoryDifference
+from novelgen.reading.chapter_reading import ChapterRequest, ChapterScene
 from novelgen.reading.conclusion import AllocatedKind, with_given_ids
 from novelgen.reading.request import (
     ExtractionFault,
@@ -30,35 +29,41 @@ from novelgen.reading.request import (
     UnplacedItem,
     UnverifiedFact,
 )
-from novelgen.reading.unmasked import in_shown_ids
+from runtime.index.chat_models import UnavailableChatModel
 from runtime.ingest.chapter_pass import ChapterPass, chapters_to_retry, reconcile_chapter
 from runtime.ingest.consolidation import consolidate_beyond_setting
-from runtime.ingest.entities import store_entities_in
-from runtime.ingest.identity import findings_with_given_ids, store_identities_in
-from runtime.ingest.index_upkeep import rebuild_if_bloated
-from runtime.ingest.indexing import IndexingResult, drain_outbox
-from runtime.ingest.reading_ahead import ReadingAhead
+from runtime.ingest.entities import store_entities_in, store_identities_in
+from runtime.ingest.indexing import drain_outbox, rebuild_if_bloated
 from runtime.ingest.scene_input import SceneInput
-from runtime.ingest.scene_writes import read_surroundings, replace_scene, same_record
-from runtime.ingest.story_before import memories_still_true, read_story_before
+from runtime.ingest.scene_passes import (
+    NOTHING_ASKED,
+    SAMPLED_SCENES,
+    ExtractionEstimate,
+    PassReport,
+    PassRun,
+    SceneChoice,
+    SceneOutcome,
+    SceneReport,
+    bounds_of,
+)
+from runtime.ingest.scene_writes import memories_still_true, read_surroundings, replace_scene, same_record
+from runtime.ingest.story_before import record_request
 from runtime.storage.records import ExtractionStatus, StoredScene
 from runtime.storage.unit import UnitOfWork
 from runtime.stores import MemoryStores
 
 UNREAD_STATUSES: tuple[ExtractionStatus, ...] = ("none", "pending")
 
+ANSWER_TOKENS = 1000
+ANSWER_TOKENS_PER_TEXT_TOKEN = 0.5
+"""An answer's length, as two whole books gave it: 1,300 tokens for scenes of 1,200, 1,600 for scenes of 960."""
 
-@dataclass(frozen=True, slots=True)
-class ExtractionChoice:
-    """What is asked for; by itself, the scenes of all chapters that have no record and were not tried yet."""
-
-    scenes: tuple[StoryPosition, ...] = ()
-    chapter_index: int | None = None
-    retry_failed: bool = False
-    again: bool = False
+CHAPTER_TOKENS_PER_SCENE = 600
+CHAPTER_ANSWER_TOKENS = 500
+"""What a chapter's end shows of each of its scenes, and how long the answer to it is: a guess, not measured."""
 
 
-def chosen_scenes(unit: UnitOfWork, choice: ExtractionChoice) -> list[StoryPosition]:
+def chosen_scenes(unit: UnitOfWork, choice: SceneChoice) -> list[StoryPosition]:
     """Return the scenes to read in story order, each once; those with a record of a person are never among them."""
     if choice.scenes:
         return [_require_readable(unit.scenes.require(place)) for place in sorted(set(choice.scenes))]
@@ -69,7 +74,7 @@ def chosen_scenes(unit: UnitOfWork, choice: ExtractionChoice) -> list[StoryPosit
     ]
 
 
-def _is_due(scene: StoredScene, choice: ExtractionChoice) -> bool:
+def _is_due(scene: StoredScene, choice: SceneChoice) -> bool:
     if scene.record is not None:
         return choice.again and scene.record_origin == "extracted"
     return scene.extraction_status in UNREAD_STATUSES or (choice.retry_failed and scene.extraction_status == "failed")
@@ -77,35 +82,18 @@ def _is_due(scene: StoredScene, choice: ExtractionChoice) -> bool:
 
 def _require_readable(scene: StoredScene) -> StoryPosition:
     if scene.record is not None and scene.record_origin != "extracted":
+        made = "written by its author" if scene.record_origin == "author" else "supplied"
         raise UserInputError(
-            f"scene {str(scene.position)!r} has a record that was {_made(scene.record_origin)}, which no model"
+            f"scene {str(scene.position)!r} has a record that was {made}, which no model"
             f" replaces; change it with `novelgen record edit {scene.project_id} {scene.position}`"
         )
     return scene.position
 
 
-def _made(origin: str) -> str:
-    return "written by its author" if origin == "author" else "supplied"
+class SceneExtraction(SceneReport):
+    """What became of one scene; one that had a record of a model before and `failed` keeps that, whole."""
 
-
-Outcome = Literal["done", "failed", "overtaken"]
-
-RETRY_PAUSE_S = 1.0
-"""So long a server that nobody answers at may take to come back, before the run is given up."""
-
-
-class SceneExtraction(BaseModel):
-    """What became of one scene.
-
-    `overtaken` says that somebody changed the scene or its record meanwhile; the answer was dropped. A scene
-    that had a record of a model before and `failed` keeps that, whole.
-    """
-
-    chapter_index: int
-    scene_index: int
-    outcome: Outcome
     fault: ExtractionFault | None = None
-    reason: str | None = None
     had_record: bool = Field(default=False, description="A model had read it before.")
     memories: int = 0
     state_changes: int = 0
@@ -114,26 +102,14 @@ class SceneExtraction(BaseModel):
     unplaced: list[UnplacedItem] = Field(
         default_factory=list, description="What the model said and the record does not hold."
     )
-    issues: list[ReportIssue] = Field(default_factory=list)
-    model_calls: int = 0
-    usage: ModelUsage = Field(default_factory=ModelUsage, description="What the provider counted.")
-    elapsed_s: float = 0.0
 
 
-class ExtractionReport(BaseModel):
+class ExtractionReport(PassReport[SceneExtraction]):
     """What became of the scenes of one run, and of the vector index after them."""
 
-    scenes: list[SceneExtraction] = Field(default_factory=list)
-    stopped: str | None = Field(
-        default=None, description="Why the run was given up: the model refuses, and would every other scene."
-    )
-    waiting: int = Field(default=0, description="Scenes of the project that nobody read yet, after the run.")
     failed_before: int = Field(
         default=0, description="Scenes that an earlier run could not read and this one was not asked to."
     )
-    usage: ModelUsage = Field(default_factory=ModelUsage, description="What the provider counted in all of the run.")
-    price: float | None = Field(default=None, description="Of that, where prices are known; no discounts.")
-    indexing: IndexingResult = Field(default_factory=IndexingResult)
     chapters: list[ChapterPass] = Field(
         default_factory=list, description="What was put right at the end of chapters, where that was asked for."
     )
@@ -151,18 +127,13 @@ class ExtractionReport(BaseModel):
         description="What the scenes that were read changed; of many the last one, with totals of all.",
     )
 
-    def count(self, outcome: Outcome) -> int:
-        """Return how many scenes had that outcome."""
-        return sum(scene.outcome == outcome for scene in self.scenes)
-
 
 def extract_scenes(
     stores: MemoryStores,
     project_id: str,
     model: BaseChatModel,
     *,
-    choice: ExtractionChoice | None = None,
-    settings: SceneRecordSettings | None = None,
+    choice: SceneChoice | None = None,
     workers: int = 1,
     reconcile: bool = False,
     prices: TokenPrices | None = None,
@@ -176,156 +147,68 @@ def extract_scenes(
     shown what is stored when a scene is begun, and what it says is decided by what is stored at the scene's
     turn. What came from an earlier extraction of a scene is replaced, but for single memories that an author
     changed; a record that no model made is left alone.
-
-    A refusal that every scene would meet (key, model, quota, address) ends the run: those scenes stay as they
-    are and wait for the next. An interrupt stores what was read whole by then and is raised on.
     """
-    with stores.database(project_id).read() as unit:
-        positions = chosen_scenes(unit, choice or ExtractionChoice())
+    database = stores.database(project_id)
+    with database.read() as unit:
+        positions = chosen_scenes(unit, choice or SceneChoice())
         retried = chapters_to_retry(unit) if reconcile else []
-    run = _ExtractionRun(stores, project_id, SceneRecordChain(model, settings=settings))
-    timeout_s = (settings or SceneRecordSettings()).timeout_s
-    close = partial(run.close_chapter, model=model, timeout_s=timeout_s)
+    chain = SceneRecordChain(model, **bounds_of(stores))
+    max_bullets = stores.settings.memory.summarization.max_bullets
+    last_scenes = {position.chapter_index: position for position in positions}.values() if reconcile else ()
+    begun: dict[StoryPosition, tuple[StoredScene, int]] = {}
+    chapters: list[ChapterPass] = []
+    version = 0
+    """How often the story changed in this run: what was asked before is decided anew by what is stored."""
+
+    def begin(position: StoryPosition) -> Callable[[], ReadScene]:
+        with database.read() as unit:
+            scene = unit.scenes.require(position)
+            request = record_request(unit, scene, max_bullets=max_bullets)
+        begun[position] = scene, version
+        return lambda: chain.reading.invoke(request)
+
+    def finish(position: StoryPosition, answers: ReadScene) -> SceneExtraction:
+        nonlocal version
+        scene, version_then = begun.pop(position)
+        request = None
+        if version_then != version:
+            with database.read() as unit:
+                request = record_request(unit, scene, max_bullets=max_bullets)
+        result = chain.conclude(answers, request)
+        version += 1
+        with database.write() as unit:
+            return _stored(stores, unit, scene, result)
+
+    def close(chapter_index: int) -> None:
+        """Put right what spans the scenes of a chapter; those that are being read ahead are decided after it."""
+        nonlocal version
+        done = reconcile_chapter(stores, project_id, chapter_index, model=model)
+        if done.outcome not in ("waiting", "unchanged"):
+            chapters.append(done)
+            version += 1
+
     for chapter_index in retried:
         close(chapter_index)
-    last_scenes = {position.chapter_index: position for position in positions}.values() if reconcile else ()
-    ahead = ReadingAhead(positions, begin=run.begin, workers=workers)
-    try:
-        for position, read in ahead:
-            run.finish(position, read)
-            if run.refusal is not None:
-                ahead.stop()
-            elif position in last_scenes:
-                close(position.chapter_index or 0)
-            if progress is not None:
-                progress(len(run.scenes), len(positions))
-    except KeyboardInterrupt:
-        ahead.stop()
-        for position, read in ahead.take_finished():
-            run.finish(position, read)
-        raise
+    run = PassRun(begin, finish)
+    run.read(
+        positions,
+        workers=workers,
+        progress=progress,
+        then=lambda position: close(position.chapter_index or 0) if position in last_scenes else None,
+    )
     indexing = rebuild_if_bloated(stores, project_id, drain_outbox(stores, project_id, progress=index_progress))
     consolidation = consolidate_beyond_setting(stores, project_id)
-    with stores.database(project_id).read() as unit:
+    with database.read() as unit:
         census = unit.scenes.census()
-    by_chapter = [chapter.usage for chapter in run.chapters]
-    usage = total_usage([*(scene.usage for scene in run.scenes), *by_chapter, run.refused_usage])
-    price = (prices or TokenPrices()).price_of(input_tokens=usage.input_tokens, output_tokens=usage.output_tokens)
+    marked_failed = sum(scene.outcome == "failed" and not scene.had_record for scene in run.scenes)
     return ExtractionReport(
-        scenes=run.scenes,
-        stopped=run.refusal,
+        **run.totals(prices, beside=[chapter.usage for chapter in chapters]),
         waiting=census.scenes - census.with_record - census.failed,
-        failed_before=max(0, census.failed - sum(_is_marked_failed(scene) for scene in run.scenes)),
-        usage=usage,
-        price=price,
+        failed_before=max(0, census.failed - marked_failed),
         indexing=indexing,
-        chapters=run.chapters,
+        chapters=chapters,
         consolidation=consolidation,
     )
-
-
-def _is_marked_failed(scene: SceneExtraction) -> bool:
-    return scene.outcome == "failed" and not scene.had_record
-
-
-@dataclass(frozen=True, slots=True)
-class _Reading:
-    """A scene as it stood when the model was asked, what it answered, and how many scenes were stored by then."""
-
-    scene: StoredScene
-    answers: ReadScene
-    version: int
-
-
-class _ExtractionRun:
-    """One run over the scenes of a project; everything but the model's calls happens in one thread."""
-
-    def __init__(self, stores: MemoryStores, project_id: str, chain: SceneRecordChain) -> None:
-        self._stores = stores
-        self._project_id = project_id
-        self._database = stores.database(project_id)
-        self._chain = chain
-        self._version = 0
-        self.scenes: list[SceneExtraction] = []
-        self.chapters: list[ChapterPass] = []
-        self.refusal: str | None = None
-        self.refused_usage = ModelUsage()
-
-    def begin(self, position: StoryPosition) -> Callable[[], _Reading]:
-        """Return the work that lets the model read a scene, by what is stored now."""
-        with self._database.read() as unit:
-            scene = unit.scenes.require(position)
-            request = self._request(unit, scene)
-        version = self._version
-        return lambda: _Reading(scene, _answers(self._chain, request), version)
-
-    def finish(self, position: StoryPosition, reading: _Reading) -> None:
-        """Decide what the model's answers mean by what is stored now, and store it; a refusal is only noted."""
-        answers = reading.answers
-        if isinstance(answers.error, ModelRefusedError):
-            self.refusal = self.refusal or str(answers.error)
-            self.refused_usage = self.refused_usage.plus(answers.usage)
-            return
-        request = None
-        if reading.version != self._version:
-            with self._database.read() as unit:
-                request = self._request(unit, reading.scene)
-        result = self._chain.conclude(answers, request)
-        with self._database.write() as unit:
-            self.scenes.append(_stored(self._stores, unit, reading.scene, result))
-        self._version += 1
-
-    def close_chapter(self, chapter_index: int, *, model: BaseChatModel, timeout_s: float) -> None:
-        """Put right what spans the scenes of a chapter; those that are being read ahead are decided after it."""
-        done = reconcile_chapter(self._stores, self._project_id, chapter_index, model=model, timeout_s=timeout_s)
-        if done.outcome not in ("waiting", "unchanged"):
-            self.chapters.append(done)
-            self._version += 1
-
-    def _request(self, unit: UnitOfWork, scene: StoredScene) -> SceneRecordRequest:
-        return _request(unit, scene, max_bullets=self._stores.settings.memory.summarization.max_bullets)
-
-
-def _answers(chain: SceneRecordChain, request: SceneRecordRequest) -> ReadScene:
-    """Let the model read a scene, once more when nobody was there: a local server may be starting again."""
-    read = chain.reading.invoke(request)
-    if isinstance(read.error, ModelRefusedError) and read.error.is_nobody_there:
-        time.sleep(RETRY_PAUSE_S)
-        read = chain.reading.invoke(request)
-    return read
-
-
-def scene_requests(stores: MemoryStores, project_id: str, choice: ExtractionChoice) -> list[SceneRecordRequest]:
-    """Return what a model would be given of each chosen scene, by what is stored now."""
-    max_bullets = stores.settings.memory.summarization.max_bullets
-    with stores.database(project_id).read() as unit:
-        return [
-            _request(unit, unit.scenes.require(position), max_bullets=max_bullets)
-            for position in chosen_scenes(unit, choice)
-        ]
-
-
-def _request(unit: UnitOfWork, scene: StoredScene, *, max_bullets: int) -> SceneRecordRequest:
-    """The scene and what the story knows on entering it."""
-    request = SceneRecordRequest(
-        project_id=scene.project_id,
-        chapter_index=scene.chapter_index,
-        scene_index=scene.scene_index,
-        title=scene.title,
-        text=scene.text or "",
-        language=known_language(unit.projects.require().language),
-        present_ids=list(read_surroundings(unit, scene.position).recent_ids),
-        max_bullets=max_bullets,
-        **read_story_before(unit, scene),
-    )
-    return in_shown_ids(request)
-
-
-def known_language(language: str) -> StoryLanguage | None:
-    """Return the language of a project, or None where it is neither of the two."""
-    if language.casefold().startswith("zh"):
-        return "zh"
-    return "en" if language.casefold().startswith("en") else None
 
 
 def _stored(stores: MemoryStores, unit: UnitOfWork, read: StoredScene, result: SceneRecordResult) -> SceneExtraction:
@@ -338,18 +221,12 @@ def _stored(stores: MemoryStores, unit: UnitOfWork, read: StoredScene, result: S
     open_before = unit.outline(as_of=read.position).open_loops
     if result.record is not None:
         known_loops = loops_said_again(result.record.open_loops_created, open_before) | known_loops
-    record, entities = with_given_ids(result, _allocator(unit), known_loops=known_loops)
+    result, entities = with_given_ids(result, _allocator(unit), known_loops=known_loops)
+    record = result.record
     if record is not None:
         record = with_loops_said_again(record, {loop.loop_id for loop in open_before})
     if entities:
-        store_entities_in(
-            unit,
-            read.project_id,
-            entities,
-            origin="extracted",
-            settings=stores.settings.memory.ingest,
-            created_at=stores.clock(),
-        )
+        store_entities_in(unit, read.project_id, entities, origin="extracted", stores=stores)
     if record is not None:
         record = with_supersessions(record, memories_still_true(unit, read.position))
     scene = SceneInput(
@@ -368,18 +245,10 @@ def _stored(stores: MemoryStores, unit: UnitOfWork, read: StoredScene, result: S
         read_surroundings(unit, read.position),
         project_id=read.project_id,
         stored=stored,
-        settings=stores.settings.memory.ingest,
-        created_at=stores.clock(),
+        stores=stores,
     )
-    names, pairs = findings_with_given_ids(result, entities)
     identities = store_identities_in(
-        unit,
-        read.project_id,
-        names=names,
-        pairs=pairs,
-        at=read.position,
-        settings=stores.settings.memory.ingest,
-        created_at=stores.clock(),
+        unit, read.project_id, names=result.new_names, pairs=result.same_entities, at=read.position, stores=stores
     )
     outcome = _outcome(read, result, result.status, record=record, entities=entities)
     return outcome.model_copy(update={"issues": [*outcome.issues, *identities.issues]})
@@ -401,7 +270,7 @@ def _allocator(unit: UnitOfWork) -> Callable[[AllocatedKind], str]:
 def _outcome(
     scene: StoredScene,
     result: SceneRecordResult,
-    outcome: Outcome,
+    outcome: SceneOutcome,
     *,
     record: SceneRecord | None = None,
     entities: Sequence[Entity] = (),
@@ -418,8 +287,59 @@ def _outcome(
         new_entities=list(entities),
         unverified=result.unverified if record else [],
         unplaced=result.unplaced if record else [],
-        issues=result.issues,
-        model_calls=result.model_calls,
-        usage=result.usage,
-        elapsed_s=result.elapsed_s,
+        **result.work(),
     )
+
+
+def estimate_extraction(
+    stores: MemoryStores,
+    project_id: str,
+    *,
+    choice: SceneChoice | None = None,
+    reconcile: bool = False,
+    prices: TokenPrices | None = None,
+) -> ExtractionEstimate:
+    """Estimate what extracting the records of scenes will take; no model is asked.
+
+    The prompts are really made, without the story's lists; those count as long as they are now, and while the
+    story is read for the first time as half of what they may be, for they grow with it.
+    """
+    chain = SceneRecordChain(UnavailableChatModel(reason=NOTHING_ASKED), **bounds_of(stores))
+    summarization = stores.settings.memory.summarization
+    with stores.database(project_id).read() as unit:
+        chosen = [unit.scenes.require(position) for position in chosen_scenes(unit, choice or SceneChoice())]
+        requests = [record_request(unit, scene, max_bullets=summarization.max_bullets) for scene in chosen]
+    prompts = [tokens for request in requests for tokens in chain.prompt_tokens(_without_story(request))]
+    lists = max(_lists_now(chain, requests), summarization.prompt_list_tokens // 2)
+    input_tokens = sum(tokens.all for tokens in prompts) + lists * len(prompts)
+    text_tokens = sum(tokens.text for tokens in prompts)
+    output_tokens = round(ANSWER_TOKENS * len(prompts) + ANSWER_TOKENS_PER_TEXT_TOKEN * text_tokens)
+    chapters = len({request.chapter_index for request in requests}) if reconcile else 0
+    if chapters:
+        # What the prompt at the end of a chapter has without the chapter.
+        empty = ChapterScene(chapter_index=1, scene_index=1, text="")
+        frame = ChapterRequest(chapter_index=1, language=requests[0].language or "en", scenes=[empty])
+        closing = ChapterPassChain(UnavailableChatModel(reason=NOTHING_ASKED))
+        input_tokens += chapters * closing.prompt_tokens(frame)
+        input_tokens += len(requests) * CHAPTER_TOKENS_PER_SCENE
+        output_tokens += chapters * CHAPTER_ANSWER_TOKENS
+    return ExtractionEstimate(
+        scenes=len(requests), calls=len(prompts) + chapters, input_tokens=input_tokens, output_tokens=output_tokens
+    ).priced(prices)
+
+
+def _without_story(request: SceneRecordRequest) -> SceneRecordRequest:
+    return SceneRecordRequest(
+        project_id=request.project_id,
+        chapter_index=request.chapter_index,
+        scene_index=request.scene_index,
+        text=request.text,
+        language=request.language,
+    )
+
+
+def _lists_now(chain: SceneRecordChain, requests: Sequence[SceneRecordRequest]) -> int:
+    """Mean tokens of the lists of a prompt, by what is stored now, in scenes spread over those that are to be read."""
+    step = max(1, len(requests) // SAMPLED_SCENES)
+    lists = [tokens.lists for request in requests[::step] for tokens in chain.prompt_tokens(request)]
+    return round(fmean(lists)) if lists else 0

@@ -1,11 +1,14 @@
-"""From SQL to the vector index: following the outbox, and building the index anew."""
+"""From SQL to the vector index: vectors, following the outbox, building the index anew, its proof and its size."""
 
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
+from typing import Any
 
+import numpy as np
+from numpy.typing import NDArray
 from pydantic import BaseModel, Field
 
 from novelgen.errors import (
@@ -13,22 +16,33 @@ from novelgen.errors import (
     DeadlineExceededError,
     EmbeddingError,
     EmbeddingMismatchError,
+    StoreError,
     VectorIndexDamagedError,
     VectorIndexError,
 )
 from novelgen.models.context import ReportIssue
 from novelgen.models.memory import StoryMemoryChunk
 from runtime.index.embeddings import EmbeddingIdentity
+from runtime.index.index_files import kept_vectors
+from runtime.index.locations import ChromaServer
 from runtime.index.manager import VectorStoreManager
 from runtime.index.process import START_TIMEOUT_S
 from runtime.index.rows import IndexRow
 from runtime.index.verification import IndexVerification
-from runtime.ingest.embeddings import ChunkVectors, Progress, Vector
+from runtime.ingest.scene_writes import KEY_EVENT_TAG
+from runtime.settings import IngestSettings
+from runtime.storage.database import ProjectDatabase
+from runtime.storage.indexing import EmbeddingChoice
 from runtime.storage.records import OutboxEntry, StoredProject
 from runtime.storage.session import batches
 from runtime.stores import MemoryStores
 
 logger = logging.getLogger(__name__)
+
+Vector = NDArray[np.float32]
+
+Progress = Callable[[int, int], Any]
+"""Called with what is done and what there is in all."""
 
 INDEX_STAGE = "index"
 ENTRIES_PER_STEP = 128
@@ -39,6 +53,62 @@ ENTRIES_OF_AN_EDIT = 2 * ENTRIES_PER_STEP
 """More than an edit brings. Where more waits, the index was left for later (`--no-index`), or has failed for long."""
 
 _FAILURES = (VectorIndexError, EmbeddingError, ConfigurationError, DeadlineExceededError)
+
+
+TEXTS_REMEMBERED = 4_096
+"""Texts of one pass whose vectors are kept at hand for equal ones: 6 MB at 384 dimensions."""
+
+
+class ChunkVectors:
+    """Gives chunks of a project their vectors under the configured model, and keeps new ones in SQL."""
+
+    def __init__(self, stores: MemoryStores, project_id: str) -> None:
+        self._stores = stores
+        self._project_id = project_id
+        self._database: ProjectDatabase = stores.database(project_id)
+        self._by_text: dict[str, Vector] = {}
+        self.embedded = 0
+        """Texts that were really embedded so far."""
+
+    def vectors_of(self, chunks: Sequence[StoryMemoryChunk]) -> dict[str, Vector]:
+        """Return the vector of each chunk by chunk id.
+
+        A chunk whose text was changed by somebody else in the meantime is left out: its own entry in the
+        outbox comes next.
+        """
+        stored = self.stored([chunk.chunk_id for chunk in chunks])
+        lacking = [chunk for chunk in chunks if chunk.chunk_id not in stored]
+        return stored | (self._kept(self._embedded(lacking)) if lacking else {})
+
+    def stored(self, chunk_ids: Sequence[str]) -> dict[str, Vector]:
+        """Return those vectors of the configured model that SQL holds, by chunk id."""
+        model, dimension = self._stores.embedding_identity
+        with self._database.read() as unit:
+            ids, matrix = unit.embeddings.matrix(model, ids=chunk_ids, with_sources=True)
+        # A model that changed its dimension under the same name: what it made before is of no use.
+        return dict(zip(ids, matrix, strict=True)) if matrix.shape[1] == dimension else {}
+
+    def _embedded(self, chunks: Sequence[StoryMemoryChunk]) -> dict[str, tuple[str, Vector]]:
+        texts = [text for text in dict.fromkeys(chunk.content for chunk in chunks) if text not in self._by_text]
+        vectors = self._stores.embeddings.embed_documents(texts)
+        if len(self._by_text) > TEXTS_REMEMBERED:
+            self._by_text = {
+                chunk.content: self._by_text[chunk.content] for chunk in chunks if chunk.content in self._by_text
+            }
+        self.embedded += len(texts)
+        self._by_text |= {text: np.asarray(vector, np.float32) for text, vector in zip(texts, vectors, strict=True)}
+        return {chunk.chunk_id: (chunk.content, self._by_text[chunk.content]) for chunk in chunks}
+
+    def _kept(self, embedded: Mapping[str, tuple[str, Vector]]) -> dict[str, Vector]:
+        with self._database.write() as unit:
+            current = unit.memories.by_ids(list(embedded), with_sources=True)
+            fitting = {
+                chunk.chunk_id: embedded[chunk.chunk_id][1]
+                for chunk in current
+                if chunk.content == embedded[chunk.chunk_id][0]
+            }
+            unit.embeddings.put(self._stores.embedding_identity.model_name, fitting)
+        return fitting
 
 
 class IndexingResult(BaseModel):
@@ -316,4 +386,100 @@ def _issue(error: Exception) -> ReportIssue:
     kind = "timeout" if isinstance(error, DeadlineExceededError) else "unavailable"
     return ReportIssue.model_validate(
         {"stage": INDEX_STAGE, "kind": kind, "message": f"the vector index does not follow: {error}"}
+    )
+
+
+MAX_KEPT_PER_MEMORY = 3
+SPARE_VECTORS = 2_000
+"""Below this an index is never built again for its size: it costs 2 to 4 MB."""
+
+_UPKEEP_FAILURES = (StoreError, ConfigurationError, DeadlineExceededError)
+
+
+def verify_after_crash(stores: MemoryStores, project_id: str, result: IndexingResult) -> IndexingResult:
+    """Verify an embedded index whose process was killed at work, and rebuild it when it is not sound.
+
+    Chroma keeps its vectors in several files that are not written at one stroke, so that a kill may cost some of
+    them without a word. A reader cannot tell; the next writer looks, once.
+    """
+    if not _has_followed(result) or not stores.vectors(project_id).in_doubt:
+        return result
+    try:
+        verification = verify_index(stores, project_id)
+        if not verification.is_sound:
+            logger.warning("project %r: the vector index was interrupted (%s); rebuilding it", project_id, verification)
+            reindex(stores, project_id)
+    except _UPKEEP_FAILURES as error:
+        logger.warning("project %r: the interrupted vector index was not verified: %s", project_id, error)
+        return result.with_issue(
+            f"the vector index was interrupted and could not be proven sound: {error}; run `novelgen doctor --repair`"
+        )
+    return result
+
+
+def rebuild_if_bloated(stores: MemoryStores, project_id: str, result: IndexingResult) -> IndexingResult:
+    """Rebuild an embedded index when it keeps far more vectors than it must hold: it never frees their place.
+
+    Measured: every 150 edits of scenes with 6 vectors each left 1 MB behind, without end. A rebuild takes about a
+    second per 600 memories and embeds nothing; readers have the old index meanwhile. An index on a Chroma server is
+    left to the operator: what other programs store there during a rebuild would be missing from the new one, and the
+    server keeps the files of the old one.
+    """
+    if not _has_followed(result) or stores.vectors(project_id).is_written_to:
+        return result
+    excess = _excess(stores, project_id)
+    if excess is None:
+        return result
+    if isinstance(stores.vectors(project_id).location, ChromaServer):
+        return result.with_issue(
+            f"{excess} and is not built anew by itself, since other programs may write to the Chroma server: run "
+            f"`novelgen reindex {project_id}` while nothing else stores scenes"
+        )
+    logger.info("project %r: %s; rebuilding it", project_id, excess)
+    try:
+        reindex(stores, project_id)
+    except _UPKEEP_FAILURES as error:
+        logger.warning("project %r: the vector index was not made smaller: %s", project_id, error)
+        return result.with_issue(f"{excess} and was not made smaller: {error}")
+    return result
+
+
+def _has_followed(result: IndexingResult) -> bool:
+    return not result.waiting and bool(result.indexed or result.removed)
+
+
+def _excess(stores: MemoryStores, project_id: str) -> str | None:
+    """Say how many vectors an index keeps where they are far too many; None where they are not."""
+    index = stores.vectors(project_id)
+    # The files of a server are not ours to see: what was removed there is counted in SQL.
+    is_counted = isinstance(index.location, ChromaServer)
+    with stores.database(project_id).read() as unit:
+        kept = unit.projects.require().index_removals if is_counted else kept_vectors(index.location, index.dimension)
+        if kept <= SPARE_VECTORS:
+            return None
+        # Those that consolidated memories stand for are held as well, though no read sees them.
+        memories = len(unit.memories.index_ids())
+    kept += memories if is_counted else 0
+    if kept <= SPARE_VECTORS + MAX_KEPT_PER_MEMORY * memories:
+        return None
+    return f"the vector index keeps {kept} vectors for {memories} memories"
+
+
+def stored_otherwise(stores: MemoryStores, project_id: str) -> int:
+    """Count the memories that are embedded, or not, against `memory.ingest`: an unchanged scene keeps what it has."""
+    choice = _embedding_choice(stores.settings.memory.ingest)
+    with stores.database(project_id).read() as unit:
+        return len(unit.embedding_choices.otherwise(choice))
+
+
+def apply_embedding_settings(stores: MemoryStores, project_id: str) -> int:
+    """Let `memory.ingest` hold for all stored scenes; the index follows at its next turn."""
+    choice = _embedding_choice(stores.settings.memory.ingest)
+    with stores.database(project_id).write() as unit:
+        return unit.embedding_choices.apply(choice)
+
+
+def _embedding_choice(settings: IngestSettings) -> EmbeddingChoice:
+    return EmbeddingChoice(
+        passages=settings.embed_passages, key_events=settings.embed_key_events, key_event_tag=KEY_EVENT_TAG
     )

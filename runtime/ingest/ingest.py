@@ -23,10 +23,15 @@ from novelgen.models.user_file import StoryPart
 from novelgen.reading.knowledge_reading import with_reading_of
 from runtime.files.bench_folder import load_book
 from runtime.ingest.consolidation import consolidate_beyond_setting
-from runtime.ingest.embeddings import Progress
 from runtime.ingest.entities import store_entities
-from runtime.ingest.index_upkeep import rebuild_if_bloated, verify_after_crash
-from runtime.ingest.indexing import INDEX_STAGE, IndexingResult, drain_outbox
+from runtime.ingest.indexing import (
+    INDEX_STAGE,
+    IndexingResult,
+    Progress,
+    drain_outbox,
+    rebuild_if_bloated,
+    verify_after_crash,
+)
 from runtime.ingest.scene_input import SceneInput, SceneSurroundings, scenes_of_book
 from runtime.ingest.scene_writes import read_surroundings, record_origin_of, replace_scene, same_record
 from runtime.storage.database import ProjectDatabase
@@ -151,15 +156,7 @@ def _taken_in(stores: MemoryStores, database: ProjectDatabase, project_id: str, 
         if not unit.projects.require().language:
             unit.projects.update(language=story_language(scene.text))
         surroundings = read_surroundings(unit, at)
-        written = replace_scene(
-            unit,
-            scene,
-            surroundings,
-            project_id=project_id,
-            stored=stored,
-            settings=stores.settings.memory.ingest,
-            created_at=stores.clock(),
-        )
+        written = replace_scene(unit, scene, surroundings, project_id=project_id, stored=stored, stores=stores)
         issues = [*issues, *_unknown_entities(scene, surroundings), *_unknown_memories(unit, scene)]
     outcome: Outcome = "added" if written.is_new else "replaced"
     return _result(given, outcome, written.scene_id, written=written, issues=issues)

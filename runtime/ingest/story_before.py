@@ -1,4 +1,4 @@
-"""What the story knows on entering a scene that a model is to read."""
+"""What a model is given of a scene that it is to read, and of the story before it."""
 
 from __future__ import annotations
 
@@ -6,16 +6,65 @@ from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from typing import Any
 
+from novelgen.language.language import StoryLanguage, story_language
+from novelgen.language.matching import NameFinder
+from novelgen.language.sentences import split_sentences
 from novelgen.memory.outline import OutlineScene
 from novelgen.models.entity import Entity, revealed_identity
 from novelgen.models.memory import StoryMemoryChunk
 from novelgen.models.position import Place, StoryPosition
+from novelgen.models.record import SceneRecord
 from novelgen.models.state import EntityStateSnapshot
-from novelgen.reading.request import EntitySighting, KnownMemory, SceneBefore
-from runtime.storage.records import MemoryFilter, StoredScene
+from novelgen.reading.chapter_reading import ChapterEntity, ChapterMemory, ChapterRequest, ChapterScene
+from novelgen.reading.knowledge_reading import SceneKnowledgeRequest, earlier_memories, judged_memories, scene_cast
+from novelgen.reading.request import EntitySighting, KnownMemory, SceneBefore, SceneRecordRequest, in_shown_ids
+from runtime.ingest.scene_writes import memories_still_true, read_surroundings
+from runtime.storage.records import StoredScene
 from runtime.storage.unit import UnitOfWork
 
 LAST_SCENES = 3
+
+
+def record_request(unit: UnitOfWork, scene: StoredScene, *, max_bullets: int) -> SceneRecordRequest:
+    """Return what a model is given to make a scene's record of: the scene and what the story knows on entering it."""
+    request = SceneRecordRequest(
+        project_id=scene.project_id,
+        chapter_index=scene.chapter_index,
+        scene_index=scene.scene_index,
+        title=scene.title,
+        text=scene.text or "",
+        language=known_language(unit.projects.require().language),
+        present_ids=list(read_surroundings(unit, scene.position).recent_ids),
+        max_bullets=max_bullets,
+        **read_story_before(unit, scene),
+    )
+    return in_shown_ids(request)
+
+
+def knowledge_request(unit: UnitOfWork, scene: StoredScene) -> SceneKnowledgeRequest:
+    """Return what a model is given to say who knows what at the end of a scene that has a record."""
+    record = scene.record or SceneRecord(chapter_index=scene.chapter_index, scene_index=scene.scene_index)
+    text = scene.text or ""
+    after = StoryPosition(scene.chapter_index, scene.scene_index + 1)
+    cast = scene_cast(text, unit.entities.list_as_of(as_of=after), record)
+    return SceneKnowledgeRequest(
+        project_id=scene.project_id,
+        chapter_index=scene.chapter_index,
+        scene_index=scene.scene_index,
+        text=text,
+        language=known_language(unit.projects.require().language) or story_language(text),
+        cast=cast,
+        memories=judged_memories(record, cast),
+        earlier=earlier_memories(text, unit.knowledge_story(as_of=scene.position), cast),
+        stand_ins=unit.merges.survivors(),
+    )
+
+
+def known_language(language: str) -> StoryLanguage | None:
+    """Return the language of a project, or None where it is neither of the two."""
+    if language.casefold().startswith("zh"):
+        return "zh"
+    return "en" if language.casefold().startswith("en") else None
 
 
 def read_story_before(unit: UnitOfWork, scene: StoredScene) -> dict[str, Any]:
@@ -50,13 +99,6 @@ def _stand_ins(unit: UnitOfWork, position: StoryPosition) -> dict[str, str]:
         if (revealed := revealed_identity(one.entity)) and position.admits(revealed.chapter_index, revealed.scene_index)
     }
     return {**unit.merges.survivors(), **masks}
-
-
-def memories_still_true(unit: UnitOfWork, position: StoryPosition) -> list[StoryMemoryChunk]:
-    """Return the memories before a scene that none before it supersedes."""
-    found = unit.memories.list_matching(MemoryFilter(as_of=position, content_types=["memory"], unconsolidated=True))
-    over = {stored.chunk.supersedes for stored in found}
-    return [stored.chunk for stored in found if stored.chunk.source_id not in over]
 
 
 def _described(unit: UnitOfWork, scene: StoredScene) -> list[Entity]:
@@ -133,3 +175,77 @@ def _sightings(
         entity_id: EntitySighting(chapter_index=max(seen)[0], scene_index=max(seen)[1], scenes=len(seen))
         for entity_id, seen in places.items()
     }
+
+
+def chapter_request(unit: UnitOfWork, chapter_index: int) -> ChapterRequest:
+    """Return what a model is given at the end of a chapter: the scenes, who and what is known, what waits."""
+    after = StoryPosition(chapter_index + 1, 0)
+    everything = unit.scenes.list_as_of(as_of=after)
+    scenes = [unit.scenes.require(scene.position) for scene in everything if scene.chapter_index == chapter_index]
+    descriptions = {one.entity.entity_id: one.entity.description for one in unit.entities.list_all()}
+    seen = _seen(everything)
+    return ChapterRequest(
+        chapter_index=chapter_index,
+        language=story_language("\n".join(scene.text or "" for scene in scenes)),
+        scenes=[
+            ChapterScene(
+                chapter_index=scene.chapter_index,
+                scene_index=scene.scene_index,
+                text=scene.text or "",
+                summary=scene.record.summary if scene.record else [],
+            )
+            for scene in scenes
+        ],
+        entities=[
+            _listed(entity, descriptions.get(entity.entity_id, ""), seen[entity.entity_id], scenes)
+            for entity in unit.entities.list_as_of(as_of=after)
+        ],
+        threads=unit.threads.list_as_of(as_of=after),
+        memories=[
+            ChapterMemory(
+                memory_id=memory.memory_id,
+                chapter_index=scene.chapter_index,
+                scene_index=scene.scene_index,
+                says=memory.short or memory.content,
+                importance=memory.importance,
+                evidence=memory.evidence or "",
+            )
+            for scene in scenes
+            for memory in (scene.record.memories if scene.record else ())
+        ],
+    )
+
+
+def _seen(scenes: Sequence[StoredScene]) -> dict[str, set[Place]]:
+    """Return for each entity the scenes in which it is on stage, or in which a memory speaks of it."""
+    seen: dict[str, set[Place]] = defaultdict(set)
+    for scene in scenes:
+        told = [each for memory in (scene.record.memories if scene.record else ()) for each in memory.entities]
+        for entity_id in (*scene.participants, scene.location_id, *told):
+            if entity_id is not None:
+                seen[entity_id].add((scene.chapter_index, scene.scene_index))
+    return seen
+
+
+def _listed(entity: Entity, description: str, seen: set[Place], scenes: Sequence[StoredScene]) -> ChapterEntity:
+    first = (entity.first_chapter, entity.first_scene)
+    places = seen | ({(first[0], first[1])} if first[0] is not None and first[1] is not None else set())
+    is_new = entity.first_chapter == scenes[0].chapter_index
+    return ChapterEntity(
+        entity=entity,
+        description=description,
+        is_new=is_new,
+        seen=sorted(places),
+        first_quote=_first_sentence(entity, scenes) if is_new else "",
+    )
+
+
+def _first_sentence(entity: Entity, scenes: Sequence[StoredScene]) -> str:
+    finder = NameFinder(entity.names())
+    for scene in scenes:
+        text = scene.text or ""
+        match = next(iter(finder.find(text)), None)
+        if match is not None:
+            spans = (span for span in split_sentences(text) if span.end > match.start)
+            return next((text[span.start : span.end].strip() for span in spans), "")
+    return ""

@@ -79,9 +79,7 @@ def restore_scene(stores: MemoryStores, unit: UnitOfWork, change: Change) -> Non
         raise UserInputError("the scene of this change is gone; nothing can be taken back in it")
     # Facts of the author may have come and gone since; what the scene itself says decides.
     require_as_left(change, scene_image(unit, scene), but_for=("spans",))
-    replace_stored_scene(
-        unit, changed_scene(scene, change.before), settings=stores.settings.memory.ingest, created_at=stores.clock()
-    )
+    replace_stored_scene(unit, changed_scene(scene, change.before), stores=stores)
     if "spans" in change.before:
         unit.scenes.restore_spans(scene.scene_id, change.before["spans"])
 

@@ -9,7 +9,7 @@ from typing import Any
 from langchain_core.language_models import BaseChatModel
 from pydantic import BaseModel, Field, ValidationError
 
-from novelgen.chains.consolidation_chain import ConsolidationChain, ConsolidationRequest
+from novelgen.chains.question_chains import ConsolidationChain, ConsolidationRequest
 from novelgen.characters.consolidation import MemoryGroup, consolidated_memory, consolidation_groups
 from novelgen.characters.events import derived_short, detected_tier, require_slot
 from novelgen.characters.memory import CharacterChange, CharacterMemory

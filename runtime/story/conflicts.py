@@ -200,7 +200,7 @@ def _does_not_act(stores: MemoryStores, unit: UnitOfWork, project_id: str, confl
         )
     record = _without_acts(scene.record, character)
     corrected = scene.model_copy(update={"record": record, "record_origin": "author"})
-    replace_stored_scene(unit, corrected, settings=stores.settings.memory.ingest, created_at=stores.clock())
+    replace_stored_scene(unit, corrected, stores=stores)
     return (
         f"{character} is out of scene {place}, which now has your record; memories that tell of {character} there "
         f"stay, see `novelgen record show {project_id} {place}`"

@@ -339,18 +339,17 @@ class StoryEntities(StoryBase):
 
 
 def _undone(stores: MemoryStores, unit: UnitOfWork, kept: Change) -> Change:
-    made: dict[str, Any] = {"settings": stores.settings.memory.ingest, "created_at": stores.clock()}
     if kept.subject == "scene":
         restore_scene(stores, unit, kept)
         return unit.journal.mark_undone(kept.change_id)
     if kept.subject == "entity" and kept.kind in ("confirm", "name"):
         change, names = unit.journal.withdraw_names(kept.change_id)
-        withdraw_names_in(unit, change.entity_id, names, is_whole=kept.kind == "confirm", **made)
+        withdraw_names_in(unit, change.entity_id, names, is_whole=kept.kind == "confirm", stores=stores)
         return change
     undone = unit.journal.undo(kept.change_id)
     back = unit.entities.get(kept.entity_id) if kept.subject == "entity" and kept.kind == "delete" else None
     if back is not None:
-        rescan_since_in(unit, back.entity.names(), since=kept.created_at, **made)
+        rescan_since_in(unit, back.entity.names(), since=kept.created_at, stores=stores)
     return undone
 
 
@@ -382,9 +381,7 @@ def _store(
     stores: MemoryStores, unit: UnitOfWork, project_id: str, entity: Entity, *, origin: EntityOrigin = "author"
 ) -> bool:
     """Store what an author or a planner said of an entity; tell whether stored scenes name it."""
-    result = store_entities_in(
-        unit, project_id, [entity], origin=origin, settings=stores.settings.memory.ingest, created_at=stores.clock()
-    )
+    result = store_entities_in(unit, project_id, [entity], origin=origin, stores=stores)
     return bool(result.rescanned)
 
 

@@ -1,4 +1,4 @@
-"""Letting a chat model read the scenes that have no record."""
+"""What a chat model makes of stored scenes: records, who knows what, consolidated memories."""
 
 from __future__ import annotations
 
@@ -8,26 +8,21 @@ from typing import Any
 from langchain_core.language_models import BaseChatModel
 from pydantic import BaseModel, Field
 
-from novelgen.chains.scene_knowledge_chain import SceneKnowledgeChain
-from novelgen.chains.scene_record_chain import SceneRecordSettings
 from novelgen.errors import ConfigurationError
 from novelgen.model_calls.usage import TokenPrices
 from novelgen.models.position import StoryPosition
-from runtime.index.chat_models import UnavailableChatModel, build_chat_model
+from runtime.index.chat_models import build_chat_model
 from runtime.ingest.chapter_pass import ChapterPass, reconcile_chapters
-from runtime.ingest.extraction import ExtractionChoice, ExtractionReport, extract_scenes
-from runtime.ingest.extraction_estimate import (
-    NOTHING_ASKED,
-    ExtractionEstimate,
-    estimate_extraction,
-    estimate_knowledge,
-)
+from runtime.ingest.consolidation import DEFAULT_LIMIT, ConsolidationReport, consolidate_project, undo_consolidation
+from runtime.ingest.extraction import ExtractionReport, estimate_extraction, extract_scenes
 from runtime.ingest.indexing import IndexingResult, drain_outbox
-from runtime.ingest.knowledge_pass import KnowledgeChoice, KnowledgeReport, read_knowledge
+from runtime.ingest.knowledge_pass import KnowledgeReport, estimate_knowledge, read_knowledge
+from runtime.ingest.scene_passes import ExtractionEstimate, SceneChoice
 from runtime.settings import NovelgenSettings
+from runtime.storage.consolidations import StoredConsolidation
 from runtime.stores import MemoryStores
 from runtime.story.async_twins import async_twin
-from runtime.story.base import Progress, required_position
+from runtime.story.base import Count, Name, Progress, StoryBase, required_position
 from runtime.story.story_difference import StoryDifferences
 
 
@@ -71,13 +66,7 @@ class StoryExtraction(StoryDifferences):
             self._stores,
             self.project_id,
             build_extraction_model(self._stores.settings, model),
-            choice=ExtractionChoice(
-                scenes=tuple(required_position(each) for each in scenes),
-                chapter_index=chapter_index,
-                retry_failed=retry_failed,
-                again=again,
-            ),
-            settings=_chain_settings(self._stores),
+            choice=_choice(scenes, chapter_index=chapter_index, retry_failed=retry_failed, again=again),
             workers=workers or self._stores.settings.memory.summarization.workers,
             reconcile=self._stores.settings.memory.summarization.reconcile_chapters,
             prices=_prices(self._stores, prices),
@@ -103,7 +92,6 @@ class StoryExtraction(StoryDifferences):
             self.project_id,
             model=build_extraction_model(self._stores.settings, model),
             chapters=None if chapter_index is None else [chapter_index],
-            timeout_s=self._stores.settings.memory.summarization.timeout_s,
             again=again,
             progress=progress,
         )
@@ -122,13 +110,7 @@ class StoryExtraction(StoryDifferences):
         return estimate_extraction(
             self._stores,
             self.project_id,
-            choice=ExtractionChoice(
-                scenes=tuple(required_position(each) for each in scenes),
-                chapter_index=chapter_index,
-                retry_failed=retry_failed,
-                again=again,
-            ),
-            settings=_chain_settings(self._stores),
+            choice=_choice(scenes, chapter_index=chapter_index, retry_failed=retry_failed, again=again),
             reconcile=self._stores.settings.memory.summarization.reconcile_chapters,
             prices=_prices(self._stores, prices),
         )
@@ -148,10 +130,8 @@ class StoryExtraction(StoryDifferences):
         return read_knowledge(
             self._stores,
             self.project_id,
-            _knowledge_chain(self._stores, build_extraction_model(self._stores.settings, model)),
-            choice=KnowledgeChoice(
-                scenes=tuple(required_position(each) for each in scenes), chapter_index=chapter_index, again=again
-            ),
+            build_extraction_model(self._stores.settings, model),
+            choice=_choice(scenes, chapter_index=chapter_index, again=again),
             workers=workers or self._stores.settings.memory.summarization.workers,
             prices=_prices(self._stores, prices),
             progress=progress,
@@ -169,10 +149,7 @@ class StoryExtraction(StoryDifferences):
         return estimate_knowledge(
             self._stores,
             self.project_id,
-            _knowledge_chain(self._stores, UnavailableChatModel(reason=NOTHING_ASKED)),
-            choice=KnowledgeChoice(
-                scenes=tuple(required_position(each) for each in scenes), chapter_index=chapter_index, again=again
-            ),
+            choice=_choice(scenes, chapter_index=chapter_index, again=again),
             prices=_prices(self._stores, prices),
         )
 
@@ -190,28 +167,13 @@ class ReconciliationReport(BaseModel):
     indexing: IndexingResult = Field(default_factory=IndexingResult)
 
 
-def _knowledge_chain(stores: MemoryStores, model: BaseChatModel) -> SceneKnowledgeChain:
-    summarization = stores.settings.memory.summarization
-    return SceneKnowledgeChain(
-        model,
-        timeout_s=summarization.timeout_s,
-        window_characters=summarization.window_characters,
-        earlier_tokens=summarization.prompt_list_tokens,
-    )
+def _choice(scenes: Sequence[StoryPosition | tuple[int, int]], **chosen: Any) -> SceneChoice:
+    return SceneChoice(scenes=tuple(required_position(each) for each in scenes), **chosen)
 
 
 def is_extraction_model_set(settings: NovelgenSettings) -> bool:
     """Tell whether the settings name a model that reads scenes."""
     return bool(settings.memory.summarization.model or settings.model)
-
-
-def _chain_settings(stores: MemoryStores) -> SceneRecordSettings:
-    summarization = stores.settings.memory.summarization
-    return SceneRecordSettings(
-        timeout_s=summarization.timeout_s,
-        window_characters=summarization.window_characters,
-        prompt_list_tokens=summarization.prompt_list_tokens,
-    )
 
 
 def _prices(stores: MemoryStores, told: TokenPrices | None) -> TokenPrices:
@@ -241,3 +203,56 @@ def build_extraction_model(settings: NovelgenSettings, model: str | BaseChatMode
             "provider:model such as openai:gpt-4.1-mini"
         )
     return built
+
+
+class StoryConsolidation(StoryBase):
+    """Consolidated memories: letting one stand for several small ones, listing them, and taking them back."""
+
+    def consolidate_memories(
+        self,
+        *,
+        limit: Count | None = None,
+        with_model: bool = True,
+        dry_run: bool = False,
+        progress: Callable[[int, int], Any] | None = None,
+    ) -> ConsolidationReport:
+        """Let one memory stand for several small ones where an entity has more than a limit.
+
+        Args:
+            limit: Most memories per entity; None takes that of the settings, else a default.
+            with_model: Whether the model of the settings writes them, where one is set.
+            dry_run: Only tell what would be consolidated.
+            progress: Called after each group with those done and all.
+
+        Raises:
+            UnknownProjectError: When no such project is stored.
+            ConfigurationError: When the settings name a model that cannot be built.
+        """
+        settings = self._stores.settings
+        memory = settings.memory
+        is_models = with_model and not dry_run and is_extraction_model_set(settings)
+        return consolidate_project(
+            self._stores,
+            self.project_id,
+            limit=limit or memory.consolidation.max_memories_per_entity or DEFAULT_LIMIT,
+            model=build_extraction_model(settings) if is_models else None,
+            dry_run=dry_run,
+            progress=progress,
+        )
+
+    def list_consolidations(self) -> list[StoredConsolidation]:
+        """Return the consolidated memories with their sources, in story order."""
+        with self._stores.database(self.project_id).read() as unit:
+            return unit.consolidations.list_all()
+
+    def undo_consolidations(self, *, chunk_id: Name | None = None) -> list[str]:
+        """Take one consolidated memory back, or with None all; return the ids of those that are gone.
+
+        Args:
+            chunk_id: Only this one; None takes all back.
+        """
+        return undo_consolidation(self._stores, self.project_id, chunk_id)
+
+    aconsolidate_memories = async_twin(consolidate_memories)
+    alist_consolidations = async_twin(list_consolidations)
+    aundo_consolidations = async_twin(undo_consolidations)

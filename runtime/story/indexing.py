@@ -7,9 +7,15 @@ from typing import Any
 
 from pydantic import BaseModel
 
-from runtime.ingest.embeddings import apply_embedding_settings
-from runtime.ingest.index_upkeep import rebuild_if_bloated, verify_after_crash
-from runtime.ingest.indexing import IndexingResult, drain_outbox, reindex, verify_index
+from runtime.ingest.indexing import (
+    IndexingResult,
+    apply_embedding_settings,
+    drain_outbox,
+    rebuild_if_bloated,
+    reindex,
+    verify_after_crash,
+    verify_index,
+)
 from runtime.story.async_twins import async_twin
 from runtime.story.base import Progress, StoryBase
 

@@ -30,10 +30,8 @@ from runtime.files.project_files import (
     record_files,
 )
 from runtime.ingest.consolidation import consolidate_beyond_setting
-from runtime.ingest.embeddings import stored_otherwise
 from runtime.ingest.entities import store_entities
-from runtime.ingest.index_upkeep import rebuild_if_bloated
-from runtime.ingest.indexing import IndexingResult, drain_outbox
+from runtime.ingest.indexing import IndexingResult, drain_outbox, rebuild_if_bloated, stored_otherwise
 from runtime.ingest.ingest import (
     VOLUMES,
     IngestResult,

@@ -176,6 +176,4 @@ def _aliases(candidate: NameCandidate, names: list[str]) -> list[EntityAlias]:
 
 
 def _store(stores: MemoryStores, unit: UnitOfWork, project_id: str, entity: Entity, *, origin: EntityOrigin) -> None:
-    store_entities_in(
-        unit, project_id, [entity], origin=origin, settings=stores.settings.memory.ingest, created_at=stores.clock()
-    )
+    store_entities_in(unit, project_id, [entity], origin=origin, stores=stores)

@@ -181,9 +181,7 @@ def _changed(
     before = scene_image(unit, scene)
     if all(before[name] == value for name, value in fields.items()):
         return SceneEdit(position=str(scene.position))
-    written = replace_stored_scene(
-        unit, changed_scene(scene, fields), settings=stores.settings.memory.ingest, created_at=stores.clock()
-    )
+    written = replace_stored_scene(unit, changed_scene(scene, fields), stores=stores)
     after = scene_image(unit, unit.scenes.require(scene.position))
     change = unit.journal.keep_fields("scene", kind, scene.scene_id, before, after)
     return SceneEdit(

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any, Literal
 
 from pydantic import BaseModel, Field
@@ -16,7 +15,7 @@ from novelgen.models.entity import Entity
 from novelgen.models.knowledge import ALL_LIVED, READER, KnowledgeKind, KnowledgeSource
 from novelgen.models.memory import DISTILLED_TYPES, StoryMemoryChunk
 from novelgen.models.position import END_OF_STORY, StoryPosition
-from novelgen.models.record import RecordedLearning, RecordedMemory, SceneRecord
+from novelgen.models.record import RecordedMemory, SceneRecord
 from novelgen.models.state import StateChange
 from runtime.storage.records import EntityOrigin, ExtractionStatus, MemoryStatus, SceneState, StoredScene
 from runtime.storage.unit import UnitOfWork
@@ -154,30 +153,24 @@ class StorySceneReading(StoryBase):
 _NOTHING_COUNTED = {"facts": 0, "unverified": 0}
 
 
-@dataclass(frozen=True)
 class _Teller:
     """Tells what a scene established, within a transaction."""
 
-    unit: UnitOfWork
-    scene: StoredScene
-    cut: StoryPosition
-    names: Mapping[str, str]
-
-    @property
-    def place(self) -> tuple[int, int]:
-        return self.scene.chapter_index, self.scene.scene_index
-
-    @property
-    def made_by(self) -> FactMaker:
-        return _MAKERS.get(self.scene.record_origin, "record")
-
-    @property
-    def record(self) -> SceneRecord:
-        empty = SceneRecord(chapter_index=self.scene.chapter_index, scene_index=self.scene.scene_index)
-        return self.scene.record or empty
+    def __init__(self, unit: UnitOfWork, scene: StoredScene, cut: StoryPosition, names: Mapping[str, str]) -> None:
+        self.unit = unit
+        self.scene = scene
+        self.cut = cut
+        self.names = names
+        self.place = (scene.chapter_index, scene.scene_index)
+        self.made_by = _MAKERS.get(scene.record_origin, "record")
+        self.record = scene.record or SceneRecord(chapter_index=scene.chapter_index, scene_index=scene.scene_index)
+        self.finder = QuoteFinder(scene.text or "")
 
     def name(self, entity_id: str) -> str:
         return self.names.get(entity_id, entity_id)
+
+    def fact(self, kind: FactKind, source_id: str, text: str, **fields: Any) -> EstablishedFact:
+        return EstablishedFact(kind=kind, source_id=source_id, text=text, **{"made_by": self.made_by, **fields})
 
     def memories(self, statuses: Sequence[MemoryStatus] = ("active",)) -> list[EstablishedFact]:
         recorded = {each.memory_id: each for each in self.record.memories}
@@ -193,10 +186,10 @@ class _Teller:
     def _memory(
         self, chunk: StoryMemoryChunk, status: MemoryStatus, recorded: RecordedMemory | None
     ) -> EstablishedFact:
-        return EstablishedFact(
-            kind="memory",
-            source_id=chunk.source_id or chunk.chunk_id,
-            text=chunk.content,
+        return self.fact(
+            "memory",
+            chunk.source_id or chunk.chunk_id,
+            chunk.content,
             span=chunk.source_span,
             is_verified=chunk.verified,
             importance=chunk.importance,
@@ -235,27 +228,20 @@ class _Teller:
     def _state(self, change: StateChange, earlier: StateChange | None, labels: Labels) -> EstablishedFact:
         value = _value(change, self.names, labels)
         was = "" if earlier is None else _value(earlier, self.names, labels)
-        return EstablishedFact(
-            kind="state",
-            source_id=f"{change.entity_id}.{change.attribute}",
+        return self.fact(
+            "state",
+            f"{change.entity_id}.{change.attribute}",
+            f"{labels.attribute(change.attribute)}{labels.colon}{value}",
             about=self.name(change.entity_id),
-            text=f"{labels.attribute(change.attribute)}{labels.colon}{value}",
             value=_lines(change.value, self.names, labels),
             was=was if was not in (value, _NO_VALUE) else "",
             span=change.source_span,
             is_verified=change.verified,
-            made_by=self.made_by,
         )
 
     def newcomers(self, entities: Sequence[Entity]) -> list[EstablishedFact]:
         return [
-            EstablishedFact(
-                kind="newcomer",
-                source_id=each.entity_id,
-                about=each.name,
-                text=each.role or each.description,
-                made_by=self.made_by,
-            )
+            self.fact("newcomer", each.entity_id, each.role or each.description, about=each.name)
             for each in entities
             if (each.first_chapter, each.first_scene) == self.place
         ]
@@ -275,67 +261,49 @@ class _Teller:
             *(("thread_ended", each.id, each.resolution_summary) for each in record.open_loops_resolved),
         ]
         return [
-            EstablishedFact(
-                kind=kind,
-                source_id=thread_id,
-                about="" if kind == "thread_planted" else known.get(thread_id, ""),
-                text=text,
-                made_by=self.made_by,
-            )
+            self.fact(kind, thread_id, text, about="" if kind == "thread_planted" else known.get(thread_id, ""))
             for kind, thread_id, text in told
         ]
 
     def relationships(self) -> list[EstablishedFact]:
         return [
-            EstablishedFact(
-                kind="relationship",
-                source_id=f"{each.character_a}-{each.character_b}",
+            self.fact(
+                "relationship",
+                f"{each.character_a}-{each.character_b}",
+                each.event or each.relationship_type or each.status,
                 about=f"{self.name(each.character_a)} – {self.name(each.character_b)}",
-                text=each.event or each.relationship_type or each.status,
-                made_by=self.made_by,
             )
             for each in self.record.relationship_changes
         ]
 
     def learnt(self) -> list[EstablishedFact]:
-        finder = QuoteFinder(self.scene.text or "")
         ids = {name for each in self.record.learned for name in each.memory_ids}
         contents = self._contents(ids - {ALL_LIVED})
-        return [self._learnt(number, each, contents, finder) for number, each in enumerate(self.record.learned)]
-
-    def _learnt(
-        self, number: int, told: RecordedLearning, contents: Mapping[str, str], finder: QuoteFinder
-    ) -> EstablishedFact:
-        found = finder.find(told.evidence)
-        return EstablishedFact(
-            kind="learnt",
-            source_id=str(number),
-            about="" if told.character_id == READER else self.name(told.character_id),
-            text=" · ".join(contents[each] for each in told.memory_ids if each in contents),
-            span=found and (found.start, found.end),
-            is_verified=found is not None or not told.evidence,
-            learnt_as=told.kind,
-            learnt_how=told.how,
-            learnt_from=self.name(told.from_id or ""),
-            made_by=self.made_by,
-        )
+        facts = []
+        for number, told in enumerate(self.record.learned):
+            found = self.finder.find(told.evidence)
+            fact = self.fact(
+                "learnt",
+                str(number),
+                " · ".join(contents[each] for each in told.memory_ids if each in contents),
+                about="" if told.character_id == READER else self.name(told.character_id),
+                span=found and (found.start, found.end),
+                is_verified=found is not None or not told.evidence,
+                learnt_as=told.kind,
+                learnt_how=told.how,
+                learnt_from=self.name(told.from_id or ""),
+            )
+            facts.append(fact)
+        return facts
 
     def repeated(self) -> list[EstablishedFact]:
-        finder = QuoteFinder(self.scene.text or "")
         contents = self._contents({each.memory_id for each in self.record.memories_repeated})
         facts = []
         for number, each in enumerate(self.record.memories_repeated):
             if each.memory_id in contents:
-                found = finder.find(each.evidence)
-                facts.append(
-                    EstablishedFact(
-                        kind="repeated",
-                        source_id=str(number),
-                        text=contents[each.memory_id],
-                        span=found and (found.start, found.end),
-                        made_by=self.made_by,
-                    )
-                )
+                found = self.finder.find(each.evidence)
+                span = found and (found.start, found.end)
+                facts.append(self.fact("repeated", str(number), contents[each.memory_id], span=span))
         return facts
 
     def _contents(self, source_ids: set[str]) -> dict[str, str]:

@@ -7,7 +7,7 @@ from typing import Literal
 from langchain_core.language_models import BaseChatModel
 from pydantic import BaseModel, Field
 
-from novelgen.chains.scene_summary_chain import SceneSummaryChain, SceneSummaryRequest
+from novelgen.chains.question_chains import SceneSummaryChain, SceneSummaryRequest
 from novelgen.errors import UserInputError
 from novelgen.language.extractive import bullets
 from novelgen.language.scrub import require_size, scrub_text
@@ -46,6 +46,6 @@ def summarize_scene(
         return by_rules
     chain = SceneSummaryChain(build_extraction_model(chosen, chat_model), timeout_s=summarization.timeout_s)
     answer = chain.invoke(SceneSummaryRequest(text=scene, max_bullets=most))
-    if answer.issue is not None:
-        return by_rules.model_copy(update={"issues": [answer.issue]})
+    if answer.issues:
+        return by_rules.model_copy(update={"issues": answer.issues})
     return SceneSummary(bullets=answer.bullets, made_by="model")

@@ -46,14 +46,13 @@ from runtime.story.base import Place, position_of
 from runtime.story.character import Character
 from runtime.story.character_news import StoryCharacterNews
 from runtime.story.conflicts import StoryConflicts
-from runtime.story.consolidation import StoryConsolidation
 from runtime.story.contexts import ContextBuilder, ContextOptions, StoryContexts
 from runtime.story.continuity import StoryContinuity
 from runtime.story.deletion import StoryDeletion
 from runtime.story.diagnosis import StoryDiagnosis
 from runtime.story.dispositions import StoryDispositions
 from runtime.story.draft_batches import StoryDraftBatches
-from runtime.story.extraction import StoryExtraction, is_extraction_model_set
+from runtime.story.extraction import StoryConsolidation, StoryExtraction, is_extraction_model_set
 from runtime.story.ingest import StoryIngest, read_given
 from runtime.story.keyed_notes import StoryKeyedNotes
 from runtime.story.knowledge import StoryKnowledge

@@ -8,7 +8,7 @@ from typing import Any, Literal
 from langchain_core.language_models import BaseChatModel
 from pydantic import BaseModel, Field
 
-from novelgen.chains.summary_chain import SummaryChain, SummaryRequest
+from novelgen.chains.question_chains import SummaryChain, SummaryRequest
 from novelgen.errors import UserInputError
 from novelgen.memory.outline import SummaryOrigin
 from novelgen.models.context import ReportIssue
@@ -136,9 +136,10 @@ class StorySummarizing(StoryBase):
             return
         answer = chain.invoke(SummaryRequest(events=events, names=names))
         place = f"{summary.level} {summary.number}"
-        if answer.issue is not None:
-            told = answer.issue.model_copy(update={"message": f"{place}: {answer.issue.message}"})
-            result.issues.append(told)
+        if not answer.text:
+            result.issues += [
+                issue.model_copy(update={"message": f"{place}: {issue.message}"}) for issue in answer.issues
+            ]
             return
         with self._stores.database(self.project_id).write() as unit:
             if unit.summaries.source_hash(*chapters) != before:

@@ -11,13 +11,13 @@ from pathlib import Path
 import pytest
 from langchain_openai import ChatOpenAI
 
-from novelgen.chains.scene_record_chain import SceneRecordSettings
 from novelgen.models.context import MemoryContextRequest
 from novelgen.models.position import StoryPosition
 from runtime.context_chain import build_context_chain
-from runtime.ingest.extraction import ExtractionChoice, extract_scenes
+from runtime.ingest.extraction import extract_scenes
 from runtime.ingest.ingest import ingest_scene
 from runtime.ingest.scene_input import SceneInput
+from runtime.ingest.scene_passes import SceneChoice
 from runtime.stores import MemoryStores
 from tests.faults.expectations import HANG_GUARD_S, require_same_entities
 from tests.faults.matrix import covers
@@ -125,11 +125,7 @@ def _extract(
     stores: MemoryStores, at: StoryPosition, stub: OpenAiStub, *, timeout_s: float, retry: bool = False
 ) -> str:
     report = extract_scenes(
-        stores,
-        PROJECT,
-        _model(stub),
-        choice=ExtractionChoice(chapter_index=at.chapter_index, retry_failed=retry),
-        settings=SceneRecordSettings(timeout_s=timeout_s),
+        stores, PROJECT, _model(stub), choice=SceneChoice(chapter_index=at.chapter_index, retry_failed=retry)
     )
     (scene,) = report.scenes
     assert (scene.outcome == "failed") == bool(scene.reason)

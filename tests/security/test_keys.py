@@ -16,8 +16,9 @@ from novelgen.errors import ConfigurationError, EmbeddingError
 from runtime.context_chain import build_context_chain
 from runtime.index.chat_models import build_chat_model
 from runtime.index.embeddings import build_embeddings
-from runtime.ingest.extraction import ExtractionChoice, extract_scenes
+from runtime.ingest.extraction import extract_scenes
 from runtime.ingest.indexing import reindex
+from runtime.ingest.scene_passes import SceneChoice
 from runtime.settings import load_settings
 from runtime.stores import MemoryStores
 from tests.support.demo_project import demo_request, settings_for
@@ -47,7 +48,7 @@ def test_a_failing_chat_model_tells_no_key(demo_folder: Path, caplog: pytest.Log
             context = build_context_chain(stores).invoke(demo_request("demo", 5, 4))
             model = build_chat_model(settings.model, base_url=settings.model_base_url, api_key=settings.model_api_key)
             assert model is not None
-            report = extract_scenes(stores, "demo", model, choice=ExtractionChoice(chapter_index=99))
+            report = extract_scenes(stores, "demo", model, choice=SceneChoice(chapter_index=99))
     told = [context.model_dump_json(), report.model_dump_json(), caplog.text, repr(settings), str(model), repr(model)]
     assert stub.calls
     assert context.report is not None

@@ -6,7 +6,7 @@ from typing import Annotated
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from novelgen.chains.scene_summary_chain import MAX_SCENE_CHARACTERS
+from novelgen.chains.question_chains import MAX_SCENE_CHARACTERS
 from novelgen.errors import UserInputError
 from novelgen.models.position import GREATEST_INDEX, StoryPosition
 

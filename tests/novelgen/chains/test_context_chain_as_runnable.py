@@ -11,7 +11,7 @@ import pytest
 from langchain_core.runnables import RunnableLambda
 
 from novelgen.chains.memory_context_chain import MemoryContextChain
-from novelgen.chains.tracing import retriever_summaries
+from novelgen.chains.stepwise_chain import retriever_summaries
 from novelgen.errors import DatabaseError, InvalidProjectIdError, VectorIndexError
 from novelgen.memory.search import Candidate, RetrieverHit, SearchResult
 from novelgen.models.context import MemoryContextRequest, ReportIssue, SceneMemoryContext

@@ -15,14 +15,17 @@ from novelgen.model_calls.prompting import read_prompt_file
 from novelgen.models.entity import Entity
 from novelgen.models.position import StoryPosition
 from novelgen.models.record import RecordedLearning, SceneRecord
-from novelgen.reading.knowledge_lists import (
+from novelgen.reading.knowledge_reading import (
     CastMember,
     EarlierMemory,
     JudgedMemory,
+    ModelSceneKnowledge,
+    SceneKnowledge,
     SceneKnowledgeRequest,
     earlier_memories,
+    with_knowledge,
+    without_learnings,
 )
-from novelgen.reading.knowledge_reading import ModelSceneKnowledge, SceneKnowledge, with_knowledge, without_learnings
 from tests.support.scripted_chat_model import ScriptedChatModel, answering
 
 TEXT = "Ada hid the silver key. 'I have it from Ben that the mill burnt,' she told Cora. Dan slept in the corner."
@@ -135,11 +138,26 @@ def test_a_part_that_fails_fails_the_scene() -> None:
     assert [issue.kind for issue in result.issues] == ["malformed"]
 
 
+@pytest.mark.parametrize(
+    ("answer", "reason"),
+    [
+        ({"memories": [{"id": "N1", "known_by": 7}]}, "does not fit the schema"),
+        ({"memories": []}, "does not say of any memory"),
+        ({"memories": [{"id": "N9", "known_by": ["C0"]}]}, "does not say of any memory"),
+        ({"memories": [{"id": "N1", "known_by": ["C77"]}]}, "no id in it is one of the cast"),
+    ],
+)
+def test_an_answer_that_will_not_do_is_asked_for_once_more(answer: dict[str, Any], reason: str) -> None:
+    """A second one counts; a second bad one fails and says why."""
+    assert said(answer, {"memories": [{"id": "N1", "known_by": ["C0"]}]}).status == "done"
+    assert reason in (said(answer, answer).reason or "")
+
+
 def test_what_has_no_room_is_reported() -> None:
     """Earlier memories beyond the budget stay out in whole lines, the likeliest are kept, and it is told."""
     earlier = [EarlierMemory(memory_id=f"E{at}", says=f"Fact {at} of the mill.", known_by=[]) for at in range(40)]
     model = answering(json.dumps({"memories": [{"id": "N1", "known_by": ["C0"]}]}))
-    result = SceneKnowledgeChain(model, earlier_tokens=100).invoke(request(earlier=earlier))
+    result = SceneKnowledgeChain(model, prompt_list_tokens=100).invoke(request(earlier=earlier))
     assert "Fact 0 of the mill." in model.prompts[0][1].text
     assert "Fact 39 of the mill." not in model.prompts[0][1].text
     assert "over_limit" in [issue.kind for issue in result.issues]

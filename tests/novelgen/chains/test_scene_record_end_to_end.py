@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from langchain_openai import ChatOpenAI
 
-from novelgen.chains.scene_record_chain import SceneRecordChain, SceneRecordSettings
+from novelgen.chains.scene_record_chain import SceneRecordChain
 from novelgen.reading.conclusion import has_facts
 from tests.novelgen.reading.keeper_scene import ENTITIES, TEXT, TEXT_ZH, request
 from tests.support.scripted_chat_model import ScriptedChatModel
@@ -22,7 +22,7 @@ pytestmark = [
 def test_a_scene_is_recorded_or_failed_aloud(chat_model: ChatOpenAI, text: str, way: str) -> None:
     """Whatever the model writes, a record holds facts and known ids only, and a failure says why."""
     model = chat_model if way == "json_schema" else ScriptedChatModel(answer=chat_model.invoke)
-    chain = SceneRecordChain(model, settings=SceneRecordSettings(timeout_s=DEADLINE_S))
+    chain = SceneRecordChain(model, timeout_s=DEADLINE_S)
     result = chain.invoke(request(text))
     assert 1 <= result.model_calls <= 6
     if result.record is None:
@@ -35,4 +35,3 @@ def test_a_scene_is_recorded_or_failed_aloud(chat_model: ChatOpenAI, text: str, 
     assert has_facts(record)
     assert {each for memory in record.memories for each in memory.entities} <= known
     assert {change.entity_id for change in record.state_changes} <= known
-    assert all(0 <= span.start < span.end <= len(text) for span in result.evidence.values())

@@ -9,8 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from novelgen.models.state import DELTA_BOUNDS, DIMENSION_RANGES, RelationshipDimension
+from novelgen.reading.change_reading import moved
 from novelgen.reading.model_record import ModelDimensionChange
-from novelgen.reading.relationship_reading import moved
 
 DIMENSIONS: tuple[RelationshipDimension, ...] = get_args(RelationshipDimension)
 

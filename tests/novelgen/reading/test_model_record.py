@@ -8,12 +8,11 @@ from typing import Any
 import pytest
 from pydantic import ValidationError
 
-from novelgen.language.language import StoryLanguage, story_language
+from novelgen.language.language import StoryLanguage
 from novelgen.model_calls.answer_parts import MAX_TEXT_CHARACTERS
 from novelgen.model_calls.json_model import strict_schema
-from novelgen.model_calls.prompting import load_chat_prompt, read_prompt_file
-from novelgen.reading.model_record import MAX_MEMORIES, MAX_PRESENT, ModelSceneRecord
-from novelgen.reading.window_reader import PROMPT_VARIABLES, REPAIR_VARIABLES
+from novelgen.model_calls.prompting import read_prompt_file
+from novelgen.reading.model_record import MAX_MEMORIES, ModelSceneRecord
 from tests.novelgen.reading.keeper_scene import ANSWER
 
 LANGUAGES: tuple[StoryLanguage, ...] = ("en", "zh")
@@ -28,7 +27,7 @@ def test_lists_are_bounded() -> None:
     """More items than the bounds are cut off, and texts are of bounded length on one line."""
     memories = [{"content": f"Fact {number}\nof many. {'x' * 2000}"} for number in range(50)]
     answer = filled(memories=memories, characters_present=["C0"] * 50)
-    assert (len(answer.memories), len(answer.characters_present)) == (MAX_MEMORIES, MAX_PRESENT)
+    assert (len(answer.memories), len(answer.characters_present)) == (MAX_MEMORIES, 16)
     assert len(answer.memories[0].content) == MAX_TEXT_CHARACTERS
     assert "\n" not in answer.memories[0].content
 
@@ -86,19 +85,10 @@ def test_the_strict_schema_bounds_its_lists() -> None:
 
 
 @pytest.mark.parametrize("language", LANGUAGES)
-def test_prompts_declare_their_variables_in_their_language(language: StoryLanguage) -> None:
-    """Both prompts exist in both languages with the variables that the code gives."""
-    for name, variables in (("scene_record", PROMPT_VARIABLES), ("repair_scene_record", REPAIR_VARIABLES)):
-        prompt = load_chat_prompt(name, language, variables=variables)
-        assert story_language(prompt.format(**dict.fromkeys(variables, ""))) == language
-
-
-@pytest.mark.parametrize("language", LANGUAGES)
 def test_the_example_is_exact_and_proves_what_it_says(language: StoryLanguage) -> None:
     """Nothing of the example is cut or dropped, and its quotes stand in the prompt's scene."""
     example = json.loads(read_prompt_file(f"scene_record_example.{language}.json"))
     read = ModelSceneRecord.model_validate(example)
     assert read.model_dump(exclude_unset=True) == example
-    prompt = load_chat_prompt("scene_record", language, variables=PROMPT_VARIABLES)
-    text = prompt.format(**dict.fromkeys(PROMPT_VARIABLES, ""))
+    text = read_prompt_file(f"scene_record.{language}.txt")
     assert all(part.evidence in text for part in (*read.memories, *read.state_changes))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from novelgen.reading.name_evidence import name_evidence
+from novelgen.reading.scene_touch import name_evidence
 
 
 @pytest.mark.parametrize(

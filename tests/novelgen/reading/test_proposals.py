@@ -41,7 +41,8 @@ def test_temporary_ids_are_replaced_everywhere() -> None:
             characters_present=["C0", "Mr. Thorne"],
         )
     )
-    record, entities = with_given_ids(SceneRecordChain(model).invoke(request()), Counters())
+    result, entities = with_given_ids(SceneRecordChain(model).invoke(request()), Counters())
+    record = result.record
     assert record is not None
     assert [(each.entity_id, each.name, each.first_chapter, each.first_scene) for each in entities] == [
         ("C11", "Mr. Thorne", 3, 2),
@@ -58,7 +59,8 @@ def test_temporary_ids_are_replaced_everywhere() -> None:
 def test_a_failure_takes_no_ids() -> None:
     """Nothing is allocated for an extraction without a record."""
     counters = Counters()
-    assert with_given_ids(SceneRecordResult(status="failed", reason="timeout"), counters) == (None, [])
+    failed = SceneRecordResult(status="failed", reason="timeout")
+    assert with_given_ids(failed, counters) == (failed, [])
     assert counters.given == Counter()
 
 
@@ -68,8 +70,8 @@ def test_a_loop_that_is_known_keeps_its_id() -> None:
     assert result.record is not None
     [loop] = result.record.open_loops_created
     counters = Counters()
-    record, _ = with_given_ids(result, counters, known_loops={loop.id: "OL3"})
-    assert record is not None
-    assert [each.id for each in record.open_loops_created] == ["OL3"]
+    known, _ = with_given_ids(result, counters, known_loops={loop.id: "OL3"})
+    assert known.record is not None
+    assert [each.id for each in known.record.open_loops_created] == ["OL3"]
     assert "open_loop" not in counters.given
     assert counters.given["character"] == 1

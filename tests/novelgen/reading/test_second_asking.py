@@ -9,8 +9,8 @@ import pytest
 from langchain_core.messages import AIMessage
 
 from novelgen.chains.scene_record_chain import SceneRecordChain
+from novelgen.reading.answer_reading import is_worth_asking
 from novelgen.reading.request import SceneRecordResult, UnplacedItem
-from novelgen.reading.second_asking import is_worth_asking
 from tests.novelgen.reading.keeper_scene import ANSWER, answer, request
 from tests.support.scripted_chat_model import ScriptedChatModel, answering
 

@@ -9,8 +9,8 @@ import pytest
 from novelgen.chains.scene_record_chain import SceneRecordChain
 from novelgen.models.entity import Entity
 from novelgen.models.state import EntityStateSnapshot
+from novelgen.reading.change_reading import entry_meant
 from novelgen.reading.request import SceneRecordResult
-from novelgen.reading.state_reading import entry_meant
 from tests.novelgen.reading.keeper_scene import ENTITIES, TEXT_ZH, answer, request
 from tests.support.scripted_chat_model import answering
 from tests.support.stories import NOW, PROJECT

@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from novelgen.models.state import OpenLoop
+from novelgen.reading.known_story import meant_thread
 from novelgen.reading.model_record import ModelLoopMove
-from novelgen.reading.thread_moves import meant_thread
 
 THREADS = [
     OpenLoop(loop_id="OL3", description="Will Tom return the lantern to Mary before Friday?"),

@@ -6,8 +6,7 @@ from novelgen.models.entity import Entity
 from novelgen.models.state import EntityStateSnapshot, OpenLoop, Relationship
 from novelgen.reading.known_story import SceneSoFar
 from novelgen.reading.prompt_lists import chosen_lists
-from novelgen.reading.request import EntitySighting, SceneBefore, SceneRecordRequest
-from novelgen.reading.unmasked import in_shown_ids
+from novelgen.reading.request import EntitySighting, SceneBefore, SceneRecordRequest, in_shown_ids
 from tests.novelgen.reading.keeper_scene import ENTITIES, request
 from tests.support.stories import NOW, PROJECT
 

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from runtime.ingest import index_upkeep
+from runtime.ingest import indexing
 from runtime.ingest.indexing import reindex, verify_index
 from runtime.ingest.ingest import ingest_scene
 from runtime.settings import NovelgenSettings
@@ -48,8 +48,8 @@ def test_an_index_on_a_server_is_not_built_anew_by_itself(
     tmp_path: Path, server: ServerProcess, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """What others store there meanwhile would be lost: the result names the command, and nothing is said after it."""
-    monkeypatch.setattr(index_upkeep, "SPARE_VECTORS", 3)
-    monkeypatch.setattr(index_upkeep, "MAX_KEPT_PER_MEMORY", 2)
+    monkeypatch.setattr(indexing, "SPARE_VECTORS", 3)
+    monkeypatch.setattr(indexing, "MAX_KEPT_PER_MEMORY", 2)
     with MemoryStores(_settings(tmp_path, server)) as stores:
         stores.create_project("edited", language="en")
 

@@ -12,7 +12,7 @@ from novelgen.memory.search import SearchQuery, SearchRequest
 from novelgen.models.entity import Entity
 from novelgen.models.position import END_OF_STORY, StoryPosition
 from novelgen.models.record import RecordedMemory, SceneRecord
-from runtime.ingest import index_upkeep
+from runtime.ingest import indexing
 from runtime.ingest.consolidation import (
     MODEL_PATIENCE,
     consolidate_beyond_setting,
@@ -206,14 +206,14 @@ def test_kept_sources_do_not_count_as_dead_vectors(
     with stores.database(road).read() as unit:
         held = len(unit.memories.index_ids())
     rebuilds: list[str] = []
-    monkeypatch.setattr(index_upkeep, "SPARE_VECTORS", 0)
-    monkeypatch.setattr(index_upkeep, "MAX_KEPT_PER_MEMORY", 1)
-    monkeypatch.setattr(index_upkeep, "kept_vectors", lambda *_: held)
-    monkeypatch.setattr(index_upkeep, "reindex", lambda _, project_id: rebuilds.append(project_id))
-    index_upkeep.rebuild_if_bloated(stores, road, IndexingResult(indexed=1))
+    monkeypatch.setattr(indexing, "SPARE_VECTORS", 0)
+    monkeypatch.setattr(indexing, "MAX_KEPT_PER_MEMORY", 1)
+    monkeypatch.setattr(indexing, "kept_vectors", lambda *_: held)
+    monkeypatch.setattr(indexing, "reindex", lambda _, project_id: rebuilds.append(project_id))
+    indexing.rebuild_if_bloated(stores, road, IndexingResult(indexed=1))
     assert rebuilds == []
-    monkeypatch.setattr(index_upkeep, "kept_vectors", lambda *_: held + 1)
-    index_upkeep.rebuild_if_bloated(stores, road, IndexingResult(indexed=1))
+    monkeypatch.setattr(indexing, "kept_vectors", lambda *_: held + 1)
+    indexing.rebuild_if_bloated(stores, road, IndexingResult(indexed=1))
     assert rebuilds == [road]
 
 

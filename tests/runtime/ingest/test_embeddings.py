@@ -8,9 +8,8 @@ import pytest
 
 from novelgen.errors import UnknownProjectError
 from novelgen.models.position import END_OF_STORY
-from runtime.ingest.embeddings import apply_embedding_settings, stored_otherwise
 from runtime.ingest.entities import store_entities
-from runtime.ingest.indexing import drain_outbox, reindex, verify_index
+from runtime.ingest.indexing import apply_embedding_settings, drain_outbox, reindex, stored_otherwise, verify_index
 from runtime.ingest.ingest import ingest_scenes
 from runtime.storage.records import MemoryEdit, MemoryFilter
 from runtime.stores import MemoryStores

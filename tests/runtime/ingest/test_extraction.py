@@ -12,8 +12,9 @@ from langchain_core.messages import BaseMessage
 from novelgen.errors import UnknownProjectError
 from novelgen.models.position import END_OF_STORY, StoryPosition
 from runtime.ingest.entities import store_entities
-from runtime.ingest.extraction import ExtractionChoice, ExtractionReport, extract_scenes
+from runtime.ingest.extraction import ExtractionReport, extract_scenes
 from runtime.ingest.ingest import ingest_scene, ingest_scenes
+from runtime.ingest.scene_passes import SceneChoice
 from runtime.storage.records import MemoryFilter, StoredScene
 from runtime.stores import MemoryStores
 from tests.runtime.ingest.made_up_story import ENTITIES, record, scene
@@ -27,7 +28,7 @@ BROKEN = (
     "Friday came and Tom Hale had sold the lamp to a pedlar. He told Mary Grey so at her own door in Baker Street, and "
     "she shut it. Pike went by with his spade and looked at neither of them."
 )
-RETRY = ExtractionChoice(retry_failed=True)
+RETRY = SceneChoice(retry_failed=True)
 TEXTS = {(1, 1): PROMISE, (1, 2): BROKEN}
 
 
@@ -173,13 +174,6 @@ def test_failed_scenes_keep_their_text_and_say_why(stores: MemoryStores, story: 
     assert stored_scene(stores, story, 1, 1).failure_reason is None
 
 
-def test_zero_facts_are_a_failure(stores: MemoryStores, story: str) -> None:
-    """A model that finds nothing in a scene leaves it failed, never done."""
-    report = extracted(stores, story, lambda _: '{"summary": ["Things happen."], "memories": []}')
-    assert [(each.outcome, each.fault) for each in report.scenes] == [("failed", "empty")] * 2
-    assert stored_scene(stores, story, 1, 2).extraction_status == "failed"
-
-
 def test_a_failed_scene_is_still_found_by_its_passages(stores: MemoryStores, story: str) -> None:
     """Without a record the passages and presence that the text gives stay."""
 
@@ -227,7 +221,7 @@ def test_one_chapter_alone_and_progress(stores: MemoryStores, story: str) -> Non
         stores,
         story,
         answers(),
-        choice=ExtractionChoice(chapter_index=1),
+        choice=SceneChoice(chapter_index=1),
         progress=lambda done, total: seen.append((done, total)),
     )
     assert {each.chapter_index for each in report.scenes} == {1}
@@ -316,7 +310,7 @@ def test_a_flashback_leaves_the_present_alone(stores: MemoryStores, story: str) 
     assert (scene_read.record.is_flashback, len(scene_read.record.memories)) == (True, 2)
     assert "C0" in scene_read.participants
     # Read again as a scene of the present, it counts.
-    extracted(stores, story, answers(), choice=ExtractionChoice(scenes=(StoryPosition(1, 1),)))
+    extracted(stores, story, answers(), choice=SceneChoice(scenes=(StoryPosition(1, 1),)))
     with stores.database(story).read() as unit:
         [lamp] = unit.states.snapshots(["I0"], as_of=StoryPosition(1, 2))
     assert lamp.state_data == {"holder": "C1"}
@@ -341,5 +335,5 @@ def test_what_somebody_holds_is_told_as_of_a_position(stores: MemoryStores, stor
         assert unit.states.unverified() == []
     assert tom.state_data["inventory"] == ["a spade"]
     # The second scene is read again without the sale: Tom has the lamp to the end.
-    extracted(stores, story, answers(promise=promise), choice=ExtractionChoice(scenes=(StoryPosition(1, 2),)))
+    extracted(stores, story, answers(promise=promise), choice=SceneChoice(scenes=(StoryPosition(1, 2),)))
     assert held(END_OF_STORY) == {"C0": [], "C1": ["I0"]}

@@ -8,16 +8,17 @@ from langchain_core.messages import BaseMessage
 from novelgen.errors import UnknownSceneError, UserInputError
 from novelgen.models.position import StoryPosition
 from runtime.ingest.entities import store_entities
-from runtime.ingest.extraction import ExtractionChoice, extract_scenes
+from runtime.ingest.extraction import extract_scenes
 from runtime.ingest.ingest import ingest_scene, ingest_scenes
+from runtime.ingest.scene_passes import SceneChoice
 from runtime.storage.records import MemoryEdit, MemoryFilter, StoredMemory
 from runtime.stores import MemoryStores
 from tests.runtime.ingest.made_up_story import ENTITIES, record, scene
 from tests.runtime.ingest.test_extraction import BROKEN, PROMISE, TEXTS, answers, extracted, stored_scene
 from tests.support.scripted_chat_model import ScriptedChatModel
 
-FIRST = ExtractionChoice(scenes=(StoryPosition(1, 1),))
-AGAIN = ExtractionChoice(again=True)
+FIRST = SceneChoice(scenes=(StoryPosition(1, 1),))
+AGAIN = SceneChoice(again=True)
 BETTER = {
     "state_changes": [{"entity": "C1", "attribute": "inventory", "value": ["lamp"], "evidence": "took the lamp"}],
     "relationship_changes": [],
@@ -109,7 +110,7 @@ def test_again_takes_up_what_models_read_and_what_waits(stores: MemoryStores, st
 def test_a_scene_that_is_named_twice_is_read_once(stores: MemoryStores, story: str) -> None:
     """The scenes that are named are read in story order, each once, and no other."""
     places = tuple(StoryPosition(1, number) for number in (2, 1, 2))
-    report = extracted(stores, story, answers(), choice=ExtractionChoice(scenes=places))
+    report = extracted(stores, story, answers(), choice=SceneChoice(scenes=places))
     assert [each.scene_index for each in report.scenes] == [1, 2]
 
 
@@ -120,14 +121,14 @@ def test_a_record_of_a_person_is_refused(stores: MemoryStores, story: str, origi
     model = ScriptedChatModel(answer=answers())
     places = (StoryPosition(1, 1), StoryPosition(1, 2))
     with pytest.raises(UserInputError, match=rf"'1:2' has a record that was {said}.*record edit"):
-        extract_scenes(stores, story, model, choice=ExtractionChoice(scenes=places))
+        extract_scenes(stores, story, model, choice=SceneChoice(scenes=places))
     assert model.prompts == []
 
 
 def test_a_scene_that_is_not_stored_is_refused(stores: MemoryStores, story: str) -> None:
     """A wrong place is named."""
     with pytest.raises(UnknownSceneError, match="9:9"):
-        extracted(stores, story, answers(), choice=ExtractionChoice(scenes=(StoryPosition(9, 9),)))
+        extracted(stores, story, answers(), choice=SceneChoice(scenes=(StoryPosition(9, 9),)))
 
 
 def test_a_record_that_changes_meanwhile_wins(stores: MemoryStores, story: str) -> None:

@@ -11,10 +11,10 @@ from langchain_core.messages import BaseMessage
 
 from novelgen.language.language import estimate_tokens
 from novelgen.models.position import StoryPosition
-from runtime.ingest import extraction
-from runtime.ingest.extraction import ExtractionChoice, extract_scenes
-from runtime.ingest.extraction_estimate import estimate_extraction
+from runtime.ingest import scene_passes
+from runtime.ingest.extraction import estimate_extraction, extract_scenes
 from runtime.ingest.ingest import ingest_scenes
+from runtime.ingest.scene_passes import SceneChoice
 from runtime.stores import MemoryStores
 from tests.runtime.ingest.made_up_story import scene
 from tests.support.scripted_chat_model import ScriptedChatModel
@@ -196,7 +196,7 @@ def test_a_server_that_nobody_answers_at_is_tried_once_more(
     stores: MemoryStores, story: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A local server that starts again a moment later costs nothing; one that stays away ends the run."""
-    monkeypatch.setattr(extraction, "RETRY_PAUSE_S", 0.0)
+    monkeypatch.setattr(scene_passes, "RETRY_PAUSE_S", 0.0)
     calls: list[int] = []
 
     def back_at_the_second(messages: list[BaseMessage]) -> str:
@@ -206,7 +206,7 @@ def test_a_server_that_nobody_answers_at_is_tried_once_more(
         return answer(messages)
 
     report = extract_scenes(
-        stores, story, ScriptedChatModel(answer=back_at_the_second), choice=ExtractionChoice(chapter_index=1)
+        stores, story, ScriptedChatModel(answer=back_at_the_second), choice=SceneChoice(chapter_index=1)
     )
     assert (report.count("done"), report.stopped, report.waiting) == (3, None, 3)
 
@@ -256,7 +256,7 @@ def test_the_provider_s_count_is_summed(stores: MemoryStores, story: str) -> Non
 def test_an_estimate_counts_scenes_calls_and_tokens(stores: MemoryStores, story: str) -> None:
     """It asks no model, counts the windows that will be read, and grows with what is asked for."""
     every = estimate_extraction(stores, story)
-    chapter = estimate_extraction(stores, story, choice=ExtractionChoice(chapter_index=1))
+    chapter = estimate_extraction(stores, story, choice=SceneChoice(chapter_index=1))
     assert (every.scenes, every.calls, chapter.calls) == (SCENES, SCENES, 3)
     assert every.input_tokens > chapter.input_tokens > 0
     assert every.output_tokens > chapter.output_tokens > 0
@@ -267,7 +267,7 @@ def test_an_estimate_counts_scenes_calls_and_tokens(stores: MemoryStores, story:
 def test_an_estimate_is_of_the_prompts_that_are_sent(stores: MemoryStores, story: str) -> None:
     """What is sent of a story without people is the estimate but for the lists, which may fill half their budget."""
     model = ScriptedChatModel(answer=answer)
-    choice = ExtractionChoice(scenes=(StoryPosition(1, 1),))
+    choice = SceneChoice(scenes=(StoryPosition(1, 1),))
     estimate = estimate_extraction(stores, story, choice=choice)
     extract_scenes(stores, story, model, choice=choice)
     sent = sum(estimate_tokens(message.text) for message in model.prompts[0])

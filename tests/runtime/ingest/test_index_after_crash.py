@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from novelgen.errors import VectorIndexError
-from runtime.ingest import index_upkeep
+from runtime.ingest import indexing
 from runtime.ingest.indexing import IndexingResult, verify_index
 from runtime.ingest.ingest import IngestResult, ingest_scene
 from runtime.stores import MemoryStores
@@ -68,7 +68,7 @@ def test_doubt_outlives_the_program(tmp_path: Path) -> None:
 
 def test_a_sound_index_is_not_built_anew(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A kill that cost nothing costs one verification."""
-    monkeypatch.setattr(index_upkeep, "reindex", _forbidden)
+    monkeypatch.setattr(indexing, "reindex", _forbidden)
     with MemoryStores(settings_for(tmp_path)) as stores:
         _ingest(stores, 1)
         _kill_the_index(stores)
@@ -85,7 +85,7 @@ def test_a_proof_that_fails_is_said_and_the_scene_stands(tmp_path: Path, monkeyp
     with MemoryStores(settings_for(tmp_path)) as stores:
         _ingest(stores, 1)
         _kill_the_index(stores)
-        monkeypatch.setattr(index_upkeep, "verify_index", failing)
+        monkeypatch.setattr(indexing, "verify_index", failing)
         result = _ingest(stores, 2)
         (issue,) = result.indexing.issues
         assert "no answer" in issue.message

@@ -13,7 +13,7 @@ from runtime.care.repair import repair_index
 from runtime.index.index_files import VECTOR_FILE, kept_vectors, swollen_file
 from runtime.index.locations import ChromaServer, EmbeddedIndex
 from runtime.index.manager import VectorStoreManager
-from runtime.ingest import index_upkeep
+from runtime.ingest import indexing
 from runtime.ingest.indexing import IndexingResult, reindex, verify_index
 from runtime.ingest.ingest import IngestResult, ingest_scene
 from runtime.ingest.scene_input import SceneInput
@@ -50,14 +50,14 @@ def _kept(stores: MemoryStores) -> int:
 
 def test_an_index_of_mostly_dead_vectors_is_built_anew(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Once the files hold far more than what stands, they are replaced by ones that do not, and the index is sound."""
-    monkeypatch.setattr(index_upkeep, "SPARE_VECTORS", 100)
+    monkeypatch.setattr(indexing, "SPARE_VECTORS", 100)
     rebuilds: list[int] = []
 
     def told(stores: MemoryStores, project_id: str) -> IndexingResult:
         rebuilds.append(_kept(stores))
         return reindex(stores, project_id)
 
-    monkeypatch.setattr(index_upkeep, "reindex", told)
+    monkeypatch.setattr(indexing, "reindex", told)
     with MemoryStores(settings_for(tmp_path)) as stores:
         results = _edited(stores, 6, memories=240)
         assert len(rebuilds) == 1
@@ -75,8 +75,8 @@ def test_a_failing_rebuild_is_said_and_harms_nothing(tmp_path: Path, monkeypatch
 
     with MemoryStores(settings_for(tmp_path)) as stores:
         _edited(stores, 2)
-        monkeypatch.setattr(index_upkeep, "SPARE_VECTORS", 0)
-        monkeypatch.setattr(index_upkeep, "MAX_KEPT_PER_MEMORY", 0)
+        monkeypatch.setattr(indexing, "SPARE_VECTORS", 0)
+        monkeypatch.setattr(indexing, "MAX_KEPT_PER_MEMORY", 0)
         monkeypatch.setattr(VectorStoreManager, "rebuild", failing)
         result = ingest_scene(stores, PROJECT, _scene(99, 1))
         assert [issue.message for issue in result.indexing.issues if "not made smaller: no room" in issue.message]

@@ -9,17 +9,16 @@ from typing import Any
 import pytest
 from langchain_core.messages import BaseMessage
 
-from novelgen.chains.scene_knowledge_chain import SceneKnowledgeChain
 from novelgen.errors import UnknownSceneError, UserInputError
 from novelgen.memory.knowledge_rules import Knowing, KnowledgeRules
 from novelgen.models.entity import Entity
 from novelgen.models.position import END_OF_STORY, StoryPosition
 from novelgen.models.record import SceneRecord
 from runtime.ingest.entities import store_entities
-from runtime.ingest.extraction_estimate import estimate_knowledge
 from runtime.ingest.ingest import ingest_scene
-from runtime.ingest.knowledge_pass import KnowledgeChoice, KnowledgeReport, read_knowledge
+from runtime.ingest.knowledge_pass import KnowledgeReport, estimate_knowledge, read_knowledge
 from runtime.ingest.scene_input import SceneInput
+from runtime.ingest.scene_passes import SceneChoice
 from runtime.storage.records import StoredScene
 from runtime.stores import MemoryStores
 from tests.support.scripted_chat_model import ScriptedChatModel
@@ -97,7 +96,7 @@ def model_that_reads(**changed: Any) -> ScriptedChatModel:
 
 def read(stores: MemoryStores, project: str, model: ScriptedChatModel | None = None, **more: Any) -> KnowledgeReport:
     """Read the story for who knows what."""
-    return read_knowledge(stores, project, SceneKnowledgeChain(model or model_that_reads()), **more)
+    return read_knowledge(stores, project, model or model_that_reads(), **more)
 
 
 def knowing(stores: MemoryStores, project: str, who: str, memory_id: str, *place: int) -> Knowing:
@@ -169,12 +168,12 @@ def test_a_prompt_shows_nothing_of_its_own_or_later_scenes(stores: MemoryStores,
 
 def test_a_run_goes_on_where_it_stopped(stores: MemoryStores, story: str) -> None:
     """A scene that was read is not read again unless it is asked for; then the later word replaces the earlier."""
-    read(stores, story, choice=KnowledgeChoice(chapter_index=1))
+    read(stores, story, choice=SceneChoice(chapter_index=1))
     model = model_that_reads()
     assert [scene.chapter_index for scene in read(stores, story, model).scenes] == [2]
     assert read(stores, story, model).scenes == []
     other = {"memories": [{"id": "N1", "known_by": ["C0", "C1"]}]}
-    again = KnowledgeChoice(again=True, chapter_index=1)
+    again = SceneChoice(again=True, chapter_index=1)
     read(stores, story, model_that_reads(at_1_1=other), choice=again)
     assert record_of(stores, story, 1, 1).memories[0].known_by == ["C0", "C1"]
     assert record_of(stores, story, 1, 1).memories[0].hidden_from == []
@@ -205,37 +204,15 @@ def test_several_workers_store_the_same(stores: MemoryStores, new_project: Calla
     assert knowing(stores, story, "C2", "K1").since == StoryPosition(1, 2)
 
 
-@pytest.mark.parametrize(
-    ("answer", "reason"),
-    [
-        ("I cannot say.", "no readable JSON object"),
-        ('{"memories": [{"id": "N1", "known_by": 7}]}', "does not fit the schema"),
-        ('{"memories": []}', "does not say of any memory"),
-        ('{"memories": [{"id": "N9", "known_by": ["C0"]}]}', "does not say of any memory"),
-        ('{"memories": [{"id": "N1", "known_by": ["C77"]}]}', "no id in it is one of the cast"),
-        (TimeoutError("the line is dead"), "the line is dead"),
-    ],
-)
-def test_a_failure_leaves_the_scene_as_it_was(
-    stores: MemoryStores, story: str, answer: str | Exception, reason: str
-) -> None:
+def test_a_failure_leaves_the_scene_as_it_was(stores: MemoryStores, story: str) -> None:
     """A scene of which no usable answer came is told of, keeps its record, and waits; the others are read."""
     before = record_of(stores, story, 1, 1)
-    report = read(stores, story, model_that_reads(at_1_1=answer))
+    report = read(stores, story, model_that_reads(at_1_1="I cannot say."))
     assert [scene.outcome for scene in report.scenes] == ["failed", "done", "done"]
-    assert reason in (report.scenes[0].reason or "")
+    assert "no readable JSON object" in (report.scenes[0].reason or "")
     assert report.waiting == 1
     assert record_of(stores, story, 1, 1) == before
     assert [scene.scene_index for scene in read(stores, story).scenes] == [1]
-
-
-def test_a_bad_answer_is_asked_for_once_more(stores: MemoryStores, story: str) -> None:
-    """After an answer that cannot be used the model is told why, and its second answer counts."""
-    answers = iter(["no", json.dumps(ANSWERS[1, 1])])
-    model = ScriptedChatModel(answer=lambda _: next(answers))
-    report = read(stores, story, model, choice=KnowledgeChoice(scenes=(StoryPosition(1, 1),)))
-    assert (report.scenes[0].outcome, report.scenes[0].model_calls) == ("done", 2)
-    assert "cannot be used" in model.prompts[1][-1].text
 
 
 def test_a_refusal_ends_the_run_and_leaves_the_rest(stores: MemoryStores, story: str) -> None:
@@ -255,25 +232,9 @@ def test_a_scene_that_changed_meanwhile_is_overtaken(stores: MemoryStores, story
         supply(stores, story, (1, 1), importance=9)
         return json.dumps(ANSWERS[1, 1])
 
-    report = read(
-        stores, story, ScriptedChatModel(answer=answer), choice=KnowledgeChoice(scenes=(StoryPosition(1, 1),))
-    )
+    report = read(stores, story, ScriptedChatModel(answer=answer), choice=SceneChoice(scenes=(StoryPosition(1, 1),)))
     assert report.scenes[0].outcome == "overtaken"
     assert not record_of(stores, story, 1, 1).knowledge_read
-
-
-def test_an_unproved_learning_is_less_sure(stores: MemoryStores, story: str) -> None:
-    """A quote that is not in the scene is dropped and reported, and the learning is at most half sure."""
-    said = {
-        "memories": [{"id": "N1", "known_by": ["C0", "C2"]}],
-        "learned": [{"who": ["C2"], "memories": ["M1", "M7"], "from_whom": "C0", "quote": "the cat sat on it"}],
-    }
-    report = read(stores, story, model_that_reads(at_1_2=said))
-    learned = record_of(stores, story, 1, 2).learned
-    assert [(each.memory_ids, each.certainty, each.evidence) for each in learned] == [(["K1"], 0.5, None)]
-    messages = " ".join(issue.message for issue in report.scenes[1].issues)
-    assert "less sure without its quote: 'the cat sat on it'" in messages
-    assert "no list holds were dropped: 'M7'" in messages
 
 
 def test_scenes_without_a_record_are_refused_by_name_and_counted_else(stores: MemoryStores, story: str) -> None:
@@ -281,15 +242,15 @@ def test_scenes_without_a_record_are_refused_by_name_and_counted_else(stores: Me
     ingest_scene(stores, story, SceneInput(chapter_index=3, scene_index=1, text="Ben slept."))
     assert read(stores, story).without_record == 1
     with pytest.raises(UserInputError, match="has no record"):
-        read(stores, story, choice=KnowledgeChoice(scenes=(StoryPosition(3, 1),)))
+        read(stores, story, choice=SceneChoice(scenes=(StoryPosition(3, 1),)))
     with pytest.raises(UnknownSceneError):
-        read(stores, story, choice=KnowledgeChoice(scenes=(StoryPosition(9, 1),)))
+        read(stores, story, choice=SceneChoice(scenes=(StoryPosition(9, 1),)))
 
 
 def test_an_estimate_asks_nobody(stores: MemoryStores, story: str) -> None:
     """An estimate counts one call for each scene that would be read and stores nothing."""
     model = model_that_reads()
-    estimate = estimate_knowledge(stores, story, SceneKnowledgeChain(model))
+    estimate = estimate_knowledge(stores, story)
     assert (estimate.scenes, estimate.calls) == (3, 3)
     assert estimate.input_tokens > 3 * 1000
     assert model.prompts == []

@@ -7,7 +7,7 @@ from collections.abc import Callable
 
 import pytest
 
-from runtime.ingest.reading_ahead import ReadingAhead
+from runtime.ingest.scene_passes import ReadingAhead
 
 HANG_GUARD_S = 30.0
 

@@ -10,8 +10,8 @@ from novelgen.language.resolver import NameResolver
 from novelgen.models.entity import Entity
 from novelgen.models.memory import StoryMemoryChunk
 from novelgen.models.record import SceneRecord
-from runtime.ingest.scene_facts import ChunkScope, passage_chunks, presence_states, record_chunks, recorded_states
 from runtime.ingest.scene_input import RecordOrigin, SceneInput
+from runtime.ingest.scene_writes import ChunkScope, passage_chunks, presence_states, record_chunks, recorded_states
 
 SCOPE = ChunkScope(project_id="p", scene_id="s1", created_at=datetime(2026, 1, 1, tzinfo=UTC))
 RESOLVER = NameResolver(

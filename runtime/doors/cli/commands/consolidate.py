@@ -21,7 +21,7 @@ from runtime.doors.cli.parameters import COUNT, CliSession, json_option, project
 
 if TYPE_CHECKING:
     from runtime.doors.cli.labels import ViewLabels
-    from runtime.story.consolidation import ConsolidationReport
+    from runtime.story.extraction import ConsolidationReport
 
 _EXAMPLES = """\b
 Examples:
@@ -79,7 +79,7 @@ def consolidate(
 
 
 def _list(session: CliSession, project: str, *, as_json: bool) -> None:
-    from runtime.story.consolidation import StoryConsolidation
+    from runtime.story.extraction import StoryConsolidation
 
     with opened_project(session, project) as stores:
         found = StoryConsolidation(stores, project).list_consolidations()
@@ -100,7 +100,7 @@ def _list(session: CliSession, project: str, *, as_json: bool) -> None:
 
 
 def _undo(session: CliSession, project: str, chunk_id: str | None, *, as_json: bool) -> None:
-    from runtime.story.consolidation import StoryConsolidation
+    from runtime.story.extraction import StoryConsolidation
 
     with opened_project(session, project) as stores:
         undone = StoryConsolidation(stores, project).undo_consolidations(chunk_id=chunk_id)
@@ -111,7 +111,7 @@ def _undo(session: CliSession, project: str, chunk_id: str | None, *, as_json: b
 def _consolidate(
     session: CliSession, project: str, limit: int | None, *, with_model: bool, dry_run: bool, as_json: bool
 ) -> None:
-    from runtime.story.consolidation import StoryConsolidation
+    from runtime.story.extraction import StoryConsolidation
 
     with opened_project(session, project) as stores, progress_bars("consolidating") as (progress,):
         report = StoryConsolidation(stores, project).consolidate_memories(

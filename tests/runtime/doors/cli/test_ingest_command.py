@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from novelgen.errors import DatabaseError, VectorIndexError
-from runtime.ingest import index_upkeep
+from runtime.ingest import indexing
 from runtime.stores import MemoryStores
 from tests.runtime.doors.cli.conftest import Run
 from tests.runtime.doors.cli.small_project import CHAPTERS, ENTITIES, PROJECT, RECORDS
@@ -187,8 +187,8 @@ def test_an_index_of_mostly_dead_vectors_is_built_anew(
         rebuilds.append(project_id)
         raise VectorIndexError("no room")
 
-    monkeypatch.setattr(index_upkeep, "reindex", failing)
-    monkeypatch.setattr(index_upkeep, "kept_vectors", lambda *_: 10**6)
+    monkeypatch.setattr(indexing, "reindex", failing)
+    monkeypatch.setattr(indexing, "kept_vectors", lambda *_: 10**6)
     assert summary(run("ingest", PROJECT).stdout)["index"] == "up to date"
     chapter = json.loads((ingested / "chapters" / "chapter_002.json").read_text("utf-8"))
     chapter["scenes"][0]["content"] = "Ada slept all day and read nothing."

@@ -1,0 +1,296 @@
+"""Chains that ask a chat model one question: summaries, the text of consolidated memories, a chapter put right.
+
+What a model says is taken only where it says no more than it was shown. The chains keep nothing between runs.
+"""
+
+from __future__ import annotations
+
+import logging
+import re
+from collections.abc import Mapping
+from functools import partial
+from typing import Any
+
+from langchain_core.language_models import BaseChatModel
+from langchain_core.messages import AIMessage
+from langchain_core.runnables import RunnableLambda
+from pydantic import BaseModel, Field
+
+from novelgen.chains.stepwise_chain import StepwiseChain
+from novelgen.language.extractive import MAX_BULLETS, MIN_BULLETS
+from novelgen.language.language import story_language
+from novelgen.language.sentences import split_sentences
+from novelgen.memory.consolidated import (
+    CONSOLIDATION_STAGE,
+    ConsolidatedText,
+    ModelConsolidation,
+    extractive_text,
+    grounded_text,
+)
+from novelgen.memory.consolidation_rules import DEFAULT_RULES, ConsolidationRules
+from novelgen.model_calls.answers import UnusableAnswerError, require_grounded, spoken_text, whole_sentences
+from novelgen.model_calls.json_model import Question
+from novelgen.model_calls.prompt_data import as_data
+from novelgen.model_calls.usage import ModelWork
+from novelgen.models.context import ReportIssue
+from novelgen.models.memory import StoryMemoryChunk
+from novelgen.reading.chapter_reading import (
+    CHAPTER_STAGE,
+    ChapterAnswerReader,
+    ChapterLists,
+    ChapterReading,
+    ChapterRequest,
+    ModelChapter,
+)
+
+logger = logging.getLogger(__name__)
+
+SUMMARY_STAGE = "summary"
+SUMMARY_TOKENS = 150
+
+SCENE_SUMMARY_STAGE = "scene_summary"
+BULLET_TOKENS = 60
+MAX_SCENE_CHARACTERS = 60_000
+"""A longer text is no scene that a model should read at once."""
+
+_BULLET_MARK = re.compile(r"\s*(?:[-–—•*·‣●]+\s*|\d{1,2}[.)]\s+|[(（]?\d{1,2}[)）、．]\s*)")
+
+
+class ModelSummary(BaseModel):
+    """What the model is asked for."""
+
+    summary: str = Field(description="the summary in two to five whole sentences")
+
+
+class SummaryRequest(BaseModel):
+    """What is to be summed up."""
+
+    events: list[str] = Field(min_length=1, description="In story order.")
+    names: list[str] = Field(default_factory=list, description="Every name of the story, later ones too.")
+
+
+class SummaryResult(ModelWork):
+    """The summary, empty when the model wrote none that can be used; an issue then says why."""
+
+    text: str = ""
+
+
+class SummaryChain(StepwiseChain[SummaryRequest | Mapping[str, Any], SummaryResult]):
+    """Writes the summary of a chapter or part; nothing that the model or its server does is raised."""
+
+    def __init__(self, model: BaseChatModel, *, timeout_s: float = 60.0) -> None:
+        self._timeout_s = timeout_s
+        self._question = Question(
+            model,
+            ModelSummary,
+            prompt="summarise_chapter",
+            repair="repair_summary",
+            stage=SUMMARY_STAGE,
+            keys=("summary",),
+            has_example=False,
+        )
+        super().__init__(RunnableLambda(self._written))
+
+    def _written(self, given: SummaryRequest | Mapping[str, Any]) -> SummaryResult:
+        request = SummaryRequest.model_validate(given)
+
+        def accepted(answer: ModelSummary) -> str:
+            text = whole_sentences(answer.summary, field="summary", max_tokens=SUMMARY_TOKENS)
+            require_grounded(text, shown="\n".join(request.events), names=request.names)
+            return text
+
+        text, work = self._question.answer(
+            story_language("\n".join(request.events)),
+            {"events": _as_list(request.events), "max_tokens": str(SUMMARY_TOKENS)},
+            accept=accepted,
+            timeout_s=self._timeout_s,
+            failure="the model wrote no summary",
+        )
+        return SummaryResult(text=text or "", **work)
+
+
+class ModelBullets(BaseModel):
+    """What the model is asked for."""
+
+    summary: list[str] = Field(description="the bullets, each one short whole sentence")
+
+
+class SceneSummaryRequest(BaseModel):
+    """The scene that is to be summed up."""
+
+    text: str = Field(min_length=1)
+    max_bullets: int = Field(default=MAX_BULLETS, ge=1)
+
+
+class SceneSummaryResult(ModelWork):
+    """The bullets, none when the model wrote none that can be used; an issue then says why."""
+
+    bullets: list[str] = Field(default_factory=list)
+
+
+class _BulletsQuestion(Question[ModelBullets]):
+    """Asks for bullets; an answer that has them line by line in place of a JSON object says the same."""
+
+    def read(self, answer: AIMessage) -> ModelBullets:
+        try:
+            return super().read(answer)
+        except UnusableAnswerError as error:
+            lines = [line for line in spoken_text(answer.text).splitlines() if line.strip()]
+            bullets = [line for line in lines if _BULLET_MARK.match(line)] or (lines if len(lines) > 1 else [])
+            if error.fault != "not_json" or not bullets:
+                raise
+            return ModelBullets(summary=[_BULLET_MARK.sub("", line, count=1) for line in bullets])
+
+
+class SceneSummaryChain(StepwiseChain[SceneSummaryRequest | Mapping[str, Any], SceneSummaryResult]):
+    """Sums a scene up in three to five bullets; nothing that the model or its server does is raised."""
+
+    def __init__(self, model: BaseChatModel, *, timeout_s: float = 60.0) -> None:
+        self._timeout_s = timeout_s
+        self._question = _BulletsQuestion(
+            model,
+            ModelBullets,
+            prompt="summarise_scene",
+            repair="repair_scene_summary",
+            stage=SCENE_SUMMARY_STAGE,
+            keys=("summary",),
+            has_example=False,
+        )
+        super().__init__(RunnableLambda(self._summed_up))
+
+    def _summed_up(self, given: SceneSummaryRequest | Mapping[str, Any]) -> SceneSummaryResult:
+        request = SceneSummaryRequest.model_validate(given)
+        if len(request.text) > MAX_SCENE_CHARACTERS:
+            message = f"a scene of {len(request.text)} characters is too long for one summary; cut it into scenes"
+            logger.warning("%s", message)
+            issue = ReportIssue(stage=SCENE_SUMMARY_STAGE, kind="over_limit", message=message)
+            return SceneSummaryResult(issues=[issue])
+        bullets, work = self._question.answer(
+            story_language(request.text),
+            {
+                "scene": "\n".join(as_data(line) for line in request.text.splitlines()),
+                "max_bullets": str(request.max_bullets),
+            },
+            accept=partial(_accepted_bullets, request=request),
+            timeout_s=self._timeout_s,
+            failure="the model wrote no summary",
+        )
+        return SceneSummaryResult(bullets=bullets or [], **work)
+
+
+def _accepted_bullets(answer: ModelBullets, *, request: SceneSummaryRequest) -> list[str]:
+    said = [each.strip().lstrip("-•* ") for each in answer.summary if each.strip()]
+    bullets = [
+        whole_sentences(each, field=f"summary[{index}]", max_tokens=BULLET_TOKENS)
+        for index, each in enumerate(dict.fromkeys(said))
+    ]
+    sentences = sum(bool(request.text[span.start : span.end].strip()) for span in split_sentences(request.text))
+    wanted = min(MIN_BULLETS, request.max_bullets, sentences)
+    if len(bullets) < wanted:
+        raise UnusableAnswerError("empty", f"summary has {len(bullets)} bullets and needs {wanted} or more")
+    kept = bullets[: request.max_bullets]
+    require_grounded(" ".join(kept), shown=request.text, names=())
+    return kept
+
+
+class ConsolidationRequest(BaseModel):
+    """What is to be told in one memory."""
+
+    sources: list[StoryMemoryChunk] = Field(min_length=1, description="In story order.")
+    names: list[str] = Field(default_factory=list, description="Every name of the story, later ones too.")
+
+
+class ConsolidationResult(ModelWork):
+    """The text, and whether a model wrote it; if one was to and did not, an issue says why."""
+
+    text: ConsolidatedText
+    is_models: bool = False
+
+
+class ConsolidationChain(StepwiseChain[ConsolidationRequest | Mapping[str, Any], ConsolidationResult]):
+    """Writes the text of the memory that stands for several.
+
+    Without a model, and where its text cannot be used, the sources' own sentences are joined; nothing that the model
+    or its server does is raised.
+    """
+
+    def __init__(
+        self, model: BaseChatModel | None = None, *, timeout_s: float = 60.0, rules: ConsolidationRules = DEFAULT_RULES
+    ) -> None:
+        self._timeout_s = timeout_s
+        self._rules = rules
+        self._question = (
+            None
+            if model is None
+            else Question(
+                model,
+                ModelConsolidation,
+                prompt="consolidate_memories",
+                repair="repair_consolidation",
+                stage=CONSOLIDATION_STAGE,
+                keys=("content", "short"),
+                has_example=False,
+            )
+        )
+        super().__init__(RunnableLambda(self._consolidated))
+
+    def _consolidated(self, given: ConsolidationRequest | Mapping[str, Any]) -> ConsolidationResult:
+        request = ConsolidationRequest.model_validate(given)
+        extract = extractive_text(request.sources, self._rules)
+        if self._question is None:
+            return ConsolidationResult(text=extract)
+        contents = [source.content for source in request.sources]
+        text, work = self._question.answer(
+            story_language("\n".join(contents)),
+            {"facts": _as_list(contents), "max_tokens": str(self._rules.max_tokens)},
+            accept=partial(grounded_text, sources=request.sources, names=request.names, rules=self._rules),
+            timeout_s=self._timeout_s,
+            failure="the model did not write the memory, its sources' sentences were joined",
+        )
+        return ConsolidationResult(text=text or extract, is_models=text is not None, **work)
+
+
+class ChapterPassResult(ModelWork):
+    """What of a chapter is to be put right; None when the model gave no usable answer, and an issue says why."""
+
+    reading: ChapterReading | None = None
+
+
+class ChapterPassChain(StepwiseChain[ChapterRequest | Mapping[str, Any], ChapterPassResult]):
+    """Asks what of a chapter whose scenes were read belongs together and what is over.
+
+    The model proposes; what no list holds and no quote proves is dropped (`reading.chapter_reading`). Nothing that the
+    model or its server does is raised.
+    """
+
+    def __init__(self, model: BaseChatModel, *, timeout_s: float = 180.0) -> None:
+        self._timeout_s = timeout_s
+        self._question = Question(
+            model,
+            ModelChapter,
+            prompt="reconcile_chapter",
+            repair="repair_chapter",
+            stage=CHAPTER_STAGE,
+            keys=("same_entities", "threads_ended"),
+        )
+        super().__init__(RunnableLambda(self._reconciled).with_config(run_name="reconcile_chapter"))
+
+    def prompt_tokens(self, request: ChapterRequest) -> int:
+        """Estimate the tokens of the prompt that a chapter makes."""
+        return self._question.prompt_tokens(request.language, ChapterLists(request).texts)
+
+    def _reconciled(self, given: ChapterRequest | Mapping[str, Any]) -> ChapterPassResult:
+        request = ChapterRequest.model_validate(given)
+        lists = ChapterLists(request)
+        reading, work = self._question.answer(
+            request.language,
+            lists.texts,
+            accept=lambda answer: ChapterAnswerReader(request, lists).read(answer),
+            timeout_s=self._timeout_s,
+            failure=f"chapter {request.chapter_index} was not reconciled",
+        )
+        return ChapterPassResult(reading=reading, **work)
+
+
+def _as_list(texts: list[str]) -> str:
+    return "\n".join(f"- {as_data(text)}" for text in texts)

@@ -1,0 +1,259 @@
+"""What the passes in which a model reads scenes share: which scenes, side by side and in story order, and what is told.
+
+A pass says what it asks of a scene and what it stores of the answer. A refusal that every scene would meet (key, model,
+quota, address) ends a run: those scenes stay as they are and wait for the next. An interrupt stores what was read
+whole by then and is raised on.
+"""
+
+from __future__ import annotations
+
+import contextvars
+import threading
+import time
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from concurrent.futures import FIRST_COMPLETED, Future, wait
+from dataclasses import dataclass, field
+from typing import Any, Generic, Literal, Protocol, TypeVar
+
+from pydantic import BaseModel, Field
+
+from novelgen.model_calls.usage import ModelUsage, ModelWork, TokenPrices, total_usage
+from novelgen.models.position import StoryPosition
+from runtime.ingest.indexing import IndexingResult
+from runtime.stores import MemoryStores
+
+RETRY_PAUSE_S = 1.0
+"""So long a server that nobody answers at may take to come back, before the run is given up."""
+
+SAMPLED_SCENES = 12
+"""So many prompts are made in full for an estimate, to see how long the lists of the story so far are by now."""
+
+NOTHING_ASKED = "nothing is asked for an estimate"
+
+SceneOutcome = Literal["done", "failed", "overtaken"]
+
+
+def bounds_of(stores: MemoryStores) -> dict[str, Any]:
+    """Return the bounds of a chain that reads scenes, as the settings have them."""
+    summarization = stores.settings.memory.summarization
+    return {
+        "timeout_s": summarization.timeout_s,
+        "window_characters": summarization.window_characters,
+        "prompt_list_tokens": summarization.prompt_list_tokens,
+    }
+
+
+@dataclass(frozen=True, slots=True)
+class SceneChoice:
+    """Which scenes a pass is asked to read; by itself, those of all chapters that it was not tried with yet."""
+
+    scenes: tuple[StoryPosition, ...] = ()
+    chapter_index: int | None = None
+    retry_failed: bool = False
+    again: bool = False
+
+
+class SceneReport(ModelWork):
+    """What became of one scene.
+
+    `overtaken` says that somebody changed the scene or its record meanwhile; the answer was dropped. One that
+    `failed` and had a record keeps that, whole.
+    """
+
+    chapter_index: int
+    scene_index: int
+    outcome: SceneOutcome
+    reason: str | None = None
+
+
+Read = TypeVar("Read", bound=SceneReport)
+
+
+class PassReport(BaseModel, Generic[Read]):
+    """What became of the scenes of one run, and of the vector index after them."""
+
+    scenes: list[Read] = Field(default_factory=list)
+    stopped: str | None = Field(
+        default=None, description="Why the run was given up: the model refuses, and would every other scene."
+    )
+    waiting: int = Field(default=0, description="Scenes of the project that wait to be read, after the run.")
+    usage: ModelUsage = Field(default_factory=ModelUsage, description="What the provider counted in all of the run.")
+    price: float | None = Field(default=None, description="Of that, where prices are known; no discounts.")
+    indexing: IndexingResult = Field(default_factory=IndexingResult)
+
+    def count(self, outcome: SceneOutcome) -> int:
+        """Return how many scenes had that outcome."""
+        return sum(scene.outcome == outcome for scene in self.scenes)
+
+
+class ExtractionEstimate(BaseModel):
+    """What a pass will take, about; answers that must be repaired or asked about once more come on top."""
+
+    scenes: int = 0
+    calls: int = Field(
+        default=0, description="Of the model: one for each window of a scene, and one at the end of a chapter."
+    )
+    input_tokens: int = 0
+    output_tokens: int = 0
+    price: float | None = Field(default=None, description="Where prices are known; without any discount.")
+
+    def priced(self, prices: TokenPrices | None) -> ExtractionEstimate:
+        """Return the estimate with its price."""
+        price = (prices or TokenPrices()).price_of(input_tokens=self.input_tokens, output_tokens=self.output_tokens)
+        return self.model_copy(update={"price": price})
+
+
+class Answered(Protocol):
+    """What a model made of a scene, as far as every pass looks at it."""
+
+    @property
+    def reason(self) -> str | None: ...
+
+    @property
+    def is_refused(self) -> bool: ...
+
+    @property
+    def is_nobody_there(self) -> bool: ...
+
+    @property
+    def usage(self) -> ModelUsage: ...
+
+
+Answer = TypeVar("Answer", bound=Answered)
+
+
+@dataclass
+class PassRun(Generic[Answer, Read]):
+    """One run of a pass over scenes; everything but the model's calls happens in one thread.
+
+    `begin` returns the work that lets the model read a scene, by what is stored now; `finish` stores what it said.
+    """
+
+    begin: Callable[[StoryPosition], Callable[[], Answer]]
+    finish: Callable[[StoryPosition, Answer], Read]
+    scenes: list[Read] = field(default_factory=list)
+    refusal: str | None = None
+    refused_usage: ModelUsage = field(default_factory=ModelUsage)
+
+    def read(
+        self,
+        positions: Sequence[StoryPosition],
+        *,
+        workers: int,
+        progress: Callable[[int, int], Any] | None,
+        then: Callable[[StoryPosition], Any] = lambda _: None,
+    ) -> None:
+        """Read scenes, and do `then` after each; several at a time where there are several workers."""
+        ahead = ReadingAhead(positions, begin=self._begun, workers=workers)
+        try:
+            for position, answer in ahead:
+                self._take(position, answer)
+                if self.refusal is not None:
+                    ahead.stop()
+                else:
+                    then(position)
+                if progress is not None:
+                    progress(len(self.scenes), len(positions))
+        except KeyboardInterrupt:
+            ahead.stop()
+            for position, answer in ahead.take_finished():
+                self._take(position, answer)
+            raise
+
+    def totals(self, prices: TokenPrices | None, *, beside: Iterable[ModelUsage] = ()) -> dict[str, Any]:
+        """Return the fields of a report that say what the run read and took, with what was asked beside its scenes."""
+        usage = total_usage([*(scene.usage for scene in self.scenes), *beside, self.refused_usage])
+        price = (prices or TokenPrices()).price_of(input_tokens=usage.input_tokens, output_tokens=usage.output_tokens)
+        return {"scenes": self.scenes, "stopped": self.refusal, "usage": usage, "price": price}
+
+    def _begun(self, position: StoryPosition) -> Callable[[], Answer]:
+        work = self.begin(position)
+
+        def asked() -> Answer:
+            """Ask once more when nobody was there: a local server may be starting again."""
+            answer = work()
+            if answer.is_nobody_there:
+                time.sleep(RETRY_PAUSE_S)
+                answer = work()
+            return answer
+
+        return asked
+
+    def _take(self, position: StoryPosition, answer: Answer) -> None:
+        """Let an answer be stored; a refusal is only noted."""
+        if answer.is_refused:
+            self.refusal = self.refusal or answer.reason
+            self.refused_usage = self.refused_usage.plus(answer.usage)
+        else:
+            self.scenes.append(self.finish(position, answer))
+
+
+MORE_THAN_WORKERS = 1
+"""So many more jobs than workers may be begun and not dealt with: each knows little of those that still wait."""
+
+Job = TypeVar("Job")
+Result = TypeVar("Result")
+
+
+class ReadingAhead(Generic[Job, Result]):
+    """Does some jobs at a time and hands their results over in order, each as soon as it is its turn.
+
+    A job is begun in the thread that iterates, and not before there is a free worker, so that it can look at
+    what was made of the results handed over by then. With one worker each is begun after the one before was
+    dealt with. The threads never keep the interpreter from exiting.
+    """
+
+    def __init__(self, jobs: Iterable[Job], *, begin: Callable[[Job], Callable[[], Result]], workers: int) -> None:
+        self._waiting = deque(jobs)
+        self._begun: deque[tuple[Job, Future[Result]]] = deque()
+        self._begin = begin
+        self._workers = workers
+        self._most_begun = 1 if workers == 1 else workers + MORE_THAN_WORKERS
+
+    def __iter__(self) -> Iterator[tuple[Job, Result]]:
+        """Hand over one result after the other; what a job raised is raised at its turn."""
+        while True:
+            self._begin_more()
+            if not self._begun:
+                return
+            job, future = self._begun[0]
+            if future.done():
+                self._begun.popleft()
+                yield job, future.result()
+            else:
+                wait(self._running(), return_when=FIRST_COMPLETED)
+
+    def stop(self) -> None:
+        """Begin no further job; those that are begun are still handed over."""
+        self._waiting.clear()
+
+    def take_finished(self) -> Iterator[tuple[Job, Result]]:
+        """Hand over in order what is finished by now, and wait for nothing."""
+        begun, self._begun = list(self._begun), deque()
+        return ((job, future.result()) for job, future in begun if future.done() and future.exception() is None)
+
+    def _running(self) -> list[Future[Result]]:
+        return [future for _, future in self._begun if not future.done()]
+
+    def _begin_more(self) -> None:
+        while self._waiting and len(self._running()) < self._workers and len(self._begun) < self._most_begun:
+            job = self._waiting.popleft()
+            self._begun.append((job, _started(self._begin(job))))
+
+
+def _started(work: Callable[[], Result]) -> Future[Result]:
+    """Run in a daemon thread, within a copy of the caller's context variables."""
+    future: Future[Result] = Future()
+
+    def run() -> None:
+        try:
+            result = work()
+        except BaseException as error:  # noqa: BLE001 - raised again where the result is taken
+            future.set_exception(error)
+        else:
+            future.set_result(result)
+
+    context = contextvars.copy_context()
+    threading.Thread(target=context.run, args=(run,), name="novelgen-reading", daemon=True).start()
+    return future
