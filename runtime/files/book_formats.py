@@ -74,7 +74,7 @@ def book_text(file: Path, *, while_waiting: Callable[[], Any] = lambda: None) ->
             output = _output_of(child, while_waiting)
         finally:
             child.kill()
-    if child.returncode == 0:
+    if output is not None and child.returncode == 0:
         answer = json.loads(output)
         if "text" in answer:
             return str(answer["text"])

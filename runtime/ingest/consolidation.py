@@ -101,6 +101,7 @@ def consolidate_project(
         with stores.database(project_id).write() as unit:
             # Not where a source was changed by somebody else meanwhile.
             if unit.consolidations.add(memory, group.sources):
+                unit.journal.keep("consolidate", memory.chunk_id, "", [], subject="consolidation")
                 done.append((group, _told(group, memory, is_models=written.is_models)))
                 vector = consolidated_vector(group.sources, chosen.vectors)
                 if vector is not None and chosen.embedding_model is not None:
