@@ -19,7 +19,7 @@ from novelgen.memory.story import recorded_events
 from novelgen.models.entity import ID_PREFIXES, EntityType
 from novelgen.models.memory import ContentType, MemoryOrigin, StoryMemoryChunk
 from novelgen.models.record import SceneRecord
-from novelgen.models.state import PRESENCE_ATTRIBUTE, StateChange
+from novelgen.models.state import GUESSED, PRESENCE_ATTRIBUTE, StateChange
 from runtime.ingest.scene_input import RecordOrigin, SceneInput
 from runtime.storage.records import StoredKnowledge
 
@@ -262,9 +262,11 @@ def presence_states(
     chapter_index: int,
     scene_index: int,
     entity_types: Mapping[str, EntityType],
+    is_guessed: bool = False,
 ) -> list[StateChange]:
-    """Return one presence per participant, each id once, in their order."""
+    """Return one presence per participant, each id once, in their order; what rules read out of a text says so."""
     where = {"location_id": location_id, "chapter_index": chapter_index, "scene_index": scene_index}
+    where |= {GUESSED: True} if is_guessed else {}
     return [
         StateChange(
             entity_id=entity_id,

@@ -11,6 +11,7 @@ from hashlib import sha256
 from itertools import count
 
 from novelgen.memory.supersession import ends_another, with_supersessions
+from novelgen.memory.vital_status import STATUS_ATTRIBUTES, is_death, is_return_to_life
 from novelgen.models.entity import Entity
 from novelgen.models.position import StoryPosition
 from novelgen.models.record import SceneRecord
@@ -98,14 +99,25 @@ def same_record(left: SceneRecord | None, right: SceneRecord | None) -> bool:
 
 
 def read_surroundings(unit: UnitOfWork, position: StoryPosition) -> SceneSurroundings:
-    """Read what is known on entering a scene: all entities, who was on stage lately, and where."""
+    """Read what is known on entering a scene: all entities, who was on stage lately and where, and who is dead."""
     before = unit.scenes.list_as_of(as_of=position, last=SCENES_BEFORE)
     recent = [entity_id for scene in reversed(before) for entity_id in scene.participants]
     return SceneSurroundings(
         entities=[stored.entity for stored in unit.entities.list_all()],
         recent_ids=list(dict.fromkeys(recent)),
         previous_location_id=before[-1].location_id if before else None,
+        dead_ids=_dead(unit, position),
     )
+
+
+def _dead(unit: UnitOfWork, position: StoryPosition) -> frozenset[str]:
+    dead: set[str] = set()
+    for change in unit.states.changes_of_attributes(STATUS_ATTRIBUTES, as_of=position):
+        if is_death(change.attribute, change.value):
+            dead.add(change.entity_id)
+        elif is_return_to_life(change.attribute, change.value):
+            dead.discard(change.entity_id)
+    return frozenset(dead)
 
 
 def _new_scene_id(unit: UnitOfWork, project_id: str, scene: SceneInput) -> str:
@@ -194,6 +206,7 @@ def _states(scene: SceneInput, reading: SceneReading, entities: Sequence[Entity]
         chapter_index=scene.chapter_index,
         scene_index=scene.scene_index,
         entity_types=types,
+        is_guessed=scene.record is None and not scene.cast,
     )
     if scene.record is None:
         return presence
