@@ -43,15 +43,17 @@ class ContextSettings(BaseModel):
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
-    memory_budget: int = Field(default=2000, ge=0, le=1_000_000, description="Tokens for relevant_memories.")
+    memory_budget: int = Field(
+        default=2000,
+        ge=0,
+        le=1_000_000,
+        description="Tokens for left_off, story_so_far and relevant_memories, which get what the two leave.",
+    )
     top_k: int | None = Field(
         default=None, ge=0, le=10_000, description="Most relevant_memories, beside their budget; None: no bound."
     )
     state_budget: int = Field(default=600, ge=0, le=1_000_000, description="Tokens for entity_states.")
     timeline_budget: int = Field(default=400, ge=0, le=1_000_000, description="Tokens for timeline_context.")
-    left_off_budget: int = Field(
-        default=300, ge=0, le=1_000_000, description="Tokens for the end of the scene before, word for word."
-    )
     knowledge: KnowledgeMode | None = Field(
         default=None,
         description="What becomes of what the point of view does not know; None: separate where a plan names "

@@ -35,7 +35,7 @@ def build_context_chain(
         top_k: At most so many memories in a context, beside their budget; None takes the setting's, which by default
             knows no such bound.
         bounds: Fields of the settings of the memory that count otherwise for this chain, already validated:
-            `memory_budget`, `state_budget`, `left_off_budget`, `timeline_budget`, `full_report`.
+            `memory_budget`, `state_budget`, `timeline_budget`, `full_report`.
 
     Raises:
         ConfigurationError: When the settings name a token counter of no known form.

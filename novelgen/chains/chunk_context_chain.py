@@ -19,8 +19,13 @@ from novelgen.chains.stepwise_chain import (
     trace_retrievers,
     untraced_search,
 )
-from novelgen.context.chunk_memories import TextMention, choose_for_chunk, chunk_search, mentioned_in
-from novelgen.context.prompt_block import render_chunk_context
+from novelgen.context.chunk_memories import (
+    TextMention,
+    choose_for_chunk,
+    chunk_search,
+    mentioned_in,
+    render_chunk_context,
+)
 from novelgen.deadlines import Deadline, run_concurrently
 from novelgen.language.language import story_language
 from novelgen.memory.outline import StoryOutline

@@ -360,10 +360,14 @@ class MemoryContextChain(StepwiseChain[ContextInput, SceneMemoryContext]):
 
     def _scene_before(self, run: ContextRun) -> OutlineScene | None:
         """Return the scene whose end the context shows; None where there is none, or no room for it."""
-        if not self._settings.left_off_budget:
+        if not self._left_off_tokens:
             return None
         scenes = known_story(run.request, run.outline).scenes
         return scene_before(scenes, run.point_of_view, as_of=run.request.position)
+
+    @property
+    def _left_off_tokens(self) -> int:
+        return self._settings.quotas.tokens("left_off", self._settings.memory_budget)
 
     def _reads_of_end(self, run: ContextRun, scene: OutlineScene | None) -> dict[str, Callable[[], Any]]:
         """Return what is read to tell how a scene ended: nothing where the memory gives no texts."""
@@ -382,10 +386,10 @@ class MemoryContextChain(StepwiseChain[ContextInput, SceneMemoryContext]):
         if not outcome.value:
             message = f"the text of scene {place} is not stored, so that the context does not show how it ended"
             return run.with_issues(ReportIssue(stage="left_off", kind="unavailable", message=message))
-        budget = self._settings.left_off_budget
-        ended = left_off(scene, outcome.value, budget_tokens=budget, count_tokens=self._count_tokens)
+        tokens = self._left_off_tokens
+        ended = left_off(scene, outcome.value, budget_tokens=tokens, count_tokens=self._count_tokens)
         if ended is None:
-            message = f"the last sentence of scene {place} does not fit left_off_budget={budget}"
+            message = f"the last sentence of scene {place} does not fit the {tokens} tokens of its share"
             return run.with_issues(ReportIssue(stage="left_off", kind="over_limit", message=message))
         return replace(run, left_off=ended)
 

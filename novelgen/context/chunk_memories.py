@@ -10,6 +10,10 @@ from types import MappingProxyType
 
 from pydantic import BaseModel, Field
 
+from novelgen.context.labels import labels_for
+from novelgen.context.lines import place_of
+from novelgen.context.prompt_block import fence_mark, fenced
+from novelgen.language.language import StoryLanguage
 from novelgen.language.resolver import Mention, NameResolver
 from novelgen.language.sentences import chunk_text, split_sentences
 from novelgen.memory.duplicates import DuplicateFinder
@@ -331,3 +335,65 @@ def _distance(chunk: StoryMemoryChunk, chapter_index: int | None) -> float:
     scene = 0 if chunk.scene_index is None else chunk.scene_index
     from_chapter = 1_000_000 if chapter_index is None else chapter_index
     return from_chapter - chunk.chapter_index - scene / 1_000_001
+
+
+_HEADINGS = {
+    "en": ("Names and terms in this text", "What the story has established about them"),
+    "zh": ("本段出现的人物与术语", "相关记忆"),
+}
+
+_MORE = {"en": "… and {0} more", "zh": "……另有 {0} 条"}
+
+_TYPES = {"en": {}, "zh": {"character": "人物", "location": "地点", "item": "物品", "faction": "势力", "term": "术语"}}
+
+_ALSO = {"en": "also {0}", "zh": "又名{0}"}
+
+_SAID_BY = {"en": " (used by {0})", "zh": "（{0}所用）"}
+
+
+def render_chunk_context(
+    glossary: Sequence[GlossaryEntry], memories: Sequence[ChunkMemory], *, more: int, language: str
+) -> str:
+    """Render names and memories for a prompt: the glossary first, then the memories under their heading.
+
+    Args:
+        glossary: Whom and what the text names.
+        memories: In the order to show.
+        more: How many further ones there are; named after the last one.
+        language: Language of the headings, `zh…` or `en`.
+
+    Returns:
+        The block, ending in a line break; empty when there is nothing to say.
+    """
+    labels = labels_for(language)
+    code: StoryLanguage = "zh" if labels.language == "zh" else "en"
+    names = [_entry_line(entry, code) for entry in glossary]
+    told = [f"- [{place_of(each.chunk.model_dump(), labels)}] {each.chunk.content}" for each in memories]
+    mark = fence_mark([*names, *told])
+    blocks = []
+    for heading, lines, rest in zip(_HEADINGS[code], (names, told), (0, more), strict=True):
+        if lines:
+            counted = [_MORE[code].format(rest)] if rest else []
+            blocks.append("\n".join([f"## {heading}", *fenced(lines, mark), *counted]))
+    return "\n\n".join([labels.note, *blocks]) + "\n" if blocks else ""
+
+
+def _entry_line(entry: GlossaryEntry, language: StoryLanguage) -> str:
+    chinese = language == "zh"
+    kind = _TYPES[language].get(entry.entity_type, entry.entity_type)
+    parts = [f"{_translated(entry.name, entry.translation)}{f'（{kind}）' if chinese else f' ({kind})'}"]
+    if entry.aliases:
+        listed = ("、" if chinese else ", ").join(_alias(alias, language) for alias in entry.aliases)
+        parts.append(_ALSO[language].format(listed))
+    if entry.description:
+        parts.append(entry.description)
+    return "- " + ("；" if chinese else "; ").join(parts)
+
+
+def _alias(alias: GlossaryName, language: StoryLanguage) -> str:
+    name = _translated(alias.name, alias.translation)
+    return name + (_SAID_BY[language].format(alias.speaker) if alias.speaker else "")
+
+
+def _translated(name: str, translation: str) -> str:
+    return f"{name} → {translation}" if translation else name

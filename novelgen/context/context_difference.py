@@ -23,17 +23,15 @@ from novelgen.models.context import (
 from novelgen.models.memory import StoryMemoryChunk
 from novelgen.models.state import EntityStateSnapshot
 
-# By these an entry is the same thing told anew; an event has nothing but its words.
+# By these an entry is the same thing told anew.
 _KEYS = {
-    "part_summaries": ("first_chapter",),
-    "chapter_summaries": ("chapter_index",),
-    "recent_events": ("chapter_index", "scene_index", "event"),
+    "story_so_far": ("level", "first_chapter", "chapter_index", "scene_index"),
     "open_loops": ("loop_id",),
     "relationships": ("relationship_id",),
     "snapshots": ("entity_id", "chapter_index"),
 }
 # The age of a thread grows with every scene before the position; whether a value is proven is not the value.
-_UNTOLD = frozenset({"age_scenes", "unverified"})
+_UNTOLD = frozenset({"age_scenes", "unverified", "tokens"})
 
 _MemoryKey = tuple[int | None, int | None, str]
 
@@ -57,7 +55,7 @@ def compare_contexts(was: SceneMemoryContext, now: SceneMemoryContext) -> Contex
         planner_now=after.planner,
         states=list(_states(was, now)),
         memories=list(_memories(was, now)),
-        timeline=list(_timeline(was.timeline_context or {}, now.timeline_context or {})),
+        timeline=list(_timeline(_told_sections(was), _told_sections(now))),
         moves=_moves(_receipts(was), _receipts(now)),
         left_off_was=ended_was if has_other_end else "",
         left_off_now=ended_now if has_other_end else "",
@@ -148,8 +146,13 @@ def _memory_key(chunk: StoryMemoryChunk) -> _MemoryKey:
     return chunk.chapter_index, chunk.scene_index, chunk.source_id or chunk.chunk_id
 
 
+def _told_sections(context: SceneMemoryContext) -> dict[str, Any]:
+    """The timeline, and the story so far beside it."""
+    return {**(context.timeline_context or {}), "story_so_far": [each.model_dump() for each in context.story_so_far]}
+
+
 def _timeline(was: Mapping[str, Any], now: Mapping[str, Any]) -> Iterator[TimelineDifference]:
-    for section in SECTION_ORDER:
+    for section in ("story_so_far", *SECTION_ORDER):
         before, after = (_entries(section, timeline.get(section) or ()) for timeline in (was, now))
         for key in {**after, **before}:
             old, new = before.get(key), after.get(key)

@@ -24,14 +24,15 @@ class Labels:
     states: str
     left_off: str
     left_off_with: str
+    story_so_far: str
+    ended: str
     timeline: str
+    people: str
+    relationships: str
+    minds: str
     memories: str
     open_loops: str
-    recent_events: str
-    relationships: str
     snapshots: str
-    chapter_summaries: str
-    part_summaries: str
     everywhere: str
     advanced: str
     unverified: str
@@ -62,14 +63,15 @@ ENGLISH = Labels(
     states="Facts that hold",
     left_off="Where we left off",
     left_off_with="with {0}",
-    timeline="Timeline",
-    memories="Memories",
-    open_loops="Open threads",
-    recent_events="Just happened",
+    story_so_far="The story so far",
+    ended="The scene before ended",
+    timeline="Threads, relationships, changes",
+    people="Who they are to each other",
     relationships="Relationships",
+    minds="What each wants, knows and hides",
+    memories="What to pick up",
+    open_loops="Open threads",
     snapshots="Recent changes",
-    chapter_summaries="Earlier chapters",
-    part_summaries="Earlier parts",
     everywhere="always",
     advanced="moving",
     unverified=" (unverified)",
@@ -114,6 +116,7 @@ ENGLISH = Labels(
         "inventory": "carries",
         "goals": "wants",
         "knowledge": "knows",
+        "secrets": "hides",
         "holder": "held by",
     },
 )
@@ -125,14 +128,15 @@ CHINESE = Labels(
     states="须遵守的事实",
     left_off="上文至此",
     left_off_with="在场：{0}",
-    timeline="时间线",
-    memories="相关记忆",
-    open_loops="未了之事",
-    recent_events="刚刚发生",
+    story_so_far="前情",
+    ended="上一场结尾",
+    timeline="未了之事、关系、变化",
+    people="人物之间",
     relationships="人物关系",
+    minds="各人所求、所知、所藏",
+    memories="可承接的前文",
+    open_loops="未了之事",
     snapshots="近期变化",
-    chapter_summaries="前文各章",
-    part_summaries="前文各卷",
     everywhere="通用",
     advanced="推进中",
     unverified="（未证实）",
@@ -167,6 +171,7 @@ CHINESE = Labels(
         "inventory": "携带",
         "goals": "目标",
         "knowledge": "知道",
+        "secrets": "隐瞒",
         "holder": "持有者",
         "status": "状况",
         "disguise": "伪装",

@@ -1,18 +1,28 @@
-"""Where the story left off: which scene the planned one follows, and its end, word for word."""
+"""Where the story left off: the end of the scene before, word for word, and what came before, coarser with distance."""
 
 from __future__ import annotations
 
 from bisect import bisect_left
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
+from novelgen.context.labels import Labels
+from novelgen.context.lines import render_told_before
 from novelgen.language.language import TokenCounter
-from novelgen.language.sentences import split_sentences
-from novelgen.memory.outline import OutlineScene
-from novelgen.models.context import LeftOff, PointOfView
+from novelgen.language.sentences import as_sentence, join_sentences, split_sentences
+from novelgen.memory.merge import spread
+from novelgen.memory.outline import ChapterSummary, OutlineScene, PartSummary, StoryOutline
+from novelgen.models.context import LeftOff, PointOfView, ToldBefore
 from novelgen.models.position import StoryPosition
 
 MOST_CHARACTERS_PER_TOKEN = 10
 """Of a long scene no more is looked at than could fit; English has four to five, Chinese one or two."""
+
+SCENE_SHARE = 0.6
+"""Of the room of the story so far its last scenes get so much; the chapters before them half of what is left where
+there are parts, and the parts the rest."""
+
+MAX_SENTENCES = 8
+"""Of one summary; of a row of them, where they do not fit, fewer of each."""
 
 
 def scene_before(
@@ -38,7 +48,10 @@ def scene_before(
 
 
 def left_off(scene: OutlineScene, text: str, *, budget_tokens: int, count_tokens: TokenCounter) -> LeftOff | None:
-    """Return the end of a scene from the first sentence on that fits a budget; None where not even the last fits."""
+    """Return the end of a scene from the first sentence on that fits a budget; None where not even the last fits.
+
+    Where it played and who was there is told as far as a record says it; what rules read out of a text is a guess.
+    """
     tail = text[-budget_tokens * MOST_CHARACTERS_PER_TOKEN :]
     spans = split_sentences(tail)
     # Where the text was cut no sentence begins.
@@ -61,8 +74,103 @@ def left_off(scene: OutlineScene, text: str, *, budget_tokens: int, count_tokens
         chapter_index=scene.chapter_index,
         scene_index=scene.scene_index,
         title=scene.title,
-        location_id=scene.location_id,
-        present=list(scene.participants),
+        location_id=None if scene.is_guessed else scene.location_id,
+        present=[] if scene.is_guessed else list(scene.participants),
         text=tail[spans[begin].start :].strip(),
         tokens=cost_from(begin),
     )
+
+
+def story_so_far(
+    story: StoryOutline, *, as_of: StoryPosition, budget_tokens: int, labels: Labels, count_tokens: TokenCounter
+) -> list[ToldBefore]:
+    """Tell what came before a planned scene, oldest first: the last scenes, before them chapters, before them parts.
+
+    A chapter is told where scenes do not tell all of it, a part where nothing finer tells of it. Where a row of
+    summaries does not fit, each is told in fewer sentences; where one sentence of each is too much, the nearest are.
+    """
+
+    def fitting(rows: Sequence[ToldBefore], room: int) -> list[ToldBefore]:
+        for most in range(MAX_SENTENCES, 0, -1):
+            told = [cut for each in rows if (cut := _shortened(each, most, labels, count_tokens)).text]
+            if sum(each.tokens for each in told) <= room:
+                return told
+        return list(reversed(list(_while_fitting(reversed(told), room)))) if rows else []
+
+    before = [each for each in story.scenes if as_of.admits(each.chapter_index, each.scene_index)]
+    room = int(SCENE_SHARE * budget_tokens)
+    whole = (_shortened(_of_scene(each), MAX_SENTENCES, labels, count_tokens) for each in reversed(before))
+    scenes = list(reversed(list(_while_fitting((each for each in whole if each.text), room))))
+    left = budget_tokens - sum(each.tokens for each in scenes)
+    places = {(each.chapter_index, each.scene_index) for each in scenes}
+    untold = {each.chapter_index for each in before if (each.chapter_index, each.scene_index) not in places}
+    last_in_parts = max((each.last_chapter for each in story.part_summaries), default=-1)
+    over = [each for each in story.chapter_summaries if as_of.admits(each.chapter_index, None)]
+    recent = [each for each in over if each.chapter_index in untold and each.chapter_index > last_in_parts]
+    rows = [_of_chapter(each) for each in recent or [each for each in over if each.chapter_index in untold][-1:]]
+    parts = [_of_part(each) for each in story.part_summaries if as_of.admits(each.last_chapter, None)]
+    chapters = fitting(rows, left // 2 if parts else left)
+    left -= sum(each.tokens for each in chapters)
+    covered = {each.chapter_index for each in (*chapters, *scenes)}
+    parts = fitting(
+        [each for each in parts if not covered.intersection(range(each.first_chapter, each.chapter_index + 1))], left
+    )
+    return _each_sentence_once([*parts, *chapters, *scenes], labels, count_tokens)
+
+
+def _of_scene(scene: OutlineScene) -> ToldBefore:
+    bullets = scene.summary or scene.key_events
+    return ToldBefore(
+        level="scene",
+        first_chapter=scene.chapter_index,
+        chapter_index=scene.chapter_index,
+        scene_index=scene.scene_index,
+        title=scene.title,
+        text=join_sentences(as_sentence(" ".join(each.split())) for each in bullets if each.strip()),
+        tokens=0,
+    )
+
+
+def _of_chapter(chapter: ChapterSummary) -> ToldBefore:
+    place = {"first_chapter": chapter.chapter_index, "chapter_index": chapter.chapter_index}
+    return ToldBefore(level="chapter", **place, text=chapter.summary, tokens=0)
+
+
+def _of_part(part: PartSummary) -> ToldBefore:
+    place = {"first_chapter": part.first_chapter, "chapter_index": part.chapter_index}
+    return ToldBefore(level="part", **place, title=part.title, text=part.summary, tokens=0)
+
+
+def _shortened(before: ToldBefore, most: int, labels: Labels, count_tokens: TokenCounter) -> ToldBefore:
+    """Return it in so many of its sentences, spread over all of them, with what its line costs."""
+    sentences = spread(_sentences(before.text), most)
+    return _worded(before, sentences, labels, count_tokens)
+
+
+def _worded(before: ToldBefore, sentences: Sequence[str], labels: Labels, count_tokens: TokenCounter) -> ToldBefore:
+    cut = before.model_copy(update={"text": join_sentences(sentences)})
+    return cut.model_copy(update={"tokens": count_tokens(render_told_before(cut, labels=labels))})
+
+
+def _sentences(text: str) -> list[str]:
+    return [text[span.start : span.end] for span in split_sentences(text)]
+
+
+def _while_fitting(nearest_first: Iterable[ToldBefore], room: int) -> Iterator[ToldBefore]:
+    for each in nearest_first:
+        if each.tokens > room:
+            return
+        room -= each.tokens
+        yield each
+
+
+def _each_sentence_once(rows: Sequence[ToldBefore], labels: Labels, count_tokens: TokenCounter) -> list[ToldBefore]:
+    """Leave out of the coarser what the finer say in the same words."""
+    said: set[str] = set()
+    kept: list[ToldBefore] = []
+    for each in reversed(rows):
+        sentences = [sentence for sentence in _sentences(each.text) if sentence not in said]
+        said.update(sentences)
+        if sentences:
+            kept.append(_worded(each, sentences, labels, count_tokens))
+    return kept[::-1]

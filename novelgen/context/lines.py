@@ -8,8 +8,8 @@ from typing import Any
 from pydantic import BaseModel, Field
 
 from novelgen.context.labels import Labels
-from novelgen.models.context import LeftOff
-from novelgen.models.state import PRESENCE_ATTRIBUTE, EntityStateSnapshot, turned_type
+from novelgen.models.context import LeftOff, ToldBefore
+from novelgen.models.state import GUESSED, PRESENCE_ATTRIBUTE, EntityStateSnapshot, turned_type
 
 ATTRIBUTE_ORDER = (
     "status",
@@ -27,6 +27,9 @@ ATTRIBUTE_ORDER = (
     "for_now",
 )
 
+MIND_ATTRIBUTES = frozenset({"knowledge", "goals", "emotional_state", "secrets"})
+"""What somebody wants, knows and hides: told among the people, not among the facts that hold for all."""
+
 HOLDS = "holds"
 """Under which name a line tells the things that have somebody as their holder."""
 
@@ -34,10 +37,11 @@ HOLDS = "holds"
 class RenderedStates(BaseModel):
     """State lines that fit a budget, and what did not.
 
-    `lines` has one entry per snapshot that got at least one attribute, in the snapshots' order.
+    Each snapshot that got an attribute has an entry in `lines`, in `minds` or in both, in the snapshots' order.
     """
 
-    lines: dict[str, str] = Field(default_factory=dict, description="Entity id to its line.")
+    lines: dict[str, str] = Field(default_factory=dict, description="Entity id to what holds of it.")
+    minds: dict[str, str] = Field(default_factory=dict, description="Entity id to what it wants, knows and hides.")
     tokens: int = 0
     dropped: dict[str, list[str]] = Field(default_factory=dict, description="Entity id to attributes left out.")
 
@@ -57,7 +61,7 @@ def render_states(
     those that no quote proves come last, and say so.
     """
     parts = [state_parts(snapshot, names, labels) for snapshot in snapshots]
-    taken: list[list[str]] = [[] for _ in snapshots]
+    taken: list[dict[bool, list[str]]] = [{False: [], True: []} for _ in snapshots]
     dropped: dict[str, list[str]] = {}
     used = 0
     for depth in range(max((len(each) for each in parts), default=0)):
@@ -65,20 +69,23 @@ def render_states(
             if depth >= len(parts[index]):
                 continue
             attribute, text = parts[index][depth]
-            line = _line(snapshot, [*taken[index], text], names, labels)
-            before = count_tokens(_line(snapshot, taken[index], names, labels)) if taken[index] else 0
-            cost = count_tokens(line) - before
+            others = taken[index][attribute in MIND_ATTRIBUTES]
+            before = count_tokens(_line(snapshot, others, names, labels)) if others else 0
+            cost = count_tokens(_line(snapshot, [*others, text], names, labels)) - before
             if used + cost <= budget_tokens:
-                taken[index].append(text)
+                others.append(text)
                 used += cost
             else:
                 dropped.setdefault(snapshot.entity_id, []).append(attribute)
-    lines = {
-        snapshot.entity_id: _line(snapshot, taken[index], names, labels)
-        for index, snapshot in enumerate(snapshots)
-        if taken[index]
-    }
-    return RenderedStates(lines=lines, tokens=used, dropped=dropped)
+    lines, minds = (
+        {
+            snapshot.entity_id: _line(snapshot, texts[is_mind], names, labels)
+            for snapshot, texts in zip(snapshots, taken, strict=True)
+            if texts[is_mind]
+        }
+        for is_mind in (False, True)
+    )
+    return RenderedStates(lines=lines, minds=minds, tokens=used, dropped=dropped)
 
 
 def render_attribute(name: str, value: Any, names: Mapping[str, str], labels: Labels, *, is_proven: bool = True) -> str:
@@ -99,7 +106,10 @@ def render_value(value: Any, names: Mapping[str, str], labels: Labels) -> str:
 
 
 def state_parts(snapshot: EntityStateSnapshot, names: Mapping[str, str], labels: Labels) -> list[tuple[str, str]]:
-    """Return the attributes of a state with their lines, the weightiest first, unproven ones last."""
+    """Return the attributes of a state with their lines, the weightiest first, unproven ones last.
+
+    Where somebody was seen last is told as far as a record says it: what rules read out of a text is a guess.
+    """
     data = snapshot.state_data
     ordered = [name for name in ATTRIBUTE_ORDER if name in data]
     ordered += sorted(name for name in data if name not in ATTRIBUTE_ORDER and name != PRESENCE_ATTRIBUTE)
@@ -112,7 +122,8 @@ def state_parts(snapshot: EntityStateSnapshot, names: Mapping[str, str], labels:
     if held:
         parts.append((HOLDS, render_attribute(HOLDS, held, names, labels)))
     presence = data.get(PRESENCE_ATTRIBUTE)
-    if isinstance(presence, Mapping) and not {"location_id", "place"} & data.keys():
+    is_told = {"location_id", "place"} & data.keys()
+    if isinstance(presence, Mapping) and not presence.get(GUESSED) and not is_told:
         # Who was only seen, nobody knows where, was seen in a scene.
         where = presence.get("location_id") or (place_of(presence, labels) if not parts else None)
         if where:
@@ -137,7 +148,7 @@ PLAIN_FEELING = 25
 STRONG_FEELING = 60
 """From this value of a dimension on it is a strong one."""
 
-SECTION_ORDER = ("part_summaries", "chapter_summaries", "recent_events", "open_loops", "relationships", "snapshots")
+SECTION_ORDER = ("snapshots", "relationships", "open_loops")
 
 
 def place_of(entry: Mapping[str, Any], labels: Labels) -> str:
@@ -157,15 +168,18 @@ def render_left_off(left_off: LeftOff, names: Mapping[str, str], *, labels: Labe
     return [heading, *(line for line in left_off.text.splitlines() if line.strip())]
 
 
+def render_told_before(before: ToldBefore, *, labels: Labels) -> str:
+    """Render a scene, a chapter or a part of the story so far as a line, of a part from where to where."""
+    start = f"{before.first_chapter}–" if before.level == "part" else ""
+    title = f"{before.title}{labels.colon}" if before.title and before.level != "chapter" else ""
+    return f"- [{start}{place_of(before.model_dump(), labels)}] {title}{before.text}"
+
+
 def render_timeline_entry(section: str, entry: Mapping[str, Any], names: Mapping[str, str], *, labels: Labels) -> str:
-    """Render one entry of `timeline_context` as a line with its source position, of a part from where to where."""
-    body = _BODIES[section](entry, names, labels)
-    start = f"{entry['first_chapter']}–" if section == "part_summaries" else ""
-    return f"- [{start}{place_of(entry, labels)}] {body}"
-
-
-def _event(entry: Mapping[str, Any], names: Mapping[str, str], labels: Labels) -> str:
-    return str(entry["event"])
+    """Render one entry of `timeline_context`, or of the story so far, as a line with its source position."""
+    if section == "story_so_far":
+        return render_told_before(ToldBefore.model_validate(entry), labels=labels)
+    return f"- [{place_of(entry, labels)}] {_BODIES[section](entry, names, labels)}"
 
 
 def _loop(entry: Mapping[str, Any], names: Mapping[str, str], labels: Labels) -> str:
@@ -229,20 +243,4 @@ def _snapshot(entry: Mapping[str, Any], names: Mapping[str, str], labels: Labels
     return f"{name}{labels.colon}{labels.separator.join(texts)}"
 
 
-def _summary(entry: Mapping[str, Any], names: Mapping[str, str], labels: Labels) -> str:
-    return str(entry["summary"])
-
-
-def _part(entry: Mapping[str, Any], names: Mapping[str, str], labels: Labels) -> str:
-    title = f"{entry['title']}{labels.colon}" if entry.get("title") else ""
-    return f"{title}{entry['summary']}"
-
-
-_BODIES = {
-    "recent_events": _event,
-    "open_loops": _loop,
-    "relationships": _relationship,
-    "snapshots": _snapshot,
-    "chapter_summaries": _summary,
-    "part_summaries": _part,
-}
+_BODIES = {"open_loops": _loop, "relationships": _relationship, "snapshots": _snapshot}

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from pydantic import BaseModel, Field
 
@@ -14,7 +14,7 @@ from novelgen.memory.outline import StoryOutline
 from novelgen.memory.search import SearchResult
 from novelgen.memory.select import LeftOutMemory, SelectedMemory, select_memories
 from novelgen.memory.weights import DEFAULT_QUOTAS, NeedQuotas, SelectionWeights
-from novelgen.models.context import ContextItem, LeftOutItem, MemoryContextRequest
+from novelgen.models.context import ContextItem, LeftOutItem, LeftOutWhy, MemoryContextRequest
 from novelgen.models.memory import PASSAGE_TYPES, StoryMemoryChunk, is_entity_target
 
 _KINDS: dict[str, QueryKind] = {
@@ -35,6 +35,37 @@ class AssembledMemories(BaseModel):
     tokens: int = 0
     tokens_per_need: dict[str, int] = Field(default_factory=dict, description="Adds up to `tokens`.")
     left_out: list[LeftOutItem] = Field(default_factory=list)
+
+    def without(self, told: Mapping[str, str]) -> AssembledMemories:
+        """Return the rest without what other sections tell; `told` has the section of each such chunk id."""
+        kept = [each for each in self.items if each.chunk_id not in told]
+        gone = [each for each in self.items if each.chunk_id in told]
+        verbatim = {each.chunk_id for each in self.chunks if each.content_type in PASSAGE_TYPES}
+        spent = dict(self.tokens_per_need)
+        for each in gone:
+            spent["passages" if each.chunk_id in verbatim else "memories"] -= each.tokens
+        whys = [LeftOutWhy(code="told_elsewhere", values={"section": told[each.chunk_id]}) for each in gone]
+        return AssembledMemories(
+            chunks=[each for each in self.chunks if each.chunk_id not in told],
+            items=_with_prompt_indices(kept),
+            tokens=sum(each.tokens for each in kept),
+            tokens_per_need=spent,
+            left_out=[
+                *(
+                    LeftOutItem(
+                        id=each.chunk_id,
+                        source_id=each.source_id,
+                        text=each.text,
+                        tokens=each.tokens,
+                        score=each.score,
+                        reason=why.sentence,
+                        why=why,
+                    )
+                    for each, why in zip(gone, whys, strict=True)
+                ),
+                *self.left_out,
+            ],
+        )
 
 
 def assemble_memories(
@@ -79,7 +110,6 @@ def assemble_memories(
 
 def selection_scene(story: StoryOutline, plan: RetrievalPlan, search: SearchResult) -> SelectionScene:
     """Return the planned scene as the choice sees it, with the facts of the candidates' scenes."""
-    types = {entity.entity_id: entity.entity_type for entity in story.entities}
     named = [each for each in plan.entity_ids if each not in plan.inferred_ids]
     found_in = {candidate.scene_key for candidate in search.candidates}
     vectors = search.query_vectors or (None,) * len(plan.queries)
@@ -90,14 +120,8 @@ def selection_scene(story: StoryOutline, plan: RetrievalPlan, search: SearchResu
             for query, vector in zip(plan.queries, vectors, strict=True)
         ),
         entity_ids=frozenset(named),
-        character_ids=frozenset(each for each in named if types.get(each) == "character"),
         scenes=tuple(
-            SceneCast(
-                chapter_index=scene.chapter_index,
-                scene_index=scene.scene_index,
-                ordinal=ordinal,
-                participants=frozenset(scene.participants),
-            )
+            SceneCast(chapter_index=scene.chapter_index, scene_index=scene.scene_index, ordinal=ordinal)
             for ordinal, scene in enumerate(story.scenes)
             if (scene.chapter_index, scene.scene_index) in found_in
         ),

@@ -20,6 +20,7 @@ from novelgen.context.lines import (
     place_of,
     render_left_off,
     render_timeline_entry,
+    render_told_before,
     state_parts,
 )
 from novelgen.language.language import story_language
@@ -125,12 +126,9 @@ _WORDS: dict[str, dict[str, str]] = {
 
 _REASONS_IN_CHINESE = {
     "importance": "重要",
-    "surroundings": "场景邻近",
-    "summaries": "见于梗概",
     "relevance": "切题",
     "entities": "相关人物",
     "open_loops": "未了之事",
-    "spreading": "联想",
     "words": "字词相合",
     "novelty": "新意",
     "beside": "相邻",
@@ -217,7 +215,10 @@ def _of_context(context: SceneMemoryContext) -> Sheet:
     said = " ".join(each.content for each in context.relevant_memories)
     language = report.language or story_language(said)
     labels, words = labels_for(language), _WORDS[labels_for(language).language]
-    ended = (
+    ended: list[tuple[str, ...]] = [
+        (render_told_before(each, labels=labels).removeprefix("- "),) for each in context.story_so_far
+    ]
+    ended += (
         [(each,) for each in render_left_off(context.left_off, report.names, labels=labels)] if context.left_off else []
     )
     timeline = [

@@ -357,7 +357,9 @@ def _add_states(sections: PromptSections, story: StorySoFar, names: dict[str, st
     rendered = render_states(
         wanted, names, labels=labels_for(language), budget_tokens=SECTION_TOKENS["states"], count_tokens=estimate_tokens
     )
-    text = "\n".join(as_data(line) for line in rendered.lines.values()) or NOTHING[language]
+    text = (
+        "\n".join(as_data(line) for line in (*rendered.lines.values(), *rendered.minds.values())) or NOTHING[language]
+    )
     sections.add("states", text, left_out=sum(map(len, rendered.dropped.values())))
 
 

@@ -1,20 +1,184 @@
-"""A context becomes a block of a prompt, between fences that story text cannot forge."""
+"""A context as lines, each with what it is of, and as a block of a prompt between fences that no text can forge."""
 
 from __future__ import annotations
 
 import hashlib
 import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import Any
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from itertools import groupby
+from typing import Literal
+
+from pydantic import BaseModel, Field
 
 from novelgen.context.labels import Labels, labels_for
-from novelgen.context.lines import SECTION_ORDER, place_of, render_left_off, render_states, render_timeline_entry
-from novelgen.language.language import StoryLanguage, estimate_tokens, story_language
-from novelgen.models.chunk_context import ChunkMemory, GlossaryEntry, GlossaryName
-from novelgen.models.context import DEFAULT_STATE_BUDGET, ContextItem, SceneMemoryContext
+from novelgen.context.lines import (
+    SECTION_ORDER,
+    place_of,
+    render_left_off,
+    render_states,
+    render_timeline_entry,
+    render_told_before,
+)
+from novelgen.context.timeline import need_of
+from novelgen.language.language import estimate_tokens, story_language
+from novelgen.models.context import DEFAULT_STATE_BUDGET, ContextItem, ContextReport, HiddenContext, SceneMemoryContext
 from novelgen.models.memory import PASSAGE_TYPES, StoryMemoryChunk
 from novelgen.models.position import story_place
-from novelgen.models.state import EntityStateSnapshot
+
+ContextNeed = Literal[
+    "states", "story_so_far", "left_off", "relations", "obligations", "timeline", "memories", "passages"
+]
+
+NEEDS: tuple[ContextNeed, ...] = (
+    "states",
+    "timeline",
+    "story_so_far",
+    "left_off",
+    "relations",
+    "obligations",
+    "memories",
+    "passages",
+)
+"""In the order in which a report tells their tokens."""
+
+_GROUPS: Mapping[str, tuple[str, ...]] = {
+    "states": ("states", "snapshots"),
+    "left_off": ("story_so_far", "ended"),
+    "people": ("relationships", "minds"),
+    "open_loops": ("open_loops",),
+    "memories": ("memories",),
+}
+"""Headings of the block in a writer's order, and the sections below each; each but the first has its own line."""
+
+_PLAIN_NAME = re.compile(r"[\w .'’·-]{1,40}")
+"""A heading stands outside of the fences, so that a name in it must be no more than a name."""
+
+
+class ContextLine(BaseModel):
+    """One line of a context's block, and what it is of."""
+
+    need: ContextNeed
+    section: str = Field(
+        description="states, snapshots, story_so_far, ended, relationships, minds, open_loops or memories."
+    )
+    id: str = Field(default="", description="Of the memory, entity, thread or relationship; empty: none has one.")
+    text: str
+    tokens: int = Field(ge=0)
+    chapter_index: int | None = None
+    scene_index: int | None = None
+    entity_ids: list[str] = Field(default_factory=list, description="Whom and what it is about.")
+    is_hidden: bool = Field(default=False, description="Whether the point of view does not know it.")
+    item: ContextItem | None = Field(default=None, description="Why it was chosen; of memories alone.")
+
+
+def context_lines(
+    context: SceneMemoryContext, *, count_tokens: Callable[[str], int] = estimate_tokens
+) -> list[ContextLine]:
+    """Return the lines of a context in the order of the needs, memories best first, then what is hidden."""
+    report = context.report or ContextReport()
+    labels = labels_for(report.language)
+    state_budget = max(DEFAULT_STATE_BUDGET, report.tokens.get("states", 0))
+    lines = [*_lines_of(context, report.names, labels, state_budget, count_tokens), *_memories(report.items, context)]
+    hidden = context.hidden
+    if hidden is not None:
+        apart = [*_hidden(hidden, report.names, labels, count_tokens), *_memories(hidden.items, context)]
+        lines += [each.model_copy(update={"is_hidden": True}) for each in apart]
+    return sorted(lines, key=lambda each: (each.is_hidden, NEEDS.index(each.need)))
+
+
+def _lines_of(
+    told: SceneMemoryContext | HiddenContext,
+    names: Mapping[str, str],
+    labels: Labels,
+    state_budget: int,
+    count_tokens: Callable[[str], int],
+) -> Iterator[ContextLine]:
+    """The lines of all but the memories, group by group."""
+    rendered = render_states(
+        told.entity_states, names, labels=labels, budget_tokens=state_budget, count_tokens=count_tokens
+    )
+    entries = {section: list(_entries(told, section, names, labels, count_tokens)) for section in SECTION_ORDER}
+
+    def of_states(section: Literal["states", "minds"], texts: Mapping[str, str]) -> Iterator[ContextLine]:
+        for entity_id, text in texts.items():
+            tokens = count_tokens(text)
+            yield ContextLine(
+                need="states", section=section, id=entity_id, text=text, tokens=tokens, entity_ids=[entity_id]
+            )
+
+    yield from of_states("states", rendered.lines)
+    yield from entries["snapshots"]
+    for before in told.story_so_far:
+        yield ContextLine(
+            need="story_so_far",
+            section="story_so_far",
+            text=render_told_before(before, labels=labels),
+            tokens=before.tokens,
+            chapter_index=before.chapter_index,
+            scene_index=before.scene_index,
+        )
+    left_off = told.left_off if isinstance(told, SceneMemoryContext) else None
+    for line in render_left_off(left_off, names, labels=labels) if left_off else ():
+        yield ContextLine(
+            need="left_off",
+            section="ended",
+            text=line,
+            tokens=count_tokens(line),
+            chapter_index=left_off.chapter_index if left_off else None,
+            scene_index=left_off.scene_index if left_off else None,
+            entity_ids=left_off.present if left_off else [],
+        )
+    yield from entries["relationships"]
+    yield from of_states("minds", rendered.minds)
+    yield from entries["open_loops"]
+
+
+def _entries(
+    told: SceneMemoryContext | HiddenContext,
+    section: str,
+    names: Mapping[str, str],
+    labels: Labels,
+    count_tokens: Callable[[str], int],
+) -> Iterator[ContextLine]:
+    for entry in (told.timeline_context or {}).get(section) or ():
+        text = render_timeline_entry(section, entry, names, labels=labels)
+        named = [entry.get(name) for name in ("entity_id", "character_a", "character_b")]
+        yield ContextLine(
+            need=need_of(section),
+            section=section,
+            id=entry.get("loop_id") or entry.get("relationship_id") or entry.get("entity_id") or "",
+            text=text,
+            tokens=count_tokens(text),
+            chapter_index=entry.get("chapter_index"),
+            scene_index=entry.get("scene_index"),
+            entity_ids=[each for each in named if each] or list(entry.get("related_entities") or ()),
+        )
+
+
+def _hidden(
+    hidden: HiddenContext, names: Mapping[str, str], labels: Labels, count_tokens: Callable[[str], int]
+) -> Iterator[ContextLine]:
+    budget = max(DEFAULT_STATE_BUDGET, hidden.tokens.get("states", 0))
+    return _lines_of(hidden, {**names, **hidden.names}, labels, budget, count_tokens)
+
+
+def _memories(items: list[ContextItem], context: SceneMemoryContext) -> Iterator[ContextLine]:
+    hidden = context.hidden.memories if context.hidden else []
+    chunks = {each.chunk_id: each for each in (*context.relevant_memories, *hidden)}
+    for item in items:
+        chunk = chunks.get(item.chunk_id)
+        is_passage = chunk is not None and chunk.content_type in PASSAGE_TYPES
+        yield ContextLine(
+            need="passages" if is_passage else "memories",
+            section="memories",
+            id=item.source_id or item.chunk_id,
+            text=item.text,
+            tokens=item.tokens,
+            chapter_index=item.chapter_index,
+            scene_index=item.scene_index,
+            entity_ids=list(chunk.entities_mentioned) if chunk else [],
+            item=item,
+        )
 
 
 def fence_mark(texts: Iterable[str]) -> str:
@@ -41,14 +205,14 @@ def render_context(
     context: SceneMemoryContext,
     *,
     language: str | None = None,
-    state_budget: int = 600,
+    state_budget: int = DEFAULT_STATE_BUDGET,
     count_tokens: Callable[[str], int] = estimate_tokens,
 ) -> str:
     """Render a context for the prompt of a scene writer.
 
-    Hard facts come first (states), then where the story left off, the timeline, and the memories in story order,
-    each with its source scene. Story text stands between fences that it cannot forge. The same context gives the same
-    text.
+    What holds comes first, then the story so far and how the scene before ended, who the people are to each other and
+    what each wants, what is open, and what to pick up, in story order, each with its source scene. Story text stands
+    between fences that it cannot forge. The same context gives the same text.
 
     Args:
         context: What the chain returned; without a report, memories are rendered in full.
@@ -61,11 +225,21 @@ def render_context(
     """
     labels = labels_for(language or _language_of(context))
     names = dict(context.report.names) if context.report else {}
+    told = {
+        section: [each.text for each in lines]
+        for section, lines in groupby(
+            _lines_of(context, names, labels, state_budget, count_tokens), key=lambda each: each.section
+        )
+    }
+    told["memories"] = _memory_lines(context, names, labels)
     sections = {
-        labels.states: _state_lines(context.entity_states, names, labels, state_budget, count_tokens),
-        labels.left_off: render_left_off(context.left_off, names, labels=labels) if context.left_off else [],
-        labels.timeline: _timeline_lines(context.timeline_context, names, labels),
-        labels.memories: _memory_lines(context, names, labels),
+        getattr(labels, heading): [
+            line
+            for place, section in enumerate(below)
+            if told.get(section)
+            for line in ([f"{getattr(labels, section)}{labels.colon.strip()}"] if place else []) + told[section]
+        ]
+        for heading, below in _GROUPS.items()
     }
     heading = labels.hidden.format(_name_of_view(context, names, labels))
     hidden = _hidden_lines(context, names, labels, count_tokens)
@@ -76,10 +250,6 @@ def render_context(
     if not blocks:
         return ""
     return "\n\n".join([f"# {labels.title}\n{labels.note}", *blocks]) + "\n"
-
-
-_PLAIN_NAME = re.compile(r"[\w .'’·-]{1,40}")
-"""A heading stands outside of the fences, so that a name in it must be no more than a name."""
 
 
 def _name_of_view(context: SceneMemoryContext, names: Mapping[str, str], labels: Labels) -> str:
@@ -95,15 +265,12 @@ def _hidden_lines(
     hidden = context.hidden
     if hidden is None:
         return []
-    real = {**names, **hidden.names}
     lines = [
         f"- {names[each]} {labels.real_name} {name}"
         for each, name in hidden.names.items()
         if each in names and names[each] != name
     ]
-    tokens = max(DEFAULT_STATE_BUDGET, hidden.tokens.get("states", 0))
-    lines += _state_lines(hidden.entity_states, real, labels, tokens, count_tokens)
-    lines += _timeline_lines(hidden.timeline_context, real, labels)
+    lines += [each.text for each in _hidden(hidden, names, labels, count_tokens)]
     return lines + [f"- [{place_of(each.model_dump(), labels)}] {each.text}" for each in prompt_order(hidden.items)]
 
 
@@ -120,27 +287,6 @@ def _language_of(context: SceneMemoryContext) -> str:
 
 def _story_key(item: ContextItem) -> tuple[int, int, str]:
     return (*story_place(item), item.chunk_id)
-
-
-def _state_lines(
-    states: Sequence[EntityStateSnapshot],
-    names: Mapping[str, str],
-    labels: Labels,
-    budget: int,
-    count_tokens: Callable[[str], int],
-) -> list[str]:
-    rendered = render_states(states, names, labels=labels, budget_tokens=budget, count_tokens=count_tokens)
-    return list(rendered.lines.values())
-
-
-def _timeline_lines(timeline: Mapping[str, Any] | None, names: Mapping[str, str], labels: Labels) -> list[str]:
-    lines: list[str] = []
-    for section in SECTION_ORDER:
-        entries = (timeline or {}).get(section) or []
-        if entries:
-            lines.append(f"{getattr(labels, section)}{labels.colon.strip()}")
-            lines += [render_timeline_entry(section, entry, names, labels=labels) for entry in entries]
-    return lines
 
 
 def _memory_lines(context: SceneMemoryContext, names: Mapping[str, str], labels: Labels) -> list[str]:
@@ -170,65 +316,3 @@ def _knowers(item: ContextItem, names: Mapping[str, str], labels: Labels) -> str
         return labels.known_to_alone.format(names.get(knower, knower))
     unknowing = labels.list_separator.join(names.get(each, each) for each in item.not_known_by)
     return labels.unknown_to.format(unknowing)
-
-
-_HEADINGS = {
-    "en": ("Names and terms in this text", "What the story has established about them"),
-    "zh": ("本段出现的人物与术语", "相关记忆"),
-}
-
-_MORE = {"en": "… and {0} more", "zh": "……另有 {0} 条"}
-
-_TYPES = {"en": {}, "zh": {"character": "人物", "location": "地点", "item": "物品", "faction": "势力", "term": "术语"}}
-
-_ALSO = {"en": "also {0}", "zh": "又名{0}"}
-
-_SAID_BY = {"en": " (used by {0})", "zh": "（{0}所用）"}
-
-
-def render_chunk_context(
-    glossary: Sequence[GlossaryEntry], memories: Sequence[ChunkMemory], *, more: int, language: str
-) -> str:
-    """Render names and memories for a prompt: the glossary first, then the memories under their heading.
-
-    Args:
-        glossary: Whom and what the text names.
-        memories: In the order to show.
-        more: How many further ones there are; named after the last one.
-        language: Language of the headings, `zh…` or `en`.
-
-    Returns:
-        The block, ending in a line break; empty when there is nothing to say.
-    """
-    labels = labels_for(language)
-    code: StoryLanguage = "zh" if labels.language == "zh" else "en"
-    names = [_entry_line(entry, code) for entry in glossary]
-    told = [f"- [{place_of(each.chunk.model_dump(), labels)}] {each.chunk.content}" for each in memories]
-    mark = fence_mark([*names, *told])
-    blocks = []
-    for heading, lines, rest in zip(_HEADINGS[code], (names, told), (0, more), strict=True):
-        if lines:
-            counted = [_MORE[code].format(rest)] if rest else []
-            blocks.append("\n".join([f"## {heading}", *fenced(lines, mark), *counted]))
-    return "\n\n".join([labels.note, *blocks]) + "\n" if blocks else ""
-
-
-def _entry_line(entry: GlossaryEntry, language: StoryLanguage) -> str:
-    chinese = language == "zh"
-    kind = _TYPES[language].get(entry.entity_type, entry.entity_type)
-    parts = [f"{_name(entry.name, entry.translation)}{f'（{kind}）' if chinese else f' ({kind})'}"]
-    if entry.aliases:
-        listed = ("、" if chinese else ", ").join(_alias(alias, language) for alias in entry.aliases)
-        parts.append(_ALSO[language].format(listed))
-    if entry.description:
-        parts.append(entry.description)
-    return "- " + ("；" if chinese else "; ").join(parts)
-
-
-def _alias(alias: GlossaryName, language: StoryLanguage) -> str:
-    name = _name(alias.name, alias.translation)
-    return name + (_SAID_BY[language].format(alias.speaker) if alias.speaker else "")
-
-
-def _name(name: str, translation: str) -> str:
-    return f"{name} → {translation}" if translation else name

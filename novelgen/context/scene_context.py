@@ -10,13 +10,15 @@ from typing import Any
 from pydantic import BaseModel, Field
 
 from novelgen.context.labels import Labels, labels_for
-from novelgen.context.lines import render_states
+from novelgen.context.left_off import story_so_far
+from novelgen.context.lines import render_states, render_timeline_entry, state_parts
 from novelgen.context.memories import AssembledMemories, assemble_memories
 from novelgen.context.point_of_view import FoundStory, PointOfViewCut
 from novelgen.context.retrieval_plan import PlannedQuery, RetrievalPlan
 from novelgen.context.scene_planning import language_of
 from novelgen.context.timeline import AssembledTimeline, assemble_timeline
 from novelgen.language.language import TokenCounter
+from novelgen.memory.duplicates import content_words
 from novelgen.memory.outline import StoryOutline
 from novelgen.memory.pay_off import SceneAhead
 from novelgen.memory.search import SearchResult
@@ -30,6 +32,7 @@ from novelgen.models.context import (
     PointOfView,
     ReportedQuery,
     SceneMemoryContext,
+    ToldBefore,
 )
 from novelgen.models.memory import PASSAGE_TYPES, StoryMemoryChunk
 from novelgen.models.state import EntityStateSnapshot
@@ -55,21 +58,21 @@ def assemble_states(
 ) -> AssembledStates:
     """Take the first `max_states` snapshots of which at least one attribute fits the budget.
 
-    A snapshot is never cut: it holds its whole state. The budget bounds its line in the prompt.
+    A snapshot is never cut: it holds its whole state. The budget bounds its lines in the prompt. One of which nothing
+    is known but where rules think that it was is left out.
     """
-    filled = [snapshot for snapshot in snapshots if snapshot.state_data]
+    filled = [snapshot for snapshot in snapshots if state_parts(snapshot, names, labels)]
     wanted = filled[:max_states]
     rendered = render_states(wanted, names, labels=labels, budget_tokens=budget_tokens, count_tokens=count_tokens)
-    taken = [snapshot for snapshot in wanted if snapshot.entity_id in rendered.lines]
+    shown = rendered.lines.keys() | rendered.minds.keys()
+    taken = [snapshot for snapshot in wanted if snapshot.entity_id in shown]
     budget = str(budget_tokens)
     too_many = LeftOutWhy(code="over_max_states", values={"limit": str(max_states)})
     no_room = LeftOutWhy(code="no_attribute_fits", values={"budget": budget})
     left_out = [_left_out(snapshot.entity_id, too_many) for snapshot in filled[max_states:]]
-    left_out += [
-        _left_out(snapshot.entity_id, no_room) for snapshot in wanted if snapshot.entity_id not in rendered.lines
-    ]
+    left_out += [_left_out(snapshot.entity_id, no_room) for snapshot in wanted if snapshot.entity_id not in shown]
     for entity_id, dropped in rendered.dropped.items():
-        if entity_id in rendered.lines:
+        if entity_id in shown:
             told = {"budget": budget, "attributes": ", ".join(dropped)}
             left_out.append(_left_out(entity_id, LeftOutWhy(code="partly_in_prompt", values=told)))
     return AssembledStates(snapshots=taken, tokens=rendered.tokens, left_out=left_out)
@@ -77,14 +80,6 @@ def assemble_states(
 
 def _left_out(entity_id: str, why: LeftOutWhy) -> LeftOutItem:
     return LeftOutItem(section="states", id=entity_id, reason=why.sentence, why=why)
-
-
-class ContextParts(BaseModel):
-    """Memories, states and timeline, each within its budget."""
-
-    memories: AssembledMemories
-    states: AssembledStates
-    timeline: AssembledTimeline
 
 
 def assemble_context(
@@ -102,7 +97,7 @@ def assemble_context(
     cut: PointOfViewCut | None = None,
     left_off: LeftOff | None = None,
 ) -> SceneMemoryContext:
-    """Choose and bound memories, states and timeline, and write the receipts.
+    """Choose and bound everything, and write the receipts; memories get what the story so far leaves of their budget.
 
     Whatever lies at or after the planned scene is dropped here once more, whoever let it through.
     """
@@ -110,10 +105,18 @@ def assemble_context(
     assembler = _Assembler(request, story, plan, bounds, labels_for(language), count_tokens)
     found = cut.known if cut else FoundStory(story, search, states, timeline)
     names = {entity.entity_id: entity.name for entity in found.outline.entities}
-    parts = assembler.parts(found, names)
-    memories, shown, times = parts.memories, parts.states, parts.timeline
     ended, unknown = _known_end(left_off, cut, point_of_view, names)
     before = [*ended.present, ended.location_id or ""] if ended else []
+    so_far = assembler.story_so_far(found)
+    tokens_before = {
+        **({"story_so_far": sum(each.tokens for each in so_far)} if so_far else {}),
+        **({"left_off": ended.tokens} if ended else {}),
+    }
+    shown = assembler.states(found, names)
+    left_tokens = max(0, bounds.memory_budget - sum(tokens_before.values()))
+    chosen = assembler.memories(found, budget_tokens=left_tokens)
+    times = assembler.timeline(found, names, shown=shown.snapshots, memories=chosen)
+    memories = _each_fact_once(chosen, _told_elsewhere(ended, so_far, times, shown, names, assembler.labels))
     report = ContextReport(
         planner=plan.planner,
         queries=[cut.reported(query) if cut else _reported(query) for query in plan.queries],
@@ -121,18 +124,8 @@ def assemble_context(
         unresolved_names=cut.reported_names(plan.unresolved_names) if cut else plan.unresolved_names,
         names=_names_in_use(names, [*plan.entity_ids, *_ids_in(shown.snapshots), *_ids_in(times.timeline), *before]),
         items=memories.items,
-        tokens={
-            "memories": memories.tokens,
-            "states": shown.tokens,
-            "timeline": times.tokens,
-            **({"left_off": ended.tokens} if ended else {}),
-        },
-        tokens_per_need={
-            "states": shown.tokens,
-            **({"left_off": ended.tokens} if ended else {}),
-            **times.tokens_per_need,
-            **memories.tokens_per_need,
-        },
+        tokens={"memories": memories.tokens, "states": shown.tokens, "timeline": times.tokens, **tokens_before},
+        tokens_per_need={"states": shown.tokens, **tokens_before, **times.tokens_per_need, **memories.tokens_per_need},
         left_out=[*memories.left_out, *shown.left_out, *times.left_out, *unknown],
         story_version=story.story_version,
         language=language,
@@ -146,6 +139,7 @@ def assemble_context(
         entity_states=shown.snapshots,
         relevant_memories=memories.chunks,
         timeline_context=times.timeline,
+        story_so_far=so_far,
         left_off=ended,
         retrieval_timestamp=timestamp,
         report=report,
@@ -172,7 +166,8 @@ def _known_end(
 
 
 _SHARE_BESIDE_MEMORIES = 0.25
-"""Of the budget of what is hidden its states may take so much, and its timeline; its memories take what is left."""
+"""Of the budget of what is hidden its states may take so much, and its timeline with what happened lately; its
+memories take what is left."""
 
 
 def _hidden(assembler: _Assembler, cut: PointOfViewCut) -> HiddenContext | None:
@@ -183,18 +178,25 @@ def _hidden(assembler: _Assembler, cut: PointOfViewCut) -> HiddenContext | None:
     within = assembler.within(assembler.bounds.model_copy(update={"state_budget": beside, "timeline_budget": beside}))
     states = within.states(cut.hidden, names)
     times = within.timeline(cut.hidden, names, shown=(), memories=AssembledMemories())
-    left_tokens = budget_tokens - states.tokens - times.tokens
+    so_far = within.story_so_far(cut.hidden, budget_tokens=max(0, beside - times.tokens))
+    left_tokens = budget_tokens - states.tokens - times.tokens - sum(each.tokens for each in so_far)
     memories = assembler.memories(cut.hidden, budget_tokens=left_tokens)
-    if not (memories.chunks or states.snapshots or times.timeline):
+    if not (memories.chunks or states.snapshots or times.timeline or so_far):
         return None
     used = [*_ids_in(states.snapshots), *_ids_in(times.timeline)]
     return HiddenContext(
         entity_states=states.snapshots,
         memories=memories.chunks,
         timeline_context=times.timeline,
+        story_so_far=so_far,
         items=memories.items,
         names=_names_in_use(names, used),
-        tokens={"memories": memories.tokens, "states": states.tokens, "timeline": times.tokens},
+        tokens={
+            "memories": memories.tokens,
+            "states": states.tokens,
+            "timeline": times.tokens,
+            **({"story_so_far": sum(each.tokens for each in so_far)} if so_far else {}),
+        },
     )
 
 
@@ -213,12 +215,16 @@ class _Assembler:
         """Return the same with other bounds."""
         return replace(self, bounds=bounds)
 
-    def parts(self, found: FoundStory, names: Mapping[str, str]) -> ContextParts:
-        """Return everything of a context."""
-        states = self.states(found, names)
-        memories = self.memories(found, budget_tokens=self.bounds.memory_budget)
-        timeline = self.timeline(found, names, shown=states.snapshots, memories=memories)
-        return ContextParts(memories=memories, states=states, timeline=timeline)
+    def story_so_far(self, found: FoundStory, *, budget_tokens: int | None = None) -> list[ToldBefore]:
+        """Tell the last scenes, chapters and parts within their share of the memories' budget."""
+        share = self.bounds.quotas.tokens("story_so_far", self.bounds.memory_budget)
+        return story_so_far(
+            found.outline,
+            as_of=self.request.position,
+            budget_tokens=share if budget_tokens is None else budget_tokens,
+            labels=self.labels,
+            count_tokens=self.count_tokens,
+        )
 
     def memories(self, found: FoundStory, *, budget_tokens: int) -> AssembledMemories:
         """Choose the memories; what the scene is like is told by the whole story."""
@@ -284,6 +290,41 @@ class _Assembler:
                 and self.request.position.admits(each.chunk.chapter_index, each.chunk.scene_index)
             ],
         )
+
+
+TOLD_SHARE = 0.85
+"""From this share of its words on that one other line holds, a memory tells nothing that the line does not."""
+
+
+def _told_elsewhere(
+    ended: LeftOff | None,
+    so_far: Sequence[ToldBefore],
+    times: AssembledTimeline,
+    shown: AssembledStates,
+    names: Mapping[str, str],
+    labels: Labels,
+) -> list[tuple[str, frozenset[str]]]:
+    """Return the words of each line that a block tells beside its memories, with the section that it stands in."""
+    lines = [("left_off", ended.text)] if ended else []
+    lines += [("story_so_far", each.text) for each in so_far]
+    for section, entries in (times.timeline or {}).items():
+        lines += [(section, render_timeline_entry(section, each, names, labels=labels)) for each in entries]
+    for snapshot in shown.snapshots:
+        name = names.get(snapshot.entity_id, "")
+        lines += [("states", f"{name} {text}") for _, text in state_parts(snapshot, names, labels)]
+    return [(section, content_words(text)) for section, text in lines]
+
+
+def _each_fact_once(memories: AssembledMemories, told: Sequence[tuple[str, frozenset[str]]]) -> AssembledMemories:
+    """Leave out the memories that another line of the block tells."""
+    twins: dict[str, str] = {}
+    for item in memories.items:
+        words = content_words(item.text)
+        enough = TOLD_SHARE * len(words)
+        where = next((section for section, said in told if words and len(words & said) >= enough), None)
+        if where is not None:
+            twins[item.chunk_id] = where
+    return memories.without(twins) if twins else memories
 
 
 def _place_of(chunk: StoryMemoryChunk) -> tuple[int, int] | None:

@@ -18,7 +18,7 @@ from novelgen.memory.search import NAMES_PURPOSE, SearchResult
 from novelgen.models.context import MemoryContextRequest, PlannerReport, ReportIssue
 from novelgen.models.entity import Entity, EntityAlias, EntityType
 from novelgen.models.plan import ScenePlan
-from novelgen.models.state import EntityStateSnapshot
+from novelgen.models.state import EntityStateSnapshot, Relationship
 from novelgen.models.user_file import CharactersConfig
 
 MAX_RULE_QUERIES = 24
@@ -26,6 +26,9 @@ MAX_RULE_QUERIES = 24
 MAX_ACTION_QUERIES = 10
 
 MAX_HINT_QUERIES = 4
+
+TELLING_ACTIONS = 4
+"""A plan of fewer key actions says too little: for each that it lacks, how two of its people stand is asked."""
 
 MAX_CHARACTER_QUERIES = 6
 
@@ -39,8 +42,9 @@ def plan_by_rules(
     names: NameResolver,
     characters: CharactersConfig | None = None,
     hints: Sequence[str] = (),
+    relationships: Sequence[Relationship] = (),
 ) -> RetrievalPlan:
-    """Plan retrieval without a model."""
+    """Plan retrieval without a model; where a plan says little, how its people stand is asked beside."""
 
     def bearer(name: str) -> Resolution:
         return _decided_by_cast(_resolved(name, names, ("character",)), entities, characters)
@@ -59,7 +63,7 @@ def plan_by_rules(
     return RetrievalPlan(
         pov_id=pov.entity_id if pov is not None else None,
         entity_ids=list(dict.fromkeys([*cast_ids, *([place] if place else []), *mentioned])),
-        queries=_queries(scene_plan, labels, hints),
+        queries=_queries(scene_plan, labels, hints, _between(relationships, cast_ids, display_names)),
         unresolved_names=[each.name for each in resolutions if each.entity_id is None],
         planner=PlannerReport(used="rules", reason="no model is configured"),
         issues=[_ambiguity(each) for each in resolutions if each.entity_id is None and each.candidate_ids],
@@ -87,7 +91,20 @@ def _decided_by_cast(
     return Resolution(resolution.name, in_cast[0], resolution.candidate_ids, "the only one in the cast")
 
 
-def _queries(plan: ScenePlan, labels: Sequence[str], hints: Sequence[str]) -> list[PlannedQuery]:
+def _between(relationships: Sequence[Relationship], cast_ids: Sequence[str], names: Mapping[str, str]) -> list[str]:
+    """Say of the plan's people how each two stand and what happened between them last, the most intense first."""
+    touched = [each for each in relationships if {each.character_a, each.character_b}.issubset(cast_ids)]
+    said = []
+    for each in sorted(touched, key=lambda each: (-each.intensity, each.relationship_id)):
+        latest = next((event.event for event in reversed(each.history) if event.event), "")
+        pair = [names.get(side, "") for side in (each.character_a, each.character_b)]
+        said.append(" ".join([*pair, each.relationship_type, each.status, latest]))
+    return said
+
+
+def _queries(
+    plan: ScenePlan, labels: Sequence[str], hints: Sequence[str], between: Sequence[str]
+) -> list[PlannedQuery]:
     whole = " ".join([plan.location, *labels, plan.purpose, *plan.key_actions])
     people = list(dict.fromkeys(labels))
     asked = [
@@ -95,6 +112,7 @@ def _queries(plan: ScenePlan, labels: Sequence[str], hints: Sequence[str]) -> li
         ("purpose", plan.purpose),
         *(("action", action) for action in plan.key_actions[:MAX_ACTION_QUERIES]),
         ("place", plan.location),
+        *(("between", said) for said in between[: max(0, TELLING_ACTIONS - len(plan.key_actions))]),
         *(("hint", hint) for hint in hints[:MAX_HINT_QUERIES]),
         *(("character", f"{person} {plan.location}") for person in people[:MAX_CHARACTER_QUERIES]),
         *(("pair", f"{one} {other}") for one, other in islice(combinations(people, 2), MAX_RULE_QUERIES)),
@@ -210,7 +228,12 @@ def plan_scene(
     known = story.entities or _cast_as_entities(request.characters)
     names = _names_in(story, known)
     rules = plan_by_rules(
-        request.scene_plan, entities=known, names=names, characters=request.characters, hints=request.hints
+        request.scene_plan,
+        entities=known,
+        names=names,
+        characters=request.characters,
+        hints=request.hints,
+        relationships=story.relationships,
     )
     if planner is None:
         return PlannedScene(plan=_of_story(rules, story, names, request.characters))

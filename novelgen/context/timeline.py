@@ -1,4 +1,4 @@
-"""The timeline of a context: summaries, threads, recent events, relationships, changes, within its budget."""
+"""The timeline of a context: open threads, relationships and changes, within its budget."""
 
 from __future__ import annotations
 
@@ -13,7 +13,6 @@ from novelgen.context.labels import Labels
 from novelgen.context.lines import SECTION_ORDER, render_timeline_entry
 from novelgen.memory.outline import StoryOutline
 from novelgen.memory.pay_off import SceneAhead, threads_by_pay_off
-from novelgen.memory.summaries import RECENT_CHAPTERS
 from novelgen.memory.weights import DEFAULT_QUOTAS, NeedQuotas
 from novelgen.models.context import LeftOutItem, LeftOutWhy
 from novelgen.models.position import sort_key
@@ -26,9 +25,14 @@ MAX_LISTED_THREADS = 8
 
 # Threads take their room first. Then rounds serve the sections in this order, so that each gets its most wanted entry
 # before any gets a second.
-FILL_ORDER = ("open_loops", "recent_events", "relationships", "chapter_summaries", "part_summaries", "snapshots")
+FILL_ORDER = ("open_loops", "relationships", "snapshots")
 
 _QUOTA_OF: dict[str, Literal["obligations", "relations"]] = {"open_loops": "obligations", "relationships": "relations"}
+
+
+def need_of(section: str) -> TimelineNeed:
+    """Return the need that a section of the timeline serves."""
+    return _QUOTA_OF.get(section, "timeline")
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,11 +44,6 @@ class TimelineLine:
     entry: Mapping[str, Any]
     text: str
     tokens: int
-
-    @property
-    def need(self) -> TimelineNeed:
-        """The need that it serves."""
-        return _QUOTA_OF.get(self.section, "timeline")
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,7 +57,7 @@ class FilledTimeline:
         """Tokens of what was taken, for every need."""
         spent: dict[TimelineNeed, int] = {"obligations": 0, "relations": 0, "timeline": 0}
         for line in self.taken:
-            spent[line.need] += line.tokens
+            spent[need_of(line.section)] += line.tokens
         return spent
 
 
@@ -72,10 +71,7 @@ def fill_timeline(
     used: Counter[str] = Counter()
 
     def offer(line: TimelineLine, why_not: LeftOutWhy) -> None:
-        told_by = _part_that_tells(line, taken)
-        if told_by is not None:
-            left_out.append((line, LeftOutWhy(code="told_by_part", values={"part": str(told_by)})))
-        elif used.total() + line.tokens <= budget_tokens:
+        if used.total() + line.tokens <= budget_tokens:
             taken.append(line)
             used[line.section] += line.tokens
         else:
@@ -98,25 +94,7 @@ def fill_timeline(
 def _in_rounds(lines: Mapping[str, Sequence[TimelineLine]]) -> Iterable[TimelineLine]:
     rounds = range(max((len(each) for each in lines.values()), default=0))
     ordered = [lines[section][depth] for depth in rounds for section in FILL_ORDER if depth < len(lines[section])]
-    return sorted(ordered, key=lambda line: (line.section != "open_loops", _is_backlog(line)))
-
-
-def _is_backlog(line: TimelineLine) -> bool:
-    """Summaries of chapters further back do not take part in the rounds: they take what is left."""
-    return line.section == "chapter_summaries" and line.depth >= RECENT_CHAPTERS
-
-
-def _part_that_tells(line: TimelineLine, taken: Sequence[TimelineLine]) -> int | None:
-    if line.section != "chapter_summaries" or line.depth == 0:
-        return None
-    parts = (each.entry for each in taken if each.section == "part_summaries")
-    chapter = line.entry["chapter_index"]
-    return next(
-        (part["part_number"] for part in parts if part["first_chapter"] <= chapter <= part["last_chapter"]), None
-    )
-
-
-RECENT_SCENES = 3
+    return sorted(ordered, key=lambda line: line.section != "open_loops")
 
 
 class AssembledTimeline(BaseModel):
@@ -199,28 +177,11 @@ def _wanted_entries(
     entries["snapshots"] = [change for change in changes if change["state_data"]]
     if outline is not None:
         entries["open_loops"] = [_loop_entry(loop) for loop in threads_by_pay_off(outline, ahead)]
-        entries["recent_events"] = _recent_events(outline)
         entries["relationships"] = [
             _relationship_entry(each, pov_id)
             for each in _touching_relationships(outline.relationships, touched, pov_id)
         ]
-        entries["chapter_summaries"] = _latest_first(outline.chapter_summaries)
-        entries["part_summaries"] = _latest_first(outline.part_summaries)
     return entries
-
-
-def _latest_first(summaries: Sequence[BaseModel]) -> list[dict[str, Any]]:
-    return [summary.model_dump(mode="json") for summary in reversed(summaries)]
-
-
-def _recent_events(outline: StoryOutline) -> list[dict[str, Any]]:
-    events: list[dict[str, Any]] = []
-    for scene in reversed(outline.scenes[-RECENT_SCENES:]):
-        events += [
-            {"chapter_index": scene.chapter_index, "scene_index": scene.scene_index, "event": event}
-            for event in scene.key_events
-        ]
-    return events
 
 
 def _touching_relationships(

@@ -38,6 +38,8 @@ _ACTS_AFTER = re.compile(
 )
 _ACTS_BEFORE = re.compile(rf"\b(?:{_ENGLISH_VERB}) $", re.IGNORECASE)
 _LONGEST_VERB = 14
+LONGEST_OF_ONE_PLACE = {"en": 12_000, "zh": 3_000}
+"""Characters of a text beyond which it has no one place: a chapter without breaks goes from one to another."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,7 +61,8 @@ def presence_of(
     A character is on stage when its mentions add up to `ON_STAGE_SCORE`: one in narration counts
     `NARRATED_SCORE`, with a verb beside it `ACTING_SCORE`, one inside quotation marks `SPOKEN_OF_SCORE`. In a
     first person's narration the one character whose role says narrator is on stage too. The place
-    is the location that the narration names most; else the previous scene's; else the one named most in speech.
+    is the location that the narration names most, else the previous scene's; what speech alone names is none, and a
+    text of more than `LONGEST_OF_ONE_PLACE` characters has no one place.
     """
     types = {entity.entity_id: entity.entity_type for entity in entities}
     speech = [(match.start(), match.end()) for match in QUOTED.finditer(text)]
@@ -71,8 +74,10 @@ def presence_of(
         scores[narrator_id] += ON_STAGE_SCORE
     ranked = sorted(scores, key=lambda entity_id: -scores[entity_id])
     participants = [entity_id for entity_id in ranked if scores[entity_id] >= ON_STAGE_SCORE]
-    places = _of_type(mentions, types, "location")
-    return ScenePresence(participants, _place(places, speech, previous_location_id))
+    here = [mention.entity_id for mention in _of_type(mentions, types, "location") if not _is_spoken(mention, speech)]
+    is_one_scene = len(text) <= LONGEST_OF_ONE_PLACE["zh" if has_cjk(text) else "en"]
+    place = (max(here, key=here.count) if here else previous_location_id) if is_one_scene else None
+    return ScenePresence(participants, place)
 
 
 def _of_type(mentions: Sequence[Mention], types: dict[str, EntityType], entity_type: EntityType) -> list[Mention]:
@@ -102,15 +107,3 @@ def is_first_person(text: str) -> bool:
     narration = QUOTED.sub(" ", text)
     size = len(narration) if has_cjk(narration) else len(_WORD.findall(narration))
     return len(_FIRST_PERSON.findall(narration)) >= max(1.0, FIRST_PERSON_SHARE * size)
-
-
-def _place(
-    places: Sequence[Mention], speech: Sequence[tuple[int, int]], previous_location_id: str | None
-) -> str | None:
-    narrated = [place for place in places if not _is_spoken(place, speech)]
-    return _most_named(narrated) or previous_location_id or _most_named(places)
-
-
-def _most_named(places: Sequence[Mention]) -> str | None:
-    ids = [place.entity_id for place in places]
-    return max(ids, key=ids.count) if ids else None

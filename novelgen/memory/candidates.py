@@ -33,7 +33,6 @@ class SceneCast:
     chapter_index: int
     scene_index: int
     ordinal: int
-    participants: frozenset[str] = frozenset()
 
     @property
     def key(self) -> SceneKey:
@@ -48,6 +47,5 @@ class SelectionScene:
     ordinal: int
     queries: tuple[SceneQuery, ...] = ()
     entity_ids: frozenset[str] = frozenset()
-    character_ids: frozenset[str] = frozenset()
     scenes: tuple[SceneCast, ...] = ()
     open_loops: tuple[OpenLoop, ...] = field(default_factory=tuple)

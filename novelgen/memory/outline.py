@@ -27,6 +27,8 @@ class OutlineScene:
     participants: Sequence[str] = ()
     key_events: Sequence[str] = ()
     summary: Sequence[str] = ()
+    is_guessed: bool = False
+    """Whether no record, only rules over the text, say where it played and who was in it."""
 
 
 SummaryOrigin = Literal["made", "model", "author"]

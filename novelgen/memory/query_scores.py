@@ -1,59 +1,18 @@
-"""Many queries and two retrievers made comparable: the space of the embeddings, and standardised, pooled scores."""
+"""Many queries and two retrievers made comparable: standardised, pooled scores."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
 from novelgen.memory.candidates import SEMANTIC_RETRIEVER, SceneQuery
-from novelgen.memory.search import Candidate, Vector
-from novelgen.memory.weights import SelectionWeights
+from novelgen.memory.search import Candidate
 
 Vectors = NDArray[np.float32]
 
 Mask = NDArray[np.bool_]
-
-VECTORS_PER_DIRECTION = 8
-"""Fewer vectors than this for each direction do not show which directions they share."""
-
-ITERATIONS = 4
-"""Rounds of subspace iteration; more change no choice."""
-
-MIN_STRENGTH = 1e-3
-"""A direction under this share of the strongest is rounding, not meaning."""
-
-
-@dataclass(frozen=True, eq=False)
-class EmbeddingSpace:
-    """A space in which the strongest common directions count less."""
-
-    centre: Vector
-    directions: Vectors
-    factors: Vectors
-
-    def placed(self, vectors: Vectors) -> Vectors:
-        """Bring vectors, one a row, into the space, at unit length; a vector at the centre stays zero."""
-        moved = vectors - self.centre
-        lost = (moved @ self.directions.T) * (np.float32(1) - self.factors)
-        return unit_rows(np.asarray(moved - lost @ self.directions, dtype=np.float32))
-
-
-def damped_space(vectors: Vectors, weights: SelectionWeights) -> EmbeddingSpace:
-    """Measure what vectors have in common.
-
-    Embeddings of one book share a large common direction (its language, its style) and some lesser ones (its
-    leading people, dialogue or fight); without the first and with less of the others, what sets one memory
-    apart from another shows (after Mu and Viswanath, "All-but-the-Top", 2018, who remove them wholly).
-    """
-    centre = vectors.mean(axis=0)
-    directions, strengths = _strongest(
-        vectors - centre, min(weights.common_directions, len(vectors) // VECTORS_PER_DIRECTION)
-    )
-    weakest = strengths[-1] if len(strengths) else 1.0
-    return EmbeddingSpace(centre, directions, (weakest / strengths) ** np.float32(weights.damping))
 
 
 def stack_vectors(candidates: Sequence[Candidate]) -> tuple[Vectors, Mask]:
@@ -67,18 +26,6 @@ def stack_vectors(candidates: Sequence[Candidate]) -> tuple[Vectors, Mask]:
 def unit_rows(vectors: Vectors) -> Vectors:
     """Bring rows to unit length; zeros stay zeros."""
     return vectors / np.maximum(np.linalg.norm(vectors, axis=-1, keepdims=True), np.float32(1e-9))
-
-
-def _strongest(moved: Vectors, count: int) -> tuple[Vectors, Vectors]:
-    """Find the principal directions and their singular values, strongest first, by subspace iteration."""
-    count = min(count, moved.shape[1])
-    # Any start does; a fixed one gives the same choice every time.
-    basis = np.random.default_rng(0).standard_normal((moved.shape[1], count)).astype(np.float32)
-    for _ in range(ITERATIONS):
-        basis, _triangle = np.linalg.qr(moved.T @ (moved @ basis))
-    _left, strengths, turned = np.linalg.svd(moved @ basis, full_matrices=False)
-    kept = strengths > MIN_STRENGTH * strengths.max(initial=0.0)
-    return (turned @ basis.T)[kept], strengths[kept]
 
 
 Column = NDArray[np.float64]
@@ -111,15 +58,11 @@ def pool_best(scores: Matrix, best: int) -> Column:
 
 
 def semantic_scores(
-    queries: Sequence[tuple[int, SceneQuery]],
-    candidates: Sequence[Candidate],
-    reference: Mask,
-    *,
-    weights: SelectionWeights,
+    queries: Sequence[tuple[int, SceneQuery]], candidates: Sequence[Candidate], reference: Mask
 ) -> Matrix:
     """Score every candidate against every query by meaning.
 
-    Where queries and candidates bring embeddings, by their cosine in the candidates' own space, so that a
+    Where queries and candidates bring embeddings, by their cosine less what all of a book have in common, so that a
     candidate found by another retriever is judged as well; else by what the semantic retriever answered.
     """
     vectors, present = stack_vectors(candidates)
@@ -127,8 +70,8 @@ def semantic_scores(
     if not present.any() or len(asked) != len(queries) or not asked:
         return retriever_scores(SEMANTIC_RETRIEVER, queries, candidates)
     counted = present & reference if (present & reference).any() else present
-    space = damped_space(vectors[counted], weights)
-    cosine = space.placed(np.array(asked, dtype=np.float32)) @ space.placed(vectors).T
+    common = vectors[counted].mean(axis=0)
+    cosine = unit_rows(np.array(asked, dtype=np.float32) - common) @ unit_rows(vectors - common).T
     return np.where(present, cosine, np.nan).astype(np.float64)
 
 

@@ -12,7 +12,7 @@ from novelgen.memory.duplicates import DuplicateFinder
 from novelgen.memory.passages import beside_in_text
 from novelgen.memory.scoring import Scores, score_candidates
 from novelgen.memory.search import Candidate, RetrieverHit
-from novelgen.memory.table import CandidateTable, lay_out
+from novelgen.memory.table import MIN_DISTILLED, CandidateTable, lay_out
 from novelgen.memory.weights import DEFAULT_QUOTAS, DEFAULT_WEIGHTS, NeedQuotas, SelectionWeights
 from novelgen.models.context import Form, LeftOutWhy
 from novelgen.models.memory import DISTILLED_TYPES, PASSAGE_TYPES, StoryMemoryChunk
@@ -92,8 +92,9 @@ def select_memories(
     ranked = _rank(merge_candidates(candidates), scene, weights, count_tokens)
     finder = DuplicateFinder(ranked.table.candidates, weights.near_duplicate_overlap)
     has_distilled = any(each.chunk.content_type in DISTILLED_TYPES for each in ranked.table.candidates)
+    unlikely = _unlikely(ranked, weights)
     filling = fill(
-        [_priced(ranked, chunk_id) for chunk_id in ranked.gains],
+        [_priced(ranked, chunk_id) for chunk_id in ranked.gains if chunk_id not in unlikely],
         budget_tokens,
         finder.take,
         passage_tokens=quotas.tokens("passages", budget_tokens) if has_distilled else None,
@@ -103,8 +104,15 @@ def select_memories(
     )
     return Selection(
         items=tuple(_receipt(ranked, chunk_id, weights, filling.lifted) for chunk_id in filling.taken),
-        left_out=_left_out(ranked, filling, weights, quotas),
+        left_out=_left_out(ranked, filling, unlikely, weights, quotas),
     )
+
+
+def _unlikely(ranked: _Ranked, weights: SelectionWeights) -> frozenset[str]:
+    """What is not worth a place though there be room; of a handful everything is."""
+    if len(ranked.rows) <= MIN_DISTILLED:
+        return frozenset()
+    return frozenset(each for each in ranked.rows if ranked.score(each) < weights.least_score)
 
 
 def merge_candidates(candidates: Iterable[Candidate]) -> list[Candidate]:
@@ -172,7 +180,7 @@ def _priced(ranked: _Ranked, chunk_id: str) -> Priced:
 
 
 def _left_out(
-    ranked: _Ranked, filling: Filling, weights: SelectionWeights, quotas: NeedQuotas
+    ranked: _Ranked, filling: Filling, unlikely: frozenset[str], weights: SelectionWeights, quotas: NeedQuotas
 ) -> tuple[LeftOutMemory, ...]:
     """The best of those not taken; a duplicate is worth telling only when its stand-in was taken."""
     kept = frozenset(filling.taken)
@@ -183,6 +191,10 @@ def _left_out(
         for chunk_id, twin in filling.duplicates.items()
         if twin in kept
     }
+    if not filling.no_room:
+        for chunk_id in unlikely:
+            values = {"score": f"{ranked.score(chunk_id):.2f}", "least": f"{weights.least_score:g}"}
+            told[chunk_id] = LeftOutWhy(code="unlikely", values=values)
     told |= dict.fromkeys(filling.no_room, LeftOutWhy(code="no_room"))
     told |= dict.fromkeys(filling.over_quota, over_quota)
     told |= dict.fromkeys(filling.over_count, over_count)

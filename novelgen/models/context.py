@@ -155,7 +155,8 @@ LeftOutCode = Literal[
     "partly_in_prompt",
     "no_room_in_timeline",
     "over_timeline_quota",
-    "told_by_part",
+    "told_elsewhere",
+    "unlikely",
     "over_threads",
     "not_known",
 ]
@@ -170,7 +171,8 @@ _WHY_LEFT_OUT: dict[LeftOutCode, str] = {
     "partly_in_prompt": "in the JSON only, not in the prompt within state_budget={budget}: {attributes}",
     "no_room_in_timeline": "does not fit what timeline_budget={budget} has left",
     "over_timeline_quota": "over {quota}, and does not fit what timeline_budget={budget} has left",
-    "told_by_part": "told by the summary of part {part}",
+    "told_elsewhere": "told already under {section}",
+    "unlikely": "not likely needed: {score} is below least_score={least}, so the budget is not filled with it",
     "over_threads": "more than {limit} threads",
     "not_known": "{name} does not know all of it",
 }
@@ -197,7 +199,7 @@ class LeftOutWhy(BaseModel):
 class LeftOutItem(BaseModel):
     """Something that was found near the border and not taken, and why."""
 
-    section: Literal["memories", "states", "timeline", "left_off"] = "memories"
+    section: Literal["memories", "states", "timeline", "story_so_far", "left_off"] = "memories"
     id: str
     source_id: str | None = None
     text: str = ""
@@ -223,7 +225,8 @@ class ContextReport(BaseModel):
     tokens: dict[str, int] = Field(default_factory=dict, description="Per section.")
     tokens_per_need: dict[str, int] = Field(
         default_factory=dict,
-        description="Per need: states, left_off, obligations, relations, timeline (its rest), memories, passages.",
+        description="Per need: states, story_so_far, left_off, relations, obligations, timeline (its rest), "
+        "memories, passages.",
     )
     left_out: list[LeftOutItem] = Field(default_factory=list)
     issues: list[ReportIssue] = Field(default_factory=list)
@@ -250,6 +253,18 @@ class LeftOff(BaseModel):
     tokens: int = Field(ge=0)
 
 
+class ToldBefore(BaseModel):
+    """A scene, a chapter or a part before the planned scene, in whole sentences."""
+
+    level: Literal["part", "chapter", "scene"]
+    first_chapter: int = Field(description="Of a part the chapter that it begins with, else its own.")
+    chapter_index: int = Field(description="Last chapter that it covers.")
+    scene_index: int | None = Field(default=None, description="Last scene that it covers.")
+    title: str = ""
+    text: str
+    tokens: int = Field(ge=0, description="Of its line.")
+
+
 class HiddenContext(BaseModel):
     """What is true and what the point of view does not know, within a budget of its own."""
 
@@ -258,13 +273,19 @@ class HiddenContext(BaseModel):
     )
     memories: list[StoryMemoryChunk] = Field(default_factory=list, description="Best first.")
     timeline_context: dict[str, Any] | None = None
+    story_so_far: list[ToldBefore] = Field(
+        default_factory=list, exclude_if=is_unsaid, description="What happened lately, oldest first."
+    )
     items: list[ContextItem] = Field(default_factory=list, description="Receipts, one per memory.")
     names: dict[str, str] = Field(default_factory=dict, description="Entity id to its name in the story.")
     tokens: dict[str, int] = Field(default_factory=dict, description="Per section.")
 
 
 class SceneMemoryContext(Shown, BaseModel):
-    """What a planned scene must remember. Every field but `left_off`, `report`, `hidden` is in every output."""
+    """What a planned scene must remember.
+
+    Every field but `story_so_far`, `left_off`, `report`, `hidden` is in every output.
+    """
 
     project_id: str
     chapter_index: int
@@ -272,6 +293,11 @@ class SceneMemoryContext(Shown, BaseModel):
     entity_states: list[EntityStateSnapshot] = Field(default_factory=list)
     relevant_memories: list[StoryMemoryChunk] = Field(default_factory=list)
     timeline_context: dict[str, Any] | None = None
+    story_so_far: list[ToldBefore] = Field(
+        default_factory=list,
+        exclude_if=is_unsaid,
+        description="The last scenes, before them chapters and parts, coarser the farther away; oldest first.",
+    )
     left_off: LeftOff | None = Field(
         default=None,
         exclude_if=is_unsaid,
@@ -293,8 +319,9 @@ class SceneMemoryContext(Shown, BaseModel):
     def as_prompt(self, *, language: str | None = None, state_budget: int | None = None) -> str:
         """Return the context as a block for the prompt of a scene writer, in the language of its story.
 
-        Hard facts come first, then where the story left off, the timeline, and the memories in story order. Story
-        text stands between fences that it cannot forge.
+        What holds comes first, then the story so far and how the scene before ended, who the people are to each
+        other and what each wants, what is open, and what to pick up, in story order. Story text stands between fences
+        that it cannot forge.
 
         Args:
             language: Language of the headings, `zh…` or `en`; None takes the story's.

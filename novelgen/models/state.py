@@ -13,6 +13,9 @@ from novelgen.models.shown import Shown
 
 PRESENCE_ATTRIBUTE = "presence"
 
+GUESSED = "guessed"
+"""Key of a presence that rules read out of a text: no record says who was on stage and where."""
+
 
 class StateChange(BaseModel):
     """One attribute of one entity took a value at a position; None clears it.

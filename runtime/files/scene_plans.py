@@ -18,20 +18,6 @@ from runtime.files.project_files import load_chapter_plan
 _CONTEXT_FILE = re.compile(r"^scene_(?P<chapter>\d{1,7})_(?P<scene>\d{1,7})_memory\.json$")
 
 
-class _Part(BaseModel):
-    first_chapter: int
-    summary: str
-
-
-class _Summary(BaseModel):
-    chapter_index: int
-    summary: str
-
-
-class _Event(BaseModel):
-    event: str
-
-
 class _Loop(BaseModel):
     loop_id: str
     description: str
@@ -53,9 +39,6 @@ class _Snapshot(BaseModel):
 class _Timeline(BaseModel):
     """What an entry of each section must hold to be shown; a file may have been edited by hand."""
 
-    part_summaries: list[_Part] = Field(default_factory=list)
-    chapter_summaries: list[_Summary] = Field(default_factory=list)
-    recent_events: list[_Event] = Field(default_factory=list)
     open_loops: list[_Loop] = Field(default_factory=list)
     relationships: list[_Relationship] = Field(default_factory=list)
     snapshots: list[_Snapshot] = Field(default_factory=list)

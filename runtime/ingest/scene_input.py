@@ -101,6 +101,7 @@ class SceneSurroundings:
     entities: Sequence[Entity] = ()
     recent_ids: Sequence[str] = ()
     previous_location_id: str | None = None
+    dead_ids: frozenset[str] = frozenset()
 
 
 class SceneReading:
@@ -121,7 +122,8 @@ class SceneReading:
         )
         known_ids = {entity.entity_id for entity in known}
         cast = [entity_id for entity_id in scene.cast if entity_id in known_ids]
-        self.participants = list(dict.fromkeys([*cast, *presence.participant_ids]))
+        seen = [each for each in presence.participant_ids if each not in surroundings.dead_ids]
+        self.participants = list(dict.fromkeys([*cast, *seen]))
         planned = scene.planned_location_id
         self.location_id = planned if planned in known_ids else presence.location_id
 

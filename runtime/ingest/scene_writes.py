@@ -21,11 +21,12 @@ from novelgen.language.sentences import TARGET_CHARACTERS, chunk_text
 from novelgen.memory.evidence import QuoteFinder
 from novelgen.memory.story import recorded_events
 from novelgen.memory.supersession import ends_another, with_supersessions
+from novelgen.memory.vital_status import STATUS_ATTRIBUTES, is_death, is_return_to_life
 from novelgen.models.entity import ID_PREFIXES, Entity, EntityType
 from novelgen.models.memory import ContentType, MemoryOrigin, StoryMemoryChunk
 from novelgen.models.position import StoryPosition
 from novelgen.models.record import SceneRecord
-from novelgen.models.state import PRESENCE_ATTRIBUTE, StateChange
+from novelgen.models.state import GUESSED, PRESENCE_ATTRIBUTE, StateChange
 from runtime.ingest.scene_input import RecordOrigin, SceneInput, SceneReading, SceneSurroundings, name_mentions
 from runtime.storage.records import MemoryFilter, SceneWrite, SceneWriteResult, StoredKnowledge, StoredScene
 from runtime.storage.unit import UnitOfWork
@@ -89,13 +90,14 @@ def same_record(left: SceneRecord | None, right: SceneRecord | None) -> bool:
 
 
 def read_surroundings(unit: UnitOfWork, position: StoryPosition) -> SceneSurroundings:
-    """Read what is known on entering a scene: all entities, who was on stage lately, and where."""
+    """Read what is known on entering a scene: all entities, who was on stage lately and where, and who is dead."""
     before = unit.scenes.list_as_of(as_of=position, last=SCENES_BEFORE)
     recent = [entity_id for scene in reversed(before) for entity_id in scene.participants]
     return SceneSurroundings(
         entities=[stored.entity for stored in unit.entities.list_all()],
         recent_ids=list(dict.fromkeys(recent)),
         previous_location_id=before[-1].location_id if before else None,
+        dead_ids=_dead(unit, position),
     )
 
 
@@ -104,6 +106,16 @@ def memories_still_true(unit: UnitOfWork, position: StoryPosition) -> list[Story
     found = unit.memories.list_matching(MemoryFilter(as_of=position, content_types=["memory"], unconsolidated=True))
     over = {stored.chunk.supersedes for stored in found}
     return [stored.chunk for stored in found if stored.chunk.source_id not in over]
+
+
+def _dead(unit: UnitOfWork, position: StoryPosition) -> frozenset[str]:
+    dead: set[str] = set()
+    for change in unit.states.changes_of_attributes(STATUS_ATTRIBUTES, as_of=position):
+        if is_death(change.attribute, change.value):
+            dead.add(change.entity_id)
+        elif is_return_to_life(change.attribute, change.value):
+            dead.discard(change.entity_id)
+    return frozenset(dead)
 
 
 def _new_scene_id(unit: UnitOfWork, project_id: str, scene: SceneInput) -> str:
@@ -191,6 +203,7 @@ def _states(scene: SceneInput, reading: SceneReading, entities: Sequence[Entity]
         chapter_index=scene.chapter_index,
         scene_index=scene.scene_index,
         entity_types=types,
+        is_guessed=scene.record is None and not scene.cast,
     )
     if scene.record is None:
         return presence
@@ -436,9 +449,11 @@ def presence_states(
     chapter_index: int,
     scene_index: int,
     entity_types: Mapping[str, EntityType],
+    is_guessed: bool = False,
 ) -> list[StateChange]:
-    """Return one presence per participant, each id once, in their order."""
+    """Return one presence per participant, each id once, in their order; what rules read out of a text says so."""
     where = {"location_id": location_id, "chapter_index": chapter_index, "scene_index": scene_index}
+    where |= {GUESSED: True} if is_guessed else {}
     return [
         StateChange(
             entity_id=entity_id,

@@ -13,9 +13,9 @@ from fastapi import APIRouter
 from starlette.responses import RedirectResponse, Response
 
 from novelgen.context.context_difference import compare_contexts
-from novelgen.context.context_lines import NEEDS, ContextLine
 from novelgen.context.labels import labels_for
 from novelgen.context.lines import render_attribute, render_timeline_entry
+from novelgen.context.prompt_block import NEEDS, ContextLine
 from novelgen.errors import UserInputError
 from novelgen.models.context import ContextDifference, ContextReport, SceneMemoryContext
 from novelgen.models.context_document import context_document
@@ -342,7 +342,7 @@ def _told_difference(was: SceneMemoryContext, now: SceneMemoryContext, frame: Fr
         changes.append(Changed("left_off", was=difference.left_off_was, now=difference.left_off_now))
     sections = [
         each
-        for each in ("states", "left_off", "timeline", "memories", "hidden")
+        for each in ("states", "story_so_far", "left_off", "timeline", "memories", "hidden")
         if each in difference.tokens_was or each in difference.tokens_now
     ]
     return {

@@ -11,7 +11,7 @@ from typing import Any, Literal, NamedTuple
 from pydantic import BaseModel
 from sqlalchemy import Text, bindparam, cast, func, literal, select, text
 
-from novelgen.language.extractive import gist
+from novelgen.language.extractive import gist, salient_sentences
 from novelgen.memory.outline import ChapterSummary, OutlineScene, PartSummary, StoryOutline, StoryRecap
 from novelgen.memory.summaries import (
     CHAPTERS_PER_PART,
@@ -434,8 +434,11 @@ def _author_events(session: StorageSession, as_of: StoryPosition) -> list[list[d
     return sections if sections[-1] else sections[:-1]
 
 
-RECENT_RECORDS = 3
-"""Of so many last scenes the key events and summaries are read; of the others only place and participants."""
+RECENT_RECORDS = 6
+"""Of so many last scenes it is read what they tell; of the others only place and participants."""
+
+TOLD_SENTENCES = 2
+"""A scene without a record tells of itself in so many sentences of its text."""
 
 
 def read_outline(
@@ -464,28 +467,39 @@ def _scenes(session: StorageSession, as_of: StoryPosition) -> list[OutlineScene]
     here = (session.owns(SCENES), before(as_of, SCENES))
     columns = (SCENES.c.chapter_index, SCENES.c.scene_index)
     latest = (columns[0].desc(), columns[1].desc())
-    told = {
-        (row[0], row[1]): row[2]
-        for row in session.rows(select(*columns, SCENES.c.record).where(*here).order_by(*latest).limit(RECENT_RECORDS))
-    }
+    lately = select(*columns, SCENES.c.record, SCENES.c.text).where(*here).order_by(*latest).limit(RECENT_RECORDS)
+    told = {(row[0], row[1]): row[2] or _in_its_own_words(row[3]) for row in session.rows(lately)}
     # Thousands of scenes are read for every context: their participants are decoded all at once.
     rows = session.rows(
-        select(*columns, SCENES.c.title, SCENES.c.location_id, cast(SCENES.c.participants, Text))
+        select(
+            *columns,
+            SCENES.c.title,
+            SCENES.c.location_id,
+            cast(SCENES.c.participants, Text),
+            SCENES.c.record_origin == "rules",
+        )
         .where(*here)
         .order_by(*story_order(SCENES))
     )
     participants = json.loads(f"[{','.join(row[4] for row in rows)}]")
     return [
-        _outline_scene(row, tuple(present), told.get((row[0], row[1])))
+        _outline_scene(row, tuple(present), told.get((row[0], row[1])), is_guessed=bool(row[5]))
         for row, present in zip(rows, participants, strict=True)
     ]
 
 
-def _outline_scene(row: Any, participants: Sequence[str], record: dict[str, Any] | None) -> OutlineScene:
-    if not record:
-        return OutlineScene(row[0], row[1], row[2], row[3], participants)
-    events, bullets = record.get("key_events", ()), record.get("summary", ())
-    return OutlineScene(row[0], row[1], row[2], row[3], participants, tuple(events), tuple(bullets))
+def _in_its_own_words(text: str) -> dict[str, list[str]]:
+    """The weightiest sentences of a text, whole, in place of a record's summary."""
+    found = salient_sentences(text, (), limit=TOLD_SENTENCES)
+    return {"summary": [text[each.start : each.end].strip() for each in found]}
+
+
+def _outline_scene(
+    row: Any, participants: Sequence[str], record: dict[str, Any] | None, *, is_guessed: bool = False
+) -> OutlineScene:
+    told = record or {}
+    events, bullets = tuple(told.get("key_events", ())), tuple(told.get("summary", ()))
+    return OutlineScene(row[0], row[1], row[2], row[3], participants, events, bullets, is_guessed)
 
 
 def _stated_ids(session: StorageSession, as_of: StoryPosition) -> list[str]:

@@ -14,7 +14,7 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from novelgen.chains.memory_context_chain import MemoryContextChain
 from novelgen.context.context_difference import compare_contexts
-from novelgen.context.context_lines import ContextLine, context_lines
+from novelgen.context.prompt_block import ContextLine, context_lines
 from novelgen.context.scene_planning import known_story, language_of
 from novelgen.deadlines import run_concurrently
 from novelgen.errors import ContextWriteError, InvalidFileError, NovelgenError
@@ -50,11 +50,10 @@ class ContextBounds(BaseModel):
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
-    memory_budget: int | None = Field(default=None, ge=0, le=1_000_000, description="Tokens for memories.")
-    state_budget: int | None = Field(default=None, ge=0, le=1_000_000, description="Tokens for states.")
-    left_off_budget: int | None = Field(
-        default=None, ge=0, le=1_000_000, description="Tokens for the end of the scene before."
+    memory_budget: int | None = Field(
+        default=None, ge=0, le=1_000_000, description="Tokens for memories and the story so far."
     )
+    state_budget: int | None = Field(default=None, ge=0, le=1_000_000, description="Tokens for states.")
     timeline_budget: int | None = Field(default=None, ge=0, le=1_000_000, description="Tokens for the timeline.")
     full_report: bool | None = Field(default=None, description="Keep every score and every field.")
 
@@ -144,7 +143,7 @@ class StoryContexts(StoryIndexing):
             lines=context_lines(context, count_tokens=build_token_counter(memory.token_counter).count_tokens),
             budgets={
                 "states": memory.state_budget,
-                "left_off": memory.left_off_budget,
+                **{name: memory.quotas.tokens(name, memory.memory_budget) for name in ("story_so_far", "left_off")},
                 "timeline": memory.timeline_budget,
                 "memories": memory.memory_budget,
                 "hidden": memory.hidden_budget,

@@ -146,7 +146,7 @@ def _shown(settings: NovelgenSettings) -> dict[str, object]:
         "vector index": "embedded per project" if memory.vector_store.url is None else "Chroma server",
         "embedding model": memory.embedding_model,
         "chat model": settings.model,
-        "budgets": f"memories {memory.memory_budget}, states {memory.state_budget}, the end of the scene before "
-        f"{memory.left_off_budget}, timeline {memory.timeline_budget} tokens",
+        "budgets": f"memories with the story so far {memory.memory_budget}, states {memory.state_budget}, "
+        f"timeline {memory.timeline_budget} tokens",
         "search_fallback": memory.search_fallback,
     }

@@ -174,12 +174,9 @@ CHINESE = ViewLabels(
     left_as_it_is="未覆盖（不加 --diff 则覆盖）",
     reasons={
         "importance": "重要",
-        "surroundings": "场景邻近",
-        "summaries": "见于梗概",
         "relevance": "切题",
         "entities": "相关实体",
         "open_loops": "未了之事",
-        "spreading": "联想",
         "words": "字词相合",
         "novelty": "新意",
         "beside": "与选中者相邻",

@@ -6,7 +6,13 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from novelgen.context.labels import labels_for
-from novelgen.context.lines import SECTION_ORDER, render_left_off, render_timeline_entry, render_value
+from novelgen.context.lines import (
+    SECTION_ORDER,
+    render_left_off,
+    render_timeline_entry,
+    render_told_before,
+    render_value,
+)
 from novelgen.models.context import (
     ContextDifference,
     ContextItem,
@@ -35,6 +41,10 @@ def print_context(context: SceneMemoryContext, *, language: str, written_to: Pat
         print_states(context.entity_states, report.names, language=language)
     else:
         print_text(labels.nothing)
+    if context.story_so_far:
+        print_heading(words.story_so_far)
+        for told in context.story_so_far:
+            print_text(render_told_before(told, labels=words))
     if context.left_off is not None:
         print_heading(words.left_off)
         for line in render_left_off(context.left_off, report.names, labels=words):
@@ -63,6 +73,8 @@ def _print_hidden(context: SceneMemoryContext, report: ContextReport, *, languag
     if hidden.timeline_context:
         apart = context.model_copy(update={"timeline_context": hidden.timeline_context})
         _print_timeline(apart, report.model_copy(update={"names": names}), language=language)
+    for told in hidden.story_so_far:
+        print_text(render_told_before(told, labels=words))
     if hidden.items:
         print_items(hidden.items, labels)
 

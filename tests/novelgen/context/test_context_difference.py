@@ -9,7 +9,15 @@ import pytest
 from novelgen.chains.memory_context_chain import MemoryContextChain
 from novelgen.context.context_difference import compare_contexts
 from novelgen.context.lines import SECTION_ORDER
-from novelgen.models.context import ContextItem, ContextReport, Form, PlannerReport, ReportIssue, SceneMemoryContext
+from novelgen.models.context import (
+    ContextItem,
+    ContextReport,
+    Form,
+    PlannerReport,
+    ReportIssue,
+    SceneMemoryContext,
+    ToldBefore,
+)
 from novelgen.models.state import EntityStateSnapshot
 from tests.support.stories import NOW, PROJECT, lighthouse_memory, lighthouse_request, memory
 
@@ -120,15 +128,15 @@ def test_memories_of_one_name_in_two_scenes_are_two() -> None:
 
 
 def test_timeline_entries_come_go_and_tell_otherwise() -> None:
-    """An entry is known by what it is of; an event has only its words."""
-    event = {"chapter_index": 1, "scene_index": 1, "event": "Ada hides the key"}
-    other = {**event, "event": "Ada loses the key"}
-    was = context(timeline={"open_loops": [loop(), loop("OL1")], "recent_events": [event]})
-    now = context(timeline={"open_loops": [loop(description="the lamp is out")], "recent_events": [other]})
+    """An entry is known by what it is of, one of the story so far by its place; what it costs does not count."""
+    place = {"level": "scene", "first_chapter": 1, "chapter_index": 1, "scene_index": 1}
+    hid, lost = (ToldBefore(**place, text=text, tokens=4) for text in ("Ada hides the key.", "Ada loses the key."))
+    was = context(timeline={"open_loops": [loop(), loop("OL1")]}).model_copy(update={"story_so_far": [hid]})
+    now = context(timeline={"open_loops": [loop(description="the lamp is out")]})
+    now = now.model_copy(update={"story_so_far": [lost]})
     told = [(each.section, each.change, each.was, each.now) for each in compare_contexts(was, now).timeline]
     assert told == [
-        ("recent_events", "in", None, other),
-        ("recent_events", "out", event, None),
+        ("story_so_far", "changed", hid.model_dump(), lost.model_dump()),
         ("open_loops", "changed", loop(), loop(description="the lamp is out")),
         ("open_loops", "out", loop("OL1"), None),
     ]

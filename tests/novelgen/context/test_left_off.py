@@ -4,15 +4,16 @@ from __future__ import annotations
 
 import pytest
 
-from novelgen.context.left_off import left_off, scene_before
+from novelgen.context.labels import ENGLISH
+from novelgen.context.left_off import left_off, scene_before, story_so_far
 from novelgen.language.language import estimate_tokens
-from novelgen.memory.outline import OutlineScene
-from novelgen.models.context import LeftOff, PointOfView
+from novelgen.memory.outline import ChapterSummary, OutlineScene, PartSummary, StoryOutline
+from novelgen.models.context import LeftOff, PointOfView, ToldBefore
 from novelgen.models.position import StoryPosition
 
 AT_THE_MILL = OutlineScene(1, 1, title="The mill", location_id="L0", participants=("C0", "C1"))
 ON_THE_ROAD = OutlineScene(1, 2, participants=("C1",))
-ENGLISH = 'Anna rose. The lamp was out.\n\nTom laughed. "Not yet," he said.\n\nThen the bell rang. She ran.'
+ENGLISH_TEXT = 'Anna rose. The lamp was out.\n\nTom laughed. "Not yet," he said.\n\nThen the bell rang. She ran.'
 CHINESE = "林凡起身。灯灭了。\n\n“还早，”他说，“等钟响。”\n\n钟响了。她跑了出去。"
 
 
@@ -21,7 +22,7 @@ def end_of(text: str, budget_tokens: int) -> LeftOff | None:
     return left_off(AT_THE_MILL, text, budget_tokens=budget_tokens, count_tokens=estimate_tokens)
 
 
-@pytest.mark.parametrize(("text", "last"), [(ENGLISH, "She ran."), (CHINESE, "她跑了出去。")])
+@pytest.mark.parametrize(("text", "last"), [(ENGLISH_TEXT, "She ran."), (CHINESE, "她跑了出去。")])
 @pytest.mark.parametrize("budget_tokens", range(1, 60))
 def test_the_end_is_verbatim_begins_with_a_sentence_and_fits(text: str, last: str, budget_tokens: int) -> None:
     """Whatever the budget: a suffix of the text from the beginning of a sentence on, or nothing."""
@@ -37,7 +38,7 @@ def test_the_end_is_verbatim_begins_with_a_sentence_and_fits(text: str, last: st
 
 def test_paragraphs_are_kept_whole_where_they_fill_half_of_the_room() -> None:
     """A text that could begin in the middle of a paragraph begins with the next one, unless little is left."""
-    assert getattr(end_of(ENGLISH, 21), "text", "").startswith("Tom laughed.")
+    assert getattr(end_of(ENGLISH_TEXT, 21), "text", "").startswith("Tom laughed.")
     long = "One. " * 30 + "\nTwo."
     assert getattr(end_of(long, 40), "text", "").startswith("One. One.")
 
@@ -50,11 +51,11 @@ def test_a_sentence_of_which_the_beginning_was_not_looked_at_is_not_taken() -> N
 
 def test_place_and_people_come_with_it() -> None:
     """What is known of the scene stands beside its words."""
-    found = end_of(ENGLISH, 300)
+    found = end_of(ENGLISH_TEXT, 300)
     assert found is not None
     told = (found.chapter_index, found.scene_index, found.title, found.location_id, found.present)
     assert told == (1, 1, "The mill", "L0", ["C0", "C1"])
-    assert found.text == ENGLISH
+    assert found.text == ENGLISH_TEXT
 
 
 @pytest.mark.parametrize(
@@ -97,3 +98,79 @@ def test_a_scene_of_two_million_characters_is_not_counted_sentence_by_sentence()
     assert found is not None
     assert 199_000 < found.tokens <= 200_000
     assert len(counted) < 40
+
+
+def scene(chapter: int, number: int, *, summary: str = "", guessed: bool = False) -> OutlineScene:
+    """Return a scene with one sentence of summary."""
+    told = summary or f"Something of {chapter}:{number} happened to Anna."
+    return OutlineScene(chapter, number, location_id="L0", participants=("C0",), summary=(told,), is_guessed=guessed)
+
+
+def book(chapters: int, *, in_parts: int = 0) -> StoryOutline:
+    """Return a story of ten scenes a chapter, as the stores outline it; parts hold ten chapters."""
+    scenes = [scene(chapter, number) for chapter in range(1, chapters + 1) for number in range(1, 11)]
+    return StoryOutline(
+        project_id="mill",
+        scenes=scenes,
+        chapter_summaries=[
+            ChapterSummary(chapter_index=each, scene_index=10, summary=f"Chapter {each} began. It ended.")
+            for each in range(max(1, chapters - 11), chapters + 1)
+        ],
+        part_summaries=[
+            PartSummary(
+                part_number=each,
+                title=f"Book {each}",
+                first_chapter=10 * each - 9,
+                last_chapter=10 * each,
+                chapter_index=10 * each,
+                summary=f"In part {each} they left. They came back.",
+            )
+            for each in range(1, in_parts + 1)
+        ],
+    )
+
+
+def so_far(story: StoryOutline, as_of: StoryPosition, budget_tokens: int = 300) -> list[ToldBefore]:
+    """Tell the story so far."""
+    return story_so_far(story, as_of=as_of, budget_tokens=budget_tokens, labels=ENGLISH, count_tokens=estimate_tokens)
+
+
+@pytest.mark.parametrize(("chapters", "parts"), [(2, 0), (7, 0), (25, 2), (200, 20)])
+@pytest.mark.parametrize("budget_tokens", [0, 20, 60, 300, 2000])
+def test_the_story_so_far_fits_and_grows_coarser_with_distance(chapters: int, parts: int, budget_tokens: int) -> None:
+    """Books of 20 and of 2,000 scenes: within the budget, oldest first, parts before chapters before scenes."""
+    told = so_far(book(chapters, in_parts=parts), StoryPosition(chapters + 1, 1), budget_tokens)
+    assert sum(each.tokens for each in told) <= budget_tokens
+    levels = [("part", "chapter", "scene").index(each.level) for each in told]
+    assert levels == sorted(levels)
+    places = [(each.chapter_index, each.scene_index or 0) for each in told]
+    assert places == sorted(places)
+    if budget_tokens >= 300:
+        assert (told[-1].chapter_index, told[-1].scene_index) == (chapters, 10)
+        assert any(each.level != "scene" for each in told) or len(told) == 10 * chapters
+    if budget_tokens == 300:
+        assert {each.level for each in told} == {"scene", "chapter", *(["part"] if parts else [])}
+
+
+def test_nothing_at_or_after_the_planned_scene_is_told() -> None:
+    """Whatever an outline holds: scenes, chapters and parts that are not over are passed over."""
+    told = so_far(book(25, in_parts=2), StoryPosition(20, 3), 5000)
+    assert max((each.chapter_index, each.scene_index or 0) for each in told) == (20, 2)
+    assert all(each.chapter_index < 20 for each in told if each.level != "scene")
+
+
+def test_no_sentence_is_told_twice() -> None:
+    """A chapter leaves out what its last scenes are told to be; one that they tell wholly is not told again."""
+    scenes = [scene(1, number, summary=f"Scene {number} went by.") for number in range(1, 4)]
+    chapter = ChapterSummary(chapter_index=1, scene_index=3, summary="Scene 1 went by. Scene 3 went by.")
+    story = StoryOutline(project_id="mill", scenes=scenes, chapter_summaries=[chapter])
+    assert [each.level for each in so_far(story, StoryPosition(2, 1))] == ["scene"] * 3
+    short = so_far(story, StoryPosition(2, 1), 40)
+    assert [each.text for each in short] == ["Scene 1 went by.", "Scene 2 went by.", "Scene 3 went by."][-len(short) :]
+
+
+def test_a_scene_that_rules_read_has_no_certain_place_and_people() -> None:
+    """Where no record says it, the end of the scene before does not say either who was there and where."""
+    found = left_off(scene(1, 1, guessed=True), ENGLISH_TEXT, budget_tokens=300, count_tokens=estimate_tokens)
+    assert found is not None
+    assert (found.location_id, found.present) == (None, [])

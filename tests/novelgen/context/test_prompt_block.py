@@ -4,14 +4,17 @@ from __future__ import annotations
 
 import re
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from novelgen.context.prompt_block import fence_mark, fenced, prompt_order, render_context
+from novelgen.chains.memory_context_chain import MemoryContextChain
+from novelgen.context.prompt_block import NEEDS, context_lines, fence_mark, fenced, prompt_order, render_context
 from novelgen.models.context import ContextItem, ContextReport, SceneMemoryContext
 from novelgen.models.state import EntityStateSnapshot
+from novelgen.settings import ContextSettings
 from tests.faults.matrix import covers
-from tests.support.stories import MEMORIES, NOW, PROJECT
+from tests.support.stories import MEMORIES, NOW, PROJECT, lighthouse_memory, lighthouse_request
 
 STATE = EntityStateSnapshot(
     project_id=PROJECT,
@@ -23,10 +26,9 @@ STATE = EntityStateSnapshot(
     state_data={"holder": "C0"},
 )
 TIMELINE = {
-    "recent_events": [{"chapter_index": 2, "scene_index": 1, "event": "The logbook is read"}],
     "open_loops": [
         {"chapter_index": 1, "scene_index": 2, "description": "Will Ben keep the lamp?", "status": "advanced"}
-    ],
+    ]
 }
 
 
@@ -55,10 +57,36 @@ def context(**changes: object) -> SceneMemoryContext:
     return SceneMemoryContext.model_validate({**fields, **changes})
 
 
-def test_hard_facts_come_first_then_timeline_then_memories() -> None:
-    """States stand before the timeline, the timeline before the memories."""
-    text = render_context(context())
-    places = [text.index(part) for part in ("the brass key", "logbook", "Ada hid the key.")]
+def test_the_block_has_a_writers_order() -> None:
+    """What holds, the story so far and how it ended, who wants what, what is open, what to pick up."""
+    ada = STATE.model_copy(update={"entity_id": "C0", "state_data": {"place": "the stairs", "goals": ["the sea"]}})
+    told = {
+        "level": "scene",
+        "first_chapter": 2,
+        "chapter_index": 2,
+        "scene_index": 1,
+        "text": "It rained.",
+        "tokens": 5,
+    }
+    end = {"chapter_index": 2, "scene_index": 1, "text": "Then the bell rang.", "tokens": 5}
+    text = render_context(context(entity_states=[STATE, ada], story_so_far=[told], left_off=end))
+    parts = (
+        "## Facts that hold",
+        "the brass key: held by",
+        "Ada: where: the stairs",
+        "## Where we left off",
+        "[2:1] It rained.",
+        "The scene before ended:",
+        "Then the bell rang.",
+        "## Who they are to each other",
+        "What each wants, knows and hides:",
+        "Ada: wants: the sea",
+        "## Open threads",
+        "Will Ben keep the lamp?",
+        "## What to pick up",
+        "Ada hid the key.",
+    )
+    places = [text.index(part) for part in parts]
     assert places == sorted(places)
 
 
@@ -144,3 +172,49 @@ def test_an_outdated_slot_value_is_marked() -> None:
     assert "- [1:2] Ben promised to keep the lamp.\n" in text
     chinese = render_context(context(relevant_memories=[slot, kept], report=None), language="zh")
     assert f"- [1:1] {slot.content}（已过时）" in chinese
+
+
+def built(pov: str = "", **settings: int) -> SceneMemoryContext:
+    """Return the context of the lighthouse's plan."""
+    chain = MemoryContextChain(lighthouse_memory(), settings=ContextSettings(**settings))
+    return chain.invoke(lighthouse_request().model_copy(update={"pov": pov}))
+
+
+@pytest.mark.parametrize("pov", ["", "Ben"])
+def test_every_line_of_the_block_is_told_once(pov: str) -> None:
+    """Each fact of the prompt is one line, of one need; what is hidden comes last."""
+    context = built(pov)
+    lines = context_lines(context)
+    prompt = " ".join(context.as_prompt().split())
+    assert lines
+    for line in lines:
+        assert " ".join(line.text.split()) in prompt
+    facts = [each for each in context.as_prompt().splitlines() if each.startswith("- ")]
+    assert len(lines) == len(facts)
+    assert [each.is_hidden for each in lines] == sorted(each.is_hidden for each in lines)
+    open_lines = [each for each in lines if not each.is_hidden]
+    places = [NEEDS.index(each.need) for each in open_lines]
+    assert places == sorted(places)
+
+
+def test_tokens_of_the_lines_are_those_of_the_report() -> None:
+    """Need by need they add up; of memories each line has its receipt."""
+    context = built()
+    assert context.report is not None
+    lines = context_lines(context)
+    for need, tokens in context.report.tokens_per_need.items():
+        assert sum(each.tokens for each in lines if each.need == need) == tokens, need
+    assert [each.item for each in lines if each.section == "memories"] == context.report.items
+
+
+def test_what_a_line_is_of_is_told() -> None:
+    """Entities, threads and relationships are named by id, with the scene where there is one."""
+    lines = {each.section: each for each in context_lines(built())}
+    assert lines["states"].entity_ids == [lines["states"].id]
+    assert lines["open_loops"].id.startswith("OL")
+    assert lines["memories"].chapter_index is not None
+
+
+def test_an_empty_context_has_no_lines() -> None:
+    """Where nothing fits nothing is told."""
+    assert context_lines(built(memory_budget=0, state_budget=0, timeline_budget=0)) == []

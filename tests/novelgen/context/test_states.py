@@ -29,7 +29,8 @@ def test_lines_never_exceed_the_budget(budget: int) -> None:
     """Whatever the budget, the lines together stay within it."""
     rendered = render_states([ADA, BEN], {}, labels=ENGLISH, budget_tokens=budget, count_tokens=estimate_tokens)
     assert rendered.tokens <= budget
-    assert sum(estimate_tokens(line) for line in rendered.lines.values()) == rendered.tokens
+    lines = (*rendered.lines.values(), *rendered.minds.values())
+    assert sum(estimate_tokens(line) for line in lines) == rendered.tokens
 
 
 def test_every_entity_is_served_before_any_is_served_twice() -> None:
@@ -37,6 +38,22 @@ def test_every_entity_is_served_before_any_is_served_twice() -> None:
     rendered = render_states([ADA, BEN], {}, labels=ENGLISH, budget_tokens=11, count_tokens=estimate_tokens)
     assert rendered.lines == {"C0": "- C0: status: alive", "C1": "- C1: status: asleep"}
     assert rendered.dropped["C0"] == ["goals", "emotional_state"]
+
+
+def test_what_somebody_wants_stands_apart_from_what_holds() -> None:
+    """Goals, knowledge and mood are no facts that hold for all: each has a line of its own."""
+    rendered = render_states([ADA, BEN], {}, labels=ENGLISH, budget_tokens=99, count_tokens=estimate_tokens)
+    assert rendered.lines == {"C0": "- C0: status: alive", "C1": "- C1: status: asleep"}
+    assert rendered.minds["C0"] == "- C0: wants: find the key, leave; mood: calm"
+    assert rendered.minds["C1"] == "- C1: knows: where the boat is"
+
+
+def test_where_rules_think_that_somebody_was_is_no_fact() -> None:
+    """A presence that no record states has no line, alone or beside others."""
+    guess = {"location_id": "L9", "chapter_index": 2, "scene_index": 1, "guessed": True}
+    seen = [snapshot("C0", presence=guess), snapshot("C1", status="alive", presence=guess)]
+    rendered = render_states(seen, {}, labels=ENGLISH, budget_tokens=99, count_tokens=estimate_tokens)
+    assert (rendered.lines, rendered.minds) == ({"C1": "- C1: status: alive"}, {})
 
 
 def test_presence_is_shown_only_where_no_place_is_stated() -> None:
@@ -67,12 +84,12 @@ def test_chinese_lists_are_joined_the_chinese_way() -> None:
 
 @pytest.mark.parametrize(
     ("labels", "line"),
-    [(ENGLISH, "- C0: mood: calm; status: alive (unverified)"), (CHINESE, "- C0：情绪：calm；状况：alive（未证实）")],
+    [(ENGLISH, "- C0: body: hale; status: alive (unverified)"), (CHINESE, "- C0：身体：hale；状况：alive（未证实）")],
 )
 def test_what_no_quote_proves_comes_last_and_says_so(labels: Labels, line: str) -> None:
     """An unverified attribute gives way to the proven ones of its entity, and is marked."""
     doubtful = ADA.model_copy(
-        update={"state_data": {"status": "alive", "emotional_state": "calm"}, "unverified": ["status"]}
+        update={"state_data": {"status": "alive", "physical_state": "hale"}, "unverified": ["status"]}
     )
     rendered = render_states([doubtful], {}, labels=labels, budget_tokens=99, count_tokens=estimate_tokens)
     assert rendered.lines == {"C0": line}

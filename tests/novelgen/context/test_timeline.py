@@ -7,10 +7,18 @@ from typing import Any
 import pytest
 
 from novelgen.context.labels import ENGLISH
-from novelgen.context.lines import render_timeline_entry
-from novelgen.context.timeline import MAX_LISTED_THREADS, AssembledTimeline, assemble_timeline
+from novelgen.context.lines import SECTION_ORDER, render_timeline_entry
+from novelgen.context.timeline import (
+    MAX_LISTED_THREADS,
+    AssembledTimeline,
+    FilledTimeline,
+    TimelineLine,
+    assemble_timeline,
+    fill_timeline,
+)
 from novelgen.language.language import estimate_tokens
-from novelgen.memory.outline import ChapterSummary, PartSummary, StoryOutline
+from novelgen.memory.outline import StoryOutline
+from novelgen.memory.weights import NeedQuotas
 from novelgen.models.position import StoryPosition
 from novelgen.models.state import OpenLoop, Relationship, RelationshipEvent
 from tests.support.stories import PROJECT, lighthouse_memory
@@ -34,10 +42,10 @@ def assembled(outline: StoryOutline | None = OUTLINE, budget: int = 400, **chang
 
 
 def test_every_entry_has_its_source_position() -> None:
-    """Events, threads, relationships and changes all say where they come from."""
+    """Threads, relationships and changes all say where they come from."""
     timeline = assembled().timeline
     assert timeline is not None
-    assert set(timeline) == {"open_loops", "recent_events", "relationships", "snapshots"}
+    assert set(timeline) == {"open_loops", "relationships", "snapshots"}
     for entries in timeline.values():
         assert all(entry["chapter_index"] is not None for entry in entries)
 
@@ -47,7 +55,6 @@ def test_a_section_without_entries_is_absent() -> None:
     timeline = assembled(snapshots=[]).timeline
     assert timeline is not None
     assert "snapshots" not in timeline
-    assert "chapter_summaries" not in timeline
 
 
 def test_nothing_to_tell_is_null() -> None:
@@ -66,13 +73,6 @@ def test_the_budget_holds_and_what_is_left_out_is_named(budget: int) -> None:
 
     assert entries(cut) + len(cut.left_out) == entries(whole)
     assert all("timeline_budget" in item.reason for item in cut.left_out)
-
-
-def test_recent_events_stand_in_story_order() -> None:
-    """The oldest of the recent events comes first."""
-    timeline = assembled().timeline
-    assert timeline is not None
-    assert [entry["event"] for entry in timeline["recent_events"]] == ["Ada hides it", "A vow", "The logbook is read"]
 
 
 def test_relationships_need_both_sides_on_the_plan() -> None:
@@ -142,26 +142,55 @@ def test_a_change_that_no_quote_proves_says_so() -> None:
     assert "unverified" not in proven
 
 
-def test_parts_come_first_and_say_from_where_to_where() -> None:
-    """A part has its chapters, prologue included, and its title before what is told of it."""
-    outline = StoryOutline(
-        project_id=PROJECT,
-        part_summaries=[
-            PartSummary(
-                part_number=1,
-                title="The lamp",
-                first_chapter=0,
-                last_chapter=10,
-                chapter_index=9,
-                scene_index=4,
-                summary="Ada hid the key.",
-            )
-        ],
-        chapter_summaries=[ChapterSummary(chapter_index=9, scene_index=4, summary="Ben left.")],
+def lines(section: str, *tokens: int, **entry: Any) -> list[TimelineLine]:
+    """Return lines of a section that cost so much, most wanted first."""
+    return [
+        TimelineLine(section, depth, {"chapter_index": 10 - depth, **entry}, f"{section} {depth}", cost)
+        for depth, cost in enumerate(tokens)
+    ]
+
+
+def filled(budget: int, *sections: list[TimelineLine], **quotas: float) -> FilledTimeline:
+    """Fill a timeline."""
+    by_section = {each[0].section: each for each in sections}
+    return fill_timeline(
+        {section: by_section.get(section, []) for section in SECTION_ORDER},
+        budget_tokens=budget,
+        quotas=NeedQuotas(**quotas),
     )
-    timeline = assembled(outline, snapshots=[]).timeline
-    assert timeline is not None
-    assert list(timeline) == ["part_summaries", "chapter_summaries"]
-    (entry,) = timeline["part_summaries"]
-    line = render_timeline_entry("part_summaries", entry, {}, labels=ENGLISH)
-    assert line == "- [0–9:4] The lamp: Ada hid the key."
+
+
+def texts(timeline: FilledTimeline) -> list[str]:
+    """Return what was taken."""
+    return [line.text for line in timeline.taken]
+
+
+def test_threads_have_their_quota_first_and_over_it_wait_for_all_else() -> None:
+    """A share of the budget is kept for open loops; what of them is over it comes after the others."""
+    loops, changes = lines("open_loops", 20, 20, 20, 20), lines("snapshots", 20, 20, 20)
+    free = filled(80, loops, changes, obligations=1)
+    assert texts(free) == [f"open_loops {depth}" for depth in range(4)]
+    bound = filled(80, loops, changes, obligations=0.25)
+    assert texts(bound) == ["open_loops 0", "snapshots 0", "snapshots 1", "snapshots 2"]
+    assert (
+        bound.left_out[0][1].sentence
+        == "over quotas.obligations=0.25, and does not fit what timeline_budget=80 has left"
+    )
+
+
+def test_what_others_leave_unused_goes_to_who_is_over_its_quota() -> None:
+    """A quota never leaves tokens lie."""
+    timeline = filled(80, lines("relationships", 20, 20, 20, 20), lines("snapshots", 20), relations=0)
+    assert texts(timeline) == ["snapshots 0", "relationships 0", "relationships 1", "relationships 2"]
+
+
+def test_tokens_are_counted_per_need() -> None:
+    """Obligations, relations and the rest add up to what was taken."""
+    timeline = filled(200, lines("open_loops", 10), lines("relationships", 20), lines("snapshots", 30, 5))
+    assert timeline.tokens_per_need() == {"obligations": 10, "relations": 20, "timeline": 35}
+
+
+def test_no_budget_takes_nothing() -> None:
+    """Everything is left out, with its reason."""
+    timeline = filled(0, lines("open_loops", 5), lines("snapshots", 5))
+    assert (timeline.taken, len(timeline.left_out)) == ((), 2)

@@ -51,10 +51,11 @@ def test_the_narrator_is_on_stage() -> None:
         ("We drove to Baker Street. “Camberwell! Camberwell!”", "L3", "L0"),
         ("They talked of nothing.", "L3", "L3"),
         ("“To Camberwell!” he cried.", "L3", "L3"),
-        ("“To Camberwell!” he cried.", None, "L1"),
+        ("“To Camberwell!” he cried.", None, None),
+        ("They walked down Baker Street. " * 500, "L3", None),
         ("They talked of nothing.", None, None),
     ],
 )
 def test_the_place_is_the_narrated_one(text: str, previous: str | None, place: str | None) -> None:
-    """Narration tells the place first, then the scene before, then speech."""
+    """Narration tells the place, else the scene before; speech does not, and a long chapter has no one place."""
     assert presence(text, london(), previous).location_id == place

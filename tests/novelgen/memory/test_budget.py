@@ -63,7 +63,7 @@ def test_a_left_out_passage_names_its_quota() -> None:
     selection = select_memories(
         [*crowd(), *texts],
         plan_scene(),
-        weights=SelectionWeights(left_out_receipts=100),
+        weights=SelectionWeights(left_out_receipts=100, least_score=-100),
         budget_tokens=60,
         quotas=NeedQuotas(passages=0),
     )

@@ -7,12 +7,15 @@ import random
 
 import pytest
 
-from novelgen.memory.candidates import SceneCast, SceneQuery, SelectionScene
+from novelgen.memory.candidates import SceneQuery, SelectionScene
 from novelgen.memory.search import RetrieverHit
 from novelgen.memory.select import merge_candidates, select_memories
 from novelgen.memory.weights import SelectionWeights
 from novelgen.models.state import OpenLoop
 from tests.novelgen.memory.build import candidate, crowd, lexical, plan_scene, semantic
+
+EVERYTHING = SelectionWeights(left_out_receipts=50, least_score=-100)
+"""Weights of a choice that fills its room whatever it is filled with."""
 
 
 def ids(selection) -> list[str]:
@@ -88,22 +91,6 @@ def test_one_query_by_meaning_and_words_beats_two_by_one_each():
     assert ids(selection)[:2] == ["both", "either"]
 
 
-def test_what_flows_between_scenes_counts_by_how_many_there_are():
-    """In a young story the queries decide, in a long one also what lies around; the parts say it."""
-
-    def parts(ordinal: int) -> dict[str, float]:
-        star = candidate("star", 3, axis=0)
-        near = [candidate(f"near{n}", n, axis=1) for n in range(4, 8)]
-        found = [star, *near, *(candidate(f"far{n}", n, axis=2 + n % 5) for n in range(12, 40))]
-        items = select_memories(found, plan_scene(ordinal=ordinal, axis=0)).items
-        return next(item.score_parts for item in items if item.chunk.chunk_id == "star")
-
-    young, half, whole = parts(50), parts(75), parts(100)
-    assert parts(400) == whole
-    assert young["relevance"] > half["relevance"] > whole["relevance"] > 0
-    assert 0 < young["surroundings"] < half["surroundings"] < whole["surroundings"]
-
-
 def test_importance_speaks_for_a_memory():
     """Of memories that are otherwise alike the more important one leads."""
     candidates = [*crowd(20, importance=4), candidate("vow", 30, importance=9)]
@@ -149,7 +136,7 @@ def test_unverified_memory_is_lowered():
 
 def test_what_the_author_still_has_at_hand_is_lowered():
     """Memories of the last scenes come after equal ones from further back."""
-    order = ids(select_memories(crowd(20), plan_scene(ordinal=21)))
+    order = ids(select_memories(crowd(20), plan_scene(ordinal=21), weights=EVERYTHING))
     assert order[-3:] == ["c18", "c19", "c20"]
 
 
@@ -174,23 +161,6 @@ def test_open_loop_raises_the_memories_of_its_scene():
     assert ids(select_memories(crowd(20), plan_scene(open_loops=(resolved,))))[0] == "c01"
 
 
-def test_scenes_like_the_neighbours_of_a_sure_scene_are_raised():
-    """A memory like those beside the scene of sure hits leads one that is like others."""
-    sure = [candidate(f"s{i}", 20, axis=0, content=f"Sure thing {i} of many words") for i in range(3)]
-    beside = [candidate(f"b{index}", index, axis=1) for index in (19, 21)]
-    others = [*crowd(12, axis=2), candidate("far", 39, axis=2), candidate("alike", 35, axis=1)]
-    order = ids(select_memories([*sure, *beside, *others], plan_scene(axis=0)))
-    assert set(order[:3]) == {"s0", "s1", "s2"}
-    assert order.index("alike") < order.index("far")
-
-
-def test_who_took_part_is_evidence():
-    """Memories of scenes next to one that the plan's characters shared lead those next to others."""
-    facts = tuple(SceneCast(1, i, i, frozenset({"ann", "bo"}) if i == 11 else frozenset({"cy"})) for i in range(1, 21))
-    scene = dataclasses.replace(plan_scene(), scenes=facts, character_ids=frozenset({"ann", "bo"}))
-    assert ids(select_memories(crowd(20), scene))[0] in {"c10", "c12", "c11"}
-
-
 def test_memory_of_unknown_scene_is_judged_by_itself():
     """A note without a scene and a memory of a scene without facts can be chosen."""
     note = candidate("note", 1, content_type="note", importance=10)
@@ -210,7 +180,7 @@ def test_memory_stands_for_its_bullet_and_passage():
         candidate("b", 25, content=text + " at night", content_type="summary", importance=10),
         candidate("p", 25, content="So it was that " + text + ", and nobody saw.", content_type="scene"),
     ]
-    selection = select_memories([*crowd(20), *same], plan_scene(), weights=SelectionWeights(left_out_receipts=50))
+    selection = select_memories([*crowd(20), *same], plan_scene(), weights=EVERYTHING)
     assert "m" in ids(selection)
     assert {"b", "p"}.isdisjoint(ids(selection))
     reasons = {left.chunk.chunk_id: left.reason for left in selection.left_out}
@@ -237,7 +207,7 @@ def test_shared_words_count_by_themselves_where_only_passages_are_stored(content
     rows = [*crowd(content_type=content_type), candidate("note", 30, content_type="note")]
     rows[4] = candidate("hit", 5, hits=(lexical(1, 9.0),), content_type=content_type, content="The plan.")
 
-    chosen = {item.chunk.chunk_id: item for item in select_memories(rows, plan_scene()).items}
+    chosen = {item.chunk.chunk_id: item for item in select_memories(rows, plan_scene(), weights=EVERYTHING).items}
 
     assert ("words" in chosen["hit"].score_parts) is counts
 
@@ -266,6 +236,17 @@ def test_receipts_hold_ranks_and_parts():
     assert item.arm_ranks == {"lexical": 2, "semantic": 7}
     assert sum(item.score_parts.values()) == pytest.approx(item.score, abs=0.01)
     assert 0 <= item.relevance <= 1
+
+
+def test_room_is_not_filled_with_what_is_not_likely_needed():
+    """However large the budget: what nothing speaks for stays out, and says so; of a handful everything is taken."""
+    trifles = [candidate(f"t{i:02d}", i, importance=1) for i in range(1, 11)]
+    weighty = [candidate(f"w{i:02d}", i, importance=8) for i in range(11, 21)]
+    selection = select_memories([*trifles, *weighty], plan_scene(), weights=SelectionWeights(least_score=0))
+    assert ids(selection) == [f"w{i:02d}" for i in range(11, 21)]
+    assert {each.why.code for each in selection.left_out} == {"unlikely"}
+    assert "below least_score=0" in selection.left_out[0].reason
+    assert len(select_memories(trifles, plan_scene(), weights=SelectionWeights(least_score=0)).items) == 10
 
 
 def test_left_out_says_what_lowered_it():

@@ -97,11 +97,11 @@ def test_before_the_first_scene_there_is_none_and_no_issue(story: Story) -> None
 
 
 @pytest.mark.parametrize(
-    ("tokens", "text", "kinds"), [(10, "He saw the lamp in the river.", []), (2, None, ["over_limit"]), (0, None, [])]
+    ("tokens", "text", "kinds"), [(70, "He saw the lamp in the river.", []), (14, None, ["over_limit"]), (0, None, [])]
 )
-def test_a_budget_bounds_it(story: Story, tokens: int, text: str | None, kinds: list[str]) -> None:
+def test_its_share_of_the_budget_bounds_it(story: Story, tokens: int, text: str | None, kinds: list[str]) -> None:
     """What does not fit is cut at a sentence; where not even the last fits that is said; 0 asks for none."""
-    options = ContextOptions(bounds=ContextBounds(left_off_budget=tokens))
+    options = ContextOptions(bounds=ContextBounds(memory_budget=tokens))
     request = MemoryContextRequest(
         project_id="mill", chapter_index=1, scene_index=3, scene_plan=ScenePlan(scene_number=3)
     )

@@ -75,7 +75,6 @@ Examples:
 )
 @click.option("--budget", "--memory-budget", "memory_budget", type=TOKENS, help="Tokens for memories.  [default: 2000]")
 @click.option("--state-budget", type=TOKENS, help="Tokens for entity states.  [default: 600]")
-@click.option("--left-off-budget", type=TOKENS, help="Tokens for the end of the scene before.  [default: 300]")
 @click.option("--timeline-budget", type=TOKENS, help="Tokens for the timeline.  [default: 400]")
 @click.option("--model", help="Chat model that plans the retrieval, provider:model.  [default: none, by rules]")
 @click.option("--top-k", type=TOKENS, help="At most so many memories.  [default: as many as the budget holds]")
@@ -115,7 +114,6 @@ def context(
     characters_file: Path | None,
     memory_budget: int | None,
     state_budget: int | None,
-    left_off_budget: int | None,
     timeline_budget: int | None,
     model: str | None,
     top_k: int | None,
@@ -155,7 +153,6 @@ def context(
     given = {
         "memory_budget": memory_budget,
         "state_budget": state_budget,
-        "left_off_budget": left_off_budget,
         "timeline_budget": timeline_budget,
         "knowledge": knowledge,
         "top_k": top_k,
