@@ -13,8 +13,8 @@ from langchain_core.language_models import BaseChatModel
 
 from novelgen.chains.continuity_chain import ContinuityRequest, ModelCheck, build_continuity_chain
 from novelgen.chains.stepwise_chain import issue_of
-from novelgen.checking.conclusion import conclude, evidence_before
 from novelgen.checking.evidence import gather_evidence
+from novelgen.checking.findings import conclude, evidence_before
 from novelgen.checking.rules import RULES, find_by_rules
 from novelgen.checking.story import Draft, StoryBefore, read_draft
 from novelgen.deadlines import CallOutcome, Deadline, run_concurrently
@@ -119,12 +119,8 @@ class DraftChecker:
             checked = judged.told_in(checked)
             evidence = self._bounded(judged.evidence) or evidence
         # The model's second look is at what rules found, too; without a model that stands as it is.
-        concluded = conclude(
-            by_rules or () if judged is None else (),
-            () if judged is None else judged.issues,
-            as_of=as_of,
-            waived=read.waived,
-        )
+        issues = (by_rules or ()) if judged is None else judged.issues
+        concluded = conclude(issues, as_of=as_of, waived=read.waived)
         return check.model_copy(
             update={
                 "language": story.language,
@@ -311,11 +307,8 @@ def _judging_model(
     if options.model is not None:
         return build_extraction_model(settings, options.model), None
     if not (settings.memory.summarization.model or settings.model):
-        message = (
-            "no chat model is set, so that rules alone checked; set NOVELGEN_MODEL to provider:model such as "
-            "openai:gpt-4.1-mini, or ask for rules alone"
-        )
-        return None, ReportIssue(stage="model", kind="degraded", message=message)
+        # Nobody wanted one: `checked` says that no model was asked, and that is no failure.
+        return None, None
     try:
         return build_extraction_model(settings), None
     except ConfigurationError as error:

@@ -13,10 +13,10 @@ from langchain_core.runnables import RunnableLambda, RunnablePassthrough
 from novelgen.chains.checked_writing_chain import (
     REPAIR_DRAFT_VARIABLES,
     CheckedWriting,
+    ModelPassages,
     WrittenDraft,
     check_after_writing,
 )
-from novelgen.checking.draft_repair import ModelPassages
 from novelgen.errors import UserInputError
 from novelgen.language.language import StoryLanguage, story_language
 from novelgen.model_calls.prompting import load_chat_prompt, read_prompt_file
@@ -89,7 +89,7 @@ def test_the_writer_sees_findings_and_plan_as_data() -> None:
     step = check_after_writing(find_tobin, writer=model, repair=True)
     step.invoke({**GIVEN, "draft": draft, "scene_plan": plan})
     human = model.prompts[0][1].text
-    assert "K1 | Tobin rowed me over | Tobin is dead. | [1:1] Tobin drowned. | Let Ben row." in human
+    assert "K1 | Tobin rowed me over | Tobin is dead. | 1:1 Tobin drowned. | Let Ben row." in human
     assert "chapter 2, scene 1\nthe salt house | A visit." in human
     assert human.count("===== end of data =====") == 1
 
