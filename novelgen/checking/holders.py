@@ -1,4 +1,4 @@
-"""A rule of a draft's continuity: nobody has about them what the story left with another, or lost or broken."""
+"""A rule of a draft's continuity: nobody has about them what the story left with another."""
 
 from __future__ import annotations
 
@@ -25,54 +25,28 @@ INVENTORY_ATTRIBUTE = "inventory"
 
 @dataclass(frozen=True, slots=True)
 class Keeping:
-    """Where the story left a thing: with whom (None: lost or destroyed), since when, and what tells it."""
+    """Where the story left a thing: with whom, since when, and what tells it."""
 
-    holder_id: str | None
+    holder_id: str
     since: StoryPosition
     evidence: tuple[ContinuityEvidence, ...]
-
-
-_GONE = re.compile(
-    r"\b(?:lost|destroyed|burn(?:t|ed)(?: up| to ashes)|sunk|scattered|melted|shattered|smashed|torn up"
-    r"|at the bottom of|swallowed up"
-    r"|broken in (?:two|pieces|half)|thrown (?:overboard|into the (?:sea|river|fire)))\b"
-    r"|遗失|丢失|失落|毁(?:掉|坏|了)|烧(?:毁|掉|了|成灰)|打碎|摔碎|砸碎|粉碎|沉(?:入|在)|折断|熔化|化为灰",
-    re.IGNORECASE,
-)
-_NOT_GONE = re.compile(r"\b(?:not|never|nearly|almost|found|recovered|mended|repaired)\b|未|没|险些|找回|寻回|修好")
 
 
 def keeping_of(item: Entity, story: StoryBefore) -> Keeping | None:
     """Return where a thing was left, or None where the story does not say it for certain.
 
-    The last of: its holder, an inventory that lists it, a status that says that it is gone. A later memory of the
-    same slot, which says in words what nobody read out of it, makes the last state uncertain.
+    The last of its holder and an inventory that lists it. A later memory of the same slot, which says in words what
+    nobody read out of it, makes the last state uncertain.
     """
     last: Keeping | None = None
     for change in story.changes:
         if change.kind != "explicit":
             continue
-        holder: str | None = None
         if change.entity_id == item.entity_id and change.attribute == HOLDER_ATTRIBUTE:
-            found = story.resolver.resolve(str(change.value)).entity_id if change.value else None
-            if found is None:
-                last = None
-                continue
-            holder = found
-        elif change.entity_id == item.entity_id and change.attribute in ("status", "condition"):
-            words = str(change.value)
-            if not _GONE.search(words) or _NOT_GONE.search(words):
-                continue
+            holder = story.resolver.resolve(str(change.value)).entity_id if change.value else None
+            last = None if holder is None else Keeping(holder, place_of(change), (of_change(change, story),))
         elif change.attribute == INVENTORY_ATTRIBUTE and _lists(change.value, item):
-            holder = change.entity_id
-        else:
-            continue
-        last = Keeping(holder, place_of(change), (of_change(change, story),))
-    for memory in story.memories:
-        if item.entity_id in memory.entities_mentioned and memory.superseded_by is None:
-            is_later = last is None or place_of(memory) >= last.since
-            if memory.scene_index is not None and is_later and _tells_loss(memory.content, item, story):
-                last = Keeping(None, place_of(memory), (of_memory(memory, story),))
+            last = Keeping(change.entity_id, place_of(change), (of_change(change, story),))
     if last is None:
         return None
     told = [
@@ -86,50 +60,6 @@ def keeping_of(item: Entity, story: StoryBefore) -> Keeping | None:
         return None
     beside = [of_memory(each, story) for each in told if each.superseded_by is None]
     return Keeping(last.holder_id, last.since, (*last.evidence, *beside[-2:]))
-
-
-_LOST_AFTER = re.compile(
-    r",? (?:which )?(?:was|is|were|are|has been|had been|lies|lay|sank|now lies)\b[^,.;:]{0,25}?"
-    r"\b(?:lost|destroyed|burn(?:t|ed)|melted|shattered|smashed|torn up|at the bottom of|thrown (?:overboard"
-    r"|into the))\b"
-    r"|[^，。；！？]{0,3}(?:被[^，。；！？]{0,8})?(?:遗失|丢失|失落|毁掉|毁了|毁坏|焚毁|烧毁|烧掉|烧了|打碎"
-    r"|摔碎|砸碎|粉碎|沉入|折断|熔化)"
-)
-_LOST_BEFORE = re.compile(
-    r"\b(?:loses?|lost|destroys|destroyed|burns|burn(?:t|ed)|smashes|smashed|shatters|shattered|melts|melted"
-    r"|sinks|sank"
-    r"|(?:throws|threw) overboard) (?:the |his |her |their |my )?$"
-    r"|(?:烧毁|烧掉|烧了|焚毁|毁掉|毁了|打碎|摔碎|砸碎|撕碎|丢失|遗失|弄丢|折断)(?:了|那|这)?$"
-)
-
-
-def _tells_loss(words: str, item: Entity, story: StoryBefore) -> bool:
-    """Whether a memory says of the thing itself, not of its key or its lid, that it is lost or destroyed."""
-    if _NOT_GONE.search(words) or _PERHAPS.search(words):
-        return False
-    for mention in story.resolver.find_mentions(words, also_present=[item.entity_id]):
-        if mention.entity_id != item.entity_id:
-            continue
-        before = words[: mention.start]
-        is_part = (
-            re.search(
-                r"\bof (?:the |his |her "
-                r"|their )?$",
-                before,
-            )
-            or words[mention.end : mention.end + 1] in "的之’'"
-        )
-        if not is_part and (_LOST_AFTER.match(words, mention.end) or _LOST_BEFORE.search(before)):
-            return True
-    return False
-
-
-_PERHAPS = re.compile(
-    r"\b(?:if|would|could|might|may|tried|tries|threat\w*|want\w*|wish\w*|plan\w*|fear\w*|believ\w*|pretend\w*"
-    r"|says?|said|thinks?|thought"
-    r"|will|shall|search\w*|hidden)\b|不|若|如果|要是|企图|想要|打算|扬言|威胁|怕|以为|据说|假|谎|说",
-    re.IGNORECASE,
-)
 
 
 def _lists(value: object, item: Entity) -> bool:
@@ -205,7 +135,7 @@ _HANDED = re.compile(
 
 
 def wrong_hands(draft: Draft, story: StoryBefore) -> Iterator[ContinuityIssue]:
-    """Find who has a thing about them that the story left with somebody else, or lost or destroyed.
+    """Find who has a thing about them that the story left with somebody else.
 
     Whoever draws, wears or carries it must certainly not be its holder: named as another, of the other sex, or told
     where the draft has not named the holder at all. A draft that tells how the thing changed hands is right.
@@ -322,8 +252,6 @@ def _actor(draft: Draft, story: StoryBefore, mention: Mention, sentence: Span, k
     spoken = draft.speech_at(mention.start)
     if spoken is not None:
         return spoken.speaker_id if spoken.speaker_id != holder else None
-    if holder is None:
-        return ""
     if _is_on_stage(draft, holder) and not _OWN.search(draft.text, sentence.start, mention.end):
         # Who stands beside may have lent it without a word.
         return None
@@ -395,10 +323,9 @@ def _is_unnamed(draft: Draft, story: StoryBefore, entity_id: str, until: int) ->
 def _issue(
     draft: Draft, story: StoryBefore, mention: Mention, sentence: Span, keeping: Keeping, name: str
 ) -> ContinuityIssue:
-    holder = keeping.holder_id
     return finding(
-        "kept" if holder else "lost", draft, story, tight(draft.text, sentence), keeping.evidence,
+        "kept", draft, story, tight(draft.text, sentence), keeping.evidence,
         kind="object_holder", rule="wrong_hands", confidence=0.7,
-        entity_ids=[each for each in (mention.entity_id, holder) if each],
-        thing=name, holder=story.name(holder or ""),
+        entity_ids=[each for each in (mention.entity_id, keeping.holder_id) if each],
+        thing=name, holder=story.name(keeping.holder_id),
     )  # fmt: skip
