@@ -69,8 +69,8 @@ MAX_PARTS = 8
 JUDGE_SHARE = 0.7
 """Of the time that is left when it begins: the second look still has its turn after a call that hangs."""
 
-Gather = Callable[[Sequence[str]], Sequence[ContinuityEvidence]]
-"""Gathers evidence for texts about a draft, best first; without texts for the draft alone."""
+Gather = Callable[[Draft], Sequence[ContinuityEvidence]]
+"""Gathers evidence for a draft or a part of one, best first."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -216,10 +216,8 @@ class ContinuityChain(StepwiseChain[ContinuityInput, ModelCheck]):
         evidence: Sequence[ContinuityEvidence] = request.evidence or ()
         try:
             # What was gathered for a long draft says little of one part of it.
-            if not run.is_whole:
-                evidence = request.gather([request.draft.text[start:end] for start, end in request.draft.sentences])
-            elif request.evidence is None:
-                evidence = request.gather(())
+            if request.evidence is None or not run.is_whole:
+                evidence = request.gather(request.draft)
         except StoreError as error:
             run = run.failed(EVIDENCE_STAGE, error, "evidence is missing")
         lines = evidence_by_subject(evidence, request.draft, request.story, count_tokens=self._count_tokens)
@@ -269,7 +267,7 @@ class ContinuityChain(StepwiseChain[ContinuityInput, ModelCheck]):
             self._looker,
             SECOND_LOOK_VARIABLES,
             draft=draft_around(issues, request.draft),
-            findings=finding_lines(issues, request.draft, request.story, further=request.gather),
+            findings=finding_lines(issues, request.draft, request.story, further=run.check.evidence),
             numbers=", ".join(f"K{number}" for number in range(1, len(issues) + 1)),
         )
         run, look = self._asked(

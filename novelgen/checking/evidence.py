@@ -36,7 +36,7 @@ CHANGING_EVENTS = frozenset(
 """Kinds of memories after which somebody or something is otherwise than before."""
 
 MEANING, SENTENCE_WORDS, CLAUSE_WORDS, NAMES = 1.0, 0.2, 0.2, 0.5
-"""Weights for one text that is asked: standard score of the cosine, BM25 of its sentence, of its best clause, and
+"""Weights for one sentence: standard score of the cosine, BM25 of its sentence, of its best clause, and
 the rarity of whom and what both name. Measured flat within a factor of 1.5 on both books of the benchmark."""
 
 DRAFT_WORDS, DRAFT_NAMES, IMPORTANCE, MEMORY, AGE = 0.05, 0.1, 0.1, 2.0, 0.3
@@ -72,24 +72,18 @@ _PARTS = {
 _CLAUSE = re.compile(r"[^,;:—–!?.，；：。！？、“”\"‘「」『』…\n]+")
 
 
-def asked_texts(draft: Draft, questions: Sequence[str] = ()) -> list[str]:
-    """Return the texts for which evidence is gathered: the questions, else the draft's sentences in order."""
-    return list(questions) or [draft.text[start:end] for start, end in draft.sentences]
-
-
 def gather_evidence(
     draft: Draft,
     story: StoryBefore,
     *,
     similar: Sequence[Mapping[str, float]] = (),
-    questions: Sequence[str] = (),
     limit: int = MAX_PIECES,
     max_tokens: int = MAX_EVIDENCE_TOKENS,
     count_tokens: TokenCounter = estimate_tokens,
 ) -> list[ContinuityEvidence]:
     """Gather what the story established before a draft and what the draft might contradict.
 
-    Every sentence and clause, or every question, asks for itself, by words and names, and by meaning where `similar`
+    Every sentence and clause asks for itself, by words and names, and by meaning where `similar`
     is given. Places of their own have: of whom and what the draft names the last change, what is known of the place,
     for each number with a unit the best two with such a unit, for each part of a body the best two memories of it and
     somebody whom the draft names, and the best two pieces of each sentence and clause. The rest goes by score.
@@ -98,7 +92,7 @@ def gather_evidence(
     pieces = _pieces(story)
     if not pieces or limit < 1:
         return []
-    scores = _Scores(draft, story, pieces, similar=similar, questions=questions)
+    scores = _Scores(draft, story, pieces, similar=similar)
     chosen = _Chosen(pieces, limit=limit, max_tokens=max_tokens, count_tokens=count_tokens)
     for index in scores.in_order():
         chosen.take(index)
@@ -150,7 +144,6 @@ class _Scores:
     story: StoryBefore
     pieces: Sequence[_Piece]
     similar: Sequence[Mapping[str, float]]
-    questions: Sequence[str]
     total: NDArray[np.float64] = field(init=False)
 
     def __post_init__(self) -> None:
@@ -161,7 +154,7 @@ class _Scores:
         lengths = np.array([len(piece.terms) for piece in self.pieces], dtype=float)
         self._length = 0.6 + 0.4 * lengths / max(1.0, float(lengths.mean()))
         self._is_memory = np.array([piece.memory is not None for piece in self.pieces])
-        asked = asked_texts(self.draft, self.questions)
+        asked = self._asked = [self.draft.text[start:end] for start, end in self.draft.sentences]
         words = np.array([self._bm25(telling_words(text)) for text in asked] or [np.zeros(len(self.pieces))])
         clauses = [self._bm25(terms) for text in asked for terms in _clauses(text)]
         self._clauses = np.array(clauses or [np.zeros(len(self.pieces))])
@@ -199,7 +192,7 @@ class _Scores:
         return scores / self._length
 
     def _meanings(self, asked: int) -> NDArray[np.float64]:
-        """Standard scores of the cosines of each text that is asked, over the memories that have one."""
+        """Standard scores of the cosines of each sentence, over the memories that have one."""
         scores = np.zeros((max(1, asked), len(self.pieces)))
         by_id = {piece.source_id: index for index, piece in enumerate(self.pieces) if piece.memory is not None}
         for number, cosines in enumerate(self.similar[:asked]):
@@ -229,8 +222,6 @@ class _Scores:
         return names
 
     def _named_in(self, number: int) -> frozenset[str]:
-        if self.questions:
-            return frozenset(self.story.resolver.entity_ids_in(self.questions[number]))
         start, end = self.draft.sentences[number]
         return frozenset(each.entity_id for each in self.draft.mentions if start <= each.start < end)
 
@@ -272,7 +263,7 @@ class _Scores:
         """Where a draft has a number or a limb, what the story says of such a one may be in quite other words."""
         language = self.story.language
         named = set(self._named)
-        for number, text in enumerate(asked_texts(self.draft, self.questions)):
+        for number, text in enumerate(self._asked):
             scores = self._of_text[number] + self._of_draft
             alike = [
                 [index for index in self._considered if dimension in _dimensions(self.pieces[index].text, language)]

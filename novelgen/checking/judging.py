@@ -335,7 +335,7 @@ def finding_lines(
     draft: Draft,
     story: StoryBefore,
     *,
-    further: Callable[[Sequence[str]], Sequence[ContinuityEvidence]],
+    further: Sequence[ContinuityEvidence],
     max_tokens: int = MAX_LOOK_TOKENS,
 ) -> str:
     """Return the findings under K1, K2 …, each with its surroundings and what else the story says of the matter."""
@@ -360,7 +360,7 @@ def finding_lines(
     for number, (issue, block) in enumerate(zip(issues, blocks, strict=True), start=1):
         known = {each.text for each in issue.evidence}
         room = FURTHER_TOKENS
-        found = [one for one in further([issue.message]) if one.text not in known]
+        found = [one for one in further if one.text not in known]
         for each in _nearest(issue, found)[:MAX_FURTHER]:
             line = f"K{number} | {word['more']} | {told(each) + kept.of(each)}"
             cost = estimate_tokens(line)
@@ -408,10 +408,7 @@ def _as_sure_as(issue: ContinuityIssue, verdict: ModelVerdict) -> ContinuityIssu
 
 
 def _nearest(issue: ContinuityIssue, found: Sequence[ContinuityEvidence]) -> list[ContinuityEvidence]:
-    """Return what was gathered with what shares most words with a finding first, and nothing that shares none.
-
-    Gathering serves the whole draft; of one finding only what speaks of its matter helps.
-    """
+    """Return of what was gathered for the draft what speaks of a finding's matter, what shares most words first."""
     about = significant_words(" ".join((issue.message, issue.draft_quote, issue.evidence[0].text)))
     shares = []
     for rank, each in enumerate(found):

@@ -101,8 +101,8 @@ class DraftChecker:
                 return check
             story, draft = read.story, read.draft
             by_rules = report.run("rules", partial(find_by_rules, draft, story), deadline)
-            gather = partial(self._gather, draft, story, report)
-            evidence = report.run("evidence", partial(gather, hits=hits), deadline) or []
+            gather = partial(self._gather, story, report)
+            evidence = report.run("evidence", partial(gather, draft, hits=hits), deadline) or []
         checked = CheckedDraft(
             sentences=len(draft.sentences),
             entities=list(dict.fromkeys(each.entity_id for each in draft.mentions)),
@@ -133,20 +133,14 @@ class DraftChecker:
         )
 
     def _gather(
-        self,
-        draft: Draft,
-        story: StoryBefore,
-        report: _Reporting,
-        questions: Sequence[str] = (),
-        *,
-        hits: SentenceHits | None = None,
+        self, story: StoryBefore, report: _Reporting, draft: Draft, *, hits: SentenceHits | None = None
     ) -> list[ContinuityEvidence]:
-        """Gather evidence for the draft's sentences, or for questions of a model, which are searched for first."""
+        """Gather evidence for a draft, or a part of one, whose sentences are searched for first."""
         if hits is None:
             hits = find_by_sentences(
                 self._stores,
                 self._project_id,
-                questions,
+                [draft.text[start:end] for start, end in draft.sentences],
                 as_of=story.as_of,
                 timeout_s=self._stores.settings.memory.tool_timeout_s,
             )
@@ -155,7 +149,6 @@ class DraftChecker:
             draft,
             story,
             similar=hits.similar(),
-            questions=questions,
             limit=self._settings.max_evidence,
             max_tokens=self._settings.evidence_tokens,
             count_tokens=self._count_tokens,

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import Sequence
 from typing import Any
 
 import pytest
@@ -20,6 +19,7 @@ from novelgen.chains.continuity_chain import (
     build_continuity_chain,
 )
 from novelgen.checking.judging import ModelFindings, ModelVerdicts
+from novelgen.checking.story import Draft
 from novelgen.errors import DatabaseError
 from novelgen.language.language import StoryLanguage, story_language
 from novelgen.model_calls.prompting import load_chat_prompt, read_prompt_file
@@ -215,7 +215,7 @@ def test_when_time_is_up_it_is_said() -> None:
 def test_a_store_that_fails_leaves_the_facts() -> None:
     """Without evidence the judge still has what holds as the scene begins."""
 
-    def gather(_: Sequence[str]) -> list[ContinuityEvidence]:
+    def gather(_: object) -> list[ContinuityEvidence]:
         raise DatabaseError("the disk is gone")
 
     story = story_before_draft()
@@ -256,12 +256,12 @@ def test_a_long_draft_is_checked_in_parts() -> None:
     story = story_before_draft()
     padding = "The rain fell on the roof of the salt house. " * 450
     draft = draft_of(story, padding + "\n\n'Tobin rowed me over this morning,' said Ada Fenn.")
-    asked: list[list[str]] = []
+    asked: list[str] = []
     gather = gathering(story)
 
-    def gathered(questions: Sequence[str]) -> list[ContinuityEvidence]:
-        asked.append(list(questions))
-        return gather(questions)
+    def gathered(part: Draft) -> list[ContinuityEvidence]:
+        asked.append(part.text)
+        return gather(part)
 
     nothing = json.dumps({"contradictions": []})
     found = json.dumps({"contradictions": [DEAD]})
@@ -272,7 +272,7 @@ def test_a_long_draft_is_checked_in_parts() -> None:
     assert draft.text[slice(*issue.draft_span)] == issue.draft_quote
     assert check.model_calls == 3
     assert [each.source_id for each in check.evidence] == ["M1", "M2", "M3"]
-    assert any("said Ada Fenn" in each for each in asked[1])
+    assert ["said Ada Fenn" in each for each in asked] == [False, True]
 
 
 def test_a_draft_of_too_many_parts_says_what_was_not_read() -> None:
