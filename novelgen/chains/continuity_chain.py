@@ -1,8 +1,7 @@
 """A draft and the story before it in, its contradictions of that story out, as a model finds and proves them.
 
-The model lists what the draft claims, evidence is gathered for that, the model judges draft against evidence, and
-looks at each finding once more. What no quotes of both sides prove is dropped (`continuity.verdicts`). The chain
-keeps nothing between runs.
+The model judges the draft against what was gathered for it, and looks at each finding once more. What no quotes of both
+sides prove is dropped (`checking.judging`). The chain keeps nothing between runs.
 """
 
 from __future__ import annotations
@@ -19,19 +18,10 @@ from langchain_core.runnables import Runnable, RunnableConfig, RunnableLambda
 from pydantic import BaseModel, Field
 
 from novelgen.chains.stepwise_chain import StepwiseChain
-from novelgen.checking.claims import MAX_CLAIMS, ModelClaims, questions_of, read_claims
-from novelgen.checking.conclusion import merge_issues
-from novelgen.checking.hard_facts import MAX_FACT_TOKENS, hard_facts
-from novelgen.checking.prompt_lists import (
-    Exhibits,
-    claim_lines,
-    draft_lines,
-    joined_evidence,
-    known_lines,
-    language_of,
-    place_text,
-)
-from novelgen.checking.second_look import (
+from novelgen.checking.findings import merge_issues
+from novelgen.checking.judging import (
+    FindingReader,
+    ModelFindings,
     ModelVerdicts,
     SecondLook,
     draft_around,
@@ -39,8 +29,16 @@ from novelgen.checking.second_look import (
     read_verdicts,
     without_second_look,
 )
+from novelgen.checking.prompt_lists import (
+    MAX_FACT_TOKENS,
+    Exhibits,
+    draft_lines,
+    evidence_by_subject,
+    hard_facts,
+    language_of,
+    place_text,
+)
 from novelgen.checking.story import Draft, StoryBefore, part_of
-from novelgen.checking.verdicts import FindingReader, ModelFindings
 from novelgen.deadlines import Deadline
 from novelgen.errors import DeadlineExceededError, ModelError, ModelRefusedError, StoreError
 from novelgen.language.language import StoryLanguage, TokenCounter, estimate_tokens
@@ -49,28 +47,25 @@ from novelgen.memory.windows import reading_windows
 from novelgen.model_calls.json_model import JsonConversation, Question, issue_kind_of
 from novelgen.model_calls.usage import ModelUsage, total_usage
 from novelgen.models.context import ReportIssue
-from novelgen.models.continuity import CONTINUITY_KINDS, CheckedDraft, ContinuityEvidence, ContinuityIssue, DraftClaim
+from novelgen.models.continuity import CONTINUITY_KINDS, CheckedDraft, ContinuityEvidence, ContinuityIssue
 
 logger = logging.getLogger(__name__)
 
-CLAIMS_STAGE = "claims"
 EVIDENCE_STAGE = "evidence"
 JUDGE_STAGE = "judge"
 SECOND_LOOK_STAGE = "second_look"
 
-EVIDENCE_TOKENS = 4000
 
 PART_CHARACTERS: Mapping[StoryLanguage, int] = {"en": 12_000, "zh": 4_000}
-"""A longer draft is read in parts of so many characters: each three prompts."""
+"""A longer draft is read in parts of so many characters: each two prompts."""
 
 MAX_PARTS = 8
 
-CLAIMS_SHARE = 0.35
 JUDGE_SHARE = 0.7
-"""Of the time that is left when they begin: whatever comes after a call that hangs still has its turn."""
+"""Of the time that is left when it begins: the second look still has its turn after a call that hangs."""
 
-Gather = Callable[[Sequence[str]], Sequence[ContinuityEvidence]]
-"""Gathers evidence for a draft and for questions about it, best first; without questions for the draft alone."""
+Gather = Callable[[Draft], Sequence[ContinuityEvidence]]
+"""Gathers evidence for a draft or a part of one, best first."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,7 +91,6 @@ class ModelCheck(BaseModel):
     evidence: list[ContinuityEvidence] = Field(
         default_factory=list, description="What the judge saw of earlier scenes, best first."
     )
-    claims: list[DraftClaim] = Field(default_factory=list)
     candidates: int = 0
     dropped: dict[str, int] = Field(default_factory=dict)
     report_issues: list[ReportIssue] = Field(default_factory=list)
@@ -108,7 +102,6 @@ class ModelCheck(BaseModel):
         """Return what was looked at, with the part of the model."""
         return checked.model_copy(
             update={
-                "claims": self.claims,
                 "candidates": self.candidates,
                 "dropped": self.dropped,
                 "model_calls": self.model_calls,
@@ -125,8 +118,7 @@ class _Run:
     request: ContinuityRequest
     deadline: Deadline
     check: ModelCheck = field(default_factory=ModelCheck)
-    questions: Sequence[str] = ()
-    exhibits: Exhibits = field(default_factory=lambda: Exhibits((), ()))
+    exhibits: Exhibits = field(default_factory=Exhibits)
     is_refused: bool = False
     is_whole: bool = True
 
@@ -160,7 +152,7 @@ Read = TypeVar("Read")
 class ContinuityChain(StepwiseChain[ContinuityInput, ModelCheck]):
     """Finds what of a draft contradicts the story; works as any LangChain Runnable.
 
-    At most three prompts with one repair each, for every part of a long draft. Nothing that the model or its server
+    At most two prompts with one repair each, for every part of a long draft. Nothing that the model or its server
     does is raised.
     """
 
@@ -169,20 +161,16 @@ class ContinuityChain(StepwiseChain[ContinuityInput, ModelCheck]):
         model: BaseChatModel,
         *,
         timeout_s: float = 180.0,
-        evidence_tokens: int = EVIDENCE_TOKENS,
         fact_tokens: int = MAX_FACT_TOKENS,
         count_tokens: TokenCounter = estimate_tokens,
     ) -> None:
-        self._claims = _question(model, ModelClaims, "check_claims", CLAIMS_STAGE, key="claims")
         self._judge = _question(model, ModelFindings, "check_judge", JUDGE_STAGE, key="contradictions")
         self._looker = _question(model, ModelVerdicts, "check_second_look", SECOND_LOOK_STAGE, key="verdicts")
         self._timeout_s = timeout_s
-        self._evidence_tokens = evidence_tokens
         self._fact_tokens = fact_tokens
         self._count_tokens = count_tokens
         self._steps_of_a_part: Runnable[_Run, _Run] = (
-            RunnableLambda(self._read_claims).with_config(run_name="read_claims")
-            | RunnableLambda(self._gather).with_config(run_name="gather_evidence")
+            RunnableLambda(self._gather).with_config(run_name="gather_evidence")
             | RunnableLambda(self._find).with_config(run_name="judge")
             | RunnableLambda(self._look_again).with_config(run_name="second_look")
         )
@@ -211,53 +199,27 @@ class ContinuityChain(StepwiseChain[ContinuityInput, ModelCheck]):
                 break
         if len(windows) > MAX_PARTS:
             message = f"only the first {MAX_PARTS} of {len(windows)} parts of the draft were read; check it by scenes"
-            issue = ReportIssue(stage=CLAIMS_STAGE, kind="over_limit", message=message)
+            issue = ReportIssue(stage=JUDGE_STAGE, kind="over_limit", message=message)
             checks.append(ModelCheck(report_issues=[issue]))
         if unread:
             checks.append(ModelCheck(issues=unread))
         return joined_checks(checks)
 
-    def _read_claims(self, run: _Run) -> _Run:
-        request = run.request
-        run, read = self._asked(
-            run,
-            self._claims,
-            {
-                "max_claims": str(MAX_CLAIMS),
-                "kinds": ", ".join(CONTINUITY_KINDS),
-                "known": known_lines(request.draft, request.story),
-                "draft": draft_lines(request.draft),
-            },
-            stage=CLAIMS_STAGE,
-            share=CLAIMS_SHARE,
-            accept=lambda answer: (read_claims(answer, request.draft, request.story), questions_of(answer)),
-            told="the draft is judged by evidence of its sentences alone, its claims were not read",
-        )
-        if read is None:
-            return run
-        claims, questions = read
-        return replace(run.with_check(claims=claims), questions=questions)
-
     def _gather(self, run: _Run) -> _Run:
         started_s = time.monotonic()
         request = run.request
-        lists: list[Sequence[ContinuityEvidence]] = [request.evidence or ()]
+        evidence: Sequence[ContinuityEvidence] = request.evidence or ()
         try:
-            if request.evidence is None:
-                lists = [request.gather(())]
             # What was gathered for a long draft says little of one part of it.
-            sentences = (
-                [] if run.is_whole else [request.draft.text[start:end] for start, end in request.draft.sentences]
-            )
-            if asked := [*run.questions, *sentences]:
-                lists.insert(0 if sentences else 1, request.gather(asked))
+            if request.evidence is None or not run.is_whole:
+                evidence = request.gather(request.draft)
         except StoreError as error:
             run = run.failed(EVIDENCE_STAGE, error, "evidence is missing")
-        evidence = joined_evidence(lists, max_tokens=self._evidence_tokens, count_tokens=self._count_tokens)
+        lines = evidence_by_subject(evidence, request.draft, request.story, count_tokens=self._count_tokens)
         facts = hard_facts(request.draft, request.story, max_tokens=self._fact_tokens, count_tokens=self._count_tokens)
         timings_s = {**run.check.timings_s, EVIDENCE_STAGE: time.monotonic() - started_s}
-        run = run.with_check(evidence=evidence, timings_s=timings_s)
-        return replace(run, exhibits=Exhibits(facts, evidence))
+        run = run.with_check(evidence=list(evidence), timings_s=timings_s)
+        return replace(run, exhibits=Exhibits(lines, facts))
 
     def _find(self, run: _Run) -> _Run:
         if run.is_refused or not (run.exhibits.facts or run.exhibits.evidence):
@@ -271,7 +233,6 @@ class ContinuityChain(StepwiseChain[ContinuityInput, ModelCheck]):
                 "kinds": ", ".join(CONTINUITY_KINDS),
                 "facts": run.exhibits.fact_lines(request.story),
                 "evidence": run.exhibits.evidence_lines(request.draft, request.story),
-                "claims": claim_lines(run.check.claims, request.story),
                 "draft": draft_lines(request.draft),
             },
             stage=JUDGE_STAGE,
@@ -295,7 +256,7 @@ class ContinuityChain(StepwiseChain[ContinuityInput, ModelCheck]):
             self._looker,
             {
                 "draft": draft_around(issues, request.draft),
-                "findings": finding_lines(issues, request.draft, request.story, further=request.gather),
+                "findings": finding_lines(issues, request.draft, request.story, further=run.check.evidence),
                 "numbers": ", ".join(f"K{number}" for number in range(1, len(issues) + 1)),
             },
             stage=SECOND_LOOK_STAGE,
@@ -327,7 +288,7 @@ class ContinuityChain(StepwiseChain[ContinuityInput, ModelCheck]):
         conversation = question.begin(share * run.deadline.remaining_s)
         read: Read | None = None
         try:
-            values = {**values, "place": place_text(story)}
+            values = {**values, "place": place_text(run.request.draft, story)}
             read = question.ask(conversation, language_of(story), values, accept=accept)
         except (ModelError, DeadlineExceededError) as error:
             run = run.failed(stage, error, told)
@@ -344,14 +305,11 @@ def build_continuity_chain(
     model: BaseChatModel,
     *,
     timeout_s: float = 180.0,
-    evidence_tokens: int = EVIDENCE_TOKENS,
     fact_tokens: int = MAX_FACT_TOKENS,
     count_tokens: TokenCounter = estimate_tokens,
 ) -> ContinuityChain:
     """Return the chain that checks drafts with a model."""
-    return ContinuityChain(
-        model, timeout_s=timeout_s, evidence_tokens=evidence_tokens, fact_tokens=fact_tokens, count_tokens=count_tokens
-    )
+    return ContinuityChain(model, timeout_s=timeout_s, fact_tokens=fact_tokens, count_tokens=count_tokens)
 
 
 def moved(issue: ContinuityIssue, *, by: int) -> ContinuityIssue:
@@ -371,8 +329,7 @@ def joined_checks(checks: Sequence[ModelCheck]) -> ModelCheck:
         timings_s.update(each.timings_s)
     return ModelCheck(
         issues=merge_issues(issue for each in checks for issue in each.issues),
-        evidence=joined_evidence([each.evidence for each in checks]),
-        claims=[claim for each in checks for claim in each.claims],
+        evidence=list({(one.source_id, one.text): one for each in checks for one in each.evidence}.values()),
         candidates=sum(each.candidates for each in checks),
         dropped=dict(dropped),
         report_issues=[issue for each in checks for issue in each.report_issues],

@@ -1,98 +1,319 @@
-"""Rules of a draft's continuity: the dead do not act, nor do those who are bound, held or gone."""
+"""Who cannot act in a draft: the dead, the bound, the held, and who never leaves a place by the author's note."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import Any, Literal
 
-from novelgen.checking.acting import Act, certain_acts, is_by_wire, is_certain_name
-from novelgen.checking.proof import is_planned, place_of, where_told
-from novelgen.checking.standing import FREED, Standing, captivity_of, death_of, departure_of, says_held
+from novelgen.checking.acting import Act, certain_acts, is_by_wire
+from novelgen.checking.findings import finding, is_planned, of_change, of_memory, place_of
+from novelgen.checking.notes import Stay, elsewhere_of, stays_in_notes
 from novelgen.checking.story import Draft, StoryBefore
 from novelgen.language.language import has_cjk
-from novelgen.language.sentences import Span
-from novelgen.models.continuity import ContinuityIssue
+from novelgen.memory.supersession import split_slot
+from novelgen.memory.vital_status import STATUS_ATTRIBUTES, is_death, is_return_to_life
+from novelgen.models.continuity import ContinuityEvidence, ContinuityIssue, Severity
+from novelgen.models.memory import StoryMemoryChunk
+from novelgen.models.position import StoryPosition
+from novelgen.models.state import StateChange
 
-# --- The dead ---
+StandingKind = Literal["dead", "bound", "held"]
+
+
+@dataclass(frozen=True, slots=True)
+class Standing:
+    """Why somebody cannot act: dead, bound hand and foot, or held elsewhere, with what tells it."""
+
+    kind: StandingKind
+    since: StoryPosition
+    evidence: tuple[ContinuityEvidence, ...]
+
+
+_HOW: dict[StandingKind, tuple[str, Severity, float]] = {
+    "dead": ("dead_act", "high", 0.9),
+    "bound": ("absent_act", "high", 0.8),
+    "held": ("absent_act", "high", 0.8),
+}
+"""Of each kind the rule, how bad it is and how sure."""
 
 
 def dead_act(draft: Draft, story: StoryBefore) -> Iterator[ContinuityIssue]:
     """Find who acts, speaks or is met alive in the draft's present though the story has told them dead."""
-    dead: dict[str, Standing | None] = {}
+    return _acts_of(draft, story, death_of, lambda act, standing: False)
+
+
+def absent_act(draft: Draft, story: StoryBefore) -> Iterator[ContinuityIssue]:
+    """Find who acts in the draft though the story left them bound or held elsewhere, and nothing freed them since."""
+    return _acts_of(draft, story, captivity_of, lambda act, held: _is_explained(draft, story, act, held))
+
+
+def _acts_of(
+    draft: Draft,
+    story: StoryBefore,
+    standing_of: Callable[[str, StoryBefore], Standing | None],
+    is_explained: Callable[[Act, Standing], bool],
+) -> Iterator[ContinuityIssue]:
+    """Each of the cast who certainly acts, against how the story left them; one finding for each of them.
+
+    Whom the plan names, and whose act the draft explains, may act for the rest of the scene.
+    """
+    left: dict[str, Standing | None] = {}
     seen: set[str] = set()
     for act in certain_acts(draft, story):
         who = act.entity_id
         if who in seen or is_planned(who, story):
             continue
-        if who not in dead:
-            dead[who] = death_of(who, story)
-        standing = dead[who]
-        if standing is not None:
-            seen.add(who)
-            yield _issue(draft, story, act, standing, rule="dead_act")
-
-
-_LATELY = re.compile(
-    r"\b(?:last night|this (?:very )?(?:morning|afternoon|evening)|yesterday|today|tonight|just now|(?:an"
-    r"|half an) hour ago|a moment ago)\b"
-    r"|昨[夜日天晚]|今[早晨日天晚]|方才|刚才|适才|刚刚|前日|前天",
-    re.IGNORECASE,
-)
-_DEALT_BEFORE = re.compile(
-    r"\b(?:I|[Ww]e|[Hh]e|[Ss]he|[Tt]hey)\b[^.;!?]{0,40}\b(?:saw|met|visited|(?:spoke|talked|dined|supped|drank"
-    r"|sat|walked|breakfasted) (?:to|with)"
-    r"|(?:word|words|talk|chat|hour|minutes|drink) (?:\w+ ){0,2}with|heard from|called (?:on|upon))"
-    r" (?:(?:the|old|little|young|poor|our|my|Mr\.|Mrs\.|Miss|Dr\.) )*$"
-    r"|(?:遇[见到]|碰[见到]|见[过到了]|拜访|会了|见|同|和|与|跟)(?:那|老)*$"
-)
-_DEALT_AFTER = re.compile(
-    r"[^，。；！？]{0,6}(?:说过?话|吃酒|喝酒|吃饭|说了|谈了|见了?面|商量|聊|同席|同坐)"
-    r"|[，。；！？]|$"
-)
-_NOT_DEALT = re.compile(
-    r"\b(?:grave|tomb|portrait|dream\w*|dreamt|ghost|spirit|body|corpse|funeral|if|not|never|n[’']t|as if)\b"
-    r"|坟|墓|像|梦|鬼|魂|尸|灵|没|未|不|若|如果",
-    re.IGNORECASE,
-)
-MIN_SCENES_SINCE_DEATH = 5
-"""Scenes since a death was told from which on what was done with the dead "last night" came certainly after it."""
-
-
-def dead_met(draft: Draft, story: StoryBefore) -> Iterator[ContinuityIssue]:
-    """Find who is told to have been met or spoken with yesterday or today though they died long before.
-
-    Long before is a chapter and some scenes, or before the story began for who was never on stage.
-    """
-    seen: set[str] = set()
-    for mention in draft.mentions:
-        who = mention.entity_id
-        sentence = draft.sentence_at(mention.start)
-        if sentence is None or who in seen or story.entity[who].entity_type != "character" or is_planned(who, story):
-            continue
-        words = draft.text[sentence.start : sentence.end]
-        before = draft.text[sentence.start : mention.start]
-        if not (_LATELY.search(words) and _DEALT_BEFORE.search(before)) or _NOT_DEALT.search(words):
-            continue
-        if has_cjk(mention.name) and not _DEALT_AFTER.match(draft.text, mention.end, sentence.end):
-            continue
-        if draft.text.startswith(("’s", "'s", "的"), mention.end) or not is_certain_name(mention, draft, story):
-            continue
-        dead = death_of(who, story)
-        if dead is None or not _is_long_ago(who, dead, story):
+        if who not in left:
+            left[who] = standing_of(who, story)
+        standing = left[who]
+        # Who is bound is free to speak.
+        if standing is None or (standing.kind == "bound" and not act.moves):
             continue
         seen.add(who)
-        act = Act(who, mention.name, Span(sentence.start, sentence.start + len(words.rstrip())))
-        yield _issue(draft, story, act, dead, rule="dead_met")
+        if not is_explained(act, standing):
+            rule, severity, confidence = _HOW[standing.kind]
+            yield finding(
+                standing.kind, draft, story, act.span, standing.evidence,
+                kind="dead_or_absent", rule=rule, severity=severity, confidence=confidence, entity_ids=[who],
+                name=act.name,
+            )  # fmt: skip
 
 
-def _is_long_ago(entity_id: str, dead: Standing, story: StoryBefore) -> bool:
-    since = [scene for scene in story.scenes if scene.position > dead.since]
-    if len(since) < MIN_SCENES_SINCE_DEATH or dead.since.chapter_index == story.as_of.chapter_index:
+def never_there(draft: Draft, story: StoryBefore) -> Iterator[ContinuityIssue]:
+    """Find who acts at another place though a note of the author's says that they never leave theirs."""
+    stays: dict[str, Stay] = stays_in_notes(story)
+    seen: set[str] = set()
+    for act in certain_acts(draft, story) if stays else ():
+        who = act.entity_id
+        if who in seen or who not in stays or is_planned(who, story):
+            continue
+        elsewhere = elsewhere_of(stays[who], act.span, draft, story)
+        if elsewhere is not None:
+            seen.add(who)
+            yield finding(
+                "stays", draft, story, act.span, [stays[who].evidence],
+                kind="place", rule="never_there", confidence=0.8, entity_ids=[who, elsewhere],
+                name=act.name, place=story.name(stays[who].place_id), elsewhere=story.name(elsewhere),
+            )  # fmt: skip
+
+
+# --- The dead ---
+
+
+def death_of(entity_id: str, story: StoryBefore) -> Standing | None:
+    """Return the death that the story has told of somebody, or None where they live, returned or may live.
+
+    Somebody who was on stage in a later scene than the one that tells the death may live after all, or be shown as
+    they were: then nothing is certain.
+    """
+    own = [each for each in story.changes if each.entity_id == entity_id and each.kind == "explicit"]
+    told = sorted(
+        [
+            *((place_of(each), of_change(each, story)) for each in own if is_death(each.attribute, each.value)),
+            *(
+                (place_of(each), of_memory(each, story))
+                for each in story.memories
+                if each.superseded_by is None and _tells_death(each, entity_id, story)
+            ),
+        ],
+        key=lambda pair: pair[0],
+    )
+    if not told:
+        return None
+    first = told[0][0]
+    if any(is_return_to_life(each.attribute, each.value) and place_of(each) >= first for each in own):
+        return None
+    if any(entity_id in scene.present and scene.position > told[-1][0] for scene in story.scenes):
+        return None
+    if _LIVES_ON.search(" ".join(_later_words(entity_id, story, first))):
+        return None
+    return Standing("dead", first, tuple(evidence for _, evidence in told[:3]))
+
+
+_LIVES_ON = re.compile(
+    r"\b(?:alive|revived|resurrected|survived|restored to life|came back to life|brought back to life|not dead"
+    r"|faked|ghost|spirit|undead)\b"
+    r"|复活|还魂|还阳|复生|死里逃生|未死|没死|没有死|假死|诈死|活着|生还|救活|鬼魂|阴魂|亡魂|魂魄",
+    re.IGNORECASE,
+)
+
+
+def _later_words(entity_id: str, story: StoryBefore, since: StoryPosition) -> Iterator[str]:
+    for memory in story.memories:
+        if entity_id in memory.entities_mentioned and place_of(memory) >= since:
+            yield memory.content
+
+
+_DIED = re.compile(
+    r"(?:,? (?:who )?(?:is|was|are|were|lies?|lay|has been|had been|is found|was found|were found"
+    r"|been found) (?:now |already |found |shot |stabbed )?"
+    r"(?:and )?(?:dead\b(?! (?:drunk|tired|asleep|set|sure|certain|calm))|killed|slain|murdered|executed|hanged"
+    r"|beheaded|drowned|"
+    r"shot dead|buried)|,? (?:who )?(?:has |had )?(?:died|drowned|perished|dies)\b(?! (?:of|with) (?:laugh"
+    r"|shame|bored)))"
+)
+_KILLED = re.compile(
+    r"\b(?:kills|killed|murders|murdered|slew|slays|slain|beheads|beheaded|executes|executed|assassinated"
+    r"|stabbed to death|shot dead|(?:the )?(?:death|murder|funeral|burial|killing) of) (?:the |old |poor "
+    r"|young |little )*$"
+)
+_NOT_THEIRS = re.compile(
+    r"\b(?:for|of|to|with|about|in|on|from|by|at|against|than|like|near) (?:the |old |poor |young |little )*$"
+)
+"""What stands before a name that is not the subject: "her love for X is dead"."""
+_NOT_DONE = re.compile(
+    r"\b(?:not|never|nearly|almost|if|would|could|might|may|tried|try|tries|attempt\w*|threat\w*|swears?|vow\w*"
+    r"|want\w*|wish\w*"
+    r"|plan\w*|plot\w*|fear\w*|believ\w*|suppos\w*|suspect\w*|pretend\w*|feign\w*|faked?|rumou?r\w*|accused"
+    r"|falsely|says?|said"
+    r"|thinks?|thought|will|shall|intend\w*|until)\b"
+    r"|不|未|没|险些|差点|几乎|若|如果|要是|倘|企图|想要|打算|扬言|威胁|誓|怕|以为|怀疑|据说|假|诈|装|传言|谣"
+    r"|欲|将要|说",
+    re.IGNORECASE,
+)
+_CHINESE_DIED = re.compile(
+    r"(?:已经?|便|就|也|终于|当场|不幸|自|撞墙而|自缢而|投[江河井湖]而|中毒而|力竭而|[^，。；]{0,6}(?:被|为|让"
+    r"|叫)[^，。；]{0,10}?"
+    r"(?:一[^，。；]{0,4})?(?:打|杀|害|毒|刺|砍|射|筑|勒|烧|咬|踩|压)?)?"
+    r"(?:死(?!里逃生|而复生|心|守|战|期|对头|敌|牢|囚|罪|者|不|讯|因|党|士|路|活)|身亡|身死|身故|亡故|丧命|丧生"
+    r"|毙命|遇害|去世|病逝|病故|圆寂|战死|阵亡|被杀|被害)"
+)
+_CHINESE_KILLED = re.compile(
+    r"(?:打死|杀死|害死|毒死|刺死|砍死|射死|勒死|烧死|筑死|掐死|处死|斩杀|杀了|斩了|杀害|击毙|处决)(?:了|那|老"
+    r"|小)*$"
+)
+
+
+_OF_DEATH = re.compile(
+    r"\b(?:die[sd]?|dying|dead|deaths?|kill\w*|murder\w*|slain|slew|drown\w*|perish\w*|execut\w*|hang\w*"
+    r"|behead\w*|shot|stabb\w*|poison\w*"
+    r"|corpse|body|buried|burial|funeral|grave|late)\b|死|亡|杀|毙|殁|逝|去世|圆寂|遇害|被害|丧|葬|尸|自尽|坐化",
+    re.IGNORECASE,
+)
+
+
+def _tells_death(memory: StoryMemoryChunk, entity_id: str, story: StoryBefore) -> bool:
+    """Whether a memory tells the death of one character for certain: in its slot, of nobody else, or by name."""
+    if memory.content_type == "note" and memory.chapter_index is None:
         return False
-    return not any(entity_id in scene.present for scene in story.scenes) or len(since) >= 4 * MIN_SCENES_SINCE_DEATH
+    slot = split_slot(memory.slot_type or "")
+    words = memory.content
+    if slot is not None and slot[1] in STATUS_ATTRIBUTES:
+        if slot[0] != entity_id:
+            return False
+        if memory.event_type == "death":
+            return True
+    if entity_id not in memory.entities_mentioned:
+        return False
+    if memory.event_type == "death" and memory.entities_mentioned == [entity_id] and _OF_DEATH.search(words):
+        return True
+    return any(
+        _is_told_dead(words, mention.start, mention.end)
+        for mention in story.resolver.find_mentions(words, also_present=memory.entities_mentioned)
+        if mention.entity_id == entity_id
+    )
+
+
+def _is_told_dead(text: str, start: int, end: int) -> bool:
+    """Whether the words beside a name say that its bearer died; not that they might or nearly did."""
+    if has_cjk(text):
+        clause_start = max(text.rfind(each, 0, start) for each in "，。；：") + 1
+        clause_end = min((at for each in "，。；：" if (at := text.find(each, end)) >= 0), default=len(text))
+        if _NOT_DONE.search(text[clause_start:clause_end]):
+            return False
+        return bool(_CHINESE_DIED.match(text, end, clause_end) or _CHINESE_KILLED.search(text, clause_start, start))
+    sentence_start = max(text.rfind(each, 0, start) for each in (". ", "; ", ": ")) + 1
+    sentence_end = min((at for each in (". ", ";", ",") if (at := text.find(each, end + 1)) >= 0), default=len(text))
+    if _NOT_DONE.search(text, sentence_start, sentence_end):
+        return False
+    if _NOT_THEIRS.search(text[sentence_start:start]):
+        return bool(_KILLED.search(text[sentence_start:start]))
+    return bool(_DIED.match(text, end) or _KILLED.search(text[sentence_start:start]))
 
 
 # --- The bound and the held ---
+
+_BOUND = re.compile(
+    r"\b(?:bound\b(?! (?:for|by (?:oath|promise|duty|honou?r)|to (?:be|keep|serve|obey))|ary)|tied (?:up|to)"
+    r"|chained|shackled|fettered|in (?:chains|irons|the stocks)"
+    r"|locked (?:up|in)|in (?:a|the|his|her) (?:cell|dungeon)|trussed|gagged)\b"
+    r"|绑|缚(?!鸡)|捆|锁在|关在|囚于|囚在|绷在|吊在|压在[^，]{0,6}[下底]|笼入",
+    re.IGNORECASE,
+)
+_HELD = re.compile(
+    r"\b(?:(?:under )?arrest(?:ed)?|imprisoned|in (?:prison|jail|gaol|custody)|captured|captive|prisoner"
+    r"|(?:still )?held(?:,| prisoner| captive| by the| in custody)|detained|kidnapped|abducted|carried off"
+    r"|jailed|penal servitude|interned)\b"
+    r"|被捕|被擒|被捉|被抓|被俘|被囚|被[^，。]{0,6}(?:摄|掳|劫|擒|捉|抓|虏)(?:走|去|住|获)?|被关|被押|入狱|下狱"
+    r"|收监|在押|坐牢|软禁|羁押|拘押",
+    re.IGNORECASE,
+)
+_NO_LONGER = re.compile(
+    r"\b(?:past|former(?:ly)?|once|escap\w+|releas\w+|freed|free|rescued|cleared|acquitted|ex-|fled|unbound"
+    r"|untied|nearly|almost|not)\b"
+    r"|逃|脱|获释|释放|获救|救出|救下|解缚|松绑|解绑|已解|放出|放了|曾|未|险些|不",
+    re.IGNORECASE,
+)
+FREED = re.compile(
+    r"\b(?:releas\w+|freed|set (?:\w+ )?free|at liberty|his liberty|her liberty|escap\w+|rescue\w*"
+    r"|(?:let|set|turned|broke|broken) (?:\w+ )?loose|loosed|let (?:him|her|them|me|us) go|unlocked|untied|unbound"
+    r"|bail(?:ed)?|parole\w*|acquitted|discharged|pardoned|dropped the charges"
+    r"|charges (?:were |are |have been |had been )?dropped|(?:let|turned) (?:\w+ ){1,2}(?:go|out)"
+    r"|served (?:his|her) (?:time|sentence)"
+    r"|out of (?:prison|jail|gaol|custody|hospital)|cut (?:his|her|the) (?:bonds|ropes?|cords?))\b"
+    r"|释放|获释|救|解[了开下脱绑缚]|放[了出回走人]|松[了绑开]|脱身|脱困|挣[脱断开]|逃|赦|保出|出狱|取保|保释|假释|刑满"
+    r"|无罪|越狱|撤案|撤诉|出来了",
+    re.IGNORECASE,
+)
+
+
+_HELD_ATTRIBUTES = ("status", "physical_state", "location_id", "condition", "situation")
+
+
+def captivity_of(entity_id: str, story: StoryBefore) -> Standing | None:
+    """Return that somebody is bound or held, or None where nothing says so, or the story may have freed them.
+
+    Their last status or physical state must say so, no memory since may free them, and the scene before the draft
+    must be without them, so that nobody has them at hand.
+    """
+    own = [
+        each
+        for each in story.changes
+        if each.entity_id == entity_id and each.kind == "explicit" and each.attribute in _HELD_ATTRIBUTES
+    ]
+    said = [each for each in own if isinstance(each.value, str) and each.attribute != "location_id"]
+    last_of: dict[str, StateChange] = {each.attribute: each for each in said}
+    telling = [each for each in last_of.values() if says_held(each.value)]
+    if not telling or not story.scenes or entity_id in story.scenes[-1].present:
+        return None
+    told = max(telling, key=place_of)
+    since = place_of(told)
+    freed = [each for each in said if place_of(each) > since and not says_held(each.value)]
+    if freed or any(
+        entity_id in memory.entities_mentioned and place_of(memory) > since and FREED.search(memory.content)
+        for memory in story.memories
+    ):
+        return None
+    if any(entity_id in scene.present and scene.position > since for scene in story.scenes):
+        return None
+    kind: StandingKind = "bound" if _BOUND.search(str(told.value)) else "held"
+    memories = [
+        of_memory(each, story)
+        for each in story.memories
+        if entity_id in each.entities_mentioned
+        and each.superseded_by is None
+        and (_BOUND.search(each.content) or _HELD.search(each.content))
+    ]
+    return Standing(kind, since, (of_change(told, story), *memories[-2:]))
+
+
+def says_held(value: Any) -> bool:
+    """Tell whether a state says that somebody is bound or held, and not that they were."""
+    words = str(value)
+    return bool((_BOUND.search(words) or _HELD.search(words)) and not _NO_LONGER.search(words))
+
 
 _CUSTODY_HERE = re.compile(
     r"\b(?:cell|prison|jail|gaol|dungeon|custody|handcuff\w*|manacle\w*|shackle\w*|chains|irons|fetters"
@@ -101,27 +322,6 @@ _CUSTODY_HERE = re.compile(
     r"|牢|狱|囚|绑|缚|捆|绳|锁|链|铐|押|看守|狱卒|差役|官差",
     re.IGNORECASE,
 )
-
-
-def absent_act(draft: Draft, story: StoryBefore) -> Iterator[ContinuityIssue]:
-    """Find who acts in the draft though the story left them bound or held elsewhere, and nothing freed them since."""
-    standing: dict[str, Standing | None] = {}
-    seen: set[str] = set()
-    for act in certain_acts(draft, story):
-        who = act.entity_id
-        if who in seen or is_planned(who, story):
-            continue
-        if who not in standing:
-            standing[who] = captivity_of(who, story)
-        held = standing[who]
-        if held is None or (held.kind == "bound" and not act.moves):
-            continue
-        if _is_explained(draft, story, act, held):
-            # Whoever has been freed, visited or rung up stays so for the rest of the scene.
-            seen.add(who)
-            continue
-        seen.add(who)
-        yield _issue(draft, story, act, held, rule="absent_act")
 
 
 def _is_explained(draft: Draft, story: StoryBefore, act: Act, held: Standing) -> bool:
@@ -157,18 +357,6 @@ def _is_fellow(entity_id: str, story: StoryBefore, held: Standing) -> bool:
     )
 
 
-# --- The gone ---
-
-_BACK = re.compile(
-    r"\b(?:return\w*|(?:is|was|are|were|been|comes?|came|gets?|got) back|back (?:from|at|in)|arriv\w+|again"
-    r"|came (?:in|home|up|out|to)|entered|reappear\w*|at last|burst in|walked in|found|met|sent for|calls?"
-    r"|called (?:at|on|upon)|reach\w*|land(?:ed|ing))\b"
-    r"|回[来到至转]|归[来到]|[赶走跑飞转出迎上前过进下请寻找叫引]来|来[到至了]|到[了得来]|回家|寻[着到见]|遇"
-    r"|撞见|[迎引率]|[带领]着?|拜访|访|请[了得]|重逢",
-    re.IGNORECASE,
-)
-
-
 _TIME_PASSED = re.compile(
     r"\b(?:weeks?|months?|years?|seasons?|summer|autumn|winter|spring) (?:later|on\b|pass\w*|went by|go(?:es)? by"
     r"|had passed|(?:had )?gone by)"
@@ -177,90 +365,3 @@ _TIME_PASSED = re.compile(
     re.IGNORECASE,
 )
 """So much time that whoever was away or held may be back or free by now."""
-
-MAX_CHAPTERS_GONE = 2
-"""Chapters after which nobody can tell whether who went away is still gone."""
-
-
-def gone_act(draft: Draft, story: StoryBefore) -> Iterator[ContinuityIssue]:
-    """Find who was there all along in the draft though the story sent them away and nobody met them since.
-
-    A draft that has them, or anybody, arrive, come back, meet or look for somebody before it tells how.
-    """
-    seen: set[str] = set()
-    for act in certain_acts(draft, story):
-        who = act.entity_id
-        if (
-            who in seen
-            or is_planned(who, story)
-            or _BACK.search(draft.text, max(0, act.span.start - 200), act.span.end)
-            or _TIME_PASSED.search(draft.text, 0, act.span.end)
-        ):
-            continue
-        seen.add(who)
-        gone = departure_of(who, story)
-        if gone is not None and not _is_distant(gone, story) and not is_by_wire(draft, act):
-            yield _issue(draft, story, act, gone, rule="gone_act")
-
-
-def _is_distant(gone: Standing, story: StoryBefore) -> bool:
-    """Whether a departure lies more than a chapter back, so that they may well have come home untold."""
-    chapters = (gone.since.chapter_index, story.as_of.chapter_index)
-    return None in chapters or (chapters[1] or 0) - (chapters[0] or 0) > MAX_CHAPTERS_GONE
-
-
-# --- What a finding says ---
-
-_WORDS: Mapping[str, Mapping[str, tuple[str, str]]] = {
-    "en": {
-        "dead": (
-            "{name} has been dead since {where} ({told}), but acts or is met here.",
-            "Give the act to somebody who lives, or show that it is a memory, a dream or a ghost.",
-        ),
-        "bound": (
-            "{name} was bound or locked up in {where} ({told}) and nothing has freed them, but moves about here.",
-            "Tell how {name} got free, or let somebody else do it.",
-        ),
-        "away": (
-            "{name} went away in {where} ({told}) and has not come back, but is here.",
-            "Tell how {name} came back, or let somebody else do it.",
-        ),
-        "held": (
-            "{name} has been held since {where} ({told}) and nothing has freed them, but acts here.",
-            "Tell how {name} got free, or let somebody else do it.",
-        ),
-    },
-    "zh": {
-        "dead": (
-            "{name}在{where}已死（{told}），这里却还在行动或与人相见。",
-            "换一个活着的人来做，或写明这是回忆、梦境或鬼魂。",
-        ),
-        "bound": (
-            "{name}在{where}被绑住或关住（{told}），此后并未脱身，这里却行动自如。",
-            "写明{name}如何脱身，或换别人来做。",
-        ),
-        "away": ("{name}在{where}已经离开（{told}），此后并未回来，这里却在场。", "写明{name}如何回来，或换别人来做。"),
-        "held": (
-            "{name}自{where}起被人扣住（{told}），此后并未获释，这里却在行动。",
-            "写明{name}如何脱身，或换别人来做。",
-        ),
-    },
-}
-
-
-def _issue(draft: Draft, story: StoryBefore, act: Act, standing: Standing, *, rule: str) -> ContinuityIssue:
-    first = standing.evidence[0]
-    message, fix = _WORDS[story.language][standing.kind]
-    given = {"name": act.name, "where": where_told(first, story.language), "told": first.text.rstrip(".。")}
-    return ContinuityIssue(
-        kind="dead_or_absent",
-        severity="medium" if standing.kind == "away" else "high",
-        draft_quote=draft.text[act.span.start : act.span.end],
-        draft_span=(act.span.start, act.span.end),
-        message=message.format(**given),
-        entity_ids=[act.entity_id],
-        evidence=list(standing.evidence),
-        rule=rule,
-        confidence={"dead": 0.9, "bound": 0.8, "held": 0.8, "away": 0.6}[standing.kind],
-        fix=fix.format(**given),
-    )

@@ -12,9 +12,7 @@ from functools import lru_cache
 import numpy as np
 from numpy.typing import NDArray
 
-from novelgen.checking.body import body_parts
-from novelgen.checking.likeness import telling_words
-from novelgen.checking.story import Draft, StoryBefore
+from novelgen.checking.story import Draft, StoryBefore, place_or_none, telling_words
 from novelgen.language.language import StoryLanguage, TokenCounter, estimate_tokens
 from novelgen.language.quantities import find_quantities
 from novelgen.language.sentences import Span, chunk_text
@@ -38,7 +36,7 @@ CHANGING_EVENTS = frozenset(
 """Kinds of memories after which somebody or something is otherwise than before."""
 
 MEANING, SENTENCE_WORDS, CLAUSE_WORDS, NAMES = 1.0, 0.2, 0.2, 0.5
-"""Weights for one text that is asked: standard score of the cosine, BM25 of its sentence, of its best clause, and
+"""Weights for one sentence: standard score of the cosine, BM25 of its sentence, of its best clause, and
 the rarity of whom and what both name. Measured flat within a factor of 1.5 on both books of the benchmark."""
 
 DRAFT_WORDS, DRAFT_NAMES, IMPORTANCE, MEMORY, AGE = 0.05, 0.1, 0.1, 2.0, 0.3
@@ -49,16 +47,29 @@ MIN_CLAUSE_WORDS = 5.0
 """BM25 from which the best piece for a clause has a place of its own."""
 
 PIECES_PER_TEXT = 2
-NAMED_FOR_PASSAGES = 6
+
+TWIN_SHARE = 0.5
+"""Of a memory's words in a passage of its scene, from which on both tell the same."""
+
 CONSIDERED_PASSAGES = 600
 REMEMBERED_TEXTS = 2000
 
+_PARTS = {
+    name: re.compile(rf"\b(?:{english})\b|[{chinese}]", re.IGNORECASE)
+    for name, (english, chinese) in {
+        "leg": ("legs?|thighs?|knees?|calf|shins?|foot|feet|ankles?", "腿膝脚足"),
+        "arm": ("arms?|hands?|wrists?|elbows?|fingers?|thumbs?|palms?|forearms?", "臂膊手腕掌肘指"),
+        "shoulder": ("shoulders?", "肩"),
+        "eye": ("eyes?", "眼目睛"),
+        "ear": ("ears?", "耳"),
+        "chest": ("chest|breast|ribs?|lungs?", "胸肋肺"),
+        "neck": ("neck|throat", "颈脖喉"),
+        "face": ("cheeks?|jaw|chin|nose|lips?", "脸颊鼻唇腮"),
+    }.items()
+}
+"""Parts of a body: what the story says of one may be in quite other words than the draft's."""
+
 _CLAUSE = re.compile(r"[^,;:—–!?.，；：。！？、“”\"‘「」『』…\n]+")
-
-
-def asked_texts(draft: Draft, questions: Sequence[str] = ()) -> list[str]:
-    """Return the texts for which evidence is gathered: the questions, else the draft's sentences in order."""
-    return list(questions) or [draft.text[start:end] for start, end in draft.sentences]
 
 
 def gather_evidence(
@@ -66,29 +77,26 @@ def gather_evidence(
     story: StoryBefore,
     *,
     similar: Sequence[Mapping[str, float]] = (),
-    questions: Sequence[str] = (),
     limit: int = MAX_PIECES,
     max_tokens: int = MAX_EVIDENCE_TOKENS,
     count_tokens: TokenCounter = estimate_tokens,
 ) -> list[ContinuityEvidence]:
     """Gather what the story established before a draft and what the draft might contradict.
 
-    Every sentence and clause, or every question, asks for itself, by words and names, and by meaning where `similar`
+    Every sentence and clause asks for itself, by words and names, and by meaning where `similar`
     is given. Places of their own have: of whom and what the draft names the last change, what is known of the place,
-    of the rarest names one passage each, for each number with a unit the best two with such a unit, for each part of a
-    body the best two memories of it and somebody whom the draft names, and the best two pieces of each sentence and
-    clause. The rest goes by score.
-    Neighbouring passages become one piece, and grow while tokens are left.
+    for each number with a unit the best two with such a unit, for each part of a body the best two memories of it and
+    somebody whom the draft names, and the best two pieces of each sentence and clause. The rest goes by score.
+    Neighbouring passages become one piece; of a memory and the passage that tells the same the first to come is enough.
     """
     pieces = _pieces(story)
     if not pieces or limit < 1:
         return []
-    scores = _Scores(draft, story, pieces, similar=similar, questions=questions)
+    scores = _Scores(draft, story, pieces, similar=similar)
     chosen = _Chosen(pieces, limit=limit, max_tokens=max_tokens, count_tokens=count_tokens)
     for index in scores.in_order():
         chosen.take(index)
     best_first = sorted(chosen.groups, key=lambda group: -scores.total[group[0]])
-    chosen.widen(best_first)
     return [_evidence(pieces, group, story, float(scores.total[group[0]])) for group in best_first]
 
 
@@ -112,7 +120,7 @@ class _Piece:
 
 def _pieces(story: StoryBefore) -> list[_Piece]:
     """Return the memories, then the passages of every scene, in story order."""
-    memories = [_Piece(each.content, telling_words(each.content), _place(each), each) for each in story.memories]
+    memories = [_Piece(each.content, telling_words(each.content), place_or_none(each), each) for each in story.memories]
     length = PASSAGE_CHARACTERS[story.language]
     passages = [
         _Piece(scene.text[span.start : span.end], terms, scene.position, span=span)
@@ -128,12 +136,6 @@ def _passages(text: str, length: int) -> tuple[tuple[Span, frozenset[str]], ...]
     return tuple((span, telling_words(text[span.start : span.end])) for span in spans)
 
 
-def _place(memory: StoryMemoryChunk) -> StoryPosition | None:
-    if memory.chapter_index is None or memory.scene_index is None:
-        return None
-    return StoryPosition(memory.chapter_index, memory.scene_index)
-
-
 @dataclass
 class _Scores:
     """How much each piece bears on the draft, and in which order pieces are taken."""
@@ -142,7 +144,6 @@ class _Scores:
     story: StoryBefore
     pieces: Sequence[_Piece]
     similar: Sequence[Mapping[str, float]]
-    questions: Sequence[str]
     total: NDArray[np.float64] = field(init=False)
 
     def __post_init__(self) -> None:
@@ -153,7 +154,7 @@ class _Scores:
         lengths = np.array([len(piece.terms) for piece in self.pieces], dtype=float)
         self._length = 0.6 + 0.4 * lengths / max(1.0, float(lengths.mean()))
         self._is_memory = np.array([piece.memory is not None for piece in self.pieces])
-        asked = asked_texts(self.draft, self.questions)
+        asked = self._asked = [self.draft.text[start:end] for start, end in self.draft.sentences]
         words = np.array([self._bm25(telling_words(text)) for text in asked] or [np.zeros(len(self.pieces))])
         clauses = [self._bm25(terms) for text in asked for terms in _clauses(text)]
         self._clauses = np.array(clauses or [np.zeros(len(self.pieces))])
@@ -176,7 +177,6 @@ class _Scores:
         """Yield pieces in the order in which they have a place; some more than once."""
         yield from self._last_changes()
         yield from self._known_of_places()
-        yield from self._passages_of_names()
         yield from self._of_numbers_and_bodies()
         yield from self._of_every_text()
         yield from (int(index) for index in np.argsort(-self.total, kind="stable"))
@@ -192,7 +192,7 @@ class _Scores:
         return scores / self._length
 
     def _meanings(self, asked: int) -> NDArray[np.float64]:
-        """Standard scores of the cosines of each text that is asked, over the memories that have one."""
+        """Standard scores of the cosines of each sentence, over the memories that have one."""
         scores = np.zeros((max(1, asked), len(self.pieces)))
         by_id = {piece.source_id: index for index, piece in enumerate(self.pieces) if piece.memory is not None}
         for number, cosines in enumerate(self.similar[:asked]):
@@ -222,8 +222,6 @@ class _Scores:
         return names
 
     def _named_in(self, number: int) -> frozenset[str]:
-        if self.questions:
-            return frozenset(self.story.resolver.entity_ids_in(self.questions[number]))
         start, end = self.draft.sentences[number]
         return frozenset(each.entity_id for each in self.draft.mentions if start <= each.start < end)
 
@@ -261,19 +259,11 @@ class _Scores:
             ]
             yield from sorted(about, key=lambda index: -self.total[index])[:PIECES_PER_TEXT]
 
-    def _passages_of_names(self) -> Iterator[int]:
-        for entity_id in self._named[:NAMED_FOR_PASSAGES]:
-            naming = [
-                index for index, names in enumerate(self._names) if entity_id in names and not self._is_memory[index]
-            ]
-            if naming:
-                yield max(naming, key=lambda index: self.total[index])
-
     def _of_numbers_and_bodies(self) -> Iterator[int]:
         """Where a draft has a number or a limb, what the story says of such a one may be in quite other words."""
         language = self.story.language
         named = set(self._named)
-        for number, text in enumerate(asked_texts(self.draft, self.questions)):
+        for number, text in enumerate(self._asked):
             scores = self._of_text[number] + self._of_draft
             alike = [
                 [index for index in self._considered if dimension in _dimensions(self.pieces[index].text, language)]
@@ -285,9 +275,9 @@ class _Scores:
                     for index in self._considered
                     if self._is_memory[index]
                     and named & self._names[index]
-                    and part in body_parts(self.pieces[index].text)
+                    and part in _body_parts(self.pieces[index].text)
                 ]
-                for part in sorted(body_parts(text))
+                for part in sorted(_body_parts(text))
             ]
             for pieces in alike:
                 yield from sorted(pieces, key=lambda index: -scores[index])[:PIECES_PER_TEXT]
@@ -309,6 +299,10 @@ class _Scores:
 @lru_cache(maxsize=REMEMBERED_TEXTS)
 def _dimensions(text: str, language: StoryLanguage) -> frozenset[str]:
     return frozenset(each.dimension for each in find_quantities(text, language))
+
+
+def _body_parts(text: str) -> frozenset[str]:
+    return frozenset(name for name, pattern in _PARTS.items() if pattern.search(text))
 
 
 def _clauses(text: str) -> Iterator[frozenset[str]]:
@@ -340,11 +334,12 @@ class _Chosen:
     count_tokens: TokenCounter
     groups: list[list[int]] = field(default_factory=list)
     _taken: set[int] = field(default_factory=set)
+    _of_scene: defaultdict[StoryPosition | None, list[int]] = field(default_factory=lambda: defaultdict(list))
     _tokens: int = 0
 
     def take(self, index: int) -> None:
         """Take a piece where there is room, next to a neighbour that was taken already."""
-        if index in self._taken:
+        if index in self._taken or self._is_told(index):
             return
         beside = next((group for group in self.groups if self._is_beside(index, group)), None)
         if beside is None and len(self.groups) >= self.limit:
@@ -355,13 +350,15 @@ class _Chosen:
             else:
                 beside.append(index)
 
-    def widen(self, best_first: Iterable[list[int]]) -> None:
-        """Add to each passage what stands after and before it, while tokens are left."""
-        for group in best_first:
-            for index in (max(group) + 1, min(group) - 1):
-                is_free = 0 <= index < len(self.pieces) and index not in self._taken
-                if is_free and self._is_beside(index, group) and self._has_room(index):
-                    group.append(index)
+    def _is_told(self, index: int) -> bool:
+        """Whether a memory of the scene that was taken tells what a passage does, or the other way round."""
+        piece = self.pieces[index]
+        for other in (self.pieces[each] for each in self._of_scene.get(piece.position, ())):
+            if (other.memory is None) != (piece.memory is None):
+                memory, passage = (piece, other) if other.memory is None else (other, piece)
+                if len(memory.terms & passage.terms) >= TWIN_SHARE * len(memory.terms):
+                    return True
+        return False
 
     def _is_beside(self, index: int, group: Sequence[int]) -> bool:
         piece, first = self.pieces[index], self.pieces[group[0]]
@@ -378,6 +375,7 @@ class _Chosen:
             return False
         self._tokens += tokens
         self._taken.add(index)
+        self._of_scene[self.pieces[index].position].append(index)
         return True
 
 

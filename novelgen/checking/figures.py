@@ -6,9 +6,8 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
-from novelgen.checking.likeness import Piece, SharedWords, StoryWords, stem
-from novelgen.checking.proof import where_told
-from novelgen.checking.story import Draft, StoryBefore
+from novelgen.checking.findings import finding
+from novelgen.checking.story import Draft, Piece, SharedWords, StoryBefore, StoryWords, stem
 from novelgen.language.language import StoryLanguage, is_cjk
 from novelgen.language.quantities import Quantity, find_quantities
 from novelgen.language.sentences import Span
@@ -72,15 +71,6 @@ _MOMENT = re.compile(r"[’']?\s+(?:ago|earlier|from now|hence)\b|(?:之|以)?[�
 
 MAX_MOMENT = 60 * 86400.0
 """Seconds up to which a moment is told by days, which pass from scene to scene."""
-
-_MESSAGES = {
-    "en": "The draft says {here}; the story before it says {there} ({place}).",
-    "zh": "草稿说“{here}”，而此前的故事里是“{there}”（{place}）。",
-}
-_FIXES = {
-    "en": "Keep to {there}, or let the scene tell why it is different now.",
-    "zh": "改回“{there}”，或在这一场里交代为何不同了。",
-}
 
 
 @dataclass(frozen=True, slots=True)
@@ -228,21 +218,14 @@ def _same_thing(here: _Passage, there: _Passage, likeness: float, words: StoryWo
 
 
 def _finding(draft: Draft, story: StoryBefore, here: _Passage, told: _Told) -> ContinuityIssue:
-    language = story.language
-    start, end = clause_span(draft.text, here.quantity.start, here.quantity.end)
-    place = where_told(told.piece.as_evidence(), language)
-    return ContinuityIssue(
-        kind="canon_rule",
-        severity="medium",
-        draft_quote=draft.text[start:end],
-        draft_span=(start, end),
-        message=_MESSAGES[language].format(here=here.figure, there=told.passage.figure, place=place),
+    return finding(
+        "figure", draft, story, clause_span(draft.text, here.quantity.start, here.quantity.end),
+        [told.piece.as_evidence()],
+        kind="canon_rule", rule=RULE,
+        confidence=round(min(0.95, 0.6 + told.likeness / (8 * MIN_LIKENESS[story.language])), 2),
         entity_ids=sorted(here.around.names.keys() & told.passage.around.names.keys()),
-        evidence=[told.piece.as_evidence()],
-        rule=RULE,
-        confidence=round(min(0.95, 0.6 + told.likeness / (8 * MIN_LIKENESS[language])), 2),
-        fix=_FIXES[language].format(there=told.passage.figure),
-    )
+        here=here.figure, there=told.passage.figure,
+    )  # fmt: skip
 
 
 def clause_span(text: str, start: int, end: int) -> Span:

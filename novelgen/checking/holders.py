@@ -1,13 +1,14 @@
-"""A rule of a draft's continuity: nobody has about them what the story left with another, or lost or broken."""
+"""A rule of a draft's continuity: nobody has about them what the story left with another."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from novelgen.checking.acting import is_elsewhen
-from novelgen.checking.proof import is_planned, of_change, of_memory, place_of, where_told
+from novelgen.checking.findings import finding, is_planned, of_change, of_memory, place_of, tight
+from novelgen.checking.notes import Held, held_in_notes
 from novelgen.checking.story import Draft, StoryBefore
 from novelgen.language.language import has_cjk
 from novelgen.language.normalise import title_gender
@@ -24,54 +25,28 @@ INVENTORY_ATTRIBUTE = "inventory"
 
 @dataclass(frozen=True, slots=True)
 class Keeping:
-    """Where the story left a thing: with whom (None: lost or destroyed), since when, and what tells it."""
+    """Where the story left a thing: with whom, since when, and what tells it."""
 
-    holder_id: str | None
+    holder_id: str
     since: StoryPosition
     evidence: tuple[ContinuityEvidence, ...]
-
-
-_GONE = re.compile(
-    r"\b(?:lost|destroyed|burn(?:t|ed)(?: up| to ashes)|sunk|scattered|melted|shattered|smashed|torn up"
-    r"|at the bottom of|swallowed up"
-    r"|broken in (?:two|pieces|half)|thrown (?:overboard|into the (?:sea|river|fire)))\b"
-    r"|遗失|丢失|失落|毁(?:掉|坏|了)|烧(?:毁|掉|了|成灰)|打碎|摔碎|砸碎|粉碎|沉(?:入|在)|折断|熔化|化为灰",
-    re.IGNORECASE,
-)
-_NOT_GONE = re.compile(r"\b(?:not|never|nearly|almost|found|recovered|mended|repaired)\b|未|没|险些|找回|寻回|修好")
 
 
 def keeping_of(item: Entity, story: StoryBefore) -> Keeping | None:
     """Return where a thing was left, or None where the story does not say it for certain.
 
-    The last of: its holder, an inventory that lists it, a status that says that it is gone. A later memory of the
-    same slot, which says in words what nobody read out of it, makes the last state uncertain.
+    The last of its holder and an inventory that lists it. A later memory of the same slot, which says in words what
+    nobody read out of it, makes the last state uncertain.
     """
     last: Keeping | None = None
     for change in story.changes:
         if change.kind != "explicit":
             continue
-        holder: str | None = None
         if change.entity_id == item.entity_id and change.attribute == HOLDER_ATTRIBUTE:
-            found = story.resolver.resolve(str(change.value)).entity_id if change.value else None
-            if found is None:
-                last = None
-                continue
-            holder = found
-        elif change.entity_id == item.entity_id and change.attribute in ("status", "condition"):
-            words = str(change.value)
-            if not _GONE.search(words) or _NOT_GONE.search(words):
-                continue
+            holder = story.resolver.resolve(str(change.value)).entity_id if change.value else None
+            last = None if holder is None else Keeping(holder, place_of(change), (of_change(change, story),))
         elif change.attribute == INVENTORY_ATTRIBUTE and _lists(change.value, item):
-            holder = change.entity_id
-        else:
-            continue
-        last = Keeping(holder, place_of(change), (of_change(change, story),))
-    for memory in story.memories:
-        if item.entity_id in memory.entities_mentioned and memory.superseded_by is None:
-            is_later = last is None or place_of(memory) >= last.since
-            if memory.scene_index is not None and is_later and _tells_loss(memory.content, item, story):
-                last = Keeping(None, place_of(memory), (of_memory(memory, story),))
+            last = Keeping(change.entity_id, place_of(change), (of_change(change, story),))
     if last is None:
         return None
     told = [
@@ -85,50 +60,6 @@ def keeping_of(item: Entity, story: StoryBefore) -> Keeping | None:
         return None
     beside = [of_memory(each, story) for each in told if each.superseded_by is None]
     return Keeping(last.holder_id, last.since, (*last.evidence, *beside[-2:]))
-
-
-_LOST_AFTER = re.compile(
-    r",? (?:which )?(?:was|is|were|are|has been|had been|lies|lay|sank|now lies)\b[^,.;:]{0,25}?"
-    r"\b(?:lost|destroyed|burn(?:t|ed)|melted|shattered|smashed|torn up|at the bottom of|thrown (?:overboard"
-    r"|into the))\b"
-    r"|[^，。；！？]{0,3}(?:被[^，。；！？]{0,8})?(?:遗失|丢失|失落|毁掉|毁了|毁坏|焚毁|烧毁|烧掉|烧了|打碎"
-    r"|摔碎|砸碎|粉碎|沉入|折断|熔化)"
-)
-_LOST_BEFORE = re.compile(
-    r"\b(?:loses?|lost|destroys|destroyed|burns|burn(?:t|ed)|smashes|smashed|shatters|shattered|melts|melted"
-    r"|sinks|sank"
-    r"|(?:throws|threw) overboard) (?:the |his |her |their |my )?$"
-    r"|(?:烧毁|烧掉|烧了|焚毁|毁掉|毁了|打碎|摔碎|砸碎|撕碎|丢失|遗失|弄丢|折断)(?:了|那|这)?$"
-)
-
-
-def _tells_loss(words: str, item: Entity, story: StoryBefore) -> bool:
-    """Whether a memory says of the thing itself, not of its key or its lid, that it is lost or destroyed."""
-    if _NOT_GONE.search(words) or _PERHAPS.search(words):
-        return False
-    for mention in story.resolver.find_mentions(words, also_present=[item.entity_id]):
-        if mention.entity_id != item.entity_id:
-            continue
-        before = words[: mention.start]
-        is_part = (
-            re.search(
-                r"\bof (?:the |his |her "
-                r"|their )?$",
-                before,
-            )
-            or words[mention.end : mention.end + 1] in "的之’'"
-        )
-        if not is_part and (_LOST_AFTER.match(words, mention.end) or _LOST_BEFORE.search(before)):
-            return True
-    return False
-
-
-_PERHAPS = re.compile(
-    r"\b(?:if|would|could|might|may|tried|tries|threat\w*|want\w*|wish\w*|plan\w*|fear\w*|believ\w*|pretend\w*"
-    r"|says?|said|thinks?|thought"
-    r"|will|shall|search\w*|hidden)\b|不|若|如果|要是|企图|想要|打算|扬言|威胁|怕|以为|据说|假|谎|说",
-    re.IGNORECASE,
-)
 
 
 def _lists(value: object, item: Entity) -> bool:
@@ -153,9 +84,12 @@ _HAS_BEFORE = re.compile(
     rf"\b(?:(?:drew|pulled|took|produced|brought|fished|whipped) (?:out )?(?:[^.;,!?“”]{{0,30}}(?:from"
     rf"|out of) (?:his|her|my|their) (?:own )?"
     rf"(?:[\w-]+ ){{0,2}}{_CONTAINER} )?{_DETERMINED}"
-    rf"|(?:wore|brandished|unsheathed|drew on|fired|buckled on|shouldered|wielded|unrolled|unfolded|pocketed"
-    rf"|patted|fingered|polished"
-    rf"|strapped on|slung on|put on) {_DETERMINED})$"
+    rf"|(?:wore|wears|wearing|brandished|unsheathed|drew on|fired|buckled on|shouldered|wielded|unrolled|unfolded"
+    r"|pocketed|patted|polished|polishing|strapped on|slung on|put on"
+    r"|(?:toy|play|fiddl)(?:s|ed|ing|es)? with"
+    r"|finger(?:s|ed|ing)|strok(?:es|ed|ing)|clutch(?:es|ed|ing)|grip(?:s|ped|ping)|grasp(?:s|ed|ing)"
+    r"|held(?: up| out)?|holds(?: up| out)?|holding(?: up| out)?|show(?:s|ed|ing)|turn(?:s|ed|ing)(?: over)?"
+    rf"|twirl(?:s|ed|ing)|twist(?:s|ed|ing)) {_DETERMINED})$"
 )
 _DRAWN = re.compile(r"\b(?:drew|pulled|took|produced|brought|fished|whipped)\b")
 _OUT_OF = re.compile(
@@ -168,9 +102,13 @@ _SUBJECT = re.compile(
     r"(?:^|[.;:,—] |\b(?i:and|but|then|while|there|here) )(?:(?:and|but|then|while) )?(?P<who>I|[Hh]e|[Ss]he)\b"
 )
 
-_CHINESE_OWN = r"(?:[那这一个把领件柄条根顶口面串只块枚自家己他她的老心爱宝贝]|随身|贴身|腰间|身上|亲手){0,8}"
+_CHINESE_OWN = (
+    r"(?:[那这一个把领件柄条根顶口面串只块枚自家己他她的老心爱宝贝]|随身|贴身|腰间|身上|亲手|[左右]?手?指[上间]"
+    r"|[左右]?手[上中里]|掌[中心]|怀[里中]|腕上|颈上|胸前){0,8}"
+)
 _CHINESE_HAS_BEFORE = re.compile(
-    rf"(?:(?:披|穿|戴|佩|挂|执|持|握|提|舞|抡|掣|绰|挺|挥|扛|背|捧|揣|插|挎|拄|握紧|举)(?:着|起|了|上|定)?"
+    rf"(?:(?:披|穿|戴|佩|挂|执|持|握|提|舞|抡|掣|绰|挺|挥|扛|背|捧|揣|插|挎|拄|握紧|举"
+    rf"|摩挲|抚摸|抚弄|把玩|把弄|摆弄|攥|捏|转动|掂|取出|掏出|摸出|拿出|亮出|祭出)(?:着|起|了|上|定)?"
     rf"|[袖腰怀耳囊箱包背兜](?:中|里|间|内|后|底)?[^，。；！？“”]{{0,4}}(?:取|摸|掏|拿|抽|拔"
     rf"|扯)(?:将)?出(?:来)?(?:了)?){_CHINESE_OWN}$"
 )
@@ -197,31 +135,70 @@ _HANDED = re.compile(
 
 
 def wrong_hands(draft: Draft, story: StoryBefore) -> Iterator[ContinuityIssue]:
-    """Find who has a thing about them that the story left with somebody else, or lost or destroyed.
+    """Find who has a thing about them that the story left with somebody else.
 
     Whoever draws, wears or carries it must certainly not be its holder: named as another, of the other sex, or told
     where the draft has not named the holder at all. A draft that tells how the thing changed hands is right.
     """
+    noted = held_in_notes(story)
     kept: dict[str, Keeping | None] = {}
     seen: set[str] = set()
-    for mention in draft.mentions:
-        item = story.entity[mention.entity_id]
-        if item.entity_type != "item" or item.entity_id in seen or not _is_certain_thing(mention, draft, story):
+    for mention in _things(draft, story, noted):
+        name = story.name(mention.entity_id) if mention.entity_id else mention.name
+        if name in seen or not _is_certain_thing(mention, draft, story):
             continue
-        if item.entity_id not in kept:
-            kept[item.entity_id] = keeping_of(item, story)
-        keeping = kept[item.entity_id]
+        if name not in kept:
+            kept[name] = _keeping(mention, noted, story)
+        keeping = kept[name]
         sentence = draft.sentence_at(mention.start)
-        if keeping is None or sentence is None or is_planned(item.entity_id, story):
+        if keeping is None or sentence is None or _is_meant(mention, story):
             continue
         has = _has_it(draft, mention, sentence)
         if not has or is_elsewhen(draft, sentence) or _changed_hands(draft, mention, sentence):
             continue
-        actor = _actor(draft, story, mention, sentence, keeping)
-        if actor is None:
-            continue
-        seen.add(item.entity_id)
-        yield _issue(draft, story, mention, _tight(draft, mention, sentence), keeping)
+        if _actor(draft, story, mention, sentence, keeping) is not None:
+            seen.add(name)
+            yield _issue(draft, story, mention, sentence, keeping, name)
+
+
+def _things(draft: Draft, story: StoryBefore, noted: Sequence[Held]) -> list[Mention]:
+    """Where the draft names things, and by its word one that only a note speaks of."""
+    named = [each for each in draft.mentions if story.entity[each.entity_id].entity_type == "item"]
+    for held in noted:
+        if held.thing_id is None:
+            pattern = re.escape(held.thing) if has_cjk(held.thing) else rf"\b{re.escape(held.thing)}\b"
+            named += [
+                Mention(entity_id="", name=found.group(), start=found.start(), end=found.end())
+                for found in re.finditer(pattern, draft.text)
+            ]
+    return sorted(named, key=lambda each: each.start)
+
+
+def _keeping(mention: Mention, noted: Sequence[Held], story: StoryBefore) -> Keeping | None:
+    """Where states, memories and the author's notes left a thing; where they differ, what was told last.
+
+    A note that stands at no place does not say whether it is later: then nothing is certain.
+    """
+    if not mention.entity_id:
+        held = next(each for each in noted if each.thing == mention.name)
+        return Keeping(held.holder_id, held.since, (held.evidence,))
+    keeping = keeping_of(story.entity[mention.entity_id], story)
+    note = next((each for each in noted if each.thing_id == mention.entity_id), None)
+    if note is None:
+        return keeping
+    by_note = Keeping(note.holder_id, note.since, (note.evidence,))
+    if keeping is None or keeping.holder_id == note.holder_id:
+        return by_note
+    if note.evidence.chapter_index is None:
+        return None
+    return by_note if note.since >= keeping.since else keeping
+
+
+def _is_meant(mention: Mention, story: StoryBefore) -> bool:
+    if mention.entity_id:
+        return is_planned(mention.entity_id, story)
+    plan = story.plan
+    return plan is not None and mention.name in "\n".join((plan.purpose, *plan.key_actions))
 
 
 def _is_certain_thing(mention: Mention, draft: Draft, story: StoryBefore) -> bool:
@@ -260,7 +237,7 @@ def _has_it(draft: Draft, mention: Mention, sentence: Span) -> bool:
 
 def _changed_hands(draft: Draft, mention: Mention, sentence: Span) -> bool:
     """Whether what the draft says of the thing before, or beside it, tells that it went from hand to hand."""
-    first = min(each.start for each in draft.mentions if each.entity_id == mention.entity_id)
+    first = min((each.start for each in draft.mentions if each.entity_id == mention.entity_id), default=mention.start)
     opening = draft.sentence_at(first)
     start = opening.start if opening is not None else sentence.start
     words = draft.text[start : sentence.start]
@@ -275,8 +252,6 @@ def _actor(draft: Draft, story: StoryBefore, mention: Mention, sentence: Span, k
     spoken = draft.speech_at(mention.start)
     if spoken is not None:
         return spoken.speaker_id if spoken.speaker_id != holder else None
-    if holder is None:
-        return ""
     if _is_on_stage(draft, holder) and not _OWN.search(draft.text, sentence.start, mention.end):
         # Who stands beside may have lent it without a word.
         return None
@@ -345,45 +320,12 @@ def _is_unnamed(draft: Draft, story: StoryBefore, entity_id: str, until: int) ->
     )
 
 
-def _tight(draft: Draft, mention: Mention, sentence: Span) -> Span:
-    found = draft.text[sentence.start : sentence.end]
-    start = sentence.start + len(found) - len(found.lstrip())
-    return Span(start, start + len(found.strip()))
-
-
-_WORDS: Mapping[str, tuple[str, str, str]] = {
-    "en": (
-        "{thing} is with {holder} since {where} ({told}), but somebody else has it here.",
-        "{thing} is gone since {where} ({told}), but somebody has it here.",
-        "Tell how {thing} came here, or leave it where it was.",
-    ),
-    "zh": (
-        "{thing}自{where}起在{holder}手中（{told}），这里却在别人身上。",
-        "{thing}在{where}已经没有了（{told}），这里却又有人拿着用。",
-        "写明{thing}如何到了这里，或让它留在原处。",
-    ),
-}
-
-
-def _issue(draft: Draft, story: StoryBefore, mention: Mention, span: Span, keeping: Keeping) -> ContinuityIssue:
-    first = keeping.evidence[0]
-    held, gone, fix = _WORDS[story.language]
-    given = {
-        "thing": story.name(mention.entity_id),
-        "holder": story.name(keeping.holder_id or ""),
-        "where": where_told(first, story.language),
-        "told": first.text.rstrip(".。"),
-    }
-    ids: Sequence[str] = [mention.entity_id, *([keeping.holder_id] if keeping.holder_id else [])]
-    return ContinuityIssue(
-        kind="object_holder",
-        severity="medium",
-        draft_quote=draft.text[span.start : span.end],
-        draft_span=(span.start, span.end),
-        message=(held if keeping.holder_id else gone).format(**given),
-        entity_ids=list(ids),
-        evidence=list(keeping.evidence),
-        rule="wrong_hands",
-        confidence=0.7,
-        fix=fix.format(**given),
-    )
+def _issue(
+    draft: Draft, story: StoryBefore, mention: Mention, sentence: Span, keeping: Keeping, name: str
+) -> ContinuityIssue:
+    return finding(
+        "kept", draft, story, tight(draft.text, sentence), keeping.evidence,
+        kind="object_holder", rule="wrong_hands", confidence=0.7,
+        entity_ids=[each for each in (mention.entity_id, keeping.holder_id) if each],
+        thing=name, holder=story.name(keeping.holder_id),
+    )  # fmt: skip

@@ -1,43 +1,57 @@
-"""The lists that a model sees of a check: known names, the draft's sentences, facts, evidence, claims."""
+"""What a model is shown of a check: where the draft stands, what the story says of whom it names, the draft."""
 
 from __future__ import annotations
 
-import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from novelgen.checking.hard_facts import cast_of, labels_of, names_for
-from novelgen.checking.standing import death_of
+from novelgen.checking.absent import says_held
+from novelgen.checking.findings import SUBJECT, labels_of, place_of
 from novelgen.checking.story import Draft, StoryBefore
+from novelgen.context.lines import ATTRIBUTE_ORDER, render_value
 from novelgen.language.language import StoryLanguage, TokenCounter, estimate_tokens
+from novelgen.language.normalise import is_description
 from novelgen.language.sentences import split_sentences
-from novelgen.memory.story import KnowledgeMemory
-from novelgen.model_calls.prompt_data import NOTHING, as_data, listed, place_in_words, telling_names
-from novelgen.models.continuity import ContinuityEvidence, DraftClaim
-from novelgen.models.entity import Entity
+from novelgen.memory.vital_status import is_death
+from novelgen.model_calls.prompt_data import NOTHING, as_data, telling_names
+from novelgen.models.continuity import ContinuityEvidence
+from novelgen.models.position import StoryPosition, story_place
+from novelgen.models.state import LOOP_WEIGHTS, PRESENCE_ATTRIBUTE, UNRESOLVED_STATUSES, StateChange
+from novelgen.words import words
 
-MAX_KNOWN_TOKENS = 700
+MAX_FACT_TOKENS = 900
+
+MAX_LINE_TOKENS = 500
+"""Of what is told of one person, thing or scene in one line; the rest of it has a line of its own."""
 
 MAX_NAMES_SHOWN = 4
 
 MAX_KNOWERS_ASKED = 6
-"""Of so many characters of a draft it is told what they do not know."""
+"""Of so many characters of a draft it is told what is kept from them."""
+
+MAX_THREADS = 8
 
 MAX_QUOTE_CHARACTERS = 240
 
-LINE_TOKENS = 8
-"""Number, place and marks of a line of evidence."""
+MAX_VALUE_CHARACTERS = 160
 
-_WORDS: Mapping[StoryLanguage, Mapping[str, str]] = {
-    "en": {
-        "pov": "told from the point of view of {name}",
-        "plan": "the plan: ",
-        "unknown": "not known to: ",
-        "perhaps": "perhaps not known to: ",
-        "comma": ", ",
-    },
-    "zh": {"pov": "视角人物：{name}", "plan": "计划：", "unknown": "不知情：", "perhaps": "未必知情：", "comma": "、"},
-}
+LAST_WORDS_CHARACTERS = 400
+"""Of the scene before: where it left everybody."""
+
+_LAST_ATTRIBUTES = ("knowledge", "goals")
+"""What changes often is told last."""
+
+_PLACES = frozenset({"location_id", "place"})
+
+_PASSING_ATTRIBUTES = frozenset({"emotional_state", "for_now"})
+"""What the next scene may change without a word."""
+
+_FADING_ATTRIBUTES = frozenset({"status", "goals"})
+"""What nobody says the end of: a horse that was lost, an errand that was done."""
+
+FADES_AFTER_SCENES = 6
+"""After so many scenes with its bearer such a state is no fact, unless it is a death or says that they are held."""
 
 
 def language_of(story: StoryBefore) -> StoryLanguage:
@@ -45,18 +59,48 @@ def language_of(story: StoryBefore) -> StoryLanguage:
     return "zh" if story.language == "zh" else "en"
 
 
-def place_text(story: StoryBefore) -> str:
-    """Return where the draft stands, from whose point of view, and what the plan means to happen."""
-    words = _WORDS[language_of(story)]
-    lines = [place_in_words(story.as_of.chapter_index, story.as_of.scene_index, language_of(story))]
+# --- Where the draft stands ---
+
+
+def cast_of(draft: Draft, story: StoryBefore) -> list[str]:
+    """Return the ids of whom and what a draft may bring on: whom it names, the plan's cast, the point of view."""
+    planned = story.plan.characters if story.plan is not None else []
+    found = [story.resolver.resolve(each).entity_id for each in planned]
+    ids = [*(each.entity_id for each in draft.mentions), draft.narrator_id, *found, story.pov]
+    return list(dict.fromkeys(each for each in ids if each is not None and each in story.entity))
+
+
+def names_for(draft: Draft, story: StoryBefore) -> dict[str, str]:
+    """Return the name under which a reader of the draft knows each entity, by its id.
+
+    The display name where the draft has it, else a name of the draft that says who is meant, else the first that
+    does: a story may list somebody under what they were called for a moment.
+    """
+    names = {}
+    for entity in story.entities:
+        own = [entity.name, *(each for each in entity.names() if each != entity.name)]
+        telling = [each for each in own if not is_description(each)]
+        named = [each for each in telling if each in draft.text]
+        names[entity.entity_id] = (named or telling or own)[0]
+    return names
+
+
+def place_text(draft: Draft, story: StoryBefore) -> str:
+    """Return where the draft stands, from whose point of view, whom it names, and what the plan means to happen."""
+    told, labels = words(SUBJECT, story.language), labels_of(story)
+    names = names_for(draft, story)
+    lines = [told.text("where.scene", chapter=story.as_of.chapter_index, scene=story.as_of.scene_index)]
     if story.pov is not None:
-        lines.append(words["pov"].format(name=as_data(story.name(story.pov))))
-    if story.plan is not None:
-        plan = story.plan
-        parts = [plan.location, words["comma"].join(plan.characters), plan.purpose, *plan.key_actions]
-        told = " | ".join(as_data(part) for part in parts if part.strip())
-        if told:
-            lines.append(words["plan"] + told)
+        lines.append(told.text("prompt.pov", name=as_data(story.name(story.pov))))
+    people = [names[each] for each in cast_of(draft, story) if story.entity[each].entity_type == "character"]
+    if people:
+        lines.append(told["prompt.people"] + labels.list_separator.join(map(as_data, people)))
+    plan, meant = story.plan, ""
+    if plan is not None:
+        planned = labels.list_separator.join(plan.characters)
+        parts = (plan.location, planned, plan.purpose, *plan.key_actions)
+        meant = " | ".join(as_data(each) for each in parts if each.strip())
+    lines.append(told["prompt.plan"] + meant if meant else told["prompt.no_plan"])
     return "\n".join(lines)
 
 
@@ -68,129 +112,337 @@ def draft_lines(draft: Draft) -> str:
     )
 
 
-def known_lines(draft: Draft, story: StoryBefore, *, max_tokens: int = MAX_KNOWN_TOKENS) -> str:
-    """Return whom and what the story knows, whom the draft names first, then who was on stage last, within a budget."""
-    last = sorted(story.scenes[-1].present) if story.scenes else []
-    ids = dict.fromkeys([*cast_of(draft, story), *last])
-
-    def line(entity: Entity) -> str:
-        names = "; ".join(name[:60] for name in telling_names(entity, draft.text, limit=MAX_NAMES_SHOWN))
-        return f"{entity.entity_id} | {names} | {entity.entity_type}"
-
-    known = [story.entity[each] for each in ids if each in story.entity]
-    return listed(known, line, max_tokens).text(language_of(story))
+# --- What the story says ---
 
 
-def claim_lines(claims: Sequence[DraftClaim], story: StoryBefore) -> str:
-    """Return the claims as a list, a line each."""
-    return "\n".join(f"- {as_data(each.claim)}" for each in claims) or NOTHING[language_of(story)]
+@dataclass(frozen=True, slots=True)
+class Exhibit:
+    """What stands in one line of a prompt: of whom or what, and the pieces that tell it."""
 
-
-def joined_evidence(
-    lists: Iterable[Sequence[ContinuityEvidence]],
-    *,
-    max_tokens: float = math.inf,
-    count_tokens: TokenCounter = estimate_tokens,
-) -> list[ContinuityEvidence]:
-    """Return several lists of evidence as one: the best of each in turn, each piece once, within a budget."""
-    rest = [list(each) for each in lists]
-    taken: list[ContinuityEvidence] = []
-    told: set[str] = set()
-    spent = 0
-    for at in range(max(map(len, rest), default=0)):
-        for each in (one[at] for one in rest if at < len(one)):
-            sentences = {" ".join(each.text[start:end].split()) for start, end in split_sentences(each.text)}
-            cost = count_tokens(each.text) + count_tokens(_extra_quote(each)) + LINE_TOKENS
-            # A passage may have grown in one list, or overlap another: half of it must be new.
-            if spent + cost <= max_tokens and 2 * len(sentences & told) < len(sentences):
-                taken.append(each)
-                told |= sentences
-                spent += cost
-    return taken
+    about: str
+    pieces: Sequence[ContinuityEvidence]
 
 
 @dataclass(frozen=True, slots=True)
 class Exhibits:
-    """Facts and evidence under the numbers by which a model names them."""
+    """Evidence and facts under the numbers by which a model names them: E1, E2 …, F1, F2 …."""
 
-    facts: Sequence[ContinuityEvidence]
-    evidence: Sequence[ContinuityEvidence]
+    evidence: Sequence[Exhibit] = ()
+    facts: Sequence[Exhibit] = ()
 
-    def by_number(self) -> dict[str, ContinuityEvidence]:
-        """Return them by F1, F2 …, E1, E2 …."""
-        numbered = {f"F{number}": each for number, each in enumerate(self.facts, start=1)}
-        return numbered | {f"E{number}": each for number, each in enumerate(self.evidence, start=1)}
-
-    def fact_lines(self, story: StoryBefore) -> str:
-        """Return the facts, a line each."""
-        lines = [f"F{number} | {_told(each)}" for number, each in enumerate(self.facts, start=1)]
-        return "\n".join(lines) or NOTHING[language_of(story)]
+    def by_number(self) -> dict[str, Sequence[ContinuityEvidence]]:
+        """Return the pieces of each line by its number."""
+        lists = (("E", self.evidence), ("F", self.facts))
+        return {f"{mark}{at}": each.pieces for mark, lines in lists for at, each in enumerate(lines, start=1)}
 
     def evidence_lines(self, draft: Draft, story: StoryBefore) -> str:
-        """Return the evidence, a line each, with who of the draft's characters does not know it."""
-        unknown = NotKnown(draft, story)
+        """Return the evidence, a line for each person, thing or scene, and who was on stage in its scenes."""
         ended = {each.source_id for each in story.memories if each.superseded_by is not None}
-        outdated = labels_of(story).outdated
+        outdated, kept = labels_of(story).outdated, KeptFrom(draft, story)
         lines = [
-            " | ".join(
-                part
-                for part in (
-                    f"E{number}",
-                    _told(each) + (outdated if each.source_id in ended else ""),
-                    unknown.of(each),
-                )
-                if part
+            _line(
+                f"E{number}",
+                each.about,
+                (told(one) + (outdated if one.source_id in ended else "") + kept.of(one) for one in each.pieces),
             )
             for number, each in enumerate(self.evidence, start=1)
         ]
+        positions = {(one.chapter_index, one.scene_index) for each in self.evidence for one in each.pieces}
+        stage = _on_stage(positions, names_for(draft, story), story)
+        return "\n".join([*lines, *([stage] if stage else [])]) or NOTHING[language_of(story)]
+
+    def fact_lines(self, story: StoryBefore) -> str:
+        """Return the facts, a line for each whom and what the draft names, and for what holds of them together."""
+        lines = []
+        for number, each in enumerate(self.facts, start=1):
+            start = each.about.split(" | ")[0] + labels_of(story).colon if each.about else ""
+            lines.append(_line(f"F{number}", each.about, (told(one, without=start) for one in each.pieces)))
         return "\n".join(lines) or NOTHING[language_of(story)]
 
 
-class NotKnown:
-    """Tells of evidence who of a draft's characters does not know it."""
+def evidence_by_subject(
+    evidence: Iterable[ContinuityEvidence],
+    draft: Draft,
+    story: StoryBefore,
+    *,
+    count_tokens: TokenCounter = estimate_tokens,
+) -> list[Exhibit]:
+    """Return evidence as lines, the best first: what speaks of one person or thing of the draft, or of one scene.
+
+    A piece stands with the rarest of those whom the draft and it name: what is told of the protagonist tells little.
+    """
+    cast = set(cast_of(draft, story))
+    names, labels = names_for(draft, story), labels_of(story)
+    lines: list[tuple[str, list[ContinuityEvidence], int]] = []
+    last: dict[str, int] = {}
+    for each in evidence:
+        named = cast & {*each.entity_ids, *story.resolver.entity_ids_in(each.text)}
+        subject = max(named, key=lambda one: (story.words.entity_rarity(one), one), default="")
+        about = names[subject] if subject else labels.everywhere if each.chapter_index is None else at(each)
+        cost = count_tokens(each.text) + count_tokens(_extra_quote(each))
+        line = last.get(about)
+        if line is None or lines[line][2] + cost > MAX_LINE_TOKENS:
+            last[about] = len(lines)
+            lines.append((about, [each], cost))
+        else:
+            lines[line][1].append(each)
+            lines[line] = (about, lines[line][1], lines[line][2] + cost)
+    return [Exhibit(about, pieces) for about, pieces, _ in lines]
+
+
+def hard_facts(
+    draft: Draft, story: StoryBefore, *, max_tokens: int = MAX_FACT_TOKENS, count_tokens: TokenCounter = estimate_tokens
+) -> list[Exhibit]:
+    """Return what holds as the scene begins: of each whom the draft names a line, then the scene before, ties, threads.
+
+    Within a budget: everybody is listed, and everybody's first fact comes before anybody's second.
+    """
+    cast, names = cast_of(draft, story), names_for(draft, story)
+    facts = {each: _of_entity(each, story, names) for each in cast}
+    kept: dict[str, list[ContinuityEvidence]] = {each: [] for each in cast}
+    headers = {each: _header(each, draft, story, names) for each in cast}
+    spent = 0
+    listed: list[str] = []
+    for each in sorted(cast, key=lambda one: not any(fact.score for fact in facts[one])):
+        cost = count_tokens(headers[each]) + 2
+        if spent + cost <= max_tokens:
+            listed.append(each)
+            spent += cost
+    others = [*_last_scene(story, names), *_relationships(cast, story, names), *_threads(cast, story)]
+    depth = max(map(len, facts.values()), default=0)
+    rounds = [[(one, facts[one][at]) for one in listed if at < len(facts[one])] for at in range(depth)]
+    ordered: list[tuple[str, ContinuityEvidence]] = [*(each for one in rounds[:2] for each in one)]
+    ordered += [("", each) for each in others]
+    ordered += [each for one in rounds[2:] for each in one]
+    told_of: list[ContinuityEvidence] = []
+    for entity_id, fact in ordered:
+        cost = count_tokens(fact.text) + 4
+        if spent + cost <= max_tokens:
+            spent += cost
+            (kept[entity_id] if entity_id else told_of).append(fact)
+    by_entity = [Exhibit(headers[each], kept[each]) for each in listed]
+    return [*by_entity, *(Exhibit("", [each]) for each in told_of)]
+
+
+def _header(entity_id: str, draft: Draft, story: StoryBefore, names: Mapping[str, str]) -> str:
+    entity = story.entity[entity_id]
+    known = telling_names(entity, draft.text, limit=MAX_NAMES_SHOWN)
+    others = [each[:60] for each in known if each != names[entity_id]]
+    kind = words(SUBJECT, story.language)[f"prompt.type.{entity.entity_type}"]
+    return " | ".join([names[entity_id], labels_of(story).separator.join(others) or "-", kind])
+
+
+def _of_entity(entity_id: str, story: StoryBefore, names: Mapping[str, str]) -> list[ContinuityEvidence]:
+    """Return what holds of one entity, what lasts before what passes."""
+    labels = labels_of(story)
+    changes = {
+        attribute: change
+        for (owner, attribute), change in story.in_force.items()
+        if owner == entity_id and _still_tells(change, story)
+    }
+    order = [*(each for each in ATTRIBUTE_ORDER if each not in _LAST_ATTRIBUTES)]
+    ranks = {each: rank for rank, each in enumerate(order)} | {
+        each: len(order) + 1 + rank for rank, each in enumerate(_LAST_ATTRIBUTES)
+    }
+    facts = []
+    for attribute in sorted(changes, key=lambda each: (ranks.get(each, len(order)), each)):
+        change = changes[attribute]
+        gone = words(SUBJECT, story.language)["state.nowhere"]
+        value = gone if change.value is None else render_value(change.value, names, labels)[:MAX_VALUE_CHARACTERS]
+        text = labels.colon.join((names[entity_id], labels.attribute(attribute), value))
+        facts.append(_fact(entity_id, attribute, text, change, is_first=is_death(attribute, change.value)))
+    held = [
+        _fact(
+            owner,
+            attribute,
+            labels.colon.join((names[entity_id], labels.attribute("holds"), names.get(owner, owner))),
+            change,
+        )
+        for (owner, attribute), change in story.in_force.items()
+        if attribute == "holder" and change.value == entity_id
+    ]
+    return [*facts[:1], *_last_seen(entity_id, story, names), *held, *facts[1:]]
+
+
+def _still_tells(change: StateChange, story: StoryBefore) -> bool:
+    """Tell whether a state says something at the draft: a place, say, does not once its bearer was seen since."""
+    if change.attribute == PRESENCE_ATTRIBUTE or change.attribute in _PASSING_ATTRIBUTES:
+        return False
+    if change.value is None and change.attribute not in _PLACES:
+        return False
+    if change.attribute in _PLACES:
+        seen = story.in_force.get((change.entity_id, PRESENCE_ATTRIBUTE))
+        return seen is None or story_place(change) >= story_place(seen)
+    if change.attribute in _FADING_ATTRIBUTES:
+        lasts = is_death(change.attribute, change.value) or says_held(change.value)
+        since = sum(change.entity_id in scene.present and scene.position > place_of(change) for scene in story.scenes)
+        return lasts or since < FADES_AFTER_SCENES
+    return True
+
+
+def _fact(
+    entity_id: str, attribute: str, text: str, change: StateChange, *, is_first: bool = False
+) -> ContinuityEvidence:
+    return ContinuityEvidence(
+        source="state",
+        source_id=f"{entity_id}.{attribute}",
+        chapter_index=change.chapter_index,
+        scene_index=change.scene_index,
+        text=text,
+        entity_ids=[entity_id],
+        score=1.0 if is_first else 0.0,
+    )
+
+
+def _last_seen(entity_id: str, story: StoryBefore, names: Mapping[str, str]) -> Iterator[ContinuityEvidence]:
+    """Yield where a character was last on stage, unless in the scene before, which is told of everybody."""
+    change = story.in_force.get((entity_id, PRESENCE_ATTRIBUTE))
+    last = story.scenes[-1].present if story.scenes else frozenset()
+    if story.entity[entity_id].entity_type != "character" or change is None or entity_id in last:
+        return
+    labels = labels_of(story)
+    value = change.value if isinstance(change.value, Mapping) else {}
+    where = value.get("location_id") or value.get("place") or ""
+    place = names.get(where, where) if isinstance(where, str) else ""
+    position = f"{change.chapter_index}:{change.scene_index}"
+    seen = words(SUBJECT, story.language)["prompt.seen"] + labels.list_separator.join(filter(None, (position, place)))
+    yield ContinuityEvidence(
+        source="presence",
+        source_id=f"{entity_id}.{PRESENCE_ATTRIBUTE}",
+        chapter_index=change.chapter_index,
+        scene_index=change.scene_index,
+        text=f"{names[entity_id]}{labels.colon}{seen}",
+        entity_ids=[entity_id],
+    )
+
+
+def _last_scene(story: StoryBefore, names: Mapping[str, str]) -> list[ContinuityEvidence]:
+    """Return who was on stage in the scene before, and how it ended."""
+    if not story.scenes:
+        return []
+    scene, told_as = story.scenes[-1], words(SUBJECT, story.language)
+    facts = []
+    if scene.present:
+        present = sorted(scene.present)
+        listed = labels_of(story).list_separator.join(names.get(each, each) for each in present)
+        facts.append(_of_scene(scene.position, "presence", told_as["prompt.stage"] + listed, present))
+    ending = scene.text.rstrip()[-LAST_WORDS_CHARACTERS:]
+    sentences = split_sentences(ending)
+    if len(sentences) > 1 and len(scene.text.rstrip()) > len(ending):
+        # The first one begins where the cut fell.
+        ending = ending[sentences[1].start :]
+    if ending:
+        facts.append(_of_scene(scene.position, "passage", told_as["prompt.ended"] + " ".join(ending.split()), []))
+    return facts
+
+
+def _of_scene(position: StoryPosition, source: str, text: str, ids: Sequence[str]) -> ContinuityEvidence:
+    return ContinuityEvidence.model_validate(
+        {
+            "source": source,
+            "source_id": f"{position.chapter_index}:{position.scene_index}",
+            "chapter_index": position.chapter_index,
+            "scene_index": position.scene_index,
+            "text": text,
+            "entity_ids": list(ids),
+        }
+    )
+
+
+def _relationships(cast: Iterable[str], story: StoryBefore, names: Mapping[str, str]) -> Iterator[ContinuityEvidence]:
+    named, labels = set(cast), labels_of(story)
+    for each in story.relationships:
+        if {each.character_a, each.character_b} <= named:
+            parts = [each.relationship_type, each.status if each.status != "neutral" else ""]
+            parts += [each.history[-1].event] if each.history else []
+            tie = labels.separator.join(part for part in parts if part)[:MAX_VALUE_CHARACTERS]
+            pair = " / ".join(names.get(one, one) for one in (each.character_a, each.character_b))
+            if tie:
+                yield ContinuityEvidence(
+                    source="relationship",
+                    source_id=each.relationship_id,
+                    chapter_index=each.chapter_index,
+                    scene_index=each.scene_index,
+                    text=f"{pair}{labels.colon}{tie}",
+                    entity_ids=[each.character_a, each.character_b],
+                )
+
+
+def _threads(cast: Iterable[str], story: StoryBefore) -> Iterator[ContinuityEvidence]:
+    named = set(cast)
+    touched = [
+        (len(named & set(each.related_entities)), LOOP_WEIGHTS[each.importance], each)
+        for each in story.threads
+        if each.status in UNRESOLVED_STATUSES and named & set(each.related_entities)
+    ]
+    for _, _, each in sorted(touched, key=lambda one: (-one[0], -one[1], one[2].loop_id))[:MAX_THREADS]:
+        yield ContinuityEvidence(
+            source="thread",
+            source_id=each.loop_id,
+            chapter_index=each.chapter_index,
+            scene_index=each.scene_index,
+            text=words(SUBJECT, story.language)["prompt.thread"] + each.description,
+            entity_ids=list(each.related_entities),
+        )
+
+
+# --- Lines ---
+
+
+class KeptFrom:
+    """Tells of a memory from whom of a draft's characters the story keeps it, where it says so."""
 
     def __init__(self, draft: Draft, story: StoryBefore) -> None:
-        self._story = story
-        self._words = _WORDS[language_of(story)]
-        self._memories: Mapping[str, KnowledgeMemory] = {
-            each.source_id: each for each in story.knowledge.story.memories
-        }
+        self._knowledge = story.knowledge
+        self._memories = {each.source_id: each for each in story.knowledge.story.memories}
         self._names = names_for(draft, story)
-        living = [
-            each
-            for each in cast_of(draft, story)
-            if story.entity[each].entity_type == "character" and death_of(each, story) is None
-        ]
-        self._people = living[:MAX_KNOWERS_ASKED]
+        self._labels = labels_of(story)
+        self._word = words(SUBJECT, story.language)["prompt.kept_from"]
+        people = [each for each in cast_of(draft, story) if story.entity[each].entity_type == "character"]
+        self._people = people[:MAX_KNOWERS_ASKED]
 
     def of(self, evidence: ContinuityEvidence) -> str:
-        """Return it as part of a line; empty where everybody knows it or nobody can tell."""
+        """Return it as part of a line; empty where nothing says that it is hidden, or that they were deceived."""
         memory = self._memories.get(evidence.source_id)
-        if memory is None:
-            return ""
-        surely: list[str] = []
-        perhaps: list[str] = []
-        for character_id in self._people:
-            knowing = self._story.knowledge.knows(character_id, memory)
-            # Who was there and had no part in it, or heard of it and did not believe it, may well speak of it.
-            if knowing.knows or knowing.reason in ("present", "doubts"):
-                continue
-            is_kept = knowing.reason in ("hidden", "deceived")
-            may_know = not is_kept and self._story.knowledge.might_know_from(character_id, memory) is not None
-            (perhaps if may_know else surely).append(as_data(self._names[character_id]))
-        told = [
-            self._words[word] + self._words["comma"].join(names)
-            for word, names in (("unknown", surely), ("perhaps", perhaps))
-            if names
+        kept = [
+            as_data(self._names[each])
+            for each in (self._people if memory is not None else ())
+            if memory is not None
+            and not (knowing := self._knowledge.knows(each, memory)).knows
+            and knowing.reason in ("hidden", "deceived")
         ]
-        return " | ".join(told)
+        return f" [{self._word}{self._labels.list_separator.join(kept)}]" if kept else ""
 
 
-def _told(evidence: ContinuityEvidence) -> str:
-    place = "" if evidence.chapter_index is None else f"{evidence.chapter_index}:{evidence.scene_index}"
+def at(evidence: ContinuityEvidence) -> str:
+    """Return where a piece stands, as prompts write it: 3:2, nothing for what holds everywhere."""
+    return "" if evidence.chapter_index is None else f"{evidence.chapter_index}:{evidence.scene_index}"
+
+
+def told(evidence: ContinuityEvidence, *, without: str = "") -> str:
+    """Return a piece with its place and with what its quote says beyond it."""
     quote = _extra_quote(evidence)
-    parts = (place, as_data(evidence.text), f"“{as_data(quote)}”" if quote else "")
-    return " | ".join(part for part in parts if part)
+    text = as_data(evidence.text).removeprefix(as_data(without) if without else "").strip()
+    return " ".join(part for part in (at(evidence), text, f"“{as_data(quote)}”" if quote else "") if part)
+
+
+def _line(number: str, about: str, pieces: Iterable[str]) -> str:
+    listed = [each for each in pieces if each]
+    return " | ".join(part for part in (number, as_data(about), " / ".join(listed)) if part)
+
+
+def _on_stage(positions: Iterable[tuple[int | None, int | None]], names: Mapping[str, str], story: StoryBefore) -> str:
+    """Return who was on stage in some scenes, on one line: who was not may know of it only by being told."""
+    by_cast: defaultdict[str, list[str]] = defaultdict(list)
+    for chapter, number in sorted(each for each in positions if each[0] is not None and each[1] is not None):
+        scene = story.knowledge.story.scene_at.get(StoryPosition(chapter, number))
+        if scene is not None and scene.present:
+            there = labels_of(story).list_separator.join(
+                as_data(names.get(each, each)) for each in sorted(scene.present)
+            )
+            by_cast[there].append(f"{chapter}:{number}")
+    listed = "; ".join(f"{' '.join(places)} {there}" for there, places in by_cast.items())
+    return words(SUBJECT, story.language)["prompt.stages"] + listed if listed else ""
 
 
 def _extra_quote(evidence: ContinuityEvidence) -> str:

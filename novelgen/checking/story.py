@@ -1,26 +1,203 @@
-"""What a check sees: the story strictly before the draft's scene, and the draft with whom and what it names."""
+"""What a check sees: the story strictly before the draft's scene with how rare its words are, and the draft read."""
 
 from __future__ import annotations
 
+import re
 from bisect import bisect_right
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
+from math import log
 
-from novelgen.checking.likeness import StoryWords
+from novelgen.language.language import CJK_RANGES
 from novelgen.language.presence import is_first_person, narrator_of
 from novelgen.language.resolver import Mention, NameResolver
 from novelgen.language.sentences import Span, split_sentences
 from novelgen.language.speech import QUOTED, Speech, find_speeches, speech_at
 from novelgen.memory.knowledge_rules import KnowledgeRules
 from novelgen.memory.story import KnowledgeScene
+from novelgen.models.continuity import ContinuityEvidence
 from novelgen.models.entity import Entity
 from novelgen.models.memory import StoryMemoryChunk
 from novelgen.models.plan import ScenePlan
 from novelgen.models.position import StoryPosition
 from novelgen.models.state import OpenLoop, Relationship, StateChange
 from novelgen.models.story_time import SceneTime
+
+# --- Words and how rare they are ---
+
+_WORD = re.compile(rf"[^\W\d_{CJK_RANGES}]+(?:[’'][a-z]+)?")
+_CHINESE_RUN = re.compile(f"[{CJK_RANGES}]+")
+
+_COMMON = frozenset(
+    """
+    the and that with from this these those have has had having been being was were are for you your his her hers our
+    their they them she him not but who whom whose which what when where why how there then than would could should
+    will shall can may might must into onto upon under over about above below between through some any each every all
+    both few more most much many very said say says one other another such own same here now again also too just only
+    even still yet ever never quite rather out off down back away did does done doing its it's let get got come came
+    make made take took give gave going went gone know knew tell told see saw seen two three four five six seven eight
+    nine ten eleven twelve twenty thirty forty fifty sixty seventy eighty ninety hundred thousand million half quarter
+    dozen hour hours day days week weeks month months year years minute minutes morning evening night nights ago past
+    last next later after before nearly almost barely least
+    """.split()
+)
+_COMMON_CHINESE = frozenset(
+    "的了是在有不也我你他她它这那一个人就都又与和把被着得地说道来去上下之其而以为所可要会能只便却还再见今如何甚么"
+    "么吗呢吧啊哩罢些们于从到对向给让叫将已曾更最很太并或但若因此等者自己里外前后日年月天时百千万两二三四五六七八九十半余"
+)
+
+_SINGLE_CHARACTER = 0.5
+"""Weight of one Chinese character against that of a pair."""
+
+
+MIN_PLANNED = {"en": 8.0, "zh": 14.0}
+"""From which rarity of shared words on a plan speaks of what a clause of the draft says."""
+
+
+@dataclass(frozen=True, slots=True)
+class Piece:
+    """A sentence of an earlier scene, or a memory."""
+
+    text: str
+    span: Span
+    position: StoryPosition | None
+    memory: StoryMemoryChunk | None = None
+
+    @property
+    def words(self) -> str:
+        """What it says."""
+        return self.text[self.span.start : self.span.end]
+
+    def as_evidence(self, quote: str = "") -> ContinuityEvidence:
+        """Return it as what proves a finding."""
+        memory, place = self.memory, self.position
+        source_id = (memory.source_id or memory.chunk_id) if memory is not None else ""
+        if memory is None and place is not None:
+            source_id = f"{place.chapter_index}:{place.scene_index}:passage:{self.span.start}"
+        return ContinuityEvidence(
+            source="passage" if memory is None else "note" if memory.content_type == "note" else "memory",
+            source_id=source_id,
+            chapter_index=place.chapter_index if place is not None else None,
+            scene_index=place.scene_index if place is not None else None,
+            text=self.words,
+            quote=quote or self.words,
+            entity_ids=list(memory.entities_mentioned) if memory is not None else [],
+        )
+
+
+@dataclass(frozen=True)
+class StoryWords:
+    """The words of the story before a draft, and how rare they are."""
+
+    scenes: Sequence[KnowledgeScene]
+    memories: Sequence[StoryMemoryChunk]
+    resolver: NameResolver
+    language: str
+    plan: ScenePlan | None = None
+
+    @cached_property
+    def sentences(self) -> Sequence[Piece]:
+        """The sentences of all scenes before, in their order."""
+        return [
+            Piece(scene.text, span, scene.position) for scene in self.scenes for span in split_sentences(scene.text)
+        ]
+
+    @cached_property
+    def statements(self) -> Sequence[Piece]:
+        """The memories that nothing has replaced since."""
+        return [
+            Piece(each.content, Span(0, len(each.content)), place_or_none(each), each)
+            for each in self.memories
+            if each.superseded_by is None
+        ]
+
+    def pieces(self) -> Iterator[Piece]:
+        """Memories first, then sentences."""
+        yield from self.statements
+        yield from self.sentences
+
+    @cached_property
+    def _frequencies(self) -> Mapping[str, int]:
+        counts: Counter[str] = Counter()
+        for piece in self.sentences:
+            counts.update(telling_words(piece.words))
+        return counts
+
+    @cached_property
+    def _memories_of(self) -> Mapping[str, int]:
+        return Counter(each for memory in self.memories for each in set(memory.entities_mentioned))
+
+    def rarity(self, word: str) -> float:
+        """Return how much a word tells: 0 for one that is in every sentence."""
+        rare = log(max(2, len(self.sentences)) / max(1, self._frequencies.get(word, 0)))
+        return rare * _SINGLE_CHARACTER if len(word) == 1 else rare
+
+    def entity_rarity(self, entity_id: str) -> float:
+        """Return how much it tells that two passages name an entity: little for who is in every memory."""
+        return log((len(self.memories) + 2) / (self._memories_of.get(entity_id, 0) + 1)) + 0.5
+
+    def read(self, text: str) -> SharedWords:
+        """Return the telling words of a passage, and whom and what it names."""
+        names: dict[str, frozenset[str]] = {}
+        for mention in self.resolver.find_mentions(text):
+            names[mention.entity_id] = names.get(mention.entity_id, frozenset()) | telling_words(mention.name)
+        return SharedWords(telling_words(text), names)
+
+    def is_planned(self, clause: str) -> bool:
+        """Tell whether the plan of the scene speaks of what a clause says: then it is meant to be so."""
+        if self.plan is None:
+            return False
+        here = self.read(clause)
+        told = [self.read(text) for text in (self.plan.purpose, *self.plan.key_actions)]
+        return any(self.likeness(here, each) >= MIN_PLANNED[self.language] for each in told)
+
+    def likeness(self, one: SharedWords, other: SharedWords) -> float:
+        """Return the rarity of all that two passages share; who is named by both counts once, not by words."""
+        both = one.names.keys() & other.names.keys()
+        of_names = frozenset().union(*(one.names[each] | other.names[each] for each in both))
+        weight = 2.0 if self.language == "zh" else 1.0
+        return sum(map(self.rarity, (one.words & other.words) - of_names)) + weight * sum(map(self.entity_rarity, both))
+
+
+@dataclass(frozen=True, slots=True)
+class SharedWords:
+    """The telling words of a passage, and of whom and what it names the words of their names."""
+
+    words: frozenset[str] = frozenset()
+    names: Mapping[str, frozenset[str]] = field(default_factory=dict)
+
+
+def telling_words(text: str) -> frozenset[str]:
+    """Return the stems of the English words and the characters and pairs of Chinese that may tell something."""
+    words = {stem(word) for word in _WORD.findall(text) if len(word) > 2} - _COMMON
+    for run in _CHINESE_RUN.findall(text):
+        words.update(character for character in run if character not in _COMMON_CHINESE)
+        pairs = (run[at : at + 2] for at in range(len(run) - 1))
+        words.update(pair for pair in pairs if not _COMMON_CHINESE.issuperset(pair))
+    return frozenset(words)
+
+
+def stem(word: str) -> str:
+    """Return an English word without its ending, so that start, starts and started are one."""
+    folded = re.sub(r"[’']\w*$", "", word.casefold())
+    if folded in _COMMON:
+        return folded
+    for ending in ("ing", "ed", "es", "s"):
+        if folded.endswith(ending) and len(folded) - len(ending) >= 3:
+            folded = folded.removesuffix(ending)
+            break
+    return folded[:-1] if folded.endswith("e") and len(folded) > 3 else folded
+
+
+def place_or_none(memory: StoryMemoryChunk) -> StoryPosition | None:
+    if memory.chapter_index is None or memory.scene_index is None:
+        return None
+    return StoryPosition(memory.chapter_index, memory.scene_index)
+
+
+# --- The story and the draft ---
 
 SCENES_OF_A_NARRATOR = 20
 MIN_SCENES_OF_A_NARRATOR = 3

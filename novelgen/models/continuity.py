@@ -78,22 +78,12 @@ def continuity_issue_id(kind: str, draft_quote: str, evidence: list[ContinuityEv
     return f"K{digest[:12]}"
 
 
-class DraftClaim(BaseModel):
-    """Something that a draft takes for granted or lets happen, as a model read it."""
-
-    claim: str
-    draft_quote: str = ""
-    entity_ids: list[str] = Field(default_factory=list)
-    kind: str = ""
-
-
 class CheckedDraft(BaseModel):
     """What was looked at."""
 
     sentences: int = 0
     entities: list[str] = Field(default_factory=list, description="Ids of whom and what the draft names.")
     rules: list[str] = Field(default_factory=list, description="Names of the rules that were applied.")
-    claims: list[DraftClaim] = Field(default_factory=list, description="What a model took from the draft.")
     candidates: int = Field(default=0, description="Findings of a model before quotes and the second look.")
     dropped: dict[str, int] = Field(
         default_factory=dict, description="Why findings of a model were dropped, and how many."

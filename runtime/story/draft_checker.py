@@ -13,8 +13,8 @@ from langchain_core.language_models import BaseChatModel
 
 from novelgen.chains.continuity_chain import ContinuityRequest, ModelCheck, build_continuity_chain
 from novelgen.chains.stepwise_chain import issue_of
-from novelgen.checking.conclusion import conclude, evidence_before
 from novelgen.checking.evidence import gather_evidence
+from novelgen.checking.findings import conclude, evidence_before
 from novelgen.checking.rules import RULES, find_by_rules
 from novelgen.checking.story import Draft, StoryBefore, read_draft
 from novelgen.deadlines import CallOutcome, Deadline, run_concurrently
@@ -101,8 +101,8 @@ class DraftChecker:
                 return check
             story, draft = read.story, read.draft
             by_rules = report.run("rules", partial(find_by_rules, draft, story), deadline)
-            gather = partial(self._gather, draft, story, report)
-            evidence = report.run("evidence", partial(gather, hits=hits), deadline) or []
+            gather = partial(self._gather, story, report)
+            evidence = report.run("evidence", partial(gather, draft, hits=hits), deadline) or []
         checked = CheckedDraft(
             sentences=len(draft.sentences),
             entities=list(dict.fromkeys(each.entity_id for each in draft.mentions)),
@@ -119,12 +119,8 @@ class DraftChecker:
             checked = judged.told_in(checked)
             evidence = self._bounded(judged.evidence) or evidence
         # The model's second look is at what rules found, too; without a model that stands as it is.
-        concluded = conclude(
-            by_rules or () if judged is None else (),
-            () if judged is None else judged.issues,
-            as_of=as_of,
-            waived=read.waived,
-        )
+        issues = (by_rules or ()) if judged is None else judged.issues
+        concluded = conclude(issues, as_of=as_of, waived=read.waived)
         return check.model_copy(
             update={
                 "language": story.language,
@@ -137,20 +133,14 @@ class DraftChecker:
         )
 
     def _gather(
-        self,
-        draft: Draft,
-        story: StoryBefore,
-        report: _Reporting,
-        questions: Sequence[str] = (),
-        *,
-        hits: SentenceHits | None = None,
+        self, story: StoryBefore, report: _Reporting, draft: Draft, *, hits: SentenceHits | None = None
     ) -> list[ContinuityEvidence]:
-        """Gather evidence for the draft's sentences, or for questions of a model, which are searched for first."""
+        """Gather evidence for a draft, or a part of one, whose sentences are searched for first."""
         if hits is None:
             hits = find_by_sentences(
                 self._stores,
                 self._project_id,
-                questions,
+                [draft.text[start:end] for start, end in draft.sentences],
                 as_of=story.as_of,
                 timeout_s=self._stores.settings.memory.tool_timeout_s,
             )
@@ -159,7 +149,6 @@ class DraftChecker:
             draft,
             story,
             similar=hits.similar(),
-            questions=questions,
             limit=self._settings.max_evidence,
             max_tokens=self._settings.evidence_tokens,
             count_tokens=self._count_tokens,
@@ -311,11 +300,8 @@ def _judging_model(
     if options.model is not None:
         return build_extraction_model(settings, options.model), None
     if not (settings.memory.summarization.model or settings.model):
-        message = (
-            "no chat model is set, so that rules alone checked; set NOVELGEN_MODEL to provider:model such as "
-            "openai:gpt-4.1-mini, or ask for rules alone"
-        )
-        return None, ReportIssue(stage="model", kind="degraded", message=message)
+        # Nobody wanted one: `checked` says that no model was asked, and that is no failure.
+        return None, None
     try:
         return build_extraction_model(settings), None
     except ConfigurationError as error:

@@ -1,12 +1,13 @@
 """How many planted contradictions the rules of the continuity check find, and how many alarms are false.
 
-    python -m tests.benchmarks.continuity /work/shared/bench/xiyouji [--stored] [--list]
+    python -m tests.benchmarks.continuity /work/shared/bench/xiyouji [--stored] [--list] [--evidence]
 
 Each line of a book's `drafts.jsonl` is a draft of a planned scene, with one contradiction planted or none. `found`
 counts the planted ones whose words a finding hits, `proven` those of them with a right memory or scene as evidence,
 `false` the findings in drafts without any, `beside` those that hit something else than what was planted. With --stored
-the book's own scenes are drafts as well, each against the story before it: a book seldom contradicts itself. No model
-is asked.
+the book's own scenes are drafts as well, each against the story before it: a book seldom contradicts itself. With
+--evidence (local embeddings, minutes) `decides` is the share of the planted ones of which the deciding memory or words
+stand in the first twelve lines that a model is shown, and in all of them. No model is asked.
 """
 
 from __future__ import annotations
@@ -21,17 +22,24 @@ from typing import Any
 
 from pydantic import BaseModel
 
+from novelgen.checking.evidence import gather_evidence
+from novelgen.checking.prompt_lists import evidence_by_subject
 from novelgen.checking.rules import find_by_rules
 from novelgen.checking.story import read_draft
 from novelgen.language.language import has_cjk
-from novelgen.models.continuity import ContinuityIssue
+from novelgen.models.continuity import ContinuityEvidence, ContinuityIssue
 from novelgen.models.position import StoryPosition
 from runtime.ingest.ingest import import_book
-from runtime.search.continuity import story_before
+from runtime.search.continuity import find_by_sentences, story_before
 from runtime.settings import load_settings
 from runtime.stores import MemoryStores
 
 PROJECT = "measured"
+
+FIRST_LINES = 12
+
+SHARE_OF_A_QUOTE = 0.6
+"""Of a quote's n-grams, from which on a piece holds its words."""
 
 
 class Finding(BaseModel):
@@ -59,6 +67,7 @@ class ContinuityScore(BaseModel):
     beside: float
     by_kind: dict[str, tuple[int, int]]
     stored: float | None = None
+    decides: tuple[float, float] | None = None
     findings: list[Finding]
 
 
@@ -113,6 +122,37 @@ def found_in(stores: MemoryStores, project_id: str, line: dict[str, Any]) -> lis
     return find_by_rules(read_draft(line["text"], story), story)
 
 
+def decides(stores: MemoryStores, folder: Path, project_id: str) -> tuple[float, float]:
+    """Return of how many planted contradictions the deciding piece stands in the first lines, and in any."""
+    places: list[int | None] = []
+    for line in _lines(folder / "drafts.jsonl"):
+        about = line["contradiction"]
+        if about is None:
+            continue
+        as_of = StoryPosition(line["chapter_index"], line["scene_index"])
+        story = story_before(stores, project_id, as_of=as_of)
+        draft = read_draft(line["text"], story)
+        sentences = [draft.text[start:end] for start, end in draft.sentences]
+        hits = find_by_sentences(stores, project_id, sentences, as_of=as_of, timeout_s=60)
+        lines = evidence_by_subject(gather_evidence(draft, story, similar=hits.similar()), draft, story)
+        places.append(
+            next((at for at, one in enumerate(lines) if any(_decides(each, about) for each in one.pieces)), None)
+        )
+    first = sum(each is not None and each < FIRST_LINES for each in places)
+    return _share(first, len(places)), _share(sum(each is not None for each in places), len(places))
+
+
+def _decides(piece: ContinuityEvidence, about: dict[str, Any]) -> bool:
+    quotes = [each["quote"] for each in about["evidence"] if each.get("quote")]
+    return piece.source_id in about["memory_ids"] or any(_holds(piece.text, each) for each in quotes)
+
+
+def _holds(text: str, quote: str) -> bool:
+    size = 2 if has_cjk(quote) else 5
+    wanted = _grams(quote, size)
+    return bool(wanted) and len(wanted & _grams(text, size)) >= SHARE_OF_A_QUOTE * len(wanted)
+
+
 def is_hit(quote: str, planted: str) -> bool:
     """Tell whether a finding's words are the planted ones: they share half of the shorter one's n-grams."""
     size = 2 if has_cjk(planted) else 5
@@ -157,12 +197,16 @@ def main(arguments: list[str] | None = None) -> None:
     parser.add_argument("folder", type=Path, help="a book with records and drafts.jsonl")
     parser.add_argument("--stored", action="store_true", help="also the findings in the book's own scenes")
     parser.add_argument("--list", action="store_true", help="also every finding")
+    parser.add_argument("--evidence", action="store_true", help="also where the evidence stands that decides")
     options = parser.parse_args(arguments)
+    embeddings = "local" if options.evidence else "fake:64"
     with tempfile.TemporaryDirectory() as projects:
-        settings = load_settings(projects_dir=Path(projects), memory={"embedding_model": "fake:64"})
+        settings = load_settings(projects_dir=Path(projects), memory={"embedding_model": embeddings})
         with MemoryStores(settings) as stores:
             import_book(stores, options.folder, project_id=PROJECT, records=True)
             result = score(stores, options.folder, PROJECT, stored=options.stored)
+            if options.evidence:
+                result.decides = decides(stores, options.folder, PROJECT)
     print(result.model_dump_json(exclude={"findings"}))
     for each in result.findings if options.list else []:
         print(each.model_dump_json())

@@ -8,7 +8,10 @@ from pathlib import Path
 
 import pytest
 
-from tests.benchmarks.continuity import ContinuityScore, is_hit, main
+from runtime.ingest.ingest import import_book
+from runtime.settings import load_settings
+from runtime.stores import MemoryStores
+from tests.benchmarks.continuity import PROJECT, ContinuityScore, decides, is_hit, main
 
 BOOK_FOLDER = Path(__file__).parents[1] / "data" / "bench_book"
 
@@ -59,3 +62,16 @@ def test_a_quote_hits_by_half_of_the_shorter_ones_words() -> None:
     assert not is_hit("By noon the wind had dropped", WRONG_HANDS)
     assert is_hit("陆青崖从怀中取出罗盘，放在桌上。", "从怀中取出罗盘")
     assert not is_hit("雨下了一夜", "从怀中取出罗盘")
+
+
+def test_where_the_deciding_evidence_stands_is_counted(tmp_path: Path) -> None:
+    """A memory that is named and words that are quoted both count; what nobody gathered does not."""
+    folder = tmp_path / "book"
+    shutil.copytree(BOOK_FOLDER, folder)
+    unknown = {**planted(WRONG_HANDS, "object_holder"), "memory_ids": ["M999"], "evidence": []}
+    lines = [drafted("D1", WRONG_HANDS, planted(WRONG_HANDS, "object_holder")), drafted("D2", WRONG_HANDS, unknown)]
+    (folder / "drafts.jsonl").write_text("\n".join(lines), encoding="utf-8")
+    settings = load_settings(projects_dir=tmp_path / "projects", memory={"embedding_model": "fake:8"})
+    with MemoryStores(settings) as stores:
+        import_book(stores, folder, project_id=PROJECT, records=True)
+        assert decides(stores, folder, PROJECT) == (0.5, 0.5)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from typing import Any
 
 from novelgen.checking.story import Draft, StoryBefore, read_draft
@@ -131,10 +131,10 @@ def draft_of(story: StoryBefore, text: str = "") -> Draft:
     return read_draft(text or (CHINESE_DRAFT if story.language == "zh" else ENGLISH_DRAFT), story)
 
 
-def gathering(story: StoryBefore) -> Callable[[Sequence[str]], list[ContinuityEvidence]]:
-    """Return what gathers every memory of a story, whatever is asked."""
+def gathering(story: StoryBefore) -> Callable[[object], list[ContinuityEvidence]]:
+    """Return what gathers every memory of a story, whatever the draft is."""
 
-    def gather(_: Sequence[str]) -> list[ContinuityEvidence]:
+    def gather(_: object) -> list[ContinuityEvidence]:
         return [
             ContinuityEvidence(
                 source_id=each.source_id or "",

@@ -430,6 +430,7 @@ CHINESE = ViewLabels(
         ),
         "sentences: {}, against scenes: {}, memories: {}": "{} 句，对照 {} 场、{} 条记忆",
         "evidence: {}": "依据 {} 条",
+        "rules alone looked": "只用规则核对",
         "draft": "草稿",
         "fix": "改法",
         "waived": "作者有意如此",

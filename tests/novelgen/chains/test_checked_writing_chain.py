@@ -10,8 +10,7 @@ import pytest
 from langchain_core.messages import AIMessage
 from langchain_core.runnables import RunnableLambda, RunnablePassthrough
 
-from novelgen.chains.checked_writing_chain import CheckedWriting, WrittenDraft, check_after_writing
-from novelgen.checking.draft_repair import ModelPassages
+from novelgen.chains.checked_writing_chain import CheckedWriting, ModelPassages, WrittenDraft, check_after_writing
 from novelgen.errors import UserInputError
 from novelgen.language.language import StoryLanguage
 from novelgen.model_calls.prompting import read_prompt_file
@@ -82,7 +81,7 @@ def test_the_writer_sees_findings_and_plan_as_data() -> None:
     step = check_after_writing(find_tobin, writer=model, repair=True)
     step.invoke({**GIVEN, "draft": draft, "scene_plan": plan})
     human = model.prompts[0][1].text
-    assert "K1 | Tobin rowed me over | Tobin is dead. | [1:1] Tobin drowned. | Let Ben row." in human
+    assert "K1 | Tobin rowed me over | Tobin is dead. | 1:1 Tobin drowned. | Let Ben row." in human
     assert "chapter 2, scene 1\nthe salt house | A visit." in human
     assert human.count("===== end of data =====") == 1
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from novelgen.checking.conclusion import conclude, evidence_before
+from novelgen.checking.findings import conclude, evidence_before
 from novelgen.models.continuity import ContinuityEvidence, ContinuityIssue
 from novelgen.models.position import StoryPosition
 
@@ -36,7 +36,7 @@ def test_the_worst_comes_first() -> None:
         finding("unsure", 20, severity="high", confidence=0.5),
         finding("early", 30, severity="high"),
     ]
-    issues = conclude(found, [], as_of=HERE, waived={}).issues
+    issues = conclude(found, as_of=HERE, waived={}).issues
     assert [each.draft_quote for each in issues] == ["early", "late", "unsure", "low"]
 
 
@@ -44,7 +44,7 @@ def test_evidence_of_the_scene_itself_or_later_is_none() -> None:
     """A finding that rests on nothing else is dropped; canon without a place counts."""
     later = finding("later", 0, evidence=[told(3), told(9)])
     both = finding("both", 20, evidence=[told(3), told(2), told(None, None)])
-    [kept] = conclude([later], [both], as_of=HERE, waived={}).issues
+    [kept] = conclude([later, both], as_of=HERE, waived={}).issues
     assert kept.draft_quote == "both"
     assert [each.chapter_index for each in kept.evidence] == [2, None]
     assert evidence_before([told(3), told(2, 9)], HERE) == [told(2, 9)]
@@ -57,7 +57,7 @@ def test_one_place_of_the_draft_is_told_of_once() -> None:
         finding("the lamp", 40, by="model"),
     ]
     rule = finding("Ben waved and", 0, confidence=0.8)
-    waved, lamp = conclude([rule], model, as_of=HERE, waived={}).issues[::-1]
+    waved, lamp = conclude([rule, *model], as_of=HERE, waived={}).issues[::-1]
     assert (waved.by, waved.kind) == ("model", "invented")
     assert [each.chapter_index for each in waved.evidence] == [1, 2]
     assert lamp.draft_quote == "the lamp"
@@ -66,18 +66,18 @@ def test_one_place_of_the_draft_is_told_of_once() -> None:
 def test_what_is_waived_hides_nothing_else() -> None:
     """Another finding at the same place is told, and the waived one has no part in it."""
     rule = finding("Ben waved and", 0)
-    [first] = conclude([rule], [], as_of=HERE, waived={}).issues
+    [first] = conclude([rule], as_of=HERE, waived={}).issues
     other = finding("waved", 4, by="model", kind="invented", confidence=0.5, evidence=[told(1)])
-    told_of = conclude([rule], [other], as_of=HERE, waived={first.issue_id: ""})
+    told_of = conclude([rule, other], as_of=HERE, waived={first.issue_id: ""})
     assert [(each.kind, len(each.evidence)) for each in told_of.issues] == [("invented", 1)]
     assert [each.kind for each in told_of.waived] == ["dead_or_absent"]
 
 
 def test_a_waived_finding_stands_apart_while_words_and_evidence_stand() -> None:
     """Where it moves to in the draft does not matter; other evidence makes it another finding."""
-    [first] = conclude([finding()], [], as_of=HERE, waived={}).issues
+    [first] = conclude([finding()], as_of=HERE, waived={}).issues
     waived = {first.issue_id: "a ghost"}
-    moved = conclude([finding(start=90)], [], as_of=HERE, waived=waived)
+    moved = conclude([finding(start=90)], as_of=HERE, waived=waived)
     assert (moved.issues, [each.waived_note for each in moved.waived]) == ([], ["a ghost"])
-    changed = conclude([finding(evidence=[told(2, text="Ben burnt.")])], [], as_of=HERE, waived=waived)
+    changed = conclude([finding(evidence=[told(2, text="Ben burnt.")])], as_of=HERE, waived=waived)
     assert (len(changed.issues), changed.waived) == (1, [])

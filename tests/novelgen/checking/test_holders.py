@@ -86,41 +86,8 @@ def test_the_last_that_was_told_of_a_thing_counts() -> None:
     assert found(draft, told(ENGLISH, changes=[WITH_FENN], memories=[unread])) == []
 
 
-def test_a_thing_that_is_lost_is_in_nobodys_hands() -> None:
-    """A thing that was destroyed is found with anybody; the plan may bring it back."""
-    burnt = state("I1", "status", "burnt to ashes in the grate")
-    draft = "Ottoline drew the Harrow ledger from her bag and opened it."
-    (issue,) = found(draft, told(ENGLISH, changes=[burnt]))
-    assert (issue.rule, issue.entity_ids) == ("wrong_hands", ["I1"])
-    plan = ScenePlan(key_actions=["Ottoline shows that the Harrow ledger was never burnt"])
-    assert found(draft, told(ENGLISH, changes=[burnt], plan=plan)) == []
-
-
-@pytest.mark.parametrize(
-    ("content", "is_lost"),
-    [
-        ("Sergeant Pym burnt the Harrow ledger in the kitchen stove.", True),
-        ("The Harrow ledger was lost when the ferry went down.", True),
-        ("The clasp of the Harrow ledger was smashed.", False),
-        ("Sergeant Pym threatens that the Harrow ledger will be burnt.", False),
-    ],
-)
-def test_a_memory_tells_that_a_thing_is_lost(content: str, *, is_lost: bool) -> None:
-    """What is said of the thing itself counts, not what befell a part of it, or what somebody threatens."""
-    story = told(ENGLISH, memories=[memory(content, "C3", "I1")])
-    assert bool(found("Ottoline drew the Harrow ledger from her bag and opened it.", story)) is is_lost
-
-
-@pytest.mark.parametrize(
-    ("content", "is_lost"),
-    [
-        ("顾捕头在灶下烧毁盐帮账册。", True),
-        ("盐帮账册被顾捕头烧毁，无一页留存。", True),
-        ("盐帮账册的封皮被撕碎。", False),
-        ("顾捕头扬言要烧毁盐帮账册。", False),
-    ],
-)
-def test_a_memory_tells_that_a_thing_is_lost_in_chinese(content: str, *, is_lost: bool) -> None:
-    """The same holds in Chinese."""
-    story = told(CHINESE, memories=[memory(content, "C3", "I1")])
-    assert bool(found("苏晚棠从怀中取出盐帮账册，翻了几页。", story)) is is_lost
+def test_what_the_plan_brings_over_is_no_contradiction() -> None:
+    """The plan says that the thing changes hands."""
+    plan = ScenePlan(key_actions=["Anselm shows the brass astrolabe"])
+    draft = "Anselm drew the brass astrolabe from his own satchel."
+    assert found(draft, told(ENGLISH, changes=[WITH_FENN], plan=plan)) == []

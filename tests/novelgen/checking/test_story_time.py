@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
+from novelgen.checking.rules import impossible_opening_time
 from novelgen.checking.story import StoryBefore, read_draft
-from novelgen.checking.story_time import impossible_opening_time
 from novelgen.language.chronology import TellingScene, scene_times
 from novelgen.memory.knowledge_rules import KnowledgeRules
 from novelgen.memory.story import KnowledgeStory

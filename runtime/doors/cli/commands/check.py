@@ -53,6 +53,8 @@ NO_FINDINGS = {
 }
 """What is said where nothing was found, by what the draft was compared with."""
 
+RULES_ALONE = "rules alone looked"
+
 
 @click.command(epilog=_EXAMPLES)
 @project_argument
@@ -327,7 +329,7 @@ def _print_check(done: DraftCheck, *, with_waived: bool) -> None:
     place = place_text(done.chapter_index, done.scene_index, labels)
     print_heading(labels.value("Continuity of scene {} of {}").format(place, done.project_id))
     for issue in done.issues:
-        _print_finding(issue, labels)
+        _print_finding(issue, labels, done.language)
     if not done.issues:
         no_findings = labels.value(NO_FINDINGS[done.compared_with])
         print_text(no_findings.format(facts=done.checked.facts_before, project=done.project_id))
@@ -335,27 +337,30 @@ def _print_check(done: DraftCheck, *, with_waived: bool) -> None:
         note = f": {issue.waived_note}" if issue.waived_note else ""
         print_text()
         print_text(labels.value("waived") + note)
-        _print_finding(issue, labels)
+        _print_finding(issue, labels, done.language)
     looked_at = labels.value("sentences: {}, against scenes: {}, memories: {}").format(
         done.checked.sentences, done.checked.scenes_before, done.checked.memories_before
     )
     gathered = labels.value("evidence: {}").format(len(done.evidence))
     print_text()
-    print_text(looked_at + labels.value(", ") + gathered)
+    by_whom = () if done.checked.model_calls else (labels.value(RULES_ALONE),)
+    print_text(labels.value(", ").join((looked_at, gathered, *by_whom)))
 
 
-def _print_finding(issue: ContinuityIssue, labels: ViewLabels) -> None:
+def _print_finding(issue: ContinuityIssue, labels: ViewLabels, language: str) -> None:
+    from novelgen.checking.findings import where_told
+
     by = issue.rule or labels.value(issue.by)
     kind, severity = labels.value(issue.kind).replace("_", " "), labels.value(issue.severity)
     print_text()
     print_text(f"{issue.issue_id}  {kind}, {severity} ({by}, {issue.confidence:.2f}): {issue.message}")
     print_text(f"  {labels.value('draft')}: {labels.value('“{}”').format(issue.draft_quote)}")
     for each in issue.evidence[:MAX_EVIDENCE_SHOWN]:
-        place = place_text(each.chapter_index, each.scene_index, labels)
-        source = f" {each.source_id}" if each.source_id else ""
+        # What holds a state or a passage has no name that means anything to its author.
+        source = f" {each.source_id}" if each.source in ("memory", "note") and each.source_id else ""
         told = " ".join(each.text.split())
         told = told if len(told) <= MAX_TEXT_SHOWN else told[:MAX_TEXT_SHOWN] + "…"
-        print_text(f"  {place}{source}: {told}")
+        print_text(f"  {where_told(each, language)}{source}: {told}")
         if each.quote and each.quote not in told:
             print_text(f"    {labels.value('“{}”').format(each.quote)}")
     if issue.fix:

@@ -1,0 +1,219 @@
+"""The frame of the rules: what proves a finding, how it is told, and which findings a check says in which order."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, NamedTuple
+
+from novelgen.checking.story import Draft, StoryBefore
+from novelgen.context.labels import CHINESE, ENGLISH, Labels
+from novelgen.language.sentences import Span
+from novelgen.memory.supersession import slot_of
+from novelgen.memory.vital_status import is_death
+from novelgen.models.continuity import (
+    ContinuityEvidence,
+    ContinuityIssue,
+    ContinuityKind,
+    Severity,
+    continuity_issue_id,
+)
+from novelgen.models.memory import StoryMemoryChunk
+from novelgen.models.position import StoryPosition
+from novelgen.models.state import StateChange
+from novelgen.words import words
+
+SEVERITY_ORDER: Mapping[Severity, int] = {"high": 0, "medium": 1, "low": 2}
+
+SUBJECT = "checking"
+"""Of the catalogue: under the name of a finding its message and what the writer might do about it."""
+
+_CODE = re.compile(r"[a-z][a-z_]*")
+"""An attribute that has no word in the story's language."""
+
+
+def labels_of(story: StoryBefore) -> Labels:
+    """Return the words of the story's language."""
+    return CHINESE if story.language == "zh" else ENGLISH
+
+
+# --- What proves a finding ---
+
+
+def is_planned(entity_id: str, story: StoryBefore) -> bool:
+    """Tell whether the plan of the scene names somebody, as cast or in what is to happen."""
+    plan = story.plan
+    if plan is None:
+        return False
+    if any(story.resolver.resolve(name).entity_id == entity_id for name in plan.characters):
+        return True
+    return entity_id in story.resolver.entity_ids_in("\n".join((plan.purpose, *plan.key_actions)))
+
+
+def of_memory(memory: StoryMemoryChunk, story: StoryBefore) -> ContinuityEvidence:
+    """Return a memory as evidence, with what of its scene's text proves it where that is known."""
+    source_id = memory.source_id or memory.chunk_id
+    return ContinuityEvidence(
+        source="note" if memory.content_type == "note" else "memory",
+        source_id=source_id,
+        chapter_index=memory.chapter_index,
+        scene_index=memory.scene_index,
+        text=memory.content,
+        quote=story.quotes.get(source_id, ""),
+        entity_ids=list(memory.entities_mentioned),
+    )
+
+
+def of_change(change: StateChange, story: StoryBefore) -> ContinuityEvidence:
+    """Return a state as evidence, in words: of who is dead that they are, whatever the attribute is called."""
+    labels = labels_of(story)
+    name = story.name(change.entity_id)
+    if is_death(change.attribute, change.value) and not isinstance(change.value, str):
+        parts: list[str] = [name, words(SUBJECT, story.language)["state.dead"]]
+    else:
+        label = labels.attribute(change.attribute)
+        is_foreign = labels is CHINESE and _CODE.fullmatch(label) is not None
+        parts = [name, *([] if is_foreign else [label]), _told(change.value, story)]
+    return ContinuityEvidence(
+        source="state",
+        source_id=slot_of(change.entity_id, change.attribute),
+        chapter_index=change.chapter_index,
+        scene_index=change.scene_index,
+        text=labels.colon.join(parts),
+        entity_ids=[change.entity_id],
+    )
+
+
+def _told(value: Any, story: StoryBefore) -> str:
+    """A state's value in words: an entity by its name, none at all as nowhere."""
+    if value is None:
+        return str(words(SUBJECT, story.language)["state.nowhere"])
+    if isinstance(value, list):
+        return labels_of(story).list_separator.join(map(str, value))
+    return story.name(str(value))
+
+
+def place_of(told: StateChange | StoryMemoryChunk) -> StoryPosition:
+    """Return where a state or a memory was told; what stands everywhere comes first."""
+    return StoryPosition(told.chapter_index or 0, told.scene_index or 0)
+
+
+def where_told(evidence: ContinuityEvidence, language: str) -> str:
+    """Return where evidence stands in the story's words: "chapter 3, scene 2", 第3章第2场, "a note", 第14章起.
+
+    What an author gave from a chapter on stands at no scene of it.
+    """
+    told = words(SUBJECT, language)
+    if evidence.chapter_index is None:
+        return told.text("where.everywhere")
+    if not evidence.scene_index:
+        return told.text("where.from_chapter", chapter=evidence.chapter_index)
+    return told.text("where.scene", chapter=evidence.chapter_index, scene=evidence.scene_index)
+
+
+# --- How it is told ---
+
+
+def finding(
+    what: str,
+    draft: Draft,
+    story: StoryBefore,
+    span: Span,
+    evidence: Sequence[ContinuityEvidence],
+    *,
+    kind: ContinuityKind,
+    rule: str,
+    severity: Severity = "medium",
+    confidence: float,
+    entity_ids: Sequence[str] = (),
+    **values: str,
+) -> ContinuityIssue:
+    """Return a finding of a rule, told in the words that the catalogue has for `what`.
+
+    `where` and `told` of its words are place and text of the first piece of evidence, unless they are given.
+    """
+    first = evidence[0]
+    told = words(SUBJECT, story.language)
+    values = {"where": where_told(first, story.language), "told": first.text.rstrip(".。"), **values}
+    return ContinuityIssue(
+        kind=kind,
+        severity=severity,
+        draft_quote=draft.text[span.start : span.end],
+        draft_span=(span.start, span.end),
+        message=told.text(f"{what}.message", **values),
+        fix=told.text(f"{what}.fix", **values),
+        entity_ids=list(entity_ids),
+        evidence=list(evidence),
+        rule=rule,
+        confidence=confidence,
+    )
+
+
+def tight(text: str, span: Span) -> Span:
+    """Return a span without white space on its sides."""
+    found = text[span.start : span.end]
+    start = span.start + len(found) - len(found.lstrip())
+    return Span(start, start + len(found.strip()))
+
+
+# --- What a check says ---
+
+
+class Conclusion(NamedTuple):
+    """What stands against a draft, and what of it the author means to be so."""
+
+    issues: list[ContinuityIssue]
+    waived: list[ContinuityIssue]
+
+
+def conclude(issues: Iterable[ContinuityIssue], *, as_of: StoryPosition, waived: Mapping[str, str]) -> Conclusion:
+    """Return all findings worst first, one for each place of the draft, with its id, the waived ones apart.
+
+    Of findings about the same words the worst stays, and of equals the surest, with the evidence of all. A finding
+    whose evidence does not lie strictly before the position is none.
+    """
+    found = [told for each in issues if (told := _concluded(each, as_of)) is not None]
+    meant = {each.issue_id: each for each in found if each.issue_id in waived}
+    told_off = (each.model_copy(update={"waived_note": waived[each.issue_id]}) for each in meant.values())
+    return Conclusion(
+        issues=merge_issues(each for each in found if each.issue_id not in meant),
+        waived=sorted(told_off, key=_worst_first),
+    )
+
+
+def merge_issues(issues: Iterable[ContinuityIssue]) -> list[ContinuityIssue]:
+    """Return findings worst first, those about the same words of the draft as one with the evidence of all."""
+    merged: list[ContinuityIssue] = []
+    for issue in sorted(issues, key=_worst_first):
+        at = next((at for at, each in enumerate(merged) if _overlap(each, issue)), None)
+        if at is None:
+            merged.append(issue)
+            continue
+        known = {(each.source_id, each.text) for each in merged[at].evidence}
+        more = [each for each in issue.evidence if (each.source_id, each.text) not in known]
+        merged[at] = merged[at].model_copy(update={"evidence": [*merged[at].evidence, *more]})
+    return merged
+
+
+def evidence_before(evidence: Iterable[ContinuityEvidence], as_of: StoryPosition) -> list[ContinuityEvidence]:
+    """Return what of the evidence lies strictly before a position, in its order."""
+    return [each for each in evidence if as_of.admits(each.chapter_index, each.scene_index)]
+
+
+def _worst_first(issue: ContinuityIssue) -> tuple[int, float, tuple[int, int]]:
+    return SEVERITY_ORDER[issue.severity], -issue.confidence, issue.draft_span
+
+
+def _overlap(one: ContinuityIssue, other: ContinuityIssue) -> bool:
+    """Tell whether two findings share at least half of the shorter one's words."""
+    shared = min(one.draft_span[1], other.draft_span[1]) - max(one.draft_span[0], other.draft_span[0])
+    shorter = min(each.draft_span[1] - each.draft_span[0] for each in (one, other))
+    return 2 * shared >= shorter
+
+
+def _concluded(issue: ContinuityIssue, as_of: StoryPosition) -> ContinuityIssue | None:
+    evidence = evidence_before(issue.evidence, as_of)
+    if not evidence:
+        return None
+    issue_id = continuity_issue_id(issue.kind, issue.draft_quote, evidence)
+    return issue.model_copy(update={"evidence": evidence, "issue_id": issue_id})

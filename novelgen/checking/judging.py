@@ -1,0 +1,445 @@
+"""What a model holds to be contradictions, which of that quotes of both sides prove, and a second look at each."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Annotated, Any
+
+from pydantic import AfterValidator, BeforeValidator, Field
+
+from novelgen.checking.findings import SUBJECT, merge_issues
+from novelgen.checking.prompt_lists import KeptFrom, told
+from novelgen.checking.story import Draft, StoryBefore
+from novelgen.language.language import estimate_tokens, significant_words
+from novelgen.language.sentences import Span, split_sentences
+from novelgen.memory.evidence import QuoteFinder
+from novelgen.model_calls.answer_parts import ModelPart, Text
+from novelgen.model_calls.answers import UnusableAnswerError
+from novelgen.model_calls.prompt_data import as_data
+from novelgen.models.continuity import CONTINUITY_KINDS, ContinuityEvidence, ContinuityIssue, ContinuityKind, Severity
+from novelgen.models.position import StoryPosition
+from novelgen.words import words
+
+MAX_FINDINGS = 12
+
+MAX_CITED = 4
+
+DEFAULT_CONFIDENCE = 0.7
+"""Of a finding of which the model does not say how sure it is."""
+
+SHORTEST_DRAFT_QUOTE = (4, 2)
+"""Least characters of an English and a Chinese quote of a draft: it must tell where, not prove anything."""
+
+SHORTEST_EVIDENCE_QUOTE = (5, 2)
+"""Least characters of an English and a Chinese quote of evidence; it stands in one short line that is named."""
+
+SHORTEST_SCENE_QUOTE = (8, 4)
+"""The same where it is looked for in a whole scene: shorter words stand in any."""
+
+MAX_FURTHER = 4
+"""Pieces of further evidence that are shown with a finding."""
+
+FURTHER_TOKENS = 250
+
+MAX_LOOK_TOKENS = 3000
+
+MAX_DRAFT_TOKENS = 1500
+"""Up to here the whole draft is shown again."""
+
+SENTENCES_AROUND = 2
+"""So many sentences are shown before and after a quote of a scene, or of a draft that is longer."""
+
+MAX_SCENE_CHARACTERS = 500
+
+SURE = 0.8
+"""A finding of this confidence stands where nobody took a second look at it."""
+
+_KIND_WORDS: dict[str, ContinuityKind] = {
+    **dict.fromkeys(("dead", "absent", "death", "presence", "dead_absent", "死者", "缺席", "在场"), "dead_or_absent"),
+    **dict.fromkeys(("object", "item", "holder", "possession", "物品", "持有"), "object_holder"),
+    **dict.fromkeys(("location", "setting", "geography", "地点", "方位"), "place"),
+    **dict.fromkeys(("name", "title", "disguise", "who", "身份", "名字", "称呼"), "identity"),
+    **dict.fromkeys(("knowledge", "leak", "knows", "知情", "泄密"), "knowledge_leak"),
+    **dict.fromkeys(("order", "oath", "plan", "vow", "agreement", "诺言", "命令", "约定"), "promise"),
+    **dict.fromkeys(("injury", "body", "looks", "age", "appearance", "wound", "身体", "相貌", "伤"), "injury_or_body"),
+    **dict.fromkeys(("kin", "rank", "relation", "family", "关系", "亲属"), "relationship"),
+    **dict.fromkeys(("rule", "canon", "number", "count", "world", "规则", "数目", "法则"), "canon_rule"),
+    **dict.fromkeys(("time", "date", "chronology", "timeline", "时间", "日期"), "story_time"),
+    **dict.fromkeys(("invention", "event", "past", "past_event", "history", "杜撰", "往事"), "invented"),
+}
+
+
+def read_kind(said: Any) -> ContinuityKind:
+    """Return the kind that a model's word means; what nobody can place counts as an invented past."""
+    word = "_".join(str(said).casefold().replace("-", " ").replace("_", " ").split())
+    known = {each: each for each in CONTINUITY_KINDS}
+    if word in known:
+        return known[word]
+    parts = [word, *word.split("_")]
+    return next((_KIND_WORDS[each] for each in parts if each in _KIND_WORDS), "invented")
+
+
+KindWord = Annotated[ContinuityKind, BeforeValidator(read_kind)]
+
+
+def at_most(limit: int) -> BeforeValidator:
+    """Return what cuts a list that a model made too long, and takes one word for a list of one."""
+
+    def cut(value: Any) -> Any:
+        if isinstance(value, str | int):
+            return [str(value)]
+        return value[:limit] if isinstance(value, list) else value
+
+    return BeforeValidator(cut)
+
+
+Number = Annotated[Text, BeforeValidator(str)]
+"""Of a line that was shown: E3, K1, or a bare 1."""
+
+
+_SEVERITY_WORDS: dict[str, Severity] = {
+    **dict.fromkeys(("high", "critical", "major", "severe", "serious", "高", "严重", "重大"), "high"),
+    **dict.fromkeys(("medium", "moderate", "middle", "中", "中等", "一般"), "medium"),
+    **dict.fromkeys(("low", "minor", "trivial", "trifle", "低", "轻微", "小"), "low"),
+}
+
+_NUMBER = re.compile(r"\W*([EFef])\s*(\d{1,4})")
+
+
+def _severity(said: Any) -> Severity:
+    return _SEVERITY_WORDS.get(str(said).strip().casefold(), "medium")
+
+
+_CONFIDENCE_WORDS = {"high": 0.9, "medium": 0.7, "low": 0.4, "高": 0.9, "中": 0.7, "低": 0.4}
+
+
+def _confidence(said: Any) -> Any:
+    if isinstance(said, str):
+        word = said.strip().casefold()
+        return _CONFIDENCE_WORDS.get(word, float(word.rstrip("%")) / 100 if word.endswith("%") else said)
+    return said
+
+
+def _within_one(value: float) -> float:
+    """Read 90 as .9: models say percents where a share is asked for."""
+    return max(0.0, min(1.0, value / 100 if value > 1 else value))
+
+
+Confidence = Annotated[float, BeforeValidator(_confidence), AfterValidator(_within_one)]
+
+SeverityWord = Annotated[Severity, BeforeValidator(_severity)]
+
+
+class ModelCited(ModelPart):
+    """A line of the lists, and the words of it that count."""
+
+    id: Number = Field(description="number of the line: E3 or F1")
+    quote: Text = Field(default="", description="words copied from that line")
+
+
+class ModelFinding(ModelPart):
+    """A contradiction between the draft and what was established."""
+
+    quote: Text = Field(description="words copied from the draft")
+    evidence: Annotated[list[ModelCited], at_most(MAX_CITED)] = Field(
+        description="what decides first", max_length=MAX_CITED
+    )
+    kind: KindWord = "invented"
+    why: Text = Field(default="", description="one sentence in the language of the story")
+    severity: SeverityWord = "medium"
+    confidence: Confidence = DEFAULT_CONFIDENCE
+    fix: Text = Field(default="", description="what to change, in a few words")
+
+
+class ModelFindings(ModelPart):
+    """What of a draft contradicts the story."""
+
+    contradictions: Annotated[list[ModelFinding], at_most(MAX_FINDINGS)] = Field(
+        description="empty where there is none", max_length=MAX_FINDINGS
+    )
+
+
+class FindingReader:
+    """Reads findings, and keeps those that a quote of the draft and one of the story prove."""
+
+    def __init__(self, draft: Draft, story: StoryBefore, shown: Mapping[str, Sequence[ContinuityEvidence]]) -> None:
+        self._draft = draft
+        self._story = story
+        self._shown = shown
+        self._scenes = {scene.position: scene for scene in story.scenes}
+        self.dropped: Counter[str] = Counter()
+
+    def read(self, answer: ModelFindings) -> list[ContinuityIssue]:
+        """Return the findings that hold, worst first; `dropped` counts the others by what they lack."""
+        found = [issue for each in answer.contradictions if (issue := self._read(each)) is not None]
+        merged = merge_issues(found)
+        if len(merged) < len(found):
+            self.dropped["duplicate"] += len(found) - len(merged)
+        return merged
+
+    def _read(self, finding: ModelFinding) -> ContinuityIssue | None:
+        span = find_in_draft(finding.quote, self._draft)
+        if span is None:
+            self.dropped["draft_quote"] += 1
+            return None
+        evidence = [found for each in finding.evidence if (found := self._proved(each)) is not None]
+        if not evidence:
+            self.dropped["evidence_quote"] += 1
+            return None
+        quote = self._draft.text[span.start : span.end]
+        evidence = list({(each.source_id, each.text): each for each in evidence}.values())
+        return ContinuityIssue(
+            kind=finding.kind,
+            severity=finding.severity,
+            draft_quote=quote,
+            draft_span=(span.start, span.end),
+            message=finding.why or quote,
+            entity_ids=entities_at(span, self._draft) or evidence[0].entity_ids,
+            evidence=evidence,
+            by="model",
+            confidence=finding.confidence,
+            fix=finding.fix,
+        )
+
+    def _proved(self, cited: ModelCited) -> ContinuityEvidence | None:
+        """Return what words prove: a piece of the line that is named, or its scene, else another that holds them."""
+        number = _NUMBER.match(cited.id)
+        named = self._shown.get(f"{number.group(1).upper()}{number.group(2)}", ()) if number else ()
+        every = [each for pieces in self._shown.values() for each in pieces]
+        in_line = _first(named, lambda each: _with_quote(each, cited.quote))
+        return (
+            in_line
+            or _first(named, lambda each: self._in_scene(each, cited.quote))
+            or _first(every, lambda each: _with_quote(each, cited.quote))
+            or _first(every, lambda each: self._passage_of(each, cited.quote))
+        )
+
+    def _in_scene(self, evidence: ContinuityEvidence, quote: str) -> ContinuityEvidence | None:
+        text = self._scene_text(evidence)
+        span = _find_in_scene(text, quote)
+        return None if span is None else evidence.model_copy(update={"quote": text[span.start : span.end]})
+
+    def _passage_of(self, evidence: ContinuityEvidence, quote: str) -> ContinuityEvidence | None:
+        text = self._scene_text(evidence)
+        span = _find_in_scene(text, quote)
+        return None if span is None else _passage(evidence, text, span)
+
+    def _scene_text(self, evidence: ContinuityEvidence) -> str:
+        """Return the text of the scene that evidence comes from, which lies before the draft."""
+        if evidence.chapter_index is None or evidence.scene_index is None:
+            return ""
+        scene = self._scenes.get(StoryPosition(evidence.chapter_index, evidence.scene_index))
+        return scene.text if scene is not None else ""
+
+
+def _first(
+    pieces: Sequence[ContinuityEvidence], read: Callable[[ContinuityEvidence], ContinuityEvidence | None]
+) -> ContinuityEvidence | None:
+    return next((found for each in pieces if (found := read(each)) is not None), None)
+
+
+def _with_quote(evidence: ContinuityEvidence, quote: str) -> ContinuityEvidence | None:
+    for text in (evidence.text, evidence.quote):
+        span = QuoteFinder(text, min_characters=SHORTEST_EVIDENCE_QUOTE).find(quote)
+        if span is not None:
+            return evidence.model_copy(update={"quote": text[span.start : span.end]})
+    return None
+
+
+def _find_in_scene(text: str, quote: str) -> Span | None:
+    return QuoteFinder(text, min_characters=SHORTEST_SCENE_QUOTE).find(quote) if text else None
+
+
+def _passage(shown: ContinuityEvidence, text: str, span: Span) -> ContinuityEvidence:
+    """Return the sentences in which a quote stands as evidence of their own."""
+    touched = [each for each in split_sentences(text) if each.start < span.end and span.start < each.end]
+    start = min((each.start for each in touched), default=span.start)
+    end = max((each.end for each in touched), default=span.end)
+    return ContinuityEvidence(
+        source="passage",
+        source_id=f"{shown.chapter_index}:{shown.scene_index}:passage:{start}",
+        chapter_index=shown.chapter_index,
+        scene_index=shown.scene_index,
+        text=" ".join(text[start:end].split()),
+        quote=text[span.start : span.end],
+    )
+
+
+def entities_at(span: Span, draft: Draft) -> list[str]:
+    """Return whom and what the sentences name in which a quote stands, in order."""
+    touched = [each for each in draft.sentences if each.start < span.end and span.start < each.end]
+    start = min((each.start for each in touched), default=span.start)
+    end = max((each.end for each in touched), default=span.end)
+    return list(dict.fromkeys(each.entity_id for each in draft.mentions if start <= each.start < end))
+
+
+def find_in_draft(quote: str, draft: Draft) -> Span | None:
+    """Return where a quote stands in a draft; spelling that does not count is folded."""
+    return QuoteFinder(draft.text, min_characters=SHORTEST_DRAFT_QUOTE).find(quote)
+
+
+# --- The second look ---
+
+_YES = frozenset({"true", "yes", "keep", "stands", "1", "是", "成立", "保留"})
+
+_NO = frozenset({"false", "no", "drop", "dropped", "0", "否", "不成立", "删", "删去"})
+
+_FINDING_NUMBER = re.compile(r"\W*K?\s*(\d{1,4})", re.IGNORECASE)
+
+
+def _stands(said: Any) -> Any:
+    if isinstance(said, str):
+        word = said.strip().casefold()
+        return True if word in _YES else False if word in _NO else said
+    return said
+
+
+class ModelVerdict(ModelPart):
+    """Whether one finding stands."""
+
+    id: Number = Field(description="number of the finding: K1")
+    stands: Annotated[bool, BeforeValidator(_stands)]
+    reason: Text = Field(default="", description="in a few words")
+    confidence: Confidence | None = Field(default=None, description="that the author has to change something")
+
+
+class ModelVerdicts(ModelPart):
+    """Which findings stand."""
+
+    verdicts: Annotated[list[ModelVerdict], at_most(MAX_FINDINGS)] = Field(max_length=MAX_FINDINGS)
+
+
+@dataclass(frozen=True, slots=True)
+class SecondLook:
+    """What became of findings: those that stand, how many fell, and how many nobody looked at again."""
+
+    issues: Sequence[ContinuityIssue]
+    fallen: int = 0
+    unjudged: int = 0
+
+
+def draft_around(issues: Sequence[ContinuityIssue], draft: Draft) -> str:
+    """Return the draft on one line; of a long one what stands around the findings."""
+    if estimate_tokens(draft.text) <= MAX_DRAFT_TOKENS:
+        return as_data(draft.text)
+    around = (_around(draft.text, Span(*each.draft_span)) for each in issues)
+    return "\n".join(as_data(each) for each in dict.fromkeys(around))
+
+
+def finding_lines(
+    issues: Sequence[ContinuityIssue],
+    draft: Draft,
+    story: StoryBefore,
+    *,
+    further: Sequence[ContinuityEvidence],
+    max_tokens: int = MAX_LOOK_TOKENS,
+) -> str:
+    """Return the findings under K1, K2 …, each with its surroundings and what else the story says of the matter."""
+    word = words(SUBJECT, story.language).table("look")
+    kept = KeptFrom(draft, story)
+    blocks: list[list[str]] = []
+    for number, issue in enumerate(issues, start=1):
+        block = [
+            f"K{number} | {word['quote']} | {as_data(issue.draft_quote)}",
+            f"K{number} | {word['says']} | {as_data(issue.message)}",
+        ]
+        for each in issue.evidence:
+            surroundings = _surroundings(each, story)
+            # Of a passage the sentences around the quote are enough; a memory says it in words of its own.
+            is_passage = bool(surroundings) and each.source == "passage"
+            shown = each.model_copy(update={"text": surroundings}) if is_passage else each
+            block.append(f"K{number} | {word['evidence']} | {told(shown) + kept.of(each)}")
+            if surroundings and not is_passage:
+                block.append(f"K{number} | {word['evidence']} | {as_data(surroundings)}")
+        blocks.append(block)
+    spent = sum(estimate_tokens(line) for block in blocks for line in block)
+    for number, (issue, block) in enumerate(zip(issues, blocks, strict=True), start=1):
+        known = {each.text for each in issue.evidence}
+        room = FURTHER_TOKENS
+        found = [one for one in further if one.text not in known]
+        for each in _nearest(issue, found)[:MAX_FURTHER]:
+            line = f"K{number} | {word['more']} | {told(each) + kept.of(each)}"
+            cost = estimate_tokens(line)
+            if cost <= room and spent + cost <= max_tokens:
+                block.append(line)
+                room -= cost
+                spent += cost
+    return "\n".join(line for block in blocks for line in block)
+
+
+def read_verdicts(answer: ModelVerdicts, issues: Sequence[ContinuityIssue]) -> SecondLook:
+    """Return which findings stand; one without a verdict stands where a rule found it, or it was sure."""
+    verdicts: dict[int, ModelVerdict] = {}
+    for each in answer.verdicts:
+        number = _FINDING_NUMBER.match(each.id)
+        if number and 1 <= int(number.group(1)) <= len(issues):
+            verdicts.setdefault(int(number.group(1)) - 1, each)
+    if issues and not verdicts:
+        raise UnusableAnswerError("ungrounded", f"it judges none of K1 to K{len(issues)}")
+    kept = []
+    for at, issue in enumerate(issues):
+        verdict = verdicts.get(at)
+        if verdict is None:
+            kept += [issue] if _stands_alone(issue) else []
+        elif verdict.stands:
+            kept.append(_as_sure_as(issue, verdict))
+    unjudged = len(issues) - len(verdicts)
+    fallen = sum(not each.stands for each in verdicts.values())
+    return SecondLook(kept, fallen=fallen, unjudged=unjudged)
+
+
+def without_second_look(issues: Sequence[ContinuityIssue]) -> SecondLook:
+    """Return what stands where the second look failed: what rules found, and what was sure."""
+    return SecondLook([each for each in issues if _stands_alone(each)], unjudged=len(issues))
+
+
+def _stands_alone(issue: ContinuityIssue) -> bool:
+    return issue.by == "rule" or issue.confidence >= SURE
+
+
+def _as_sure_as(issue: ContinuityIssue, verdict: ModelVerdict) -> ContinuityIssue:
+    if verdict.confidence is None:
+        return issue
+    return issue.model_copy(update={"confidence": verdict.confidence})
+
+
+def _nearest(issue: ContinuityIssue, found: Sequence[ContinuityEvidence]) -> list[ContinuityEvidence]:
+    """Return of what was gathered for the draft what speaks of a finding's matter, what shares most words first."""
+    about = significant_words(" ".join((issue.message, issue.draft_quote, issue.evidence[0].text)))
+    shares = []
+    for rank, each in enumerate(found):
+        words = significant_words(each.text)
+        if shared := len(words & about):
+            shares.append((-shared / math.sqrt(len(words)), rank, each))
+    return [each for _, _, each in sorted(shares, key=lambda one: one[:2])]
+
+
+def _surroundings(evidence: ContinuityEvidence, story: StoryBefore) -> str:
+    """Return the sentences of the scene around what proves a piece of evidence."""
+    if evidence.chapter_index is None or evidence.scene_index is None:
+        return ""
+    position = StoryPosition(evidence.chapter_index, evidence.scene_index)
+    scene = story.knowledge.story.scene_at.get(position)
+    memory = next((each for each in story.knowledge.story.memories if each.source_id == evidence.source_id), None)
+    if scene is None or not scene.text:
+        return ""
+    finder = QuoteFinder(scene.text)
+    span = finder.find(evidence.quote) or (finder.find(memory.quote) if memory is not None else None)
+    return _around(scene.text, span) if span is not None else ""
+
+
+def _around(text: str, span: Span) -> str:
+    """Return a quote with the sentences around it, not too much of them."""
+    sentences = split_sentences(text)
+    touched = [at for at, each in enumerate(sentences) if each.start < span.end and span.start < each.end]
+    if not touched:
+        return text[span.start : span.end]
+    first = sentences[max(0, touched[0] - SENTENCES_AROUND)]
+    last = sentences[min(len(sentences) - 1, touched[-1] + SENTENCES_AROUND)]
+    start = max(first.start, span.start - MAX_SCENE_CHARACTERS)
+    end = min(last.end, span.end + MAX_SCENE_CHARACTERS)
+    return " ".join(text[start:end].split())

@@ -1,0 +1,205 @@
+"""What the author's own notes say for certain: who has a thing, and who never leaves a place."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from novelgen.checking.findings import of_memory, place_of
+from novelgen.checking.story import Draft, StoryBefore
+from novelgen.language.resolver import Mention
+from novelgen.language.sentences import Span, split_sentences
+from novelgen.models.continuity import ContinuityEvidence
+from novelgen.models.memory import StoryMemoryChunk
+from novelgen.models.position import StoryPosition
+
+
+@dataclass(frozen=True, slots=True)
+class Held:
+    """A thing that a note puts into somebody's hands; `thing_id` is None for one that is only a word of the note."""
+
+    thing: str
+    thing_id: str | None
+    holder_id: str
+    since: StoryPosition
+    evidence: ContinuityEvidence
+
+
+@dataclass(frozen=True, slots=True)
+class Stay:
+    """A place that somebody never leaves."""
+
+    place_id: str
+    evidence: ContinuityEvidence
+
+
+_UNCERTAIN = re.compile(
+    r"\b(?:if|once|used to|was|were|had|formerly|no longer|until|before|perhaps|maybe|might|may|could|should|will"
+    r"|wants?|not|thinks?|believes?|claims?|pretends?|n[’']t)\b"
+    r"|(?<![不未])曾|以前|从前|原先|当初|若|如果|要是|可能|也许|或许|将|想要|以为|谎称|假装|据说|不在|没有?在|不再|本来",
+    re.IGNORECASE,
+)
+"""A note that says so tells of another time, or of what may be."""
+
+_ALWAYS = r"(?:一直|始终|总是|总|如今|现在|目前|已经?|仍然?|还|依然|就|都|永远|随身|贴身)?"
+_THING = "\ue000"
+_HOLDER = "\ue001"
+_PLACE = "\ue002"
+"""Stand for a thing, a person and a place in what follows; a thing without a card is read as a word."""
+
+_WORD_FOR_A_THING = r"(?P<thing>[\u4e00-\u9fff]{2,6}?|(?:[\w’'-]+ ){1,3}?[\w’'-]+)"
+
+_HOLDS = (
+    rf"{_THING}{_ALWAYS}在{_HOLDER}的?(?:手[里中上]?|身上|怀[里中]|那[里儿]|这[里儿]|处|指上|手指上|腰间|袖[里中])",
+    rf"{_THING}{_ALWAYS}(?:由|归|被){_HOLDER}{_ALWAYS}(?:收着|收藏|保管|掌管|持有|所持|带着|拿着|佩戴|戴着|藏着)",
+    rf"{_HOLDER}{_ALWAYS}(?:带着|戴着|佩着|拿着|握着|藏着|收着|保管着|持有|佩戴着?|收藏着){_THING}",
+    rf"{_THING}[^。；！？]{{0,14}}?{_HOLDER}[^。；！？]{{0,14}}?(?:从不|从未|未曾|永不|绝不|不|寸步不)离身?",
+    rf"{_HOLDER}[^。；！？]{{0,10}}?{_THING}[^。；！？]{{0,10}}?(?:从不|从未|未曾|永不|绝不|不)离身",
+    (
+        rf"(?<!\w)(?:[Tt]he )?{_THING} (?:is|stays|remains|lies) (?:\w+ )?"
+        r"(?:with|in (?:the )?(?:hands?|keeping|possession) of)"
+        rf" (?:the )?{_HOLDER}"
+    ),
+    (
+        rf"(?<!\w)(?:[Tt]he )?{_THING} (?:is|stays|remains|lies) (?:\w+ )?(?:in|on) (?:the )?{_HOLDER}[’']s?"
+        r" (?:hands?|keeping|possession|pocket|bag|finger|neck|wrist|belt|care)"
+    ),
+    rf"(?<!\w)(?:[Tt]he )?{_THING} is (?:\w+ )?(?:held|kept|carried|worn|owned) by (?:the )?{_HOLDER}",
+    rf"{_HOLDER} (?:\w+ )?(?:has|holds|keeps|carries|wears) (?:the |his |her |a |an )?{_THING}",
+    rf"{_HOLDER} never (?:parts (?:with|from)|takes off|lets go of|(?:is|goes) without) (?:the |his |her )?{_THING}",
+    rf"(?<!\w)(?:[Tt]he )?{_THING} never leaves (?:the )?{_HOLDER}",
+)
+_STAYS = (
+    (
+        rf"{_HOLDER}[^。；！？]{{0,6}}?{_ALWAYS}(?:都|守|住|待|留|困|居)?在?{_PLACE}[^。；！？]{{0,6}}?"
+        r"(?:从未|从不|未曾|不曾|从没|没有|不得|不能|不许|绝不|永不)(?:离开|外出|出门|走出|踏出)"
+    ),
+    rf"{_HOLDER}[^。；！？]{{0,4}}?(?:从未|从不|未曾|不曾|从没|没有|不得|不能|不许|绝不|永不)(?:离开|走出|踏出)过?{_PLACE}",
+    rf"{_HOLDER}(?:一直|始终|永远)(?:都)?(?:守|住|待|留|困)?在{_PLACE}",
+    (
+        rf"{_HOLDER} (?:has |have )?never (?:\w+ )?(?:leaves?|left|goes outside|sets? foot outside)(?: of)?"
+        rf" (?:the )?{_PLACE}"
+    ),
+    rf"{_HOLDER} (?:cannot|can never|may never|must never) leave (?:the )?{_PLACE}",
+    rf"{_HOLDER} (?:is|stays|remains) always (?:in|at|on) (?:the )?{_PLACE}",
+    rf"{_HOLDER} (?:always|never) (?:stays|lives|remains) (?:in|at|on) (?:the )?{_PLACE}",
+)
+_MOVING = frozenset({"transfer", "theft", "gift"})
+"""Kinds of memories after which a thing may be with another."""
+
+
+def held_in_notes(story: StoryBefore) -> list[Held]:
+    """Return the things that notes put into somebody's hands, where no later note or memory moves them."""
+    found = [held for note in _notes(story) for held in _held_in(note, story)]
+    last = {each.thing: each for each in sorted(found, key=lambda each: each.since)}
+    return [each for each in last.values() if not _is_moved(each, story)]
+
+
+def stays_in_notes(story: StoryBefore) -> dict[str, Stay]:
+    """Return by their ids who never leaves which place by a note."""
+    found: dict[str, Stay] = {}
+    for note in _notes(story):
+        people = _named(note.content, story, "character")
+        places = _named(note.content, story, "location", "faction")
+        for person in people:
+            for place in places:
+                if any(_says(pattern, note.content, (person, _HOLDER), (place, _PLACE)) for pattern in _STAYS):
+                    found[person.entity_id] = Stay(place.entity_id, of_memory(note, story))
+    return found
+
+
+def _notes(story: StoryBefore) -> list[StoryMemoryChunk]:
+    return [each for each in story.memories if each.content_type == "note" and each.superseded_by is None]
+
+
+def _named(text: str, story: StoryBefore, *entity_types: str) -> list[Mention]:
+    mentions = story.resolver.find_mentions(text)
+    return [each for each in mentions if story.entity[each.entity_id].entity_type in entity_types]
+
+
+def _says(pattern: str, text: str, *placed: tuple[Mention, str]) -> re.Match[str] | None:
+    """Match a pattern where mentions stand for its places; a sentence that is not certain matches nothing."""
+    for mention, mark in sorted(placed, key=lambda each: -each[0].start):
+        text = f"{text[: mention.start]}{mark}{text[mention.end :]}"
+    found = re.search(pattern, text)
+    if found is None:
+        return None
+    start = max(text.rfind(each, 0, found.start()) for each in "。；！？.;!?\n") + 1
+    ends = [at for each in "。；！？.;!?\n" if (at := text.find(each, found.end())) >= 0]
+    return None if _UNCERTAIN.search(text[start : min(ends, default=len(text))]) else found
+
+
+def _held_in(note: StoryMemoryChunk, story: StoryBefore) -> Iterator[Held]:
+    people = _named(note.content, story, "character")
+    things = _named(note.content, story, "item")
+    evidence, since = of_memory(note, story), place_of(note)
+    for person in people:
+        for thing in things:
+            if any(_says(pattern, note.content, (person, _HOLDER), (thing, _THING)) for pattern in _HOLDS):
+                yield Held(thing.name, thing.entity_id, person.entity_id, since, evidence)
+        if things:
+            continue
+        for pattern in _HOLDS:
+            found = _says(pattern.replace(_THING, _WORD_FOR_A_THING), note.content, (person, _HOLDER))
+            if found is not None and _HOLDER not in found["thing"]:
+                yield Held(found["thing"], None, person.entity_id, since, evidence)
+                break
+
+
+def _is_moved(held: Held, story: StoryBefore) -> bool:
+    """Whether a memory tells that the thing changed hands since; of a note without a place, whether one does at all."""
+    is_placed = held.evidence.chapter_index is not None
+    return any(
+        memory.event_type in _MOVING and held.thing in memory.content
+        for memory in story.memories
+        if memory.content_type != "note" and (not is_placed or place_of(memory) > held.since)
+    )
+
+
+# --- Elsewhere ---
+
+_AT = re.compile(
+    r"(?:在|来到|走进|走到|走出|到了|到达|抵达|进了|登上|踏入|回到|站在|坐在)[^，。！？；]{0,3}$"
+    r"|\b(?:in|at|on|before|inside|outside|near|through|into|reached|entered) "
+    r"(?:the |an? )?(?:[\w’'-]+ (?:of|in) (?:the )?)?$"
+)
+_JOURNEY = re.compile(
+    r"离开|离了|出了|出发|启程|动身|前往|赶往|来到|抵达|到了|回到|从|距|相距|赴"
+    r"|\b(?:left|leaving|leaves|from|set out|journey\w*|travell?\w*|rode|reached|arrived|miles|leagues|days[’']?)\b",
+    re.IGNORECASE,
+)
+"""What a sentence says that names two places as apart."""
+
+
+def elsewhere_of(stay: Stay, act: Span, draft: Draft, story: StoryBefore) -> str | None:
+    """Return the place of an act where it is certainly not the one that somebody never leaves.
+
+    One place may lie in the other, so that the story itself must tell of a way from one to the other.
+    """
+    for mention in draft.mentions:
+        if not act.start <= mention.start < act.end or mention.entity_id == stay.place_id:
+            continue
+        if story.entity[mention.entity_id].entity_type not in ("location", "faction"):
+            continue
+        is_at = draft.speech_at(mention.start) is None and _AT.search(draft.text, act.start, mention.start)
+        if is_at and _are_apart(stay.place_id, mention.entity_id, story):
+            return mention.entity_id
+    return None
+
+
+def _are_apart(one: str, other: str, story: StoryBefore) -> bool:
+    return any(
+        {one, other} <= set(story.resolver.entity_ids_in(sentence))
+        for text in (*(each.text for each in story.scenes), *(each.content for each in story.memories))
+        for sentence in _sentences(text, story.entity[one].names(), story.entity[other].names())
+    )
+
+
+def _sentences(text: str, one: Sequence[str], other: Sequence[str]) -> Iterator[str]:
+    """Yield the sentences of a way that name both places."""
+    if any(each in text for each in one) and any(each in text for each in other):
+        for start, end in split_sentences(text):
+            sentence = text[start:end]
+            if _JOURNEY.search(sentence):
+                yield sentence
