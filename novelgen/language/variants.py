@@ -6,6 +6,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Sequence
 
 from novelgen.language.chinese_names import has_surname, looks_like_a_thing, surname_of
+from novelgen.language.english_variants import english_groups
 from novelgen.language.language import has_cjk
 from novelgen.language.normalise import (
     ARTICLES,
@@ -45,7 +46,7 @@ def grouped_names(names: Sequence[FoundName]) -> list[list[FoundName]]:
     """Put names together that are variants of one another; what may belong to several stays by itself."""
     chinese = [each for each in names if has_cjk(each.name)]
     english = [each for each in names if not has_cjk(each.name)]
-    groups = [*_english_groups(english), *_chinese_groups(chinese)]
+    groups = [*english_groups(english), *_chinese_groups(chinese)]
     return [sorted(group, key=lambda each: (-each.count, -len(each.name), each.name)) for group in groups]
 
 
