@@ -16,6 +16,9 @@ from novelgen.language.variants import grouped_names
 MIN_COUNT = 3
 """A candidate stands in the text so many times, all its variants together, to be offered."""
 
+ALWAYS_OFFERED = 60
+"""Where fewer are named so often, as in a story's first chapters, rarer ones are offered, too, up to so many."""
+
 SceneText = tuple[int, int, str]
 """Chapter, scene and text."""
 
@@ -56,7 +59,7 @@ class NameCandidate(BaseModel):
         return list(dict.fromkeys([self.name, *(each.name for each in self.variants)]))
 
 
-def find_name_candidates(scenes: Iterable[SceneText], *, min_count: int = MIN_COUNT) -> list[NameCandidate]:
+def find_name_candidates(scenes: Iterable[SceneText], *, min_count: int | None = None) -> list[NameCandidate]:
     """Find who and what a story speaks of, by rules alone.
 
     English names are told by capitals where no sentence begins, titles, possessives and verbs of speech; Chinese
@@ -75,8 +78,14 @@ def find_name_candidates(scenes: Iterable[SceneText], *, min_count: int = MIN_CO
         else:
             names[found.name] = found
     candidates = (_candidate(group) for group in grouped_names(list(names.values())))
-    kept = [each for each in candidates if each.count >= min_count]
-    return sorted(kept, key=_rank)
+    return often_enough(sorted(candidates, key=_rank), min_count)
+
+
+def often_enough(candidates: Sequence[NameCandidate], min_count: int | None) -> list[NameCandidate]:
+    """Leave out what is named too rarely to be offered; None lets the length of the list say how often that is."""
+    if min_count is not None:
+        return [each for each in candidates if each.count >= min_count]
+    return [each for at, each in enumerate(candidates) if each.count >= MIN_COUNT or at < ALWAYS_OFFERED]
 
 
 def without_known(
@@ -122,7 +131,7 @@ def _together(first: NameCandidate, second: NameCandidate) -> NameCandidate:
 
 
 def _rank(candidate: NameCandidate) -> tuple[int, int, str]:
-    return -candidate.scenes, -candidate.count, candidate.name
+    return -candidate.count, -candidate.scenes, candidate.name
 
 
 def _parsed(place: str) -> ScenePlace:

@@ -21,8 +21,9 @@ OFTEN_SIDE_BY_SIDE = 2.5
 """Mr. X and a given name that share paragraphs so many times as often as chance would have it are father and son."""
 
 LEAST_COUNT = 3
+LARGE_FAMILY = 4
 
-_PARTICLES = frozenset("de la du des del della di da le von van der den al el bin ibn ben of".split())
+_PARTICLES = frozenset("de la du des del della di da le von van der den al el bin ibn of".split())
 _PLAIN_TITLES = frozenset("mr mrs miss ms old young little poor dear my our his her your their mx".split())
 _GIVEN_TITLES = frozenset("miss mlle mademoiselle master sir lady lord aunt uncle cousin brother sister father mother".split())
 _RANKS_BY_BIRTH = frozenset("sir lady lord duke duchess count countess prince princess king queen baron".split())
@@ -49,6 +50,10 @@ class _Bearer:
     @property
     def count(self) -> int:
         return sum(each.count for each in self.names)
+
+    @property
+    def count_in_full(self) -> int:
+        return sum(each.count for each in self.names if len(_core(each.name)) > 1)
 
     @property
     def gender(self) -> str:
@@ -107,7 +112,7 @@ def _core(name: str) -> tuple[str, ...]:
     kept = words[start:]
     if "of" in kept[1:]:
         kept = kept[: kept.index("of", 1)]
-    at = next((index for index, word in enumerate(kept[:-1]) if word in _PARTICLES), len(kept))
+    at = next((at for at, word in enumerate(kept[:-1]) if word in _PARTICLES), len(kept))
     return tuple([*kept[:at], " ".join(kept[at:])] if at < len(kept) else kept)
 
 
@@ -119,10 +124,9 @@ def _may_be_somebody(
         return False
     if core[0] in MALE_NAMES | FEMALE_NAMES or any(_titles(each.name) for each in named):
         return True
-    is_repeated = sum(each.count for each in named) > 1 or (core[0],) in by_core
     is_thing = likely_kind(named) in ("location", "item", "faction")
     is_family = any(_titles(each.name) & _COMMON for each in by_core.get((core[-1],), ()))
-    return is_repeated and (not is_thing or is_family)
+    return is_family or (sum(each.count for each in named) > 1 and not is_thing)
 
 
 def _titles(name: str) -> set[str]:
@@ -201,7 +205,9 @@ def _placed(
             paragraphs=paragraphs,
         )
         if host is None:
-            mine = [each for each in own if _fits(titles, each)]
+            mine = [
+                each for each in own if _fits(titles, each) and (titles & each.titles or not (titles | each.titles) & _RANKS)
+            ]
             host = mine[0] if len(mine) == 1 else None
         if host is None:
             own.append(host := _Bearer([], first=word if is_given else "", last="" if is_given else word))
@@ -225,23 +231,31 @@ def _host(
     paragraphs: int,
 ) -> _Bearer | None:
     """Who bears a title and a name, if it is clear."""
-    relatives = [each for each in family if _fits(titles, each)]
+    relatives = [each for each in family if _fits(titles, each) and not _stand_apart(titles, variants, each, paragraphs)]
+    if len(relatives) > 1:
+        relatives = [each for each in relatives if each.count > 1]
     if titles & (_WIFE | {"lady"}):
         # Mrs. X is the mother of the family where there is a Miss X, too.
         daughter = "miss" in spoken or "lady" in titles or len(relatives) > 1
         relatives = [each for each in relatives if each.titles & titles or (not daughter and each.gender == "f")]
-    elif len(relatives) > 1 and ("miss" in titles or ("mr" in titles and _clear_bearer(relatives) is None)):
-        # Miss X is the eldest; her sister is Miss Anne, his brother Mr. John X.
+    elif "miss" in titles and len(relatives) > 1:
+        # Miss X is the eldest; her sister is Miss Anne.
         relatives = [each for each in relatives if not _is_called(each, titles)] or relatives
-    if "mr" in titles:
-        relatives = [each for each in relatives if not (each.has_wife and _is_called(each, titles))]
-    relatives = [each for each in relatives if each.count > 1 and not _stand_apart(titles, variants, each, paragraphs)]
-    if titles & _RANKS and "mr" in spoken:
-        relatives = [each for each in relatives if titles & each.titles]
+    elif "miss" not in titles:
+        # Mr. X of a large family, or beside Mrs. X, is the father; his brother is Mr. John X.
+        is_large = len(family) >= LARGE_FAMILY
+        relatives = [
+            each
+            for each in relatives
+            if titles & each.titles or not (is_large or ("mrs" in spoken and each.count_in_full < 2))
+            if not (each.has_wife and _is_called(each, titles))
+            if titles & each.titles or not (titles & _RANKS and "mr" in spoken)
+        ]
     by_given = [
         each
         for each in given
-        if _fits(titles, each) and (is_given or titles & (each.titles | _GIVEN_TITLES - {"miss"}))
+        if _fits(titles, each)
+        if (is_given and not (titles & {"mr"} and "mrs" in spoken)) or titles & (each.titles | _GIVEN_TITLES - {"miss"})
         if not titles & _RANKS - _GIVEN_TITLES
     ]
     places = [by_given, relatives] if titles & _GIVEN_TITLES - {"miss"} else [relatives, by_given]
@@ -279,7 +293,7 @@ def _fits(titles: frozenset[str], bearer: _Bearer) -> bool:
     if (titles & _WIFE and "miss" in bearer.titles) or ("miss" in titles and bearer.titles & _WIFE):
         return False
     ranks, their_ranks = titles & _RANKS, bearer.titles & _RANKS
-    if (ranks and theirs == "f") or (their_ranks and gender == "f"):
+    if not ranks & their_ranks and ((ranks and theirs == "f") or (their_ranks and gender == "f")):
         return False
     by_birth, theirs_by_birth = titles & _RANKS_BY_BIRTH, bearer.titles & _RANKS_BY_BIRTH
     if (by_birth and bearer.titles & _COMMON) or (theirs_by_birth and titles & _COMMON):
@@ -292,10 +306,10 @@ def _host_of_bare(
 ) -> _Bearer | None:
     gender = _gender_of_given(word) if given else _gender_of_pronouns(bare)
     # A bare surname is a man's in most books; a woman's where the text goes on with her.
-    men = [each for each in others if each.gender != "f"]
     he, she = sum(each.he for each in bare), sum(each.she for each in bare)
-    fitting = men if men and gender != "f" and (he > she or she < 2) else _of_gender(others, "f") if gender == "f" else []
-    by_family = _clear_bearer(others) or _clear_bearer(fitting)
+    men = [each for each in others if each.gender != "f"]
+    by_family = _clear_bearer(men) if he > she and gender != "f" else None
+    by_family = by_family or _clear_bearer(_of_gender(others, "f" if gender == "f" else ""))
     by_given = _clear_bearer(_of_gender(given, gender))
     if by_family and by_family.count >= CLEARLY_MORE * sum(each.count for each in given):
         return by_family

@@ -51,6 +51,7 @@ class FoundName:
     she: int = 0
     beside: Counter[str] = field(default_factory=Counter)
     paragraphs: set[tuple[ScenePlace, int]] = field(default_factory=set)
+    same_as: set[str] = field(default_factory=set)
 
     def add(self, place: ScenePlace, sighting: NameSighting) -> None:
         """Count one more place where the name stands."""

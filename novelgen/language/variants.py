@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
 
-from novelgen.language.chinese_names import has_surname, looks_like_a_thing, surname_of
+from novelgen.language.chinese_names import simplified, surname_of
 from novelgen.language.english_variants import english_groups
 from novelgen.language.language import has_cjk
 from novelgen.language.normalise import (
@@ -142,79 +142,52 @@ def _clear_bearer(groups: Sequence[_Group]) -> _Group | None:
 
 
 def _chinese_groups(names: Sequence[FoundName]) -> list[list[FoundName]]:
-    by_name = {each.name: each for each in names}
-    parent = {each.name: each.name for each in names}
+    by_name = {simplified(each.name): each for each in names}
+    parent = {name: name for name in by_name}
 
     def root(name: str) -> str:
         while parent[name] != name:
             name = parent[name]
         return name
 
-    longer_forms = _LongerForms(by_name)
+    for name, each in by_name.items():
+        for other in each.same_as:
+            if other in by_name:
+                parent[root(other)] = root(name)
+    longer: dict[str, list[str]] = defaultdict(list)
+    for name in by_name:
+        for part in _parts(name):
+            longer[part].append(name)
     for short in sorted(by_name, key=len):
-        longer = longer_forms.of(short)
-        hosts = {root(each) for each in longer}
-        if len(hosts) > 1:
-            totals = {host: sum(by_name[each].count for each in longer if root(each) == host) for host in hosts}
-            hosts = _clear_host(totals)
-        if len(hosts) == 1:
-            parent[root(short)] = next(iter(hosts))
+        hosts: dict[str, int] = defaultdict(int)
+        for each in longer[short]:
+            if root(each) != root(short):
+                hosts[root(each)] += by_name[each].count
+        host = _clear_host(hosts)
+        if host:
+            parent[root(short)] = host
     groups: dict[str, list[FoundName]] = defaultdict(list)
-    for each in names:
-        groups[root(each.name)].append(each)
+    for name, each in by_name.items():
+        groups[root(name)].append(each)
     return list(groups.values())
 
 
-def _clear_host(totals: dict[str, int]) -> set[str]:
-    most, next_most, *_ = sorted(totals.values(), reverse=True)
-    return {max(totals, key=lambda each: totals[each])} if most >= CLEARLY_MORE * next_most else set()
-
-
-class _LongerForms:
-    """Finds the longer names that hold a shorter one: 行者 in 孙行者, 观音 in 观音菩萨, 老孙 for 孙悟空."""
-
-    def __init__(self, names: Iterable[str]) -> None:
-        self._by_part: dict[str, list[str]] = defaultdict(list)
-        self._full: dict[str, list[str]] = defaultdict(list)
-        for name in names:
-            for part in _parts(name):
-                self._by_part[part].append(name)
-            if _is_full_name(name):
-                self._full[surname_of(name)].append(name)
-
-    def of(self, short: str) -> list[str]:
-        """Return the longer names of which this may be a short form."""
-        surname = _surname_meant(short)
-        longer = [*self._by_part[short], *(self._full[surname] if surname else ())]
-        return [each for each in dict.fromkeys(longer) if each != short]
+def _clear_host(totals: dict[str, int]) -> str:
+    ranked = sorted(totals, key=lambda each: -totals[each])
+    if len(ranked) == 1 or (ranked and totals[ranked[0]] >= CLEARLY_MORE * totals[ranked[1]]):
+        return ranked[0]
+    return ""
 
 
 def _parts(name: str) -> Iterable[str]:
+    """The shorter names that a longer one holds: 悟空 in 孙悟空, 观音 in 观音菩萨."""
     if "·" in name:
         yield from name.split("·")
         return
     before = surname_of(name) or (name[0] if name[0] in CHINESE_TITLES_BEFORE else "")
-    if before and len(name) - len(before) > 1:
+    if before and len(name) - len(before) > 1 and not name.endswith(CHINESE_TITLES_AFTER):
         yield name[len(before) :]
     for title in CHINESE_TITLES_AFTER:
         if name.endswith(title) and len(name) - len(title) > 1:
             yield name[: -len(title)]
-
-
-def _surname_meant(name: str) -> str:
-    """The surname in 老孙 or 孙先生; empty for any other name."""
-    if len(name) == 2 and name[0] in CHINESE_TITLES_BEFORE:
-        return name[1]
-    surname = surname_of(name)
-    return surname if surname and name[len(surname) :] in CHINESE_TITLES_AFTER else ""
-
-
-def _is_full_name(name: str) -> bool:
-    """Tell whether a name is a surname and a given name, no title and no place."""
-    return (
-        has_surname(name)
-        and not looks_like_a_thing(name)
-        and not name.endswith(CHINESE_TITLES_AFTER)
-        and name[-1] not in _NOT_GIVEN
-        and not is_description(name)
-    )
+            return
