@@ -244,6 +244,8 @@ def settle_english(scenes: Sequence[tuple[ScenePlace, str]]) -> list[FoundName]:
 def _is_family(found: FoundName, lasts: set[str]) -> bool:
     """Tell whether a name is the plural of another: the Bennets, the Miss Bennets."""
     *titles, last = found.name.split()
+    if titles and titles[0] in ("Misses", "Messrs", "Messrs."):
+        return True
     return last.endswith("s") and last.removesuffix("s") in lasts and (not titles or _bare(titles[-1]) in TITLES)
 
 

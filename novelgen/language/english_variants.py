@@ -11,7 +11,7 @@ from novelgen.language.given_names import FEMALE_NAMES, MALE_NAMES, formal_names
 from novelgen.language.normalise import ARTICLES, FEMALE_TITLES, MALE_TITLES, OTHER_TITLES, TITLES, name_key
 from novelgen.language.sightings import FoundName, ScenePlace, likely_kind
 
-CLEARLY_MORE = 4
+CLEARLY_MORE = 3
 """A name that several bear means the one who stands in the text so many times as often as the next."""
 
 CLEARLY_ONE_GENDER = 2.0
@@ -239,8 +239,12 @@ def _host(
         daughter = "miss" in spoken or "lady" in titles or len(relatives) > 1
         relatives = [each for each in relatives if each.titles & titles or (not daughter and each.gender == "f")]
     elif "miss" in titles and len(relatives) > 1:
-        # Miss X is the eldest; her sister is Miss Anne.
-        relatives = [each for each in relatives if not _is_called(each, titles)] or relatives
+        # Miss X is the eldest; her sister is Miss Anne, or Miss Anne X.
+        eldest = [each for each in relatives if not _is_called(each, titles)]
+        if len(eldest) == 1 and _are_side_by_side(variants, eldest[0], paragraphs):
+            relatives.remove(eldest[0])
+        else:
+            relatives = eldest or relatives
     elif "miss" not in titles:
         # Mr. X of a large family, or beside Mrs. X, is the father; his brother is Mr. John X.
         is_large = len(family) >= LARGE_FAMILY
@@ -251,6 +255,9 @@ def _host(
             if not (each.has_wife and _is_called(each, titles))
             if titles & each.titles or not (titles & _RANKS and "mr" in spoken)
         ]
+    if titles & _RANKS and not spoken and len(family) == 1:
+        # The only one of her name is the captain, whatever else the text tells of her.
+        relatives = list(family)
     by_given = [
         each
         for each in given
@@ -269,7 +276,7 @@ def _closest(titles: frozenset[str], people: Sequence[_Bearer]) -> list[_Bearer]
 def _is_called(bearer: _Bearer, titles: frozenset[str]) -> bool:
     """Tell whether somebody is called by a title and the given name."""
     called = [name_key(each.name).split() for each in bearer.names if titles & _titles(each.name)]
-    return any(bearer.first in words and ("mr" in titles or words[-1] == bearer.first) for words in called)
+    return any(bearer.first in words for words in called)
 
 
 def _stand_apart(titles: frozenset[str], variants: Sequence[FoundName], bearer: _Bearer, paragraphs: int) -> bool:
@@ -277,8 +284,11 @@ def _stand_apart(titles: frozenset[str], variants: Sequence[FoundName], bearer: 
     keys = {each.name for each in variants}
     if any(keys.intersection(each.beside) or each.name in other.beside for each in bearer.names for other in variants):
         return True
-    if "mr" not in titles:
-        return False
+    return "mr" in titles and _are_side_by_side(variants, bearer, paragraphs)
+
+
+def _are_side_by_side(variants: Sequence[FoundName], bearer: _Bearer, paragraphs: int) -> bool:
+    """Tell whether names share paragraphs with a given name far more often than chance would have it."""
     mine = set().union(*(each.paragraphs for each in variants))
     theirs = set().union(*(each.paragraphs for each in bearer.names if name_key(each.name) == bearer.first))
     return len(mine & theirs) > max(1.0, OFTEN_SIDE_BY_SIDE * len(mine) * len(theirs) / paragraphs)
@@ -308,7 +318,11 @@ def _host_of_bare(
     # A bare surname is a man's in most books; a woman's where the text goes on with her.
     he, she = sum(each.he for each in bare), sum(each.she for each in bare)
     men = [each for each in others if each.gender != "f"]
-    by_family = _clear_bearer(men) if he > she and gender != "f" else None
+    by_family = None
+    if he > she and gender != "f":
+        in_full = _clear_bearer([each for each in men if each.first and each.last])
+        is_most = in_full is not None and all(in_full.count >= each.count for each in men)
+        by_family = in_full if is_most else _clear_bearer(men)
     by_family = by_family or _clear_bearer(_of_gender(others, "f" if gender == "f" else ""))
     by_given = _clear_bearer(_of_gender(given, gender))
     if by_family and by_family.count >= CLEARLY_MORE * sum(each.count for each in given):
