@@ -11,7 +11,7 @@ from novelgen.language.english_names import settle_english
 from novelgen.language.language import has_cjk, story_language
 from novelgen.language.normalise import is_description, name_key, title_free_key
 from novelgen.language.sightings import CandidateKind, FoundName, ScenePlace, likely_kind
-from novelgen.language.variants import grouped_names
+from novelgen.language.variants import grouped_names, likely_same
 
 MIN_COUNT = 3
 """A candidate stands in the text so many times, all its variants together, to be offered."""
@@ -48,6 +48,9 @@ class NameCandidate(BaseModel):
     last: str
     speaks: int = Field(description="Lines that are said to be its own.")
     score: float = Field(description="How much speaks for its being a name, 0 to 1.")
+    same_as: str = Field(
+        default="", description="A question: the candidate that this may be, too; only you can say so."
+    )
 
     @property
     def first_place(self) -> ScenePlace:
@@ -77,7 +80,10 @@ def find_name_candidates(scenes: Iterable[SceneText], *, min_count: int | None =
             names[found.name].join(found)
         else:
             names[found.name] = found
-    candidates = (_candidate(group) for group in grouped_names(list(names.values())))
+    groups = grouped_names(list(names.values()))
+    candidates = [_candidate(group) for group in groups]
+    for at, other in likely_same(groups).items():
+        candidates[at].same_as = candidates[other].name
     return often_enough(sorted(candidates, key=_rank), min_count)
 
 

@@ -7,11 +7,16 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
+from itertools import zip_longest
+from typing import TYPE_CHECKING
 
 from novelgen.language.language import CJK_RANGES, is_cjk
 from novelgen.language.matching import NameFinder, NameMatch
 from novelgen.language.normalise import CHINESE_TITLES_BEFORE
 from novelgen.language.sightings import FoundName, NameSighting, ScenePlace, found_names
+
+if TYPE_CHECKING:
+    from opencc import OpenCC
 
 _SURNAMES = frozenset(
     """
@@ -58,31 +63,46 @@ _NOT_IN_NAMES = frozenset(
     "说道曰问答叫喊喝骂笑哭听见看想要去来到走入有无已曾会能可该便却才只因为所以若如但虽每某几些耶矣焉哉乎尔"
 )
 _NUMBERS = frozenset("一二两三四五六七八九十")
-_NOT_FIRST = frozenset("大忙忽众诸各左右前后上下回传忙急遂乃即亦再因既然再皆俱正且自望请令教命从向同出进起坐立心手口头面眼身当今昨次每半多少更愿恐莫休勿何岂")
-_NOT_LAST = frozenset("大惊怒喜忙遂乃即亦皆俱急先已曰引领兵军营寨中上下里外内前后在至向从出入取令命教请拜谢奏告报等听声言语此事家心毕罢")
+_NOT_FIRST = frozenset(
+    "大忙忽众诸各左右前后上下回传急遂乃即亦再因既然皆俱正且自望请令教命从向同出进起坐立心手口头面眼身当今昨次"
+    "每半多少更愿恐莫休勿何岂"
+)
+_NOT_LAST = frozenset(
+    "大惊怒喜忙遂乃即亦皆俱急先已曰引领兵军营寨中上下里外内前后在至向从出入取令命教请拜谢奏告报等听声言语此事家心毕罢"
+)
 
 _STOP = frozenset(
     """
-    我们 你们 他们 她们 咱们 大家 众人 自己 有人 人家 对方 别人 两人 二人 三人 旁人 那人 这人 此人 左右 将军 元帅 丞相 陛下 主公
-    大王 明公 先生 军师 太师 天子 朝廷 百姓 军士 士卒 军校 军官 将士 小校 童子 童儿 门人 弟子 徒弟 师父 师傅 老师 道友 道兄 道长
-    贤弟 贤侄 兄弟 哥哥 弟弟 姐姐 妹妹 嫂嫂 嫂子 叔叔 伯伯 父亲 母亲 爹爹 爷爷 奶奶 太太 老爷 大爷 二爷 少爷 小姐 姑娘 丫头 丫鬟
-    婆子 媳妇 妇人 女子 女儿 儿子 老者 老人 老儿 客人 小二 酒保 庄客 公人 差人 太公 员外 知府 知县 相公 官人 夫人 娘子 娘娘 皇后
-    太子 公主 公子 诸侯 大夫 大臣 文武 群臣 宰相 尚书 侍郎 太监 宫人 侍女 使者 和尚 道人 道士 长老 神仙 妖怪 妖精 妖魔 头领 好汉
-    喽啰 强人 先锋 都督 太守 刺史 校尉 司马 主簿 参军 从事 探马 哨马 细作 贼人 贼兵 反贼 匹夫 小人 君子 大丈夫 英雄 豪杰 壮士 勇士
-    汉室 汉朝 朝歌 中原 江东 江南 天下 兵马 人马 三军 大军 大兵 官军 官兵 伏兵 追兵 败兵 精兵 水军 马军 步军 兵法 宝剑 宝物 宝贝 金光
-    封神 封神榜 火光 杀气 妖气 祥光 头盔 战马 城池 城下 城上 帐下 帐中 阵前 阵上 营中 辕门 金钟 鼓声 喊声 谢恩 口称 口中 心下 心上
-    寻思 思量 自思 自古 古云 俗云 诗曰 子曰 诗云 词曰 赞曰 明白 一面 半日 半晌 外头 里头 口里 拍手 流泪 齐备 安静 阿弥陀佛 老祖宗
-    时候 时节 今日 明日 昨日 次日 当日 当时 当下 当夜 是日 是夜 此时 那时 忽然 连忙 慌忙 急忙 果然 自然 原来 如今 如此 于是 因此
-    军中 国家 王侯 公侯 王爷 皇帝 皇上 圣上 万岁 千岁 太后 国师 国王 仙长 真人 天尊 教主 老爷子 老太太 老头 老头子 孩子 小孩 男人 女人
-    朋友 同学 老板 经理 医生 警察 司机 服务员 店主 店家 掌柜 伙计 小厮 奴才 奶妈 奶娘 仆人 管家 家人 家将 家丁 门子 门官 门生 高人 安人 贤人
-    师兄 师弟 师叔 师伯 师姐 师妹 提辖 押司 虞候 太尉 都监 教头 节级 头陀 首座 禅师 洒家 小可 小弟 老身 老夫 老朽 贫道 贫僧 俺家 奴家
-    一人 古人 马匹 虎狼 山坡 高山 白光 红光 黑风 妖风 狂风 打稽首 稽首 厉声高 高叫 诗叹 诗赞 方欲 安民 安排 安营 安慰 平安 平生 平日 常言 常山 方才 方便 方知 方圆 高声 高叫 高低 白日 白马 黄金 黄昏 金银 金光 金鼓 水路 明月 明年 明早 言罢
+    我们 你们 他们 她们 咱们 大家 众人 自己 有人 人家 对方 别人 两人 二人 三人 旁人 那人 这人 此人 左右 将军 元帅
+    丞相 陛下 主公 大王 明公 先生 军师 太师 天子 朝廷 百姓 军士 士卒 军校 军官 将士 小校 童子 童儿 门人 弟子 徒弟
+    师父 师傅 老师 道友 道兄 道长 贤弟 贤侄 兄弟 哥哥 弟弟 姐姐 妹妹 嫂嫂 嫂子 叔叔 伯伯 父亲 母亲 爹爹 爷爷 奶奶
+    太太 老爷 大爷 二爷 少爷 小姐 姑娘 丫头 丫鬟 婆子 媳妇 妇人 女子 女儿 儿子 老者 老人 老儿 客人 小二 酒保 庄客
+    公人 差人 太公 员外 知府 知县 相公 官人 夫人 娘子 娘娘 皇后 太子 公主 公子 诸侯 大夫 大臣 文武 群臣 宰相 尚书
+    侍郎 太监 宫人 侍女 使者 和尚 道人 道士 长老 神仙 妖怪 妖精 妖魔 头领 好汉 喽啰 强人 先锋 都督 太守 刺史 校尉
+    司马 主簿 参军 从事 探马 哨马 细作 贼人 贼兵 反贼 匹夫 小人 君子 大丈夫 英雄 豪杰 壮士 勇士 汉室 汉朝 朝歌 中原
+    江东 江南 天下 兵马 人马 三军 大军 大兵 官军 官兵 伏兵 追兵 败兵 精兵 水军 马军 步军 兵法 宝剑 宝物 宝贝 金光
+    封神 封神榜 火光 杀气 妖气 祥光 头盔 战马 城池 城下 城上 帐下 帐中 阵前 阵上 营中 辕门 金钟 鼓声 喊声 谢恩 口称
+    口中 心下 心上 寻思 思量 自思 自古 古云 俗云 诗曰 子曰 诗云 词曰 赞曰 明白 一面 半日 半晌 外头 里头 口里 拍手
+    流泪 齐备 安静 阿弥陀佛 老祖宗 时候 时节 今日 明日 昨日 次日 当日 当时 当下 当夜 是日 是夜 此时 那时 忽然 连忙
+    慌忙 急忙 果然 自然 原来 如今 如此 于是 因此 军中 国家 王侯 公侯 王爷 皇帝 皇上 圣上 万岁 千岁 太后 国师 国王
+    仙长 真人 天尊 教主 老爷子 老太太 老头 老头子 孩子 小孩 男人 女人 朋友 同学 老板 经理 医生 警察 司机 服务员
+    店主 店家 掌柜 伙计 小厮 奴才 奶妈 奶娘 仆人 管家 家人 家将 家丁 门子 门官 门生 高人 安人 贤人 师兄 师弟 师叔
+    师伯 师姐 师妹 提辖 押司 虞候 太尉 都监 教头 节级 头陀 首座 禅师 洒家 小可 小弟 老身 老夫 老朽 贫道 贫僧 俺家
+    奴家 一人 古人 马匹 虎狼 山坡 高山 白光 红光 黑风 妖风 狂风 打稽首 稽首 厉声高 高叫 诗叹 诗赞 方欲 安民 安排
+    安营 安慰 平安 平生 平日 常言 常山 方才 方便 方知 方圆 高声 高低 白日 白马 黄金 黄昏 金银 金鼓 水路 明月 明年
+    明早 言罢
     """.split()
 )
 """Words that stand where names do and name nobody: whole classes of people, ranks, times and manners."""
 
-_BEFORE = frozenset("与对向把被将见请教令命杀斩救问拜谓使遣召引随同和跟给让替唤报告说道曰是有那了着于为及望看听闻谢骂笑劝扶拿捉擒追赶战迎接送叫只到以并从奏访思念故因但却乃而")
-_AFTER = frozenset("道曰说云笑问叫喝大忙听见看便就又也乃遂即亦在到至来去出入上下引领率带将把被与和同之的了不一正自等已从方皆闻急怒喜忽因拜答谢奏告令命既回坐立起心手身只却为是有向对使请何若可先亲叹哭")
+_BEFORE = frozenset(
+    "与对向把被将见请教令命杀斩救问拜谓使遣召引随同和跟给让替唤报告说道曰是有那了着于为及望看听闻谢骂笑劝扶拿"
+    "捉擒追赶战迎接送叫只到以并从奏访思念故因但却乃而"
+)
+_AFTER = frozenset(
+    "道曰说云笑问叫喝大忙听见看便就又也乃遂即亦在到至来去出入上下引领率带将把被与和同之的了不一正自等已从方皆"
+    "闻急怒喜忽因拜答谢奏告令命既回坐立起心手身只却为是有向对使请何若可先亲叹哭"
+)
 _BEFORE_PERSONS = frozenset("与对被问和跟给让替谓请教斩杀救")
 _BEFORE_PLACES = frozenset("在到往至去离出入住从回奔投抵取守")
 _SPEAKS_AFTER = re.compile(rf"(?:{_SPEECH})")
@@ -97,11 +117,14 @@ _LONG_FACTION_ENDS = ("公司", "集团", "家族", "联盟", "商会", "王朝"
 _ITEM_END = "剑刀棒枪珠镜袍箍印鼎丹符扇杖裟钵琴笛戟钩锤弓甲经书图诀功掌拳果旗榜"
 _ENDS = frozenset(_PLACE_END + _FACTION_END + _ITEM_END)
 _PERSON_ENDS = tuple(
-    "道人 真人 天尊 教主 老君 仙翁 圣母 娘娘 公主 夫人 皇后 太师 太子 法师 大师 先生 公子 小姐 姑娘 将军 道长 菩萨 国太 妃 氏 公 侯 伯 王 后 帝 儿 姐 婶 嫂 娘 哥 妈 爷".split()
+    """
+    道人 真人 天尊 教主 老君 仙翁 圣母 娘娘 公主 夫人 皇后 太师 太子 法师 大师 先生 公子 小姐 姑娘 将军 道长 菩萨
+    国太 妃 氏 公 侯 伯 王 后 帝 儿 姐 婶 嫂 娘 哥 妈 爷
+    """.split()
 )
 _NUMBER_OF = re.compile("^[一二两三四五六七八九十百千万几数半]+[里座条个间处道位本把层重丈尺张部卷]")
 _GENERIC_FIRST = frozenset("那这高深远本此我你下上满大小前后东西南北一二两三四几数各山全半每多新老古旧进出入开关回")
-_SURNAMES_ALSO_VERBS = frozenset("谢连和于向应解习管相经封纪屈离干都通从安查容包牧张")
+_SURNAMES_ALSO_VERBS = frozenset("谢连和于向应解习管相经封纪屈离干都通从安查容包牧")
 
 _FOREIGN = re.compile(rf"[{CJK_RANGES}]{{1,6}}(?:·[{CJK_RANGES}]{{1,6}})+")
 _LATIN_NAME = re.compile(r"(?<![A-Za-z0-9_])[A-Z][A-Za-z]+(?:[ -][A-Z][a-z]+)*(?![A-Za-z0-9_])")
@@ -134,6 +157,10 @@ SHARE_OF_ONE_NEIGHBOUR = 0.6
 """What has the same character beside it so often is part of a longer word."""
 
 
+RARELY = 20
+"""So many times as often stands 子牙 as 于子牙, where the first character is a word that is a surname, too."""
+
+
 @lru_cache(maxsize=16384)
 def _simple_character(character: str) -> str:
     # Loading the table costs a twentieth of a second; stories without Chinese never need it.
@@ -142,10 +169,10 @@ def _simple_character(character: str) -> str:
 
 
 @lru_cache(maxsize=1)
-def _converter():
-    import opencc  # noqa: PLC0415
+def _converter() -> OpenCC:
+    from opencc import OpenCC  # noqa: PLC0415
 
-    return opencc.OpenCC("t2s")
+    return OpenCC("t2s")
 
 
 def simplified(text: str) -> str:
@@ -155,7 +182,7 @@ def simplified(text: str) -> str:
 
 @dataclass(slots=True)
 class ChineseScene:
-    """What one scene shows: who speaks, how its clauses begin, words by their part of speech, names in other writing."""
+    """What one scene shows: who speaks, how clauses begin, words by their part of speech, names in other writing."""
 
     text: str
     simple: str
@@ -273,10 +300,18 @@ def settle_chinese(scenes: Sequence[tuple[ScenePlace, str]]) -> list[FoundName]:
         for word, tag in scene.words.items():
             tags[word][tag] += 1
     least = 3 if len(read) > 5 else 2
-    proposed = {word for word, count in heads.items() if count >= least and len(word) < LONGEST_HEAD and _may_name(word)}
-    proposed |= {word for word in tags if _may_name(word) or looks_like_a_thing(word)} | {word for word in speakers if _may_name(word)}
+    proposed = {
+        word for word, count in heads.items() if count >= least and len(word) < LONGEST_HEAD and _may_name(word)
+    }
+    proposed |= {word for word in tags if _may_name(word) or looks_like_a_thing(word)} | {
+        word for word in speakers if _may_name(word)
+    }
     signs = _signs(proposed, [scene.simple for _, scene in read])
-    kept = {word for word in proposed if _is_somebody(word, signs, speakers, heads, tags) or _is_thing(word, signs[word], tags)}
+    kept = {
+        word
+        for word in proposed
+        if _is_somebody(word, signs, speakers, heads, tags) or _is_thing(word, signs[word], tags)
+    }
     kept = {word for word in kept if not _is_name_and_word(word, kept, signs)}
     kept |= {word[1:] for word in kept if len(word) == 3 and has_surname(word) and _stands_alone(word[1:], signs)}
     kept |= {word for word in titled if titled[word] > 1}
@@ -339,11 +374,19 @@ def _is_somebody(
     sign = signs.get(word)
     if sign is None or not _may_name(word) or (looks_like_a_thing(word) and not speakers[word]):
         return False
-    if speakers[word] and (has_surname(word) or word[0] in CHINESE_TITLES_BEFORE) and len(word) == 2 and word[1] in _SURNAMES:
+    if (
+        speakers[word]
+        and (has_surname(word) or word[0] in CHINESE_TITLES_BEFORE)
+        and len(word) == 2
+        and word[1] in _SURNAMES
+    ):
         return True
     if sign.counted + sign.plural > 0.12 * sign.count:
         return False
-    if any(side and side.most_common(1)[0][1] > SHARE_OF_ONE_NEIGHBOUR * max(3, sign.count) for side in (sign.before, sign.after)):
+    if any(
+        side and side.most_common(1)[0][1] > SHARE_OF_ONE_NEIGHBOUR * max(3, sign.count)
+        for side in (sign.before, sign.after)
+    ):
         return False
     share = sign.good / sign.count
     acts = max(sign.said, speakers[word]) + sign.persons
@@ -397,8 +440,17 @@ def _declared(texts: Iterable[str], kept: set[str]) -> dict[str, set[str]]:
             begin = max(0, match.start() - _NAMED_BEFORE)
             before = text[begin : match.start()]
             named = _NAMED.search(before)
-            full = named["surname"] + named["given"] if named else _last_named(before, finder, is_near=match["way"] == "字")
-            if not full or looks_like_a_thing(full) or full == match["name"] or _NOT_IN_NAMES.intersection(match["name"]):
+            full = (
+                named["surname"] + named["given"]
+                if named
+                else _last_named(before, finder, is_near=match["way"] == "字")
+            )
+            if (
+                not full
+                or looks_like_a_thing(full)
+                or full == match["name"]
+                or _NOT_IN_NAMES.intersection(match["name"])
+            ):
                 continue
             pairs[full, match["name"]] += 1
             if surname_of(full) and match["way"] in ("字", "表字"):
@@ -435,7 +487,10 @@ def _is_name_and_word(word: str, kept: set[str], signs: dict[str, _Signs]) -> bo
         return True
     if len(word) < 3 or word[1:] not in kept or signs[word[1:]].count < 2 * count:
         return False
-    return word[0] not in _SURNAMES or (word[0] in _SURNAMES_ALSO_VERBS and has_surname(word[1:]))
+    if word[0] not in _SURNAMES:
+        return True
+    is_rare = signs[word[1:]].count >= RARELY * count
+    return word[0] in _SURNAMES_ALSO_VERBS and (has_surname(word[1:]) or is_rare)
 
 
 def looks_like_a_thing(word: str) -> bool:
@@ -473,7 +528,9 @@ class _Finder:
 
 def _sightings(finder: _Finder, scene: ChineseScene) -> Iterable[NameSighting]:
     text = scene.simple
-    for match in finder.find(text):
+    found = list(finder.find(text))
+    for match, following in zip_longest(found, found[1:]):
+        is_followed = following is not None and following.start == match.end
         before = text[match.start - 1 : match.start] if match.start else ""
         after = text[match.end : match.end + 1]
         yield NameSighting(
@@ -481,6 +538,7 @@ def _sightings(finder: _Finder, scene: ChineseScene) -> Iterable[NameSighting]:
             person=1.0 * (before in _BEFORE_PERSONS) + 0.5 * (after in "道曰" and bool(after)),
             place=1.0 * (before in _BEFORE_PLACES and bool(before)),
             free=not before or not is_cjk(before),
+            beside=scene.text[following.start : following.end] if is_followed else "",
         )
 
 

@@ -191,7 +191,9 @@ def _runs(line: str, match: re.Match[str], paragraph: int) -> list[EnglishRun]:
                 place=_place_sign(before),
                 article=previous in ARTICLES,
                 pronoun=(pronoun.lastgroup or "") if (pronoun := _PRONOUN.match(line, end)) else "",
-                beside=beside["next"].removesuffix(".").removesuffix("'s") if (beside := _AND_NEXT.match(line, end)) else "",
+                beside=beside["next"].removesuffix(".").removesuffix("'s")
+                if (beside := _AND_NEXT.match(line, end))
+                else "",
             )
         )
     return runs

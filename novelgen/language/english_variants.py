@@ -25,7 +25,9 @@ LARGE_FAMILY = 4
 
 _PARTICLES = frozenset("de la du des del della di da le von van der den al el bin ibn of".split())
 _PLAIN_TITLES = frozenset("mr mrs miss ms old young little poor dear my our his her your their mx".split())
-_GIVEN_TITLES = frozenset("miss mlle mademoiselle master sir lady lord aunt uncle cousin brother sister father mother".split())
+_GIVEN_TITLES = frozenset(
+    "miss mlle mademoiselle master sir lady lord aunt uncle cousin brother sister father mother".split()
+)
 _RANKS_BY_BIRTH = frozenset("sir lady lord duke duchess count countess prince princess king queen baron".split())
 _COMMON = frozenset({"mr", "mrs", "miss"})
 _RANKS = OTHER_TITLES - _PLAIN_TITLES
@@ -66,41 +68,57 @@ class _Bearer:
 
 def english_groups(names: Sequence[FoundName]) -> list[list[FoundName]]:
     """Put names together that are variants of one another; what may belong to several stays by itself."""
-    full: dict[tuple[str, ...], _Bearer] = {}
-    things: list[list[FoundName]] = []
-    single: dict[str, list[FoundName]] = defaultdict(list)
     by_core: dict[tuple[str, ...], list[FoundName]] = defaultdict(list)
     for each in names:
         by_core[_core(each.name)].append(each)
-    for core, named in by_core.items():
-        if len(core) == 1:
-            single[core[0]] += named
-        elif not _may_be_somebody(core, named, by_core):
-            things.append(named)
-        else:
-            for wife, own in ((True, [each for each in named if _is_wife_of(core, each)]), (False, named)):
-                kept = [each for each in own if wife or not _is_wife_of(core, each)]
-                if kept:
-                    key = (core[0], core[-1], "wife" if wife else "")
-                    bearer = full.setdefault(key, _Bearer([], first="" if wife else core[0], last=core[-1]))
-                    bearer.add(kept)
-    for (first, last, wife), bearer in full.items():
-        if wife and bearer.count >= LEAST_COUNT and (first, last, "") in full:
-            full[first, last, ""].has_wife = True
-    people = _prefixes_joined(full, by_core)
+    single = {core[0]: named for core, named in by_core.items() if len(core) == 1}
+    whole = {core: named for core, named in by_core.items() if len(core) > 1}
+    somebody = {core: named for core, named in whole.items() if _may_be_somebody(core, named, by_core)}
+    things = [named for core, named in whole.items() if core not in somebody]
+    people = _named_in_full(somebody)
     _join_nicknames(people)
     own: list[_Bearer] = []
     # Who is called by a given name is clear before it is asked to whom a surname belongs.
-    firsts = {first for each in people for first in (each.first, *each.short_forms)}
-    last: dict[ScenePlace, int] = {}
-    for place, paragraph in (each for name in names for each in name.paragraphs):
-        last[place] = max(paragraph + 1, last.get(place, 0))
-    paragraphs = sum(last.values())
-    for word in sorted(single, key=lambda word: (word not in firsts, -sum(each.count for each in single[word]), word)):
+    given = {first for each in people for first in (each.first, *each.short_forms)}
+    paragraphs = _count_paragraphs(names)
+    for word in sorted(single, key=lambda word: (word not in given, -sum(each.count for each in single[word]), word)):
         own += _placed(word, single[word], people, paragraphs)
     people += own
     _join_nicknames(people)
     return [*things, *(each.names for each in people if each.names)]
+
+
+def _named_in_full(somebody: dict[tuple[str, ...], list[FoundName]]) -> list[_Bearer]:
+    """Who has a given name and a surname; Mrs. John Knightley is another than John Knightley."""
+    people: dict[tuple[str, str], _Bearer] = {}
+    wives: dict[tuple[str, str], _Bearer] = {}
+    for core, named in somebody.items():
+        key = core[0], core[-1]
+        for each in named:
+            if _titles(each.name) & _WIFE and core[0] not in FEMALE_NAMES:
+                wives.setdefault(key, _Bearer([], last=core[-1])).add([each])
+            else:
+                people.setdefault(key, _Bearer([], first=core[0], last=core[-1])).add([each])
+    for key, wife in wives.items():
+        if wife.count >= LEAST_COUNT and key in people:
+            people[key].has_wife = True
+    # A name belongs to the one longer name that begins with it: Moody Spurgeon, Moody Spurgeon Macpherson.
+    for core in sorted(somebody, key=len):
+        hosts = {(each[0], each[-1]) for each in somebody if len(each) > len(core) and each[: len(core)] == core}
+        mine = people.get((core[0], core[-1]))
+        host = people.get(next(iter(hosts))) if len(hosts) == 1 else None
+        if mine is not None and host is not None and host is not mine:
+            host.add(mine.names)
+            del people[core[0], core[-1]]
+    return [*people.values(), *wives.values()]
+
+
+def _count_paragraphs(names: Iterable[FoundName]) -> int:
+    """How many paragraphs the scenes have, up to the last that names anybody."""
+    last: dict[ScenePlace, int] = {}
+    for place, paragraph in (each for name in names for each in name.paragraphs):
+        last[place] = max(paragraph + 1, last.get(place, 0))
+    return sum(last.values())
 
 
 def _core(name: str) -> tuple[str, ...]:
@@ -139,25 +157,6 @@ def _titles(name: str) -> set[str]:
     return titles
 
 
-def _is_wife_of(core: tuple[str, ...], name: FoundName) -> bool:
-    """Mrs. John Knightley is not John Knightley."""
-    return bool(_titles(name.name) & _WIFE) and core[0] not in FEMALE_NAMES
-
-
-def _prefixes_joined(
-    full: dict[tuple[str, ...], _Bearer], by_core: dict[tuple[str, ...], list[FoundName]]
-) -> list[_Bearer]:
-    """Join a name with the one longer name that begins with it: Moody Spurgeon, Moody Spurgeon Macpherson."""
-    longer = [core for core in by_core if len(core) > 2]
-    for core in sorted((core for core in by_core if len(core) > 1), key=len):
-        hosts = {(each[0], each[-1], "") for each in longer if each != core and each[: len(core)] == core}
-        mine = full.get((core[0], core[-1], ""))
-        if mine is not None and len(hosts) == 1 and (host := full.get(next(iter(hosts)))) not in (None, mine):
-            host.add(mine.names)
-            del full[core[0], core[-1], ""]
-    return list(full.values())
-
-
 def _gender_of_titles(titles: Iterable[str]) -> str:
     male, female = bool(MALE_TITLES.intersection(titles)), bool(FEMALE_TITLES.intersection(titles))
     return "" if male == female else "m" if male else "f"
@@ -175,9 +174,7 @@ def _gender_of_pronouns(names: Iterable[FoundName]) -> str:
     return "m" if he >= CLEARLY_ONE_GENDER * she else "f" if she >= CLEARLY_ONE_GENDER * he else ""
 
 
-def _placed(
-    word: str, named: Sequence[FoundName], people: Sequence[_Bearer], paragraphs: int
-) -> list[_Bearer]:
+def _placed(word: str, named: Sequence[FoundName], people: Sequence[_Bearer], paragraphs: int) -> list[_Bearer]:
     """Give the names that are one word beside titles to who bears it; return those that stay by themselves."""
     given = [each for each in people if each.names and word in (each.first, *each.short_forms)]
     family = [each for each in people if each.names and each.last == word]
@@ -206,7 +203,9 @@ def _placed(
         )
         if host is None:
             mine = [
-                each for each in own if _fits(titles, each) and (titles & each.titles or not (titles | each.titles) & _RANKS)
+                each
+                for each in own
+                if _fits(titles, each) and (titles & each.titles or not (titles | each.titles) & _RANKS)
             ]
             host = mine[0] if len(mine) == 1 else None
         if host is None:
@@ -231,7 +230,9 @@ def _host(
     paragraphs: int,
 ) -> _Bearer | None:
     """Who bears a title and a name, if it is clear."""
-    relatives = [each for each in family if _fits(titles, each) and not _stand_apart(titles, variants, each, paragraphs)]
+    relatives = [
+        each for each in family if _fits(titles, each) and not _stand_apart(titles, variants, each, paragraphs)
+    ]
     if len(relatives) > 1:
         relatives = [each for each in relatives if each.count > 1]
     if titles & (_WIFE | {"lady"}):
@@ -365,3 +366,37 @@ def _join_nicknames(people: list[_Bearer]) -> None:
             host.add(each.names)
             host.short_forms |= {each.first, *each.short_forms}
             each.names = []
+
+
+def english_questions(groups: dict[int, Sequence[FoundName]]) -> dict[int, int]:
+    """Return by its number each group without a full name whose bearer may be another's, with the other's number."""
+    cores = {at: {_core(each.name) for each in group} for at, group in groups.items()}
+    people = {at: _Bearer([]) for at in groups}
+    whole: dict[str, set[int]] = defaultdict(set)
+    for at, group in groups.items():
+        people[at].add(group)
+        people[at].first = next(
+            (core[0] for core in cores[at] if len(core) > 1 or core[0] in MALE_NAMES | FEMALE_NAMES), ""
+        )
+        for core in cores[at]:
+            if likely_kind(group) == "character":
+                whole[core[0]].add(at)
+                whole[core[-1]].add(at)
+    found: dict[int, int] = {}
+    for at, mine in people.items():
+        if any(len(core) > 1 for core in cores[at]) or likely_kind(groups[at]) != "character":
+            continue
+        words = {core[0] for core in cores[at]}
+        asked = {host for word in words for name in (word, *formal_names(word)) for host in whole.get(name, ())}
+        titled = frozenset(mine.titles)
+        fitting = [
+            host
+            for host in asked - {at}
+            if people[host].count > mine.count or any(len(core) > 1 for core in cores[host])
+            if not mine.gender or not people[host].gender or mine.gender == people[host].gender
+            if not (titled & _WIFE and "miss" in people[host].titles)
+            and not ("miss" in titled and people[host].titles & _WIFE)
+        ]
+        if fitting:
+            found[at] = max(fitting, key=lambda host: people[host].count)
+    return found
