@@ -11,10 +11,13 @@ from novelgen.language.english_names import settle_english
 from novelgen.language.language import has_cjk, story_language
 from novelgen.language.normalise import is_description, name_key, title_free_key
 from novelgen.language.sightings import CandidateKind, FoundName, ScenePlace, likely_kind
-from novelgen.language.variants import grouped_names
+from novelgen.language.variants import grouped_names, likely_same
 
 MIN_COUNT = 3
 """A candidate stands in the text so many times, all its variants together, to be offered."""
+
+ALWAYS_OFFERED = 60
+"""Where fewer are named so often, as in a story's first chapters, rarer ones are offered, too, up to so many."""
 
 SceneText = tuple[int, int, str]
 """Chapter, scene and text."""
@@ -45,6 +48,9 @@ class NameCandidate(BaseModel):
     last: str
     speaks: int = Field(description="Lines that are said to be its own.")
     score: float = Field(description="How much speaks for its being a name, 0 to 1.")
+    same_as: str = Field(
+        default="", description="A question: the candidate that this may be, too; only you can say so."
+    )
 
     @property
     def first_place(self) -> ScenePlace:
@@ -56,7 +62,7 @@ class NameCandidate(BaseModel):
         return list(dict.fromkeys([self.name, *(each.name for each in self.variants)]))
 
 
-def find_name_candidates(scenes: Iterable[SceneText], *, min_count: int = MIN_COUNT) -> list[NameCandidate]:
+def find_name_candidates(scenes: Iterable[SceneText], *, min_count: int | None = None) -> list[NameCandidate]:
     """Find who and what a story speaks of, by rules alone.
 
     English names are told by capitals where no sentence begins, titles, possessives and verbs of speech; Chinese
@@ -74,9 +80,18 @@ def find_name_candidates(scenes: Iterable[SceneText], *, min_count: int = MIN_CO
             names[found.name].join(found)
         else:
             names[found.name] = found
-    candidates = (_candidate(group) for group in grouped_names(list(names.values())))
-    kept = [each for each in candidates if each.count >= min_count]
-    return sorted(kept, key=_rank)
+    groups = grouped_names(list(names.values()))
+    candidates = [_candidate(group) for group in groups]
+    for at, other in likely_same(groups).items():
+        candidates[at].same_as = candidates[other].name
+    return often_enough(sorted(candidates, key=_rank), min_count)
+
+
+def often_enough(candidates: Sequence[NameCandidate], min_count: int | None) -> list[NameCandidate]:
+    """Leave out what is named too rarely to be offered; None lets the length of the list say how often that is."""
+    if min_count is not None:
+        return [each for each in candidates if each.count >= min_count]
+    return [each for at, each in enumerate(candidates) if each.count >= MIN_COUNT or at < ALWAYS_OFFERED]
 
 
 def without_known(
@@ -122,7 +137,7 @@ def _together(first: NameCandidate, second: NameCandidate) -> NameCandidate:
 
 
 def _rank(candidate: NameCandidate) -> tuple[int, int, str]:
-    return -candidate.scenes, -candidate.count, candidate.name
+    return -candidate.count, -candidate.scenes, candidate.name
 
 
 def _parsed(place: str) -> ScenePlace:

@@ -7,11 +7,16 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
+from itertools import zip_longest
+from typing import TYPE_CHECKING
 
 from novelgen.language.language import CJK_RANGES, is_cjk
 from novelgen.language.matching import NameFinder, NameMatch
-from novelgen.language.normalise import CHINESE_TITLES_AFTER
+from novelgen.language.normalise import CHINESE_TITLES_BEFORE
 from novelgen.language.sightings import FoundName, NameSighting, ScenePlace, found_names
+
+if TYPE_CHECKING:
+    from opencc import OpenCC
 
 _SURNAMES = frozenset(
     """
@@ -54,43 +59,72 @@ _BEFORE_QUOTE = re.compile(
 _AFTER_QUOTE = re.compile(rf"[”」』]\s*([{CJK_RANGES}·]{{1,10}}?)(?:{_SPEECH})(?:道|着|了)?[，。！；…]")
 
 _NOT_IN_NAMES = frozenset(
-    "的了着是在把被将我你他她它俺咱吾汝谁这那哪此其之也就都又还没不很个们什怎啊吧呢吗么呀哩罢得而且或与和跟给让使向从对"
-    "说道问答叫喊喝骂笑哭听见看闻想要去来到走上下出入有无已曾会能可该应当即便却才只因为所以若如但虽每各某几些"
+    "的了着是在把被将我你他她它俺咱吾汝谁这那此其之也就都又还没不很个们什怎啊吧呢吗么呀哩罢得而且或与跟给让使对"
+    "说道曰问答叫喊喝骂笑哭听见看想要去来到走入有无已曾会能可该便却才只因为所以若如但虽每某几些耶矣焉哉乎尔"
+)
+_NUMBERS = frozenset("一二两三四五六七八九十")
+_NOT_FIRST = frozenset(
+    "大忙忽众诸各左右前后上下回传急遂乃即亦再因既然皆俱正且自望请令教命从向同出进起坐立心手口头面眼身当今昨次"
+    "每半多少更愿恐莫休勿何岂"
+)
+_NOT_LAST = frozenset(
+    "大惊怒喜忙遂乃即亦皆俱急先已曰引领兵军营寨中上下里外内前后在至向从出入取令命教请拜谢奏告报等听声言语此事家心毕罢"
 )
 
-_PRONOUNS = frozenset(
+_STOP = frozenset(
     """
-    我们 你们 他们 她们 咱们 大家 众人 自己 有人 人家 对方 别人 两人 二人 三人 旁人 众 人 那人 这人 此人
+    我们 你们 他们 她们 咱们 大家 众人 自己 有人 人家 对方 别人 两人 二人 三人 旁人 那人 这人 此人 左右 将军 元帅
+    丞相 陛下 主公 大王 明公 先生 军师 太师 天子 朝廷 百姓 军士 士卒 军校 军官 将士 小校 童子 童儿 门人 弟子 徒弟
+    师父 师傅 老师 道友 道兄 道长 贤弟 贤侄 兄弟 哥哥 弟弟 姐姐 妹妹 嫂嫂 嫂子 叔叔 伯伯 父亲 母亲 爹爹 爷爷 奶奶
+    太太 老爷 大爷 二爷 少爷 小姐 姑娘 丫头 丫鬟 婆子 媳妇 妇人 女子 女儿 儿子 老者 老人 老儿 客人 小二 酒保 庄客
+    公人 差人 太公 员外 知府 知县 相公 官人 夫人 娘子 娘娘 皇后 太子 公主 公子 诸侯 大夫 大臣 文武 群臣 宰相 尚书
+    侍郎 太监 宫人 侍女 使者 和尚 道人 道士 长老 神仙 妖怪 妖精 妖魔 头领 好汉 喽啰 强人 先锋 都督 太守 刺史 校尉
+    司马 主簿 参军 从事 探马 哨马 细作 贼人 贼兵 反贼 匹夫 小人 君子 大丈夫 英雄 豪杰 壮士 勇士 汉室 汉朝 朝歌 中原
+    江东 江南 天下 兵马 人马 三军 大军 大兵 官军 官兵 伏兵 追兵 败兵 精兵 水军 马军 步军 兵法 宝剑 宝物 宝贝 金光
+    封神 封神榜 火光 杀气 妖气 祥光 头盔 战马 城池 城下 城上 帐下 帐中 阵前 阵上 营中 辕门 金钟 鼓声 喊声 谢恩 口称
+    口中 心下 心上 寻思 思量 自思 自古 古云 俗云 诗曰 子曰 诗云 词曰 赞曰 明白 一面 半日 半晌 外头 里头 口里 拍手
+    流泪 齐备 安静 阿弥陀佛 老祖宗 时候 时节 今日 明日 昨日 次日 当日 当时 当下 当夜 是日 是夜 此时 那时 忽然 连忙
+    慌忙 急忙 果然 自然 原来 如今 如此 于是 因此 军中 国家 王侯 公侯 王爷 皇帝 皇上 圣上 万岁 千岁 太后 国师 国王
+    仙长 真人 天尊 教主 老爷子 老太太 老头 老头子 孩子 小孩 男人 女人 朋友 同学 老板 经理 医生 警察 司机 服务员
+    店主 店家 掌柜 伙计 小厮 奴才 奶妈 奶娘 仆人 管家 家人 家将 家丁 门子 门官 门生 高人 安人 贤人 师兄 师弟 师叔
+    师伯 师姐 师妹 提辖 押司 虞候 太尉 都监 教头 节级 头陀 首座 禅师 洒家 小可 小弟 老身 老夫 老朽 贫道 贫僧 俺家
+    奴家 一人 古人 马匹 虎狼 山坡 高山 白光 红光 黑风 妖风 狂风 打稽首 稽首 厉声高 高叫 诗叹 诗赞 方欲 安民 安排
+    安营 安慰 平安 平生 平日 常言 常山 方才 方便 方知 方圆 高声 高低 白日 白马 黄金 黄昏 金银 金鼓 水路 明月 明年
+    明早 言罢
     """.split()
 )
+"""Words that stand where names do and name nobody: whole classes of people, ranks, times and manners."""
 
-_BEFORE_PERSONS = frozenset("与对被问和跟给让替")
-_BEFORE_PLACES = frozenset("在到往至去离出入住从回奔投抵")
-_FREE_BEFORE = frozenset("那这的了在到是与对向把被和给见请叫一个位，")
-_FREE_AFTER = frozenset("道曰说的了在是把与和问笑听见又也")
-_SAYING = frozenset("道曰")
-_OPENING = frozenset("“「『")
-_CALLING = frozenset("，！：")
-_STRIP_BEFORE = "那这众被把与对向教叫请见随同和跟给让将替保乃是有又着"
-_STRIP_AFTER = "道曰云说听闻见问笑叫喝去来乃是却又忙急在的与对把将不也"
+_BEFORE = frozenset(
+    "与对向把被将见请教令命杀斩救问拜谓使遣召引随同和跟给让替唤报告说道曰是有那了着于为及望看听闻谢骂笑劝扶拿"
+    "捉擒追赶战迎接送叫只到以并从奏访思念故因但却乃而"
+)
+_AFTER = frozenset(
+    "道曰说云笑问叫喝大忙听见看便就又也乃遂即亦在到至来去出入上下引领率带将把被与和同之的了不一正自等已从方皆"
+    "闻急怒喜忽因拜答谢奏告令命既回坐立起心手身只却为是有向对使请何若可先亲叹哭"
+)
+_BEFORE_PERSONS = frozenset("与对被问和跟给让替谓请教斩杀救")
+_BEFORE_PLACES = frozenset("在到往至去离出入住从回奔投抵取守")
+_SPEAKS_AFTER = re.compile(rf"(?:{_SPEECH})")
+_COUNTED_BEFORE = frozenset("那这此众诸各每某个位名两二三四五六七八九十几一数")
 
 _PLACE_END = (
-    "山洞寺城国庄观宫河海岭村镇州府县岛峰桥街路巷岸湖江谷崖涧庙庵殿阁楼堂院园林关寨坡洲塔渡港湾门屋店馆厅室池坊坛"
+    "山洞寺城国庄观宫河海岭村镇州府县岛峰桥街路巷岸湖江谷崖涧庙庵殿阁楼堂院园林关寨坡洲塔渡港湾门屋店馆厅室池坊坛营郡口"
 )
-_LONG_PLACE_ENDS = tuple(
+_LONG_PLACE_ENDS = tuple("客栈 山庄 学院 大学 中学 小区 酒楼 茶馆 医院 公寓 广场 车站 大陆 王国 帝国 灯塔".split())
+_FACTION_END = "派帮教盟宗族军会党兵"
+_LONG_FACTION_ENDS = ("公司", "集团", "家族", "联盟", "商会", "王朝", "门派", "佣兵团", "协会", "警局")
+_ITEM_END = "剑刀棒枪珠镜袍箍印鼎丹符扇杖裟钵琴笛戟钩锤弓甲经书图诀功掌拳果旗榜"
+_ENDS = frozenset(_PLACE_END + _FACTION_END + _ITEM_END)
+_PERSON_ENDS = tuple(
     """
-    客栈 山庄 学院 大学 中学 小区 酒楼 茶馆 医院 公寓 广场 车站 大陆 王国 帝国 灯塔
+    道人 真人 天尊 教主 老君 仙翁 圣母 娘娘 公主 夫人 皇后 太师 太子 法师 大师 先生 公子 小姐 姑娘 将军 道长 菩萨
+    国太 妃 氏 公 侯 伯 王 后 帝 儿 姐 婶 嫂 娘 哥 妈 爷
     """.split()
 )
-_FACTION_END = "派帮教盟宗族军会党"
-_LONG_FACTION_ENDS = ("公司", "集团", "家族", "联盟", "商会", "王朝", "门派", "佣兵团", "协会", "警局")
-_ITEM_END = "剑刀棒枪珠镜袍箍印鼎丹符扇杖裟钵琴笛戟钩锤弓甲经书图诀功掌拳果"
-_ENDS = frozenset(_PLACE_END + _FACTION_END + _ITEM_END)
-_COMPOUND = "compound"
-"""In place of a part of speech: two words that together look like a name."""
-
 _NUMBER_OF = re.compile("^[一二两三四五六七八九十百千万几数半]+[里座条个间处道位本把层重丈尺张部卷]")
 _GENERIC_FIRST = frozenset("那这高深远本此我你下上满大小前后东西南北一二两三四几数各山全半每多新老古旧进出入开关回")
+_SURNAMES_ALSO_VERBS = frozenset("谢连和于向应解习管相经封纪屈离干都通从安查容包牧")
 
 _FOREIGN = re.compile(rf"[{CJK_RANGES}]{{1,6}}(?:·[{CJK_RANGES}]{{1,6}})+")
 _LATIN_NAME = re.compile(r"(?<![A-Za-z0-9_])[A-Z][A-Za-z]+(?:[ -][A-Z][a-z]+)*(?![A-Za-z0-9_])")
@@ -99,28 +133,69 @@ _CHINESE = re.compile(rf"[{CJK_RANGES}]+")
 
 _LEAST_COUNT = 2
 
+_WRAPPED = re.compile(rf"(?<=[{CJK_RANGES}，、；：])\r?\n[ \u3000]?(?=[{CJK_RANGES}])")
+"""A line that ends within a sentence."""
+_NAMED = re.compile(
+    rf"姓(?P<surname>[{CJK_RANGES}]{{1,2}}?)[，、]?(?:双|单)?名(?:唤|叫|曰)?(?P<given>[{CJK_RANGES}]{{1,2}}?)"
+    rf"(?:[，、]?(?:表)?字(?P<courtesy>[{CJK_RANGES}]{{2}}))?(?=[，。；：、！”」』])"
+)
+"""A person who says a name in full: 姓张，名飞，字翼德."""
+_CALLED = re.compile(
+    rf"[，、；]?(?P<way>表字|字|小字|小名|乳名|别号|别字|道号|法号|法名|绰号|诨号|诨名|混名|外号|人称|人都称他|江湖上称)(?:叫做|唤做|叫作|唤作|叫|唤|作|做|是|为|曰)?"
+    rf"(?P<name>[{CJK_RANGES}]{{2,4}}?)(?=[，。；、！：”」』])"
+)
+"""How somebody just named is called besides: 董卓字仲颖, 宋江，绰号及时雨."""
+_SOMEBODY_ELSE = re.compile("[。！？女子妻妹弟兄徒孙]|有一|一个|一位")
+_INTRODUCED = re.compile(rf"(?:名叫|名唤|名为|我叫|我名|自称)(?P<name>[{CJK_RANGES}]{{2,4}}?)(?=[，。；、！：”」』])")
+_NAMED_BEFORE = 60
+"""So many characters before, in the same sentence or the one before, the name of who is called so stands."""
+
 CLEAR_SPEAKER = 5
 """Who speaks so often is somebody, whatever part of speech the word is."""
 
-SHARE_OF_ONE_NEIGHBOUR = 0.7
+SHARE_OF_ONE_NEIGHBOUR = 0.6
 """What has the same character beside it so often is part of a longer word."""
 
-LEAST_SIGNS = 2.0
-SHARE_OF_SIGNS = 0.12
-"""A word tagged as a name counts when it stands as a person does (对X, X道, “X，) so often, and in such a share."""
 
-COMMON_WORD = 200
-"""Frequency in the segmenter's dictionary from which on a word that never speaks needs three times the signs."""
+RARELY = 20
+"""So many times as often stands 子牙 as 于子牙, where the first character is a word that is a surname, too."""
+
+
+@lru_cache(maxsize=16384)
+def _simple_character(character: str) -> str:
+    # Loading the table costs a twentieth of a second; stories without Chinese never need it.
+    simple = _converter().convert(character)
+    return simple if len(simple) == 1 else character
+
+
+@lru_cache(maxsize=1)
+def _converter() -> OpenCC:
+    from opencc import OpenCC  # noqa: PLC0415
+
+    return OpenCC("t2s")
+
+
+def simplified(text: str) -> str:
+    """Return a text with each traditional character replaced by the simplified one, none more and none less."""
+    return text.translate({ord(each): _simple_character(each) for each in set(text) if is_cjk(each)})
 
 
 @dataclass(slots=True)
 class ChineseScene:
-    """What one scene shows: who speaks, words by their part of speech, names in other writing."""
+    """What one scene shows: who speaks, how clauses begin, words by their part of speech, names in other writing."""
 
+    text: str
+    simple: str
     speakers: Counter[str] = field(default_factory=Counter)
+    heads: Counter[str] = field(default_factory=Counter)
     words: dict[str, str] = field(default_factory=dict)
     others: Counter[str] = field(default_factory=Counter)
     titled: Counter[str] = field(default_factory=Counter)
+
+
+LONGEST_HEAD = 5
+_COMPOUND = "compound"
+"""In place of a part of speech: two words that together look like a name."""
 
 
 @lru_cache(maxsize=4096)
@@ -129,27 +204,31 @@ def read_chinese(text: str) -> ChineseScene:
     # The segmenter brings its dictionary along, a tenth of a second; stories without Chinese never need it.
     import rjieba  # noqa: PLC0415
 
-    scene = ChineseScene()
+    text = _WRAPPED.sub("", text)
+    simple = simplified(text)
+    scene = ChineseScene(text, simple)
     for pattern in (_BEFORE_QUOTE, _AFTER_QUOTE):
-        for match in pattern.finditer(text):
-            speaker = speaker_of(match.group(1))
-            if speaker:
-                scene.speakers[speaker] += 1
+        for match in pattern.finditer(simple):
+            start, end = _speaker_in(match.group(1))
+            if end > start:
+                scene.speakers[match.group(1)[start:end]] += 1
+    for clause in _CHINESE.findall(simple):
+        lead = _LEAD_INS.match(clause)
+        begin = lead.end() if lead else 0
+        for length in range(2, LONGEST_HEAD + 1):
+            if begin + length <= len(clause):
+                scene.heads[clause[begin : begin + length]] += 1
     scene.others.update(filter(None, map(_foreign_name, _FOREIGN.findall(text))))
     scene.others.update(_LATIN_NAME.findall(text))
-    scene.titled.update(_TITLED.findall(text))
+    scene.titled.update(_TITLED.findall(simple))
     previous, is_person = "", False
-    for word, tag in rjieba.tag(text):
-        if tag[0] == "n" and len(word) > 1:
+    for word, tag in rjieba.tag(simple):
+        if tag[0] == "n" and 1 < len(word) <= 6:
             scene.words.setdefault(word, tag)
         if len(previous) > 1 and len(word) == 1 and word in (_PLACE_END if is_person else _ENDS):
             scene.words.setdefault(previous + word, _COMPOUND)
         previous = word if tag[0] == "n" and _CHINESE.fullmatch(word) else ""
         is_person = tag.startswith("nr")
-    for speaker in scene.speakers:
-        tags = [tag for _, tag in rjieba.tag(speaker)]
-        acts = next((tag for tag in tags if tag[0] not in "nxmab"), "")
-        scene.words.setdefault(speaker, acts or tags[-1])
     return scene
 
 
@@ -164,85 +243,262 @@ def _foreign_name(run: str) -> str:
 
 def speaker_of(clause: str) -> str:
     """Return who speaks in what stands before a verb of speech; empty where that names nobody."""
-    name = _LEAD_INS.sub("", clause)
-    while True:
-        shorter = _MANNER_END.sub("", name)
-        if shorter == name:
-            break
+    start, end = _speaker_in(simplified(clause))
+    return clause[start:end]
+
+
+def _speaker_in(clause: str) -> tuple[int, int]:
+    """Where the speaker stands in a clause in simplified characters; (0, 0) for nobody."""
+    lead = _LEAD_INS.match(clause)
+    start = lead.end() if lead else 0
+    name = clause[start:]
+    while (shorter := _MANNER_END.sub("", name)) != name:
         name = shorter
-    if not 1 < len(name) <= 5 + 6 * ("·" in name) or name in _PRONOUNS or _NOT_IN_NAMES.intersection(name):
+    is_name = 1 < len(name) <= 5 + 6 * ("·" in name) and name not in _STOP and not _NOT_IN_NAMES.intersection(name)
+    return (start, start + len(name)) if is_name else (0, 0)
+
+
+@lru_cache(maxsize=65536)
+def _word_class(word: str) -> str:
+    """The part of speech of a word in the segmenter's dictionary; empty for one that it does not know."""
+    import rjieba  # noqa: PLC0415
+
+    if not rjieba.has_word(word):
         return ""
-    return name
+    tagged = rjieba.tag(word)
+    return tagged[0][1] if len(tagged) == 1 else ""
+
+
+@dataclass(slots=True)
+class _Signs:
+    """What stands around a word, over the whole story."""
+
+    count: int = 0
+    good: int = 0
+    persons: int = 0
+    said: int = 0
+    counted: int = 0
+    plural: int = 0
+    place: int = 0
+    before: Counter[str] = field(default_factory=Counter)
+    after: Counter[str] = field(default_factory=Counter)
 
 
 def settle_chinese(scenes: Sequence[tuple[ScenePlace, str]]) -> list[FoundName]:
     """Return the names of Chinese scenes, before any are taken together."""
-    read = [(place, text, read_chinese(text)) for place, text in scenes]
+    read = [(place, read_chinese(text)) for place, text in scenes]
     speakers: Counter[str] = Counter()
+    heads: Counter[str] = Counter()
     others: Counter[str] = Counter()
     titled: Counter[str] = Counter()
     tags: dict[str, Counter[str]] = defaultdict(Counter)
-    for _, _, scene in read:
+    for _, scene in read:
         speakers.update(scene.speakers)
+        heads.update(scene.heads)
         others.update(scene.others)
         titled.update(scene.titled)
         for word, tag in scene.words.items():
             tags[word][tag] += 1
-    speakers = _without_tails(speakers)
-    looked_for = set(speakers) | set(others) | set(titled) | set(_proposed(tags, speakers))
-    finder = _Finder(looked_for)
-    sightings = [(place, sighting) for place, text, _ in read for sighting in _sightings(finder, text)]
+    least = 3 if len(read) > 5 else 2
+    proposed = {
+        word for word, count in heads.items() if count >= least and len(word) < LONGEST_HEAD and _may_name(word)
+    }
+    proposed |= {word for word in tags if _may_name(word) or looks_like_a_thing(word)} | {
+        word for word in speakers if _may_name(word)
+    }
+    signs = _signs(proposed, [scene.simple for _, scene in read])
+    kept = {
+        word
+        for word in proposed
+        if _is_somebody(word, signs, speakers, heads, tags) or _is_thing(word, signs[word], tags)
+    }
+    kept = {word for word in kept if not _is_name_and_word(word, kept, signs)}
+    kept |= {word[1:] for word in kept if len(word) == 3 and has_surname(word) and _stands_alone(word[1:], signs)}
+    kept |= {word for word in titled if titled[word] > 1}
+    introduced = {match["name"] for _, scene in read for match in _INTRODUCED.finditer(scene.simple)}
+    kept |= {name for name in introduced if _may_name(name) and not looks_like_a_thing(name)}
+    declared = _declared([scene.simple for _, scene in read], kept)
+    kept |= set(declared)
+    finder = _Finder(kept | {name for name in others if not is_cjk(name[0]) or "·" in name})
+    sightings = [(place, sighting) for place, scene in read for sighting in _sightings(finder, scene)]
     found = found_names(sightings)
     for name in found:
-        name.speaks = speakers[name.name]
+        simple = simplified(name.name)
+        name.speaks = speakers[simple]
+        name.same_as = declared.get(simple, set())
         name.weigh("character", 2.0 * name.speaks)
-        _weigh_form(name, tags.get(name.name, Counter()), is_titled=titled[name.name] > 0)
-    return [each for each in found if _is_kept(each, tags.get(each.name, Counter()), others)]
+        _weigh_form(name, simple, tags.get(simple, Counter()), is_titled=titled[simple] > 0)
+    return [each for each in found if each.count >= _LEAST_COUNT or "·" in each.name]
 
 
-def _without_tails(speakers: Counter[str]) -> Counter[str]:
-    """Give what is said by 行者近前 to 行者, where that one speaks more often."""
-    settled: Counter[str] = Counter()
-    for name, count in speakers.items():
-        heads = [name[:end] for end in range(2, len(name)) if speakers[name[:end]] > max(2, count)]
-        tails = [name[start:] for start in range(1, len(name) - 1) if speakers[name[start:]] > 3 * count + 3]
-        keeps_own = count > 2 or name[0] in _SURNAMES or (name[:2] in _SURNAMES)
-        settled[heads[-1] if heads else tails[0] if tails and not keeps_own else name] += count
-    return settled
+@lru_cache(maxsize=65536)
+def _may_name(word: str) -> bool:
+    """Tell whether a word of simplified characters may be a name at all."""
+    if word in _STOP or not 1 < len(word) <= 6 or _NOT_IN_NAMES.intersection(word) or _NUMBER_OF.match(word):
+        return False
+    if len(word) == 2 and word[0] in CHINESE_TITLES_BEFORE and word[1] in _SURNAMES:
+        return True
+    if word[0] in _NOT_FIRST or word[-1] in _NOT_LAST:
+        return False
+    tag = _word_class(word)
+    if word[0] in _NUMBERS and not tag.startswith("n"):
+        return False
+    return not tag or tag[0] in "njxq" or has_surname(word)
 
 
-def _proposed(tags: dict[str, Counter[str]], speakers: Counter[str]) -> Iterable[str]:
-    for word, seen in tags.items():
-        tag = seen.most_common(1)[0][0]
-        bare = _stripped(word, speakers, tags)
-        if not 1 < len(bare) <= 6 or _NOT_IN_NAMES.intersection(bare) or bare in _PRONOUNS:
-            continue
-        if tag == "n":
-            if looks_like_a_thing(bare) or bare in speakers:
-                yield bare
-        elif tag == _COMPOUND:
-            if word == bare and word[:-1] not in speakers:
-                yield word
-        else:
-            yield bare
+def _signs(words: Iterable[str], texts: Iterable[str]) -> dict[str, _Signs]:
+    finder = _Finder(words)
+    found: dict[str, _Signs] = defaultdict(_Signs)
+    for text in texts:
+        for match in finder.find(text):
+            sign = found[match.name]
+            before, after = text[match.start - 1 : match.start] if match.start else "", text[match.end : match.end + 1]
+            is_open, is_closed = not is_cjk(before or "，"), not is_cjk(after or "，")
+            sign.count += 1
+            sign.good += (is_open or before in _BEFORE) and (is_closed or after in _AFTER)
+            sign.persons += before in _BEFORE_PERSONS
+            sign.said += _SPEAKS_AFTER.match(text, match.end) is not None
+            sign.counted += before in _COUNTED_BEFORE
+            sign.plural += after == "们"
+            sign.place += before in _BEFORE_PLACES
+            if not is_open and before not in _BEFORE:
+                sign.before[before] += 1
+            if not is_closed and after not in _AFTER:
+                sign.after[after] += 1
+    return found
 
 
-def _stripped(word: str, speakers: Counter[str], tags: dict[str, Counter[str]]) -> str:
-    if len(word) > 2 and word[0] in _STRIP_BEFORE:
-        word = word[1:]
-    if len(word) > 2 and word[-1] in _STRIP_AFTER:
-        word = word[:-1]
-    for border in range(1, len(word) - 1):
-        if word[border:] in speakers and word[:border] not in _SURNAMES and len(word) - border > 1:
-            return word[border:]
-    return word
+def _is_somebody(
+    word: str, signs: dict[str, _Signs], speakers: Counter[str], heads: Counter[str], tags: dict[str, Counter[str]]
+) -> bool:
+    sign = signs.get(word)
+    if sign is None or not _may_name(word) or (looks_like_a_thing(word) and not speakers[word]):
+        return False
+    if (
+        speakers[word]
+        and (has_surname(word) or word[0] in CHINESE_TITLES_BEFORE)
+        and len(word) == 2
+        and word[1] in _SURNAMES
+    ):
+        return True
+    if sign.counted + sign.plural > 0.12 * sign.count:
+        return False
+    if any(
+        side and side.most_common(1)[0][1] > SHARE_OF_ONE_NEIGHBOUR * max(3, sign.count)
+        for side in (sign.before, sign.after)
+    ):
+        return False
+    share = sign.good / sign.count
+    acts = max(sign.said, speakers[word]) + sign.persons
+    tag = _word_class(word)
+    is_tagged = tag.startswith("nr") or any(each.startswith("nr") for each in tags.get(word, ()))
+    if tag == "ns" and speakers[word] < CLEAR_SPEAKER:
+        return False
+    if has_surname(word) and tag in ("", "nr", "nrt", "nrfg", "nz"):
+        return share >= 0.3 and (acts >= 0.03 * sign.count or (is_tagged and len(word) > 2))
+    is_clear = speakers[word] >= CLEAR_SPEAKER
+    if word[0] in _NUMBERS:
+        return is_clear and acts >= 0.08 * sign.count
+    if is_tagged:
+        return share >= 0.3 and acts >= 2 and acts >= 0.08 * sign.count
+    if tag:
+        return is_clear and acts >= 0.15 * sign.count and share >= 0.4
+    return share >= 0.4 and (sign.said >= 3 or speakers[word] > 1) and acts >= 0.12 * sign.count
+
+
+def _is_thing(word: str, sign: _Signs | None, tags: dict[str, Counter[str]]) -> bool:
+    """Tell whether a word names a place, a faction or a thing."""
+    seen = tags.get(word)
+    if sign is None or not seen or sign.count < _LEAST_COUNT or word in _STOP or _NUMBER_OF.match(word):
+        return False
+    if looks_like_a_thing(word):
+        return word[0] not in _GENERIC_FIRST and word[0] not in _NOT_FIRST
+    return seen["ns"] > 0 and _word_class(word) == "ns" and sign.place >= 0.1 * sign.count
+
+
+def _stands_alone(given: str, signs: dict[str, _Signs]) -> bool:
+    """Tell whether the given name of somebody is used by itself, too."""
+    sign = signs.get(given)
+    return sign is not None and sign.count >= _LEAST_COUNT and sign.good >= 0.4 * sign.count and _may_name(given)
+
+
+def _declared(texts: Iterable[str], kept: set[str]) -> dict[str, set[str]]:
+    """Return by name the other names that the text says its bearer has."""
+    pairs: Counter[tuple[str, str]] = Counter()
+    finder = _Finder(kept)
+    for text in texts:
+        for match in _NAMED.finditer(text):
+            if match["surname"] in _SURNAMES:
+                full = match["surname"] + match["given"]
+                pairs[full, full] += 1
+                if match["courtesy"]:
+                    pairs[full, match["courtesy"]] += 1
+                    pairs[full, match["surname"] + match["courtesy"]] += 1
+        for match in _CALLED.finditer(text):
+            if match["way"] in ("字", "表字") and len(match["name"]) != 2:
+                continue
+            begin = max(0, match.start() - _NAMED_BEFORE)
+            before = text[begin : match.start()]
+            named = _NAMED.search(before)
+            full = (
+                named["surname"] + named["given"]
+                if named
+                else _last_named(before, finder, is_near=match["way"] == "字")
+            )
+            if (
+                not full
+                or looks_like_a_thing(full)
+                or full == match["name"]
+                or _NOT_IN_NAMES.intersection(match["name"])
+            ):
+                continue
+            pairs[full, match["name"]] += 1
+            if surname_of(full) and match["way"] in ("字", "表字"):
+                pairs[full, surname_of(full) + match["name"]] += 1
+    owner: dict[str, str] = {}
+    for (full, other), _ in pairs.most_common():
+        owner.setdefault(other, full)
+    same: dict[str, set[str]] = defaultdict(set)
+    for other, full in owner.items():
+        same[full].add(other)
+        same[other].add(full)
+    return same
+
+
+def _last_named(before: str, finder: _Finder, *, is_near: bool) -> str:
+    """Who is named last before; who is called by a given name alone is the one who was last named in full with it."""
+    found = list(finder.find(before))
+    if not found:
+        return ""
+    last = found[-1]
+    if last.end == len(before):
+        return last.name
+    given = before[-1]
+    if is_near and (len(before) < 2 or not is_cjk(before[-2]) or before[-2] == "名"):
+        fitting = [each.name for each in found if each.name.endswith(given) and has_surname(each.name)]
+        return fitting[-1] if fitting else ""
+    return "" if is_near or _SOMEBODY_ELSE.search(before, last.end) else last.name
+
+
+def _is_name_and_word(word: str, kept: set[str], signs: dict[str, _Signs]) -> bool:
+    """Tell whether a word is a name with what stands beside it: 贾政回, 谢宋江, 连香菱."""
+    count = signs[word].count
+    if len(word) > 2 and word[:-1] in kept and signs[word[:-1]].count >= 2 * count and not word.endswith(_PERSON_ENDS):
+        return True
+    if len(word) < 3 or word[1:] not in kept or signs[word[1:]].count < 2 * count:
+        return False
+    if word[0] not in _SURNAMES:
+        return True
+    is_rare = signs[word[1:]].count >= RARELY * count
+    return word[0] in _SURNAMES_ALSO_VERBS and (has_surname(word[1:]) or is_rare)
 
 
 def looks_like_a_thing(word: str) -> bool:
     """Tell whether a name of three and more characters ends as places, factions and things do."""
-    if word.endswith(_LONG_PLACE_ENDS + _LONG_FACTION_ENDS):
+    simple = simplified(word)
+    if simple.endswith(_LONG_PLACE_ENDS + _LONG_FACTION_ENDS):
         return len(word) > 2
-    return len(word) > 2 and word[-1] in _PLACE_END + _FACTION_END + _ITEM_END
+    return len(word) > 2 and simple[-1] in _ENDS
 
 
 class _Finder:
@@ -250,11 +506,12 @@ class _Finder:
 
     def __init__(self, names: Iterable[str]) -> None:
         self._by_first: dict[str, list[str]] = defaultdict(list)
-        for name in sorted(names, key=lambda each: (-len(each), each)):
+        listed = list(names)
+        for name in sorted(listed, key=lambda each: (-len(each), each)):
             if is_cjk(name[0]):
                 self._by_first[name[0]].append(name)
         self._start = re.compile(f"[{''.join(map(re.escape, self._by_first))}]") if self._by_first else None
-        self._latin = NameFinder(name for name in names if not is_cjk(name[0]))
+        self._latin = NameFinder(name for name in listed if not is_cjk(name[0]))
 
     def find(self, text: str) -> Iterable[NameMatch]:
         """Return the matches, those in Latin letters last."""
@@ -269,24 +526,23 @@ class _Finder:
         yield from self._latin.find(text)
 
 
-def _sightings(finder: _Finder, text: str) -> Iterable[NameSighting]:
-    for match in finder.find(text):
+def _sightings(finder: _Finder, scene: ChineseScene) -> Iterable[NameSighting]:
+    text = scene.simple
+    found = list(finder.find(text))
+    for match, following in zip_longest(found, found[1:]):
+        is_followed = following is not None and following.start == match.end
         before = text[match.start - 1 : match.start] if match.start else ""
         after = text[match.end : match.end + 1]
         yield NameSighting(
-            match.name,
-            person=1.0 * (before in _BEFORE_PERSONS)
-            + 0.5 * (after in _SAYING)
-            + (before in _OPENING and after in _CALLING),
-            place=1.0 * (before in _BEFORE_PLACES),
-            free=not before or _CHINESE.match(before) is None,
-            before=before if before not in _FREE_BEFORE and _CHINESE.match(before) else "",
-            after=after if after not in _FREE_AFTER and _CHINESE.match(after) else "",
+            scene.text[match.start : match.end],
+            person=1.0 * (before in _BEFORE_PERSONS) + 0.5 * (after in "道曰" and bool(after)),
+            place=1.0 * (before in _BEFORE_PLACES and bool(before)),
+            free=not before or not is_cjk(before),
+            beside=scene.text[following.start : following.end] if is_followed else "",
         )
 
 
-def _weigh_form(name: FoundName, tags: Counter[str], *, is_titled: bool) -> None:
-    word = name.name
+def _weigh_form(name: FoundName, word: str, tags: Counter[str], *, is_titled: bool) -> None:
     if word.endswith(_LONG_PLACE_ENDS) or (len(word) > 2 and word[-1] in _PLACE_END):
         name.weigh("location", 1.0 * name.count)
     elif word.endswith(_LONG_FACTION_ENDS) or (len(word) > 2 and word[-1] in _FACTION_END):
@@ -295,63 +551,23 @@ def _weigh_form(name: FoundName, tags: Counter[str], *, is_titled: bool) -> None
         name.weigh("item", 1.0 * name.count)
     elif tags["ns"]:
         name.weigh("location", 0.3 * name.count)
-    if has_surname(word) and _tagged_person(tags) and not _looks_like_place(word):
+    if has_surname(word) and not tags["ns"] and not (len(word) > 2 and word[-1] in _ENDS):
         name.weigh("character", 0.5 * name.count)
     if is_titled:
         name.weigh("term", 0.5 * name.count)
 
 
-def _looks_like_place(word: str) -> bool:
-    return len(word) > 2 and word[-1] in _PLACE_END
-
-
-def _tagged_person(tags: Counter[str]) -> bool:
-    return any(tag.startswith("nr") for tag in tags)
-
-
 def has_surname(name: str) -> bool:
     """Tell whether a name of two to four characters begins with a common surname."""
+    name = simplified(name)
     if len(name) > 2 and name[:2] in _SURNAMES:
         return len(name) <= 4
     return name[0] in _SURNAMES and len(name) in (2, 3)
 
 
-def _is_kept(found: FoundName, tags: Counter[str], others: Counter[str]) -> bool:
-    name = found.name
-    if name in others:
-        return found.count >= _LEAST_COUNT or "·" in name
-    if found.count < _LEAST_COUNT:
-        return False
-    person = found.weights.get("character", 0.0)
-    if found.speaks >= CLEAR_SPEAKER or (found.speaks > 1 and _is_noun(tags)):
-        return True
-    if name in _PRONOUNS or _NUMBER_OF.match(name) or found.is_part_of_a_word(share=SHARE_OF_ONE_NEIGHBOUR):
-        return False
-    if looks_like_a_thing(name) and not (len(name) == 2 and name[0] in _GENERIC_FIRST):
-        return name[0] not in "那这一二两三四几数各每"
-    if has_surname(name) and len(name) == 3 and _tagged_person(tags):
-        return found.free > 0
-    if name.endswith(CHINESE_TITLES_AFTER) and has_surname(name):
-        return True
-    if not (_tagged_person(tags) or tags["ns"]):
-        return False
-    is_common = _frequency(name) >= COMMON_WORD
-    return person >= LEAST_SIGNS * (3 if is_common else 1) and person >= SHARE_OF_SIGNS * found.count
-
-
-@lru_cache(maxsize=65536)
-def _frequency(word: str) -> int:
-    import rjieba  # noqa: PLC0415
-
-    return rjieba.suggest_freq(word) if rjieba.has_word(word) else 0
-
-
-def _is_noun(tags: Counter[str]) -> bool:
-    return any(tag.startswith(("n", "x", _COMPOUND)) for tag in tags)
-
-
 def surname_of(name: str) -> str:
     """Return the surname with which a Chinese name begins, or an empty text."""
-    if name[:2] in _SURNAMES and len(name) > 2:
+    simple = simplified(name)
+    if simple[:2] in _SURNAMES and len(name) > 2:
         return name[:2]
-    return name[0] if name[0] in _SURNAMES and len(name) > 1 else ""
+    return name[0] if simple[0] in _SURNAMES and len(name) > 1 else ""

@@ -71,7 +71,7 @@ _PLACE_PREPOSITIONS = dict.fromkeys("in at into through across outside inside".s
 )
 """What each says of a place; people are walked to and looked at, too."""
 
-_PLACE_WORDS = frozenset(
+PLACE_WORDS = frozenset(
     """
     street road lane avenue square park bridge house lodge hall bay river hill hills island islands isle isles inn
     station castle court gardens garden place villa town city village valley wood woods forest mountain mountains
@@ -81,7 +81,7 @@ _PLACE_WORDS = frozenset(
     """.split()
 )
 
-_FACTION_WORDS = frozenset(
+FACTION_WORDS = frozenset(
     """
     company brotherhood sisterhood guild order police regiment army navy society club council league party union clan
     tribe gang bank institute ministry office corps legion watch family house infantry fusiliers guards parliament
@@ -89,7 +89,7 @@ _FACTION_WORDS = frozenset(
     """.split()
 )
 
-_ITEM_WORDS = frozenset(
+ITEM_WORDS = frozenset(
     """
     sword blade ring crown treasure stone jewel diamond pearl book map key ship boat gun rifle scroll staff amulet cup
     grail times gazette chronicle telegraph standard herald post
@@ -104,12 +104,15 @@ _LOWER = re.compile(r"(?<![\w'])[a-zß-öø-ÿ][^\W\d_]*(?:'[^\W\d_]+)*")
 _AFTER = re.compile(rf",? (?:(?P<says>{'|'.join(_SPEECH_VERBS)})|(?P<acts>{'|'.join(_ACTING_VERBS)}))\b")
 _BEFORE = re.compile(r"([^\W\d_]+)\s+$")
 _SAYS_BEFORE = re.compile(rf"\b(?:{'|'.join(_SPEECH_VERBS)})\s+(?:the |old |young |poor |little )*$")
+_BEGINS_A_NAME = frozenset("mr mrs miss ms mme mlle madame mademoiselle monsieur".split())
 _OPENS = "“‘\"'«([_*—–- \t\n"
 _ENDS = ".!?…:"
 _LONGEST_BEFORE = 24
 _CALLED_BEFORE = re.compile(r"(?:[a-z],|\b[Mm]y dear|\b[Oo]ld|\b[Yy]oung|\b[Dd]ear)\s$")
 _AFTER_CALLED = frozenset(",.!?;")
 _INITIAL = re.compile(r"[A-Z]\.?")
+_PRONOUN = re.compile(r"[^A-ZÀ-ÖØ-Þ]{0,90}?\b(?:(?P<he>he|him|his|himself)|(?P<she>she|her|hers|herself))\b")
+_AND_NEXT = re.compile(rf"(?:'s)?,? (?:and|or|with|to|from) (?P<next>{_CAPITAL}(?: {_CAPITAL})*)")
 
 
 @dataclass(slots=True)
@@ -126,12 +129,15 @@ class EnglishRun:
 
     words: tuple[str, ...]
     opens: bool
+    paragraph: int
     says: bool
     acts: bool
     owns: bool
     called: bool
     place: float
     article: bool
+    pronoun: str = ""
+    beside: str = ""
 
 
 @lru_cache(maxsize=4096)
@@ -139,11 +145,11 @@ def read_english(text: str) -> EnglishScene:
     """Return what one scene shows; the same text is read once."""
     folded = fold_width(text)
     scene = EnglishScene()
-    for line in folded.split("\n\n"):
+    for paragraph, line in enumerate(folded.split("\n\n")):
         if not _is_heading(line):
             scene.lower.update(_LOWER.findall(line))
             for match in _RUN.finditer(line):
-                scene.runs += _runs(line, match)
+                scene.runs += _runs(line, match, paragraph)
     return scene
 
 
@@ -156,7 +162,7 @@ def _is_heading(line: str) -> bool:
     return bare.isupper() or sum(word[0].isupper() for word in words) * 2 > len(words)
 
 
-def _runs(line: str, match: re.Match[str]) -> list[EnglishRun]:
+def _runs(line: str, match: re.Match[str], paragraph: int) -> list[EnglishRun]:
     """The runs of a match: a full stop that ends a sentence parts it, one after a title or an initial does not."""
     runs: list[EnglishRun] = []
     parts = _parted(match)
@@ -177,12 +183,17 @@ def _runs(line: str, match: re.Match[str]) -> list[EnglishRun]:
             EnglishRun(
                 words,
                 opens,
+                paragraph=paragraph,
                 says=bool(after and after["says"]) or _SAYS_BEFORE.search(before) is not None,
                 acts=bool(after and after["acts"]),
                 owns=owns,
                 called=_CALLED_BEFORE.search(before) is not None and line[end : end + 1] in _AFTER_CALLED,
                 place=_place_sign(before),
                 article=previous in ARTICLES,
+                pronoun=(pronoun.lastgroup or "") if (pronoun := _PRONOUN.match(line, end)) else "",
+                beside=beside["next"].removesuffix(".").removesuffix("'s")
+                if (beside := _AND_NEXT.match(line, end))
+                else "",
             )
         )
     return runs
@@ -227,8 +238,17 @@ def settle_english(scenes: Sequence[tuple[ScenePlace, str]]) -> list[FoundName]:
     sightings = (
         (place, sighting) for place, scene in read for run in scene.runs for sighting in _sightings(run, words)
     )
-    found = found_names(sightings)
-    return [each for each in found if _is_kept(each, words)]
+    found = [each for each in found_names(sightings) if _is_kept(each, words)]
+    lasts = {each.name.split()[-1] for each in found}
+    return [each for each in found if not _is_family(each, lasts)]
+
+
+def _is_family(found: FoundName, lasts: set[str]) -> bool:
+    """Tell whether a name is the plural of another: the Bennets, the Miss Bennets."""
+    *titles, last = found.name.split()
+    if titles and titles[0] in ("Misses", "Messrs", "Messrs."):
+        return True
+    return last.endswith("s") and last.removesuffix("s") in lasts and (not titles or _bare(titles[-1]) in TITLES)
 
 
 @dataclass(frozen=True, slots=True)
@@ -278,6 +298,9 @@ def _split_by_never(kept: list[str]) -> Iterable[list[str]]:
     for word in kept:
         bare = _bare(word)
         is_lone = bare in _NEVER_NAMES and bare not in _TITLES_OF_PEOPLE
+        if bare in _BEGINS_A_NAME and any(_bare(each) not in TITLES for each in part):
+            yield part
+            part = []
         if (is_lone and not part) or (word.isupper() and len(bare) > 1) or bare in {"i", "i'm", "i'll"}:
             if part:
                 yield part
@@ -313,11 +336,15 @@ def _sighting(name: str, part: list[str], run: EnglishRun) -> NameSighting:
         name,
         says=run.says,
         person=titled + (run.acts and is_last and not run.article) * 0.4 + run.owns * 0.3 + run.called * 0.4,
-        place=2.0 * (last in _PLACE_WORDS and len(part) > 1) + run.place,
-        faction=2.0 * (last in _FACTION_WORDS and len(part) > 1 and last not in _PLACE_WORDS),
-        item=2.0 * (last in _ITEM_WORDS and len(part) > 1),
+        place=2.0 * (last in PLACE_WORDS and len(part) > 1) + run.place,
+        faction=2.0 * (last in FACTION_WORDS and len(part) > 1 and last not in PLACE_WORDS),
+        item=2.0 * (last in ITEM_WORDS and len(part) > 1),
         term=0.5 * run.article,
         free=not run.opens,
+        he=run.pronoun == "he" and is_last,
+        she=run.pronoun == "she" and is_last,
+        beside=run.beside if is_last else "",
+        paragraph=run.paragraph,
     )
 
 

@@ -29,6 +29,10 @@ class NameSighting:
     free: bool = True
     before: str = ""
     after: str = ""
+    he: bool = False
+    she: bool = False
+    beside: str = ""
+    paragraph: int = 0
 
 
 @dataclass(slots=True)
@@ -43,6 +47,11 @@ class FoundName:
     weights: dict[CandidateKind, float] = field(default_factory=dict)
     before: Counter[str] = field(default_factory=Counter)
     after: Counter[str] = field(default_factory=Counter)
+    he: int = 0
+    she: int = 0
+    beside: Counter[str] = field(default_factory=Counter)
+    paragraphs: set[tuple[ScenePlace, int]] = field(default_factory=set)
+    same_as: set[str] = field(default_factory=set)
 
     def add(self, place: ScenePlace, sighting: NameSighting) -> None:
         """Count one more place where the name stands."""
@@ -50,6 +59,11 @@ class FoundName:
         self.speaks += sighting.says
         self.free += sighting.free
         self.places[place] = self.places.get(place, 0) + 1
+        self.he += sighting.he
+        self.she += sighting.she
+        self.paragraphs.add((place, sighting.paragraph))
+        if sighting.beside:
+            self.beside[sighting.beside] += 1
         if sighting.before:
             self.before[sighting.before] += 1
         if sighting.after:
@@ -71,6 +85,10 @@ class FoundName:
         self.count += other.count
         self.speaks += other.speaks
         self.free += other.free
+        self.he += other.he
+        self.she += other.she
+        self.beside += other.beside
+        self.paragraphs |= other.paragraphs
         for place, count in other.places.items():
             self.places[place] = self.places.get(place, 0) + count
         for kind, weight in other.weights.items():

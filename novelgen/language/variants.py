@@ -2,218 +2,132 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Sequence
 
-from novelgen.language.chinese_names import has_surname, looks_like_a_thing, surname_of
+from novelgen.language.chinese_names import has_surname, looks_like_a_thing, simplified, surname_of
+from novelgen.language.english_variants import CLEARLY_MORE, english_groups, english_questions
 from novelgen.language.language import has_cjk
-from novelgen.language.normalise import (
-    ARTICLES,
-    CHINESE_TITLES_AFTER,
-    CHINESE_TITLES_BEFORE,
-    FEMALE_TITLES,
-    MALE_TITLES,
-    OTHER_TITLES,
-    TITLES,
-    is_description,
-    name_key,
-)
+from novelgen.language.normalise import CHINESE_TITLES_AFTER, CHINESE_TITLES_BEFORE, is_description
 from novelgen.language.sightings import FoundName
 
-CLEARLY_MORE = 4
-"""A bare surname that several bear means the one who stands in the text so many times as often as the next."""
+LEAST_SIDE_BY_SIDE = 3
+"""A title that stands before one and the same name so often is likely to be that one's: 武成王黄飞虎."""
 
-_PLAIN_TITLES = frozenset("mr mrs miss ms old young little poor dear my our his her your their mx".split())
-
-
-_NOT_GIVEN = frozenset("母王公婆爷娘父仙怪妖精神佛帝君")
-"""Characters that end titles and kinds, not given names."""
-
-
-class _Group:
-    """Names of one bearer on the way."""
-
-    def __init__(self, name: FoundName) -> None:
-        self.names = [name]
-
-    @property
-    def count(self) -> int:
-        return sum(each.count for each in self.names)
+_KINSHIP = frozenset("氏母婆嫂妹姐姑妈娘妻妃夫")
+"""Who is called by a surname and one of these is a relative of those of that surname."""
 
 
 def grouped_names(names: Sequence[FoundName]) -> list[list[FoundName]]:
     """Put names together that are variants of one another; what may belong to several stays by itself."""
     chinese = [each for each in names if has_cjk(each.name)]
     english = [each for each in names if not has_cjk(each.name)]
-    groups = [*_english_groups(english), *_chinese_groups(chinese)]
+    groups = [*english_groups(english), *_chinese_groups(chinese)]
     return [sorted(group, key=lambda each: (-each.count, -len(each.name), each.name)) for group in groups]
 
 
-def _english_groups(names: Sequence[FoundName]) -> list[list[FoundName]]:
-    by_core: dict[tuple[str, ...], list[FoundName]] = defaultdict(list)
-    for each in names:
-        by_core[_core(each.name)].append(each)
-    full = {core: _Group(named[0]) for core, named in by_core.items() if len(core) > 1}
-    for core, group in full.items():
-        group.names = list(by_core[core])
-    merged = _contained(full)
-    singles: list[list[FoundName]] = []
-    for core, named in by_core.items():
-        if len(core) == 1:
-            singles += _placed(core[0], named, merged)
-    return [*(group.names for group in merged.values()), *singles]
+def likely_same(groups: Sequence[Sequence[FoundName]]) -> dict[int, int]:
+    """Return by its number each group that is likely to be another one's bearer, too, with the other's number.
 
-
-def _core(name: str) -> tuple[str, ...]:
-    """The words of a name without titles and articles, folded; a name of titles alone is its own core."""
-    words = name_key(name).split()
-    start = 0
-    while start < len(words) - 1 and words[start] in TITLES | ARTICLES:
-        start += 1
-    return tuple(words[start:])
-
-
-def _titles(name: str) -> frozenset[str]:
-    words = name_key(name).split()
-    return frozenset(words[: len(words) - len(_core(name))]) - ARTICLES
-
-
-def _contained(full: dict[tuple[str, ...], _Group]) -> dict[tuple[str, ...], _Group]:
-    """Join a longer name with the shorter one that it begins and ends with: John H. Watson, John Watson."""
-    kept = dict(full)
-    for core in sorted(full, key=len, reverse=True):
-        hosts = [other for other in kept if len(other) < len(core) and other[-1] == core[-1] and set(other) < set(core)]
-        if len(hosts) == 1 and core in kept:
-            kept[hosts[0]].names += kept.pop(core).names
-    return kept
-
-
-def _placed(word: str, named: Sequence[FoundName], full: dict[tuple[str, ...], _Group]) -> list[list[FoundName]]:
-    """Give the names that are one word beside titles to who bears it; return those that stay by themselves."""
-    bearers = [group for core, group in full.items() if word in (core[0], core[-1])]
-    bare = [each for each in named if not _titles(each.name)]
-    titled: dict[frozenset[str], list[FoundName]] = defaultdict(list)
-    for each in named:
-        if _titles(each.name):
-            titled[_titles(each.name)].append(each)
-    own: list[_Group] = []
-    for titles, variants in titled.items():
-        fitting = [group for group in [*bearers, *own] if _fits(titles, group)]
-        closest = [group for group in fitting if titles & _group_titles(group)] or fitting
-        if len(closest) == 1:
-            closest[0].names += variants
-        else:
-            group = _Group(variants[0])
-            group.names = list(variants)
-            own.append(group)
-    if bare:
-        host = _clear_bearer([*bearers, *own])
-        if host is None:
-            own.append(_Group(bare[0]))
-            own[-1].names = list(bare)
-        else:
-            host.names += bare
-    return [group.names for group in own]
-
-
-def _group_titles(group: _Group) -> frozenset[str]:
-    return frozenset().union(*(_titles(each.name) for each in group.names))
-
-
-def _fits(titles: frozenset[str], group: _Group) -> bool:
-    """Titles of one gender, and no second rank, go together."""
-    theirs = _group_titles(group)
-    for one, other in ((MALE_TITLES, FEMALE_TITLES), (FEMALE_TITLES, MALE_TITLES)):
-        if titles & one and theirs & other:
-            return False
-    ranks = (titles & OTHER_TITLES) - _PLAIN_TITLES
-    their_ranks = (theirs & OTHER_TITLES) - _PLAIN_TITLES
-    if (ranks and theirs & FEMALE_TITLES) or (their_ranks and titles & FEMALE_TITLES):
-        return False
-    return not ranks or not their_ranks or bool(ranks & their_ranks)
-
-
-def _clear_bearer(groups: Sequence[_Group]) -> _Group | None:
-    ranked = sorted(groups, key=lambda group: -group.count)
-    if len(ranked) == 1 or (len(ranked) > 1 and ranked[0].count >= CLEARLY_MORE * ranked[1].count):
-        return ranked[0]
-    return None
+    These are no proofs, so they are asked, not joined: 宋江, 宋押司; Lucy Gray, Miss Gray.
+    """
+    chinese = {at: group for at, group in enumerate(groups) if has_cjk(group[0].name)}
+    english = {at: group for at, group in enumerate(groups) if at not in chinese}
+    return english_questions(english) | _chinese_questions(chinese)
 
 
 def _chinese_groups(names: Sequence[FoundName]) -> list[list[FoundName]]:
-    by_name = {each.name: each for each in names}
-    parent = {each.name: each.name for each in names}
+    by_name = {simplified(each.name): each for each in names}
+    parent = {name: name for name in by_name}
 
     def root(name: str) -> str:
         while parent[name] != name:
             name = parent[name]
         return name
 
-    longer_forms = _LongerForms(by_name)
+    for name, named in by_name.items():
+        for other in sorted(named.same_as):
+            if other in by_name:
+                parent[root(other)] = root(name)
+    longer = _by_part(by_name)
     for short in sorted(by_name, key=len):
-        longer = longer_forms.of(short)
-        hosts = {root(each) for each in longer}
-        if len(hosts) > 1:
-            totals = {host: sum(by_name[each].count for each in longer if root(each) == host) for host in hosts}
-            hosts = _clear_host(totals)
-        if len(hosts) == 1:
-            parent[root(short)] = next(iter(hosts))
+        hosts: Counter[str] = Counter()
+        for each in longer[short]:
+            if root(each) != root(short):
+                hosts[root(each)] += by_name[each].count
+        host = _clear_host(hosts)
+        if host:
+            parent[root(short)] = host
     groups: dict[str, list[FoundName]] = defaultdict(list)
-    for each in names:
-        groups[root(each.name)].append(each)
+    for name, named in by_name.items():
+        groups[root(name)].append(named)
     return list(groups.values())
 
 
-def _clear_host(totals: dict[str, int]) -> set[str]:
-    most, next_most, *_ = sorted(totals.values(), reverse=True)
-    return {max(totals, key=lambda each: totals[each])} if most >= CLEARLY_MORE * next_most else set()
-
-
-class _LongerForms:
-    """Finds the longer names that hold a shorter one: 行者 in 孙行者, 观音 in 观音菩萨, 老孙 for 孙悟空."""
-
-    def __init__(self, names: Iterable[str]) -> None:
-        self._by_part: dict[str, list[str]] = defaultdict(list)
-        self._full: dict[str, list[str]] = defaultdict(list)
-        for name in names:
-            for part in _parts(name):
-                self._by_part[part].append(name)
-            if _is_full_name(name):
-                self._full[surname_of(name)].append(name)
-
-    def of(self, short: str) -> list[str]:
-        """Return the longer names of which this may be a short form."""
-        surname = _surname_meant(short)
-        longer = [*self._by_part[short], *(self._full[surname] if surname else ())]
-        return [each for each in dict.fromkeys(longer) if each != short]
+def _by_part(names: Iterable[str]) -> dict[str, list[str]]:
+    longer: dict[str, list[str]] = defaultdict(list)
+    for name in names:
+        for part in _parts(name):
+            longer[part].append(name)
+    return longer
 
 
 def _parts(name: str) -> Iterable[str]:
+    """The shorter names that a longer one holds: 悟空 in 孙悟空, 观音 in 观音菩萨."""
     if "·" in name:
         yield from name.split("·")
         return
+    title = next((each for each in CHINESE_TITLES_AFTER if name.endswith(each) and len(name) - len(each) > 1), "")
     before = surname_of(name) or (name[0] if name[0] in CHINESE_TITLES_BEFORE else "")
-    if before and len(name) - len(before) > 1:
+    if title:
+        yield name[: -len(title)]
+    elif before and len(name) - len(before) > 1:
         yield name[len(before) :]
-    for title in CHINESE_TITLES_AFTER:
-        if name.endswith(title) and len(name) - len(title) > 1:
-            yield name[: -len(title)]
+
+
+def _clear_host(totals: Counter[str]) -> str:
+    ranked = totals.most_common(2)
+    is_clear = len(ranked) == 1 or (len(ranked) == 2 and ranked[0][1] >= CLEARLY_MORE * ranked[1][1])
+    return ranked[0][0] if is_clear else ""
+
+
+def _chinese_questions(groups: dict[int, Sequence[FoundName]]) -> dict[int, int]:
+    bearer = {simplified(each.name): at for at, group in groups.items() for each in group}
+    counts = {at: sum(each.count for each in group) for at, group in groups.items()}
+    longer = _by_part(bearer)
+    families: dict[str, set[int]] = defaultdict(set)
+    for name, at in bearer.items():
+        if _is_full_name(name):
+            families[surname_of(name)].add(at)
+    found: dict[int, int] = {}
+    for name, at in bearer.items():
+        asked = {bearer[each] for each in longer[name]} | families.get(_surname_meant(name), set())
+        beside = [(other, count) for each in groups[at] for other, count in each.beside.items() if each.name == name]
+        asked |= {
+            bearer[simplified(other)]
+            for other, count in beside
+            if count >= LEAST_SIDE_BY_SIDE
+            and simplified(other) in bearer
+            and count * 2 > sum(each for _, each in beside)
+        }
+        asked.discard(at)
+        if asked and at not in found:
+            found[at] = max(asked, key=lambda other: counts[other])
+    return found
 
 
 def _surname_meant(name: str) -> str:
-    """The surname in 老孙 or 孙先生; empty for any other name."""
+    """The surname in 老孙, 孙先生 or 孙押司; empty for any other name."""
     if len(name) == 2 and name[0] in CHINESE_TITLES_BEFORE:
         return name[1]
     surname = surname_of(name)
-    return surname if surname and name[len(surname) :] in CHINESE_TITLES_AFTER else ""
+    title = name[len(surname) :]
+    if not surname or _KINSHIP.intersection(title):
+        return ""
+    return surname if title in CHINESE_TITLES_AFTER else ""
 
 
 def _is_full_name(name: str) -> bool:
     """Tell whether a name is a surname and a given name, no title and no place."""
-    return (
-        has_surname(name)
-        and not looks_like_a_thing(name)
-        and not name.endswith(CHINESE_TITLES_AFTER)
-        and name[-1] not in _NOT_GIVEN
-        and not is_description(name)
-    )
+    is_named = has_surname(name) and not name.endswith(CHINESE_TITLES_AFTER)
+    return is_named and not looks_like_a_thing(name) and not is_description(name)

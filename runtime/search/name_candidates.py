@@ -5,7 +5,7 @@ from __future__ import annotations
 import threading
 from collections.abc import Sequence
 
-from novelgen.language.candidates import NameCandidate, candidate_of, find_name_candidates, without_known
+from novelgen.language.candidates import NameCandidate, candidate_of, find_name_candidates, often_enough, without_known
 from novelgen.language.matching import NameFinder
 from novelgen.models.position import StoryPosition
 from runtime.storage.journal import Change
@@ -35,13 +35,13 @@ def names_of_text(unit: UnitOfWork, *, as_of: StoryPosition) -> list[NameCandida
     return found
 
 
-def open_candidates(unit: UnitOfWork, *, as_of: StoryPosition, min_count: int) -> list[NameCandidate]:
+def open_candidates(unit: UnitOfWork, *, as_of: StoryPosition, min_count: int | None) -> list[NameCandidate]:
     """Return the names that are no entity's by then and that the author has not dropped, joined as the author said."""
     decided = _decided(unit)
     dropped = [change.other_id for change in decided if change.kind == "drop"]
     known = [name for entity in unit.entities.list_as_of(as_of=as_of) for name in entity.names()]
     candidates = without_known(names_of_text(unit, as_of=as_of), [*known, *dropped], joined=_joined(decided))
-    return [each for each in candidates if each.count >= min_count]
+    return often_enough(candidates, min_count)
 
 
 def names_in_text(unit: UnitOfWork, names: Sequence[str], *, as_of: StoryPosition) -> dict[str, list[str]]:

@@ -7,7 +7,7 @@ from typing import get_args
 from pydantic import BaseModel, Field
 
 from novelgen.errors import UnknownEntityError, UserInputError
-from novelgen.language.candidates import MIN_COUNT, NameCandidate, candidate_of
+from novelgen.language.candidates import NameCandidate, candidate_of
 from novelgen.language.normalise import name_key
 from novelgen.language.sightings import CandidateKind
 from novelgen.models.entity import Entity, EntityAlias, EntityType
@@ -47,24 +47,24 @@ class StoryNameCandidates(StoryBase):
     """What users do with candidates, the names that a story's text offers: list, confirm, merge and drop them."""
 
     def candidates(
-        self, kind: CandidateKind | None = None, *, min_count: Count = MIN_COUNT, as_of: Place = None
+        self, kind: CandidateKind | None = None, *, min_count: Count | None = None, as_of: Place = None
     ) -> list[NameCandidate]:
         """List who and what the text names that no entity is, told by rules; they are no facts.
 
         Args:
             kind: Only these: character, location, item, faction, term or unknown.
-            min_count: Only those that the text names so many times.
+            min_count: Only those that the text names so many times; without it 3, and rarer ones in a short story.
             as_of: Only scenes before this position count.
         """
         return self.list_candidates(kind=kind, min_count=min_count, as_of=position_of(as_of)).candidates
 
     def list_candidates(
-        self, *, kind: CandidateKind | None = None, min_count: int = MIN_COUNT, as_of: StoryPosition | None = None
+        self, *, kind: CandidateKind | None = None, min_count: int | None = None, as_of: StoryPosition | None = None
     ) -> NameCandidates:
         """List who and what the text names before a position and no entity is, told by rules, without a model."""
         if kind is not None and kind not in get_args(CandidateKind):
             raise UserInputError(f"kind={kind!r} is none; give one of {', '.join(get_args(CandidateKind))}")
-        if min_count < 1:
+        if min_count is not None and min_count < 1:
             raise UserInputError(f"min_count={min_count!r} is too small; give 1 or more")
         with self._stores.database(self.project_id).read() as unit:
             found = open_candidates(unit, as_of=as_of or END_OF_STORY, min_count=min_count)

@@ -30,7 +30,9 @@ SHOWN_VARIANTS = 8
 )
 @project_argument
 @click.option("--kind", type=click.Choice((*_ENTITY_KINDS, "unknown")), help="Only of this kind.  [default: all]")
-@click.option("--min-count", type=COUNT, default=3, show_default=True, help="Only what the text names so many times.")
+@click.option(
+    "--min-count", type=COUNT, help="Only what the text names so many times.  [default: 3; rarer in a short story]"
+)
 @as_of_option
 @json_option
 @click.pass_obj
@@ -38,7 +40,7 @@ def candidates(
     session: CliSession,
     project: str,
     kind: CandidateKind | None,
-    min_count: int,
+    min_count: int | None,
     as_of: StoryPosition | None,
     as_json: bool,
 ) -> None:
