@@ -10,15 +10,17 @@ from starlette.responses import Response
 
 from novelgen.context.labels import labels_for
 from novelgen.context.lines import render_value
-from novelgen.models.entity import Entity
+from novelgen.models.entity import Entity, EntityType
 from novelgen.models.knowledge import KnownMemory
 from novelgen.models.position import END_OF_STORY
 from novelgen.models.state import PRESENCE_ATTRIBUTE
+from novelgen.nearest import nearest_names
 from runtime.page.visits import MAX_SHOWN, Name, PageRoute, Shown, Visited
 from runtime.story.appearances import EVERY_STATUS, Order, StoryAppearances
 from runtime.story.attachments import StoryAttachments
 from runtime.story.entities import EntityCard, StoryEntities
 from runtime.story.knowledge_table import Narrowing, StoryKnowledgeTable
+from runtime.story.name_candidates import StoryNameCandidates
 from runtime.story.relationships import StoryRelationships
 from runtime.story.states import AttributeHistory, StateStep, StoryStates
 from runtime.story.threads import StoryThreads
@@ -28,7 +30,9 @@ router = APIRouter(route_class=PageRoute, include_in_schema=False)
 CARDS_AT_ONCE = 60
 MEMORIES_AT_ONCE = 20
 FACTS_AT_ONCE = 6
-KINDS = ("character", "location", "item", "faction", "term")
+KINDS: tuple[EntityType, ...] = get_args(EntityType)
+CANDIDATES_AT_ONCE = 30
+CHANGES_SHOWN = 30
 ORDERS: tuple[Order, ...] = get_args(Order)
 
 
@@ -107,6 +111,39 @@ def card_page(visit: Visited, entity: Name, shown: Shown = MEMORIES_AT_ONCE) -> 
         alike=[each.entity for each in known if each.entity.entity_type == card.entity.entity_type],
         standing=standing,
         over=over,
+    )
+
+
+@router.get("/page/projects/{project_id}/card/merge")
+def merge_page(visit: Visited, keep: Name, gone: Name) -> Response:
+    """Show what would be joined if two cards were one."""
+    preview = StoryAppearances(visit.served.stores, visit.served.project_id).preview_merge(
+        keep=keep, gone=gone, as_of=visit.as_of or END_OF_STORY
+    )
+    return visit.frame("cards").page("merge", preview=preview)
+
+
+@router.get("/page/projects/{project_id}/who-is-who")
+def identities_page(visit: Visited, shown: Shown = CANDIDATES_AT_ONCE) -> Response:
+    """Show names that nobody bears yet, and the latest decisions on who is who."""
+    stores, project_id, as_of = visit.served.stores, visit.served.project_id, visit.as_of
+    offered = StoryNameCandidates(stores, project_id).list_candidates(as_of=as_of).candidates
+    known = StoryEntities(stores, project_id).entities(as_of=as_of or END_OF_STORY)
+    bearers = {name: each.name for each in reversed(known) for name in each.names()}
+    changes = StoryEntities(stores, project_id).list_entity_changes()[::-1]
+    return visit.frame("cards").page(
+        "who_is_who",
+        candidates=[
+            (each, list(dict.fromkeys(bearers[near] for near in nearest_names(each.name, bearers, at_most=3))))
+            for each in offered[:shown]
+        ],
+        count=len(offered),
+        at_once=CANDIDATES_AT_ONCE,
+        known=known,
+        kinds=KINDS,
+        # What was decided may tell of what comes later; it is listed where all of the story is shown.
+        changes=changes[:CHANGES_SHOWN] if as_of is None else [],
+        names={each.entity_id: each.name for each in known},
     )
 
 

@@ -147,22 +147,6 @@ def cancel_draft_job(visit: Visited, form: Form) -> Response:
     return RedirectResponse(_address(visit, here, "check/job", job=job.job_id), status_code=303)
 
 
-@router.post("/page/projects/{project_id}/check/waive")
-def waive_page(visit: Visited, form: Form) -> Response:
-    """Mark a finding as meant, and show the draft again."""
-    StoryContinuity(visit.served.stores, visit.served.project_id).waive_finding(
-        issue_id=form.get("issue_id", ""), note=form.get("note", "").strip()
-    )
-    return _back_to_draft(visit, form, waived=form["issue_id"])
-
-
-@router.post("/page/projects/{project_id}/check/unwaive")
-def unwaive_page(visit: Visited, form: Form) -> Response:
-    """Take a waiver back, and show the draft again."""
-    StoryContinuity(visit.served.stores, visit.served.project_id).unwaive_finding(issue_id=form.get("issue_id", ""))
-    return _back_to_draft(visit, form)
-
-
 def blank_draft(here: Here) -> dict[str, str]:
     """Return the form for a draft of the scene that would be written at the page's position."""
     chapter_index, scene_index = here.next_scene
@@ -296,16 +280,6 @@ def _found_draft(visit: Visit, form: dict[str, str]) -> dict[str, str]:
         "with_model": "yes" if asked["with_model"] else "",
         "text": visit.served.house.jobs.source(job.job_id, DRAFT_FILE).decode("utf-8", "replace"),
     }
-
-
-def _back_to_draft(visit: Visit, form: dict[str, str], *, waived: str = "") -> Response:
-    here = visit.here()
-    if form.get("job"):
-        address = _address(visit, here, "check/job", job=form["job"], waived=waived)
-    else:
-        kept = {name: form[name] for name in ("kept", "stored") if form.get(name)}
-        address = _address(visit, here, "check", **kept, waived=waived)
-    return RedirectResponse(address, status_code=303)
 
 
 def _with_waivers(visit: Visit, check: DraftCheck) -> DraftCheck:

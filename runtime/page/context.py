@@ -16,7 +16,6 @@ from novelgen.context.context_difference import compare_contexts
 from novelgen.context.context_lines import NEEDS, ContextLine
 from novelgen.context.labels import labels_for
 from novelgen.context.lines import render_attribute, render_timeline_entry
-from novelgen.errors import UserInputError
 from novelgen.models.context import ContextDifference, ContextReport, SceneMemoryContext
 from novelgen.models.context_document import context_document
 from novelgen.models.state import PRESENCE_ATTRIBUTE
@@ -34,11 +33,9 @@ from runtime.page.plan_form import (
     request_of,
     told_fields,
 )
-from runtime.page.story_changes import DECISIONS, told_of_memory
 from runtime.page.visits import Form, PageRoute, Visit, Visited
 from runtime.story.contexts import ContextLook, ContextOptions, StoryContexts
 from runtime.story.entities import StoryEntities
-from runtime.story.memories import StoryMemories
 from runtime.story.scene_plans import PlannedScene, StoryScenePlans, read_plan_text
 
 router = APIRouter(route_class=PageRoute, include_in_schema=False)
@@ -138,16 +135,6 @@ def keep_context(visit: Visited, form: Form) -> Response:
     if failed is not None:
         raise Refusal(507, "context-write", failed)
     return RedirectResponse(f"{_address(visit, filled, here, stored='yes')}#result", status_code=303)
-
-
-@router.post("/page/projects/{project_id}/context/decide")
-def decide_from_context(visit: Visited, form: Form) -> Response:
-    """Pin a memory or leave it out, and go back to the plan, which shows what that changed."""
-    decision, decide = next(((name, each) for name, each in DECISIONS.items() if form.get(name)), ("", None))
-    if decide is None:
-        raise UserInputError(f"which memory is meant is not said; decide one of {', '.join(DECISIONS)}")
-    change = decide(StoryMemories(visit.served.stores, visit.served.project_id), memory_id=form[decision])
-    return told_of_memory(form, decision, change)
 
 
 @router.get("/page/projects/{project_id}/context/download")

@@ -9,8 +9,8 @@ from starlette.responses import RedirectResponse, Response
 
 from novelgen.errors import ConfigurationError
 from runtime.doors.http.house import TheHouse
+from runtime.doors.http.job_routes import ExtractScenes
 from runtime.doors.http.jobs import OVER, Job
-from runtime.doors.http.routes.jobs import ExtractScenes
 from runtime.page.frame import Frame
 from runtime.page.visits import Form, Name, PageRoute, Visited, number_in
 from runtime.story.condition import StoryConditions

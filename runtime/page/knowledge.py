@@ -12,9 +12,7 @@ from novelgen.errors import UserInputError
 from novelgen.memory.knowledge_rules import WHY, WHY_ZH
 from novelgen.models.knowledge import KNOWLEDGE_KINDS, KNOWLEDGE_SOURCES, READER, KnownMemory, UnknownMemory
 from runtime.page.frame import Frame
-from runtime.page.notices import TakingBack
-from runtime.page.taking_back import led_back
-from runtime.page.visits import Form, Name, Offset, PageRoute, Visited
+from runtime.page.visits import Name, Offset, PageRoute, Visited
 from runtime.story.entities import StoryEntities
 from runtime.story.knowledge import Knower, MemoryKnowers, StoryKnowledge, Unaware
 from runtime.story.knowledge_table import KnowledgeRow, StoryKnowledgeTable
@@ -97,30 +95,6 @@ def knowledge_page(
         sources=[each for each in KNOWLEDGE_SOURCES if each != "author"],
         shown=_shown(visit, frame, cell, names) if cell else None,
     )
-
-
-@router.post("/page/projects/{project_id}/knowledge/say")
-def say_who_knows(visit: Visited, form: Form) -> Response:
-    """Put the author's word on whether somebody knows a memory, or take it back."""
-    stores, project_id = visit.served.stores, visit.served.project_id
-    memory_id, character, kind = (form.get(each, "").strip() for each in ("memory", "character", "kind"))
-    if not memory_id or not character:
-        raise UserInputError("whose knowledge of which fact is corrected is not said; choose a cell of the table")
-    of_cell = {"character": character, "memory_id": memory_id}
-    stood = StoryKnowledge(stores, project_id).author_words(**of_cell)
-    if kind == "as_told":
-        StoryKnowledge(stores, project_id).forget_knowledge(**of_cell)
-    else:
-        StoryKnowledge(stores, project_id).set_knowledge(
-            **of_cell,
-            kind=kind,  # type: ignore[arg-type]
-            how=form.get("how", "author") if kind == "knows" else "author",  # type: ignore[arg-type]
-            learned_from=form.get("learned_from", "").strip() or None if kind == "knows" else None,
-            certainty=0.5 if form.get("unsure") else 1.0,
-            start=visit.as_of if form.get("since") == "here" else None,
-        )
-    undo = TakingBack(kind="knowledge", entity=character, memory_id=memory_id, words=stood)
-    return led_back(form.get("back", ""), "say", told=memory_id, undo=undo.packed())
 
 
 def _cells(

@@ -11,10 +11,11 @@ from starlette.responses import RedirectResponse, Response
 from runtime.doors.http.house import Project, TheHouse
 from runtime.doors.http.jobs import OVER
 from runtime.doors.http.problems import Refusal
-from runtime.doors.http.routes.projects import delete_project, diagnosis_of, list_projects
+from runtime.doors.http.routes import delete_project
 from runtime.page.frame import Frame
 from runtime.page.visits import Form, PageRoute, Visited
 from runtime.story.condition import StoryConditions, next_steps_in
+from runtime.story.diagnosis import diagnose
 from runtime.story.indexing import StoryIndexing
 from runtime.story.projects import StoryProjects, proposed_project_id
 from runtime.story.transfer import StoryTransfer
@@ -34,7 +35,7 @@ class Mending(NamedTuple):
 @router.get("/")
 def projects_page(request: Request, house: TheHouse) -> Response:
     """Show the projects of the folder."""
-    projects = list_projects(house).projects
+    projects = house.stores.overviews()
     at_work = [each for each in house.jobs.list() if each.state not in OVER]
     return Frame(request).page("projects", projects=projects, at_work=at_work)
 
@@ -96,7 +97,7 @@ def delete_page(request: Request, project: Project, form: Form) -> Response:
 
 def _health(visit: Visited, project: Project, *, repair: bool = False) -> Response:
     frame = visit.frame("health")
-    diagnosis = diagnosis_of(project, repair=repair, language=frame.language)
+    diagnosis = diagnose(project.stores, project.project_id, repair=repair, ask_network=False, language=frame.language)
     condition = StoryConditions(visit.served.stores, visit.served.project_id).story_condition()
     house = visit.served.house
     return frame.page(

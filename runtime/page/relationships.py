@@ -7,9 +7,8 @@ from dataclasses import dataclass
 from typing import Annotated
 
 from fastapi import APIRouter, Query
-from starlette.responses import RedirectResponse, Response
+from starlette.responses import Response
 
-from novelgen.errors import UserInputError
 from novelgen.models.position import StoryPosition
 from novelgen.models.state import DIMENSION_RANGES, Relationship
 from runtime.page.frame import Here
@@ -26,7 +25,7 @@ from runtime.page.graph import (
     relationship_graph,
     sides_of,
 )
-from runtime.page.visits import Form, Name, PageRoute, Visited
+from runtime.page.visits import Name, PageRoute, Visited
 from runtime.story.entities import StoryEntities
 from runtime.story.relationships import StoryRelationships
 
@@ -91,34 +90,6 @@ def relationships_page(
         viewed=None if found is None else _pair_view(visit, here, found, earlier),
         ranges=DIMENSION_RANGES,
     )
-
-
-@router.post("/page/projects/{project_id}/relationships/feelings")
-def say_feelings(visit: Visited, form: Form) -> Response:
-    """Say what one feels for another where the story stands on the page; what is left empty stays."""
-    stores, project_id = visit.served.stores, visit.served.project_id
-    first, second = form.get("first", ""), form.get("second", "")
-    given: dict[str, int] = {}
-    for name, (lowest, highest) in DIMENSION_RANGES.items():
-        if told := form.get(name, "").strip():
-            given[name] = _whole_number(name, told)
-            if not lowest <= given[name] <= highest:
-                raise UserInputError(f"{name} {told!r} is not from {lowest} to {highest}")
-    if not first or not second or not given:
-        raise UserInputError("who feels what for whom is not said; write a number for one feeling or more")
-    edited = StoryRelationships(stores, project_id).edit_relationship(
-        first=first, second=second, dimensions=given, start=visit.as_of
-    )
-    pair = edited.relationship.relationship_id
-    address = visit.address("relationships", pair=pair, person=form.get("person"))
-    return RedirectResponse(f"{address}#pair", status_code=303)
-
-
-def _whole_number(name: str, told: str) -> int:
-    bare = told.removeprefix("-").removeprefix("+")
-    if not (bare.isascii() and bare.isdecimal() and len(bare) <= 4):
-        raise UserInputError(f"{name} {told[:50]!r} is no whole number; write 40 or -15")
-    return -int(bare) if told.startswith("-") else int(bare)
 
 
 def _earlier(visit: Visited, here: Here, lately: int) -> Mapping[str, Relationship]:

@@ -10,18 +10,16 @@ from starlette.responses import RedirectResponse, Response
 
 from runtime.doors.http.problems import Refusal
 from runtime.page import (
-    card_changes,
     cards,
     check,
     context,
+    forms,
     importing,
     jobs,
     knowledge,
     projects,
     relationships,
     story,
-    story_changes,
-    taking_back,
     threads,
     timeline,
 )
@@ -34,16 +32,14 @@ router.include_router(projects.router)
 router.include_router(importing.router)
 router.include_router(jobs.router)
 router.include_router(story.router)
-router.include_router(story_changes.router)
 router.include_router(threads.router)
 router.include_router(cards.router)
-router.include_router(card_changes.router)
 router.include_router(relationships.router)
 router.include_router(timeline.router)
 router.include_router(knowledge.router)
 router.include_router(context.router)
 router.include_router(check.router)
-router.include_router(taking_back.router)
+router.include_router(forms.router)
 
 STATIC = Path(__file__).parent / "static"
 STATIC_TYPES = {

@@ -8,15 +8,17 @@ from typing import Annotated, Any, NamedTuple
 from fastapi import APIRouter, Query
 from starlette.responses import Response
 
-from novelgen.errors import ConfigurationError
+from novelgen.errors import ConfigurationError, UserInputError
 from novelgen.models.memory import EVENT_TYPES
 from novelgen.models.position import StoryPosition
+from runtime.doors.http.job_routes import ExtractScenes
 from runtime.doors.http.jobs import OVER, Job
+from runtime.page.forms import led_back, scene_meant
 from runtime.page.frame import Here
-from runtime.page.visits import Name, PageRoute, Shown, Visit, Visited
+from runtime.page.visits import Form, Name, PageRoute, Shown, Visit, Visited, number_in
 from runtime.story.author_changes import StoryAuthorChanges
 from runtime.story.extraction import StoryExtraction, build_extraction_model
-from runtime.story.scene_editing import RECORDED_WITH_WORDS
+from runtime.story.scene_editing import RECORDED_WITH_WORDS, StorySceneEditing
 from runtime.story.scene_reading import ListedState, ReadScene, StorySceneReading, reading_state
 from runtime.story.summaries import StorySummarizing
 
@@ -176,6 +178,40 @@ def model_page(visit: Visited, chapter: int, scene: int | None = None) -> Respon
         estimate=estimate,
         trouble=trouble,
         model=stores.settings.memory.summarization.model or stores.settings.model or "",
+    )
+
+
+@router.post("/page/projects/{project_id}/story/model")
+def let_model_read(visit: Visited, form: Form) -> Response:
+    """Let a model read a scene or a chapter, as a job."""
+    served = visit.served
+    chapter, scene = number_in(form, "chapter"), number_in(form, "scene")
+    if chapter is None:
+        raise UserInputError("which chapter is to be read is not said")
+    build_extraction_model(served.stores.settings, served.house.chat_model)
+    if scene is None:
+        asked = ExtractScenes(chapter_index=chapter, retry_failed=True)
+        place = next((each for each in visit.here().places if each[0] == chapter), (chapter, 1))
+    else:
+        place = (chapter, scene)
+        asked = ExtractScenes(scenes=[str(StoryPosition(*place))])
+    served.house.jobs.start("extract", served.project_id, asked.model_dump(mode="json"))
+    return led_back(visit.address("story", chapter=place[0], scene=place[1]), "read")
+
+
+@router.post("/page/projects/{project_id}/story/text/preview")
+def preview_text(visit: Visited, form: Form) -> Response:
+    """Tell what a new text would do to the facts of its scene."""
+    stores, project_id = visit.served.stores, visit.served.project_id
+    place, text = scene_meant(visit, form), form.get("text", "")
+    outcome = StorySceneEditing(stores, project_id).preview_scene_text(position=place, text=text)
+    return visit.frame("story").page(
+        "scene_text",
+        read=StorySceneReading(stores, project_id).read_scene(position=place, as_of=visit.as_of),
+        text=text,
+        title=form.get("title", ""),
+        outcome=outcome,
+        record="drop" if form.get("record") == "drop" else "keep",
     )
 
 

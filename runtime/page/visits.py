@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Coroutine, Hashable
+from collections.abc import Callable, Coroutine, Hashable, Mapping
 from typing import Annotated, Any, TypeVar
 from urllib.parse import parse_qsl
 
@@ -15,7 +15,7 @@ from starlette.responses import Response
 
 from novelgen.errors import NovelgenError
 from novelgen.models.position import StoryPosition
-from runtime.doors.http.house import AsOf, Project, ServedProject, house_of, position
+from runtime.doors.http.house import AsOf, Project, ServedProject, house_of
 from runtime.doors.http.problems import Problem, Refusal, invalid_request, problem_of
 from runtime.page.frame import Frame, Here, project_address
 from runtime.search.kept_readings import KeptReadings
@@ -70,10 +70,10 @@ class PageRoute(APIRoute):
 class Visit:
     """A visit to a view of a project."""
 
-    def __init__(self, request: Request, served: ServedProject, as_of: str | None) -> None:
+    def __init__(self, request: Request, served: ServedProject, as_of: StoryPosition | None) -> None:
         self.request = request
         self.served = served
-        self.as_of = position(as_of)
+        self.as_of = as_of
 
     def kept(self, answer: Callable[..., Answer], **asked: Hashable) -> Answer:
         """Return what a use case tells of the project as of the position, kept from an earlier visit if it holds.
@@ -109,7 +109,8 @@ class Visit:
 
 
 async def _visit(request: Request, served: Project, as_of: AsOf = None) -> Visit:
-    return Visit(request, served, as_of)
+    position: Any = as_of
+    return Visit(request, served, position)
 
 
 async def _form(request: Request) -> dict[str, str]:
@@ -133,7 +134,7 @@ Offset = Annotated[int, Query(ge=0, le=10_000_000, description="How many to pass
 Name = Annotated[str, Query(max_length=400)]
 
 
-def number_in(form: dict[str, str], name: str) -> int | None:
+def number_in(form: Mapping[str, str], name: str) -> int | None:
     """Return a number of a form, or None where it was left empty."""
     told = form.get(name, "").strip()
     if not told:
@@ -143,7 +144,7 @@ def number_in(form: dict[str, str], name: str) -> int | None:
     return int(told)
 
 
-def place_in(form: dict[str, str], name: str) -> StoryPosition | None:
+def place_in(form: Mapping[str, str], name: str) -> StoryPosition | None:
     """Return a place of the story of a form, or None where it was left empty."""
     return place_of(form.get(name, "").strip(), name)
 
@@ -154,7 +155,7 @@ def place_of(told: str, name: str) -> StoryPosition | None:
         return None
     if not _PLACE.fullmatch(told):
         raise Refusal(422, "invalid-request", f"{name} {told[:50]!r} is no place of the story; write 3:2, or 3")
-    return position(told)
+    return StoryPosition(*map(int, told.split(":")))
 
 
 def names_in(written: str) -> list[str]:

@@ -15,6 +15,7 @@ from fastapi.openapi.utils import get_openapi
 from langchain_core.language_models import BaseChatModel
 from opentelemetry.trace import TracerProvider
 from starlette.exceptions import HTTPException
+from starlette.routing import Match
 
 from novelgen import __version__
 from novelgen.errors import NovelgenError
@@ -22,6 +23,8 @@ from runtime.doors.http.agents import AgentDoor
 from runtime.doors.http.examples import with_examples
 from runtime.doors.http.gate import Gate
 from runtime.doors.http.house import House, require_access
+from runtime.doors.http.job_routes import offer_work
+from runtime.doors.http.job_routes import router as job_router
 from runtime.doors.http.jobs import Jobs
 from runtime.doors.http.operation_routes import operation_routes
 from runtime.doors.http.problems import (
@@ -34,7 +37,7 @@ from runtime.doors.http.problems import (
     problem_type,
 )
 from runtime.doors.http.repeats import Repeats
-from runtime.doors.http.routes import characters, condition, drafts, jobs, projects, scenes, writing
+from runtime.doors.http.routes import router as own_router
 from runtime.doors.http.settings import ServerSettings
 from runtime.doors.http.telemetry import NOT_FASTAPIS, Observing, Telemetry
 from runtime.doors.http.turns import Turns
@@ -49,17 +52,6 @@ CLOSING_S = 2.5
 """Longest wait for jobs and stores at the end."""
 
 logger = logging.getLogger(__name__)
-
-_ROUTERS = (
-    condition.router,
-    projects.router,
-    writing.router,
-    scenes.router,
-    drafts.router,
-    characters.router,
-    jobs.router,
-    page.router,
-)
 
 
 def build_app(
@@ -82,7 +74,7 @@ def build_app(
     all_jobs = Jobs(projects_dir / JOBS_FOLDER, limits=settings.limits, secret_folders=(projects_dir,))
     telemetry = Telemetry(lambda: [each.state for each in all_jobs.list()], tracer_provider=tracer_provider)
     house = House(stores, settings, all_jobs, telemetry=telemetry, chat_model=chat_model)
-    jobs.offer_work(house)
+    offer_work(house)
     offer_draft_work(house)
     agents = AgentDoor(house)
 
@@ -110,7 +102,7 @@ def build_app(
         **NOT_FASTAPIS,
     )
     app.state.house = house
-    for router in (*_ROUTERS, operation_routes()):
+    for router in (own_router, job_router, page.router, operation_routes()):
         app.include_router(router)
     app.router.routes.append(agents.route)
     _answer_problems(app, house)
@@ -145,7 +137,15 @@ def _answer_problems(app: FastAPI, house: House) -> None:
             status=error.status_code,
             detail=f"{error.detail}; /openapi.json lists every route and what it takes",
         )
-        return _answer(request, problem, dict(error.headers or {}))
+        headers = dict(error.headers or {})
+        if error.status_code == 405:
+            # The first route of a path names its own method alone.
+            headers["Allow"] = ", ".join(
+                method
+                for method in ("DELETE", "GET", "PATCH", "POST", "PUT")
+                if any(each.matches({**request.scope, "method": method})[0] is Match.FULL for each in app.routes)
+            )
+        return _answer(request, problem, headers)
 
     async def of_a_bug(request: Request, error: Exception) -> Response:
         bug = Refusal(500, "bug", "a bug in novelgen; the server's log has more under the request's id")

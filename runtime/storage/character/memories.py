@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from sqlalchemy import ColumnElement, func, or_, select
 
 from novelgen.characters.memory import CharacterChange, CharacterChangeKind, CharacterMemory, GamePosition
-from novelgen.errors import UnknownMemoryError, UserInputError
+from novelgen.errors import UnknownIdError, UnknownMemoryError, UserInputError
 from runtime.storage.memory.rows import text_hash
 from runtime.storage.projects import CounterRepository
 from runtime.storage.session import AnyRow, Repository
@@ -324,7 +324,7 @@ class CharacterMemoryRepository(Repository):
         statement = select(CHARACTER_CHANGES).where(*conditions).order_by(CHARACTER_CHANGES.c.row_id.desc())
         row = self._session.connection.execute(statement.limit(1)).one_or_none()
         if row is None:
-            raise UserInputError(
+            raise UnknownIdError(
                 f"{character_id!r} has no change {change_id!r}; list the changes to find its number"
                 if change_id is not None
                 else f"nothing of {character_id!r} is left to undo"

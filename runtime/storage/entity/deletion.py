@@ -8,7 +8,7 @@ from typing import Any
 from pydantic import BaseModel, Field
 from sqlalchemy import ColumnElement, Table, and_, or_, select
 
-from novelgen.errors import UnknownEntityError, UserInputError
+from novelgen.errors import UnknownEntityError, UnknownIdError, UserInputError
 from runtime.storage.entity.entities import EntityRepository
 from runtime.storage.entity.merges import EntityChange, EntityChangeJournal
 from runtime.storage.entity.relinking import is_memory_slot_of, is_slot_of
@@ -107,7 +107,7 @@ class DeletionRepository(EntityChangeJournal):
         this = and_(self._session.owns(LOOP_EVENTS), LOOP_EVENTS.c.loop_id == loop_id)
         details = list(self._session.connection.scalars(select(LOOP_EVENTS.c.detail).where(this)))
         if not details:
-            raise UserInputError(f"no thread {loop_id!r} is stored; list them to find its id")
+            raise UnknownIdError(f"no thread {loop_id!r} is stored; list them to find its id")
         with self._imaged() as changes:
             self._forget_in_scenes(lambda value: without_id(value, loop_id))
             self._delete(LOOP_EVENTS, LOOP_EVENTS.c.loop_id == loop_id)

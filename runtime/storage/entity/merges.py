@@ -12,7 +12,7 @@ from typing import Any, Literal
 from pydantic import BaseModel, Field
 from sqlalchemy import and_, select
 
-from novelgen.errors import UnknownEntityError, UserInputError
+from novelgen.errors import UnknownEntityError, UnknownIdError, UserInputError
 from novelgen.language.matching import NameFinder
 from novelgen.language.normalise import name_key
 from novelgen.models.entity import Entity, EntityAlias, RevealedIdentity, revealed_identity
@@ -184,7 +184,7 @@ class EntityChangeJournal(Repository):
         )
         row = self._session.connection.execute(statement).one_or_none()
         if row is None:
-            raise UserInputError(f"no change {change_id!r} is kept; list them to find its number")
+            raise UnknownIdError(f"no change {change_id!r} is kept; list them to find its number")
         return row
 
 

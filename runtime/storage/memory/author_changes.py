@@ -9,7 +9,7 @@ from typing import Any, Literal
 from pydantic import BaseModel, Field
 from sqlalchemy import func, select
 
-from novelgen.errors import UserInputError
+from novelgen.errors import UnknownIdError, UserInputError
 from runtime.storage.memory.lexical import index_tokens, searchable_text
 from runtime.storage.memory.rows import text_hash
 from runtime.storage.memory.writer import ChunkWriter
@@ -107,7 +107,7 @@ class AuthorChangeJournal(Repository):
         )
         row = self._session.connection.execute(statement).one_or_none()
         if row is None:
-            raise UserInputError(f"no change {change_id!r} is kept; list the changes")
+            raise UnknownIdError(f"no change {change_id!r} is kept; list the changes")
         change = _change(row)
         if change.undone_at is not None:
             raise UserInputError(f"change {change_id!r} was taken back already")

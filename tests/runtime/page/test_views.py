@@ -233,8 +233,8 @@ def test_only_so_much_is_written_where_one_may_read(demo_folder: Path) -> None:
         for view in ("threads", "story", "card?entity=C0", "health"):
             seen = read(client.get(f"/page/projects/demo/{view}"))
             assert [each for each in seen.all("form") if each["method"] == "post"] == []
-        for path in ("threads/end", "check/waive", "health", "memory"):
-            answer = client.post(f"/page/projects/demo/{path}", data={"thread": "OL0", "summary": "So."})
+        for path in ("threads/end", "check/waive", "health", "memory/pin"):
+            answer = client.post(f"/page/projects/demo/{path}", data={"thread_id": "OL0", "summary": "So."})
             assert answer.status_code == 403, path
         form = {"chapter": "3", "scene": "1", "text": "Elias Marrow came in."}
         assert client.post("/page/projects/demo/check", data=form).status_code == 200
