@@ -207,7 +207,7 @@ def _page(
         repaired=changed_passages(writing.written, writing.draft) if writing and writing.is_repaired else [],
         kept_as={name: value for name, value in kept_as.items() if value},
         stored=stored,
-        scenes=here.places[: here.known],
+        scenes=visit.kept(StorySceneReading.list_scene_states, with_counts=False),
         is_gone=is_gone,
         is_later=is_later,
         has_model=_has_model(visit),

@@ -22,6 +22,7 @@ from runtime.page.notices import NOTICE_FIELDS, notice_of, undo_by_number
 from runtime.page.passages import marked_paragraphs
 from runtime.page.words import CATALOGUES, COMMAS, PageLanguage, language_wished
 from runtime.story.projects import list_project_ids
+from runtime.story.scene_plans import next_place
 
 Theme = Literal["system", "light", "dark"]
 
@@ -70,10 +71,9 @@ class Here:
 
     @property
     def next_scene(self) -> tuple[int, int]:
-        """Chapter and scene that would be written at the position."""
+        """Chapter and scene that would be written at the position; at the end as the command line proposes."""
         if self.as_of is None or self.as_of.chapter_index is None:
-            chapter_index, scene_index = self.places[-1] if self.places else (1, 0)
-            return chapter_index, scene_index + 1
+            return next_place(self.places)
         if self.as_of.scene_index is not None:
             return self.as_of.chapter_index, self.as_of.scene_index
         # On entering a chapter nothing of it is known, whatever number its first scene has.

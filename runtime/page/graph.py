@@ -15,16 +15,22 @@ from typing import Literal
 from novelgen.models.state import Relationship, RelationshipDimension
 from runtime.story.relationships import CourseStep
 
-WIDTH, HEIGHT = 900.0, 560.0
-_RADII = (285.0, 212.0)
-_CENTRE = (WIDTH / 2, HEIGHT / 2)
+HEIGHT = 560.0
+_RADII = (300.0, 212.0)
 
 MAX_DRAWN = 18
 """So many people stand on the ellipse without their names touching."""
 
+LONGEST_NAME = 34
+"""Of a name so much is written, a Chinese character counts twice; the picture is as wide as the longest needs."""
+
+_LETTER = 9.2
+
 _DOT = 8.0
 _GAP = 6.0
 _HEAD = 11.0
+
+_Point = tuple[float, float]
 
 Warmth = Literal["warm", "cold", "even", "unsaid"]
 Change = Literal["new", "better", "worse", "other", ""]
@@ -125,6 +131,7 @@ class RelationshipGraph:
 
     people: Sequence[DrawnPerson]
     arrows: Sequence[DrawnArrow]
+    width: float = 2 * _RADII[0]
     left_out: int = 0
 
 
@@ -150,16 +157,21 @@ def relationship_graph(
     kept = {who for who, _ in weight.most_common() if who in near and who != chosen}
     kept = set([who for who, _ in weight.most_common() if who in kept][:MAX_DRAWN])
     order = [who for who in _seriated(named) if who in kept]
-    people = {who: _on_the_rim(who, names[who], index, len(order)) for index, who in enumerate(order)}
+    written = {who: shortened(names[who], LONGEST_NAME) for who in (*order, *([chosen] if chosen else ()))}
+    width = round(2 * (_RADII[0] + 22 + max((_length(written[who]) for who in order), default=0.0)))
+    people = {who: _on_the_rim(who, written[who], index, len(order), width / 2) for index, who in enumerate(order)}
     if chosen:
-        people[chosen] = _in_the_middle(chosen, names[chosen])
+        room = 14.0 + _length(written[chosen]) / 2
+        people[chosen] = DrawnPerson(
+            chosen, written[chosen], width / 2, HEIGHT / 2, "middle", width / 2, HEIGHT / 2 + 6, plate=round(room, 1)
+        )
     arrows = [
         arrow
         for each in named
         if each.character_a in people and each.character_b in people
-        for arrow in _arrows(each, people, earlier, chosen)
+        for arrow in _arrows(each, people, earlier, chosen, (width / 2, HEIGHT / 2))
     ]
-    return RelationshipGraph(list(people.values()), arrows, left_out=len(near) - len(kept))
+    return RelationshipGraph(list(people.values()), arrows, width, left_out=len(near) - len(kept))
 
 
 def _both(pair: Relationship) -> tuple[str, str]:
@@ -190,26 +202,27 @@ def shortened(name: str, width: int) -> str:
     return name
 
 
-def _on_the_rim(entity_id: str, name: str, index: int, count: int) -> DrawnPerson:
+def _length(name: str) -> float:
+    """Return about how long a name is as it is written."""
+    return sum(_LETTER if character < "\u2e80" else 2 * _LETTER for character in name)
+
+
+def _on_the_rim(entity_id: str, name: str, index: int, count: int, middle: float) -> DrawnPerson:
     angle = 2 * math.pi * index / count - math.pi / 2
     across, down = math.cos(angle), math.sin(angle)
-    x, y = _CENTRE[0] + _RADII[0] * across, _CENTRE[1] + _RADII[1] * down
-    anchor = "middle" if abs(across) < 0.2 else "start" if across > 0 else "end"
+    x, y = middle + _RADII[0] * across, HEIGHT / 2 + _RADII[1] * down
+    anchor = "middle" if abs(across) < 0.05 else "start" if across > 0 else "end"
     text_x = x + (0 if anchor == "middle" else 15 if anchor == "start" else -15)
-    text_y = y + (30 if down > 0.9 else -18 if down < -0.9 else 6)
-    return DrawnPerson(
-        entity_id, shortened(name, 18), round(x, 1), round(y, 1), anchor, round(text_x, 1), round(text_y, 1)
-    )
-
-
-def _in_the_middle(entity_id: str, name: str) -> DrawnPerson:
-    told = shortened(name, 24)
-    room = 14.0 + 5 * sum(1 if each < "\u2e80" else 2 for each in told)
-    return DrawnPerson(entity_id, told, *_CENTRE, "middle", _CENTRE[0], _CENTRE[1] + 6, plate=room)
+    text_y = y + (30 if down > 0.9 and anchor == "middle" else -18 if down < -0.9 and anchor == "middle" else 6)
+    return DrawnPerson(entity_id, name, round(x, 1), round(y, 1), anchor, round(text_x, 1), round(text_y, 1))
 
 
 def _arrows(
-    pair: Relationship, people: Mapping[str, DrawnPerson], earlier: Mapping[str, Relationship] | None, chosen: str
+    pair: Relationship,
+    people: Mapping[str, DrawnPerson],
+    earlier: Mapping[str, Relationship] | None,
+    chosen: str,
+    centre: _Point,
 ) -> list[DrawnArrow]:
     sides = sides_of(pair)
     told = [each for each in sides if each.is_told]
@@ -223,6 +236,7 @@ def _arrows(
             change="" if earlier is None else change_of(each, pair, earlier.get(pair.relationship_id)),
             has_head=bool(told),
             is_beside=is_beside,
+            centre=centre,
         )
         for each in told or sides[:1]
     ]
@@ -237,6 +251,7 @@ def _arrow(
     change: Change,
     has_head: bool,
     is_beside: bool,
+    centre: _Point,
 ) -> DrawnArrow:
     across, down = end.x - start.x, end.y - start.y
     length = math.hypot(across, down) or 1.0
@@ -245,7 +260,7 @@ def _arrow(
     middle_x = (start.x + end.x) / 2 - down / length * bend
     middle_y = (start.y + end.y) / 2 + across / length * bend
     pull = 0.0 if start.plate or end.plate else 0.1 if is_beside else 0.22
-    control = (middle_x + (_CENTRE[0] - middle_x) * pull, middle_y + (_CENTRE[1] - middle_y) * pull)
+    control = (middle_x + (centre[0] - middle_x) * pull, middle_y + (centre[1] - middle_y) * pull)
     begin = _away((start.x, start.y), control, _room(start, control))
     tip = _away((end.x, end.y), control, _room(end, control))
     width = round(1.2 + pair.intensity * 0.38, 1)
@@ -265,9 +280,6 @@ def _arrow(
         change=change,
         is_beside=is_beside,
     )
-
-
-_Point = tuple[float, float]
 
 
 def _away(point: _Point, towards: _Point, by: float) -> _Point:

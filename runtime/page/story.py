@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from datetime import datetime
+from itertools import groupby
 from typing import Annotated, Any, NamedTuple
 
 from fastapi import APIRouter, Query
@@ -53,7 +55,7 @@ def story_page(
     if show == "changes":
         return _changes_page(visit, here)
     if not known:
-        return visit.frame("story", here).page("story", read=None, chapters={}, before=None, after=None)
+        return visit.frame("story", here).page("story", read=None, chapters=[], before=None, after=None)
     if show == "scenes":
         return _scenes_page(visit, here, shown)
     if show == "summaries":
@@ -68,9 +70,10 @@ def _scene_page(visit: Visit, here: Here, place: tuple[int, int], edit: str) -> 
     known = here.places[: here.known]
     index = known.index(place)
     states = visit.kept(StorySceneReading.list_scene_states, with_counts=False)
-    chapters: dict[int, list[tuple[int, str]]] = {}
-    for each in states:
-        chapters.setdefault(each.chapter_index, []).append((each.scene_index, _state(each)))
+    chapters = [
+        (chapter, chapter_title(scenes), [(each, _state(each)) for each in scenes])
+        for chapter, scenes in ((number, list(part)) for number, part in groupby(states, _chapter))
+    ]
     jobs = visit.served.house.jobs.list(project_id)
     return visit.frame("story", here).page(
         "story",
@@ -219,6 +222,16 @@ def _read(visit: Visit, chapter: int, scene: int) -> ReadScene:
     return StorySceneReading(visit.served.stores, visit.served.project_id).read_scene(
         position=StoryPosition(chapter, scene), as_of=visit.as_of
     )
+
+
+def chapter_title(scenes: Sequence[ListedState]) -> str:
+    """Return what all scenes of a chapter are called by; a scene's own title stands behind it."""
+    titles = {each.title.partition(" · ")[0] for each in scenes}
+    return titles.pop() if len(titles) == 1 else ""
+
+
+def _chapter(scene: ListedState) -> int:
+    return scene.chapter_index
 
 
 def _state(scene: Any) -> str:

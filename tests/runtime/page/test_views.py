@@ -101,7 +101,7 @@ def _with(address: str, as_of: str) -> dict[str, str]:
 @pytest.mark.parametrize(
     ("as_of", "following"),
     [
-        (None, (3, 3)),
+        (None, (4, 1)),
         (StoryPosition(3, 0), (3, 0)),
         (StoryPosition(3, 2), (3, 2)),
         (StoryPosition(3), (3, 0)),
