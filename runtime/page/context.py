@@ -1,4 +1,4 @@
-"""The context of a planned scene: the block as it will be sent, why what is in it, and what a change would do."""
+"""The context of a planned scene: its form, the block as it will be sent, why what is in it, and what a change did."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import partial
 from itertools import groupby
-from typing import Any, Literal
+from typing import Any, Literal, get_args
 
 from fastapi import APIRouter
 from starlette.responses import RedirectResponse, Response
@@ -16,27 +16,142 @@ from novelgen.context.context_difference import compare_contexts
 from novelgen.context.context_lines import NEEDS, ContextLine
 from novelgen.context.labels import labels_for
 from novelgen.context.lines import render_attribute, render_timeline_entry
-from novelgen.models.context import ContextDifference, ContextReport, SceneMemoryContext
+from novelgen.errors import UserInputError
+from novelgen.models.context import ContextDifference, ContextReport, MemoryContextRequest, SceneMemoryContext
 from novelgen.models.context_document import context_document
+from novelgen.models.knowledge import KnowledgeMode
+from novelgen.models.plan import ChapterPlan, ScenePlan
 from novelgen.models.state import PRESENCE_ATTRIBUTE
 from runtime.doors.http.house import READS
 from runtime.doors.http.problems import Refusal
 from runtime.page.frame import Frame, Here, project_address
-from runtime.page.plan_form import (
-    KNOWLEDGE_MODES,
-    asked_scene,
-    blank_plan,
-    bounds_of,
-    form_of,
-    plan_in,
-    planned_scene,
-    request_of,
-    told_fields,
-)
-from runtime.page.visits import Form, PageRoute, Visit, Visited
-from runtime.story.contexts import ContextLook, ContextOptions, StoryContexts
+from runtime.page.visits import Form, PageRoute, Visit, Visited, names_in, number_in, scene_of
+from runtime.story.contexts import ContextBounds, ContextLook, ContextOptions, StoryContexts
 from runtime.story.entities import StoryEntities
 from runtime.story.scene_plans import PlannedScene, StoryScenePlans, read_plan_text
+
+PLAN_FIELDS = (
+    "chapter",
+    "scene",
+    "purpose",
+    "characters",
+    "location",
+    "key_actions",
+    "pov",
+    "knowledge",
+    "memory_budget",
+    "state_budget",
+    "left_off_budget",
+    "timeline_budget",
+    "top_k",
+)
+"""The fields of the form, under the names that an address gives them."""
+
+KNOWLEDGE_MODES: tuple[KnowledgeMode, ...] = get_args(KnowledgeMode)
+
+MOST_TOKENS = 1_000_000
+
+# Full-width separators too: names are listed with them in Chinese.
+
+
+def blank_plan(here: Here) -> dict[str, str]:
+    """Return the form for the scene that would be written at the page's position."""
+    chapter_index, scene_index = here.next_scene
+    return {**dict.fromkeys(PLAN_FIELDS, ""), "chapter": str(chapter_index), "scene": str(scene_index)}
+
+
+def plan_in(given: Mapping[str, str], here: Here) -> dict[str, str]:
+    """Return the form as an address or a body fills it; what it leaves out is as in a blank one."""
+    return {**blank_plan(here), **{name: given[name] for name in PLAN_FIELDS if name in given}}
+
+
+def told_fields(form: Mapping[str, str], here: Here) -> dict[str, str]:
+    """Return the fields of a form that an address has to tell."""
+    blank = blank_plan(here)
+    return {name: form[name] for name in PLAN_FIELDS if form[name] != blank[name] or name in ("chapter", "scene")}
+
+
+def asked_scene(form: dict[str, str]) -> tuple[int, int] | None:
+    """Return the scene that a form names, or None where it names none; it may be later than the position."""
+    chapter_index, scene_index = number_in(form, "chapter"), number_in(form, "scene")
+    return None if chapter_index is None or scene_index is None else (chapter_index, scene_index)
+
+
+def request_of(form: dict[str, str], here: Here, project_id: str) -> MemoryContextRequest:
+    """Return what a form asks for, for a scene that is never later than the page's position."""
+    characters = names_in(form["characters"])
+    plan = ScenePlan(
+        location=form["location"].strip(),
+        characters=characters,
+        purpose=form["purpose"].strip(),
+        key_actions=[each.strip() for each in form["key_actions"].splitlines() if each.strip()],
+    )
+    if not (plan.location or plan.characters or plan.purpose or plan.key_actions):
+        raise UserInputError("the plan is empty; say at least who appears, where, or what the scene is for")
+    chapter_index, scene_index = scene_of(form, here)
+    return MemoryContextRequest(
+        project_id=project_id,
+        chapter_index=chapter_index,
+        scene_index=scene_index,
+        scene_plan=plan,
+        pov=form["pov"].strip(),
+        knowledge=_knowledge_mode(form["knowledge"]),
+        top_k=_tokens_in(form, "top_k", most=10_000),
+    )
+
+
+def bounds_of(form: dict[str, str]) -> ContextBounds:
+    """Return the budgets that a form asks for; what is left empty stays as the settings say."""
+    names = ("memory_budget", "state_budget", "left_off_budget", "timeline_budget")
+    return ContextBounds(**{name: _tokens_in(form, name, most=MOST_TOKENS) for name in names})
+
+
+def form_of(planned: PlannedScene) -> dict[str, str]:
+    """Return the fields of a form that a plan fills."""
+    plan = planned.plan
+    told = {
+        "chapter": str(planned.chapter_index),
+        "scene": str(planned.scene_index),
+        "purpose": plan.purpose,
+        "characters": ", ".join(plan.characters),
+        "location": plan.location,
+        "key_actions": "\n".join(plan.key_actions),
+        "pov": plan.pov,
+    }
+    return {name: value for name, value in told.items() if value}
+
+
+def planned_scene(plan: ScenePlan | ChapterPlan, place: tuple[int, int]) -> PlannedScene:
+    """Return the scene that a plan file plans: of a chapter's plan the scene of that number, else its first."""
+    if isinstance(plan, ScenePlan):
+        number = place[1] if plan.scene_number is None else plan.scene_number
+        return PlannedScene(place[0], number, plan)
+    if not plan.scenes:
+        raise UserInputError(f"the plan of chapter {plan.chapter_number} has no scenes; plan at least one")
+    number = place[1] if plan.chapter_number == place[0] else plan.scenes[0].scene_number or 0
+    chosen = plan.scene(number) or plan.scenes[0]
+    return PlannedScene(plan.chapter_number, chosen.scene_number or 0, chosen, plan)
+
+
+def _knowledge_mode(told: str) -> KnowledgeMode | None:
+    for mode in KNOWLEDGE_MODES:
+        if told == mode:
+            return mode
+    if told:
+        raise UserInputError(f"{told[:50]!r} is none of {', '.join(KNOWLEDGE_MODES)}")
+    return None
+
+
+def _tokens_in(form: dict[str, str], name: str, *, most: int) -> int | None:
+    told = form[name].strip()
+    if not told:
+        return None
+    if not (told.isascii() and told.isdecimal() and len(told) <= 7 and int(told) <= most):
+        raise Refusal(
+            422, "invalid-request", f"{name} {told[:50]!r} is no number up to {most}; write 2000, or leave it empty"
+        )
+    return int(told)
+
 
 router = APIRouter(route_class=PageRoute, include_in_schema=False)
 

@@ -16,9 +16,8 @@ from novelgen.models.position import END_OF_STORY, StoryPosition
 from novelgen.models.state import DIMENSION_RANGES
 from runtime.doors.arguments import arguments_of, read_arguments
 from runtime.doors.operations import OPERATIONS
-from runtime.page.notices import MAX_TOLD, NOTICE_FIELDS, TakingBack, named_by_words, undo_by_number, unpacked
+from runtime.page.frame import ENGLISH, MAX_TOLD, NOTICE_FIELDS, TakingBack, named_by_words, undo_by_number, unpacked
 from runtime.page.visits import Form, PageRoute, Visit, Visited, names_in, own_address, place_in, place_of
-from runtime.page.words import ENGLISH
 from runtime.story.author_changes import StoryAuthorChanges
 from runtime.story.entities import StoryEntities
 from runtime.story.knowledge import StoryKnowledge

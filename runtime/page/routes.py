@@ -9,28 +9,13 @@ from fastapi import APIRouter, Query
 from starlette.responses import RedirectResponse, Response
 
 from runtime.doors.http.problems import Refusal
-from runtime.page import (
-    cards,
-    check,
-    context,
-    forms,
-    importing,
-    jobs,
-    knowledge,
-    projects,
-    relationships,
-    story,
-    threads,
-    timeline,
-)
+from runtime.page import cards, check, context, forms, knowledge, projects, relationships, story, threads, timeline
 from runtime.page.frame import LANGUAGE_COOKIE, THEME_COOKIE, VIEWS
 from runtime.page.visits import Known, PageRoute, Visited, own_address
 
 router = APIRouter(route_class=PageRoute, include_in_schema=False)
 
 router.include_router(projects.router)
-router.include_router(importing.router)
-router.include_router(jobs.router)
 router.include_router(story.router)
 router.include_router(threads.router)
 router.include_router(cards.router)

@@ -1,10 +1,13 @@
-"""The HTTP application: routes over the services, behind a gate, with errors as problems."""
+"""The HTTP application: routes over the stories, behind a gate, with errors as problems, and the document of it all."""
 
 from __future__ import annotations
 
+import json
 import logging
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
+from functools import cache
+from pathlib import Path
 from typing import Any
 
 import anyio
@@ -20,13 +23,11 @@ from starlette.routing import Match
 from novelgen import __version__
 from novelgen.errors import NovelgenError
 from runtime.doors.http.agents import AgentDoor
-from runtime.doors.http.examples import with_examples
 from runtime.doors.http.gate import Gate
 from runtime.doors.http.house import House, require_access
 from runtime.doors.http.job_routes import offer_work
 from runtime.doors.http.job_routes import router as job_router
 from runtime.doors.http.jobs import Jobs
-from runtime.doors.http.operation_routes import operation_routes
 from runtime.doors.http.problems import (
     PROBLEM_TYPE,
     Problem,
@@ -37,6 +38,7 @@ from runtime.doors.http.problems import (
     problem_type,
 )
 from runtime.doors.http.repeats import Repeats
+from runtime.doors.http.routes import operation_routes
 from runtime.doors.http.routes import router as own_router
 from runtime.doors.http.settings import ServerSettings
 from runtime.doors.http.telemetry import NOT_FASTAPIS, Observing, Telemetry
@@ -44,6 +46,37 @@ from runtime.doors.http.turns import Turns
 from runtime.page import routes as page
 from runtime.page.check import offer_draft_work
 from runtime.story.project_stores import ProjectStores
+
+EXAMPLES_FILE = Path(__file__).with_name("examples.json")
+
+
+@cache
+def examples() -> dict[str, dict[str, Any]]:
+    """Return operation id to what was asked (`request`, `parameters`) and answered (`response`)."""
+    told: dict[str, dict[str, Any]] = json.loads(EXAMPLES_FILE.read_text(encoding="utf-8"))
+    return told
+
+
+def with_examples(document: dict[str, Any]) -> dict[str, Any]:
+    """Return an OpenAPI document with an example of each operation's request and answer."""
+    known = examples() if EXAMPLES_FILE.exists() else {}
+    for operations in document["paths"].values():
+        for operation in operations.values():
+            example = known.get(operation["operationId"])
+            if example is None:
+                continue
+            for parameter in operation.get("parameters", ()):
+                if parameter["name"] in example.get("parameters", {}):
+                    parameter["example"] = example["parameters"][parameter["name"]]
+            for kind, content in operation.get("requestBody", {}).get("content", {}).items():
+                if "request" in example and kind in ("application/json", "text/plain"):
+                    content["example"] = example["request"]
+            for status, answer in operation["responses"].items():
+                for kind, content in answer.get("content", {}).items():
+                    if status.startswith("2") and kind in example.get("response", {}):
+                        content["example"] = example["response"][kind]
+    return document
+
 
 JOBS_FOLDER = ".server/jobs"
 """Below the folder of the projects; no project can have such a name."""

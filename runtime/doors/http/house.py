@@ -12,11 +12,10 @@ from novelgen.errors import ConfigurationError
 from runtime.context_chain import configured_chat_model
 from runtime.doors.arguments import PositionText
 from runtime.doors.http.jobs import Jobs
-from runtime.doors.http.kept_forms import KeptForms
 from runtime.doors.http.problems import Refusal
 from runtime.doors.http.settings import ServerSettings
 from runtime.doors.http.telemetry import Telemetry
-from runtime.doors.http.uploads import Uploads
+from runtime.doors.http.uploads import KeptForms, Uploads
 from runtime.stores import MemoryStores
 from runtime.story.base import StoryBase
 from runtime.story.project_stores import ProjectStores

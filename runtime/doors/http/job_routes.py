@@ -10,9 +10,9 @@ from fastapi.sse import EventSourceResponse, ServerSentEvent
 from pydantic import BaseModel, Field
 
 from novelgen.models.position import ChapterIndex, StoryPosition, require_project_id
-from runtime.doors.http.answering import AnsweringRouter
 from runtime.doors.http.house import Body, House, Project, ServedProject, TheHouse
 from runtime.doors.http.jobs import MANUSCRIPT_TYPES, Job, JobOrder, manuscript_file
+from runtime.doors.http.problems import AnsweringRouter
 from runtime.story.extraction import StoryExtraction, build_extraction_model
 from runtime.story.ingest import StoryIngest
 from runtime.story.transfer import StoryTransfer

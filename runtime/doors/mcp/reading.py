@@ -79,8 +79,14 @@ def check_draft(
 ) -> CheckAnswer:
     """Check a draft against everything before its scene."""
     plan = None if scene_plan is None else scene_plan.model_dump(exclude_unset=True)
-    place = {"chapter_index": chapter_index, "scene_index": scene_index}
-    check = here.story.check(text, **place, scene_plan=plan, pov=pov or None, use_model=use_model)
+    check = here.story.check(
+        text,
+        chapter_index=chapter_index,
+        scene_index=scene_index,
+        scene_plan=plan,
+        pov=pov or None,
+        use_model=use_model,
+    )
     return CheckAnswer.of(check)
 
 

@@ -12,8 +12,7 @@ from novelgen.models.entity import Entity
 from novelgen.models.position import StoryPosition
 from runtime.doors.http.settings import ServerSettings
 from runtime.ingest.entities import store_entities
-from runtime.page.notices import TakingBack, undo_by_number
-from runtime.page.words import ENGLISH
+from runtime.page.frame import ENGLISH, TakingBack, undo_by_number
 from tests.runtime.doors.http.serving import READ_TOKEN, TOKEN, client_of
 from tests.runtime.page.reading import Seen, read
 

@@ -7,7 +7,7 @@ import re
 import pytest
 from fastapi.testclient import TestClient
 
-from runtime.page.words import ENGLISH, language_wished
+from runtime.page.frame import ENGLISH, language_wished
 from tests.runtime.page.reading import Seen, read
 
 DRAFT = "Elias Marrow came in and shook her hand. Ines smiled."

@@ -9,7 +9,7 @@ import hypothesis.strategies as st
 from hypothesis import given
 
 from novelgen.models.state import Relationship
-from runtime.page.graph import (
+from runtime.page.relationships import (
     HEIGHT,
     MAX_DRAWN,
     RelationshipGraph,

@@ -7,7 +7,7 @@ from urllib.parse import parse_qsl
 import pytest
 from fastapi.testclient import TestClient
 
-from runtime.page.words import ENGLISH
+from runtime.page.frame import ENGLISH
 from tests.runtime.page.reading import Seen, read
 
 GRAPH = "/page/projects/demo/relationships"

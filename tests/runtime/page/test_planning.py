@@ -11,9 +11,9 @@ import pytest
 from fastapi.testclient import TestClient
 
 from novelgen.models.context import SceneMemoryContext
-from runtime.doors.http.kept_forms import KeptForms
 from runtime.doors.http.settings import ServerSettings
-from runtime.page.words import CHINESE, ENGLISH
+from runtime.doors.http.uploads import KeptForms
+from runtime.page.frame import CHINESE, ENGLISH
 from tests.runtime.doors.http.serving import READ_TOKEN, TOKEN, client_of
 from tests.runtime.page.reading import Seen, read
 from tests.support.scripted_chat_model import ScriptedChatModel

@@ -12,8 +12,7 @@ from httpx import Response
 from novelgen.models.memory import EVENT_TYPES
 from runtime.doors.http.settings import ServerSettings
 from runtime.page.forms import DECISIONS
-from runtime.page.notices import undo_by_number
-from runtime.page.words import CHINESE, ENGLISH
+from runtime.page.frame import CHINESE, ENGLISH, undo_by_number
 from runtime.storage.memory.author_changes import AuthorChangeKind
 from tests.runtime.doors.http.serving import READ_TOKEN, TOKEN, client_of
 from tests.runtime.page.reading import Seen, read

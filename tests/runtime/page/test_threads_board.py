@@ -8,8 +8,8 @@ import pytest
 from fastapi.testclient import TestClient
 
 from novelgen.memory.ledger import LedgerEntry, ThreadMove, ThreadWindow
-from runtime.page.thread_lines import LEFT, MAX_LINES, RIGHT, thread_lines
-from runtime.page.words import ENGLISH
+from runtime.page.frame import ENGLISH
+from runtime.page.threads import LEFT, MAX_LINES, RIGHT, thread_lines
 from tests.runtime.page.reading import read
 
 BOARD = "/page/projects/demo/threads"

@@ -12,8 +12,7 @@ from fastapi.testclient import TestClient
 
 from novelgen.models.position import StoryPosition
 from runtime.doors.http.settings import ServerSettings
-from runtime.page.frame import VIEWS, Here
-from runtime.page.words import CHINESE, ENGLISH
+from runtime.page.frame import CHINESE, ENGLISH, VIEWS, Here
 from tests.runtime.doors.http.serving import READ_TOKEN, TOKEN, client_of
 from tests.runtime.page.reading import Seen, later_words, read
 

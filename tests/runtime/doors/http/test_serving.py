@@ -16,7 +16,7 @@ from filelock import FileLock
 
 from novelgen.errors import ConfigurationError
 from runtime.doors.cli.main import novelgen
-from runtime.doors.http.presence import announced, running_server
+from runtime.doors.http.settings import announced, running_server
 from tests.support.served_process import ServedProcess
 
 ROOT = Path(__file__).parents[4]
