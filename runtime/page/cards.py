@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, NamedTuple, get_args
 
-from fastapi import APIRouter
 from starlette.responses import Response
 
 from novelgen.context.labels import labels_for
@@ -15,17 +14,13 @@ from novelgen.models.knowledge import KnownMemory
 from novelgen.models.position import END_OF_STORY
 from novelgen.models.state import PRESENCE_ATTRIBUTE
 from novelgen.nearest import nearest_names
-from runtime.page.visits import MAX_SHOWN, Name, PageRoute, Shown, Visited
+from runtime.page.visits import MAX_SHOWN, Name, Shown, Visited, router
 from runtime.story.appearances import EVERY_STATUS, Order, StoryAppearances
-from runtime.story.attachments import StoryAttachments
 from runtime.story.entities import EntityCard, StoryEntities
-from runtime.story.knowledge_table import Narrowing, StoryKnowledgeTable
-from runtime.story.name_candidates import StoryNameCandidates
+from runtime.story.knowledge_table import Narrowing
 from runtime.story.relationships import StoryRelationships
 from runtime.story.states import AttributeHistory, StateStep, StoryStates
 from runtime.story.threads import StoryThreads
-
-router = APIRouter(route_class=PageRoute, include_in_schema=False)
 
 CARDS_AT_ONCE = 60
 MEMORIES_AT_ONCE = 20
@@ -82,14 +77,14 @@ def cards_page(
 @router.get("/page/projects/{project_id}/card")
 def card_page(visit: Visited, entity: Name, shown: Shown = MEMORIES_AT_ONCE) -> Response:
     """Show an entity: its names, how it stands, its relationships, what it knows and what is remembered of it."""
-    stores, project_id, as_of = visit.served.stores, visit.served.project_id, visit.as_of
+    as_of = visit.as_of
     # At the end, too, each name is told with the scene from which it counts.
     card = visit.kept(StoryEntities.entity, name=entity, as_of=as_of or END_OF_STORY)
     entity_id = card.entity.entity_id
     is_person = card.entity.entity_type == "character"
     known = visit.kept(StoryAppearances.list_appearances)
     names = {each.entity.entity_id: each.entity.name for each in known}
-    about = StoryAttachments(stores, project_id).memories_about(entity=entity_id, limit=shown, as_of=as_of)
+    about = visit.story.memories_about(entity=entity_id, limit=shown, as_of=as_of)
     threads = visit.kept(StoryThreads.threads, statuses=EVERY_STATUS)
     frame = visit.frame("cards")
     histories = visit.kept(StoryStates.attribute_histories, entity=entity_id)
@@ -117,20 +112,18 @@ def card_page(visit: Visited, entity: Name, shown: Shown = MEMORIES_AT_ONCE) -> 
 @router.get("/page/projects/{project_id}/card/merge")
 def merge_page(visit: Visited, keep: Name, gone: Name) -> Response:
     """Show what would be joined if two cards were one."""
-    preview = StoryAppearances(visit.served.stores, visit.served.project_id).preview_merge(
-        keep=keep, gone=gone, as_of=visit.as_of or END_OF_STORY
-    )
+    preview = visit.story.preview_merge(keep=keep, gone=gone, as_of=visit.as_of or END_OF_STORY)
     return visit.frame("cards").page("merge", preview=preview)
 
 
 @router.get("/page/projects/{project_id}/who-is-who")
 def identities_page(visit: Visited, shown: Shown = CANDIDATES_AT_ONCE) -> Response:
     """Show names that nobody bears yet, and the latest decisions on who is who."""
-    stores, project_id, as_of = visit.served.stores, visit.served.project_id, visit.as_of
-    offered = StoryNameCandidates(stores, project_id).list_candidates(as_of=as_of).candidates
-    known = StoryEntities(stores, project_id).entities(as_of=as_of or END_OF_STORY)
+    as_of = visit.as_of
+    offered = visit.story.list_candidates(as_of=as_of).candidates
+    known = visit.story.entities(as_of=as_of or END_OF_STORY)
     bearers = {name: each.name for each in reversed(known) for name in each.names()}
-    changes = StoryEntities(stores, project_id).list_entity_changes()[::-1]
+    changes = visit.story.list_entity_changes()[::-1]
     return visit.frame("cards").page(
         "who_is_who",
         candidates=[
@@ -149,7 +142,7 @@ def identities_page(visit: Visited, shown: Shown = CANDIDATES_AT_ONCE) -> Respon
 
 def _facts(visit: Visited, character: str, narrowing: Narrowing) -> list[tuple[Any, KnownMemory | None]]:
     """Return the latest facts that somebody knows, or that are kept from them, with how they know them."""
-    table = StoryKnowledgeTable(visit.served.stores, visit.served.project_id).knowledge_table(
+    table = visit.story.knowledge_table(
         as_of=visit.as_of, narrowing=narrowing, of=character, is_of_one=True, limit=FACTS_AT_ONCE
     )
     cells = [row.cells[0] for row in table.rows]

@@ -9,7 +9,6 @@ from functools import partial
 from itertools import groupby
 from typing import Any, Literal, get_args
 
-from fastapi import APIRouter
 from starlette.responses import RedirectResponse, Response
 
 from novelgen.context.context_difference import compare_contexts
@@ -25,10 +24,9 @@ from novelgen.models.state import PRESENCE_ATTRIBUTE
 from runtime.doors.http.house import READS
 from runtime.doors.http.problems import Refusal
 from runtime.page.frame import Frame, Here, project_address
-from runtime.page.visits import Form, PageRoute, Visit, Visited, names_in, number_in, scene_of
-from runtime.story.contexts import ContextBounds, ContextLook, ContextOptions, StoryContexts
-from runtime.story.entities import StoryEntities
-from runtime.story.scene_plans import PlannedScene, StoryScenePlans, read_plan_text
+from runtime.page.visits import Form, Visit, Visited, names_in, number_in, router, scene_of
+from runtime.story.contexts import ContextBounds, ContextLook, ContextOptions
+from runtime.story.scene_plans import PlannedScene, read_plan_text
 
 PLAN_FIELDS = (
     "chapter",
@@ -50,8 +48,6 @@ PLAN_FIELDS = (
 KNOWLEDGE_MODES: tuple[KnowledgeMode, ...] = get_args(KnowledgeMode)
 
 MOST_TOKENS = 1_000_000
-
-# Full-width separators too: names are listed with them in Chinese.
 
 
 def blank_plan(here: Here) -> dict[str, str]:
@@ -153,8 +149,6 @@ def _tokens_in(form: dict[str, str], name: str, *, most: int) -> int | None:
     return int(told)
 
 
-router = APIRouter(route_class=PageRoute, include_in_schema=False)
-
 LONGEST_ADDRESS = 6000
 """Characters of the plan in an address; servers and proxies refuse much longer ones, so a longer plan is kept here."""
 
@@ -217,9 +211,12 @@ def context_page(visit: Visited) -> Response:
     if "built" not in given:
         return _page(visit, here, form)
     look = _built(visit, form, here)
-    kept = visit.served.house.kept_forms
-    shown = kept.keep(visit.served.project_id, form, look.context)
-    return _page(visit, here, form, look=look, shown=shown, before=_before(visit, given, here))
+    shown = visit.keep_form(form, look.context)
+    kept = visit.kept_form(given.get("before", ""))
+    before = kept.context() if kept is not None else None
+    # One of a scene after the page's position tells what must not be seen.
+    is_open = before is not None and _is_open(before, here)
+    return _page(visit, here, form, look=look, shown=shown, before=before if is_open else None)
 
 
 @router.post("/page/projects/{project_id}/context", openapi_extra=READS)
@@ -258,7 +255,7 @@ def download_context(visit: Visited, file: ContextFile = "json") -> Response:
     here = visit.here()
     given = dict(visit.request.query_params)
     form = _form_asked(visit, given, here)
-    kept = visit.served.house.kept_forms.find(visit.served.project_id, given.get("shown", ""))
+    kept = visit.kept_form(given.get("shown", ""))
     context = kept.context() if kept is not None and dict(kept.form) == form else None
     if context is None or not _is_open(context, here):
         context = _built(visit, form, here).context
@@ -290,14 +287,16 @@ def _page(
     if shown:
         frame.kept = [("kept", shown), ("built", "yes")]
     asked = asked_scene(form)
+    known = visit.story.entities(as_of=visit.as_of)
+    own_plans = visit.story.list_own_plans(until=here.next_scene, last=PLANS_OFFERED)[::-1]
     values: dict[str, Any] = {
         "form": form,
         "look": look,
         "shown": shown,
         "modes": KNOWLEDGE_MODES,
-        "own_plans": _own_plans(visit, here),
-        "people": _names(visit, "character"),
-        "locations": _names(visit, "location"),
+        "own_plans": [(each, _address(visit, plan_in(form_of(each), here), here)) for each in own_plans],
+        "people": [each.name for each in known if each.entity_type == "character"][:NAMES_OFFERED],
+        "locations": [each.name for each in known if each.entity_type == "location"][:NAMES_OFFERED],
         "is_later": asked is not None and here.as_of is not None and asked > here.next_scene,
         "is_stored": bool(given.get("stored")),
         "is_gone": bool(given.get("before") and before is None) or bool(given.get("kept") and not look),
@@ -315,26 +314,18 @@ def _page(
 
 
 def _form_asked(visit: Visit, given: Mapping[str, str], here: Here) -> dict[str, str]:
-    kept = visit.served.house.kept_forms.find(visit.served.project_id, given.get("kept", ""))
+    kept = visit.kept_form(given.get("kept", ""))
     return plan_in(given if kept is None else kept.form, here)
 
 
 def _built(visit: Visit, form: dict[str, str], here: Here, *, write_file: bool = False) -> ContextLook:
-    house = visit.served.house
-    stores = visit.served.stores
-    house.awaken(visit.served.project_id, stores)
-    return StoryContexts(stores, visit.served.project_id).look_at_context(
-        request=request_of(form, here, visit.served.project_id),
-        options=ContextOptions(model=house.chat_model, bounds=bounds_of(form)),
+    served = visit.served
+    served.house.awaken(served.project_id, served.stores)
+    return visit.story.look_at_context(
+        request=request_of(form, here, served.project_id),
+        options=ContextOptions(model=served.house.chat_model, bounds=bounds_of(form)),
         write_file=write_file,
     )
-
-
-def _before(visit: Visit, given: Mapping[str, str], here: Here) -> SceneMemoryContext | None:
-    """Return the context to compare with; one of a scene after the page's position tells what must not be seen."""
-    kept = visit.served.house.kept_forms.find(visit.served.project_id, given.get("before", ""))
-    context = kept.context() if kept is not None else None
-    return context if context is not None and _is_open(context, here) else None
 
 
 def _is_open(context: SceneMemoryContext, here: Here) -> bool:
@@ -342,9 +333,7 @@ def _is_open(context: SceneMemoryContext, here: Here) -> bool:
 
 
 def _address(visit: Visit, form: dict[str, str], here: Here, **more: str) -> str:
-    told = _kept_or_told(visit, form, told_fields(form, here))
-    query = {"as_of": here.query, **told, "built": "yes", **more}
-    return project_address(visit.served.project_id, "context", **query)
+    return visit.address("context", **_kept_or_told(visit, form, told_fields(form, here)), built="yes", **more)
 
 
 def _kept_or_told(visit: Visit, form: dict[str, str], told: dict[str, str]) -> dict[str, str]:
@@ -352,24 +341,8 @@ def _kept_or_told(visit: Visit, form: dict[str, str], told: dict[str, str]) -> d
     if len(project_address(visit.served.project_id, "context", **told)) <= LONGEST_ADDRESS:
         return told
     given = visit.request.query_params.get("kept", "")
-    kept = visit.served.house.kept_forms
-    found = kept.find(visit.served.project_id, given)
-    if found is not None and dict(found.form) == form:
-        return {"kept": given}
-    return {"kept": kept.keep(visit.served.project_id, form)}
-
-
-def _own_plans(visit: Visit, here: Here) -> list[tuple[PlannedScene, str]]:
-    plans = StoryScenePlans(visit.served.stores, visit.served.project_id).list_own_plans(
-        until=here.next_scene, last=PLANS_OFFERED
-    )
-    filled = [(each, plan_in(form_of(each), here)) for each in plans]
-    return [(each, _address(visit, form, here)) for each, form in filled][::-1]
-
-
-def _names(visit: Visit, kind: str) -> list[str]:
-    known = StoryEntities(visit.served.stores, visit.served.project_id).entities(as_of=visit.as_of)
-    return [each.name for each in known if each.entity_type == kind][:NAMES_OFFERED]
+    found = visit.kept_form(given)
+    return {"kept": given if found is not None and dict(found.form) == form else visit.keep_form(form)}
 
 
 def _told(look: ContextLook, frame: Frame) -> dict[str, Any]:
@@ -410,15 +383,12 @@ def _shares(tokens_per_need: Mapping[str, int]) -> list[Share]:
 def _worded_parts(frame: Frame, parts: Mapping[str, float]) -> list[tuple[str, float]]:
     """Return the parts of a score in words, what weighs most first; those that hardly weigh are put together."""
     telling = sorted(
-        ((name, points) for name, points in parts.items() if abs(points) >= NOTABLE_POINTS), key=_weightiest
+        ((name, points) for name, points in parts.items() if abs(points) >= NOTABLE_POINTS),
+        key=lambda part: -abs(part[1]),
     )
     worded = [(frame.word_of("part", name), points) for name, points in telling]
     rest = sum(parts.values()) - sum(points for _, points in telling)
     return [*worded, (frame.word("part_rest"), rest)] if abs(rest) >= 0.005 else worded
-
-
-def _weightiest(part: tuple[str, float]) -> float:
-    return -abs(part[1])
 
 
 def _why_not(frame: Frame, each: Any) -> str:

@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from typing import Any, get_origin
 from urllib.parse import parse_qsl, quote, urlencode, urlsplit
 
-from fastapi import APIRouter
 from starlette.responses import RedirectResponse, Response
 
 from novelgen.errors import UnknownEntityError, UnknownSceneError, UserInputError
@@ -17,14 +16,7 @@ from novelgen.models.state import DIMENSION_RANGES
 from runtime.doors.arguments import arguments_of, read_arguments
 from runtime.doors.operations import OPERATIONS
 from runtime.page.frame import ENGLISH, MAX_TOLD, NOTICE_FIELDS, TakingBack, named_by_words, undo_by_number, unpacked
-from runtime.page.visits import Form, PageRoute, Visit, Visited, names_in, own_address, place_in, place_of
-from runtime.story.author_changes import StoryAuthorChanges
-from runtime.story.entities import StoryEntities
-from runtime.story.knowledge import StoryKnowledge
-from runtime.story.scene_reading import StorySceneReading
-from runtime.story.threads import StoryThreads
-
-router = APIRouter(route_class=PageRoute, include_in_schema=False)
+from runtime.page.visits import Form, Visit, Visited, names_in, own_address, place_in, place_of, router
 
 Sent = Mapping[str, str]
 
@@ -109,7 +101,8 @@ def _fields(visit: Visit, sent: Sent, fields: Mapping[str, Any]) -> dict[str, An
         if name in sent
     }
     standing = {name: visit.standing for name in ("start", "as_of") if name in fields}
-    return {**standing, **payload}
+    scene = {name: str(scene_meant(visit, sent, name)) for name in ("position", "place") if name in fields}
+    return {**standing, **payload, **scene}
 
 
 def led_back(back: str, done: str, *, told: str = "", lost: int = 0, undo: str = "", at: str = "") -> Response:
@@ -120,7 +113,7 @@ def led_back(back: str, done: str, *, told: str = "", lost: int = 0, undo: str =
     kept = [each for each in parse_qsl(parts.query, keep_blank_values=True) if each[0] not in NOTICE_FIELDS]
     said = [("done", done), ("told", told[:MAX_TOLD]), ("lost", str(lost or "")), ("undo", undo)]
     query = urlencode([*kept, *(each for each in said if each[1])], errors="replace")
-    anchor = f"#{quote(at or parts.fragment, safe='-_:.', errors='replace')}" if at or parts.fragment else ""
+    anchor = f"#{quote(at, safe='-_:.', errors='replace')}" if at else ""
     return RedirectResponse(f"{parts.path}?{query}{anchor}", status_code=303)
 
 
@@ -128,28 +121,28 @@ def led_back(back: str, done: str, *, told: str = "", lost: int = 0, undo: str =
 def take_back(visit: Visited, form: Form) -> Response:
     """Take a change back, and lead to where it was told."""
     undo = unpacked(form.get("undo", ""))
-    story = visit.served.stores, visit.served.project_id
+    story = visit.story
     if undo.kind == "author_change":
-        StoryAuthorChanges(*story).undo_author_change(change_id=undo.change_id)
+        story.undo_author_change(change_id=undo.change_id)
     elif undo.kind == "entity_change":
-        StoryEntities(*story).undo(change_id=undo.change_id)
+        story.undo(change_id=undo.change_id)
     elif undo.kind == "thread":
-        StoryThreads(*story).reopen_thread(thread_id=undo.entity, start=place_of(undo.start, "start"))
+        story.reopen_thread(thread_id=undo.entity, start=place_of(undo.start, "start"))
     elif undo.kind == "card":
-        StoryEntities(*story).edit_entity(
+        story.edit_entity(
             name=undo.entity, changes=undo.changes, state=undo.attributes or None, start=place_of(undo.start, "start")
         )
     else:
-        StoryKnowledge(*story).restore_author_words(character=undo.entity, memory_id=undo.memory_id, words=undo.words)
+        story.restore_author_words(character=undo.entity, memory_id=undo.memory_id, words=undo.words)
     return led_back(form.get("back", ""), "undo")
 
 
 # --- Scenes and facts ---
 
 
-def scene_meant(visit: Visit, sent: Sent) -> StoryPosition:
+def scene_meant(visit: Visit, sent: Sent, name: str = "position") -> StoryPosition:
     """Return the scene that a form is about, which must lie before the position of the page."""
-    place = place_in(sent, "position")
+    place = place_in(sent, name)
     if place is None or place.chapter_index is None or place.scene_index is None:
         raise UserInputError("which scene is meant is not said")
     if visit.as_of is not None and not visit.as_of.admits(place.chapter_index, place.scene_index):
@@ -175,7 +168,7 @@ def _fact_edited(visit: Visit, sent: Sent) -> dict[str, Any] | None:
     Whom a memory is about, but is not known yet at the position, is not in the form, and stays.
     """
     place = scene_meant(visit, sent)
-    read = StorySceneReading(visit.served.stores, visit.served.project_id).read_scene(position=place, as_of=visit.as_of)
+    read = visit.story.read_scene(position=place, as_of=visit.as_of)
     named = ("memory", sent.get("memory_id", ""))
     fact = next((each for each in [*read.facts, *read.rejected] if (each.kind, each.source_id) == named), None)
     if fact is None:
@@ -209,25 +202,13 @@ def _fact_recorded(visit: Visit, sent: Sent) -> dict[str, Any]:
     }
 
 
-def _scene_edited(visit: Visit, sent: Sent) -> dict[str, Any]:
-    return {"place": str(scene_meant(visit, sent)), **{name: sent.get(name) for name in ("text", "title", "record")}}
-
-
 def _scene_moved(visit: Visit, sent: Sent) -> dict[str, Any]:
     target = f"{sent.get('to_chapter', '')}:{sent.get('to_scene', '')}"
     return {"source": str(scene_meant(visit, sent)), "target": target}
 
 
-def _scene_placed(visit: Visit, sent: Sent) -> dict[str, Any]:
-    return {"position": str(scene_meant(visit, sent)), **{name: sent.get(name, "") for name in ("text", "title")}}
-
-
-def _scene_deleted(visit: Visit, sent: Sent) -> dict[str, Any]:
-    return {"position": str(scene_meant(visit, sent))}
-
-
 def _to_scene(visit: Visit, sent: Sent, result: Any) -> str:
-    place = place_in(sent, "position") or StoryPosition()
+    place = scene_meant(visit, sent, "place" if "place" in sent else "position")
     return visit.address("story", chapter=place.chapter_index, scene=place.scene_index)
 
 
@@ -252,7 +233,7 @@ def _feelings(visit: Visit, sent: Sent) -> dict[str, Any]:
 
 def _to_pair(visit: Visit, sent: Sent, result: Any) -> str:
     pair = result.relationship.relationship_id
-    return visit.address("relationships", pair=pair, person=sent.get("person")) + "#pair"
+    return visit.address("relationships", pair=pair, person=sent.get("person"))
 
 
 def _known(visit: Visit, sent: Sent) -> dict[str, Any]:
@@ -268,7 +249,7 @@ def _known(visit: Visit, sent: Sent) -> dict[str, Any]:
 
 def _known_before(visit: Visit, payload: dict[str, Any]) -> TakingBack:
     cell = {name: payload[name] for name in ("character", "memory_id")}
-    words = StoryKnowledge(visit.served.stores, visit.served.project_id).author_words(**cell)
+    words = visit.story.author_words(**cell)
     return TakingBack(kind="knowledge", entity=cell["character"], memory_id=cell["memory_id"], words=words)
 
 
@@ -280,7 +261,7 @@ def _card(visit: Visit, sent: Sent, as_of: StoryPosition | None = None) -> Entit
     name = sent.get("entity", "").strip()
     if not name:
         raise UserInputError("which card is changed is not said; open it from the list of cards")
-    return StoryEntities(visit.served.stores, visit.served.project_id).entity(name=name, as_of=as_of).entity
+    return visit.story.entity(name=name, as_of=as_of).entity
 
 
 def _card_edited(visit: Visit, sent: Sent) -> dict[str, Any]:
@@ -343,9 +324,7 @@ def _state_said(visit: Visit, sent: Sent) -> dict[str, Any]:
 
 
 def _stood(visit: Visit, entity_id: str, attribute: str) -> Any:
-    card = StoryEntities(visit.served.stores, visit.served.project_id).entity(
-        name=entity_id, as_of=visit.as_of or END_OF_STORY
-    )
+    card = visit.story.entity(name=entity_id, as_of=visit.as_of or END_OF_STORY)
     return None if card.state is None else card.state.state_data.get(attribute)
 
 
@@ -404,16 +383,12 @@ FORMS: dict[str, PageForm] = {
     "story/recorded": PageForm(
         operation="amend_recorded_fact", done="record", read=_fact_recorded, keeps_empty=("text",)
     ),
-    "story/text": PageForm(
-        operation="edit_scene", done="text", read=_scene_edited, to=_to_scene, keeps_empty=("text", "title")
-    ),
+    "story/text": PageForm(operation="edit_scene", done="text", to=_to_scene, keeps_empty=("text", "title")),
     "story/insert": PageForm(
-        operation="insert_scene", done="scene_insert", read=_scene_placed, to=_to_scene, confirmed=True
+        operation="insert_scene", done="scene_insert", to=_to_scene, keeps_empty=("text",), confirmed=True
     ),
     "story/move": PageForm(operation="move_scene", done="scene_move", read=_scene_moved, to=_to_scenes, confirmed=True),
-    "story/delete": PageForm(
-        operation="delete_scene", done="scene_delete", read=_scene_deleted, to=_to_scenes, confirmed=True
-    ),
+    "story/delete": PageForm(operation="delete_scene", done="scene_delete", to=_to_scenes, confirmed=True),
     "story/summary": PageForm(operation="write_summary", done="summary", keeps_empty=("text",)),
     "threads/end": PageForm(
         operation=lambda sent: "resolve_thread" if sent.get("ending") in ("", "paid", None) else "abandon_thread",

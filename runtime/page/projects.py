@@ -6,12 +6,13 @@ from collections.abc import AsyncIterator
 from typing import Annotated, Any, BinaryIO, NamedTuple
 from urllib.parse import quote, urlencode
 
-from fastapi import APIRouter, Depends, Path, Query, Request
+from fastapi import Depends, Path, Query, Request
 from starlette.datastructures import UploadFile
 from starlette.responses import RedirectResponse, Response
 
-from novelgen.errors import ConfigurationError, InvalidFileError
+from novelgen.errors import InvalidFileError
 from novelgen.language.language import story_language
+from novelgen.models.position import StoryPosition
 from runtime.doors.http.house import House, Project, ServedProject, TheHouse
 from runtime.doors.http.job_routes import ExtractScenes
 from runtime.doors.http.jobs import OVER, Job
@@ -19,16 +20,15 @@ from runtime.doors.http.problems import Refusal
 from runtime.doors.http.routes import delete_project
 from runtime.doors.http.uploads import Upload
 from runtime.files.machine_paths import without_paths
+from runtime.page.forms import led_back
 from runtime.page.frame import Frame
-from runtime.page.visits import MAX_SHOWN, Form, Name, PageRoute, Shown, Visited, number_in
-from runtime.story.condition import StoryConditions, next_steps_in
+from runtime.page.visits import MAX_SHOWN, Form, Name, Shown, Visited, number_in, router
+from runtime.story.condition import next_steps_in
 from runtime.story.diagnosis import diagnose
-from runtime.story.extraction import StoryExtraction, build_extraction_model
+from runtime.story.extraction import build_extraction_model
 from runtime.story.indexing import StoryIndexing
 from runtime.story.projects import StoryProjects, list_project_ids, proposed_project_id
 from runtime.story.transfer import ProjectImport, StoryTransfer
-
-router = APIRouter(route_class=PageRoute, include_in_schema=False)
 
 
 class Mending(NamedTuple):
@@ -106,7 +106,7 @@ def delete_page(request: Request, project: Project, form: Form) -> Response:
 def _health(visit: Visited, project: Project, *, repair: bool = False) -> Response:
     frame = visit.frame("health")
     diagnosis = diagnose(project.stores, project.project_id, repair=repair, ask_network=False, language=frame.language)
-    condition = StoryConditions(visit.served.stores, visit.served.project_id).story_condition()
+    condition = visit.story.story_condition()
     house = visit.served.house
     return frame.page(
         "health",
@@ -366,41 +366,45 @@ def forget_job(house: TheHouse, job_id: JobId) -> Response:
 
 
 @router.get("/page/projects/{project_id}/reading")
-def reading_page(visit: Visited, chapter: Chapter = "", retry: Tick = "", again: Tick = "") -> Response:
+def reading_page(
+    visit: Visited, chapter: Chapter = "", scene: Chapter = "", retry: Tick = "", again: Tick = ""
+) -> Response:
     """Show what a model would read and what that would take; nothing is asked of it."""
-    stores, project_id = visit.served.stores, visit.served.project_id
-    house = visit.served.house
-    try:
-        build_extraction_model(stores.settings, house.chat_model)
-        trouble = ""
-    except ConfigurationError as error:
-        trouble = str(error)
-    settings = stores.settings
-    estimate = StoryExtraction(stores, project_id).estimate_project(
-        chapter_index=int(chapter) if chapter else None, retry_failed=bool(retry), again=bool(again)
+    jobs = visit.served.house.jobs.list(visit.served.project_id)
+    estimate = visit.story.estimate_project(
+        scenes=[StoryPosition(int(chapter), int(scene))] if chapter and scene else (),
+        chapter_index=int(chapter) if chapter and not scene else None,
+        retry_failed=bool(retry),
+        again=bool(again),
     )
     return visit.frame("health").page(
         "reading",
-        condition=StoryConditions(stores, project_id).story_condition(),
+        condition=visit.story.story_condition(),
         estimate=estimate,
-        model=settings.memory.summarization.model or settings.model or "",
-        trouble=trouble,
+        **visit.reading_model(),
         model_example=MODEL_EXAMPLE,
-        form={"chapter": chapter, "retry": retry, "again": again},
-        jobs=[each for each in house.jobs.list(project_id) if each.state not in OVER],
+        form={"chapter": chapter, "scene": scene if chapter else "", "retry": retry, "again": again},
+        jobs=[each for each in jobs if each.state not in OVER],
     )
 
 
 @router.post("/page/projects/{project_id}/reading")
 def read_scenes(visit: Visited, form: Form) -> Response:
-    """Let a model read scenes, as a job."""
+    """Let a model read scenes, as a job; who asked for one scene is led back to it."""
     served = visit.served
     build_extraction_model(served.stores.settings, served.house.chat_model)
+    chapter, scene = number_in(form, "chapter"), number_in(form, "scene")
+    one = None if chapter is None or scene is None else StoryPosition(chapter, scene)
     asked = ExtractScenes(
-        chapter_index=number_in(form, "chapter"), retry_failed=bool(form.get("retry")), again=bool(form.get("again"))
+        scenes=[] if one is None else [str(one)],
+        chapter_index=chapter if one is None else None,
+        retry_failed=bool(form.get("retry")),
+        again=bool(form.get("again")),
     )
     job = served.house.jobs.start("extract", served.project_id, asked.model_dump(mode="json"))
-    return _to(f"/page/jobs/{job.job_id}")
+    if one is None:
+        return _to(f"/page/jobs/{job.job_id}")
+    return led_back(visit.address("story", chapter=chapter, scene=scene), "read")
 
 
 def _outcome(job: Job) -> dict[str, Any]:

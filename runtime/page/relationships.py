@@ -12,15 +12,14 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Annotated, Literal
 
-from fastapi import APIRouter, Query
+from fastapi import Query
 from starlette.responses import Response
 
 from novelgen.models.position import StoryPosition
 from novelgen.models.state import DIMENSION_RANGES, Relationship, RelationshipDimension
 from runtime.page.frame import Here
-from runtime.page.visits import Name, PageRoute, Visited
-from runtime.story.entities import StoryEntities
-from runtime.story.relationships import CourseStep, StoryRelationships
+from runtime.page.visits import Name, Visited, router
+from runtime.story.relationships import CourseStep
 
 HEIGHT = 560.0
 _RADII = (300.0, 212.0)
@@ -36,8 +35,6 @@ _LETTER = 9.2
 _DOT = 8.0
 _GAP = 6.0
 _HEAD = 11.0
-
-_Point = tuple[float, float]
 
 Warmth = Literal["warm", "cold", "even", "unsaid"]
 Change = Literal["new", "better", "worse", "other", ""]
@@ -176,7 +173,7 @@ def relationship_graph(
         arrow
         for each in named
         if each.character_a in people and each.character_b in people
-        for arrow in _arrows(each, people, earlier, chosen, (width / 2, HEIGHT / 2))
+        for arrow in _arrows(each, people, earlier, chosen, complex(width, HEIGHT) / 2)
     ]
     return RelationshipGraph(list(people.values()), arrows, width, left_out=len(near) - len(kept))
 
@@ -229,94 +226,60 @@ def _arrows(
     people: Mapping[str, DrawnPerson],
     earlier: Mapping[str, Relationship] | None,
     chosen: str,
-    centre: _Point,
-) -> list[DrawnArrow]:
+    centre: complex,
+) -> Iterable[DrawnArrow]:
+    """Return how both sides of a pair stand, as curves from one to the other; points are complex numbers."""
     sides = sides_of(pair)
     told = [each for each in sides if each.is_told]
     is_beside = bool(chosen) and chosen not in _both(pair)
-    return [
-        _arrow(
-            pair,
-            each,
-            people[each.who],
-            people[each.other],
-            change="" if earlier is None else change_of(each, pair, earlier.get(pair.relationship_id)),
-            has_head=bool(told),
-            is_beside=is_beside,
-            centre=centre,
-        )
-        for each in told or sides[:1]
-    ]
-
-
-def _arrow(
-    pair: Relationship,
-    side: Side,
-    start: DrawnPerson,
-    end: DrawnPerson,
-    *,
-    change: Change,
-    has_head: bool,
-    is_beside: bool,
-    centre: _Point,
-) -> DrawnArrow:
-    across, down = end.x - start.x, end.y - start.y
-    length = math.hypot(across, down) or 1.0
-    # Both sides of a pair bend away from each other, and lines between neighbours a little towards the middle.
-    bend = min(34.0, 0.16 * length)
-    middle_x = (start.x + end.x) / 2 - down / length * bend
-    middle_y = (start.y + end.y) / 2 + across / length * bend
-    pull = 0.0 if start.plate or end.plate else 0.1 if is_beside else 0.22
-    control = (middle_x + (centre[0] - middle_x) * pull, middle_y + (centre[1] - middle_y) * pull)
-    begin = _away((start.x, start.y), control, _room(start, control))
-    tip = _away((end.x, end.y), control, _room(end, control))
     width = round(1.2 + pair.intensity * 0.38, 1)
     size = _HEAD + width
-    neck = _away(tip, control, size * 0.8) if has_head else tip
-    sign, mark = _along(begin, control, neck, 0.3), _along(begin, control, neck, 0.52)
-    return DrawnArrow(
-        pair=pair,
-        side=side,
-        path=(f"M{begin[0]:.1f} {begin[1]:.1f} Q{control[0]:.1f} {control[1]:.1f} {neck[0]:.1f} {neck[1]:.1f}"),
-        head=_head(tip, control, size) if has_head else "",
-        width=width,
-        sign_x=round(sign[0], 1),
-        sign_y=round(sign[1], 1),
-        mark_x=round(mark[0], 1),
-        mark_y=round(mark[1], 1),
-        change=change,
-        is_beside=is_beside,
-    )
+    for side in told or sides[:1]:
+        start, end = people[side.who], people[side.other]
+        way = complex(end.x - start.x, end.y - start.y)
+        # Both sides of a pair bend away from each other, and lines between neighbours a little towards the middle.
+        control = complex(start.x, start.y) + way / 2 + 1j * _straight(way) * min(34.0, 0.16 * abs(way))
+        control += (centre - control) * (0.0 if start.plate or end.plate else 0.1 if is_beside else 0.22)
+        begin, tip = _rim(start, control), _rim(end, control)
+        back = _straight(control - tip) * size
+        neck = tip + back * 0.8 if told else tip
+        corners = (tip, tip + back * (1 + 0.42j), tip + back * (1 - 0.42j))
+        sign, mark = (
+            (1 - share) ** 2 * begin + 2 * (1 - share) * share * control + share**2 * neck for share in (0.3, 0.52)
+        )
+        yield DrawnArrow(
+            pair=pair,
+            side=side,
+            path=f"M{_at(begin, ' ')} Q{_at(control, ' ')} {_at(neck, ' ')}",
+            head=" ".join(_at(each, ",") for each in corners) if told else "",
+            width=width,
+            sign_x=round(sign.real, 1),
+            sign_y=round(sign.imag, 1),
+            mark_x=round(mark.real, 1),
+            mark_y=round(mark.imag, 1),
+            change="" if earlier is None else change_of(side, pair, earlier.get(pair.relationship_id)),
+            is_beside=is_beside,
+        )
 
 
-def _away(point: _Point, towards: _Point, by: float) -> _Point:
-    across, down = towards[0] - point[0], towards[1] - point[1]
-    length = math.hypot(across, down) or 1.0
-    return point[0] + across / length * by, point[1] + down / length * by
+def _straight(way: complex) -> complex:
+    """Return a way of the length 1."""
+    return way / (abs(way) or 1.0)
 
 
-def _room(person: DrawnPerson, control: _Point) -> float:
-    """Return how far from a person's middle a line in a direction begins."""
-    if not person.plate:
-        return _DOT + _GAP
-    across, down = control[0] - person.x, control[1] - person.y
-    long, short = person.plate + _GAP, 17 + _GAP
-    length = math.hypot(across, down) or 1.0
-    return long * short * length / (math.hypot(short * across, long * down) or 1.0)
+def _rim(person: DrawnPerson, control: complex) -> complex:
+    """Return where a line in a direction begins at somebody: at the rim of the dot, or of the plate with a name."""
+    middle = complex(person.x, person.y)
+    way = control - middle
+    room = _DOT + _GAP
+    if person.plate:
+        long, short = person.plate + _GAP, 17 + _GAP
+        room = long * short * abs(way) / (math.hypot(short * way.real, long * way.imag) or 1.0)
+    return middle + _straight(way) * room
 
 
-def _along(start: _Point, control: _Point, end: _Point, share: float) -> _Point:
-    """Return the point of a curve at a share of its way."""
-    rest = 1 - share
-    x, y = (rest * rest * start[axis] + 2 * rest * share * control[axis] + share * share * end[axis] for axis in (0, 1))
-    return x, y
-
-
-def _head(tip: _Point, control: _Point, size: float) -> str:
-    back = _away(tip, control, size)
-    across, down = (tip[1] - back[1]) * 0.42, (tip[0] - back[0]) * 0.42
-    points = (tip, (back[0] - across, back[1] + down), (back[0] + across, back[1] - down))
-    return " ".join(f"{x:.1f},{y:.1f}" for x, y in points)
+def _at(point: complex, between: str) -> str:
+    return f"{point.real:.1f}{between}{point.imag:.1f}"
 
 
 CHART_WIDTH, CHART_HEIGHT = 460.0, 170.0
@@ -394,8 +357,6 @@ def _spread(lines: Iterable[CourseLine]) -> list[CourseLine]:
     return spread
 
 
-router = APIRouter(route_class=PageRoute, include_in_schema=False)
-
 LATELY = (3, 5, 10, 25, 100)
 """How many scenes back the drawing may look for what changed."""
 
@@ -430,10 +391,9 @@ def relationships_page(
     visit: Visited, person: Name = "", pair: Name = "", lately: Lately = 5, rows: Rows = ROWS_AT_ONCE
 ) -> Response:
     """Draw how people stand to each other, and list it; a person or a pair may be chosen."""
-    stores, project_id = visit.served.stores, visit.served.project_id
     here = visit.here()
-    names = StoryEntities(stores, project_id).entity_names(as_of=visit.as_of)
-    pairs = StoryRelationships(stores, project_id).relationships(as_of=visit.as_of)
+    names = visit.story.entity_names(as_of=visit.as_of)
+    pairs = visit.story.relationships(as_of=visit.as_of)
     earlier = _earlier(visit, here, lately)
     people = {who for each in pairs for who in (each.character_a, each.character_b) if who in names}
     chosen = person if person in people else ""
@@ -462,7 +422,7 @@ def _earlier(visit: Visited, here: Here, lately: int) -> Mapping[str, Relationsh
     if here.known <= lately:
         return {}
     then = StoryPosition(*here.places[here.known - lately])
-    pairs = StoryRelationships(visit.served.stores, visit.served.project_id).relationships(as_of=then)
+    pairs = visit.story.relationships(as_of=then)
     return {each.relationship_id: each for each in pairs}
 
 
@@ -474,9 +434,7 @@ def _row(pair: Relationship, earlier: Mapping[str, Relationship]) -> PairRow:
 
 def _pair_view(visit: Visited, here: Here, pair: Relationship, earlier: Mapping[str, Relationship]) -> PairView:
     row = _row(pair, earlier)
-    course = StoryRelationships(visit.served.stores, visit.served.project_id).relationship_course(
-        first=pair.character_a, second=pair.character_b, as_of=visit.as_of
-    )
+    course = visit.story.relationship_course(first=pair.character_a, second=pair.character_b, as_of=visit.as_of)
     places = here.places[: here.known]
     charts = [
         (

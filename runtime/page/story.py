@@ -7,24 +7,17 @@ from datetime import datetime
 from itertools import groupby
 from typing import Annotated, Any, NamedTuple
 
-from fastapi import APIRouter, Query
+from fastapi import Query
 from starlette.responses import Response
 
-from novelgen.errors import ConfigurationError, UserInputError
 from novelgen.models.memory import EVENT_TYPES
 from novelgen.models.position import StoryPosition
-from runtime.doors.http.job_routes import ExtractScenes
 from runtime.doors.http.jobs import OVER, Job
-from runtime.page.forms import led_back, scene_meant
+from runtime.page.forms import scene_meant
 from runtime.page.frame import Here
-from runtime.page.visits import Form, Name, PageRoute, Shown, Visit, Visited, number_in
-from runtime.story.author_changes import StoryAuthorChanges
-from runtime.story.extraction import StoryExtraction, build_extraction_model
-from runtime.story.scene_editing import RECORDED_WITH_WORDS, StorySceneEditing
+from runtime.page.visits import Form, Name, Shown, Visit, Visited, router
+from runtime.story.scene_editing import RECORDED_WITH_WORDS
 from runtime.story.scene_reading import ListedState, ReadScene, StorySceneReading, reading_state
-from runtime.story.summaries import StorySummarizing
-
-router = APIRouter(route_class=PageRoute, include_in_schema=False)
 
 Part = Annotated[str, Query(pattern="^(scenes|summaries|changes|)$")]
 
@@ -53,7 +46,7 @@ def story_page(
     here = visit.here()
     known = here.places[: here.known]
     if show == "changes":
-        return _changes_page(visit, here)
+        return visit.frame("story", here).page("changes", changes=visit.story.author_changes(as_of=visit.as_of))
     if not known:
         return visit.frame("story", here).page("story", read=None, chapters=[], before=None, after=None)
     if show == "scenes":
@@ -65,8 +58,7 @@ def story_page(
 
 
 def _scene_page(visit: Visit, here: Here, place: tuple[int, int], edit: str) -> Response:
-    stores, project_id = visit.served.stores, visit.served.project_id
-    read = StorySceneReading(stores, project_id).read_scene(position=StoryPosition(*place), as_of=visit.as_of)
+    read = visit.story.read_scene(position=StoryPosition(*place), as_of=visit.as_of)
     known = here.places[: here.known]
     index = known.index(place)
     states = visit.kept(StorySceneReading.list_scene_states, with_counts=False)
@@ -74,7 +66,7 @@ def _scene_page(visit: Visit, here: Here, place: tuple[int, int], edit: str) -> 
         (chapter, chapter_title(scenes), [(each, _state(each)) for each in scenes])
         for chapter, scenes in ((number, list(part)) for number, part in groupby(states, _chapter))
     ]
-    jobs = visit.served.house.jobs.list(project_id)
+    jobs = visit.served.house.jobs.list(visit.served.project_id)
     return visit.frame("story", here).page(
         "story",
         read=read,
@@ -93,7 +85,7 @@ def _scene_page(visit: Visit, here: Here, place: tuple[int, int], edit: str) -> 
 
 
 def _scenes_page(visit: Visit, here: Here, shown: int) -> Response:
-    states = StorySceneReading(visit.served.stores, visit.served.project_id).list_scene_states(as_of=visit.as_of)
+    states = visit.story.list_scene_states(as_of=visit.as_of)
     counts: dict[str, int] = {}
     for each in states:
         counts[_state(each)] = counts.get(_state(each), 0) + 1
@@ -108,19 +100,12 @@ def _scenes_page(visit: Visit, here: Here, shown: int) -> Response:
 
 
 def _summaries_page(visit: Visit, here: Here, chapter: int | None) -> Response:
-    stores, project_id = visit.served.stores, visit.served.project_id
-    listed = StorySummarizing(stores, project_id).list_summaries(as_of=visit.as_of)
+    listed = visit.story.list_summaries(as_of=visit.as_of)
     by_scene = []
     if chapter is not None:
         places = [each for each in here.places[: here.known] if each[0] == chapter]
         # Texts and records of one chapter alone are read.
-        by_scene = [
-            (read, _bullets(read))
-            for place in places
-            for read in [
-                StorySceneReading(stores, project_id).read_scene(position=StoryPosition(*place), as_of=visit.as_of)
-            ]
-        ]
+        by_scene = [(read, read.summary or read.key_events) for read in (_read(visit, *place) for place in places)]
     return visit.frame("story", here).page(
         "summaries",
         parts=[each for each in listed if each.level == "part"],
@@ -128,15 +113,6 @@ def _summaries_page(visit: Visit, here: Here, chapter: int | None) -> Response:
         opened=chapter,
         by_scene=by_scene,
     )
-
-
-def _bullets(read: ReadScene) -> list[str]:
-    return read.summary or read.key_events
-
-
-def _changes_page(visit: Visit, here: Here) -> Response:
-    changes = StoryAuthorChanges(visit.served.stores, visit.served.project_id).author_changes(as_of=visit.as_of)
-    return visit.frame("story", here).page("changes", changes=changes)
 
 
 @router.get("/page/projects/{project_id}/story/text")
@@ -156,61 +132,14 @@ def place_page(visit: Visited, chapter: int, scene: int) -> Response:
     return visit.frame("story").page("scene_place", read=read, facts=len(own))
 
 
-@router.get("/page/projects/{project_id}/story/model")
-def model_page(visit: Visited, chapter: int, scene: int | None = None) -> Response:
-    """Show what it would take to let a model read a scene or a chapter; nothing is asked of it."""
-    stores, project_id = visit.served.stores, visit.served.project_id
-    here = visit.here()
-    places = [each for each in here.places[: here.known] if each[0] == chapter and scene in (None, each[1])]
-    try:
-        build_extraction_model(stores.settings, visit.served.house.chat_model)
-        trouble = ""
-    except ConfigurationError as error:
-        trouble = str(error)
-    if scene is None:
-        estimate = StoryExtraction(stores, project_id).estimate_project(chapter_index=chapter, retry_failed=True)
-    else:
-        estimate = StoryExtraction(stores, project_id).estimate_project(
-            scenes=[StoryPosition(*each) for each in places]
-        )
-    return visit.frame("story", here).page(
-        "scene_model",
-        chapter=chapter,
-        scene=scene,
-        places=places,
-        estimate=estimate,
-        trouble=trouble,
-        model=stores.settings.memory.summarization.model or stores.settings.model or "",
-    )
-
-
-@router.post("/page/projects/{project_id}/story/model")
-def let_model_read(visit: Visited, form: Form) -> Response:
-    """Let a model read a scene or a chapter, as a job."""
-    served = visit.served
-    chapter, scene = number_in(form, "chapter"), number_in(form, "scene")
-    if chapter is None:
-        raise UserInputError("which chapter is to be read is not said")
-    build_extraction_model(served.stores.settings, served.house.chat_model)
-    if scene is None:
-        asked = ExtractScenes(chapter_index=chapter, retry_failed=True)
-        place = next((each for each in visit.here().places if each[0] == chapter), (chapter, 1))
-    else:
-        place = (chapter, scene)
-        asked = ExtractScenes(scenes=[str(StoryPosition(*place))])
-    served.house.jobs.start("extract", served.project_id, asked.model_dump(mode="json"))
-    return led_back(visit.address("story", chapter=place[0], scene=place[1]), "read")
-
-
 @router.post("/page/projects/{project_id}/story/text/preview")
 def preview_text(visit: Visited, form: Form) -> Response:
     """Tell what a new text would do to the facts of its scene."""
-    stores, project_id = visit.served.stores, visit.served.project_id
-    place, text = scene_meant(visit, form), form.get("text", "")
-    outcome = StorySceneEditing(stores, project_id).preview_scene_text(position=place, text=text)
+    place, text = scene_meant(visit, form, "place"), form.get("text", "")
+    outcome = visit.story.preview_scene_text(position=place, text=text)
     return visit.frame("story").page(
         "scene_text",
-        read=StorySceneReading(stores, project_id).read_scene(position=place, as_of=visit.as_of),
+        read=visit.story.read_scene(position=place, as_of=visit.as_of),
         text=text,
         title=form.get("title", ""),
         outcome=outcome,
@@ -219,9 +148,7 @@ def preview_text(visit: Visited, form: Form) -> Response:
 
 
 def _read(visit: Visit, chapter: int, scene: int) -> ReadScene:
-    return StorySceneReading(visit.served.stores, visit.served.project_id).read_scene(
-        position=StoryPosition(chapter, scene), as_of=visit.as_of
-    )
+    return visit.story.read_scene(position=StoryPosition(chapter, scene), as_of=visit.as_of)
 
 
 def chapter_title(scenes: Sequence[ListedState]) -> str:

@@ -7,7 +7,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import get_args
 
-from fastapi import APIRouter
 from starlette.responses import Response
 
 from novelgen.memory.kinds import shown_category
@@ -15,7 +14,7 @@ from novelgen.memory.ledger import LedgerEntry, ThreadLedger, ThreadMove
 from novelgen.models.record import ThreadEnding
 from novelgen.models.state import LoopImportance
 from runtime.page.relationships import shortened
-from runtime.page.visits import Name, PageRoute, Shown, Visited
+from runtime.page.visits import Name, Shown, Visited, router
 from runtime.story.entities import StoryEntities
 from runtime.story.thread_ledger import StoryThreadLedger
 from runtime.story.threads import StoryThreads
@@ -120,8 +119,6 @@ def _due(entry: LedgerEntry, planted: int, places: Sequence[Place]) -> tuple[flo
         return None
     return _x(begins, places), RIGHT if last is None or last == begins else _x(last, places)
 
-
-router = APIRouter(route_class=PageRoute, include_in_schema=False)
 
 ENDED_AT_ONCE = 12
 WAITING_AT_ONCE = 20

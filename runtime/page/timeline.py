@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 from itertools import groupby, pairwise
 from typing import Annotated, Literal
 
-from fastapi import APIRouter, Query
+from fastapi import Query
 from starlette.responses import Response
 
 from novelgen.context.labels import Labels, labels_for
@@ -19,9 +19,9 @@ from novelgen.models.position import StoryPosition
 from novelgen.models.state import StateChange
 from novelgen.models.story_time import SceneTime
 from runtime.page.relationships import shortened
-from runtime.page.visits import PageRoute, Visited
+from runtime.page.visits import Visited, router
 from runtime.story.entities import StoryEntities
-from runtime.story.states import StatedStretch, StoryStates
+from runtime.story.states import StatedStretch
 from runtime.story.story_time import StoryTimes
 
 LANE = 50.0
@@ -86,14 +86,6 @@ class Stay:
 
 
 @dataclass(frozen=True, slots=True)
-class Dot:
-    """One of the cast on stage in a scene."""
-
-    x: float
-    scene: SceneTime
-
-
-@dataclass(frozen=True, slots=True)
 class Mark:
     """What became of one of the cast in a scene; several things at once are one mark."""
 
@@ -109,13 +101,13 @@ class Mark:
 
 @dataclass(frozen=True, slots=True)
 class Lane:
-    """One of the cast: when on stage, where, and what became of them."""
+    """One of the cast: the scenes on stage, where, and what became of them."""
 
     entity_id: str
     name: str
     y: float
     stays: Sequence[Stay]
-    dots: Sequence[Dot]
+    dots: Sequence[Column]
     gaps: Sequence[tuple[float, float]]
     marks: Sequence[Mark]
     died_at: float | None = None
@@ -255,8 +247,8 @@ def lane_picture(scenes: Sequence[SceneTime], changes: Iterable[Change], names: 
 def _lane(
     who: str, names: Mapping[str, str], y: float, columns: Sequence[Column], width: float, changes: Sequence[Change]
 ) -> Lane:
-    dots = [Dot(each.x, each.scene) for each in columns if who in each.scene.participants]
-    runs: list[list[Dot]] = []
+    dots = [each for each in columns if who in each.scene.participants]
+    runs: list[list[Column]] = []
     for dot in dots:
         is_next = (
             runs and dot.x - runs[-1][-1].x < 1.5 * width and runs[-1][-1].scene.location_id == dot.scene.location_id
@@ -326,8 +318,6 @@ def heat_map(
     return HeatMap(columns, rows, greatest, levels)
 
 
-router = APIRouter(route_class=PageRoute, include_in_schema=False)
-
 Order = Literal["told", "lived"]
 Start = Annotated[int | None, Query(ge=0, le=10_000_000, description="Number of a scene to be shown.")]
 
@@ -376,9 +366,7 @@ def _stated(visit: Visited, told: Sequence[SceneTime], window: Sequence[SceneTim
     places = [each.place for each in told]
     behind = places.index(max(each.place for each in window)) + 1
     until = visit.as_of if behind == len(places) else StoryPosition(*places[behind])
-    return StoryStates(visit.served.stores, visit.served.project_id).stated_within(
-        since=StoryPosition(*min(each.place for each in window)), until=until
-    )
+    return visit.story.stated_within(since=StoryPosition(*min(each.place for each in window)), until=until)
 
 
 def _told(change: Change, names: Mapping[str, str], labels: Labels) -> str:

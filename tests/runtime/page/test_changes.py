@@ -1,4 +1,4 @@
-"""What a person changes on the page: ending a thread, waiving a finding, language and colours."""
+"""What a person changes on the page: waiving a finding, decisions on memories, language and colours."""
 
 from __future__ import annotations
 
@@ -21,29 +21,10 @@ def _hidden(seen: Seen, name: str) -> str:
     return next(each["value"] or "" for each in seen.all("input") if each.get("name") == name)
 
 
-def test_a_thread_is_ended_where_the_slider_stands(client: TestClient) -> None:
-    """An ended thread is over on the board from there on, and waits still on an earlier one."""
-    form = {"thread_id": "OL1", "ending": "paid", "summary": "It opens the box under the bell."}
-    answer = client.post("/page/projects/demo/threads/end?as_of=2:1", data=form, follow_redirects=False)
-    assert answer.headers["location"].startswith("/page/projects/demo/threads?as_of=2%3A1&done=end_thread&")
-    assert form["summary"] in read(client.get(answer.headers["location"])).text
-    assert form["summary"] not in read(client.get("/page/projects/demo/threads?as_of=1:4")).text
-    entry = client.get("/v1/projects/demo/threads/OL1", params={"as_of": "2:1"}).json()
-    assert (entry["status"], entry["resolution_summary"]) == ("resolved", form["summary"])
-
-
-def test_a_thread_is_dropped(client: TestClient) -> None:
-    """Dropping is not paying."""
-    form = {"thread_id": "OL1", "ending": "dropped", "summary": "It no longer matters."}
-    client.post("/page/projects/demo/threads/end?as_of=2:1", data=form)
-    assert client.get("/v1/projects/demo/threads/OL1", params={"as_of": "2:1"}).json()["status"] == "abandoned"
-
-
 @pytest.mark.parametrize(
     ("form", "status"),
     [
         ({"thread_id": "OL1", "summary": " "}, 400),
-        ({"thread_id": "OL999", "summary": "It ends."}, 400),
         ({"summary": "It ends."}, 400),
         ({str(number): "" for number in range(80)}, 400),
     ],

@@ -167,7 +167,13 @@ def test_a_scenes_text_is_edited_after_a_look_at_what_follows(client: TestClient
     """The preview stores nothing and names the facts that lose their words; saving does it, and can be undone."""
     _sent(client, "story/fact", _fact_form(evidence=WORDS))
     text = client.get("/v1/projects/demo/scenes/1/1").json()["scene"]["text"]
-    form = {**HERE, "title": "The brick", "text": text.replace("Rain had", "Water had"), "record": "keep"}
+    form = {
+        "place": "1:1",
+        "back": SCENE,
+        "title": "The brick",
+        "text": text.replace("Rain had", "Water had"),
+        "record": "keep",
+    }
     previewed = client.post("/page/projects/demo/story/text/preview", data=form)
     seen = read(previewed)
     assert ENGLISH["words_lost_of"].format(count=1, lost=1) in seen.text
@@ -209,10 +215,11 @@ def test_a_model_reads_a_scene_as_a_job(client: TestClient) -> None:
     client.put("/v1/projects/demo/scenes/9/1", json={"text": "Nothing stirred in the shop that night."})
     seen = read(client.get(f"{STORY}?chapter=9&scene=1"))
     assert ENGLISH["no_record"] in seen.text
-    assert f"{STORY}/model?chapter=9&scene=1" in [each.get("href") for each in seen.all("a")]
-    assert ENGLISH["estimate_in"] in read(client.get(f"{STORY}/model?chapter=9&scene=1")).text
-    assert ENGLISH["estimate_in"] in read(client.get(f"{STORY}/model?chapter=9")).text
-    answer = _sent(client, "story/model", {"chapter": "9", "scene": "1"})
+    assert "/page/projects/demo/reading?chapter=9&scene=1" in [each.get("href") for each in seen.all("a")]
+    asked = read(client.get("/page/projects/demo/reading?chapter=9&scene=1"))
+    assert ENGLISH["tokens_sent"] in asked.text
+    assert {"type": "hidden", "name": "scene", "value": "1"} in asked.all("input")
+    answer = _sent(client, "reading", {"chapter": "9", "scene": "1"})
     assert answer.headers["location"] == f"{STORY}?chapter=9&scene=1&done=read"
     job_id = client.get("/v1/jobs").json()["jobs"][0]["job_id"]
     assert '"state":"done"' in client.get(f"/v1/jobs/{job_id}/events").text
@@ -221,8 +228,8 @@ def test_a_model_reads_a_scene_as_a_job(client: TestClient) -> None:
 
 def test_a_record_that_was_supplied_is_no_models(reader: TestClient) -> None:
     """No reading is offered of a scene whose record somebody gave, and one that is asked for is refused."""
-    assert not [each for each in _story_of(reader).all("a") if "story/model" in (each.get("href") or "")]
-    answer = reader.get(f"{STORY}/model?chapter=1&scene=1")
+    assert not [each for each in _story_of(reader).all("a") if "/reading" in (each.get("href") or "")]
+    answer = reader.get("/page/projects/demo/reading?chapter=1&scene=1")
     assert answer.status_code == 400
     read(answer)
 
@@ -279,9 +286,10 @@ REFUSED: list[tuple[str, dict[str, str], int]] = [
     ("story/recorded", {**HERE, "kind": "memory", "source_id": "M001"}, 400),
     ("story/recorded", {**HERE, "kind": "state", "source_id": "C99.mood"}, 400),
     ("story/recorded", {**HERE, "kind": "state", "source_id": "I0.holder", "action": "edit"}, 400),
-    ("story/text", {**HERE, "text": ""}, 400),
+    ("story/text", {"place": "1:1", "text": ""}, 400),
+    ("story/insert", {**HERE, "text": "", "sure": "yes"}, 400),
     ("story/move", {**HERE, "sure": "yes"}, 400),
-    ("story/model", {"chapter": ""}, 400),
+    ("reading", {"chapter": "one"}, 422),
     ("story/summary", {"level": "book", "number": "1", "text": "All."}, 400),
 ]
 

@@ -17,6 +17,7 @@ from tests.runtime.doors.http.serving import client_of, project_stores, walk
 
 PLAN = {"location": "the lock shop", "characters": ["Ines", "Sparrow"], "purpose": "the key"}
 HERE = "/v1/projects/demo"
+PAIR = {"first": "Ines", "second": "Tobias Reed"}
 
 
 def test_every_route_answers(client: TestClient) -> None:
@@ -102,6 +103,7 @@ def test_a_read_at_a_position_never_shows_what_comes_later(client: TestClient) -
         ("POST", f"{HERE}/context", {"chapter_index": 40, "scene_index": 1}, 400, "user-input"),
         ("POST", f"{HERE}/context", {"chapter_index": -1, "scene_index": 1}, 422, "invalid-request"),
         ("POST", f"{HERE}/search", {"query": " "}, 400, "user-input"),
+        ("PATCH", f"{HERE}/relationships", {**PAIR, "dimensions": {"trust": 101}}, 400, "user-input"),
         ("POST", f"{HERE}/conflicts/none/waive", {}, 404, "unknown-id"),
         ("POST", f"{HERE}/changes/999/undo", None, 404, "unknown-id"),
         ("POST", f"{HERE}/author-changes/999/undo", None, 404, "unknown-id"),
