@@ -75,10 +75,7 @@ class PageForm:
         kept = {name: value for name, value in payload.items() if value not in ("", None) or name in self.keeps_empty}
         arguments = read_arguments(model, kept)
         undo = self.undo(visit, payload).packed() if self.undo else ""
-        served = visit.served
-        result = operation.function(
-            operation.part(served.stores, served.project_id, chat_model=served.house.chat_model), **arguments
-        )
+        result = operation.function(visit.story, **arguments)
         change = getattr(result, "change", None)
         is_same = not undo and change is None and getattr(result, "change_id", 0) is None
         return led_back(
@@ -429,6 +426,15 @@ FORMS: dict[str, PageForm] = {
     "card/state": PageForm(
         operation="edit_entity", done="state", read=_state_said, told=_card_name, undo=_state_before
     ),
+    **{
+        f"cards/{each}": PageForm(
+            operation=f"add_{each}",
+            done="confirm_card",
+            told=_card_name,
+            to=lambda visit, sent, result: visit.address("card", entity=result.entity.entity_id),
+        )
+        for each in ("character", "location")
+    },
     "card/merge": PageForm(operation="merge_entities", done="merge", told=_card_name, to=_to_card),
     "card/split": PageForm(
         operation="split_entity", done="split", read=_split, told=lambda sent, result: sent["new_name"], to=_to_card

@@ -6,7 +6,6 @@ from typing import Annotated, Any
 
 from fastapi import Depends, Path, Query, Request
 from langchain_core.language_models import BaseChatModel
-from pydantic import BaseModel, ConfigDict
 
 from novelgen.errors import ConfigurationError
 from runtime.context_chain import configured_chat_model
@@ -136,9 +135,3 @@ SceneNumber = Annotated[int, Path(ge=0, le=1_000_000, description="The scene wit
 EntityName = Annotated[
     str, Path(min_length=1, max_length=400, description="Id, name or alias; the id where a name holds a slash.")
 ]
-
-
-class Body(BaseModel):
-    """The body of a request; a misspelt field is refused."""
-
-    model_config = ConfigDict(extra="forbid")

@@ -10,7 +10,8 @@ from fastapi.sse import EventSourceResponse, ServerSentEvent
 from pydantic import BaseModel, Field
 
 from novelgen.models.position import ChapterIndex, StoryPosition, require_project_id
-from runtime.doors.http.house import Body, House, Project, ServedProject, TheHouse
+from runtime.doors.arguments import Arguments
+from runtime.doors.http.house import House, Project, ServedProject, TheHouse
 from runtime.doors.http.jobs import MANUSCRIPT_TYPES, Job, JobOrder, manuscript_file
 from runtime.doors.http.problems import AnsweringRouter
 from runtime.story.extraction import StoryExtraction, build_extraction_model
@@ -22,14 +23,14 @@ router = AnsweringRouter(prefix="/v1", tags=["jobs"])
 JobId = Annotated[str, Path(min_length=1, max_length=64, description="The job.")]
 
 
-class IngestFiles(Body):
+class IngestFiles(Arguments):
     """Which files of the project's own folder to take in."""
 
     chapter_index: ChapterIndex | None = Field(default=None, description="Only this chapter.")
     records: bool | None = Field(default=None, description="true wants the records, false leaves them.")
 
 
-class ExtractScenes(Body):
+class ExtractScenes(Arguments):
     """Which scenes a model shall read."""
 
     chapter_index: ChapterIndex | None = Field(default=None, description="Only this chapter.")

@@ -16,7 +16,7 @@ from pydantic import BaseModel, Field, create_model
 from novelgen.models.context import SceneMemoryContext
 from novelgen.models.position import MAX_PROJECT_ID_LENGTH, StoryPosition
 from runtime.doors.arguments import Arguments, MomentText, PositionText, arguments_of, values_of
-from runtime.doors.http.house import READS, Body, ChapterNumber, EntityName, Project, SceneNumber, TheHouse
+from runtime.doors.http.house import READS, ChapterNumber, EntityName, Project, SceneNumber, TheHouse
 from runtime.doors.http.problems import AnsweringRouter, Refusal, told
 from runtime.doors.operations import OPERATIONS, Operation
 from runtime.story.base import Name, Text
@@ -165,7 +165,7 @@ async def read_metrics(house: TheHouse) -> Response:
     return Response(metrics.text(), media_type="text/plain; version=0.0.4; charset=utf-8")
 
 
-class NewProject(Body):
+class NewProject(Arguments):
     """A project to make."""
 
     project_id: Annotated[
@@ -223,7 +223,7 @@ def delete_project(
     return deleted
 
 
-class ReplyRequest(Body):
+class ReplyRequest(Arguments):
     """What was said to a character who shall answer."""
 
     said: Text

@@ -115,6 +115,18 @@ def test_a_list_has_one_entry_a_line(client: TestClient) -> None:
     assert ENGLISH["holds_no_more"] in seen.text
 
 
+@pytest.mark.parametrize("kind", ["character", "location"])
+def test_a_new_card_is_known_from_the_slider_on(client: TestClient, kind: str) -> None:
+    """Who makes a card is led to it; before the slider nobody knows of it, and its name is taken from then on."""
+    form = {"name": "Corin Vale", "description": "Nobody met before."}
+    seen = _send(client, f"cards/{kind}?as_of=3:1", **form)
+    assert ENGLISH["did_confirm_card"].format(name="Corin Vale") in seen.text
+    (made,) = [each for each in _entities(client, as_of="3:1") if each["name"] == "Corin Vale"]
+    assert (made["entity_type"], made["description"]) == (kind, form["description"])
+    assert "Corin Vale" not in [each["name"] for each in _entities(client, as_of="2:1")]
+    assert client.post(f"{HERE}/cards/{kind}?as_of=3:1", data=form).status_code == 400
+
+
 def test_two_become_one_and_two_again(client: TestClient) -> None:
     """The preview names what is joined and changes nothing; a merge is told, listed and taken back whole."""
     before = _entities(client)
