@@ -73,6 +73,10 @@ class UnknownSceneError(UserInputError):
     """No scene stands at that position."""
 
 
+class UnknownIdError(UserInputError):
+    """No thread, conflict, waiver, secret or change of that id is stored."""
+
+
 class ConfigurationError(UserInputError):
     """A setting names something that does not exist or cannot be loaded."""
 

@@ -10,7 +10,7 @@ from typing import Any, Literal, NamedTuple
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
 from novelgen.characters.dispositions import DIMENSIONS, Disposition
-from novelgen.errors import UserInputError
+from novelgen.errors import UnknownIdError
 from novelgen.language.language import CJK_RANGES, FUNCTION_WORDS, has_cjk
 from novelgen.language.normalise import fold_width, name_key
 from novelgen.language.sentences import Span, split_sentences
@@ -156,7 +156,7 @@ def require_secret(secrets: Sequence[Secret], secret_id: str) -> Secret:
     found = next((each for each in secrets if each.secret_id == secret_id), None)
     if found is None:
         known = [each.secret_id for each in secrets]
-        raise UserInputError(
+        raise UnknownIdError(
             f"there is no secret {secret_id!r}{did_you_mean(secret_id, known)}; keep it first with keep_secret"
         )
     return found

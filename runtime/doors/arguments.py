@@ -136,6 +136,9 @@ def _for_doors(annotation: Any) -> Any:
             return PositionText | None if type(None) in members else PositionText
         if datetime in members:
             return MomentText | None if type(None) in members else MomentText
+        if any(get_origin(each) is Mapping for each in members):
+            # Where a mapping does as well as one of our models, doors take the mapping.
+            members = tuple(each for each in members if not (isinstance(each, type) and issubclass(each, BaseModel)))
         kinds = [each for each in map(_for_doors, members) if each is not None]
         if not kinds or kinds == [type(None)]:
             return None
@@ -151,8 +154,12 @@ def _for_doors(annotation: Any) -> Any:
         return JsonObject
     if origin is Mapping:
         return dict[get_args(annotation)]  # type: ignore[misc]
-    if origin is Callable or (isinstance(origin, type) and origin.__module__.startswith(("langchain", "collections"))):
+    if annotation is Any or origin is Callable:
         return None
+    if isinstance(origin, type):
+        is_ours = origin.__module__.startswith("runtime.story") and not issubclass(origin, BaseModel)
+        if is_ours or origin.__module__.startswith(("langchain", "collections")):
+            return None
     return annotation
 
 

@@ -8,6 +8,7 @@ command of its own, beside the table.
 from __future__ import annotations
 
 import importlib
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cache
 from typing import TYPE_CHECKING, Any, get_type_hints
@@ -32,6 +33,9 @@ class Operation:
         is_read: Whether it changes nothing, whatever its HTTP method.
         without: Arguments that no door but Python offers.
         position: Path parameters `chapter_index` and `scene_index` are this one argument.
+        fixed: Arguments that HTTP gives by itself.
+        has_prompt: Whether who accepts plain text is given the result as a block for a prompt.
+        may_create: Whether `create` in the body makes the character, and the project, where there is none.
     """
 
     name: str
@@ -42,7 +46,15 @@ class Operation:
     is_read: bool = False
     without: tuple[str, ...] = ()
     position: str = ""
+    fixed: Mapping[str, Any] = field(default_factory=dict, hash=False)
+    has_prompt: bool = False
+    may_create: bool = False
     tags: tuple[str, ...] = field(default=())
+
+    @property
+    def is_of_character(self) -> bool:
+        """Whether a character does it, which the path names."""
+        return self.method.startswith("character:")
 
     @property
     def part(self) -> type[StoryBase]:
@@ -85,10 +97,46 @@ def _of(tag: str, *rows: tuple[str, str, str, dict[str, Any]]) -> tuple[Operatio
 
 
 _SCENE = "/scenes/{chapter_index}/{scene_index}"
+_WHO = "/characters/{character}"
 
 OPERATIONS: tuple[Operation, ...] = (
     *_of(
+        "projects",
+        ("export_project", "transfer:StoryTransfer.project_documents", "GET /export", {"key": "files"}),
+        (
+            "check_health",
+            "diagnosis:StoryDiagnosis.check_health",
+            "GET /doctor",
+            {"fixed": {"repair": False, "ask_network": False}},
+        ),
+        (
+            "repair_project",
+            "diagnosis:StoryDiagnosis.check_health",
+            "POST /doctor",
+            {"fixed": {"repair": True, "ask_network": False}},
+        ),
+    ),
+    *_of(
         "writing",
+        (
+            "build_context",
+            "story:Story.context",
+            "POST /context",
+            {"is_read": True, "has_prompt": True, "without": ("write_file",)},
+        ),
+        (
+            "build_chunk_context",
+            "story:Story.chunk_context",
+            "POST /chunk-context",
+            {"is_read": True, "fixed": {"touch": False}},
+        ),
+        ("summarize_scene", "story:Story.summarize_scene", "POST /summarize", {"key": "bullets", "is_read": True}),
+        (
+            "get_entity_state",
+            "states:StoryStates.state",
+            "GET /states/{entity}",
+            {"key": "state", "without": ("chapter_index", "scene_index")},
+        ),
         ("search_story_memory", "search:StorySearch.search", "POST /search", {"key": "memories", "is_read": True}),
         ("get_recent_timeline", "states:StoryStates.get_timeline", "GET /timeline", {}),
     ),
@@ -96,6 +144,8 @@ OPERATIONS: tuple[Operation, ...] = (
         "scenes",
         ("list_scenes", "scenes:StoryScenes.list_scenes", "GET /scenes", {"key": "scenes"}),
         ("get_scene", "scenes:StoryScenes.get_scene", f"GET {_SCENE}", {"position": "position"}),
+        ("ingest_scene", "ingest:StoryIngest.ingest_finished_scene", f"PUT {_SCENE}", {"position": "position"}),
+        ("move_scene", "scenes:StoryScenes.move_scene", f"POST {_SCENE}/move", {"position": "source"}),
         ("delete_scene", "scenes:StoryScenes.delete_scene", f"DELETE {_SCENE}", {"position": "position"}),
         (
             "edit_scene",
@@ -155,6 +205,8 @@ OPERATIONS: tuple[Operation, ...] = (
         ),
         ("preview_merge", "appearances:StoryAppearances.preview_merge", "GET /entities/merge/preview", {}),
         ("merge_entities", "entities:StoryEntities.merge_entities", "POST /entities/merge", {}),
+        ("add_character", "entities:StoryEntities.add_character", "POST /characters", {"status": 201}),
+        ("add_location", "entities:StoryEntities.add_location", "POST /locations", {"status": 201}),
         ("get_entity", "entities:StoryEntities.entity", "GET /entities/{name}", {}),
         ("list_memories_about", "attachments:StoryAttachments.memories_about", "GET /entities/{entity}/memories", {}),
         ("edit_entity", "entities:StoryEntities.edit_entity", "PATCH /entities/{name}", {}),
@@ -163,6 +215,14 @@ OPERATIONS: tuple[Operation, ...] = (
         ("undo_last_change", "entities:StoryEntities.undo", "POST /changes/undo", {"without": ("change_id",)}),
         ("undo_change", "entities:StoryEntities.undo", "POST /changes/{change_id}/undo", {}),
         ("list_candidates", "name_candidates:StoryNameCandidates.candidates", "GET /candidates", {"key": "candidates"}),
+        (
+            "confirm_candidate",
+            "name_candidates:StoryNameCandidates.confirm_candidate",
+            "POST /candidates/confirm",
+            {"status": 201},
+        ),
+        ("merge_candidate", "name_candidates:StoryNameCandidates.merge_candidate", "POST /candidates/merge", {}),
+        ("drop_candidate", "name_candidates:StoryNameCandidates.drop_candidate", "POST /candidates/drop", {}),
     ),
     *_of(
         "threads",
@@ -237,8 +297,59 @@ OPERATIONS: tuple[Operation, ...] = (
         ),
         ("add_waiver", "continuity:StoryContinuity.waive_finding", "POST /check/waivers", {"status": 201}),
         ("remove_waiver", "continuity:StoryContinuity.unwaive_finding", "DELETE /check/waivers/{issue_id}", {}),
+        ("check_draft", "continuity:StoryContinuity.check", "POST /check", {"is_read": True, "without": ("model",)}),
+        (
+            "check_stored_scenes",
+            "continuity:StoryContinuity.check_stored",
+            "GET /check/stored/{chapter_index}",
+            {"without": ("model", "workers"), "fixed": {"use_model": False}},
+        ),
         ("list_changes", "story_difference:StoryDifferences.what_changed", "GET /changes", {}),
         ("list_story_times", "story_time:StoryTimes.story_times", "GET /story-times", {}),
+    ),
+    *_of(
+        "characters",
+        ("list_character_memories", "character:Character.memories", f"GET {_WHO}/memories", {"key": "memories"}),
+        (
+            "remember_event",
+            "character:Character.remember",
+            f"POST {_WHO}/memories",
+            {"status": 201, "may_create": True},
+        ),
+        ("edit_character_memory", "character:Character.edit", f"PATCH {_WHO}/memories/{{memory_id}}", {}),
+        ("delete_character_memory", "character:Character.delete", f"DELETE {_WHO}/memories/{{memory_id}}", {}),
+        ("list_character_changes", "character:Character.changes", f"GET {_WHO}/changes", {"key": "changes"}),
+        ("undo_character_change", "character:Character.undo", f"POST {_WHO}/undo", {}),
+        (
+            "recall_memories",
+            "character:Character.recall",
+            f"POST {_WHO}/recall",
+            {"is_read": True, "has_prompt": True, "without": ("protected",)},
+        ),
+        ("consolidate_character", "character:Character.consolidate", f"POST {_WHO}/consolidate", {}),
+        ("tell_memories", "character:Character.tell", f"POST {_WHO}/tell", {}),
+        ("get_feelings", "character:Character.feelings", f"GET {_WHO}/feelings", {}),
+        ("change_feelings", "character:Character.feel", f"POST {_WHO}/feelings", {}),
+        (
+            "list_feelings_changes",
+            "character:Character.feelings_history",
+            f"GET {_WHO}/feelings/history",
+            {"key": "changes"},
+        ),
+        ("list_secrets", "character:Character.secrets", f"GET {_WHO}/secrets", {"key": "secrets"}),
+        ("keep_secret", "character:Character.keep_secret", f"PUT {_WHO}/secrets", {}),
+        ("drop_secret", "character:Character.drop_secret", f"DELETE {_WHO}/secrets/{{secret_id}}", {}),
+        ("reveal_secret", "character:Character.reveal", f"POST {_WHO}/secrets/{{secret_id}}/reveal", {}),
+        ("show_item", "character:Character.see_item", f"POST {_WHO}/items", {}),
+        (
+            "check_reply",
+            "character:Character.check_reply",
+            f"POST {_WHO}/check-reply",
+            {"key": "findings", "is_read": True},
+        ),
+        ("tell_world_event", "character_news:StoryCharacterNews.world_event", "POST /world-events", {"status": 201}),
+        ("list_flags", "secrets:StorySecrets.flags", "GET /flags", {"key": "flags"}),
+        ("set_flag", "secrets:StorySecrets.set_flag", "PUT /flags/{name}", {"key": "flags"}),
     ),
 )
 """In the order in which routes are tried: a fixed path stands before one with a name in its place."""

@@ -5,30 +5,29 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, NamedTuple, get_args
 
-from fastapi import APIRouter
 from starlette.responses import Response
 
 from novelgen.context.labels import labels_for
 from novelgen.context.lines import render_value
-from novelgen.models.entity import Entity
+from novelgen.models.entity import Entity, EntityType
 from novelgen.models.knowledge import KnownMemory
 from novelgen.models.position import END_OF_STORY
 from novelgen.models.state import PRESENCE_ATTRIBUTE
-from runtime.page.visits import MAX_SHOWN, Name, PageRoute, Shown, Visited
+from novelgen.nearest import nearest_names
+from runtime.page.visits import MAX_SHOWN, Name, Shown, Visited, router
 from runtime.story.appearances import EVERY_STATUS, Order, StoryAppearances
-from runtime.story.attachments import StoryAttachments
 from runtime.story.entities import EntityCard, StoryEntities
-from runtime.story.knowledge_table import Narrowing, StoryKnowledgeTable
+from runtime.story.knowledge_table import Narrowing
 from runtime.story.relationships import StoryRelationships
 from runtime.story.states import AttributeHistory, StateStep, StoryStates
 from runtime.story.threads import StoryThreads
 
-router = APIRouter(route_class=PageRoute, include_in_schema=False)
-
 CARDS_AT_ONCE = 60
 MEMORIES_AT_ONCE = 20
 FACTS_AT_ONCE = 6
-KINDS = ("character", "location", "item", "faction", "term")
+KINDS: tuple[EntityType, ...] = get_args(EntityType)
+CANDIDATES_AT_ONCE = 30
+CHANGES_SHOWN = 30
 ORDERS: tuple[Order, ...] = get_args(Order)
 
 
@@ -78,14 +77,14 @@ def cards_page(
 @router.get("/page/projects/{project_id}/card")
 def card_page(visit: Visited, entity: Name, shown: Shown = MEMORIES_AT_ONCE) -> Response:
     """Show an entity: its names, how it stands, its relationships, what it knows and what is remembered of it."""
-    stores, project_id, as_of = visit.served.stores, visit.served.project_id, visit.as_of
+    as_of = visit.as_of
     # At the end, too, each name is told with the scene from which it counts.
     card = visit.kept(StoryEntities.entity, name=entity, as_of=as_of or END_OF_STORY)
     entity_id = card.entity.entity_id
     is_person = card.entity.entity_type == "character"
     known = visit.kept(StoryAppearances.list_appearances)
     names = {each.entity.entity_id: each.entity.name for each in known}
-    about = StoryAttachments(stores, project_id).memories_about(entity=entity_id, limit=shown, as_of=as_of)
+    about = visit.story.memories_about(entity=entity_id, limit=shown, as_of=as_of)
     threads = visit.kept(StoryThreads.threads, statuses=EVERY_STATUS)
     frame = visit.frame("cards")
     histories = visit.kept(StoryStates.attribute_histories, entity=entity_id)
@@ -110,9 +109,40 @@ def card_page(visit: Visited, entity: Name, shown: Shown = MEMORIES_AT_ONCE) -> 
     )
 
 
+@router.get("/page/projects/{project_id}/card/merge")
+def merge_page(visit: Visited, keep: Name, gone: Name) -> Response:
+    """Show what would be joined if two cards were one."""
+    preview = visit.story.preview_merge(keep=keep, gone=gone, as_of=visit.as_of or END_OF_STORY)
+    return visit.frame("cards").page("merge", preview=preview)
+
+
+@router.get("/page/projects/{project_id}/who-is-who")
+def identities_page(visit: Visited, shown: Shown = CANDIDATES_AT_ONCE) -> Response:
+    """Show names that nobody bears yet, and the latest decisions on who is who."""
+    as_of = visit.as_of
+    offered = visit.story.list_candidates(as_of=as_of).candidates
+    known = visit.story.entities(as_of=as_of or END_OF_STORY)
+    bearers = {name: each.name for each in reversed(known) for name in each.names()}
+    changes = visit.story.list_entity_changes()[::-1]
+    return visit.frame("cards").page(
+        "who_is_who",
+        candidates=[
+            (each, list(dict.fromkeys(bearers[near] for near in nearest_names(each.name, bearers, at_most=3))))
+            for each in offered[:shown]
+        ],
+        count=len(offered),
+        at_once=CANDIDATES_AT_ONCE,
+        known=known,
+        kinds=KINDS,
+        # What was decided may tell of what comes later; it is listed where all of the story is shown.
+        changes=changes[:CHANGES_SHOWN] if as_of is None else [],
+        names={each.entity_id: each.name for each in known},
+    )
+
+
 def _facts(visit: Visited, character: str, narrowing: Narrowing) -> list[tuple[Any, KnownMemory | None]]:
     """Return the latest facts that somebody knows, or that are kept from them, with how they know them."""
-    table = StoryKnowledgeTable(visit.served.stores, visit.served.project_id).knowledge_table(
+    table = visit.story.knowledge_table(
         as_of=visit.as_of, narrowing=narrowing, of=character, is_of_one=True, limit=FACTS_AT_ONCE
     )
     cells = [row.cells[0] for row in table.rows]

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import re
-from typing import Any, Literal
+from typing import Literal
 
-from fastapi import APIRouter
 from pydantic import BaseModel
 from starlette.responses import RedirectResponse, Response
 
@@ -14,18 +12,13 @@ from novelgen.checking.rules import RULES
 from novelgen.errors import NovelgenError, UserInputError
 from novelgen.language.scrub import scrub_text
 from novelgen.models.continuity import ContinuityIssue, DraftCheck
-from novelgen.models.position import StoryPosition
 from runtime.doors.http.house import READS, House, ServedProject
 from runtime.doors.http.jobs import OVER, Job, JobOrder
 from runtime.doors.http.problems import Problem, Refusal, problem_of
-from runtime.page.frame import Here, project_address
+from runtime.page.frame import Here
 from runtime.page.passages import changed_passages
-from runtime.page.visits import Form, PageRoute, Visit, Visited, scene_of
-from runtime.story.continuity import StoryContinuity
-from runtime.story.entities import StoryEntities
+from runtime.page.visits import Form, Visit, Visited, place_of, router, scene_of
 from runtime.story.scene_reading import StorySceneReading
-
-router = APIRouter(route_class=PageRoute, include_in_schema=False)
 
 DRAFT_FIELDS = ("chapter", "scene", "pov", "text", "with_model")
 
@@ -34,31 +27,22 @@ DRAFT_FILE = "draft.txt"
 DraftWork = Literal["check", "repair"]
 """Kinds of jobs on a draft: a model takes its time, minutes at worst."""
 
-_PLACE = re.compile(r"([0-9]{1,7}):([0-9]{1,7})")
-
 
 def offer_draft_work(house: House) -> None:
     """Tell the jobs of a house how a draft is checked with a model, and how it is repaired."""
 
-    def check(order: JobOrder) -> BaseModel:
+    def work(order: JobOrder) -> BaseModel:
         asked = order.job.arguments
         project = ServedProject(house, order.job.project_id)
-        return project.story.check(
-            (order.folder / DRAFT_FILE).read_text(encoding="utf-8"),
-            chapter_index=asked["chapter_index"],
-            scene_index=asked["scene_index"],
-            pov=asked["pov"] or None,
-        )
-
-    def repair(order: JobOrder) -> BaseModel:
-        asked = order.job.arguments
-        project = ServedProject(house, order.job.project_id)
-        step = project.story.check_step(writer=project.speaking_model(), repair=True, use_model=asked["with_model"])
         text = (order.folder / DRAFT_FILE).read_text(encoding="utf-8")
+        if order.job.kind == "check":
+            place = {name: asked[name] for name in ("chapter_index", "scene_index")}
+            return project.story.check(text, **place, pov=asked["pov"] or None)
+        step = project.story.check_step(writer=project.speaking_model(), repair=True, use_model=asked["with_model"])
         return step.invoke({**asked, "draft": text})
 
-    house.jobs.offer("check", check)
-    house.jobs.offer("repair", repair)
+    house.jobs.offer("check", work)
+    house.jobs.offer("repair", work)
 
 
 @router.get("/page/projects/{project_id}/check")
@@ -69,7 +53,7 @@ def check_page(visit: Visited, kept: str = "", stored: str = "") -> Response:
         return _stored_page(visit, here, stored)
     if not kept:
         return _page(visit, here, blank_draft(here))
-    found = visit.served.house.kept_forms.find(visit.served.project_id, kept)
+    found = visit.kept_form(kept)
     if found is None:
         return _page(visit, here, blank_draft(here), is_gone=True)
     form = {**blank_draft(here), **found.form}
@@ -93,10 +77,10 @@ def check_draft(visit: Visited, form: Form) -> Response:
             return _started(visit, here, filled, "check")
     except (NovelgenError, Refusal) as error:
         return _page(visit, here, filled, problem=_problem(visit, error))
-    key = visit.served.house.kept_forms.keep(visit.served.project_id, filled)
-    if visit.served.house.kept_forms.find(visit.served.project_id, key) is None:
+    key = visit.keep_form(filled)
+    if visit.kept_form(key) is None:
         return _page(visit, here, filled, check=_checked(visit, here, filled))
-    return RedirectResponse(_address(visit, here, "check", kept=key), status_code=303)
+    return RedirectResponse(visit.address("check", kept=key), status_code=303)
 
 
 @router.get("/page/projects/{project_id}/check/job")
@@ -104,17 +88,8 @@ def draft_job_page(visit: Visited, job: str) -> Response:
     """Show how far the work on a draft is, and what it came to."""
     here = visit.here()
     found = _job_of(visit, job)
-    asked = found.arguments
-    text = visit.served.house.jobs.source(found.job_id, DRAFT_FILE).decode("utf-8", "replace")
-    form = {
-        **blank_draft(here),
-        "chapter": str(asked["chapter_index"]),
-        "scene": str(asked["scene_index"]),
-        "pov": asked["pov"],
-        "text": text,
-        "with_model": "yes" if asked["with_model"] else "",
-    }
-    if here.as_of is not None and (asked["chapter_index"], asked["scene_index"]) > here.next_scene:
+    form = {**blank_draft(here), **_draft_of(visit, found)}
+    if here.as_of is not None and (int(form["chapter"]), int(form["scene"])) > here.next_scene:
         return _page(visit, here, form, is_later=True)
     if found.state not in OVER:
         return _page(visit, here, form, job=found)
@@ -140,27 +115,10 @@ def propose_repair(visit: Visited, form: Form) -> Response:
 @router.post("/page/projects/{project_id}/check/cancel", openapi_extra=READS)
 def cancel_draft_job(visit: Visited, form: Form) -> Response:
     """End the work on a draft after the step at which it is."""
-    here = visit.here()
     job = _job_of(visit, form.get("job", ""))
     if job.state not in OVER:
         visit.served.house.jobs.cancel(job.job_id)
-    return RedirectResponse(_address(visit, here, "check/job", job=job.job_id), status_code=303)
-
-
-@router.post("/page/projects/{project_id}/check/waive")
-def waive_page(visit: Visited, form: Form) -> Response:
-    """Mark a finding as meant, and show the draft again."""
-    StoryContinuity(visit.served.stores, visit.served.project_id).waive_finding(
-        issue_id=form.get("issue_id", ""), note=form.get("note", "").strip()
-    )
-    return _back_to_draft(visit, form, waived=form["issue_id"])
-
-
-@router.post("/page/projects/{project_id}/check/unwaive")
-def unwaive_page(visit: Visited, form: Form) -> Response:
-    """Take a waiver back, and show the draft again."""
-    StoryContinuity(visit.served.stores, visit.served.project_id).unwaive_finding(issue_id=form.get("issue_id", ""))
-    return _back_to_draft(visit, form)
+    return RedirectResponse(visit.address("check/job", job=job.job_id), status_code=303)
 
 
 def blank_draft(here: Here) -> dict[str, str]:
@@ -170,20 +128,14 @@ def blank_draft(here: Here) -> dict[str, str]:
 
 
 def _stored_page(visit: Visit, here: Here, stored: str) -> Response:
-    told = _PLACE.fullmatch(stored)
-    if told is None:
+    position = place_of(stored, "stored")
+    if position is None or position.chapter_index is None or position.scene_index is None:
         raise UserInputError(f"{stored[:50]!r} is no scene; write chapter:scene such as 3:1")
-    place = (int(told[1]), int(told[2]))
-    stores, project_id = visit.served.stores, visit.served.project_id
+    place = (position.chapter_index, position.scene_index)
     # One that lies after the position is unknown there, and says so.
-    read = StorySceneReading(stores, project_id).read_scene(position=StoryPosition(*place), as_of=visit.as_of)
-    form = {**blank_draft(here), "chapter": told[1], "scene": told[2], "text": read.scene.text or ""}
-    visit.served.house.awaken(project_id, stores)
-    checks = (
-        StoryContinuity(stores, project_id)
-        .check_stored(chapter_index=place[0], scene_index=place[1], use_model=False)
-        .checks
-    )
+    read = visit.story.read_scene(position=position, as_of=visit.as_of)
+    form = {**blank_draft(here), "chapter": str(place[0]), "scene": str(place[1]), "text": read.scene.text or ""}
+    checks = visit.story.check_stored(chapter_index=place[0], scene_index=place[1], use_model=False).checks
     return _page(visit, here, form, check=checks[0] if checks else None, stored=place)
 
 
@@ -201,8 +153,7 @@ def _page(
     is_gone: bool = False,
     is_later: bool = False,
 ) -> Response:
-    stores, project_id = visit.served.stores, visit.served.project_id
-    known = StoryEntities(stores, project_id).entities(as_of=visit.as_of)
+    known = visit.story.entities(as_of=visit.as_of)
     asked = (int(form["chapter"] or 0), int(form["scene"] or 0)) if form["chapter"].isdecimal() else None
     if check is not None and asked is not None and asked != (check.chapter_index, check.scene_index):
         is_later = True
@@ -223,26 +174,24 @@ def _page(
         repaired=changed_passages(writing.written, writing.draft) if writing and writing.is_repaired else [],
         kept_as={name: value for name, value in kept_as.items() if value},
         stored=stored,
-        scenes=here.places[: here.known],
+        scenes=visit.kept(StorySceneReading.list_scene_states, with_counts=False),
         is_gone=is_gone,
         is_later=is_later,
         has_model=_has_model(visit),
         people=[each.name for each in known if each.entity_type == "character"],
         names={each.entity_id: each.name for each in known},
         rules_left=[each.__name__ for each in RULES if check and each.__name__ not in check.checked.rules],
-        waivers=StoryContinuity(stores, project_id).waived_findings(),
+        waivers=visit.story.waived_findings(),
     )
 
 
 def _checked(visit: Visit, here: Here, form: dict[str, str]) -> DraftCheck:
     chapter_index, scene_index = scene_of(form, here)
-    visit.served.house.awaken(visit.served.project_id, visit.served.stores)
-    return StoryContinuity(visit.served.stores, visit.served.project_id).check(
+    return visit.story.check(
         text=form["text"],
         chapter_index=chapter_index,
         scene_index=scene_index,
         pov=form["pov"].strip() or None,
-        model=visit.served.house.chat_model,
         # A model is asked by a job alone; that there is none is said by the check.
         use_model=bool(form["with_model"]) and not _has_model(visit),
     )
@@ -269,7 +218,7 @@ def _started(visit: Visit, here: Here, form: dict[str, str], work: DraftWork) ->
         },
         source=(DRAFT_FILE, text.encode("utf-8", "replace")),
     )
-    return RedirectResponse(_address(visit, here, "check/job", job=job.job_id), status_code=303)
+    return RedirectResponse(visit.address("check/job", job=job.job_id), status_code=303)
 
 
 def _job_of(visit: Visit, job_id: str) -> Job:
@@ -282,12 +231,16 @@ def _job_of(visit: Visit, job_id: str) -> Job:
 
 def _found_draft(visit: Visit, form: dict[str, str]) -> dict[str, str]:
     """Return the draft that a form of a finding is about."""
-    kept = visit.served.house.kept_forms.find(visit.served.project_id, form.get("kept", ""))
+    kept = visit.kept_form(form.get("kept", ""))
     if kept is not None:
         return dict(kept.form)
     if not form.get("job"):
         raise UserInputError("the draft is no longer kept here; paste it again")
-    job = _job_of(visit, form["job"])
+    return _draft_of(visit, _job_of(visit, form["job"]))
+
+
+def _draft_of(visit: Visit, job: Job) -> dict[str, str]:
+    """Return the form of the draft that a job works on."""
     asked = job.arguments
     return {
         "chapter": str(asked["chapter_index"]),
@@ -298,19 +251,9 @@ def _found_draft(visit: Visit, form: dict[str, str]) -> dict[str, str]:
     }
 
 
-def _back_to_draft(visit: Visit, form: dict[str, str], *, waived: str = "") -> Response:
-    here = visit.here()
-    if form.get("job"):
-        address = _address(visit, here, "check/job", job=form["job"], waived=waived)
-    else:
-        kept = {name: form[name] for name in ("kept", "stored") if form.get(name)}
-        address = _address(visit, here, "check", **kept, waived=waived)
-    return RedirectResponse(address, status_code=303)
-
-
 def _with_waivers(visit: Visit, check: DraftCheck) -> DraftCheck:
     """Return a check of some time ago with what is meant so by now."""
-    waivers = StoryContinuity(visit.served.stores, visit.served.project_id).waived_findings()
+    waivers = visit.story.waived_findings()
     notes = {each.issue_id: each.note for each in waivers}
     told: list[ContinuityIssue] = [
         each.model_copy(update={"waived_note": notes.get(each.issue_id)}) for each in (*check.issues, *check.waived)
@@ -327,7 +270,3 @@ def _problem(visit: Visit, error: NovelgenError | Refusal) -> Problem:
     if isinstance(error, Refusal):
         return error.problem
     return problem_of(error, folders=[visit.served.house.stores.settings.projects_dir])
-
-
-def _address(visit: Visit, here: Here, view: str, **query: Any) -> str:
-    return project_address(visit.served.project_id, view, as_of=here.query, **query)

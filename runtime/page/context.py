@@ -1,4 +1,4 @@
-"""The context of a planned scene: the block as it will be sent, why what is in it, and what a change would do."""
+"""The context of a planned scene: its form, the block as it will be sent, why what is in it, and what a change did."""
 
 from __future__ import annotations
 
@@ -7,9 +7,8 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import partial
 from itertools import groupby
-from typing import Any, Literal
+from typing import Any, Literal, get_args
 
-from fastapi import APIRouter
 from starlette.responses import RedirectResponse, Response
 
 from novelgen.context.context_difference import compare_contexts
@@ -17,31 +16,138 @@ from novelgen.context.labels import labels_for
 from novelgen.context.lines import render_attribute, render_timeline_entry
 from novelgen.context.prompt_block import NEEDS, ContextLine
 from novelgen.errors import UserInputError
-from novelgen.models.context import ContextDifference, ContextReport, SceneMemoryContext
+from novelgen.models.context import ContextDifference, ContextReport, MemoryContextRequest, SceneMemoryContext
 from novelgen.models.context_document import context_document
+from novelgen.models.knowledge import KnowledgeMode
+from novelgen.models.plan import ChapterPlan, ScenePlan
 from novelgen.models.state import PRESENCE_ATTRIBUTE
 from runtime.doors.http.house import READS
 from runtime.doors.http.problems import Refusal
 from runtime.page.frame import Frame, Here, project_address
-from runtime.page.plan_form import (
-    KNOWLEDGE_MODES,
-    asked_scene,
-    blank_plan,
-    bounds_of,
-    form_of,
-    plan_in,
-    planned_scene,
-    request_of,
-    told_fields,
-)
-from runtime.page.story_changes import DECISIONS, told_of_memory
-from runtime.page.visits import Form, PageRoute, Visit, Visited
-from runtime.story.contexts import ContextLook, ContextOptions, StoryContexts
-from runtime.story.entities import StoryEntities
-from runtime.story.memories import StoryMemories
-from runtime.story.scene_plans import PlannedScene, StoryScenePlans, read_plan_text
+from runtime.page.visits import Form, Visit, Visited, names_in, number_in, router, scene_of
+from runtime.story.contexts import ContextBounds, ContextLook, ContextOptions
+from runtime.story.scene_plans import PlannedScene, read_plan_text
 
-router = APIRouter(route_class=PageRoute, include_in_schema=False)
+PLAN_FIELDS = (
+    "chapter",
+    "scene",
+    "purpose",
+    "characters",
+    "location",
+    "key_actions",
+    "pov",
+    "knowledge",
+    "memory_budget",
+    "state_budget",
+    "left_off_budget",
+    "timeline_budget",
+    "top_k",
+)
+"""The fields of the form, under the names that an address gives them."""
+
+KNOWLEDGE_MODES: tuple[KnowledgeMode, ...] = get_args(KnowledgeMode)
+
+MOST_TOKENS = 1_000_000
+
+
+def blank_plan(here: Here) -> dict[str, str]:
+    """Return the form for the scene that would be written at the page's position."""
+    chapter_index, scene_index = here.next_scene
+    return {**dict.fromkeys(PLAN_FIELDS, ""), "chapter": str(chapter_index), "scene": str(scene_index)}
+
+
+def plan_in(given: Mapping[str, str], here: Here) -> dict[str, str]:
+    """Return the form as an address or a body fills it; what it leaves out is as in a blank one."""
+    return {**blank_plan(here), **{name: given[name] for name in PLAN_FIELDS if name in given}}
+
+
+def told_fields(form: Mapping[str, str], here: Here) -> dict[str, str]:
+    """Return the fields of a form that an address has to tell."""
+    blank = blank_plan(here)
+    return {name: form[name] for name in PLAN_FIELDS if form[name] != blank[name] or name in ("chapter", "scene")}
+
+
+def asked_scene(form: dict[str, str]) -> tuple[int, int] | None:
+    """Return the scene that a form names, or None where it names none; it may be later than the position."""
+    chapter_index, scene_index = number_in(form, "chapter"), number_in(form, "scene")
+    return None if chapter_index is None or scene_index is None else (chapter_index, scene_index)
+
+
+def request_of(form: dict[str, str], here: Here, project_id: str) -> MemoryContextRequest:
+    """Return what a form asks for, for a scene that is never later than the page's position."""
+    characters = names_in(form["characters"])
+    plan = ScenePlan(
+        location=form["location"].strip(),
+        characters=characters,
+        purpose=form["purpose"].strip(),
+        key_actions=[each.strip() for each in form["key_actions"].splitlines() if each.strip()],
+    )
+    if not (plan.location or plan.characters or plan.purpose or plan.key_actions):
+        raise UserInputError("the plan is empty; say at least who appears, where, or what the scene is for")
+    chapter_index, scene_index = scene_of(form, here)
+    return MemoryContextRequest(
+        project_id=project_id,
+        chapter_index=chapter_index,
+        scene_index=scene_index,
+        scene_plan=plan,
+        pov=form["pov"].strip(),
+        knowledge=_knowledge_mode(form["knowledge"]),
+        top_k=_tokens_in(form, "top_k", most=10_000),
+    )
+
+
+def bounds_of(form: dict[str, str]) -> ContextBounds:
+    """Return the budgets that a form asks for; what is left empty stays as the settings say."""
+    names = ("memory_budget", "state_budget", "left_off_budget", "timeline_budget")
+    return ContextBounds(**{name: _tokens_in(form, name, most=MOST_TOKENS) for name in names})
+
+
+def form_of(planned: PlannedScene) -> dict[str, str]:
+    """Return the fields of a form that a plan fills."""
+    plan = planned.plan
+    told = {
+        "chapter": str(planned.chapter_index),
+        "scene": str(planned.scene_index),
+        "purpose": plan.purpose,
+        "characters": ", ".join(plan.characters),
+        "location": plan.location,
+        "key_actions": "\n".join(plan.key_actions),
+        "pov": plan.pov,
+    }
+    return {name: value for name, value in told.items() if value}
+
+
+def planned_scene(plan: ScenePlan | ChapterPlan, place: tuple[int, int]) -> PlannedScene:
+    """Return the scene that a plan file plans: of a chapter's plan the scene of that number, else its first."""
+    if isinstance(plan, ScenePlan):
+        number = place[1] if plan.scene_number is None else plan.scene_number
+        return PlannedScene(place[0], number, plan)
+    if not plan.scenes:
+        raise UserInputError(f"the plan of chapter {plan.chapter_number} has no scenes; plan at least one")
+    number = place[1] if plan.chapter_number == place[0] else plan.scenes[0].scene_number or 0
+    chosen = plan.scene(number) or plan.scenes[0]
+    return PlannedScene(plan.chapter_number, chosen.scene_number or 0, chosen, plan)
+
+
+def _knowledge_mode(told: str) -> KnowledgeMode | None:
+    for mode in KNOWLEDGE_MODES:
+        if told == mode:
+            return mode
+    if told:
+        raise UserInputError(f"{told[:50]!r} is none of {', '.join(KNOWLEDGE_MODES)}")
+    return None
+
+
+def _tokens_in(form: dict[str, str], name: str, *, most: int) -> int | None:
+    told = form[name].strip()
+    if not told:
+        return None
+    if not (told.isascii() and told.isdecimal() and len(told) <= 7 and int(told) <= most):
+        raise Refusal(
+            422, "invalid-request", f"{name} {told[:50]!r} is no number up to {most}; write 2000, or leave it empty"
+        )
+    return int(told)
+
 
 LONGEST_ADDRESS = 6000
 """Characters of the plan in an address; servers and proxies refuse much longer ones, so a longer plan is kept here."""
@@ -105,9 +211,12 @@ def context_page(visit: Visited) -> Response:
     if "built" not in given:
         return _page(visit, here, form)
     look = _built(visit, form, here)
-    kept = visit.served.house.kept_forms
-    shown = kept.keep(visit.served.project_id, form, look.context)
-    return _page(visit, here, form, look=look, shown=shown, before=_before(visit, given, here))
+    shown = visit.keep_form(form, look.context)
+    kept = visit.kept_form(given.get("before", ""))
+    before = kept.context() if kept is not None else None
+    # One of a scene after the page's position tells what must not be seen.
+    is_open = before is not None and _is_open(before, here)
+    return _page(visit, here, form, look=look, shown=shown, before=before if is_open else None)
 
 
 @router.post("/page/projects/{project_id}/context", openapi_extra=READS)
@@ -140,23 +249,13 @@ def keep_context(visit: Visited, form: Form) -> Response:
     return RedirectResponse(f"{_address(visit, filled, here, stored='yes')}#result", status_code=303)
 
 
-@router.post("/page/projects/{project_id}/context/decide")
-def decide_from_context(visit: Visited, form: Form) -> Response:
-    """Pin a memory or leave it out, and go back to the plan, which shows what that changed."""
-    decision, decide = next(((name, each) for name, each in DECISIONS.items() if form.get(name)), ("", None))
-    if decide is None:
-        raise UserInputError(f"which memory is meant is not said; decide one of {', '.join(DECISIONS)}")
-    change = decide(StoryMemories(visit.served.stores, visit.served.project_id), memory_id=form[decision])
-    return told_of_memory(form, decision, change)
-
-
 @router.get("/page/projects/{project_id}/context/download")
 def download_context(visit: Visited, file: ContextFile = "json") -> Response:
     """Give the block, the whole context or the plan as a file, as it was shown where that is still kept."""
     here = visit.here()
     given = dict(visit.request.query_params)
     form = _form_asked(visit, given, here)
-    kept = visit.served.house.kept_forms.find(visit.served.project_id, given.get("shown", ""))
+    kept = visit.kept_form(given.get("shown", ""))
     context = kept.context() if kept is not None and dict(kept.form) == form else None
     if context is None or not _is_open(context, here):
         context = _built(visit, form, here).context
@@ -188,14 +287,16 @@ def _page(
     if shown:
         frame.kept = [("kept", shown), ("built", "yes")]
     asked = asked_scene(form)
+    known = visit.story.entities(as_of=visit.as_of)
+    own_plans = visit.story.list_own_plans(until=here.next_scene, last=PLANS_OFFERED)[::-1]
     values: dict[str, Any] = {
         "form": form,
         "look": look,
         "shown": shown,
         "modes": KNOWLEDGE_MODES,
-        "own_plans": _own_plans(visit, here),
-        "people": _names(visit, "character"),
-        "locations": _names(visit, "location"),
+        "own_plans": [(each, _address(visit, plan_in(form_of(each), here), here)) for each in own_plans],
+        "people": [each.name for each in known if each.entity_type == "character"][:NAMES_OFFERED],
+        "locations": [each.name for each in known if each.entity_type == "location"][:NAMES_OFFERED],
         "is_later": asked is not None and here.as_of is not None and asked > here.next_scene,
         "is_stored": bool(given.get("stored")),
         "is_gone": bool(given.get("before") and before is None) or bool(given.get("kept") and not look),
@@ -213,26 +314,18 @@ def _page(
 
 
 def _form_asked(visit: Visit, given: Mapping[str, str], here: Here) -> dict[str, str]:
-    kept = visit.served.house.kept_forms.find(visit.served.project_id, given.get("kept", ""))
+    kept = visit.kept_form(given.get("kept", ""))
     return plan_in(given if kept is None else kept.form, here)
 
 
 def _built(visit: Visit, form: dict[str, str], here: Here, *, write_file: bool = False) -> ContextLook:
-    house = visit.served.house
-    stores = visit.served.stores
-    house.awaken(visit.served.project_id, stores)
-    return StoryContexts(stores, visit.served.project_id).look_at_context(
-        request=request_of(form, here, visit.served.project_id),
-        options=ContextOptions(model=house.chat_model, bounds=bounds_of(form)),
+    served = visit.served
+    served.house.awaken(served.project_id, served.stores)
+    return visit.story.look_at_context(
+        request=request_of(form, here, served.project_id),
+        options=ContextOptions(model=served.house.chat_model, bounds=bounds_of(form)),
         write_file=write_file,
     )
-
-
-def _before(visit: Visit, given: Mapping[str, str], here: Here) -> SceneMemoryContext | None:
-    """Return the context to compare with; one of a scene after the page's position tells what must not be seen."""
-    kept = visit.served.house.kept_forms.find(visit.served.project_id, given.get("before", ""))
-    context = kept.context() if kept is not None else None
-    return context if context is not None and _is_open(context, here) else None
 
 
 def _is_open(context: SceneMemoryContext, here: Here) -> bool:
@@ -240,9 +333,7 @@ def _is_open(context: SceneMemoryContext, here: Here) -> bool:
 
 
 def _address(visit: Visit, form: dict[str, str], here: Here, **more: str) -> str:
-    told = _kept_or_told(visit, form, told_fields(form, here))
-    query = {"as_of": here.query, **told, "built": "yes", **more}
-    return project_address(visit.served.project_id, "context", **query)
+    return visit.address("context", **_kept_or_told(visit, form, told_fields(form, here)), built="yes", **more)
 
 
 def _kept_or_told(visit: Visit, form: dict[str, str], told: dict[str, str]) -> dict[str, str]:
@@ -250,24 +341,8 @@ def _kept_or_told(visit: Visit, form: dict[str, str], told: dict[str, str]) -> d
     if len(project_address(visit.served.project_id, "context", **told)) <= LONGEST_ADDRESS:
         return told
     given = visit.request.query_params.get("kept", "")
-    kept = visit.served.house.kept_forms
-    found = kept.find(visit.served.project_id, given)
-    if found is not None and dict(found.form) == form:
-        return {"kept": given}
-    return {"kept": kept.keep(visit.served.project_id, form)}
-
-
-def _own_plans(visit: Visit, here: Here) -> list[tuple[PlannedScene, str]]:
-    plans = StoryScenePlans(visit.served.stores, visit.served.project_id).list_own_plans(
-        until=here.next_scene, last=PLANS_OFFERED
-    )
-    filled = [(each, plan_in(form_of(each), here)) for each in plans]
-    return [(each, _address(visit, form, here)) for each, form in filled][::-1]
-
-
-def _names(visit: Visit, kind: str) -> list[str]:
-    known = StoryEntities(visit.served.stores, visit.served.project_id).entities(as_of=visit.as_of)
-    return [each.name for each in known if each.entity_type == kind][:NAMES_OFFERED]
+    found = visit.kept_form(given)
+    return {"kept": given if found is not None and dict(found.form) == form else visit.keep_form(form)}
 
 
 def _told(look: ContextLook, frame: Frame) -> dict[str, Any]:
@@ -308,15 +383,12 @@ def _shares(tokens_per_need: Mapping[str, int]) -> list[Share]:
 def _worded_parts(frame: Frame, parts: Mapping[str, float]) -> list[tuple[str, float]]:
     """Return the parts of a score in words, what weighs most first; those that hardly weigh are put together."""
     telling = sorted(
-        ((name, points) for name, points in parts.items() if abs(points) >= NOTABLE_POINTS), key=_weightiest
+        ((name, points) for name, points in parts.items() if abs(points) >= NOTABLE_POINTS),
+        key=lambda part: -abs(part[1]),
     )
     worded = [(frame.word_of("part", name), points) for name, points in telling]
     rest = sum(parts.values()) - sum(points for _, points in telling)
     return [*worded, (frame.word("part_rest"), rest)] if abs(rest) >= 0.005 else worded
-
-
-def _weightiest(part: tuple[str, float]) -> float:
-    return -abs(part[1])
 
 
 def _why_not(frame: Frame, each: Any) -> str:

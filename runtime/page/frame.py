@@ -1,8 +1,12 @@
-"""The frame of every page: language and colours, the position that rules it, and HTML that no story can forge."""
+"""The frame of every page: words, colours and position, what was changed just now, and HTML that no story can forge."""
 
 from __future__ import annotations
 
+import base64
+import binascii
 import re
+import tomllib
+import zlib
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import lru_cache
@@ -13,15 +17,133 @@ from urllib.parse import quote, urlencode
 
 from fastapi import Request
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
+from pydantic import BaseModel, Field, ValidationError
+from starlette.datastructures import QueryParams
 from starlette.responses import HTMLResponse
 
+from novelgen.errors import UserInputError
 from novelgen.models.position import StoryPosition
-from runtime.doors.http.answering import told
 from runtime.doors.http.house import house_of
-from runtime.page.notices import NOTICE_FIELDS, notice_of, undo_by_number
+from runtime.doors.http.problems import told
 from runtime.page.passages import marked_paragraphs
-from runtime.page.words import CATALOGUES, COMMAS, PageLanguage, language_wished
+from runtime.story.knowledge import StoredKnowledge
 from runtime.story.projects import list_project_ids
+from runtime.story.scene_plans import next_place
+
+PageLanguage = Literal["en", "zh"]
+
+
+def _catalogue(language: PageLanguage) -> Mapping[str, str]:
+    """Return the words of a language; its tables, one per view, are for who writes them."""
+    text = Path(__file__).with_name(f"words.{language}.toml").read_text(encoding="utf-8")
+    return {key: words for table in tomllib.loads(text).values() for key, words in table.items()}
+
+
+ENGLISH = _catalogue("en")
+CHINESE = _catalogue("zh")
+
+CATALOGUES: Mapping[PageLanguage, Mapping[str, str]] = {"en": ENGLISH, "zh": CHINESE}
+
+COMMAS: Mapping[PageLanguage, str] = {"en": ", ", "zh": "，"}
+"""What stands between parts of a sentence, or names."""
+
+_WISH = re.compile(r"\s*([A-Za-z*]{1,8})(?:-[A-Za-z0-9-]{1,20})?\s*(?:;\s*q=([01](?:\.[0-9]{1,3})?))?\s*")
+
+
+def language_wished(header: str) -> PageLanguage:
+    """Return the language of the page that a browser wishes for most, English where it has none of ours."""
+    best: PageLanguage = "en"
+    best_weight = 0.0
+    for wish in header[:500].split(","):
+        found = _WISH.fullmatch(wish)
+        if found is None:
+            continue
+        weight = float(found[2]) if found[2] else 1.0
+        name = found[1].lower()
+        if name in ("en", "zh") and weight > best_weight:
+            best, best_weight = ("zh" if name == "zh" else "en"), weight
+    return best
+
+
+NOTICE_FIELDS = frozenset({"done", "told", "lost", "undo"})
+"""What an address says of a change."""
+
+MAX_PACKED = 100_000
+"""Characters of what is taken back, unpacked; a card's texts are much shorter."""
+
+MAX_TOLD = 400
+
+LONGEST_NAME = 60
+"""Characters by which a memory is named."""
+
+Undoing = Literal["author_change", "entity_change", "thread", "card", "knowledge"]
+
+
+class TakingBack(BaseModel):
+    """How a change is taken back.
+
+    `author_change`, `entity_change`: by its number. `thread`: that one has not ended. `card`: fields and attributes to
+    what they were. `knowledge`: the words of the author that stood before.
+    """
+
+    kind: Undoing
+    change_id: int = 0
+    entity: str = ""
+    changes: dict[str, Any] = Field(default_factory=dict)
+    attributes: dict[str, Any] = Field(default_factory=dict)
+    start: str = Field(default="", pattern=r"^([0-9]{1,7}(:[0-9]{1,7})?)?$")
+    memory_id: str = ""
+    words: list[StoredKnowledge] = Field(default_factory=list)
+
+    def packed(self) -> str:
+        """Return it as an address can hold it."""
+        told = self.model_dump_json(exclude_defaults=True).encode("utf-8", "replace")
+        return base64.urlsafe_b64encode(zlib.compress(told, 9)).decode("ascii")
+
+
+class Notice(BaseModel):
+    """What was changed just now: `did_` and `done` are a word, of whom it tells, and how to take it back."""
+
+    done: str
+    told: str = ""
+    lost: int = Field(default=0, description="So many facts of a scene have lost their words.")
+    undo: str = ""
+
+
+def notice_of(query: QueryParams) -> Notice | None:
+    """Return what the query of an address says was changed; None where it says nothing."""
+    done, lost = query.get("done", ""), query.get("lost", "")
+    if f"did_{done}" not in ENGLISH:
+        return None
+    return Notice(
+        done=done,
+        told=query.get("told", "")[:MAX_TOLD],
+        lost=int(lost) if lost.isascii() and lost.isdecimal() and len(lost) <= 7 else 0,
+        undo=query.get("undo", ""),
+    )
+
+
+def undo_by_number(kind: Undoing, change_id: int | None) -> str:
+    """Return how a change that has a number is taken back, as a form or an address holds it; empty without one."""
+    return "" if change_id is None else TakingBack(kind=kind, change_id=change_id).packed()
+
+
+def named_by_words(content: str) -> str:
+    """Return a memory's words, in short, by which a notice names it."""
+    return f"“{content if len(content) <= LONGEST_NAME else f'{content[:LONGEST_NAME]}…'}”"
+
+
+def unpacked(packed: str) -> TakingBack:
+    """Return how a change is taken back."""
+    try:
+        unpacker = zlib.decompressobj()
+        told = unpacker.decompress(base64.urlsafe_b64decode(packed), MAX_PACKED)
+        return TakingBack.model_validate_json(told)
+    except (ValidationError, zlib.error, binascii.Error, ValueError) as error:
+        raise UserInputError(
+            "what is to be taken back is not said whole; use the button beside the notice, or the list of changes"
+        ) from error
+
 
 Theme = Literal["system", "light", "dark"]
 
@@ -70,10 +192,9 @@ class Here:
 
     @property
     def next_scene(self) -> tuple[int, int]:
-        """Chapter and scene that would be written at the position."""
+        """Chapter and scene that would be written at the position; at the end as the command line proposes."""
         if self.as_of is None or self.as_of.chapter_index is None:
-            chapter_index, scene_index = self.places[-1] if self.places else (1, 0)
-            return chapter_index, scene_index + 1
+            return next_place(self.places)
         if self.as_of.scene_index is not None:
             return self.as_of.chapter_index, self.as_of.scene_index
         # On entering a chapter nothing of it is known, whatever number its first scene has.

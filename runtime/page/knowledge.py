@@ -5,21 +5,15 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
-from fastapi import APIRouter
 from starlette.responses import Response
 
 from novelgen.errors import UserInputError
 from novelgen.memory.knowledge_rules import WHY, WHY_ZH
 from novelgen.models.knowledge import KNOWLEDGE_KINDS, KNOWLEDGE_SOURCES, READER, KnownMemory, UnknownMemory
 from runtime.page.frame import Frame
-from runtime.page.notices import TakingBack
-from runtime.page.taking_back import led_back
-from runtime.page.visits import Form, Name, Offset, PageRoute, Visited
-from runtime.story.entities import StoryEntities
-from runtime.story.knowledge import Knower, MemoryKnowers, StoryKnowledge, Unaware
-from runtime.story.knowledge_table import KnowledgeRow, StoryKnowledgeTable
-
-router = APIRouter(route_class=PageRoute, include_in_schema=False)
+from runtime.page.visits import Name, Offset, Visited, router
+from runtime.story.knowledge import Knower, MemoryKnowers, Unaware
+from runtime.story.knowledge_table import KnowledgeRow
 
 FACTS_AT_ONCE = 30
 MAX_PEOPLE = 300
@@ -63,13 +57,12 @@ def knowledge_page(
     cell: Name = "",
 ) -> Response:
     """Show who of the cast knows what, since when and how; the reader, too."""
-    stores, project_id = visit.served.stores, visit.served.project_id
     frame = visit.frame("knowledge")
-    known = StoryEntities(stores, project_id).entities(as_of=visit.as_of)
+    known = visit.story.entities(as_of=visit.as_of)
     names = {each.entity_id: each.name for each in known} | {READER: frame.word("reader")}
     whose = of.strip() or None
     narrowing = only if only in NARROWINGS and (whose or only not in ("known", "unknown")) else "all"
-    table = StoryKnowledgeTable(stores, project_id).knowledge_table(
+    table = visit.story.knowledge_table(
         as_of=visit.as_of,
         about=about.strip() or None,
         narrowing=narrowing,  # type: ignore[arg-type]
@@ -78,7 +71,10 @@ def knowledge_page(
         offset=offset,
         limit=FACTS_AT_ONCE,
     )
-    rows = [(row, _cells(frame, row, table.cast, names)) for row in table.rows]
+    rows = [
+        (row, [(who, _cell(frame, row, who, told, names)) for who, told in zip(table.cast, row.cells, strict=True)])
+        for row in table.rows
+    ]
     return frame.page(
         "knowledge",
         table=table,
@@ -97,36 +93,6 @@ def knowledge_page(
         sources=[each for each in KNOWLEDGE_SOURCES if each != "author"],
         shown=_shown(visit, frame, cell, names) if cell else None,
     )
-
-
-@router.post("/page/projects/{project_id}/knowledge/say")
-def say_who_knows(visit: Visited, form: Form) -> Response:
-    """Put the author's word on whether somebody knows a memory, or take it back."""
-    stores, project_id = visit.served.stores, visit.served.project_id
-    memory_id, character, kind = (form.get(each, "").strip() for each in ("memory", "character", "kind"))
-    if not memory_id or not character:
-        raise UserInputError("whose knowledge of which fact is corrected is not said; choose a cell of the table")
-    of_cell = {"character": character, "memory_id": memory_id}
-    stood = StoryKnowledge(stores, project_id).author_words(**of_cell)
-    if kind == "as_told":
-        StoryKnowledge(stores, project_id).forget_knowledge(**of_cell)
-    else:
-        StoryKnowledge(stores, project_id).set_knowledge(
-            **of_cell,
-            kind=kind,  # type: ignore[arg-type]
-            how=form.get("how", "author") if kind == "knows" else "author",  # type: ignore[arg-type]
-            learned_from=form.get("learned_from", "").strip() or None if kind == "knows" else None,
-            certainty=0.5 if form.get("unsure") else 1.0,
-            start=visit.as_of if form.get("since") == "here" else None,
-        )
-    undo = TakingBack(kind="knowledge", entity=character, memory_id=memory_id, words=stood)
-    return led_back(form.get("back", ""), "say", told=memory_id, undo=undo.packed())
-
-
-def _cells(
-    frame: Frame, row: KnowledgeRow, cast: Mapping[str, str], names: Mapping[str, str]
-) -> list[tuple[str, Cell]]:
-    return [(who, _cell(frame, row, who, told, names)) for who, told in zip(cast, row.cells, strict=True)]
 
 
 def _cell(
@@ -181,13 +147,12 @@ class ShownCell(NamedTuple):
 def _shown(visit: Visited, frame: Frame, cell: str, names: Mapping[str, str]) -> ShownCell:
     """Return a cell by its name, `M001:C0`."""
     memory_id, _, character = cell.rpartition(":")
-    stores, project_id = visit.served.stores, visit.served.project_id
-    fact = StoryKnowledge(stores, project_id).who_knows(memory_id=memory_id, as_of=visit.as_of)
+    fact = visit.story.who_knows(memory_id=memory_id, as_of=visit.as_of)
     everybody: list[Knower | Unaware] = [*fact.known_by, *fact.not_known_by]
     asked = next((each for each in everybody if each.character_id == character), None)
     if asked is None:
         raise UserInputError(f"nobody {character!r} is known by then; choose a cell of the table")
-    said = StoryKnowledge(stores, project_id).author_words(character=character, memory_id=memory_id)
+    said = visit.story.author_words(character=character, memory_id=memory_id)
     row = KnowledgeRow(source_id=fact.source_id, content="", said_of=[character] if said else [])
     return ShownCell(
         fact=fact,

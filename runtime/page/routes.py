@@ -5,61 +5,17 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Annotated, Any
 
-from fastapi import APIRouter, Query
+from fastapi import Query
 from starlette.responses import RedirectResponse, Response
 
 from runtime.doors.http.problems import Refusal
-from runtime.page import (
-    card_changes,
-    cards,
-    check,
-    context,
-    importing,
-    jobs,
-    knowledge,
-    projects,
-    relationships,
-    story,
-    story_changes,
-    taking_back,
-    threads,
-    timeline,
-)
+from runtime.page import cards, check, context, forms, knowledge, projects, relationships, story, threads, timeline  # noqa: F401 - each adds its routes to the one router
 from runtime.page.frame import LANGUAGE_COOKIE, THEME_COOKIE, VIEWS
-from runtime.page.visits import Known, PageRoute, Visited, own_address
-
-router = APIRouter(route_class=PageRoute, include_in_schema=False)
-
-router.include_router(projects.router)
-router.include_router(importing.router)
-router.include_router(jobs.router)
-router.include_router(story.router)
-router.include_router(story_changes.router)
-router.include_router(threads.router)
-router.include_router(cards.router)
-router.include_router(card_changes.router)
-router.include_router(relationships.router)
-router.include_router(timeline.router)
-router.include_router(knowledge.router)
-router.include_router(context.router)
-router.include_router(check.router)
-router.include_router(taking_back.router)
+from runtime.page.visits import Known, Visited, own_address, router
 
 STATIC = Path(__file__).parent / "static"
-STATIC_TYPES = {
-    "page.css": "text/css",
-    "importing.css": "text/css",
-    "pictures.css": "text/css",
-    "cards.css": "text/css",
-    "story.css": "text/css",
-    "planning.css": "text/css",
-    "page.js": "text/javascript",
-    "planning.js": "text/javascript",
-    "story.js": "text/javascript",
-    "pictures.js": "text/javascript",
-    "importing.js": "text/javascript",
-    "icon.svg": "image/svg+xml",
-}
+_TYPES = {".css": "text/css", ".js": "text/javascript", ".svg": "image/svg+xml"}
+STATIC_TYPES = {each.name: _TYPES[each.suffix] for each in STATIC.iterdir() if each.suffix in _TYPES}
 
 YEAR_S = 365 * 24 * 3600
 

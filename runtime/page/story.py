@@ -2,25 +2,22 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from datetime import datetime
+from itertools import groupby
 from typing import Annotated, Any, NamedTuple
 
-from fastapi import APIRouter, Query
+from fastapi import Query
 from starlette.responses import Response
 
-from novelgen.errors import ConfigurationError
 from novelgen.models.memory import EVENT_TYPES
 from novelgen.models.position import StoryPosition
 from runtime.doors.http.jobs import OVER, Job
+from runtime.page.forms import scene_meant
 from runtime.page.frame import Here
-from runtime.page.visits import Name, PageRoute, Shown, Visit, Visited
-from runtime.story.author_changes import StoryAuthorChanges
-from runtime.story.extraction import StoryExtraction, build_extraction_model
+from runtime.page.visits import Form, Name, Shown, Visit, Visited, router
 from runtime.story.scene_editing import RECORDED_WITH_WORDS
 from runtime.story.scene_reading import ListedState, ReadScene, StorySceneReading, reading_state
-from runtime.story.summaries import StorySummarizing
-
-router = APIRouter(route_class=PageRoute, include_in_schema=False)
 
 Part = Annotated[str, Query(pattern="^(scenes|summaries|changes|)$")]
 
@@ -49,9 +46,9 @@ def story_page(
     here = visit.here()
     known = here.places[: here.known]
     if show == "changes":
-        return _changes_page(visit, here)
+        return visit.frame("story", here).page("changes", changes=visit.story.author_changes(as_of=visit.as_of))
     if not known:
-        return visit.frame("story", here).page("story", read=None, chapters={}, before=None, after=None)
+        return visit.frame("story", here).page("story", read=None, chapters=[], before=None, after=None)
     if show == "scenes":
         return _scenes_page(visit, here, shown)
     if show == "summaries":
@@ -61,15 +58,15 @@ def story_page(
 
 
 def _scene_page(visit: Visit, here: Here, place: tuple[int, int], edit: str) -> Response:
-    stores, project_id = visit.served.stores, visit.served.project_id
-    read = StorySceneReading(stores, project_id).read_scene(position=StoryPosition(*place), as_of=visit.as_of)
+    read = visit.story.read_scene(position=StoryPosition(*place), as_of=visit.as_of)
     known = here.places[: here.known]
     index = known.index(place)
     states = visit.kept(StorySceneReading.list_scene_states, with_counts=False)
-    chapters: dict[int, list[tuple[int, str]]] = {}
-    for each in states:
-        chapters.setdefault(each.chapter_index, []).append((each.scene_index, _state(each)))
-    jobs = visit.served.house.jobs.list(project_id)
+    chapters = [
+        (chapter, chapter_title(scenes), [(each, _state(each)) for each in scenes])
+        for chapter, scenes in ((number, list(part)) for number, part in groupby(states, _chapter))
+    ]
+    jobs = visit.served.house.jobs.list(visit.served.project_id)
     return visit.frame("story", here).page(
         "story",
         read=read,
@@ -88,7 +85,7 @@ def _scene_page(visit: Visit, here: Here, place: tuple[int, int], edit: str) -> 
 
 
 def _scenes_page(visit: Visit, here: Here, shown: int) -> Response:
-    states = StorySceneReading(visit.served.stores, visit.served.project_id).list_scene_states(as_of=visit.as_of)
+    states = visit.story.list_scene_states(as_of=visit.as_of)
     counts: dict[str, int] = {}
     for each in states:
         counts[_state(each)] = counts.get(_state(each), 0) + 1
@@ -103,19 +100,12 @@ def _scenes_page(visit: Visit, here: Here, shown: int) -> Response:
 
 
 def _summaries_page(visit: Visit, here: Here, chapter: int | None) -> Response:
-    stores, project_id = visit.served.stores, visit.served.project_id
-    listed = StorySummarizing(stores, project_id).list_summaries(as_of=visit.as_of)
+    listed = visit.story.list_summaries(as_of=visit.as_of)
     by_scene = []
     if chapter is not None:
         places = [each for each in here.places[: here.known] if each[0] == chapter]
         # Texts and records of one chapter alone are read.
-        by_scene = [
-            (read, _bullets(read))
-            for place in places
-            for read in [
-                StorySceneReading(stores, project_id).read_scene(position=StoryPosition(*place), as_of=visit.as_of)
-            ]
-        ]
+        by_scene = [(read, read.summary or read.key_events) for read in (_read(visit, *place) for place in places)]
     return visit.frame("story", here).page(
         "summaries",
         parts=[each for each in listed if each.level == "part"],
@@ -123,15 +113,6 @@ def _summaries_page(visit: Visit, here: Here, chapter: int | None) -> Response:
         opened=chapter,
         by_scene=by_scene,
     )
-
-
-def _bullets(read: ReadScene) -> list[str]:
-    return read.summary or read.key_events
-
-
-def _changes_page(visit: Visit, here: Here) -> Response:
-    changes = StoryAuthorChanges(visit.served.stores, visit.served.project_id).author_changes(as_of=visit.as_of)
-    return visit.frame("story", here).page("changes", changes=changes)
 
 
 @router.get("/page/projects/{project_id}/story/text")
@@ -151,38 +132,33 @@ def place_page(visit: Visited, chapter: int, scene: int) -> Response:
     return visit.frame("story").page("scene_place", read=read, facts=len(own))
 
 
-@router.get("/page/projects/{project_id}/story/model")
-def model_page(visit: Visited, chapter: int, scene: int | None = None) -> Response:
-    """Show what it would take to let a model read a scene or a chapter; nothing is asked of it."""
-    stores, project_id = visit.served.stores, visit.served.project_id
-    here = visit.here()
-    places = [each for each in here.places[: here.known] if each[0] == chapter and scene in (None, each[1])]
-    try:
-        build_extraction_model(stores.settings, visit.served.house.chat_model)
-        trouble = ""
-    except ConfigurationError as error:
-        trouble = str(error)
-    if scene is None:
-        estimate = StoryExtraction(stores, project_id).estimate_project(chapter_index=chapter, retry_failed=True)
-    else:
-        estimate = StoryExtraction(stores, project_id).estimate_project(
-            scenes=[StoryPosition(*each) for each in places]
-        )
-    return visit.frame("story", here).page(
-        "scene_model",
-        chapter=chapter,
-        scene=scene,
-        places=places,
-        estimate=estimate,
-        trouble=trouble,
-        model=stores.settings.memory.summarization.model or stores.settings.model or "",
+@router.post("/page/projects/{project_id}/story/text/preview")
+def preview_text(visit: Visited, form: Form) -> Response:
+    """Tell what a new text would do to the facts of its scene."""
+    place, text = scene_meant(visit, form, "place"), form.get("text", "")
+    outcome = visit.story.preview_scene_text(position=place, text=text)
+    return visit.frame("story").page(
+        "scene_text",
+        read=visit.story.read_scene(position=place, as_of=visit.as_of),
+        text=text,
+        title=form.get("title", ""),
+        outcome=outcome,
+        record="drop" if form.get("record") == "drop" else "keep",
     )
 
 
 def _read(visit: Visit, chapter: int, scene: int) -> ReadScene:
-    return StorySceneReading(visit.served.stores, visit.served.project_id).read_scene(
-        position=StoryPosition(chapter, scene), as_of=visit.as_of
-    )
+    return visit.story.read_scene(position=StoryPosition(chapter, scene), as_of=visit.as_of)
+
+
+def chapter_title(scenes: Sequence[ListedState]) -> str:
+    """Return what all scenes of a chapter are called by; a scene's own title stands behind it."""
+    titles = {each.title.partition(" · ")[0] for each in scenes}
+    return titles.pop() if len(titles) == 1 else ""
+
+
+def _chapter(scene: ListedState) -> int:
+    return scene.chapter_index
 
 
 def _state(scene: Any) -> str:

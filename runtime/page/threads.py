@@ -1,26 +1,124 @@
-"""The board of threads: where each stands, planting, moving, changing and ending them, and taking an end back."""
+"""The board of threads: where each stands, and as lines over the book when it was planted, moved, is due and ended."""
 
 from __future__ import annotations
 
+from bisect import bisect_right
+from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import get_args
 
-from fastapi import APIRouter
 from starlette.responses import Response
 
-from novelgen.errors import UserInputError
 from novelgen.memory.kinds import shown_category
-from novelgen.memory.ledger import LedgerEntry, ThreadLedger
+from novelgen.memory.ledger import LedgerEntry, ThreadLedger, ThreadMove
 from novelgen.models.record import ThreadEnding
 from novelgen.models.state import LoopImportance
-from runtime.page.notices import TakingBack
-from runtime.page.taking_back import led_back
-from runtime.page.thread_lines import HEAD, WIDTH, thread_lines
-from runtime.page.visits import Form, Name, PageRoute, Shown, Visit, Visited, names_in, number_in, place_in
+from runtime.page.relationships import shortened
+from runtime.page.visits import Name, Shown, Visited, router
 from runtime.story.entities import StoryEntities
 from runtime.story.thread_ledger import StoryThreadLedger
 from runtime.story.threads import StoryThreads
 
-router = APIRouter(route_class=PageRoute, include_in_schema=False)
+WIDTH = 1000.0
+LEFT, RIGHT = 330.0, 990.0
+HEAD, ROW = 26.0, 26.0
+
+MAX_LINES = 60
+MAX_CHAPTERS_WRITTEN = 16
+NAME_ROOM = 38
+
+Place = tuple[int, int]
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """A move of a thread, at its scene."""
+
+    x: float
+    move: ThreadMove
+
+
+@dataclass(frozen=True, slots=True)
+class ThreadLine:
+    """A thread over the book."""
+
+    entry: LedgerEntry
+    name: str
+    y: float
+    start: float
+    end: float
+    steps: Sequence[Step]
+    due: tuple[float, float] | None
+
+
+@dataclass(frozen=True, slots=True)
+class ThreadLines:
+    """The lines of many threads, with the chapters above them."""
+
+    lines: Sequence[ThreadLine]
+    chapters: Sequence[tuple[float, int]]
+    height: float
+    left_out: int
+
+
+def thread_lines(entries: Sequence[LedgerEntry], places: Sequence[Place]) -> ThreadLines:
+    """Return the lines of threads, in the order in which they were planted."""
+    drawn = sorted(entries[:MAX_LINES], key=lambda each: (each.chapter_index or 0, each.scene_index or 0, each.loop_id))
+    lines = [_line(each, places, HEAD + ROW * (index + 0.5)) for index, each in enumerate(drawn)]
+    firsts: dict[int, int] = {}
+    for index, (chapter, _) in enumerate(places):
+        firsts.setdefault(chapter, index)
+    every = -(-len(firsts) // MAX_CHAPTERS_WRITTEN) or 1
+    chapters = [(_x(index, places), chapter) for chapter, index in list(firsts.items())[::every]]
+    return ThreadLines(lines, chapters, HEAD + ROW * len(lines) + 6, max(0, len(entries) - len(drawn)))
+
+
+def _x(index: float, places: Sequence[Place]) -> float:
+    share = min(1.0, max(0.0, index / max(1, len(places))))
+    return round(LEFT + (RIGHT - LEFT) * share, 1)
+
+
+def _index_of(chapter: int | None, scene: int | None, places: Sequence[Place]) -> int:
+    """Return the number of a scene; of a chapter alone that of its last scene, of no place that of the first."""
+    if chapter is None:
+        return 0
+    return max(0, bisect_right(places, (chapter, 10**9 if scene is None else scene)) - 1)
+
+
+def _line(entry: LedgerEntry, places: Sequence[Place], y: float) -> ThreadLine:
+    steps = [Step(_x(_index_of(each.chapter_index, each.scene_index, places), places), each) for each in entry.moves]
+    planted = _index_of(entry.chapter_index, entry.scene_index, places)
+    start = _x(planted, places)
+    return ThreadLine(
+        entry=entry,
+        name=shortened(entry.description, NAME_ROOM),
+        y=y,
+        start=start,
+        end=RIGHT if entry.is_waiting else max(start, steps[-1].x),
+        steps=steps,
+        due=_due(entry, planted, places),
+    )
+
+
+def _due(entry: LedgerEntry, planted: int, places: Sequence[Place]) -> tuple[float, float] | None:
+    window = entry.window
+    if window is None or not entry.is_waiting:
+        return None
+    first: int | None
+    last: int | None
+    if window.source == "rhythm":
+        first = None if window.due_after_scenes is None else planted + window.due_after_scenes
+        last = None if window.overdue_after_scenes is None else planted + window.overdue_after_scenes
+    else:
+        first, last = (
+            None if each is None else bisect_right(places, (each[0], each[1] - 1))
+            for each in (window.due_from, window.due_by)
+        )
+    begins = first if first is not None else last
+    if begins is None or begins >= len(places):
+        return None
+    return _x(begins, places), RIGHT if last is None or last == begins else _x(last, places)
+
 
 ENDED_AT_ONCE = 12
 WAITING_AT_ONCE = 20
@@ -88,94 +186,3 @@ def _filtered(ledger: ThreadLedger, person: str, kind: str) -> ThreadLedger:
     if not person:
         return kept
     return kept.model_copy(update={"entries": [each for each in kept.entries if person in each.related_entities]})
-
-
-@router.post("/page/projects/{project_id}/threads/end")
-def end_thread(visit: Visited, form: Form) -> Response:
-    """End a thread where the story stands on the page, or in an earlier scene."""
-    thread_id, summary = form.get("thread", ""), form.get("summary", "").strip()
-    told = form.get("how", "") or "paid"
-    if not thread_id or not summary:
-        raise UserInputError("which thread ends, or how, is not said; write a sentence")
-    how = next((each for each in ENDINGS if each == told), None)
-    if how is None:
-        raise UserInputError(f"a thread cannot end {told[:50]!r}; choose one of {', '.join(ENDINGS)}")
-    end = StoryThreads.resolve_thread if how == "paid" else StoryThreads.abandon_thread
-    ended = end(
-        StoryThreads(visit.served.stores, visit.served.project_id),
-        thread_id=thread_id,
-        summary=summary,
-        ending=how,
-        scene_id=form.get("scene", "").strip() or None,
-        start=visit.as_of,
-    )
-    undo = TakingBack(kind="thread", entity=thread_id, start=visit.standing)
-    return _to_the_board(visit, form, "end_thread", told=ended.description, undo=undo.packed())
-
-
-@router.post("/page/projects/{project_id}/threads/reopen")
-def reopen_thread(visit: Visited, form: Form) -> Response:
-    """Take back that a thread ended."""
-    StoryThreads(visit.served.stores, visit.served.project_id).reopen_thread(
-        thread_id=form.get("thread", ""), start=visit.as_of
-    )
-    return _to_the_board(visit, form, "undo")
-
-
-@router.post("/page/projects/{project_id}/threads/advance")
-def advance_thread(visit: Visited, form: Form) -> Response:
-    """Say that a thread moved."""
-    note = form.get("note", "").strip()
-    if not note:
-        raise UserInputError("how the thread moved is not said; write a sentence")
-    thread = StoryThreads(visit.served.stores, visit.served.project_id).advance_thread(
-        thread_id=form.get("thread", ""), note=note, pays_part=bool(form.get("pays_part")), start=visit.as_of
-    )
-    return _to_the_board(visit, form, "advance_thread", told=thread.description)
-
-
-@router.post("/page/projects/{project_id}/threads/edit")
-def edit_thread(visit: Visited, form: Form) -> Response:
-    """Change what a thread says, what it weighs, and when it is due."""
-    description = form.get("description", "").strip()
-    if not description:
-        raise UserInputError("the description is empty; write what the story leaves open")
-    thread = StoryThreads(visit.served.stores, visit.served.project_id).edit_thread(
-        thread_id=form.get("thread", ""),
-        description=description,
-        category=form.get("category", "").strip(),
-        importance=_weight(form),
-        pay_off=form.get("pay_off", "").strip(),
-        due_from=place_in(form, "due_from"),
-        due_by=place_in(form, "due_by"),
-        parts=number_in(form, "parts"),
-    )
-    return _to_the_board(visit, form, "edit_thread", told=thread.description)
-
-
-@router.post("/page/projects/{project_id}/threads/add")
-def add_thread(visit: Visited, form: Form) -> Response:
-    """Plant a thread where the story stands on the page."""
-    thread = StoryThreads(visit.served.stores, visit.served.project_id).add_thread(
-        description=form.get("description", "").strip(),
-        category=form.get("category", "").strip(),
-        importance=_weight(form),
-        characters=names_in(form.get("characters", "")),
-        start=visit.as_of,
-    )
-    return _to_the_board(visit, form, "add_thread", told=thread.description)
-
-
-def _weight(form: dict[str, str]) -> LoopImportance:
-    told = form.get("weight", "") or "medium"
-    weight = next((each for each in WEIGHTS if each == told), None)
-    if weight is None:
-        raise UserInputError(f"a thread cannot weigh {told[:50]!r}; choose one of {', '.join(WEIGHTS)}")
-    return weight
-
-
-def _to_the_board(visit: Visit, form: dict[str, str], done: str, *, told: str = "", undo: str = "") -> Response:
-    """Lead back to the board as it was filtered, telling there what was done."""
-    kept = {name: form.get(name, "")[:400] for name in ("person", "kind")}
-    address = visit.address("threads", **kept)
-    return led_back(address, done, told=told, undo=undo)

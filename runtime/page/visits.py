@@ -3,23 +3,26 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Coroutine, Hashable
+from collections.abc import Callable, Coroutine, Hashable, Mapping
+from functools import cached_property
 from typing import Annotated, Any, TypeVar
 from urllib.parse import parse_qsl
 
-from fastapi import Depends, Query, Request
+from fastapi import APIRouter, Depends, Query, Request
 from fastapi.exceptions import RequestValidationError
 from fastapi.routing import APIRoute
 from starlette.exceptions import HTTPException
 from starlette.responses import Response
 
-from novelgen.errors import NovelgenError
+from novelgen.errors import ConfigurationError, NovelgenError
+from novelgen.models.context import SceneMemoryContext
 from novelgen.models.position import StoryPosition
-from runtime.doors.http.house import AsOf, Project, ServedProject, house_of, position
+from runtime.doors.http.house import AsOf, Project, ServedProject, house_of
 from runtime.doors.http.problems import Problem, Refusal, invalid_request, problem_of
+from runtime.doors.http.uploads import KeptForm
 from runtime.page.frame import Frame, Here, project_address
 from runtime.search.kept_readings import KeptReadings
-from runtime.story.scenes import StoryScenes
+from runtime.story.extraction import build_extraction_model
 from runtime.story.story import Story
 
 FORM_TYPE = "application/x-www-form-urlencoded"
@@ -70,29 +73,51 @@ class PageRoute(APIRoute):
 class Visit:
     """A visit to a view of a project."""
 
-    def __init__(self, request: Request, served: ServedProject, as_of: str | None) -> None:
+    def __init__(self, request: Request, served: ServedProject, as_of: StoryPosition | None) -> None:
         self.request = request
         self.served = served
-        self.as_of = position(as_of)
+        self.as_of = as_of
 
     def kept(self, answer: Callable[..., Answer], **asked: Hashable) -> Answer:
         """Return what a use case tells of the project as of the position, kept from an earlier visit if it holds.
 
         It is for use cases that read the database alone; nobody may change what they answer.
         """
-        stores, project_id = self.served.stores, self.served.project_id
         given = {"as_of": self.as_of, **asked}
         told: Answer = _kept.read(
-            stores,
-            project_id,
+            self.served.stores,
+            self.served.project_id,
             (answer.__module__, answer.__qualname__, frozenset(given.items())),
-            read=lambda _: answer(Story(stores, project_id), **given),
+            read=lambda _: answer(self.story, **given),
         )
         return told
 
+    @cached_property
+    def story(self) -> Story:
+        """The story of the project; its vector index starts with the first search."""
+        return Story(self.served.stores, self.served.project_id, chat_model=self.served.house.chat_model)
+
     def here(self) -> Here:
         """Return the point of the story as of which the view tells."""
-        return Here(self.as_of, tuple(StoryScenes(self.served.stores, self.served.project_id).scene_places()))
+        return Here(self.as_of, tuple(self.story.scene_places()))
+
+    def reading_model(self) -> dict[str, Any]:
+        """Return the model that reads scenes, and why none can; nothing is asked of it."""
+        settings = self.served.stores.settings
+        trouble = ""
+        try:
+            build_extraction_model(settings, self.served.house.chat_model)
+        except ConfigurationError as error:
+            trouble = str(error)
+        return {"model": settings.memory.summarization.model or settings.model or "", "trouble": trouble}
+
+    def kept_form(self, key: str) -> KeptForm | None:
+        """Return a form of the project that is kept under a key for a while."""
+        return self.served.house.kept_forms.find(self.served.project_id, key)
+
+    def keep_form(self, form: Mapping[str, str], context: SceneMemoryContext | None = None) -> str:
+        """Keep a form, and the context that it gave, and return the key."""
+        return self.served.house.kept_forms.keep(self.served.project_id, form, context)
 
     @property
     def standing(self) -> str:
@@ -109,7 +134,8 @@ class Visit:
 
 
 async def _visit(request: Request, served: Project, as_of: AsOf = None) -> Visit:
-    return Visit(request, served, as_of)
+    position: Any = as_of
+    return Visit(request, served, position)
 
 
 async def _form(request: Request) -> dict[str, str]:
@@ -123,6 +149,9 @@ async def _form(request: Request) -> dict[str, str]:
     return {name: value.replace("\r\n", "\n") for name, value in sent}
 
 
+router = APIRouter(route_class=PageRoute, include_in_schema=False)
+"""Every page of the page; the modules of its views add to it."""
+
 Visited = Annotated[Visit, Depends(_visit)]
 Form = Annotated[dict[str, str], Depends(_form)]
 Known = Annotated[int | None, Query(ge=0, le=10_000_000, description="Where the slider was put.")]
@@ -133,7 +162,7 @@ Offset = Annotated[int, Query(ge=0, le=10_000_000, description="How many to pass
 Name = Annotated[str, Query(max_length=400)]
 
 
-def number_in(form: dict[str, str], name: str) -> int | None:
+def number_in(form: Mapping[str, str], name: str) -> int | None:
     """Return a number of a form, or None where it was left empty."""
     told = form.get(name, "").strip()
     if not told:
@@ -143,7 +172,7 @@ def number_in(form: dict[str, str], name: str) -> int | None:
     return int(told)
 
 
-def place_in(form: dict[str, str], name: str) -> StoryPosition | None:
+def place_in(form: Mapping[str, str], name: str) -> StoryPosition | None:
     """Return a place of the story of a form, or None where it was left empty."""
     return place_of(form.get(name, "").strip(), name)
 
@@ -154,7 +183,7 @@ def place_of(told: str, name: str) -> StoryPosition | None:
         return None
     if not _PLACE.fullmatch(told):
         raise Refusal(422, "invalid-request", f"{name} {told[:50]!r} is no place of the story; write 3:2, or 3")
-    return position(told)
+    return StoryPosition(*map(int, told.split(":")))
 
 
 def names_in(written: str) -> list[str]:

@@ -14,7 +14,7 @@ from sqlalchemy import ColumnElement, func, or_, select
 from novelgen.characters.memory import CharacterChange, CharacterChangeKind, CharacterMemory, GamePosition
 from novelgen.characters.mind import Mind
 from novelgen.characters.relevance import unit_rows
-from novelgen.errors import UnknownMemoryError, UserInputError
+from novelgen.errors import UnknownIdError, UnknownMemoryError
 from runtime.storage.chunks import text_hash
 from runtime.storage.journal import Change, Journal, memory_change
 from runtime.storage.projects import CounterRepository
@@ -220,9 +220,9 @@ class CharacterMemoryRepository(Repository):
         if change_id is None:
             change_id = next((each.change_id for each in reversed(own) if each.undone_at is None), None)
             if change_id is None:
-                raise UserInputError(f"nothing of {character_id!r} is left to undo")
+                raise UnknownIdError(f"nothing of {character_id!r} is left to undo")
         elif change_id not in {each.change_id for each in own}:
-            raise UserInputError(f"{character_id!r} has no change {change_id!r}; list the changes to find its number")
+            raise UnknownIdError(f"{character_id!r} has no change {change_id!r}; list the changes to find its number")
         return _change(journal.undo(change_id), character_id)
 
     def _parts_of(self, character_id: str) -> list[str]:

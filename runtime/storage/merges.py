@@ -262,7 +262,7 @@ class DeletionRepository(Journal):
         self._session.touch()
         details = self._session.values(LOOP_EVENTS.c.detail, LOOP_EVENTS.c.loop_id == loop_id)
         if not details:
-            raise UserInputError(f"no thread {loop_id!r} is stored; list them to find its id")
+            raise UnknownIdError(f"no thread {loop_id!r} is stored; list them to find its id")
         with self.recording() as changes:
             forget_in_records(self._session, loop_id)
             self._remove(LOOP_EVENTS, LOOP_EVENTS.c.loop_id == loop_id)

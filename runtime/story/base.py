@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from functools import cached_property
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -28,6 +28,12 @@ Text = Annotated[str, Field(min_length=1, max_length=20_000)]
 
 SceneText = Annotated[str, Field(min_length=1, max_length=2_000_000)]
 """The whole text of a scene, or a draft of one."""
+
+Passage = Annotated[str, Field(min_length=1, max_length=200_000)]
+"""A paragraph to a few pages."""
+
+Given = Mapping[str, Any] | Any
+"""A mapping, or a model or dataclass of the caller's own that has its fields."""
 
 Count = Annotated[int, Field(ge=1, le=20_000)]
 """At most so many are listed."""

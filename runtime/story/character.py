@@ -16,7 +16,7 @@ from novelgen.models.shown import ShownList
 from runtime.agents.character_tools import build_character_tools
 from runtime.stores import MemoryStores
 from runtime.story.async_twins import async_twin
-from runtime.story.base import Place, position_of
+from runtime.story.base import Count, Number, Place, Weight, position_of
 from runtime.story.character_care import CharacterConsolidation, EditedMemory, StoryCharacterCare
 from runtime.story.character_news import StoryCharacterNews, Told
 from runtime.story.character_talk import CharacterTalk
@@ -57,7 +57,7 @@ class Character(CharacterTalk):
         text: str,
         *,
         event_type: str = "",
-        importance: int | None = None,
+        importance: Weight | None = None,
         participants: Sequence[str] | str = (),
         emotion: str = "",
         location: str = "",
@@ -180,7 +180,7 @@ class Character(CharacterTalk):
         *,
         wording: str | None = None,
         how: HowLearnt = "told",
-        limit: int = 1,
+        limit: Count = 1,
         at: Moment = None,
     ) -> Told:
         """Tell another character of what this one remembers; there it is marked as heard from this one.
@@ -211,19 +211,20 @@ class Character(CharacterTalk):
             now=self._clock(),
         )
 
-    def edit(self, memory_id: str, **changes: Any) -> EditedMemory:
+    def edit(self, memory_id: str, changes: Mapping[str, Any] | None = None, **fields: Any) -> EditedMemory:
         """Correct a memory: content, short, importance, tier, participants, ….
 
         Args:
             memory_id: Its id.
-            **changes: Fields to their new values.
+            changes: Fields to their new values.
+            **fields: The same by keyword.
 
         Raises:
             UnknownMemoryError: When there is no such memory.
             UserInputError: When a field is none, or a value does not fit.
         """
         return StoryCharacterCare(self._stores, self.project_id).edit_character_memory(
-            character_id=self.character_id, memory_id=memory_id, changes=changes
+            character_id=self.character_id, memory_id=memory_id, changes={**(changes or {}), **fields}
         )
 
     def delete(self, memory_id: str) -> CharacterChange:
@@ -237,7 +238,7 @@ class Character(CharacterTalk):
         )
 
     def consolidate(
-        self, *, target: int | None = None, model: BaseChatModel | None = None, dry_run: bool = False
+        self, *, target: Number | None = None, model: BaseChatModel | None = None, dry_run: bool = False
     ) -> CharacterConsolidation:
         """Let one memory stand for several where there are too many; `undo` takes it back.
 
@@ -254,7 +255,7 @@ class Character(CharacterTalk):
         """Return what was done to the character's memories, the oldest first."""
         return StoryCharacters(self._stores, self.project_id).list_character_changes(character_id=self.character_id)
 
-    def undo(self, change_id: int | None = None) -> CharacterChange:
+    def undo(self, change_id: Number | None = None) -> CharacterChange:
         """Undo a change of the character's memories.
 
         Args:

@@ -15,6 +15,7 @@ from novelgen.errors import UnknownMemoryError, UserInputError
 from novelgen.models.context import ReportIssue
 from runtime.ingest.character_events import CharacterWriter, embedded_texts
 from runtime.story.async_twins import async_twin
+from runtime.story.base import Text, Weight
 from runtime.story.characters import StoryCharacters, given_event
 from runtime.story.references import known_entities, resolved_entity
 
@@ -100,8 +101,10 @@ class StoryCharacterNews(StoryCharacters):
 
     def world_event(
         self,
-        text: str,
+        text: Text,
         *,
+        event_type: str = "",
+        importance: Weight | None = None,
         witnesses: Mapping[str, str] | Sequence[str] | str = (),
         told_to: Mapping[str, float] | Sequence[str] | str = (),
         heard_from: str | None = None,
@@ -116,6 +119,8 @@ class StoryCharacterNews(StoryCharacters):
 
         Args:
             text: What happened.
+            event_type: What kind of event it is.
+            importance: 1 to 10; None derives it from the type.
             witnesses: Who sees it; a mapping tells what each of them remembers, in their own words.
             told_to: Who hears of it; a mapping tells how far away each of them is, in a measure of your own.
             heard_from: Who brings the news.
@@ -124,13 +129,13 @@ class StoryCharacterNews(StoryCharacters):
             max_distance: Beyond it the news never comes.
             at: When it happens: a pair of session and turn, a datetime, or None for now.
             clock: Tells the present moment of the game; None takes the computer's.
-            **event: What else there is to say of it, as for `Character.remember`: event_type, importance, …
+            **event: What else there is to say of it, as for `Character.remember`: emotion, location, …
 
         Raises:
             UnknownEntityError: When somebody is unknown; nothing is stored then.
             UserInputError: When an argument is wrong, or nobody is named.
         """
-        happening = given_event(text=text, **event)
+        happening = given_event(text=text, event_type=event_type, importance=importance, **event)
         at = as_moment(at)
         now = (clock or self._stores.clock)()
         words = (

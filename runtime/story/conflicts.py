@@ -6,7 +6,7 @@ from typing import Literal
 
 from pydantic import BaseModel, Field
 
-from novelgen.errors import UserInputError
+from novelgen.errors import UnknownIdError, UserInputError
 from novelgen.language.chronology import scene_times
 from novelgen.memory.conflict import Conflict, ConflictSource, SceneFacts
 from novelgen.memory.conflicts import ACTING_ATTRIBUTES, find_conflicts
@@ -112,7 +112,7 @@ class SettledConflict(BaseModel):
 def _require(unit: UnitOfWork, project_id: str, conflict_id: str) -> Conflict:
     found = {each.conflict_id: each for each in _found(unit)}
     if conflict_id not in found:
-        raise UserInputError(
+        raise UnknownIdError(
             f"no conflict {conflict_id!r} in project {project_id!r}; list them with "
             f"`novelgen conflicts list {project_id}`"
         )

@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 import re
-from typing import Any
+from typing import Annotated
 
 from langchain_core.language_models import BaseChatModel
 from pydantic import BaseModel, Field
 
 from novelgen.chains.checked_writing_chain import CheckedWritingChain, WrittenDraft, check_after_writing
-from novelgen.errors import UnknownSceneError, UserInputError
+from novelgen.errors import UnknownIdError, UnknownSceneError, UserInputError
 from novelgen.models.continuity import DraftCheck
 from novelgen.models.plan import ScenePlan
 from novelgen.models.position import StoryPosition
 from runtime.story.async_twins import async_twin
+from runtime.story.base import Given, Number, SceneText
 from runtime.story.draft_checker import CheckOptions, DraftChecker, DraftScene, Progress
 from runtime.story.indexing import StoryIndexing
 from runtime.story.ingest import read_given
@@ -40,12 +41,12 @@ class StoryContinuity(StoryIndexing):
 
     def check(
         self,
-        text: str,
+        text: SceneText,
         *,
-        chapter_index: int,
-        scene_index: int,
-        plan: Any = None,
-        pov: str | None = None,
+        chapter_index: Number,
+        scene_index: Number,
+        scene_plan: Given | None = None,
+        pov: Annotated[str, Field(max_length=400)] | None = None,
         model: BaseChatModel | str | None = None,
         use_model: bool = True,
     ) -> DraftCheck:
@@ -55,8 +56,8 @@ class StoryContinuity(StoryIndexing):
             text: The draft.
             chapter_index: Chapter of the scene that it is to become.
             scene_index: The scene within its chapter.
-            plan: What the scene is meant to do, in the forms of `context`, which is no contradiction; None takes the
-                project's own plan of the scene, where there is one.
+            scene_plan: What the scene is meant to do, in the forms of `context`, which is no contradiction; None takes
+                the project's own plan of the scene, where there is one.
             pov: From whose point of view: a name, an alias or an id; None takes the plan's.
             model: Chat model or its name; None takes that of `novelgen.open`, else that of the settings.
             use_model: False lets rules alone check.
@@ -70,10 +71,9 @@ class StoryContinuity(StoryIndexing):
             UnknownProjectError: When nothing of the story is stored.
             ConfigurationError: When a model that is named cannot be built.
         """
-        plan = None if plan is None else read_given(ScenePlan, plan)
-        model = model or self._chat_model
-        uses_model = use_model
-        checker = DraftChecker(self._stores, self.project_id, CheckOptions(model=model, uses_model=uses_model))
+        plan = None if scene_plan is None else read_given(ScenePlan, scene_plan)
+        options = CheckOptions(model=model or self._chat_model, uses_model=use_model)
+        checker = DraftChecker(self._stores, self.project_id, options)
         self.await_index()
         return checker.check(DraftScene(text, chapter_index, scene_index, plan=plan, pov=pov or ""))
 
@@ -99,7 +99,7 @@ class StoryContinuity(StoryIndexing):
                 written.draft,
                 chapter_index=written.chapter_index,
                 scene_index=written.scene_index,
-                plan=written.scene_plan,
+                scene_plan=written.scene_plan,
                 pov=written.pov or None,
                 use_model=use_model,
             )
@@ -109,8 +109,8 @@ class StoryContinuity(StoryIndexing):
     def check_stored(
         self,
         *,
-        chapter_index: int | None = None,
-        scene_index: int | None = None,
+        chapter_index: Number | None = None,
+        scene_index: Number | None = None,
         model: BaseChatModel | str | None = None,
         use_model: bool = True,
         workers: int | None = None,
@@ -194,7 +194,7 @@ class StoryContinuity(StoryIndexing):
             waived = unit.projects.waived("findings")
             if issue_id not in waived:
                 listed = ", ".join(waived) or "none"
-                raise UserInputError(f"finding {issue_id!r} is not waived; waived are: {listed}")
+                raise UnknownIdError(f"finding {issue_id!r} is not waived; waived are: {listed}")
             note = waived.pop(issue_id)
             unit.projects.set_waived("findings", waived)
         return Waiver(issue_id=issue_id, note=note)

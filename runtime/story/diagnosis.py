@@ -64,13 +64,14 @@ def diagnose(
 class StoryDiagnosis(StoryConditions):
     """Checking up on the machine and on a project."""
 
-    def check_health(self, *, repair: bool = False) -> Diagnosis:
+    def check_health(self, *, repair: bool = False, ask_network: bool = True) -> Diagnosis:
         """Look at everything that can keep the memory from working, as `novelgen doctor` does.
 
         Args:
             repair: Whether to bring the vector index to what the database says first.
+            ask_network: Whether a model or an embedding service elsewhere may be asked if it answers.
         """
-        return diagnose(self._stores, self.project_id, repair=repair)
+        return diagnose(self._stores, self.project_id, repair=repair, ask_network=ask_network)
 
     # --- LangChain ---
 

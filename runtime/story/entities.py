@@ -141,14 +141,26 @@ class StoryEntities(StoryBase):
     def add_character(
         self,
         *,
-        name: str,
+        name: Name,
         role: str = "",
         description: str = "",
         traits: Sequence[str] = (),
         goals: Sequence[str] = (),
         start: StoryPosition | None = None,
     ) -> AddedEntity:
-        """Add a character; its goals become part of its state."""
+        """Add a character; its goals become part of its state.
+
+        Args:
+            name: Its name, which nobody may bear yet.
+            role: What it is in the story.
+            description: Who it is.
+            traits: Traits of its personality.
+            goals: What it wants, which later scenes may change.
+            start: It is known on entering this position; None means from the last stored scene on.
+
+        Raises:
+            UserInputError: When the name is taken or empty.
+        """
         profile: dict[str, Any] = {}
         if traits:
             profile["personality"] = {"core_traits": list(traits)}
@@ -161,13 +173,21 @@ class StoryEntities(StoryBase):
     def add_location(
         self,
         *,
-        name: str,
+        name: Name,
         description: str = "",
         atmosphere: str | None = None,
         features: Sequence[str] = (),
         start: StoryPosition | None = None,
     ) -> AddedEntity:
-        """Add a location."""
+        """Add a location; else as `add_character`.
+
+        Args:
+            name: Its name, which nothing may bear yet.
+            description: What it is.
+            atmosphere: How it feels to be there.
+            features: What is found there.
+            start: It is known on entering this position; None means from the last stored scene on.
+        """
         profile: dict[str, Any] = {"atmosphere": atmosphere} if atmosphere else {}
         if features:
             profile["features"] = list(features)

@@ -94,7 +94,11 @@ def changed_card(entity: Entity, changes: Mapping[str, Any]) -> Entity:
         replacing = _aliases(entity, card.pop("aliases")) if "aliases" in card else entity.aliases
         if is_renamed:
             # Text and plans go on saying the old name: nothing that is stored may lose whom it means.
-            replacing = [*(each for each in replacing if each.alias != own["name"]), _former_name(entity)]
+            known = next((each for each in replacing if each.alias == own["name"]), None)
+            replacing = [_former_name(entity), *(each for each in replacing if each is not known)]
+            if known is not None:
+                # A name that was known already counts from where it did.
+                card = {"name_first_chapter": known.first_chapter, "name_first_scene": known.first_scene, **card}
         added = _aliases(entity, card.pop("alias")) if "alias" in card else []
         # What is said of an alias anew takes the place of what was said of it.
         own["aliases"] = list({each.alias: each for each in [*replacing, *added]}.values())

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Annotated, Any, TypeVar
 
 from pydantic import BaseModel, Field, ValidationError
 
@@ -127,10 +127,7 @@ class StoryIngest(StoryBase):
         if chapter_index is None or scene_index is None:
             raise UserInputError("a scene's text or record needs its place; pass chapter_index and scene_index")
         return self.ingest_finished_scene(
-            position=StoryPosition(chapter_index, scene_index),
-            text=text,
-            record=None if record is None else _record(record, chapter_index, scene_index),
-            title=title,
+            position=StoryPosition(chapter_index, scene_index), text=text, record=record, title=title
         )
 
     def ingest_project(
@@ -213,28 +210,36 @@ class StoryIngest(StoryBase):
         return ingest_scene(self._stores, self.project_id, scene)
 
     def ingest_finished_scene(
-        self, *, position: StoryPosition, text: str | None = None, record: SceneRecord | None = None, title: str = ""
+        self,
+        *,
+        position: StoryPosition,
+        text: Annotated[str, Field(max_length=2_000_000)] | None = None,
+        record: SceneRecord | Mapping[str, Any] | None = None,
+        title: Annotated[str, Field(max_length=500)] = "",
     ) -> IngestReport:
-        """Take one finished scene in; it takes the place of what was stored there, and of nothing else.
+        """Take one finished scene in; a changed one takes the place of what came from it before, and of nothing else.
 
-        What it changed is not told: a program that stores a book scene by scene would pay for each;
-        `what_changed` tells it.
+        What it changed is not told: a program that stores a book scene by scene would pay for each; the story's
+        changes tell it.
+
+        Args:
+            position: The scene, as `3:2`.
+            text: Its text; without it the stored one, for which `record` is.
+            record: What it established: a scene record.
+            title: Its title.
         """
         if position.chapter_index is None or position.scene_index is None:
             raise InvalidPositionError(f"{str(position)!r} is no scene; pass chapter_index and scene_index")
-        if text is not None and not text.strip():
+        if record is None if text is None else not text.strip():
             raise UserInputError(f"there is no text for scene {str(position)!r}; nothing was stored")
+        given = None if record is None else _record(record, position.chapter_index, position.scene_index)
         self._follow_settings(load_settings_file(self._stores.paths(self.project_id).settings_file))
         if text is None:
             with self._stores.database(self.project_id).read() as unit:
                 stored = unit.scenes.require(position)
             text, title = stored.text or "", title or stored.title
         result = self.store_scene(
-            chapter_index=position.chapter_index,
-            scene_index=position.scene_index,
-            text=text,
-            title=title,
-            record=record,
+            chapter_index=position.chapter_index, scene_index=position.scene_index, text=text, title=title, record=given
         )
         warnings = [issue.message for issue in result.issues if issue not in result.indexing.issues]
         report = IngestReport(

@@ -21,7 +21,7 @@ from runtime.storage.unit import UnitOfWork
 from runtime.stores import MemoryStores
 from runtime.story.async_twins import async_twin
 from runtime.story.author_changes import changed_scene, scene_image
-from runtime.story.base import StoryBase, required_position
+from runtime.story.base import SceneText, StoryBase, required_position
 from runtime.story.references import known_entities
 
 KeptRecord = Literal["keep", "drop"]
@@ -68,7 +68,7 @@ class SceneEdit(BaseModel):
 class StorySceneEditing(StoryBase):
     """Correcting a finished scene by hand: its text and title, and single facts of its record."""
 
-    def preview_scene_text(self, *, position: StoryPosition, text: str) -> TextConsequences:
+    def preview_scene_text(self, *, position: StoryPosition, text: SceneText) -> TextConsequences:
         """Tell what a new text of a scene would do to its facts; nothing is stored.
 
         Args:
@@ -88,7 +88,7 @@ class StorySceneEditing(StoryBase):
         self,
         place: StoryPosition | tuple[int, int],
         *,
-        text: str | None = None,
+        text: SceneText | None = None,
         title: str | None = None,
         record: KeptRecord = "keep",
     ) -> SceneEdit:

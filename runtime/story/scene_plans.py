@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import logging
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -120,11 +120,16 @@ class StoryScenePlans(StoryProjects):
         except UnknownProjectError:
             places = []
         if chapter_index is None:
-            return max((chapter for chapter, _ in places), default=0) + 1, 1
+            return next_place(places)
         return chapter_index, max((scene for chapter, scene in places if chapter == chapter_index), default=0) + 1
 
     afind_planned_scene = async_twin(find_planned_scene)
     alist_own_plans = async_twin(list_own_plans)
+
+
+def next_place(places: Iterable[tuple[int, int]]) -> tuple[int, int]:
+    """Return the scene that is written next where nobody says which: the first of the chapter after all others."""
+    return max((chapter for chapter, _ in places), default=0) + 1, 1
 
 
 def find_own_plan(paths: ProjectPaths, *, chapter_index: int, scene_index: int) -> tuple[ScenePlan, ChapterPlan | None]:

@@ -16,7 +16,7 @@ from runtime.ingest.scene_input import SceneInput
 from runtime.storage.records import MemoryFilter, StoredScene
 from runtime.storage.unit import UnitOfWork
 from runtime.story.async_twins import async_twin
-from runtime.story.base import StoryBase
+from runtime.story.base import SceneText, StoryBase
 
 
 class ListedScene(BaseModel):
@@ -79,7 +79,7 @@ class StoryScenes(StoryBase):
         with self._stores.database(self.project_id).read() as unit:
             return _listed(unit.scenes.require(position), _names(unit, self.project_id), _parts(unit))
 
-    def insert_scene(self, *, position: StoryPosition, text: str | None = None, title: str = "") -> SceneChange:
+    def insert_scene(self, *, position: StoryPosition, text: SceneText | None = None, title: str = "") -> SceneChange:
         """Make room at a place and store a new scene there; those from there on move by one.
 
         Args:

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import Any
 
-from pydantic import BaseModel, Field, ValidationError
+from pydantic import BaseModel, Field, JsonValue, ValidationError
 
 from novelgen.characters.dispositions import Disposition, folded_disposition
 from novelgen.characters.memory import Moment, as_moment
@@ -23,7 +23,7 @@ from runtime.files.file_reading import described, shown
 from runtime.storage.records import Disclosure, FlagChange
 from runtime.storage.unit import UnitOfWork
 from runtime.story.async_twins import async_twin
-from runtime.story.base import StoryBase
+from runtime.story.base import Name, StoryBase
 from runtime.story.dispositions import happened, header_line, other_id_of, terms_between
 from runtime.story.references import known_entities
 
@@ -107,12 +107,12 @@ class StorySecrets(StoryBase):
 
     def set_flag(
         self,
-        name: str,
-        value: Any = True,
+        name: Name,
+        value: JsonValue = True,
         *,
         at: tuple[int, int] | datetime | None = None,
         clock: Callable[[], datetime] | None = None,
-    ) -> None:
+    ) -> dict[str, Any]:
         """Let a flag of a game take a value, which may unlock what characters keep secret.
 
         Args:
@@ -120,6 +120,9 @@ class StorySecrets(StoryBase):
             value: Anything that JSON holds.
             at: When: session and turn, or a datetime; None means now.
             clock: Tells the present moment of the game; None takes the computer's.
+
+        Returns:
+            All flags with their values now.
 
         Raises:
             UserInputError: When the name is empty, or JSON cannot hold the value.
@@ -134,6 +137,7 @@ class StorySecrets(StoryBase):
         with self._stores.database(self.project_id).write() as unit:
             change = FlagChange(name=flag, value=scrub_tree(value), **dict(happened(at, moment)))
             unit.play.set_flag(change)
+            return flags_in(unit, None)
 
     def flags(self, *, as_of: tuple[int, int] | datetime | None = None) -> dict[str, Any]:
         """Return the flags of a game with their values.

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import datetime
-from typing import Any
+from typing import Annotated, Any
 
 from langchain_core.retrievers import BaseRetriever
 from langchain_core.runnables import Runnable
 from langchain_core.tools import BaseTool
-from pydantic import BaseModel
+from pydantic import BaseModel, Field
 
 from novelgen.chains.stepwise_chain import StoryStep
 from novelgen.chains.story_memory_retriever import StoryMemoryRetriever
@@ -42,7 +42,7 @@ from runtime.story.appearances import StoryAppearances
 from runtime.story.async_twins import async_twin
 from runtime.story.attachments import StoryAttachments
 from runtime.story.author_changes import StoryAuthorChanges
-from runtime.story.base import Place, position_of
+from runtime.story.base import Given, Number, Passage, Place, position_of
 from runtime.story.character import Character
 from runtime.story.character_news import StoryCharacterNews
 from runtime.story.conflicts import StoryConflicts
@@ -131,17 +131,17 @@ class Story(
 
     def context(
         self,
-        chapter_index: int,
-        scene_index: int,
-        scene_plan: Any = None,
+        chapter_index: Number,
+        scene_index: Number,
+        scene_plan: Given | None = None,
         *,
-        chapter_plan: Any = None,
-        characters: Any = None,
-        settings: Any = None,
+        chapter_plan: Given | None = None,
+        characters: Given | None = None,
+        settings: Given | None = None,
         hints: Sequence[str] = (),
-        pov: str = "",
+        pov: Annotated[str, Field(max_length=400)] = "",
         knowledge: KnowledgeMode | None = None,
-        top_k: int | None = None,
+        top_k: Annotated[int, Field(ge=1, le=1000)] | None = None,
         write_file: bool = False,
     ) -> SceneMemoryContext:
         """Build the memory context of a planned scene: what it must not contradict and should pick up.
@@ -195,11 +195,11 @@ class Story(
 
     def chunk_context(
         self,
-        text: str,
+        text: Passage,
         *,
-        chapter_index: int | None = None,
-        limit: int | None = None,
-        language: str | None = None,
+        chapter_index: Number | None = None,
+        limit: Annotated[int, Field(ge=1, le=200)] | None = None,
+        language: Annotated[str, Field(max_length=20)] | None = None,
         priority: MemoryPriority | None = None,
         touch: bool | None = None,
     ) -> ChunkContext:
@@ -225,7 +225,9 @@ class Story(
             touch=touch,
         )
 
-    def summarize_scene(self, text: str, *, max_bullets: int | None = None) -> list[str]:
+    def summarize_scene(
+        self, text: Passage, *, max_bullets: Annotated[int, Field(ge=1, le=20)] | None = None
+    ) -> list[str]:
         """Sum a scene up in three to five bullets, by the model where there is one, else in its own sentences.
 
         Nothing is stored. Where the model fails, the sentences are told, and a warning is logged.

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from novelgen.errors import UserInputError
+from novelgen.errors import UnknownIdError, UserInputError
 from novelgen.models.position import END_OF_STORY, StoryPosition
 from novelgen.models.record import RecordedLoop, RecordedLoopAdvance, RecordedLoopResolution, ThreadEnding
 from novelgen.models.shown import ShownList
@@ -310,7 +310,7 @@ def _shown(place: Sequence[int]) -> str:
 def _required(unit: UnitOfWork, project_id: str, thread_id: str, as_of: StoryPosition) -> ListedThread:
     thread = unit.threads.get(thread_id, as_of=as_of)
     if thread is None:
-        raise UserInputError(
+        raise UnknownIdError(
             f"no thread {thread_id!r} is planted by then; list them with `novelgen thread list {project_id}`"
         )
     return _noted(unit, [thread], as_of)[0]

@@ -57,7 +57,7 @@ def warn_of_server(session: CliSession) -> None:
 
 
 def _server_of(session: CliSession) -> str | None:
-    from runtime.doors.http.presence import running_server
+    from runtime.doors.http.settings import running_server
 
     return running_server(session.projects_dir)
 

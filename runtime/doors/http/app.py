@@ -1,10 +1,13 @@
-"""The HTTP application: routes over the services, behind a gate, with errors as problems."""
+"""The HTTP application: routes over the stories, behind a gate, with errors as problems, and the document of it all."""
 
 from __future__ import annotations
 
+import json
 import logging
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
+from functools import cache
+from pathlib import Path
 from typing import Any
 
 import anyio
@@ -15,15 +18,16 @@ from fastapi.openapi.utils import get_openapi
 from langchain_core.language_models import BaseChatModel
 from opentelemetry.trace import TracerProvider
 from starlette.exceptions import HTTPException
+from starlette.routing import Match
 
 from novelgen import __version__
 from novelgen.errors import NovelgenError
 from runtime.doors.http.agents import AgentDoor
-from runtime.doors.http.examples import with_examples
 from runtime.doors.http.gate import Gate
 from runtime.doors.http.house import House, require_access
+from runtime.doors.http.job_routes import offer_work
+from runtime.doors.http.job_routes import router as job_router
 from runtime.doors.http.jobs import Jobs
-from runtime.doors.http.operation_routes import operation_routes
 from runtime.doors.http.problems import (
     PROBLEM_TYPE,
     Problem,
@@ -34,13 +38,45 @@ from runtime.doors.http.problems import (
     problem_type,
 )
 from runtime.doors.http.repeats import Repeats
-from runtime.doors.http.routes import characters, condition, drafts, jobs, projects, scenes, writing
+from runtime.doors.http.routes import operation_routes
+from runtime.doors.http.routes import router as own_router
 from runtime.doors.http.settings import ServerSettings
 from runtime.doors.http.telemetry import NOT_FASTAPIS, Observing, Telemetry
 from runtime.doors.http.turns import Turns
 from runtime.page import routes as page
 from runtime.page.check import offer_draft_work
 from runtime.story.project_stores import ProjectStores
+
+EXAMPLES_FILE = Path(__file__).with_name("examples.json")
+
+
+@cache
+def examples() -> dict[str, dict[str, Any]]:
+    """Return operation id to what was asked (`request`, `parameters`) and answered (`response`)."""
+    told: dict[str, dict[str, Any]] = json.loads(EXAMPLES_FILE.read_text(encoding="utf-8"))
+    return told
+
+
+def with_examples(document: dict[str, Any]) -> dict[str, Any]:
+    """Return an OpenAPI document with an example of each operation's request and answer."""
+    known = examples() if EXAMPLES_FILE.exists() else {}
+    for operations in document["paths"].values():
+        for operation in operations.values():
+            example = known.get(operation["operationId"])
+            if example is None:
+                continue
+            for parameter in operation.get("parameters", ()):
+                if parameter["name"] in example.get("parameters", {}):
+                    parameter["example"] = example["parameters"][parameter["name"]]
+            for kind, content in operation.get("requestBody", {}).get("content", {}).items():
+                if "request" in example and kind in ("application/json", "text/plain"):
+                    content["example"] = example["request"]
+            for status, answer in operation["responses"].items():
+                for kind, content in answer.get("content", {}).items():
+                    if status.startswith("2") and kind in example.get("response", {}):
+                        content["example"] = example["response"][kind]
+    return document
+
 
 JOBS_FOLDER = ".server/jobs"
 """Below the folder of the projects; no project can have such a name."""
@@ -49,17 +85,6 @@ CLOSING_S = 2.5
 """Longest wait for jobs and stores at the end."""
 
 logger = logging.getLogger(__name__)
-
-_ROUTERS = (
-    condition.router,
-    projects.router,
-    writing.router,
-    scenes.router,
-    drafts.router,
-    characters.router,
-    jobs.router,
-    page.router,
-)
 
 
 def build_app(
@@ -82,7 +107,7 @@ def build_app(
     all_jobs = Jobs(projects_dir / JOBS_FOLDER, limits=settings.limits, secret_folders=(projects_dir,))
     telemetry = Telemetry(lambda: [each.state for each in all_jobs.list()], tracer_provider=tracer_provider)
     house = House(stores, settings, all_jobs, telemetry=telemetry, chat_model=chat_model)
-    jobs.offer_work(house)
+    offer_work(house)
     offer_draft_work(house)
     agents = AgentDoor(house)
 
@@ -110,7 +135,7 @@ def build_app(
         **NOT_FASTAPIS,
     )
     app.state.house = house
-    for router in (*_ROUTERS, operation_routes()):
+    for router in (own_router, job_router, page.router, operation_routes()):
         app.include_router(router)
     app.router.routes.append(agents.route)
     _answer_problems(app, house)
@@ -145,7 +170,15 @@ def _answer_problems(app: FastAPI, house: House) -> None:
             status=error.status_code,
             detail=f"{error.detail}; /openapi.json lists every route and what it takes",
         )
-        return _answer(request, problem, dict(error.headers or {}))
+        headers = dict(error.headers or {})
+        if error.status_code == 405:
+            # The first route of a path names its own method alone.
+            headers["Allow"] = ", ".join(
+                method
+                for method in ("DELETE", "GET", "PATCH", "POST", "PUT")
+                if any(each.matches({**request.scope, "method": method})[0] is Match.FULL for each in app.routes)
+            )
+        return _answer(request, problem, headers)
 
     async def of_a_bug(request: Request, error: Exception) -> Response:
         bug = Refusal(500, "bug", "a bug in novelgen; the server's log has more under the request's id")

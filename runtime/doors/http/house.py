@@ -2,23 +2,19 @@
 
 from __future__ import annotations
 
-import re
-from datetime import UTC, datetime
 from typing import Annotated, Any
 
 from fastapi import Depends, Path, Query, Request
 from langchain_core.language_models import BaseChatModel
-from pydantic import BaseModel, ConfigDict, Field
 
-from novelgen.errors import ConfigurationError, InvalidPositionError
-from novelgen.models.position import StoryPosition
+from novelgen.errors import ConfigurationError
 from runtime.context_chain import configured_chat_model
+from runtime.doors.arguments import PositionText
 from runtime.doors.http.jobs import Jobs
-from runtime.doors.http.kept_forms import KeptForms
 from runtime.doors.http.problems import Refusal
 from runtime.doors.http.settings import ServerSettings
 from runtime.doors.http.telemetry import Telemetry
-from runtime.doors.http.uploads import Uploads
+from runtime.doors.http.uploads import KeptForms, Uploads
 from runtime.stores import MemoryStores
 from runtime.story.base import StoryBase
 from runtime.story.project_stores import ProjectStores
@@ -30,11 +26,6 @@ UPLOADS_FOLDER = ".server/uploads"
 
 READS = {"x-novelgen-reads": True}
 """Marks a route that changes nothing although it is no GET: a read-only token opens it."""
-
-LONGEST_SCENE = 2_000_000
-"""Characters of a scene or a draft that a request may bring."""
-
-_POSITION = r"^[0-9]{1,7}(:[0-9]{1,7})?$"
 
 
 class House:
@@ -138,56 +129,9 @@ async def require_access(request: Request) -> None:
 Project = Annotated[ServedProject, Depends(_served)]
 TheHouse = Annotated[House, Depends(_house)]
 
-PositionText = Annotated[
-    str, Field(pattern=_POSITION, description="`3:2` is on entering scene 2 of chapter 3, `3` on entering chapter 3.")
-]
-AsOf = Annotated[
-    str | None,
-    Query(
-        pattern=_POSITION,
-        description="Only what lies strictly before this position: `3:2` is on entering scene 2 of chapter 3, `3` on "
-        "entering chapter 3. Without it: the end of the story.",
-        examples=["3:2"],
-    ),
-]
-MomentText = Annotated[
-    str,
-    Field(
-        max_length=40,
-        description="`2:5` is turn 5 of session 2; else a time such as `2031-03-01T18:00:00Z`.",
-        examples=["2:5"],
-    ),
-]
+AsOf = Annotated[PositionText | None, Query(description="Only what lies strictly before this position of the story.")]
 ChapterNumber = Annotated[int, Path(ge=0, le=1_000_000, description="The chapter.", examples=[3])]
 SceneNumber = Annotated[int, Path(ge=0, le=1_000_000, description="The scene within its chapter.", examples=[1])]
 EntityName = Annotated[
     str, Path(min_length=1, max_length=400, description="Id, name or alias; the id where a name holds a slash.")
 ]
-MemoryId = Annotated[str, Path(min_length=1, max_length=400, description="The memory's chunk_id or source_id.")]
-
-
-class Body(BaseModel):
-    """The body of a request; a misspelt field is refused."""
-
-    model_config = ConfigDict(extra="forbid")
-
-
-def position(text: str | None) -> StoryPosition | None:
-    """Return the position that a request names, or None."""
-    return None if text is None else StoryPosition(*(int(part) for part in text.split(":")))
-
-
-def moment(text: str | None) -> tuple[int, int] | datetime | None:
-    """Return the moment that a request names, or None."""
-    if text is None:
-        return None
-    if re.fullmatch(r"[0-9]{1,7}:[0-9]{1,7}", text):
-        session, turn = text.split(":")
-        return int(session), int(turn)
-    try:
-        told = datetime.fromisoformat(text)
-    except ValueError as error:
-        raise InvalidPositionError(
-            f"{text!r} is no moment; write session:turn such as 2:5, or a time such as 2031-03-01T18:00:00Z"
-        ) from error
-    return told if told.tzinfo else told.replace(tzinfo=UTC)

@@ -1,13 +1,16 @@
-"""What goes wrong in a request, as `application/problem+json` (RFC 9457): a stable type, what to change, no secrets."""
+"""How requests are answered: what went wrong as RFC 9457 says it, use cases traced, and no paths of this machine."""
 
 from __future__ import annotations
 
+import functools
+import inspect
 import json
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
+from fastapi import APIRouter
 from pydantic import BaseModel, Field
 from starlette.exceptions import HTTPException
 from starlette.responses import Response
@@ -24,11 +27,14 @@ from novelgen.errors import (
     SchemaVersionError,
     StoreError,
     UnknownEntityError,
+    UnknownIdError,
     UnknownMemoryError,
     UnknownProjectError,
     UnknownSceneError,
     UserInputError,
 )
+from novelgen.models.context import ReportIssue
+from runtime.care.checks import Diagnosis, Finding
 from runtime.files.machine_paths import without_paths
 
 PROBLEM_TYPE = "application/problem+json"
@@ -37,6 +43,7 @@ STATUS_OF: dict[type[NovelgenError], int] = {
     UserInputError: 400,
     UnknownProjectError: 404,
     UnknownEntityError: 404,
+    UnknownIdError: 404,
     UnknownMemoryError: 404,
     UnknownSceneError: 404,
     ProjectExistsError: 409,
@@ -147,3 +154,91 @@ def problem_answer(problem: Problem, *, request_id: str = "", headers: Mapping[s
         answered.setdefault("Retry-After", str(RETRY_AFTER_S))
     # Escaped, so that no text of a request can break the encoding.
     return Response(json.dumps(told), status_code=problem.status, headers=answered, media_type=PROBLEM_TYPE)
+
+
+Answer = TypeVar("Answer")
+
+_MESSAGES = frozenset({"failures", "failure_reason", "problem", "reason", "stopped", "thread_warnings", "warnings"})
+"""Fields of answers in which the program says what went wrong: no field of a story's text is called so."""
+
+_MESSAGES_OF: dict[type[BaseModel], frozenset[str]] = {
+    ReportIssue: frozenset({"message"}),
+    Finding: frozenset({"message", "fix", "values"}),
+    Diagnosis: frozenset({"settings"}),
+}
+
+_PLAIN = frozenset({str, int, float, bool, type(None)})
+
+
+def told(answer: Answer, *, folders: Sequence[Path] = ()) -> Answer:
+    """Return an answer whose messages have no paths of this machine; texts of the story stay as they are."""
+    said: Any = answer
+    if isinstance(answer, BaseModel):
+        said = _told_model(answer, folders)
+    elif isinstance(answer, list) and answer and type(answer[0]) not in _PLAIN:
+        listed: list[Any] = [told(each, folders=folders) for each in answer]
+        # What nothing had to be taken out of is not copied: a long story has thousands of such parts.
+        said = listed if any(each is not was for each, was in zip(listed, answer, strict=True)) else answer
+    elif isinstance(answer, dict):
+        said = {name: told(each, folders=folders) for name, each in answer.items()}
+    return said
+
+
+class AnsweringRouter(APIRouter):
+    """Routes of use cases, whose answers go through `told`.
+
+    What a route makes an HTTP response or a stream of, it puts through `told` itself.
+    """
+
+    def add_api_route(self, path: str, endpoint: Callable[..., Any], **options: Any) -> None:
+        """Add a route."""
+        super().add_api_route(path, _answering(endpoint), **options)
+
+
+def _answering(endpoint: Callable[..., Any]) -> Callable[..., Any]:
+    if any(
+        kind(endpoint)
+        for kind in (inspect.iscoroutinefunction, inspect.isasyncgenfunction, inspect.isgeneratorfunction)
+    ):
+        return endpoint
+
+    @functools.wraps(endpoint)
+    def answer(**given: Any) -> Any:
+        house = _house(given)
+        if house is None:
+            return told(endpoint(**given))
+        with house.telemetry.use_case(endpoint.__name__):
+            return told(endpoint(**given), folders=house.secret_folders)
+
+    return answer
+
+
+def _house(given: dict[str, Any]) -> Any:
+    """Return the house of a request, or of what it names."""
+    houses = (getattr(value, "house", value) for value in given.values())
+    return next((each for each in houses if hasattr(each, "secret_folders")), None)
+
+
+def _told_model(model: BaseModel, folders: Sequence[Path]) -> BaseModel:
+    messages = _MESSAGES | _MESSAGES_OF.get(type(model), frozenset())
+    changes: dict[str, Any] = {}
+    for name, value in model.__dict__.items():
+        if name in messages:
+            said = _message(value, folders)
+        elif type(value) in _PLAIN:
+            continue
+        else:
+            said = told(value, folders=folders)
+        if said is not value:
+            changes[name] = said
+    return model.model_copy(update=changes) if changes else model
+
+
+def _message(value: Any, folders: Sequence[Path]) -> Any:
+    if isinstance(value, str):
+        return without_paths(value, folders=folders)
+    if isinstance(value, list):
+        return [_message(each, folders) for each in value]
+    if isinstance(value, dict):
+        return {name: _message(each, folders) for name, each in value.items()}
+    return told(value, folders=folders)

@@ -19,8 +19,7 @@ from opentelemetry.trace import TracerProvider
 from novelgen.errors import ConfigurationError
 from runtime.doors.http.app import build_app
 from runtime.doors.http.house import House
-from runtime.doors.http.presence import announced
-from runtime.doors.http.settings import ServerSettings
+from runtime.doors.http.settings import ServerSettings, announced
 from runtime.doors.http.telemetry import exporting_provider
 from runtime.story.project_stores import ProjectStores
 

@@ -150,11 +150,6 @@ def exporting_provider() -> TracerProvider | None:
     return provider
 
 
-def _method(scope: Scope) -> str:
-    """Return the method, or `OTHER`: a caller may send any word."""
-    return scope["method"] if scope["method"] in _METHODS else "OTHER"
-
-
 def _tell(span: Span, method: str, route: str, status: int) -> None:
     span.update_name(f"{method} {route}")
     span.set_attribute("http.request.method", method)

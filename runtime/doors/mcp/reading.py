@@ -80,7 +80,12 @@ def check_draft(
     """Check a draft against everything before its scene."""
     plan = None if scene_plan is None else scene_plan.model_dump(exclude_unset=True)
     check = here.story.check(
-        text, chapter_index=chapter_index, scene_index=scene_index, plan=plan, pov=pov or None, use_model=use_model
+        text,
+        chapter_index=chapter_index,
+        scene_index=scene_index,
+        scene_plan=plan,
+        pov=pov or None,
+        use_model=use_model,
     )
     return CheckAnswer.of(check)
 

@@ -12,8 +12,7 @@ from novelgen.models.entity import Entity
 from novelgen.models.position import StoryPosition
 from runtime.doors.http.settings import ServerSettings
 from runtime.ingest.entities import store_entities
-from runtime.page.notices import TakingBack, undo_by_number
-from runtime.page.words import ENGLISH
+from runtime.page.frame import ENGLISH, TakingBack, undo_by_number
 from tests.runtime.doors.http.serving import READ_TOKEN, TOKEN, client_of
 from tests.runtime.page.reading import Seen, read
 
@@ -116,6 +115,18 @@ def test_a_list_has_one_entry_a_line(client: TestClient) -> None:
     assert ENGLISH["holds_no_more"] in seen.text
 
 
+@pytest.mark.parametrize("kind", ["character", "location"])
+def test_a_new_card_is_known_from_the_slider_on(client: TestClient, kind: str) -> None:
+    """Who makes a card is led to it; before the slider nobody knows of it, and its name is taken from then on."""
+    form = {"name": "Corin Vale", "description": "Nobody met before."}
+    seen = _send(client, f"cards/{kind}?as_of=3:1", **form)
+    assert ENGLISH["did_confirm_card"].format(name="Corin Vale") in seen.text
+    (made,) = [each for each in _entities(client, as_of="3:1") if each["name"] == "Corin Vale"]
+    assert (made["entity_type"], made["description"]) == (kind, form["description"])
+    assert "Corin Vale" not in [each["name"] for each in _entities(client, as_of="2:1")]
+    assert client.post(f"{HERE}/cards/{kind}?as_of=3:1", data=form).status_code == 400
+
+
 def test_two_become_one_and_two_again(client: TestClient) -> None:
     """The preview names what is joined and changes nothing; a merge is told, listed and taken back whole."""
     before = _entities(client)
@@ -152,19 +163,21 @@ def test_one_becomes_two_and_one_again(client: TestClient) -> None:
 
 
 @pytest.mark.parametrize(
-    ("form", "told"),
+    ("decision", "form", "told"),
     [
-        ({"decision": "confirm", "kind": "location"}, "did_confirm_card"),
-        ({"decision": "name", "keep": "the Salt House"}, "did_name"),
-        ({"decision": "drop"}, "did_drop"),
+        ("confirm", {"name": "Saltmouth", "kind": "location"}, "did_confirm_card"),
+        ("name", {"other": "Saltmouth", "keep": "the Salt House"}, "did_name"),
+        ("drop", {"name": "Saltmouth"}, "did_drop"),
     ],
 )
-def test_a_name_without_a_card_is_decided_on(client: TestClient, form: dict[str, str], told: str) -> None:
+def test_a_name_without_a_card_is_decided_on(
+    client: TestClient, decision: str, form: dict[str, str], told: str
+) -> None:
     """A name becomes a card, a name of one, or is offered no more; taken back, it is offered again."""
     back = f"{HERE}/who-is-who"
     before = _entities(client)
     assert "Saltmouth" in read(client.get(back)).text
-    seen = _send(client, "who-is-who", name="Saltmouth", back=back, **form)
+    seen = _send(client, f"who-is-who/{decision}", back=back, **form)
     assert ENGLISH[told].format(name="Saltmouth") in seen.text
     assert "Saltmouth" not in [each["value"] for each in seen.all("input") if each.get("name") == "name"]
     seen = _take_back(client, seen)
@@ -185,13 +198,13 @@ def test_a_cell_is_corrected_and_taken_back(client: TestClient) -> None:
     seen = read(client.get(address))
     before = client.get("/v1/projects/demo/knowledge/C3").json()
     back = next(each["value"] or "" for each in seen.all("input") if each.get("name") == "back")
-    form = {"memory": "M001", "character": "C3", "kind": "knows", "how": "told", "learned_from": "Ines"}
+    form = {"memory_id": "M001", "character": "C3", "kind": "knows", "how": "told", "learned_from": "Ines"}
     seen = _send(client, "knowledge/say", back=back, **form)
     assert ENGLISH["did_say"].format(name="M001") in seen.text
     assert ENGLISH["say_as_told"] in seen.text
     known = client.get("/v1/projects/demo/knowledge/C3").json()["known"]
     assert next(each for each in known if each["source_id"] == "M001")["how"] == "told"
-    second = _send(client, "knowledge/say", back=back, memory="M001", character="C3", kind="deceived")
+    second = _send(client, "knowledge/say", back=back, memory_id="M001", character="C3", kind="deceived")
     assert ENGLISH["deceived"] in second.text
     _take_back(client, second)
     known = client.get("/v1/projects/demo/knowledge/C3").json()["known"]
@@ -202,12 +215,12 @@ def test_a_cell_is_corrected_and_taken_back(client: TestClient) -> None:
 
 def test_a_cell_holds_from_the_slider_on(client: TestClient) -> None:
     """What is said to hold from a point of the story on is no secret before it; the rules can be let speak again."""
-    form = {"memory": "M001", "character": "C3", "kind": "hidden", "since": "here"}
+    form = {"memory_id": "M001", "character": "C3", "kind": "hidden", "since": "here"}
     _send(client, "knowledge/say?as_of=3:1", back=f"{HERE}/knowledge?as_of=3:1", **form)
     secret = {"only": "secret", "of": "C3"}
     assert "M001" in read(client.get(f"{HERE}/knowledge", params={**secret, "as_of": "3:1"})).text
     assert "M001" not in read(client.get(f"{HERE}/knowledge", params={**secret, "as_of": "2:1"})).text
-    _send(client, "knowledge/say", back=f"{HERE}/knowledge", memory="M001", character="C3", kind="as_told")
+    _send(client, "knowledge/say", back=f"{HERE}/knowledge", memory_id="M001", character="C3", kind="as_told")
     assert "M001" not in read(client.get(f"{HERE}/knowledge", params=secret)).text
 
 
@@ -297,19 +310,18 @@ def test_a_description_of_the_whole_story_is_not_told_early(demo_folder: Path) -
         ("card/merge", {"keep": "C0", "gone": "Nobody At All"}, 404),
         ("card/split", {"entity": "C0", "new_name": ""}, 400),
         ("card/split", {"entity": "C0", "new_name": "Somebody Else"}, 400),
-        ("card/split", {"entity": "C0", "new_name": "Ines", "scenes": "soon"}, 422),
-        ("who-is-who", {"name": "", "decision": "drop"}, 400),
-        ("who-is-who", {"name": "Saltmouth", "decision": "burn"}, 400),
-        ("who-is-who", {"name": "Saltmouth", "decision": "name", "keep": ""}, 400),
-        ("who-is-who", {"name": "Nobody At All", "decision": "confirm"}, 404),
-        ("knowledge/say", {"memory": "M001", "kind": "knows"}, 400),
-        ("knowledge/say", {"memory": "M001", "character": "C0", "kind": "guesses"}, 400),
-        ("knowledge/say", {"memory": "M001", "character": "C0", "kind": "as_told"}, 400),
-        ("knowledge/say", {"memory": "M999", "character": "C0", "kind": "knows"}, 404),
-        ("knowledge/say", {"memory": "M001", "character": "Nobody At All", "kind": "knows"}, 404),
+        ("card/split", {"entity": "C0", "new_name": "Ines", "scenes": "soon"}, 400),
+        ("who-is-who/drop", {"name": ""}, 400),
+        ("who-is-who/name", {"other": "Saltmouth", "keep": ""}, 400),
+        ("who-is-who/confirm", {"name": "Nobody At All"}, 404),
+        ("knowledge/say", {"memory_id": "M001", "kind": "knows"}, 400),
+        ("knowledge/say", {"memory_id": "M001", "character": "C0", "kind": "guesses"}, 400),
+        ("knowledge/say", {"memory_id": "M001", "character": "C0", "kind": "as_told"}, 400),
+        ("knowledge/say", {"memory_id": "M999", "character": "C0", "kind": "knows"}, 404),
+        ("knowledge/say", {"memory_id": "M001", "character": "Nobody At All", "kind": "knows"}, 404),
         ("undo", {"undo": ""}, 400),
         ("undo", {"undo": "x" * 5000}, 400),
-        ("undo", {"undo": undo_by_number("entity_change", 999)}, 400),
+        ("undo", {"undo": undo_by_number("entity_change", 999)}, 404),
         ("undo", {"undo": TakingBack(kind="thread", entity="OL999").packed()}, 400),
     ],
 )
@@ -337,7 +349,7 @@ def test_a_token_that_may_only_read_is_offered_nothing(demo_folder: Path) -> Non
             "card/state",
             "card/merge",
             "card/split",
-            "who-is-who",
+            "who-is-who/drop",
             "undo",
             "knowledge/say",
         ):

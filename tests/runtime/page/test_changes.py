@@ -1,4 +1,4 @@
-"""What a person changes on the page: ending a thread, waiving a finding, language and colours."""
+"""What a person changes on the page: waiving a finding, decisions on memories, language and colours."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import re
 import pytest
 from fastapi.testclient import TestClient
 
-from runtime.page.words import ENGLISH, language_wished
+from runtime.page.frame import ENGLISH, language_wished
 from tests.runtime.page.reading import Seen, read
 
 DRAFT = "Elias Marrow came in and shook her hand. Ines smiled."
@@ -21,29 +21,10 @@ def _hidden(seen: Seen, name: str) -> str:
     return next(each["value"] or "" for each in seen.all("input") if each.get("name") == name)
 
 
-def test_a_thread_is_ended_where_the_slider_stands(client: TestClient) -> None:
-    """An ended thread is over on the board from there on, and waits still on an earlier one."""
-    form = {"thread": "OL1", "how": "paid", "summary": "It opens the box under the bell."}
-    answer = client.post("/page/projects/demo/threads/end?as_of=2:1", data=form, follow_redirects=False)
-    assert answer.headers["location"].startswith("/page/projects/demo/threads?as_of=2%3A1&done=end_thread&")
-    assert form["summary"] in read(client.get(answer.headers["location"])).text
-    assert form["summary"] not in read(client.get("/page/projects/demo/threads?as_of=1:4")).text
-    entry = client.get("/v1/projects/demo/threads/OL1", params={"as_of": "2:1"}).json()
-    assert (entry["status"], entry["resolution_summary"]) == ("resolved", form["summary"])
-
-
-def test_a_thread_is_dropped(client: TestClient) -> None:
-    """Dropping is not paying."""
-    form = {"thread": "OL1", "how": "dropped", "summary": "It no longer matters."}
-    client.post("/page/projects/demo/threads/end?as_of=2:1", data=form)
-    assert client.get("/v1/projects/demo/threads/OL1", params={"as_of": "2:1"}).json()["status"] == "abandoned"
-
-
 @pytest.mark.parametrize(
     ("form", "status"),
     [
-        ({"thread": "OL1", "summary": " "}, 400),
-        ({"thread": "OL999", "summary": "It ends."}, 400),
+        ({"thread_id": "OL1", "summary": " "}, 400),
         ({"summary": "It ends."}, 400),
         ({str(number): "" for number in range(80)}, 400),
     ],
@@ -66,7 +47,7 @@ def test_only_forms_are_taken(reader: TestClient) -> None:
 
 def test_a_form_of_another_site_is_refused(reader: TestClient) -> None:
     """A page elsewhere cannot end a thread here."""
-    form = {"thread": "OL1", "summary": "It ends."}
+    form = {"thread_id": "OL1", "summary": "It ends."}
     for headers in ({"Origin": "http://evil.example"}, {"Sec-Fetch-Site": "cross-site"}):
         answer = reader.post("/page/projects/demo/threads/end", data=form, headers=headers)
         assert answer.status_code == 403
@@ -79,12 +60,12 @@ def test_a_finding_has_both_quotes_and_is_waived(client: TestClient) -> None:
     assert "Elias Marrow: status: dead" in seen.text
     assert seen.all("mark")[0]["data-notes"] == "1"
     assert {"words-1", "note-1"} <= set(seen.ids)
-    waived = {**{name: _hidden(seen, name) for name in ("issue_id", "kept")}, "note": "He comes back as a ghost."}
+    waived = {**{name: _hidden(seen, name) for name in ("issue_id", "back")}, "note": "He comes back as a ghost."}
     after = read(client.post("/page/projects/demo/check/waive", data=waived))
     all_clear = re.escape(ENGLISH["compared_facts"]).replace(r"\{count\}", "[1-9][0-9]*")
     assert re.search(all_clear, after.text)
     assert "He comes back as a ghost." in after.text
-    back = {name: _hidden(after, name) for name in ("issue_id", "kept")}
+    back = {name: _hidden(after, name) for name in ("issue_id", "back")}
     again = read(client.post("/page/projects/demo/check/unwaive", data=back))
     assert not re.search(all_clear, again.text)
     assert again.all("mark")[0]["data-notes"] == "1"
@@ -103,8 +84,8 @@ def test_a_decision_on_a_memory_is_taken_back(client: TestClient, decision: str,
         return memory["status"], memory["pinned"]
 
     before = stored()
-    address = "/page/projects/demo/memory"
-    form = {"memory": "M001", "decision": decision, "back": back}
+    address = f"/page/projects/demo/memory/{decision}"
+    form = {"memory_id": "M001", "back": back}
     answer = client.post(address, data=form, follow_redirects=False)
     assert answer.headers["location"].startswith(f"{back}&done={decision}&told=")
     assert stored() == {"pin": ("active", True), "ban": ("banned", False)}[decision]
@@ -120,17 +101,10 @@ def test_a_decision_on_a_memory_is_taken_back(client: TestClient, decision: str,
     assert stored() == before
 
 
-@pytest.mark.parametrize(
-    ("form", "status"),
-    [
-        ({"memory": "M001", "decision": "burn"}, 400),
-        ({"decision": "pin"}, 400),
-        ({"memory": "M999", "decision": "pin"}, 404),
-    ],
-)
-def test_a_wrong_decision_is_refused(reader: TestClient, form: dict[str, str], status: int) -> None:
-    """What is no decision, or on no memory, changes nothing."""
-    answer = reader.post("/page/projects/demo/memory", data=form)
+@pytest.mark.parametrize(("memory_id", "status"), [("", 400), ("M999", 404)])
+def test_a_wrong_decision_is_refused(reader: TestClient, memory_id: str, status: int) -> None:
+    """A decision on no memory changes nothing."""
+    answer = reader.post("/page/projects/demo/memory/pin", data={"memory_id": memory_id})
     assert answer.status_code == status
     read(answer)
 

@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import re
+from itertools import combinations
 
 import hypothesis.strategies as st
 from hypothesis import given
 
 from novelgen.models.state import Relationship
-from runtime.page.graph import (
+from runtime.page.relationships import (
     HEIGHT,
     MAX_DRAWN,
-    WIDTH,
     RelationshipGraph,
     change_of,
     course_chart,
@@ -59,16 +59,35 @@ def test_everybody_stands_within_the_picture(told: list[tuple[str, str, int]], c
         is_around = centre in at
         assert len(at) == len(graph.people) <= MAX_DRAWN + is_around
         for each in graph.people:
-            assert 0 < each.text_x < WIDTH
+            assert 0 < each.text_x < graph.width
             assert 0 < each.text_y < HEIGHT
         for arrow in graph.arrows:
             assert {arrow.side.who, arrow.side.other} <= at.keys()
             numbers = [float(each) for each in re.findall(r"-?[0-9.]+", arrow.path + " " + arrow.head)]
-            assert all(0 < x < WIDTH for x in numbers[::2])
+            assert all(0 < x < graph.width for x in numbers[::2])
             assert all(0 < y < HEIGHT for y in numbers[1::2])
     near = {who for pair in told for who in pair[:2]}
     if len(near) <= MAX_DRAWN:
         assert len(relationship_graph([_pair(*each) for each in told], _names(told)).arrows) == 2 * len(told)
+
+
+@given(st.integers(2, MAX_DRAWN), st.sampled_from(["Ines", "Captain Ysolde Varga of Saltmouth", "齐天大圣孙悟空行者"]))
+def test_names_are_whole_and_cover_nobodys(count: int, name: str) -> None:
+    """However many stand there, every name lies within the picture as it is written, and gives way to the others."""
+    names = {f"C{number:02}": name for number in range(count)}
+    graph = relationship_graph([_pair("C00", each) for each in names if each != "C00"], names)
+    length = sum(17 if each > "\u2e80" else 8.5 for each in name)
+    boxes = []
+    for each in graph.people:
+        assert each.name == name
+        left = each.text_x - {"start": 0, "middle": length / 2, "end": length}[each.anchor]
+        assert 0 <= left <= graph.width - length
+        boxes.append((left, each.text_y))
+    apart = [
+        abs(first[0] - second[0]) >= length or abs(first[1] - second[1]) >= 18
+        for first, second in combinations(boxes, 2)
+    ]
+    assert all(apart)
 
 
 @given(PAIRS, PAIRS)

@@ -13,7 +13,7 @@ from fastapi.testclient import TestClient
 from langchain_core.messages import BaseMessage
 
 from runtime.doors.http.settings import Limits, ServerSettings
-from runtime.page.words import CHINESE, ENGLISH
+from runtime.page.frame import CHINESE, ENGLISH
 from tests.runtime.doors.http.serving import READ_TOKEN, TOKEN, SpeakingModel, await_job, client_of
 from tests.runtime.page.reading import read
 

@@ -15,7 +15,7 @@ WRITES = (
     ("card/edit", {"entity": "C0", "name": "Ines of the Locks", "role": "locksmith", "description": ""}),
     ("card/alias", {"entity": "C6", "alias": "the envoy", "since": "1:2"}),
     ("card/merge", {"keep": "C6", "gone": "C7"}),
-    ("threads/end?as_of=2:1", {"thread": "OL1", "how": "paid", "summary": "It opens the box."}),
+    ("threads/end?as_of=2:1", {"thread_id": "OL1", "ending": "paid", "summary": "It opens the box."}),
 )
 
 

@@ -11,7 +11,7 @@ from hypothesis import given
 
 from novelgen.models.state import StateChange
 from novelgen.models.story_time import SceneTime
-from runtime.page.lanes import (
+from runtime.page.timeline import (
     MAX_HEAT_COLUMNS,
     MAX_LANES,
     WINDOW_SCENES,

@@ -7,7 +7,7 @@ from urllib.parse import parse_qsl
 import pytest
 from fastapi.testclient import TestClient
 
-from runtime.page.words import ENGLISH
+from runtime.page.frame import ENGLISH
 from tests.runtime.page.reading import Seen, read
 
 GRAPH = "/page/projects/demo/relationships"
@@ -66,7 +66,7 @@ def test_what_changed_of_late_is_marked(reader: TestClient) -> None:
 
 def test_what_one_feels_is_said_and_drawn(client: TestClient) -> None:
     """Feelings count from the place of the slider on, for one side alone, and make its arrow warm or cold."""
-    form = {"first": "C0", "second": "C2", "trust": "-60", "fear": "+40", "person": "C0"}
+    form = {"first": "C0", "second": "C2", "trust": "-60", "fear": "+40", "person": "C0", "at": "pair"}
     pair = next(
         each
         for each in client.get("/v1/projects/demo/relationships").json()["relationships"]
@@ -74,7 +74,7 @@ def test_what_one_feels_is_said_and_drawn(client: TestClient) -> None:
     )
     form["second"] = next(each for each in (pair["character_a"], pair["character_b"]) if each != "C0")
     answer = client.post(f"{GRAPH}/feelings", data=form, follow_redirects=False)
-    where = f"pair={pair['relationship_id']}&person=C0#pair"
+    where = f"pair={pair['relationship_id']}&person=C0&done=feelings#pair"
     assert (answer.status_code, answer.headers["location"]) == (303, f"{GRAPH}?{where}")
     seen = read(client.get(answer.headers["location"]))
     (arrow,) = [each for each in _arrows(seen) if (each["data-from"], each["data-to"]) == ("C0", form["second"])]

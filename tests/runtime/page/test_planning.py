@@ -11,9 +11,9 @@ import pytest
 from fastapi.testclient import TestClient
 
 from novelgen.models.context import SceneMemoryContext
-from runtime.doors.http.kept_forms import KeptForms
 from runtime.doors.http.settings import ServerSettings
-from runtime.page.words import CHINESE, ENGLISH
+from runtime.doors.http.uploads import KeptForms
+from runtime.page.frame import CHINESE, ENGLISH
 from tests.runtime.doors.http.serving import READ_TOKEN, TOKEN, client_of
 from tests.runtime.page.reading import Seen, read
 from tests.support.scripted_chat_model import ScriptedChatModel
@@ -178,20 +178,12 @@ def test_a_memory_is_left_out_from_here(client: TestClient) -> None:
     """The way back from a decision leads to the same plan, compared with what was shown before it."""
     _, seen = _built(client)
     back = next(each["value"] or "" for each in seen.all("input") if each.get("name") == "back")
-    memory = next(each["value"] or "" for each in seen.all("button") if each.get("name") == "ban")
-    after = read(client.post(f"{CONTEXT}/decide", data={"ban": memory, "back": back}))
+    button = next(each for each in seen.all("button") if (each.get("formaction") or "").endswith("memory/ban"))
+    after = read(client.post(button["formaction"] or "", data={"memory_id": button["value"] or "", "back": back}))
     assert ENGLISH["went_out"] in after.text
     assert ENGLISH["take_back"] in after.text
     form = {name: _field(after, name) for name in ("undo", "back")}
     assert ENGLISH["nothing_changed"] in read(client.post("/page/projects/demo/undo", data=form)).text
-
-
-@pytest.mark.parametrize(("form", "status"), [({"back": "/"}, 400), ({"burn": "M001"}, 400), ({"pin": "M999"}, 404)])
-def test_a_wrong_decision_is_refused(reader: TestClient, form: dict[str, str], status: int) -> None:
-    """What is no decision, or on no memory, changes nothing."""
-    answer = reader.post(f"{CONTEXT}/decide", data=form)
-    assert answer.status_code == status
-    read(answer)
 
 
 def test_a_plan_is_kept_with_the_project(client: TestClient, demo_folder: Path) -> None:
@@ -216,7 +208,7 @@ def test_with_a_token_that_may_only_read(demo_folder: Path) -> None:
         form = {"chapter": "3", "scene": "1", "text": DEAD}
         seen = read(client.post(CHECK, data=form))
         assert {each["action"] for each in seen.all("form") if each.get("method") == "post"} == {CHECK}
-        for path in (f"{CONTEXT}/keep", f"{CONTEXT}/decide", f"{CHECK}/waive", f"{CHECK}/unwaive"):
+        for path in (f"{CONTEXT}/keep", "/page/projects/demo/memory/ban", f"{CHECK}/waive", f"{CHECK}/unwaive"):
             assert client.post(path, data=PLAN).status_code == 403, path
 
 
@@ -225,7 +217,12 @@ def test_a_stored_scene_is_checked(reader: TestClient) -> None:
     seen = read(reader.get(f"{CHECK}?stored=3:1"))
     assert ENGLISH["looked_at"] in seen.text
     assert _field(seen, "chapter") == "3"
-    for address, status in (("?stored=99:1", 404), ("?as_of=3:1&stored=3:1", 404), ("?stored=x", 400)):
+    for address, status in (
+        ("?stored=99:1", 404),
+        ("?as_of=3:1&stored=3:1", 404),
+        ("?stored=x", 422),
+        ("?stored=3", 400),
+    ):
         answer = reader.get(CHECK + address)
         assert answer.status_code == status, address
         read(answer)
@@ -244,9 +241,9 @@ def test_a_check_that_is_refused_keeps_the_draft(reader: TestClient, changes: di
 
 def test_waivers_that_are_none_are_refused(reader: TestClient) -> None:
     """Neither an id that is none nor a finding that is not waived changes anything."""
-    for path, issue_id in (("waive", "X1"), ("unwaive", "K0123456789ab")):
+    for path, issue_id, status in (("waive", "X1", 400), ("unwaive", "K0123456789ab", 404)):
         answer = reader.post(f"{CHECK}/{path}", data={"issue_id": issue_id})
-        assert answer.status_code == 400
+        assert answer.status_code == status
         read(answer)
     assert reader.get("/v1/projects/demo/check/waivers").json() == {"waivers": []}
 
@@ -289,7 +286,7 @@ def test_a_model_checks_as_a_job_and_proposes_a_repair(demo_folder: Path) -> Non
         assert mended in proposed.text
         assert proposed.all("ins")
         assert proposed.all("del")
-        waived = {"issue_id": _field(proposed, "issue_id"), "job": _field(proposed, "job"), "note": "a dream"}
+        waived = {**{name: _field(proposed, name) for name in ("issue_id", "back")}, "note": "a dream"}
         after = read(client.post(f"{CHECK}/waive", data=waived))
         assert "a dream" in after.text
         assert not after.all("mark")

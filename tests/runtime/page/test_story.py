@@ -11,16 +11,15 @@ from httpx import Response
 
 from novelgen.models.memory import EVENT_TYPES
 from runtime.doors.http.settings import ServerSettings
-from runtime.page.notices import undo_by_number
-from runtime.page.story_changes import DECISIONS
-from runtime.page.words import CHINESE, ENGLISH
+from runtime.page.forms import DECISIONS
+from runtime.page.frame import CHINESE, ENGLISH, undo_by_number
 from runtime.storage.journal import AuthorChangeKind
 from tests.runtime.doors.http.serving import READ_TOKEN, TOKEN, client_of
 from tests.runtime.page.reading import Seen, read
 
 STORY = "/page/projects/demo/story"
 SCENE = f"{STORY}?chapter=1&scene=1"
-HERE = {"chapter": "1", "scene": "1", "back": SCENE}
+HERE = {"position": "1:1", "back": SCENE}
 WORDS = "Rain had found its old way through the roof"
 
 
@@ -34,8 +33,8 @@ def _fact_form(**fields: str) -> dict[str, str]:
     form = {
         **HERE,
         "at": "fact-memory-M001",
-        "memory": "M001",
-        "text": "Ines Marrow found, behind a brick in the lock shop, a brass key with a heron on the bow that her "
+        "memory_id": "M001",
+        "content": "Ines Marrow found, behind a brick in the lock shop, a brass key with a heron on the bow that her "
         "father Elias had hidden; it fits no lock in the shop.",
         "importance": "8",
         "event_type": "discovery",
@@ -68,7 +67,7 @@ def test_a_fact_is_edited_in_place_and_taken_back(client: TestClient) -> None:
     seen = _story_of(client, query="&edit=M001")
     assert {each.get("id") for each in seen.all("textarea")} >= {"edit-text", "edit-evidence"}
     form = _fact_form(
-        text="Ines found the heron key.",
+        content="Ines found the heron key.",
         importance="6",
         event_type="secret_learned",
         about="Ines Marrow、Sparrow",
@@ -106,8 +105,8 @@ def test_a_form_that_says_the_same_changes_nothing(client: TestClient) -> None:
 def test_confirming_and_rejecting_are_taken_back(client: TestClient, decision: str) -> None:
     """A rejected fact is listed apart until it is taken in again; a confirmed one bears the author's mark."""
     before = _memory(client)
-    form = {"memory": "M001", "decision": decision, "back": SCENE, "at": "fact-memory-M001"}
-    answer = _sent(client, "memory", form)
+    form = {"memory_id": "M001", "back": SCENE, "at": "fact-memory-M001"}
+    answer = _sent(client, f"memory/{decision}", form)
     assert answer.headers["location"].endswith("#fact-memory-M001")
     seen = read(client.get(answer.headers["location"]))
     marked = {"confirm": "checked_by_you", "delete": "left_out_here"}[decision]
@@ -140,13 +139,13 @@ def _active(client: TestClient) -> list[dict[str, Any]]:
 
 def test_a_fact_of_the_record_goes_and_comes_back(client: TestClient) -> None:
     """A state is taken out of the record and a thread said otherwise; each is told, and undone."""
-    state = {**HERE, "kind": "state", "source": "C0.status", "action": "remove"}
+    state = {**HERE, "kind": "state", "source_id": "C0.status", "action": "remove"}
     answer = _sent(client, "story/recorded", state)
     seen = read(client.get(answer.headers["location"]))
     assert "keeps the lock shop" not in seen.text
     assert ENGLISH["state_author"] in seen.text
     _undo(client, answer)
-    value = {**HERE, "kind": "state", "source": "I0.holder", "action": "edit", "text": "Sparrow"}
+    value = {**HERE, "kind": "state", "source_id": "I0.holder", "action": "edit", "text": "Sparrow"}
     answer = _sent(client, "story/recorded", value)
     assert "done=record" in answer.headers["location"]
     assert (
@@ -154,7 +153,7 @@ def test_a_fact_of_the_record_goes_and_comes_back(client: TestClient) -> None:
         == "C5"
     )
     _undo(client, answer)
-    thread = {**HERE, "kind": "thread_planted", "source": "OL1", "action": "edit", "text": "Whose key is it?"}
+    thread = {**HERE, "kind": "thread_planted", "source_id": "OL1", "action": "edit", "text": "Whose key is it?"}
     answer = _sent(client, "story/recorded", thread)
     assert "Whose key is it?" in _story_of(client).text
     _undo(client, answer)
@@ -168,13 +167,19 @@ def test_a_scenes_text_is_edited_after_a_look_at_what_follows(client: TestClient
     """The preview stores nothing and names the facts that lose their words; saving does it, and can be undone."""
     _sent(client, "story/fact", _fact_form(evidence=WORDS))
     text = client.get("/v1/projects/demo/scenes/1/1").json()["scene"]["text"]
-    form = {**HERE, "title": "The brick", "text": text.replace("Rain had", "Water had"), "record": "keep"}
-    previewed = client.post("/page/projects/demo/story/text", data={**form, "step": "preview"})
+    form = {
+        "place": "1:1",
+        "back": SCENE,
+        "title": "The brick",
+        "text": text.replace("Rain had", "Water had"),
+        "record": "keep",
+    }
+    previewed = client.post("/page/projects/demo/story/text/preview", data=form)
     seen = read(previewed)
     assert ENGLISH["words_lost_of"].format(count=1, lost=1) in seen.text
     assert "Water had found" in seen.text
     assert client.get("/v1/projects/demo/scenes/1/1").json()["scene"]["text"] == text
-    answer = _sent(client, "story/text", {**form, "step": "save"})
+    answer = _sent(client, "story/text", form)
     scene = client.get("/v1/projects/demo/scenes/1/1").json()["scene"]
     assert (scene["title"], scene["text"].startswith("Water had")) == ("The brick", True)
     assert ENGLISH["words_lost"].format(count=1) in read(client.get(answer.headers["location"])).text
@@ -191,16 +196,16 @@ def test_scenes_are_inserted_moved_and_deleted(client: TestClient) -> None:
         return [each["scene"]["title"] for each in scenes if each["scene"]["chapter_index"] == 1]
 
     before = titles()
-    insert = {"chapter": "1", "scene": "2", "action": "insert", "title": "Between", "text": "A pause."}
-    assert _sent(client, "story/place", insert).status_code == 400
+    insert = {"position": "1:2", "title": "Between", "text": "A pause."}
+    assert _sent(client, "story/insert", insert).status_code == 400
     assert titles() == before
-    assert _sent(client, "story/place", {**insert, "sure": "yes"}).status_code == 303
+    assert _sent(client, "story/insert", {**insert, "sure": "yes"}).status_code == 303
     assert titles() == [before[0], "Between", *before[1:]]
-    move = {"chapter": "1", "scene": "2", "action": "move", "to_chapter": "1", "to_scene": "1", "sure": "yes"}
-    assert "done=scene_move" in _sent(client, "story/place", move).headers["location"]
+    move = {"position": "1:2", "to_chapter": "1", "to_scene": "1", "sure": "yes"}
+    assert "done=scene_move" in _sent(client, "story/move", move).headers["location"]
     assert titles() == ["Between", *before]
-    delete = {"chapter": "1", "scene": "1", "action": "delete", "sure": "yes"}
-    told = read(client.get(_sent(client, "story/place", delete).headers["location"])).text
+    delete = {"position": "1:1", "sure": "yes"}
+    told = read(client.get(_sent(client, "story/delete", delete).headers["location"])).text
     assert ENGLISH["did_scene_delete"] in told
     assert "Between" not in titles()
 
@@ -210,10 +215,11 @@ def test_a_model_reads_a_scene_as_a_job(client: TestClient) -> None:
     client.put("/v1/projects/demo/scenes/9/1", json={"text": "Nothing stirred in the shop that night."})
     seen = read(client.get(f"{STORY}?chapter=9&scene=1"))
     assert ENGLISH["no_record"] in seen.text
-    assert f"{STORY}/model?chapter=9&scene=1" in [each.get("href") for each in seen.all("a")]
-    assert ENGLISH["estimate_in"] in read(client.get(f"{STORY}/model?chapter=9&scene=1")).text
-    assert ENGLISH["estimate_in"] in read(client.get(f"{STORY}/model?chapter=9")).text
-    answer = _sent(client, "story/model", {"chapter": "9", "scene": "1"})
+    assert "/page/projects/demo/reading?chapter=9&scene=1" in [each.get("href") for each in seen.all("a")]
+    asked = read(client.get("/page/projects/demo/reading?chapter=9&scene=1"))
+    assert ENGLISH["tokens_sent"] in asked.text
+    assert {"type": "hidden", "name": "scene", "value": "1"} in asked.all("input")
+    answer = _sent(client, "reading", {"chapter": "9", "scene": "1"})
     assert answer.headers["location"] == f"{STORY}?chapter=9&scene=1&done=read"
     job_id = client.get("/v1/jobs").json()["jobs"][0]["job_id"]
     assert '"state":"done"' in client.get(f"/v1/jobs/{job_id}/events").text
@@ -222,15 +228,15 @@ def test_a_model_reads_a_scene_as_a_job(client: TestClient) -> None:
 
 def test_a_record_that_was_supplied_is_no_models(reader: TestClient) -> None:
     """No reading is offered of a scene whose record somebody gave, and one that is asked for is refused."""
-    assert not [each for each in _story_of(reader).all("a") if "story/model" in (each.get("href") or "")]
-    answer = reader.get(f"{STORY}/model?chapter=1&scene=1")
+    assert not [each for each in _story_of(reader).all("a") if "/reading" in (each.get("href") or "")]
+    answer = reader.get("/page/projects/demo/reading?chapter=1&scene=1")
     assert answer.status_code == 400
     read(answer)
 
 
 def test_a_summary_is_written_and_taken_away(client: TestClient) -> None:
     """The author's words are told of a chapter; empty ones let the made summary hold again."""
-    form = {"level": "chapter", "number": "1", "back": f"{STORY}?show=summaries"}
+    form = {"level": "chapter", "number": "1", "back": f"{STORY}?show=summaries", "at": "chapter-1"}
     answer = _sent(client, "story/summary", {**form, "text": "Ines finds a key."})
     assert answer.headers["location"].endswith("#chapter-1")
     seen = read(client.get(f"{STORY}?show=summaries"))
@@ -263,27 +269,27 @@ def test_summaries_by_scene_end_at_the_slider(reader: TestClient) -> None:
 
 
 REFUSED: list[tuple[str, dict[str, str], int]] = [
-    ("memory", {"memory": "M999", "decision": "confirm"}, 404),
-    ("undo", {"undo": undo_by_number("author_change", 77)}, 400),
+    ("memory/confirm", {"memory_id": "M999"}, 404),
+    ("undo", {"undo": undo_by_number("author_change", 77)}, 404),
     ("undo", {"back": ""}, 400),
     ("undo", {"undo": "x"}, 400),
-    ("story/fact", _fact_form(text=" "), 400),
+    ("story/fact", _fact_form(content=" "), 400),
     ("story/fact", _fact_form(importance="11"), 400),
     ("story/fact", _fact_form(event_type="weather"), 400),
     ("story/fact", _fact_form(about="Nobody Known"), 404),
     ("story/fact", _fact_form(evidence="Nobody wrote these words."), 400),
-    ("story/fact", _fact_form(memory="M999"), 400),
-    ("story/fact", _fact_form(chapter="77"), 404),
+    ("story/fact", _fact_form(memory_id="M999"), 400),
+    ("story/fact", _fact_form(position="77:1"), 404),
     ("story/add", {**HERE, "text": " "}, 400),
     ("story/add", {**HERE, "text": "It rained.", "evidence": "It snowed heavily."}, 400),
     ("story/add", {"text": "It rained."}, 400),
-    ("story/recorded", {**HERE, "kind": "memory", "source": "M001"}, 400),
-    ("story/recorded", {**HERE, "kind": "state", "source": "C99.mood"}, 400),
-    ("story/recorded", {**HERE, "kind": "state", "source": "I0.holder", "action": "edit"}, 400),
-    ("story/text", {**HERE, "text": "", "step": "save"}, 400),
-    ("story/place", {**HERE, "action": "burn", "sure": "yes"}, 400),
-    ("story/place", {**HERE, "action": "move", "sure": "yes"}, 400),
-    ("story/model", {"chapter": ""}, 400),
+    ("story/recorded", {**HERE, "kind": "memory", "source_id": "M001"}, 400),
+    ("story/recorded", {**HERE, "kind": "state", "source_id": "C99.mood"}, 400),
+    ("story/recorded", {**HERE, "kind": "state", "source_id": "I0.holder", "action": "edit"}, 400),
+    ("story/text", {"place": "1:1", "text": ""}, 400),
+    ("story/insert", {**HERE, "text": "", "sure": "yes"}, 400),
+    ("story/move", {**HERE, "sure": "yes"}, 400),
+    ("reading", {"chapter": "one"}, 422),
     ("story/summary", {"level": "book", "number": "1", "text": "All."}, 400),
 ]
 
@@ -300,7 +306,7 @@ def test_a_wrong_change_is_refused(reader: TestClient, way: str, form: dict[str,
 
 def test_nothing_later_is_changed_from_an_earlier_point(reader: TestClient) -> None:
     """At the slider's position neither a later scene nor a name that is known later can be used."""
-    later = {**HERE, "chapter": "3", "text": "It rained."}
+    later = {**HERE, "position": "3:1", "text": "It rained."}
     assert _sent(reader, "story/add", later, "?as_of=2:1").status_code == 404
     # Sorrel comes into the story later than the second scene.
     early = _sent(reader, "story/fact", _fact_form(about="Sorrel"), "?as_of=1:2")

@@ -8,8 +8,8 @@ import pytest
 from fastapi.testclient import TestClient
 
 from novelgen.memory.ledger import LedgerEntry, ThreadMove, ThreadWindow
-from runtime.page.thread_lines import LEFT, MAX_LINES, RIGHT, thread_lines
-from runtime.page.words import ENGLISH
+from runtime.page.frame import ENGLISH
+from runtime.page.threads import LEFT, MAX_LINES, RIGHT, thread_lines
 from tests.runtime.page.reading import read
 
 BOARD = "/page/projects/demo/threads"
@@ -25,14 +25,14 @@ def _ledger(client: TestClient, as_of: str | None = None) -> dict[str, dict[str,
 def test_an_end_is_taken_back(client: TestClient, how: str) -> None:
     """After an end the board offers to take it back; then the thread stands as before."""
     before = _ledger(client, "2:1")["OL1"]
-    form = {"thread": "OL1", "how": how, "summary": "It opens the box.", "kind": "mystery"}
+    form = {"thread_id": "OL1", "ending": how, "summary": "It opens the box.", "kind": "mystery"}
     answer = client.post(f"{BOARD}/end?as_of=2:1", data=form, follow_redirects=False)
     assert answer.headers["location"].startswith(f"{BOARD}?as_of=2%3A1&kind=mystery&done=end_thread&told=")
     assert _ledger(client, "2:1")["OL1"]["ending"] == how
     seen = read(client.get(answer.headers["location"]))
     assert ENGLISH["did_end_thread"].format(name=before["description"]) in seen.text
     form = {each["name"] or "": each["value"] or "" for each in seen.all("input")[::-1] if "value" in each}
-    ways = (("undo", {name: form[name] for name in ("undo", "back")}), ("threads/reopen", {"thread": "OL1"}))
+    ways = (("undo", {name: form[name] for name in ("undo", "back")}), ("threads/reopen", {"thread_id": "OL1"}))
     viewed = read(client.get(f"{BOARD}?as_of=2:1&thread=OL1"))
     for (way, sent), page in zip(ways, (seen, viewed), strict=True):
         assert f"/page/projects/demo/{way}?as_of=2%3A1" in page.addresses
@@ -40,13 +40,13 @@ def test_an_end_is_taken_back(client: TestClient, how: str) -> None:
         assert taken.headers["location"].endswith("done=undo")
         assert taken.headers["location"].startswith(f"{BOARD}?as_of=2%3A1")
         assert _ledger(client, "2:1")["OL1"] == before
-        form_of_end = {"thread": "OL1", "how": how, "summary": "It opens the box."}
+        form_of_end = {"thread_id": "OL1", "ending": how, "summary": "It opens the box."}
         client.post(f"{BOARD}/end?as_of=2:1", data=form_of_end)
 
 
 def test_a_thread_ends_in_an_earlier_scene(client: TestClient) -> None:
     """Who names the scene ends it there, and nowhere before."""
-    form = {"thread": "OL1", "how": "paid", "summary": "So it was.", "scene": "1:3"}
+    form = {"thread_id": "OL1", "ending": "paid", "summary": "So it was.", "scene_id": "1:3"}
     client.post(f"{BOARD}/end?as_of=2:1", data=form)
     assert _ledger(client, "1:4")["OL1"]["stage"] == "over"
     assert _ledger(client, "1:3")["OL1"]["stage"] != "over"
@@ -54,19 +54,24 @@ def test_a_thread_ends_in_an_earlier_scene(client: TestClient) -> None:
 
 def test_a_thread_is_planted_moved_and_changed(client: TestClient) -> None:
     """Each form does what its service does, at the place of the slider."""
-    form = {"description": "Who rang the bell?", "category": "mystery", "weight": "high", "characters": "Ines，Sparrow"}
+    form = {
+        "description": "Who rang the bell?",
+        "category": "mystery",
+        "importance": "high",
+        "characters": "Ines，Sparrow",
+    }
     client.post(f"{BOARD}/add?as_of=2:1", data=form)
     (new,) = [each for each in _ledger(client, "2:1").values() if each["description"] == "Who rang the bell?"]
     assert (new["importance"], new["category"], new["related_entities"]) == ("high", "mystery", ["C0", "C5"])
     thread = str(new["loop_id"])
     assert thread not in _ledger(client, "1:4")
-    client.post(f"{BOARD}/advance?as_of=3:1", data={"thread": thread, "note": "It rang again.", "pays_part": "yes"})
+    client.post(f"{BOARD}/advance?as_of=3:1", data={"thread_id": thread, "note": "It rang again.", "pays_part": "yes"})
     moved = _ledger(client, "3:1")[thread]
     assert (moved["stage"], moved["parts_paid"]) == ("moved", 1)
     changed = {
-        "thread": thread,
+        "thread_id": thread,
         "description": "Who rang the great bell?",
-        "weight": "low",
+        "importance": "low",
         "category": "riddle",
         "due_from": "2:1",
         "due_by": "3",
@@ -85,23 +90,23 @@ def test_a_thread_is_planted_moved_and_changed(client: TestClient) -> None:
 @pytest.mark.parametrize(
     ("step", "form", "status"),
     [
-        ("end", {"thread": "OL1", "summary": "It ends.", "how": "somehow"}, 400),
-        ("end", {"thread": "OL1", "summary": "It ends.", "scene": "9:9"}, 404),
-        ("end", {"thread": "OL999", "summary": "It ends.", "how": "dropped"}, 400),
-        ("reopen", {"thread": "OL1"}, 400),
-        ("reopen", {"thread": "OL999"}, 400),
+        ("end", {"thread_id": "OL1", "summary": "It ends.", "ending": "somehow"}, 400),
+        ("end", {"thread_id": "OL1", "summary": "It ends.", "scene_id": "9:9"}, 404),
+        ("end", {"thread_id": "OL999", "summary": "It ends.", "ending": "dropped"}, 400),
+        ("reopen", {"thread_id": "OL1"}, 400),
+        ("reopen", {"thread_id": "OL999"}, 400),
         ("reopen", {"person": "C5"}, 400),
-        ("advance", {"thread": "OL1", "note": " "}, 400),
-        ("advance", {"thread": "OL999", "note": "It moved."}, 400),
+        ("advance", {"thread_id": "OL1", "note": " "}, 400),
+        ("advance", {"thread_id": "OL999", "note": "It moved."}, 404),
         ("add", {"description": "  "}, 400),
-        ("add", {"description": "Who?", "weight": "heavy"}, 400),
+        ("add", {"description": "Who?", "importance": "heavy"}, 400),
         ("add", {"description": "Who?", "characters": "Nobody At All"}, 404),
-        ("edit", {"thread": "OL1", "description": ""}, 400),
-        ("edit", {"thread": "OL1", "description": "Who?", "due_by": "soon"}, 422),
-        ("edit", {"thread": "OL1", "description": "Who?", "due_from": "3:1", "due_by": "2:1"}, 400),
-        ("edit", {"thread": "OL1", "description": "Who?", "parts": "1"}, 400),
-        ("edit", {"thread": "OL1", "description": "Who?", "due_by": "9999999:1"}, 400),
-        ("edit", {"thread": "OL999", "description": "Who?"}, 400),
+        ("edit", {"thread_id": "OL1", "description": ""}, 400),
+        ("edit", {"thread_id": "OL1", "description": "Who?", "due_by": "soon"}, 400),
+        ("edit", {"thread_id": "OL1", "description": "Who?", "due_from": "3:1", "due_by": "2:1"}, 400),
+        ("edit", {"thread_id": "OL1", "description": "Who?", "parts": "1"}, 400),
+        ("edit", {"thread_id": "OL1", "description": "Who?", "due_by": "9999999:1"}, 400),
+        ("edit", {"thread_id": "OL999", "description": "Who?"}, 404),
     ],
 )
 def test_a_wrong_step_changes_nothing(reader: TestClient, step: str, form: dict[str, str], status: int) -> None:
@@ -118,7 +123,7 @@ def test_an_end_by_a_record_is_not_taken_back(reader: TestClient) -> None:
     over = next(each for each in _ledger(reader).values() if each["stage"] == "over")
     seen = read(reader.get(BOARD, params={"thread": str(over["loop_id"])}))
     assert ENGLISH["ended_by_record"] in seen.text
-    answer = reader.post(f"{BOARD}/reopen", data={"thread": str(over["loop_id"])})
+    answer = reader.post(f"{BOARD}/reopen", data={"thread_id": str(over["loop_id"])})
     assert answer.status_code == 400
     assert "correct the record" in read(answer).text
 

@@ -12,8 +12,7 @@ from fastapi.testclient import TestClient
 
 from novelgen.models.position import StoryPosition
 from runtime.doors.http.settings import ServerSettings
-from runtime.page.frame import VIEWS, Here
-from runtime.page.words import CHINESE, ENGLISH
+from runtime.page.frame import CHINESE, ENGLISH, VIEWS, Here
 from tests.runtime.doors.http.serving import READ_TOKEN, TOKEN, client_of
 from tests.runtime.page.reading import Seen, later_words, read
 
@@ -101,7 +100,7 @@ def _with(address: str, as_of: str) -> dict[str, str]:
 @pytest.mark.parametrize(
     ("as_of", "following"),
     [
-        (None, (3, 3)),
+        (None, (4, 1)),
         (StoryPosition(3, 0), (3, 0)),
         (StoryPosition(3, 2), (3, 2)),
         (StoryPosition(3), (3, 0)),
@@ -233,8 +232,8 @@ def test_only_so_much_is_written_where_one_may_read(demo_folder: Path) -> None:
         for view in ("threads", "story", "card?entity=C0", "health"):
             seen = read(client.get(f"/page/projects/demo/{view}"))
             assert [each for each in seen.all("form") if each["method"] == "post"] == []
-        for path in ("threads/end", "check/waive", "health", "memory"):
-            answer = client.post(f"/page/projects/demo/{path}", data={"thread": "OL0", "summary": "So."})
+        for path in ("threads/end", "check/waive", "health", "memory/pin"):
+            answer = client.post(f"/page/projects/demo/{path}", data={"thread_id": "OL0", "summary": "So."})
             assert answer.status_code == 403, path
         form = {"chapter": "3", "scene": "1", "text": "Elias Marrow came in."}
         assert client.post("/page/projects/demo/check", data=form).status_code == 200

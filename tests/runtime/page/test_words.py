@@ -7,7 +7,7 @@ from pathlib import Path
 
 import runtime.page.frame as frame
 from novelgen.language.language import has_cjk
-from runtime.page.words import CHINESE, ENGLISH
+from runtime.page.frame import CHINESE, ENGLISH
 
 TEMPLATES = Path(frame.__file__).parent / "templates"
 PLACES = re.compile(r"\{(\w+)\}")

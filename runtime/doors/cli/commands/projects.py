@@ -92,7 +92,7 @@ def delete(session: CliSession, project: str, is_confirmed: bool, as_json: bool)
     projects, delete it there.
     """
     from novelgen.errors import ConfigurationError
-    from runtime.doors.http.presence import running_server
+    from runtime.doors.http.settings import running_server
     from runtime.story.project_deletion import StoryProjectDeletion
 
     url = running_server(session.projects_dir)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
-from runtime.doors.http.presence import announced
+from runtime.doors.http.settings import announced
 from tests.runtime.doors.cli.conftest import Run
 from tests.runtime.doors.cli.small_project import PROJECT
 

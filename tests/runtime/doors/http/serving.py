@@ -182,7 +182,7 @@ def _walk_scenes(walker: Walker, here: dict[str, str]) -> None:
     walker.call("get_scene_record", **here, **place)
     later = {"chapter_index": 7, "scene_index": 2}
     walker.call("insert_scene", {"text": "Rain came in under the door.", "title": "Rain"}, **here, **later)
-    walker.call("move_scene", {"chapter_index": 8, "scene_index": 1}, **here, **later)
+    walker.call("move_scene", {"target": "8:1"}, **here, **later)
     walker.call("delete_scene", **here, chapter_index=8, scene_index=1)
     first = {"chapter_index": 1, "scene_index": 1}
     walker.call("preview_scene_text", {"text": "Rain had found its way in."}, **here, **first)
@@ -215,7 +215,15 @@ def _walk_entities(walker: Walker, here: dict[str, str]) -> None:
     walker.call("undo_change", **here, change_id=gone["change"]["change_id"])
     walker.call("delete_entity", **here, name="Agatha Quill")
     walker.call("undo_last_change", **here)
-    walker.call("list_candidates", **here, min_count=2, as_of="3:1")
+    listed = walker.call("list_candidates", **here, min_count=2).json()["candidates"]
+    names = [each["name"] for each in listed]
+    walker.call("drop_candidate", {"name": names[0]}, **here)
+    walker.call("confirm_candidate", {"name": names[1], "kind": "character"}, **here)
+    walker.call("merge_candidate", {"keep": "Agatha Quill", "other": names[2]}, **here)
+    walker.call("undo_last_change", **here)
+    new = {"name": "Corin Vale", "role": "ferryman", "goals": ["buy the boat back"], "start": "2:1"}
+    walker.call("add_character", new, **here)
+    walker.call("add_location", {"name": "the Lower Weir", "features": ["a broken sluice"]}, **here)
 
 
 def _walk_memories(walker: Walker, here: dict[str, str]) -> None:
@@ -283,10 +291,24 @@ def _walk_characters(walker: Walker, here: dict[str, str]) -> None:
     walker.call("recall_memories", {"said": "Is the stove still warm?", "to": "player", "budget_tokens": 200}, **who)
     walker.call("get_feelings", **who, other="player")
     walker.call("change_feelings", {"other": "player", "deltas": {"trust": 5}}, **who)
+    walker.call("list_feelings_changes", **who, other="player")
+    unlock = {"trust": 60, "item": "the brass token"}
+    walker.call("keep_secret", {"secret": {"secret_id": "stove", "text": "Coins lie below.", "unlock": unlock}}, **who)
+    walker.call("list_secrets", **who, to="player")
+    walker.call("show_item", {"item": "the brass token", "by": "player"}, **who)
+    walker.call("reveal_secret", {"to": "player"}, **who, secret_id="stove")
+    walker.call("drop_secret", **who, secret_id="stove")
+    walker.call("set_flag", {"value": True, "at": "1:1"}, **here, name="the bell has rung")
+    walker.call("list_flags", **here)
+    walker.call("tell_memories", {"listener": "Sparrow", "what": [memory]}, **who)
+    news = {"text": "The weir broke.", "witnesses": ["Sparrow"], "told_to": {"Ines": 2}, "delay": 3, "at": "1:3"}
+    walker.call("tell_world_event", news, **here)
+    walker.call("consolidate_character", {"dry_run": True}, **who)
     walker.call("check_reply", {"text": "Sit by the stove.", "to": "player"}, **who)
     walker.call("stream_reply", {"said": "May I sit down?", "at": "1:2"}, **who)
     walker.call("delete_character_memory", **who, memory_id=memory)
-    walker.call("undo_character_change", **who)
+    walker.call("undo_character_change", {}, **who)
+    walker.call("list_character_changes", **who)
 
 
 def _walk_jobs(walker: Walker, client: TestClient, here: dict[str, str]) -> None:

@@ -11,7 +11,7 @@ from pydantic import BaseModel
 
 from novelgen.models.context import ReportIssue
 from runtime.care.checks import Finding
-from runtime.doors.http.answering import told
+from runtime.doors.http.problems import told
 from tests.runtime.doors.http.serving import client_of
 
 PLAN = {"location": "the lock shop", "characters": ["Ines", "Sparrow"], "purpose": "the key"}

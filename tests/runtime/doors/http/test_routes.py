@@ -17,6 +17,7 @@ from tests.runtime.doors.http.serving import client_of, project_stores, walk
 
 PLAN = {"location": "the lock shop", "characters": ["Ines", "Sparrow"], "purpose": "the key"}
 HERE = "/v1/projects/demo"
+PAIR = {"first": "Ines", "second": "Tobias Reed"}
 
 
 def test_every_route_answers(client: TestClient) -> None:
@@ -96,16 +97,20 @@ def test_a_read_at_a_position_never_shows_what_comes_later(client: TestClient) -
         ("GET", f"{HERE}/scenes/x/1", None, 422, "invalid-request"),
         ("GET", f"{HERE}/memories?as_of=late", None, 422, "invalid-request"),
         ("GET", f"{HERE}/memories?as_of=9999999", None, 422, "invalid-request"),
-        ("GET", f"{HERE}/threads/OL999", None, 400, "user-input"),
+        ("GET", f"{HERE}/threads/OL999", None, 404, "unknown-id"),
         ("PUT", f"{HERE}/scenes/9/1", {}, 400, "user-input"),
         ("PUT", f"{HERE}/scenes/9/1", {"text": "x", "record": {"summary": 3}}, 400, "user-input"),
         ("POST", f"{HERE}/context", {"chapter_index": 40, "scene_index": 1}, 400, "user-input"),
         ("POST", f"{HERE}/context", {"chapter_index": -1, "scene_index": 1}, 422, "invalid-request"),
         ("POST", f"{HERE}/search", {"query": " "}, 400, "user-input"),
-        ("POST", f"{HERE}/conflicts/none/waive", {}, 400, "user-input"),
-        ("POST", f"{HERE}/changes/999/undo", None, 400, "user-input"),
+        ("PATCH", f"{HERE}/relationships", {**PAIR, "dimensions": {"trust": 101}}, 400, "user-input"),
+        ("POST", f"{HERE}/conflicts/none/waive", {}, 404, "unknown-id"),
+        ("POST", f"{HERE}/changes/999/undo", None, 404, "unknown-id"),
+        ("POST", f"{HERE}/author-changes/999/undo", None, 404, "unknown-id"),
+        ("DELETE", f"{HERE}/check/waivers/K0123456789ab", None, 404, "unknown-id"),
+        ("DELETE", f"{HERE}/characters/Ines/secrets/none", None, 404, "unknown-id"),
         ("POST", f"{HERE}/characters/Nobody/reply", {"said": "Hello"}, 404, "unknown-entity"),
-        ("POST", f"{HERE}/characters/Ines/recall", {"as_of": "soon"}, 400, "invalid-position"),
+        ("POST", f"{HERE}/characters/Ines/recall", {"as_of": "soon"}, 422, "invalid-request"),
         ("GET", "/v1/jobs/none", None, 404, "unknown-job"),
         ("POST", f"{HERE}/manuscript", None, 400, "user-input"),
         ("GET", "/v1/nothing", None, 404, "unknown-route"),
@@ -124,6 +129,12 @@ def test_a_wrong_request_is_told_what_is_wrong(
     assert problem["request_id"] == answer.headers["x-request-id"]
     assert "/tmp" not in answer.text
     assert problem["detail"]
+
+
+def test_a_wrong_method_is_told_which_there_are(client: TestClient) -> None:
+    """`Allow` names every method of a path, not those of the first route alone."""
+    assert client.put(f"{HERE}/entities/Ines").headers["allow"] == "DELETE, GET, PATCH"
+    assert client.put("/v1/projects").headers["allow"] == "GET, POST"
 
 
 def test_a_server_without_a_model_says_which_setting_names_one(demo_folder: Path) -> None:

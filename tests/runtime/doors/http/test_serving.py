@@ -18,7 +18,7 @@ from filelock import FileLock
 
 from novelgen.errors import ConfigurationError
 from runtime.doors.cli.main import novelgen
-from runtime.doors.http.presence import announced, running_server
+from runtime.doors.http.settings import announced, running_server
 from runtime.files.book_formats import READ_TIMEOUT_S
 from tests.support.hostile_files import endless_epub
 from tests.support.served_process import ServedProcess

@@ -7,7 +7,7 @@ import tempfile
 from pathlib import Path
 from typing import Any
 
-from runtime.doors.http.examples import EXAMPLES_FILE
+from runtime.doors.http.app import EXAMPLES_FILE
 from runtime.stores import MemoryStores
 from tests.runtime.doors.http.serving import Exchange, client_of, village_model, walk
 from tests.support.demo_project import copy_shipped_demos, ingest_demo, settings_for

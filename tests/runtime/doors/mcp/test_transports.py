@@ -20,8 +20,7 @@ from mcp import Client
 from mcp.client.streamable_http import streamable_http_client
 
 from runtime.doors.cli.main import novelgen
-from runtime.doors.http.presence import announced
-from runtime.doors.http.settings import Limits, ServerSettings
+from runtime.doors.http.settings import Limits, ServerSettings, announced
 from tests.runtime.doors.http.serving import READ_TOKEN, TOKEN, client_of
 from tests.runtime.doors.mcp.agents import FAKE_EMBEDDINGS, ROOT, names_of, over_stdio, running_server, text_of
 from tests.runtime.doors.mcp.test_tools import READING, STORING

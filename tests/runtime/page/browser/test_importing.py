@@ -10,7 +10,7 @@ import docx
 import pytest
 from playwright.sync_api import Browser, Page, expect
 
-from runtime.page.words import CATALOGUES, PageLanguage
+from runtime.page.frame import CATALOGUES, PageLanguage
 from tests.support.browser import open_server, window_of
 
 PATIENCE_MS = 60_000

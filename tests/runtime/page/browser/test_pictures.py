@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Browser, Page, expect
 
-from runtime.page.words import ENGLISH
+from runtime.page.frame import ENGLISH
 from tests.support.browser import Window, open_server, window_of
 
 LIVE = "[data-live]"

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Browser, Page, expect
 
-from runtime.page.words import CATALOGUES, PageLanguage
+from runtime.page.frame import CATALOGUES, PageLanguage
 from tests.support.browser import PHONE, Window, open_server, window_of
 
 DRAFTS = {

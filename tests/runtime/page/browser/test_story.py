@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Browser, expect
 
-from runtime.page.words import CHINESE, ENGLISH
+from runtime.page.frame import CHINESE, ENGLISH
 from tests.support.browser import PHONE, open_server, window_of
 
 CHOOSE_WORDS = """([start, end]) => {

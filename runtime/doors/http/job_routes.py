@@ -9,10 +9,11 @@ from fastapi import Depends, Path, Query, Request, Response
 from fastapi.sse import EventSourceResponse, ServerSentEvent
 from pydantic import BaseModel, Field
 
-from novelgen.models.position import ChapterIndex, require_project_id
-from runtime.doors.http.answering import AnsweringRouter
-from runtime.doors.http.house import Body, House, PositionText, Project, ServedProject, TheHouse, position
+from novelgen.models.position import ChapterIndex, StoryPosition, require_project_id
+from runtime.doors.arguments import Arguments
+from runtime.doors.http.house import House, Project, ServedProject, TheHouse
 from runtime.doors.http.jobs import MANUSCRIPT_TYPES, Job, JobOrder, manuscript_file
+from runtime.doors.http.problems import AnsweringRouter
 from runtime.story.extraction import StoryExtraction, build_extraction_model
 from runtime.story.ingest import StoryIngest
 from runtime.story.transfer import StoryTransfer
@@ -22,18 +23,20 @@ router = AnsweringRouter(prefix="/v1", tags=["jobs"])
 JobId = Annotated[str, Path(min_length=1, max_length=64, description="The job.")]
 
 
-class IngestFiles(Body):
+class IngestFiles(Arguments):
     """Which files of the project's own folder to take in."""
 
     chapter_index: ChapterIndex | None = Field(default=None, description="Only this chapter.")
     records: bool | None = Field(default=None, description="true wants the records, false leaves them.")
 
 
-class ExtractScenes(Body):
+class ExtractScenes(Arguments):
     """Which scenes a model shall read."""
 
     chapter_index: ChapterIndex | None = Field(default=None, description="Only this chapter.")
-    scenes: list[PositionText] = Field(default_factory=list, max_length=10_000, description="Only these.")
+    scenes: list[Annotated[str, Field(pattern=r"^[0-9]{1,7}(:[0-9]{1,7})?$")]] = Field(
+        default_factory=list, max_length=10_000, description="Only these."
+    )
     retry_failed: bool = False
     again: bool = False
 
@@ -71,7 +74,7 @@ def offer_work(house: House) -> None:
         project = ServedProject(house, order.job.project_id)
         asked = ExtractScenes.model_validate(order.job.arguments)
         return StoryExtraction(project.stores, project.project_id).extract(
-            scenes=[place for each in asked.scenes if (place := position(each)) is not None],
+            scenes=[StoryPosition(*map(int, each.split(":"))) for each in asked.scenes],
             chapter_index=asked.chapter_index,
             retry_failed=asked.retry_failed,
             again=asked.again,

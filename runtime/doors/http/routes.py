@@ -1,0 +1,270 @@
+"""Routes: those of the table of operations, and of the server itself, its projects, and what a character says."""
+
+from __future__ import annotations
+
+import inspect
+import re
+from collections.abc import Iterator, Sequence
+from typing import Annotated, Any, Literal
+
+from fastapi import APIRouter, Depends, Path, Query, Request, Response
+from fastapi import Body as InBody
+from fastapi.sse import EventSourceResponse, ServerSentEvent
+from langchain_core.language_models import BaseChatModel
+from pydantic import BaseModel, Field, create_model
+
+from novelgen.models.context import SceneMemoryContext
+from novelgen.models.position import MAX_PROJECT_ID_LENGTH, StoryPosition
+from runtime.doors.arguments import Arguments, MomentText, PositionText, arguments_of, values_of
+from runtime.doors.http.house import READS, ChapterNumber, EntityName, Project, SceneNumber, TheHouse
+from runtime.doors.http.problems import AnsweringRouter, Refusal, told
+from runtime.doors.operations import OPERATIONS, Operation
+from runtime.story.base import Name, Text
+from runtime.story.character import Character
+from runtime.story.condition import StoryCondition, StoryConditions
+from runtime.story.project_deletion import DeletedProject, StoryProjectDeletion
+from runtime.story.projects import ProjectOverview, StoryProjects
+from runtime.story.replies import Keeping, Reply
+from runtime.writer import context_json
+
+PREFIX = "/v1/projects/{project_id}"
+
+PROMPT_TYPE = "text/plain"
+
+_PLACE: dict[str, Any] = {"chapter_index": ChapterNumber, "scene_index": SceneNumber}
+
+
+def operation_routes() -> AnsweringRouter:
+    """Return a router with a route for each operation."""
+    router = AnsweringRouter(prefix=PREFIX)
+    for operation in OPERATIONS:
+        verb, _, path = operation.http.partition(" ")
+        router.add_api_route(
+            path,
+            _endpoint(operation, verb, path),
+            methods=[verb],
+            status_code=operation.status,
+            response_model=operation.result,
+            responses={200: {"content": {PROMPT_TYPE: {"schema": {"type": "string"}}}}} if operation.has_prompt else {},
+            tags=list(operation.tags),
+            openapi_extra=READS if operation.is_read else None,
+        )
+    return router
+
+
+def _endpoint(operation: Operation, verb: str, path: str) -> Any:
+    """Return the function of a route, with the signature that FastAPI reads."""
+    model = arguments_of(operation.function, (*operation.without, *operation.fixed))
+    in_path = re.findall(r"{(\w+)}", path)
+    rest: dict[str, Any] = {
+        name: (info.annotation, info)
+        for name, info in model.model_fields.items()
+        if name not in in_path and name != operation.position
+    }
+    if operation.may_create:
+        rest["create"] = (bool, InBody(default=False, description="Make who is not there yet, and the project."))
+    name = "".join(each.capitalize() for each in operation.name.split("_"))
+    others = create_model(f"{name}Request", __base__=Arguments, **rest) if rest else None
+
+    def endpoint(project: Project, request: Request, **given: Any) -> Any:
+        sent = given.pop("sent", None)
+        values = {**operation.fixed, **given, **({} if sent is None else values_of(sent))}
+        if operation.position:
+            values[operation.position] = StoryPosition(values.pop("chapter_index"), values.pop("scene_index"))
+        doer: Any
+        if operation.is_of_character:
+            create = values.pop("create", False)
+            if create:
+                project.house.stores.of(project.project_id).ensure_project(project.project_id)
+            doer = project.story.character(values.pop("character"), create=create)
+        else:
+            doer = operation.part(project.stores, project.project_id, chat_model=project.house.chat_model)
+        result = operation.function(doer, **values)
+        return _written(result, project, request) if operation.has_prompt else operation.answer(result)
+
+    keyword = inspect.Parameter.KEYWORD_ONLY
+    parameters = [
+        inspect.Parameter("project", inspect.Parameter.POSITIONAL_OR_KEYWORD, annotation=Project),
+        inspect.Parameter("request", inspect.Parameter.POSITIONAL_OR_KEYWORD, annotation=Request),
+    ]
+    for each in in_path:
+        if operation.is_of_character and each == "character":
+            annotation: Any = EntityName
+        else:
+            annotation = _PLACE[each] if operation.position else _path_parameter(model, each)
+        parameters.append(inspect.Parameter(each, keyword, annotation=annotation))
+    if others is not None:
+        source = Query() if verb in ("GET", "DELETE") else InBody()
+        is_optional = verb not in ("GET", "DELETE") and all(
+            not each.is_required() for each in others.model_fields.values()
+        )
+        default = others() if is_optional else inspect.Parameter.empty
+        parameters.append(inspect.Parameter("sent", keyword, annotation=Annotated[others, source], default=default))
+    endpoint.__name__ = operation.name
+    endpoint.__doc__ = (inspect.getdoc(operation.function) or "").partition("\n\nArgs:")[0]
+    endpoint.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
+    return endpoint
+
+
+def _path_parameter(model: type[Arguments], name: str) -> Any:
+    info = model.model_fields[name]
+    return Annotated[info.annotation, *info.metadata, Path(description=info.description)]
+
+
+def _written(result: Any, project: Project, request: Request) -> Response:
+    """Return what can be a block for a prompt: as one where that is asked for, and not JSON, else as its file is."""
+    accepted = [each.partition(";")[0].strip() for each in request.headers.get("accept", "").split(",")]
+    if PROMPT_TYPE in accepted and "application/json" not in accepted:
+        return Response(result.as_prompt(), media_type=f"{PROMPT_TYPE}; charset=utf-8")
+    headers = {}
+    if isinstance(result, SceneMemoryContext) and result.report is not None and result.report.story_version is not None:
+        headers["ETag"] = f'"{result.report.story_version}"'
+    result = told(result, folders=project.house.secret_folders)
+    text = context_json(result) if isinstance(result, SceneMemoryContext) else result.model_dump_json()
+    return Response(text, media_type="application/json", headers=headers)
+
+
+router = APIRouter()
+_condition = AnsweringRouter(tags=["condition"])
+_projects = AnsweringRouter(prefix="/v1/projects", tags=["projects"])
+_characters = AnsweringRouter(prefix="/v1/projects/{project_id}/characters/{character}", tags=["characters"])
+
+
+class Alive(BaseModel):
+    """The server answers."""
+
+    status: Literal["ok"] = "ok"
+
+
+@_condition.get("/health")
+async def check_alive() -> Alive:
+    """Say that the server lives; no store is asked."""
+    return Alive()
+
+
+@_condition.get("/ready")
+def check_ready(house: TheHouse) -> Alive:
+    """Say whether the server can work: the folder of the projects can be read, or the database answers."""
+    try:
+        house.stores.common.project_ids()
+    except OSError as error:
+        raise Refusal(503, "not-ready", "the folder of the projects cannot be read") from error
+    return Alive()
+
+
+@_condition.get(
+    "/metrics", response_class=Response, responses={200: {"content": {"text/plain": {"schema": {"type": "string"}}}}}
+)
+async def read_metrics(house: TheHouse) -> Response:
+    """Tell Prometheus how much is asked of which route, how long it takes, and how many jobs there are."""
+    metrics = house.telemetry.metrics
+    if metrics is None:
+        raise Refusal(
+            404, "unknown-route", "this server has no metrics; run pip install 'novelgen[telemetry]' and start it again"
+        )
+    return Response(metrics.text(), media_type="text/plain; version=0.0.4; charset=utf-8")
+
+
+class NewProject(Arguments):
+    """A project to make."""
+
+    project_id: Annotated[
+        str, Field(min_length=1, max_length=MAX_PROJECT_ID_LENGTH, description="A plain, path-free id.")
+    ]
+    name: str | None = Field(default=None, max_length=500, description="Title; without it the id.")
+    language: Literal["zh", "en"] | None = Field(default=None, description="Without it told from the name.")
+
+
+class ProjectList(BaseModel):
+    """The projects of the server's folder."""
+
+    projects: Sequence[ProjectOverview]
+
+
+class ServedProjectOverview(ProjectOverview):
+    """What a project holds, and what to do next."""
+
+    condition: StoryCondition | None = None
+
+
+@_projects.get("")
+def list_projects(house: TheHouse) -> ProjectList:
+    """List the projects with what each holds; one that cannot be read says why in `problem`."""
+    return ProjectList(projects=house.stores.overviews())
+
+
+@_projects.post("", status_code=201)
+def create_project(house: TheHouse, body: NewProject) -> ProjectOverview:
+    """Make a project with an empty memory, and the folder for its files."""
+    project = StoryProjects(house.stores.of(body.project_id), body.project_id)
+    project.create_project(name=body.name, language=body.language)
+    return project.describe_project()
+
+
+@_projects.get("/{project_id}")
+def get_project(project: Project) -> ServedProjectOverview:
+    """Tell what a project holds, and what to do next."""
+    stores = project.stores
+    overview = StoryProjects(stores, project.project_id).describe_project()
+    condition = StoryConditions(stores, project.project_id).story_condition()
+    return ServedProjectOverview(**dict(overview), condition=condition)
+
+
+@_projects.delete("/{project_id}")
+def delete_project(
+    project: Project,
+    confirm: Annotated[str, Query(max_length=400, description="The project's id once more.", examples=["my-novel"])],
+) -> DeletedProject:
+    """Delete a project for good: what is stored of it, its index, its folder with the files in it, and its jobs."""
+    stores = project.stores
+    project.house.jobs.require_idle(project.project_id)
+    deleted = StoryProjectDeletion(stores, project.project_id).delete_project(confirm=confirm)
+    project.house.forget(project.project_id)
+    return deleted
+
+
+class ReplyRequest(Arguments):
+    """What was said to a character who shall answer."""
+
+    said: Text
+    to: Name = "player"
+    talk: list[tuple[str, str]] = Field(default_factory=list, max_length=200, description="Who and what, before.")
+    at: MomentText | None = None
+    budget_tokens: int | None = Field(default=None, ge=0, le=1_000_000)
+    keep: Keeping = "clean"
+    story_as_of: PositionText | None = None
+
+
+class SpokenPiece(BaseModel):
+    """A piece of what a character says."""
+
+    text: str
+
+
+def _speaker(project: Project, character: EntityName) -> Character:
+    """Look up who shall speak before the stream begins, so that nobody's name is still a plain refusal."""
+    return project.story.character(character)
+
+
+def _speaking_model(project: Project) -> BaseChatModel:
+    return project.speaking_model()
+
+
+@_characters.post("/reply", response_class=EventSourceResponse)
+def stream_reply(
+    project: Project,
+    speaker: Annotated[Character, Depends(_speaker)],
+    model: Annotated[BaseChatModel, Depends(_speaking_model)],
+    body: ReplyRequest,
+) -> Iterator[ServerSentEvent]:
+    """Let the model speak as a character: `text` events as it speaks, then one `reply` with what came of it."""
+    for part in speaker.stream_reply(model, **dict(body)):
+        if isinstance(part, Reply):
+            reply = told(part, folders=project.house.secret_folders)
+            yield ServerSentEvent(event="reply", raw_data=reply.model_dump_json())
+        else:
+            yield ServerSentEvent(event="text", raw_data=SpokenPiece(text=part).model_dump_json())
+
+
+for _part in (_condition, _projects, _characters):
+    router.include_router(_part)

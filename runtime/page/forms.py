@@ -1,0 +1,461 @@
+"""The forms of the page: which operation each one calls, and what only a page has to say of it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any, get_origin
+from urllib.parse import parse_qsl, quote, urlencode, urlsplit
+
+from starlette.responses import RedirectResponse, Response
+
+from novelgen.errors import UnknownEntityError, UnknownSceneError, UserInputError
+from novelgen.models.entity import Entity, is_entity_id
+from novelgen.models.position import END_OF_STORY, StoryPosition
+from novelgen.models.state import DIMENSION_RANGES
+from runtime.doors.arguments import arguments_of, read_arguments
+from runtime.doors.operations import OPERATIONS
+from runtime.page.frame import ENGLISH, MAX_TOLD, NOTICE_FIELDS, TakingBack, named_by_words, undo_by_number, unpacked
+from runtime.page.visits import Form, Visit, Visited, names_in, own_address, place_in, place_of, router
+
+Sent = Mapping[str, str]
+
+MAX_TEXT = 4000
+CARD_FIELDS = ("name", "role", "description")
+ID_ATTRIBUTES = ("holder", "location_id")
+"""Attributes whose value is somebody or something that has a card."""
+
+DECISIONS = ("confirm", "delete", "pin", "unpin", "ban", "unban")
+"""What may be decided on a memory: each has an operation of that name."""
+
+_OPERATIONS = {each.name: each for each in OPERATIONS}
+
+
+def _nothing(sent: Sent, result: Any) -> str:
+    return ""
+
+
+def _description(sent: Sent, result: Any) -> str:
+    return str(result.description)
+
+
+@dataclass(frozen=True, kw_only=True)
+class PageForm:
+    """A form of the page.
+
+    Args:
+        operation: Its name in the table, or which one it is by what was sent.
+        done: The words of the notice, `did_…`.
+        read: The arguments, where they are not the fields of the form under their own names; None changes nothing.
+        told: What the notice names.
+        undo: How it is taken back, where the result has no number of a change.
+        to: Where it leads, where that is not back to where the form stood.
+        keeps_empty: Arguments that an empty field clears; other empty fields say nothing.
+        confirmed: Whether somebody must have ticked that it is meant.
+    """
+
+    operation: str | Callable[[Sent], str]
+    done: str
+    read: Callable[[Visit, Sent], dict[str, Any] | None] | None = None
+    told: Callable[[Sent, Any], str] = _nothing
+    undo: Callable[[Visit, dict[str, Any]], TakingBack] | None = None
+    to: Callable[[Visit, Sent, Any], str] | None = None
+    keeps_empty: tuple[str, ...] = ()
+    confirmed: bool = False
+
+    def answer(self, visit: Visit, sent: Sent) -> Response:
+        """Do what a form asks for, and lead to where it is told, with a way to take it back."""
+        if self.confirmed and sent.get("sure") != "yes":
+            raise UserInputError("tick that this is meant; scenes change their numbers by it")
+        operation = _OPERATIONS[self.operation if isinstance(self.operation, str) else self.operation(sent)]
+        model = arguments_of(operation.function, operation.without)
+        payload = _fields(visit, sent, model.model_fields) if self.read is None else self.read(visit, sent)
+        if payload is None:
+            return led_back(sent.get("back", ""), "same", at=sent.get("at", ""))
+        kept = {name: value for name, value in payload.items() if value not in ("", None) or name in self.keeps_empty}
+        arguments = read_arguments(model, kept)
+        undo = self.undo(visit, payload).packed() if self.undo else ""
+        result = operation.function(visit.story, **arguments)
+        change = getattr(result, "change", None)
+        is_same = not undo and change is None and getattr(result, "change_id", 0) is None
+        return led_back(
+            self.to(visit, sent, result) if self.to else sent.get("back", ""),
+            "same" if is_same else self.done,
+            told=self.told(sent, result),
+            lost=len(getattr(result, "lost", ())),
+            undo=undo
+            or undo_by_number("entity_change", getattr(change, "change_id", None))
+            or undo_by_number("author_change", getattr(result, "change_id", None)),
+            at=sent.get("at", ""),
+        )
+
+
+def _fields(visit: Visit, sent: Sent, fields: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the fields of a form that are arguments, several names in one as a list; it holds from the slider on."""
+    payload: dict[str, Any] = {
+        name: names_in(sent[name]) if get_origin(info.annotation) is list else sent[name].strip()
+        for name, info in fields.items()
+        if name in sent
+    }
+    standing = {name: visit.standing for name in ("start", "as_of") if name in fields}
+    scene = {name: str(scene_meant(visit, sent, name)) for name in ("position", "place") if name in fields}
+    return {**standing, **payload, **scene}
+
+
+def led_back(back: str, done: str, *, told: str = "", lost: int = 0, undo: str = "", at: str = "") -> Response:
+    """Lead to a page of the page's own that says what was changed; `at` names the element to come back to."""
+    if f"did_{done}" not in ENGLISH:
+        raise KeyError(f"did_{done}")
+    parts = urlsplit(own_address(back))
+    kept = [each for each in parse_qsl(parts.query, keep_blank_values=True) if each[0] not in NOTICE_FIELDS]
+    said = [("done", done), ("told", told[:MAX_TOLD]), ("lost", str(lost or "")), ("undo", undo)]
+    query = urlencode([*kept, *(each for each in said if each[1])], errors="replace")
+    anchor = f"#{quote(at, safe='-_:.', errors='replace')}" if at else ""
+    return RedirectResponse(f"{parts.path}?{query}{anchor}", status_code=303)
+
+
+@router.post("/page/projects/{project_id}/undo")
+def take_back(visit: Visited, form: Form) -> Response:
+    """Take a change back, and lead to where it was told."""
+    undo = unpacked(form.get("undo", ""))
+    story = visit.story
+    if undo.kind == "author_change":
+        story.undo_author_change(change_id=undo.change_id)
+    elif undo.kind == "entity_change":
+        story.undo(change_id=undo.change_id)
+    elif undo.kind == "thread":
+        story.reopen_thread(thread_id=undo.entity, start=place_of(undo.start, "start"))
+    elif undo.kind == "card":
+        story.edit_entity(
+            name=undo.entity, changes=undo.changes, state=undo.attributes or None, start=place_of(undo.start, "start")
+        )
+    else:
+        story.restore_author_words(character=undo.entity, memory_id=undo.memory_id, words=undo.words)
+    return led_back(form.get("back", ""), "undo")
+
+
+# --- Scenes and facts ---
+
+
+def scene_meant(visit: Visit, sent: Sent, name: str = "position") -> StoryPosition:
+    """Return the scene that a form is about, which must lie before the position of the page."""
+    place = place_in(sent, name)
+    if place is None or place.chapter_index is None or place.scene_index is None:
+        raise UserInputError("which scene is meant is not said")
+    if visit.as_of is not None and not visit.as_of.admits(place.chapter_index, place.scene_index):
+        raise UnknownSceneError(f"scene {place} does not lie before {visit.as_of}; move the slider first")
+    return place
+
+
+def _noted(visit: Visit, sent: Sent) -> dict[str, Any]:
+    """Return a fact that a scene established; it is read from the next scene on."""
+    place = scene_meant(visit, sent)
+    return {
+        "text": sent.get("text", ""),
+        "entities": names_in(sent.get("about", "")),
+        "start": f"{place.chapter_index}:{(place.scene_index or 0) + 1}",
+        **{name: sent.get(name) for name in ("importance", "event_type", "evidence")},
+        "as_of": visit.standing,
+    }
+
+
+def _fact_edited(visit: Visit, sent: Sent) -> dict[str, Any] | None:
+    """Return what a form says otherwise than a fact; what it says alike is left, so that it does not become a person's.
+
+    Whom a memory is about, but is not known yet at the position, is not in the form, and stays.
+    """
+    place = scene_meant(visit, sent)
+    read = visit.story.read_scene(position=place, as_of=visit.as_of)
+    named = ("memory", sent.get("memory_id", ""))
+    fact = next((each for each in [*read.facts, *read.rejected] if (each.kind, each.source_id) == named), None)
+    if fact is None:
+        raise UserInputError(f"scene {place} holds no fact {named[1][:100]!r}; look at the scene again")
+    stood = {
+        "content": fact.text,
+        "importance": str(fact.importance or ""),
+        "event_type": fact.event_type,
+        "evidence": "" if fact.span is None else (read.scene.text or "")[slice(*fact.span)].strip(),
+    }
+    said = {name: sent.get(name, "").strip() for name in stood}
+    if not said["content"]:
+        raise UserInputError("the fact is empty; write what holds in the story, or reject it")
+    about = names_in(sent.get("about", ""))
+    standing = {each.name: each.entity_id for each in fact.entities}
+    changes: dict[str, Any] = {
+        **{name: value for name, value in said.items() if value != stood[name] and (value or name == "evidence")},
+        "attach": [each for each in about if each not in standing and each not in standing.values()],
+        "detach": [entity_id for name, entity_id in standing.items() if not {name, entity_id} & set(about)],
+    }
+    changes = {name: value for name, value in changes.items() if value != []}
+    return {"memory_id": named[1], **changes, "as_of": visit.standing} if changes else None
+
+
+def _fact_recorded(visit: Visit, sent: Sent) -> dict[str, Any]:
+    return {
+        "position": str(scene_meant(visit, sent)),
+        **{name: sent.get(name, "") for name in ("kind", "source_id")},
+        "text": sent.get("text", "").strip() if sent.get("action") == "edit" else None,
+        "as_of": visit.standing,
+    }
+
+
+def _scene_moved(visit: Visit, sent: Sent) -> dict[str, Any]:
+    target = f"{sent.get('to_chapter', '')}:{sent.get('to_scene', '')}"
+    return {"source": str(scene_meant(visit, sent)), "target": target}
+
+
+def _to_scene(visit: Visit, sent: Sent, result: Any) -> str:
+    place = scene_meant(visit, sent, "place" if "place" in sent else "position")
+    return visit.address("story", chapter=place.chapter_index, scene=place.scene_index)
+
+
+def _to_scenes(visit: Visit, sent: Sent, result: Any) -> str:
+    return visit.address("story", show="scenes")
+
+
+# --- Threads, relationships and knowledge ---
+
+
+def _to_board(visit: Visit, sent: Sent, result: Any) -> str:
+    return visit.address("threads", **{name: sent.get(name, "")[:400] for name in ("person", "kind")})
+
+
+def _feelings(visit: Visit, sent: Sent) -> dict[str, Any]:
+    felt = {name: sent[name].strip() for name in DIMENSION_RANGES if sent.get(name, "").strip()}
+    if not felt:
+        raise UserInputError("what is felt is not said; write a number for one feeling or more")
+    named = {name: sent.get(name, "") for name in ("first", "second")}
+    return {**named, "dimensions": felt, "start": visit.standing}
+
+
+def _to_pair(visit: Visit, sent: Sent, result: Any) -> str:
+    pair = result.relationship.relationship_id
+    return visit.address("relationships", pair=pair, person=sent.get("person"))
+
+
+def _known(visit: Visit, sent: Sent) -> dict[str, Any]:
+    """Return the author's word on a cell of the picture; `as_told` takes it away."""
+    cell = {name: sent.get(name, "").strip() for name in ("character", "memory_id")}
+    kind = sent.get("kind", "").strip()
+    if kind == "as_told":
+        return cell
+    how = {name: sent.get(name, "").strip() for name in ("how", "learned_from")} if kind == "knows" else {}
+    start = visit.standing if sent.get("since") == "here" else ""
+    return {**cell, "kind": kind, **how, "certainty": 0.5 if sent.get("unsure") else 1.0, "start": start}
+
+
+def _known_before(visit: Visit, payload: dict[str, Any]) -> TakingBack:
+    cell = {name: payload[name] for name in ("character", "memory_id")}
+    words = visit.story.author_words(**cell)
+    return TakingBack(kind="knowledge", entity=cell["character"], memory_id=cell["memory_id"], words=words)
+
+
+# --- Cards ---
+
+
+def _card(visit: Visit, sent: Sent, as_of: StoryPosition | None = None) -> Entity:
+    """Return the entity of a form, whole, or as it is known at a position."""
+    name = sent.get("entity", "").strip()
+    if not name:
+        raise UserInputError("which card is changed is not said; open it from the list of cards")
+    return visit.story.entity(name=name, as_of=as_of).entity
+
+
+def _card_edited(visit: Visit, sent: Sent) -> dict[str, Any]:
+    """Return name, role and description where they are not as the page shows them; of the others nothing is written."""
+    shown = _card(visit, sent, visit.as_of or END_OF_STORY)
+    said = {each: sent[each].strip()[:MAX_TEXT] for each in CARD_FIELDS if each in sent}
+    if "name" in said and not said["name"]:
+        raise UserInputError("a card needs a name; write one")
+    changed: dict[str, Any] = {each: value for each, value in said.items() if value != getattr(shown, each)}
+    if not changed:
+        raise UserInputError("nothing of the card was changed; write another name, role or description")
+    return {"name": shown.entity_id, "changes": changed}
+
+
+def _alias_changed(visit: Visit, sent: Sent) -> dict[str, Any]:
+    whole = _card(visit, sent)
+    alias, gone = sent.get("alias", "").strip()[:400], sent.get("gone", "").strip()
+    if gone:
+        kept = [each.model_dump() for each in whole.aliases if each.alias != gone]
+        if len(kept) == len(whole.aliases):
+            raise UserInputError(f"{gone!r} is no other name of {whole.entity_id}; choose one of its card")
+        return {"name": whole.entity_id, "changes": {"aliases": kept}}
+    if not alias:
+        raise UserInputError("the name is empty; write another name of this card")
+    place = place_in(sent, "since")
+    since = {} if place is None else {"first_chapter": place.chapter_index, "first_scene": place.scene_index}
+    return {"name": whole.entity_id, "changes": {"alias": {"alias": alias, **since}}}
+
+
+def _card_before(visit: Visit, payload: dict[str, Any]) -> TakingBack:
+    """Return the fields of a card as they stand; what names it has goes together."""
+    whole = _card(visit, {"entity": payload["name"]})
+    fields = set(payload["changes"]) & {"role", "description"}
+    if payload["changes"].keys() & {"name", "alias", "aliases"}:
+        fields |= {"name", "name_first_chapter", "name_first_scene"}
+    before = {each: getattr(whole, each) for each in fields}
+    if "name" in fields:
+        before["aliases"] = [each.model_dump() for each in whole.aliases]
+    return TakingBack(kind="card", entity=whole.entity_id, changes=before)
+
+
+def _state_said(visit: Visit, sent: Sent) -> dict[str, Any]:
+    """Return how an attribute stands from the page's position on, in the shape that it had: lists have lines."""
+    entity = _card(visit, sent, visit.as_of or END_OF_STORY)
+    attribute = sent.get("attribute", "").strip()[:200]
+    if not attribute:
+        raise UserInputError("which attribute is corrected is not said; write one, such as status")
+    old = _stood(visit, entity.entity_id, attribute)
+    if old is not None and not isinstance(old, str | list):
+        raise UserInputError(f"{attribute!r} is neither a text nor a list; correct it over HTTP or in Python")
+    text = sent.get("value", "").strip()[:MAX_TEXT]
+    lines = [line.strip() for line in text.split("\n") if line.strip()]
+    olds = old if isinstance(old, list) else [old]
+    if attribute in ID_ATTRIBUTES or any(isinstance(each, str) and is_entity_id(each) for each in olds):
+        lines = [_meant(visit, line) for line in lines]
+    value = None if not text else lines if isinstance(old, list) else "\n".join(lines)
+    if value == old:
+        raise UserInputError(f"{attribute!r} stands like that already; write another value")
+    return {"name": entity.entity_id, "changes": {}, "state": {attribute: value}, "start": visit.standing}
+
+
+def _stood(visit: Visit, entity_id: str, attribute: str) -> Any:
+    card = visit.story.entity(name=entity_id, as_of=visit.as_of or END_OF_STORY)
+    return None if card.state is None else card.state.state_data.get(attribute)
+
+
+def _state_before(visit: Visit, payload: dict[str, Any]) -> TakingBack:
+    before = {each: _stood(visit, payload["name"], each) for each in payload["state"]}
+    return TakingBack(kind="card", entity=payload["name"], attributes=before, start=visit.standing)
+
+
+def _meant(visit: Visit, text: str) -> str:
+    """Return the id of whom a text names, or the text."""
+    try:
+        return _card(visit, {"entity": text}, visit.as_of or END_OF_STORY).entity_id
+    except UnknownEntityError:
+        return text
+
+
+def _split(visit: Visit, sent: Sent) -> dict[str, Any]:
+    return {
+        "name": sent.get("entity", ""),
+        "new_name": sent.get("new_name", "").strip()[:400],
+        "aliases": [value for name, value in sorted(sent.items()) if name.startswith("alias_") and value],
+        "scenes": [part for each in names_in(sent.get("scenes", "")) for part in each.split()],
+    }
+
+
+def _to_card(visit: Visit, sent: Sent, result: Any) -> str:
+    changed = result.change
+    return visit.address("card", entity=changed.other_id if "new_name" in sent else changed.entity_id)
+
+
+def _card_name(sent: Sent, result: Any) -> str:
+    return str(result.entity.name)
+
+
+def _sent_name(sent: Sent, result: Any) -> str:
+    return sent.get("name") or sent.get("other", "")
+
+
+FORMS: dict[str, PageForm] = {
+    **{
+        f"memory/{each}": PageForm(
+            operation=f"{each}_memory",
+            done="check" if each == "confirm" else each,
+            told=lambda sent, result: named_by_words(result.memory.chunk.content),
+        )
+        for each in DECISIONS
+    },
+    "story/fact": PageForm(
+        operation="edit_memory",
+        done="change",
+        read=_fact_edited,
+        told=lambda sent, result: named_by_words(result.memory.chunk.content),
+        keeps_empty=("evidence",),
+    ),
+    "story/add": PageForm(operation="add_note", done="add", read=_noted),
+    "story/recorded": PageForm(
+        operation="amend_recorded_fact", done="record", read=_fact_recorded, keeps_empty=("text",)
+    ),
+    "story/text": PageForm(operation="edit_scene", done="text", to=_to_scene, keeps_empty=("text", "title")),
+    "story/insert": PageForm(
+        operation="insert_scene", done="scene_insert", to=_to_scene, keeps_empty=("text",), confirmed=True
+    ),
+    "story/move": PageForm(operation="move_scene", done="scene_move", read=_scene_moved, to=_to_scenes, confirmed=True),
+    "story/delete": PageForm(operation="delete_scene", done="scene_delete", to=_to_scenes, confirmed=True),
+    "story/summary": PageForm(operation="write_summary", done="summary", keeps_empty=("text",)),
+    "threads/end": PageForm(
+        operation=lambda sent: "resolve_thread" if sent.get("ending") in ("", "paid", None) else "abandon_thread",
+        done="end_thread",
+        told=_description,
+        undo=lambda visit, payload: TakingBack(kind="thread", entity=payload["thread_id"], start=visit.standing),
+        to=_to_board,
+    ),
+    "threads/reopen": PageForm(operation="reopen_thread", done="undo", to=_to_board),
+    "threads/advance": PageForm(operation="advance_thread", done="advance_thread", told=_description, to=_to_board),
+    "threads/edit": PageForm(
+        operation="edit_thread",
+        done="edit_thread",
+        told=_description,
+        to=_to_board,
+        keeps_empty=("description", "category", "pay_off"),
+    ),
+    "threads/add": PageForm(operation="add_thread", done="add_thread", told=_description, to=_to_board),
+    "relationships/feelings": PageForm(operation="edit_relationship", done="feelings", read=_feelings, to=_to_pair),
+    "knowledge/say": PageForm(
+        operation=lambda sent: "forget_knowledge" if sent.get("kind") == "as_told" else "set_knowledge",
+        done="say",
+        read=_known,
+        told=lambda sent, result: sent["memory_id"],
+        undo=_known_before,
+        keeps_empty=("kind",),
+    ),
+    "card/edit": PageForm(
+        operation="edit_entity", done="edit_card", read=_card_edited, told=_card_name, undo=_card_before
+    ),
+    "card/alias": PageForm(
+        operation="edit_entity",
+        done="alias",
+        read=_alias_changed,
+        told=lambda sent, result: sent.get("alias") or sent["gone"],
+        undo=_card_before,
+    ),
+    "card/state": PageForm(
+        operation="edit_entity", done="state", read=_state_said, told=_card_name, undo=_state_before
+    ),
+    **{
+        f"cards/{each}": PageForm(
+            operation=f"add_{each}",
+            done="confirm_card",
+            told=_card_name,
+            to=lambda visit, sent, result: visit.address("card", entity=result.entity.entity_id),
+        )
+        for each in ("character", "location")
+    },
+    "card/merge": PageForm(operation="merge_entities", done="merge", told=_card_name, to=_to_card),
+    "card/split": PageForm(
+        operation="split_entity", done="split", read=_split, told=lambda sent, result: sent["new_name"], to=_to_card
+    ),
+    "who-is-who/confirm": PageForm(operation="confirm_candidate", done="confirm_card", told=_sent_name),
+    "who-is-who/name": PageForm(operation="merge_candidate", done="name", told=_sent_name),
+    "who-is-who/drop": PageForm(operation="drop_candidate", done="drop", told=_sent_name),
+    "check/waive": PageForm(operation="add_waiver", done="waive"),
+    "check/unwaive": PageForm(operation="remove_waiver", done="unwaive"),
+}
+"""Address below a project to the form that is sent there."""
+
+
+def _handler(form: PageForm) -> Callable[..., Response]:
+    def answer(visit: Visited, sent: Form) -> Response:
+        return form.answer(visit, sent)
+
+    return answer
+
+
+for _address, _form in FORMS.items():
+    router.add_api_route(
+        f"/page/projects/{{project_id}}/{_address}", _handler(_form), methods=["POST"], response_class=Response
+    )
