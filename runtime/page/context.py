@@ -39,7 +39,6 @@ PLAN_FIELDS = (
     "knowledge",
     "memory_budget",
     "state_budget",
-    "left_off_budget",
     "timeline_budget",
     "top_k",
 )
@@ -98,7 +97,7 @@ def request_of(form: dict[str, str], here: Here, project_id: str) -> MemoryConte
 
 def bounds_of(form: dict[str, str]) -> ContextBounds:
     """Return the budgets that a form asks for; what is left empty stays as the settings say."""
-    names = ("memory_budget", "state_budget", "left_off_budget", "timeline_budget")
+    names = ("memory_budget", "state_budget", "timeline_budget")
     return ContextBounds(**{name: _tokens_in(form, name, most=MOST_TOKENS) for name in names})
 
 

@@ -119,9 +119,7 @@ def take_back(visit: Visited, form: Form) -> Response:
     """Take a change back, and lead to where it was told."""
     undo = unpacked(form.get("undo", ""))
     story = visit.story
-    if undo.kind == "author_change":
-        story.undo_author_change(change_id=undo.change_id)
-    elif undo.kind == "entity_change":
+    if undo.kind in ("author_change", "entity_change"):
         story.undo(change_id=undo.change_id)
     elif undo.kind == "thread":
         story.reopen_thread(thread_id=undo.entity, start=place_of(undo.start, "start"))

@@ -14,7 +14,7 @@ from pydantic import BaseModel, Field, PrivateAttr
 from sqlalchemy import Column, ColumnElement, LargeBinary, Table, and_, not_, or_, select
 
 from novelgen.characters.memory import CharacterMemory
-from novelgen.errors import UserInputError
+from novelgen.errors import UnknownIdError, UserInputError
 from novelgen.models.knowledge import ALL_LIVED
 from novelgen.models.position import UtcDatetime
 from runtime.storage.chunks import ChunkWriter, text_hash, text_values

@@ -8,7 +8,7 @@ from typing import Any
 from pydantic import BaseModel, Field
 from sqlalchemy import ColumnElement, Table, and_, or_
 
-from novelgen.errors import UnknownEntityError, UserInputError
+from novelgen.errors import UnknownEntityError, UnknownIdError, UserInputError
 from novelgen.language.normalise import name_key
 from novelgen.models.entity import Entity, EntityAlias, RevealedIdentity, revealed_identity
 from novelgen.models.position import StoryPosition, sort_key
