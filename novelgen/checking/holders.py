@@ -275,8 +275,6 @@ def _actor(draft: Draft, story: StoryBefore, mention: Mention, sentence: Span, k
     gender = _gender(story.entity.get(holder))
     if pronouns and gender is not None:
         return "" if pronouns[-1] != {"male": "he", "female": "she"}[gender] else None
-    if len(mention.name) > 2 and has_cjk(mention.name) and _is_unnamed(draft, story, holder, sentence.end):
-        return ""
     return None
 
 
@@ -320,14 +318,6 @@ def _gender(entity: Entity | None) -> str | None:
     stated = str(entity.profile.get("gender", "")).strip().casefold()
     told = {title_gender(name) for name in entity.names()} - {None}
     return stated if stated in ("male", "female") else told.pop() if len(told) == 1 else None
-
-
-def _is_unnamed(draft: Draft, story: StoryBefore, entity_id: str, until: int) -> bool:
-    """Whether the draft has not named somebody up to a place, by any name that might be theirs."""
-    ambiguous = story.resolver.find_ambiguous(draft.text[:until])
-    return not any(each.entity_id == entity_id and each.start < until for each in draft.mentions) and not any(
-        entity_id in each.candidate_ids for each in ambiguous
-    )
 
 
 def _issue(
