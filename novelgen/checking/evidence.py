@@ -12,6 +12,7 @@ from functools import lru_cache
 import numpy as np
 from numpy.typing import NDArray
 
+from novelgen.checking.findings import of_memory
 from novelgen.checking.story import Draft, StoryBefore, place_or_none, telling_words
 from novelgen.language.language import StoryLanguage, TokenCounter, estimate_tokens
 from novelgen.language.quantities import find_quantities
@@ -381,21 +382,19 @@ class _Chosen:
 
 def _evidence(pieces: Sequence[_Piece], group: Sequence[int], story: StoryBefore, score: float) -> ContinuityEvidence:
     first, last = pieces[min(group)], pieces[max(group)]
-    place = first.position
-    told = {
-        "source_id": first.source_id,
-        "chapter_index": place.chapter_index if place is not None else None,
-        "scene_index": place.scene_index if place is not None else None,
-        "score": round(score, 3),
-    }
-    if first.span is not None and last.span is not None and place is not None:
-        words = story.knowledge.story.scene_at[place].text[first.span.start : last.span.end]
-        return ContinuityEvidence(source="passage", text=words, quote=words, **told)
-    is_note = first.memory is not None and first.memory.content_type == "note"
+    score = round(score, 3)
+    if first.memory is not None:
+        return of_memory(first.memory, story).model_copy(update={"score": score})
+    place = first.position or StoryPosition()
+    start = first.span.start if first.span is not None else 0
+    end = last.span.end if last.span is not None else 0
+    words = story.knowledge.story.scene_at[place].text[start:end]
     return ContinuityEvidence(
-        source="note" if is_note else "memory",
-        text=first.text,
-        quote=story.quotes.get(first.source_id, ""),
-        entity_ids=list(first.memory.entities_mentioned) if first.memory is not None else [],
-        **told,
+        source="passage",
+        source_id=first.source_id,
+        chapter_index=place.chapter_index,
+        scene_index=place.scene_index,
+        text=words,
+        quote=words,
+        score=score,
     )

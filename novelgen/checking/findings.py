@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from novelgen.checking.story import Draft, StoryBefore
 from novelgen.context.labels import CHINESE, ENGLISH, Labels
+from novelgen.context.lines import render_value
 from novelgen.language.sentences import Span
 from novelgen.memory.supersession import slot_of
 from novelgen.memory.vital_status import is_death
@@ -27,6 +28,8 @@ SEVERITY_ORDER: Mapping[Severity, int] = {"high": 0, "medium": 1, "low": 2}
 
 SUBJECT = "checking"
 """Of the catalogue: under the name of a finding its message and what the writer might do about it."""
+
+MAX_VALUE_CHARACTERS = 160
 
 _CODE = re.compile(r"[a-z][a-z_]*")
 """An attribute that has no word in the story's language."""
@@ -64,33 +67,29 @@ def of_memory(memory: StoryMemoryChunk, story: StoryBefore) -> ContinuityEvidenc
     )
 
 
-def of_change(change: StateChange, story: StoryBefore) -> ContinuityEvidence:
-    """Return a state as evidence, in words: of who is dead that they are, whatever the attribute is called."""
-    labels = labels_of(story)
-    name = story.name(change.entity_id)
-    if is_death(change.attribute, change.value) and not isinstance(change.value, str):
-        parts: list[str] = [name, words(SUBJECT, story.language)["state.dead"]]
-    else:
-        label = labels.attribute(change.attribute)
-        is_foreign = labels is CHINESE and _CODE.fullmatch(label) is not None
-        parts = [name, *([] if is_foreign else [label]), _told(change.value, story)]
+def of_change(change: StateChange, story: StoryBefore, names: Mapping[str, str] | None = None) -> ContinuityEvidence:
+    """Return a state as evidence, in words: of who is dead that they are, whatever the attribute is called.
+
+    `names` are those to show, by id; else each entity has its own.
+    """
+    labels, told = labels_of(story), words(SUBJECT, story.language)
+    shown = names or {each.entity_id: each.name for each in story.entities}
+    label, value = labels.attribute(change.attribute), render_value(change.value, shown, labels)[:MAX_VALUE_CHARACTERS]
+    if change.value is None:
+        value = told["state.nowhere"]
+    elif is_death(change.attribute, change.value) and not isinstance(change.value, str):
+        label, value = "", told["state.dead"]
+    elif labels is CHINESE and _CODE.fullmatch(label):
+        label = ""
+    name = shown.get(change.entity_id, change.entity_id)
     return ContinuityEvidence(
         source="state",
         source_id=slot_of(change.entity_id, change.attribute),
         chapter_index=change.chapter_index,
         scene_index=change.scene_index,
-        text=labels.colon.join(parts),
+        text=labels.colon.join(part for part in (name, label, value) if part),
         entity_ids=[change.entity_id],
     )
-
-
-def _told(value: Any, story: StoryBefore) -> str:
-    """A state's value in words: an entity by its name, none at all as nowhere."""
-    if value is None:
-        return str(words(SUBJECT, story.language)["state.nowhere"])
-    if isinstance(value, list):
-        return labels_of(story).list_separator.join(map(str, value))
-    return story.name(str(value))
 
 
 def place_of(told: StateChange | StoryMemoryChunk) -> StoryPosition:

@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
+from novelgen.checking.absent import death_of
 from novelgen.checking.acting import is_elsewhen
 from novelgen.checking.findings import finding, is_planned, of_change, of_memory, place_of, tight
 from novelgen.checking.notes import Held, held_in_notes
@@ -21,6 +22,9 @@ from novelgen.models.folds import HOLDER_ATTRIBUTE
 from novelgen.models.position import StoryPosition
 
 INVENTORY_ATTRIBUTE = "inventory"
+
+SENTENCES_AFTER = 3
+"""So many sentences after it may tell how a thing came to whoever has it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -154,9 +158,10 @@ def wrong_hands(draft: Draft, story: StoryBefore) -> Iterator[ContinuityIssue]:
         if keeping is None or sentence is None or _is_meant(mention, story):
             continue
         has = _has_it(draft, mention, sentence)
-        if not has or is_elsewhen(draft, sentence) or _changed_hands(draft, mention, sentence):
+        if not has or is_elsewhen(draft, sentence) or _changed_hands(draft, mention, sentence, keeping.holder_id):
             continue
-        if _actor(draft, story, mention, sentence, keeping) is not None:
+        # What the dead had is with whoever took it up, told or not.
+        if _actor(draft, story, mention, sentence, keeping) is not None and not death_of(keeping.holder_id, story):
             seen.add(name)
             yield _issue(draft, story, mention, sentence, keeping, name)
 
@@ -235,15 +240,20 @@ def _has_it(draft: Draft, mention: Mention, sentence: Span) -> bool:
     return not _DRAWN.search(has.group()) or bool(re.search(_CONTAINER, has.group()) or _OUT_OF.match(after))
 
 
-def _changed_hands(draft: Draft, mention: Mention, sentence: Span) -> bool:
-    """Whether what the draft says of the thing before, or beside it, tells that it went from hand to hand."""
+def _changed_hands(draft: Draft, mention: Mention, sentence: Span, holder_id: str) -> bool:
+    """Whether what the draft says of the thing before, beside it or soon after tells that it went from hand to hand."""
     first = min((each.start for each in draft.mentions if each.entity_id == mention.entity_id), default=mention.start)
     opening = draft.sentence_at(first)
     start = opening.start if opening is not None else sentence.start
-    words = draft.text[start : sentence.start]
+    told = draft.text[start : sentence.start]
     if draft.speech_at(mention.start) is None:
-        words += draft.text[sentence.start : mention.start]
-    return _HANDED.search(words) is not None
+        told += draft.text[sentence.start : mention.start]
+    at = (draft.sentence_index_at(sentence.start) or 0) + 1
+    for after in draft.sentences[at : at + SENTENCES_AFTER]:
+        named = {each.entity_id for each in draft.mentions if after.start <= each.start < after.end}
+        if named & {holder_id, mention.entity_id} or mention.name in draft.text[after.start : after.end]:
+            told += draft.text[after.start : after.end]
+    return _HANDED.search(told) is not None
 
 
 def _actor(draft: Draft, story: StoryBefore, mention: Mention, sentence: Span, keeping: Keeping) -> str | None:
@@ -265,8 +275,6 @@ def _actor(draft: Draft, story: StoryBefore, mention: Mention, sentence: Span, k
     gender = _gender(story.entity.get(holder))
     if pronouns and gender is not None:
         return "" if pronouns[-1] != {"male": "he", "female": "she"}[gender] else None
-    if len(mention.name) > 2 and has_cjk(mention.name) and _is_unnamed(draft, story, holder, sentence.end):
-        return ""
     return None
 
 
@@ -310,14 +318,6 @@ def _gender(entity: Entity | None) -> str | None:
     stated = str(entity.profile.get("gender", "")).strip().casefold()
     told = {title_gender(name) for name in entity.names()} - {None}
     return stated if stated in ("male", "female") else told.pop() if len(told) == 1 else None
-
-
-def _is_unnamed(draft: Draft, story: StoryBefore, entity_id: str, until: int) -> bool:
-    """Whether the draft has not named somebody up to a place, by any name that might be theirs."""
-    ambiguous = story.resolver.find_ambiguous(draft.text[:until])
-    return not any(each.entity_id == entity_id and each.start < until for each in draft.mentions) and not any(
-        entity_id in each.candidate_ids for each in ambiguous
-    )
 
 
 def _issue(

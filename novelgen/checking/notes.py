@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from novelgen.checking.findings import of_memory, place_of
@@ -13,6 +13,7 @@ from novelgen.language.sentences import Span, split_sentences
 from novelgen.models.continuity import ContinuityEvidence
 from novelgen.models.memory import StoryMemoryChunk
 from novelgen.models.position import StoryPosition
+from novelgen.models.state import PRESENCE_ATTRIBUTE
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,13 +37,15 @@ class Stay:
 
 _UNCERTAIN = re.compile(
     r"\b(?:if|once|used to|was|were|had|formerly|no longer|until|before|perhaps|maybe|might|may|could|should|will"
-    r"|wants?|not|thinks?|believes?|claims?|pretends?|n[’']t)\b"
-    r"|(?<![不未])曾|以前|从前|原先|当初|若|如果|要是|可能|也许|或许|将|想要|以为|谎称|假装|据说|不在|没有?在|不再|本来",
+    r"|wants?|not|thinks?|believes?|claims?|pretends?|says?|said|tells?|told|then|later|after|gives?|gave|rarely|seldom"
+    r"|hardly|sometimes|often|n[’']t)\b"
+    r"|(?<![不未])曾|以前|从前|原先|当初|若|如果|要是|可能|也许|或许|将|想要|以为|谎称|假装|说|告诉|后来|之后|直到|[送交还]给|给了|有时|偶尔|很少|不在|没有?在|不再|本来",
     re.IGNORECASE,
 )
 """A note that says so tells of another time, or of what may be."""
 
 _ALWAYS = r"(?:一直|始终|总是|总|如今|现在|目前|已经?|仍然?|还|依然|就|都|永远|随身|贴身)?"
+_ADVERB = r"(?:(?!never\b)\w+ )?"
 _THING = "\ue000"
 _HOLDER = "\ue001"
 _PLACE = "\ue002"
@@ -54,19 +57,20 @@ _HOLDS = (
     rf"{_THING}{_ALWAYS}在{_HOLDER}的?(?:手[里中上]?|身上|怀[里中]|那[里儿]|这[里儿]|处|指上|手指上|腰间|袖[里中])",
     rf"{_THING}{_ALWAYS}(?:由|归|被){_HOLDER}{_ALWAYS}(?:收着|收藏|保管|掌管|持有|所持|带着|拿着|佩戴|戴着|藏着)",
     rf"{_HOLDER}{_ALWAYS}(?:带着|戴着|佩着|拿着|握着|藏着|收着|保管着|持有|佩戴着?|收藏着){_THING}",
-    rf"{_THING}[^。；！？]{{0,14}}?{_HOLDER}[^。；！？]{{0,14}}?(?:从不|从未|未曾|永不|绝不|不|寸步不)离身?",
+    rf"{_THING}[^。；！？]{{0,14}}?{_HOLDER}[^。；！？]{{0,14}}?(?:从不|从未|未曾|永不|绝不|不)离身",
+    rf"{_THING}(?:从不|从未|未曾|永不|绝不)离开{_HOLDER}",
     rf"{_HOLDER}[^。；！？]{{0,10}}?{_THING}[^。；！？]{{0,10}}?(?:从不|从未|未曾|永不|绝不|不)离身",
     (
-        rf"(?<!\w)(?:[Tt]he )?{_THING} (?:is|stays|remains|lies) (?:\w+ )?"
+        rf"(?<!\w)(?:[Tt]he )?{_THING} (?:is|stays|remains|lies) {_ADVERB}"
         r"(?:with|in (?:the )?(?:hands?|keeping|possession) of)"
         rf" (?:the )?{_HOLDER}"
     ),
     (
-        rf"(?<!\w)(?:[Tt]he )?{_THING} (?:is|stays|remains|lies) (?:\w+ )?(?:in|on) (?:the )?{_HOLDER}[’']s?"
+        rf"(?<!\w)(?:[Tt]he )?{_THING} (?:is|stays|remains|lies) {_ADVERB}(?:in|on) (?:the )?{_HOLDER}[’']s?"
         r" (?:hands?|keeping|possession|pocket|bag|finger|neck|wrist|belt|care)"
     ),
-    rf"(?<!\w)(?:[Tt]he )?{_THING} is (?:\w+ )?(?:held|kept|carried|worn|owned) by (?:the )?{_HOLDER}",
-    rf"{_HOLDER} (?:\w+ )?(?:has|holds|keeps|carries|wears) (?:the |his |her |a |an )?{_THING}",
+    rf"(?<!\w)(?:[Tt]he )?{_THING} is {_ADVERB}(?:held|kept|carried|worn|owned) by (?:the )?{_HOLDER}",
+    rf"{_HOLDER} {_ADVERB}(?:has|holds|keeps|carries|wears) (?:the |his |her |a |an )?{_THING}",
     rf"{_HOLDER} never (?:parts (?:with|from)|takes off|lets go of|(?:is|goes) without) (?:the |his |her )?{_THING}",
     rf"(?<!\w)(?:[Tt]he )?{_THING} never leaves (?:the )?{_HOLDER}",
 )
@@ -83,7 +87,7 @@ _STAYS = (
     ),
     rf"{_HOLDER} (?:cannot|can never|may never|must never) leave (?:the )?{_PLACE}",
     rf"{_HOLDER} (?:is|stays|remains) always (?:in|at|on) (?:the )?{_PLACE}",
-    rf"{_HOLDER} (?:always|never) (?:stays|lives|remains) (?:in|at|on) (?:the )?{_PLACE}",
+    rf"{_HOLDER} always (?:stays|lives|remains) (?:in|at|on) (?:the )?{_PLACE}",
 )
 _MOVING = frozenset({"transfer", "theft", "gift"})
 """Kinds of memories after which a thing may be with another."""
@@ -106,7 +110,19 @@ def stays_in_notes(story: StoryBefore) -> dict[str, Stay]:
             for place in places:
                 if any(_says(pattern, note.content, (person, _HOLDER), (place, _PLACE)) for pattern in _STAYS):
                     found[person.entity_id] = Stay(place.entity_id, of_memory(note, story))
-    return found
+    return {who: stay for who, stay in found.items() if not _was_elsewhere(who, stay, story)}
+
+
+def _was_elsewhere(entity_id: str, stay: Stay, story: StoryBefore) -> bool:
+    """Whether the story has put somebody at another place since, or at any where the note stands at none."""
+    since = StoryPosition(stay.evidence.chapter_index or 0, stay.evidence.scene_index or 0)
+    places = [
+        change.value.get("location_id") if isinstance(change.value, Mapping) else change.value
+        for change in story.changes
+        if change.entity_id == entity_id and change.attribute in ("location_id", PRESENCE_ATTRIBUTE)
+        if place_of(change) >= since
+    ]
+    return any(each is not None and each != stay.place_id for each in places)
 
 
 def _notes(story: StoryBefore) -> list[StoryMemoryChunk]:
@@ -160,10 +176,13 @@ def _is_moved(held: Held, story: StoryBefore) -> bool:
 # --- Elsewhere ---
 
 _AT = re.compile(
-    r"(?:在|来到|走进|走到|走出|到了|到达|抵达|进了|登上|踏入|回到|站在|坐在)[^，。！？；]{0,3}$"
-    r"|\b(?:in|at|on|before|inside|outside|near|through|into|reached|entered) "
-    r"(?:the |an? )?(?:[\w’'-]+ (?:of|in) (?:the )?)?$"
+    r"(?:[站坐立跪躺守候等停]在|来到|[走闯潜踏登赶回][进入到上]|抵达|到了|进了)[那这]?$"
+    r"|\b(?:sat|sits|stood|stands|waited|waits|knelt|lay|walked|walks|came|comes|went|goes|rode|ran|hurried|strode|stepped"
+    r"|stopped|entered|reached)(?: down| up| out| back| alone| still)?"
+    r"(?: (?:in|at|on|before|inside|outside|near|through|into|to))? (?:the |an? )?(?:[\w’'-]+ (?:of|in) (?:the )?)?$"
 )
+"""What has somebody stand, sit or come at a place that follows, and not only think of it."""
+
 _JOURNEY = re.compile(
     r"离开|离了|出了|出发|启程|动身|前往|赶往|来到|抵达|到了|回到|从|距|相距|赴"
     r"|\b(?:left|leaving|leaves|from|set out|journey\w*|travell?\w*|rode|reached|arrived|miles|leagues|days[’']?)\b",
@@ -179,6 +198,9 @@ def elsewhere_of(stay: Stay, act: Span, draft: Draft, story: StoryBefore) -> str
     """
     for mention in draft.mentions:
         if not act.start <= mention.start < act.end or mention.entity_id == stay.place_id:
+            continue
+        if re.search(r"[，。！？；]", draft.text[act.start : mention.start]):
+            # What a later clause has in it may be what somebody thinks of.
             continue
         if story.entity[mention.entity_id].entity_type not in ("location", "faction"):
             continue

@@ -7,9 +7,9 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from novelgen.checking.absent import says_held
-from novelgen.checking.findings import SUBJECT, labels_of, place_of
+from novelgen.checking.findings import MAX_VALUE_CHARACTERS, SUBJECT, labels_of, of_change, place_of
 from novelgen.checking.story import Draft, StoryBefore
-from novelgen.context.lines import ATTRIBUTE_ORDER, render_value
+from novelgen.context.lines import ATTRIBUTE_ORDER
 from novelgen.language.language import StoryLanguage, TokenCounter, estimate_tokens
 from novelgen.language.normalise import is_description
 from novelgen.language.sentences import split_sentences
@@ -33,8 +33,6 @@ MAX_KNOWERS_ASKED = 6
 MAX_THREADS = 8
 
 MAX_QUOTE_CHARACTERS = 240
-
-MAX_VALUE_CHARACTERS = 160
 
 LAST_WORDS_CHARACTERS = 400
 """Of the scene before: where it left everybody."""
@@ -246,17 +244,11 @@ def _of_entity(entity_id: str, story: StoryBefore, names: Mapping[str, str]) -> 
     }
     facts = []
     for attribute in sorted(changes, key=lambda each: (ranks.get(each, len(order)), each)):
-        change = changes[attribute]
-        gone = words(SUBJECT, story.language)["state.nowhere"]
-        value = gone if change.value is None else render_value(change.value, names, labels)[:MAX_VALUE_CHARACTERS]
-        text = labels.colon.join((names[entity_id], labels.attribute(attribute), value))
-        facts.append(_fact(entity_id, attribute, text, change, is_first=is_death(attribute, change.value)))
+        is_first = is_death(attribute, changes[attribute].value)
+        facts.append(of_change(changes[attribute], story, names).model_copy(update={"score": float(is_first)}))
     held = [
-        _fact(
-            owner,
-            attribute,
-            labels.colon.join((names[entity_id], labels.attribute("holds"), names.get(owner, owner))),
-            change,
+        of_change(change, story, names).model_copy(
+            update={"text": labels.colon.join((names[entity_id], labels.attribute("holds"), names.get(owner, owner)))}
         )
         for (owner, attribute), change in story.in_force.items()
         if attribute == "holder" and change.value == entity_id
@@ -278,20 +270,6 @@ def _still_tells(change: StateChange, story: StoryBefore) -> bool:
         since = sum(change.entity_id in scene.present and scene.position > place_of(change) for scene in story.scenes)
         return lasts or since < FADES_AFTER_SCENES
     return True
-
-
-def _fact(
-    entity_id: str, attribute: str, text: str, change: StateChange, *, is_first: bool = False
-) -> ContinuityEvidence:
-    return ContinuityEvidence(
-        source="state",
-        source_id=f"{entity_id}.{attribute}",
-        chapter_index=change.chapter_index,
-        scene_index=change.scene_index,
-        text=text,
-        entity_ids=[entity_id],
-        score=1.0 if is_first else 0.0,
-    )
 
 
 def _last_seen(entity_id: str, story: StoryBefore, names: Mapping[str, str]) -> Iterator[ContinuityEvidence]:

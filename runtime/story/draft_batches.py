@@ -42,6 +42,7 @@ class DraftsReport(BaseModel):
     kept: int = Field(default=0, description="Drafts whose check was there already.")
     findings: int = Field(default=0, description="In the checks that were written, without the waived ones.")
     failures: list[str] = Field(default_factory=list)
+    rules_alone: bool = Field(default=False, description="Whether no model looked at any of them.")
     degraded: list[str] = Field(default_factory=list, description="What was missing, each told once.")
 
 
@@ -63,7 +64,7 @@ class StoryDraftBatches(StoryIndexing, StoryProjects):
         lines = _read_draft_lines(drafts_file)
         self.await_index()
         folder.mkdir(parents=True, exist_ok=True)
-        report = DraftsReport(asked=len(lines))
+        report = DraftsReport(asked=len(lines), rules_alone=checker.rules_alone)
         check = partial(_checked, checker, folder, resume)
         for outcome in checker.in_order(check, lines, progress=progress):
             if isinstance(outcome, str):

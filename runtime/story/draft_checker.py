@@ -80,6 +80,7 @@ class DraftChecker:
             if model is not None
             else None
         )
+        self.rules_alone = self._chain is None
         self._turn = threading.BoundedSemaphore(CHECKED_AT_ONCE)
         self._known_issues = [each for each in (counting.issue, issue) if each is not None]
 

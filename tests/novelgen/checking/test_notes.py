@@ -102,6 +102,9 @@ def test_a_note_says_in_many_ways_who_has_a_thing(told_so: str) -> None:
         "如果青铜戒指在林雪儿手里，事情就好办了。",
         "林雪儿想要青铜戒指。",
         "林凡戴着青铜戒指。",
+        "林凡说青铜戒指在林雪儿手里。",
+        "Ottoline never wears the bronze ring.",
+        "Ottoline says that the bronze ring is with Captain Varley.",
         "The bronze ring was with Ottoline.",
         "Perhaps the bronze ring is with Ottoline.",
         "Ottoline wants the bronze ring.",
@@ -123,12 +126,14 @@ def test_a_note_of_another_time_or_of_a_wish_makes_no_holder(told_so: str) -> No
         "林凡梦见自己摩挲着青铜戒指。",
         "林雪儿点了点头。林凡把玩着青铜戒指。",
         "林凡道：“青铜戒指好看么？”",
+        "林凡把玩着青铜戒指。这是林雪儿昨夜塞给他的。",
         "Ottoline toyed with the bronze ring.",
         "Ottoline gave him the bronze ring. Anselm turned the bronze ring.",
         "Anselm thought of the bronze ring.",
         "Anselm dreamt that he wore the bronze ring.",
         "Ottoline nodded. Anselm toyed with the bronze ring.",
         "Anselm asked for the bronze ring.",
+        "Anselm toyed with the bronze ring. Ottoline had given it to him.",
     ],
 )
 def test_a_draft_that_keeps_to_the_note_or_tells_of_the_change_is_clean(draft: str) -> None:
@@ -145,6 +150,7 @@ def test_what_the_story_told_later_or_nobody_knows_when_puts_a_note_out() -> Non
     assert len(noted(draft, HELD, changes=[earlier])) == 1
     assert noted(draft, HELD, memories=[sold]) == []
     assert noted(draft, HELD, chapter=None, changes=[earlier]) == []
+    assert noted(draft, HELD, changes=[state("C1", "status", "dead", chapter=4)]) == []
     (issue,) = noted(draft, HELD, chapter=None)
     assert "a note" in issue.message
 
@@ -181,12 +187,24 @@ def test_who_never_leaves_a_place_is_at_no_other(told_so: str, draft: str, elsew
         ("Captain Varley never leaves Harrowgate.", "Captain Varley sat in Harrowgate and thought of Brightwater."),
         ("Captain Varley never left Harrowgate while he lived.", "Captain Varley sat down at the window."),
         ("Captain Varley would never leave Harrowgate if he could.", "Captain Varley stood in Brightwater."),
+        ("林啸天一直在青阳镇，从未离开。", "林啸天坐在椅上，想起在青云宗的日子。"),
+        ("林啸天一直在青阳镇，从未离开。", "林啸天望着远在天边的青云宗。"),
+        ("Captain Varley never leaves Harrowgate.", "Captain Varley sat and thought how in Brightwater they laughed."),
+        ("Captain Varley never stays in Harrowgate.", "Captain Varley stood in Brightwater."),
         ("Captain Varley never leaves Harrowgate.", "“Captain Varley sat in Brightwater,” said Ottoline."),
     ],
 )
 def test_a_place_within_a_place_a_word_or_a_dream_is_none(told_so: str, draft: str) -> None:
     """Where no way between them was told, one may lie in the other; what is only said or dreamt is no act."""
     assert noted(draft, told_so) == []
+
+
+def test_who_was_seen_elsewhere_since_has_left() -> None:
+    """Where the story put somebody later puts the note out."""
+    seen = state("C2", "location_id", "L1", chapter=4)
+    draft = "林啸天站在青云宗的山门前。"
+    assert noted(draft, "林啸天从不离开青阳镇。", changes=[seen]) == []
+    assert len(noted(draft, "林啸天从不离开青阳镇。", changes=[state("C2", "location_id", "L1", chapter=2)])) == 1
 
 
 CLEAN_ZH = (

@@ -275,7 +275,6 @@ def test_a_model_checks_its_draft_before_it_is_a_scene(stores: MemoryStores) -> 
     assert (found["kind"], found["by"]) == ("dead_or_absent", "rule")
     assert found["draft_quote"] in DEAD_ACT
     assert found["evidence"][0]["chapter_index"] == 2
-    assert any("rules alone" in each for each in late["issues"])
     assert (early["chapter_index"], early["findings"]) == (2, [])
     assert (last["chapter_index"], last["scene_index"]) == (3, 2)
     assert empty["success"] is False

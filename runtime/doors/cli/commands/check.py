@@ -293,7 +293,8 @@ def _check_stored(
     _report_issues(done.checks)
     findings = sum(len(each.issues) for each in done.checks)
     without = f"; {done.without_text} scenes have no text" if done.without_text else ""
-    report_line(f"{findings} findings in {len(done.checks)} scenes{without}")
+    alone = "" if any(each.checked.model_calls for each in done.checks) else f"; {RULES_ALONE}"
+    report_line(f"{findings} findings in {len(done.checks)} scenes{without}{alone}")
     return findings
 
 
@@ -311,7 +312,9 @@ def _check_many(
     for failure in report.failures:
         report_line(f"error: {failure}")
     kept = f", {report.kept} were there" if report.kept else ""
-    report_line(f"{report.written} of {report.asked} checks written to {folder}{kept}; {report.findings} findings")
+    alone = f"; {RULES_ALONE}" if report.rules_alone else ""
+    written = f"{report.written} of {report.asked} checks written to {folder}{kept}"
+    report_line(f"{written}; {report.findings} findings{alone}")
     if report.failures:
         raise click.exceptions.Exit(ExitCode.FAILED)
     return report.findings
