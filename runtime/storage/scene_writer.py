@@ -11,10 +11,10 @@ from uuid import uuid4
 from sqlalchemy import Select, Table, or_, select
 
 from novelgen.errors import UserInputError
-from novelgen.models.folds import recorded_loop_events
+from novelgen.models.folds import loop_event_values, recorded_loop_events
 from novelgen.models.memory import DISTILLED_TYPES
 from runtime.storage.chunks import ChunkWriter, chunk_values, text_hash
-from runtime.storage.events import RelationshipRepository, loop_event_values, state_values, with_span_columns
+from runtime.storage.events import RelationshipRepository, state_values, with_span_columns
 from runtime.storage.projects import CounterRepository
 from runtime.storage.records import SceneWrite, SceneWriteResult
 from runtime.storage.session import StorageSession, scene_ids_at
@@ -69,7 +69,7 @@ class SceneWriter:
             self._session.update(SCENES, SCENES.c.scene_id == scene_id, **values)
             return self._session.connection.scalar(select(SCENES.c.label).where(SCENES.c.scene_id == scene_id)) or ""
         label = free_label(self._session, write.label)
-        key = {"scene_id": scene_id, "project_id": self._session.project_id, "label": label}
+        key = {"scene_id": scene_id, "label": label}
         place = {"chapter_index": write.chapter_index, "scene_index": write.scene_index}
         self._session.insert(SCENES, [values | key | place | {"created_at": values["updated_at"]}])
         self._adopt(scene_id, write)
@@ -136,21 +136,15 @@ class SceneWriter:
         place = {"chapter_index": write.chapter_index, "scene_index": write.scene_index}
         position = place | {"scene_id": scene_id, "origin": "record"}
         now = self._session.now()
-        self._session.insert(
-            STATES,
-            [state_values(self._session.project_id, change, "record", now) | position for change in write.states],
-        )
+        self._session.insert(STATES, [state_values(change, "record", now) | position for change in write.states])
         if write.record is not None:
             events = recorded_loop_events(write.record)
-            rows = [loop_event_values(self._session.project_id, event) | position for event in events]
+            rows = [loop_event_values(event) | position for event in events]
             self._session.insert(LOOP_EVENTS, rows)
             self._counters.jump_over([event.id for event in events])
             relationships = RelationshipRepository(self._session)
             relationships.insert_changes(write.record.relationship_changes, position)
-        self._session.insert(
-            KNOWLEDGE_EVENTS,
-            [with_span_columns(each) | position | {"project_id": self._session.project_id} for each in write.knowledge],
-        )
+        self._session.insert(KNOWLEDGE_EVENTS, [with_span_columns(each) | position for each in write.knowledge])
         self._session.insert(MENTIONS, _mention_rows(write, scene_id))
 
     def _stored_chunks(self, scene_id: str) -> dict[str, dict[str, Any]]:
@@ -275,7 +269,6 @@ def _timeless(dumped: dict[str, Any]) -> dict[str, Any]:
 def _mention_rows(write: SceneWrite, scene_id: str) -> list[dict[str, Any]]:
     return [
         {
-            "project_id": write.project_id,
             "scene_id": scene_id,
             "entity_id": entity_id,
             "name": name,
