@@ -281,10 +281,15 @@ class Journal(Repository):
     def last_standing(self) -> Change:
         """Return the last change, of whatever kind, that was not undone yet.
 
-        A consolidated memory that was withdrawn since, as one of its sources changed, is passed over.
+        One of a memory or scene that is gone by now is passed over, and so is a consolidated memory that was withdrawn.
         """
-        stored = select(CHUNKS.c.chunk_id).where(self._session.owns(CHUNKS), CHUNKS.c.is_consolidated)
-        is_there = or_(CHANGES.c.subject != "consolidation", CHANGES.c.entity_id.in_(stored))
+        has_thing = (
+            select(column).where(self._session.owns(column.table)) for column in (CHUNKS.c.chunk_id, SCENES.c.scene_id)
+        )
+        is_there = or_(
+            CHANGES.c.subject.in_(("entity", "thread", "character")),
+            *(CHANGES.c.entity_id.in_(stored) for stored in has_thing),
+        )
         order = [CHANGES.c.row_id.desc()]
         standing = self._session.select(CHANGES, CHANGES.c.undone_at.is_(None), is_there, order=order, limit=1)
         if not standing:
