@@ -411,12 +411,10 @@ def _author_events(session: StorageSession, as_of: StoryPosition) -> list[list[d
     left_out = ("row_id", "scene_id", "created_at", "verified", "span_start", "span_end")
     sections = []
     for table in (STATES, LOOP_EVENTS, RELATIONSHIP_CHANGES, KNOWLEDGE_EVENTS):
-        statement = (
-            select(*(column for column in table.c if column.name not in left_out))
-            .where(session.owns(table), table.c.origin == "author", before(as_of, table))
-            .order_by(*story_order(table), table.c.row_id)
-        )
-        sections.append([dict(row._mapping) for row in session.rows(statement)])
+        columns = [column for column in table.c if column.name not in left_out]
+        order = (*story_order(table), table.c.row_id)
+        rows = session.select(columns, table.c.origin == "author", before(as_of, table), order=order)
+        sections.append([dict(row._mapping) for row in rows])
     # Nothing where the author says nothing of who knows what, so that marks of before stay true.
     return sections if sections[-1] else sections[:-1]
 
@@ -448,19 +446,13 @@ def read_outline(
 
 
 def _scenes(session: StorageSession, as_of: StoryPosition) -> list[OutlineScene]:
-    here = (session.owns(SCENES), before(as_of, SCENES))
-    columns = (SCENES.c.chapter_index, SCENES.c.scene_index)
-    latest = (columns[0].desc(), columns[1].desc())
-    told = {
-        (row[0], row[1]): row[2]
-        for row in session.rows(select(*columns, SCENES.c.record).where(*here).order_by(*latest).limit(RECENT_RECORDS))
-    }
+    here, place = before(as_of, SCENES), (SCENES.c.chapter_index, SCENES.c.scene_index)
+    latest = [each.desc() for each in place]
+    recent = session.select([*place, SCENES.c.record], here, order=latest, limit=RECENT_RECORDS)
+    told = {(row[0], row[1]): row[2] for row in recent}
     # Thousands of scenes are read for every context: their participants are decoded all at once.
-    rows = session.rows(
-        select(*columns, SCENES.c.title, SCENES.c.location_id, cast(SCENES.c.participants, Text))
-        .where(*here)
-        .order_by(*story_order(SCENES))
-    )
+    columns = (*place, SCENES.c.title, SCENES.c.location_id, cast(SCENES.c.participants, Text))
+    rows = session.select(columns, here, order=story_order(SCENES))
     participants = json.loads(f"[{','.join(row[4] for row in rows)}]")
     return [
         _outline_scene(row, tuple(present), told.get((row[0], row[1])))
@@ -476,10 +468,8 @@ def _outline_scene(row: Any, participants: Sequence[str], record: dict[str, Any]
 
 
 def _stated_ids(session: StorageSession, as_of: StoryPosition) -> list[str]:
-    rows = session.select(
-        [STATES.c.entity_id], STATES.c.kind == "explicit", before(as_of, STATES), order=order_in_force(STATES)
-    )
-    return last_changed_first([row[0] for row in rows])
+    stated = (STATES.c.kind == "explicit", before(as_of, STATES))
+    return last_changed_first(session.values(STATES.c.entity_id, *stated, order=order_in_force(STATES)))
 
 
 MAX_RECALLED_TAGS = 30

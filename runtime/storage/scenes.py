@@ -285,8 +285,7 @@ class SceneRepository(Repository):
     def spans_by_hand(self, scene_id: str) -> dict[str, list[Any]]:
         """Return where the words of the author's own facts stand in a scene, and whether they count as proved."""
         return {
-            row.chunk_id: [row.span_start, row.span_end, row.verified]
-            for row in self._session.rows(spans_by_hand(self._session, scene_id))
+            row.chunk_id: [row.span_start, row.span_end, row.verified] for row in spans_by_hand(self._session, scene_id)
         }
 
     def restore_spans(self, scene_id: str, spans: Mapping[str, Sequence[Any]]) -> None:
