@@ -89,7 +89,7 @@ _DESCRIPTIONS = {
         "Delete an open loop that is none. One that was answered is resolved instead. Returns a change_id for"
         " change_undo."
     ),
-    "change_undo": "Take back a deletion, merge or split by its number; everything is as it was before.",
+    "change_undo": "Take back a change, whatever it was, by its number; everything is as it was before.",
 }
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from sqlalchemy import func, or_, select
+from sqlalchemy import func, or_
 
 from novelgen.errors import UnknownEntityError, UnknownMemoryError, UnknownSceneError
 from novelgen.language.matching import NameFinder
@@ -67,27 +67,12 @@ def _nearest(name: str, entities: Sequence[Entity]) -> str:
 
 
 def _stored_chapter(session: StorageSession, chapter_index: int) -> str:
-    statement = select(SCENES.c.chapter_index).where(session.owns(SCENES)).distinct()
-    stored = sorted(session.connection.scalars(statement))
+    stored = sorted(set(session.values(SCENES.c.chapter_index)))
     if chapter_index not in stored:
         near = sorted(stored, key=lambda each: (abs(each - chapter_index), each))[:SHOWN_NAMES]
         listed = ", ".join(map(chapter_target, near)) or "none"
         raise UnknownSceneError(f"no scene of chapter {chapter_index} is stored; nearest: {listed}")
     return chapter_target(chapter_index)
-
-
-_ROW = (
-    CHUNKS.c.row_id,
-    CHUNKS.c.chunk_id,
-    CHUNKS.c.source_id,
-    CHUNKS.c.content_type,
-    CHUNKS.c.chapter_index,
-    CHUNKS.c.entities_mentioned,
-    CHUNKS.c.attached,
-    CHUNKS.c.detached,
-    CHUNKS.c.origin,
-    CHUNKS.c.tags,
-)
 
 
 @dataclass(frozen=True)
@@ -140,10 +125,10 @@ class AttachmentRepository(Repository):
     def attachments_of(self, memory_id: str) -> list[Attachment]:
         """Return what a memory is attached to: entities in order of id, then chapters, then the book."""
         (row,) = self._rows([memory_id])
-        links = self._session.rows(
-            select(CHUNK_ENTITIES.c.entity_id, CHUNK_ENTITIES.c.kind)
-            .where(CHUNK_ENTITIES.c.chunk_row_id == row.row_id)
-            .order_by(func.length(CHUNK_ENTITIES.c.entity_id), CHUNK_ENTITIES.c.entity_id)
+        links = self._session.select(
+            CHUNK_ENTITIES,
+            CHUNK_ENTITIES.c.chunk_row_id == row.row_id,
+            order=[func.length(CHUNK_ENTITIES.c.entity_id), CHUNK_ENTITIES.c.entity_id],
         )
         origins: dict[str, str] = {link.entity_id: link.kind for link in links} or {BOOK: "default"}
         if row.chapter_index is not None:
@@ -210,8 +195,7 @@ class AttachmentRepository(Repository):
         wanted = or_(
             self._session.among(CHUNKS.c.chunk_id, memory_ids), self._session.among(CHUNKS.c.source_id, memory_ids)
         )
-        statement = select(*_ROW).where(self._session.owns(CHUNKS), wanted).order_by(CHUNKS.c.row_id)
-        rows = self._session.rows(statement)
+        rows = self._session.select(CHUNKS, wanted, order=[CHUNKS.c.row_id])
         by_id = {row.source_id: row for row in reversed(rows)} | {row.chunk_id: row for row in rows}
         unknown = [each for each in memory_ids if each not in by_id]
         if unknown:

@@ -55,19 +55,14 @@ class CharacterMemoryRepository(Repository):
     def state(self, character_id: str) -> MindState:
         """Return a mark that changes whenever a memory of a character is written."""
         statement = select(func.count(), func.coalesce(func.max(CHARACTER_MEMORIES.c.changed), 0)).where(
-            *self._of(character_id)
+            self._session.owns(CHARACTER_MEMORIES), CHARACTER_MEMORIES.c.character_id == character_id
         )
         memories, changed = self._session.connection.execute(statement).one()
         return MindState(int(memories), int(changed))
 
     def read(self, character_id: str, *, model: str | None, changed_after: int = -1) -> StoredMemories:
         """Return the memories of a character that were written after a mark."""
-        statement = (
-            select(CHARACTER_MEMORIES)
-            .where(*self._of(character_id), CHARACTER_MEMORIES.c.changed > changed_after)
-            .order_by(CHARACTER_MEMORIES.c.row_id)
-        )
-        rows = self._session.own(self._session.rows(statement))
+        rows = self._of(character_id, CHARACTER_MEMORIES.c.changed > changed_after)
         vectors = {
             row.memory_id: np.frombuffer(row.vector, dtype=_STORED_TYPE)
             for row in rows
@@ -77,10 +72,7 @@ class CharacterMemoryRepository(Repository):
 
     def require(self, character_id: str, memory_id: str) -> CharacterMemory:
         """Return one memory of a character."""
-        statement = select(CHARACTER_MEMORIES).where(
-            *self._of(character_id), CHARACTER_MEMORIES.c.memory_id == memory_id
-        )
-        row = self._session.connection.execute(statement).one_or_none()
+        row = next(iter(self._of(character_id, CHARACTER_MEMORIES.c.memory_id == memory_id)), None)
         if row is None or row.status == "deleted":
             raise UnknownMemoryError(f"{character_id!r} has no memory {memory_id!r}; list them to find its id")
         return _memory(row)
@@ -96,34 +88,26 @@ class CharacterMemoryRepository(Repository):
             wanted.append(CHARACTER_MEMORIES.c.event_type.in_(list(event_types)))
         if not wanted:
             return []
-        statement = (
-            select(CHARACTER_MEMORIES)
-            .where(*self._of(character_id), CHARACTER_MEMORIES.c.status == "active", or_(*wanted))
-            .order_by(CHARACTER_MEMORIES.c.row_id)
-        )
-        found = [_memory(row) for row in self._session.rows(statement)]
-        gone = self._deleted({each.superseded_by for each in found if each.superseded_by is not None})
+        found = [_memory(row) for row in self._of(character_id, CHARACTER_MEMORIES.c.status == "active", or_(*wanted))]
+        ends = self._session.among(CHARACTER_MEMORIES.c.memory_id, {each.superseded_by or "" for each in found})
+        gone = self._session.values(CHARACTER_MEMORIES.c.memory_id, ends, CHARACTER_MEMORIES.c.status == "deleted")
         return [
             each.model_copy(update={"superseded_by": None}) if each.superseded_by in gone else each for each in found
         ]
 
     def knows_event(self, character_id: str, event_id: str) -> str | None:
         """Return the id of a character's memory of an event, or None."""
-        statement = select(CHARACTER_MEMORIES.c.memory_id).where(
-            *self._of(character_id), CHARACTER_MEMORIES.c.event_id == event_id, CHARACTER_MEMORIES.c.status != "deleted"
-        )
-        return self._session.connection.scalar(statement.limit(1))
+        table = CHARACTER_MEMORIES
+        of_event = (table.c.character_id == character_id, table.c.event_id == event_id, table.c.status != "deleted")
+        found: str | None = self._session.value(table.c.memory_id, *of_event)
+        return found
 
     def last_position(self) -> GamePosition | None:
         """Return the last session and turn at which anybody of the project learnt something."""
-        statement = (
-            select(CHARACTER_MEMORIES.c.session, CHARACTER_MEMORIES.c.turn)
-            .where(self._session.owns(CHARACTER_MEMORIES), CHARACTER_MEMORIES.c.session.is_not(None))
-            .order_by(CHARACTER_MEMORIES.c.session.desc(), CHARACTER_MEMORIES.c.turn.desc())
-            .limit(1)
-        )
-        row = self._session.connection.execute(statement).one_or_none()
-        return None if row is None else GamePosition(row.session, row.turn)
+        session, turn = CHARACTER_MEMORIES.c.session, CHARACTER_MEMORIES.c.turn
+        last_first = (session.desc(), turn.desc())
+        rows = self._session.select([session, turn], session.is_not(None), order=last_first, limit=1)
+        return next((GamePosition(*row) for row in rows), None)
 
     def next_id(self) -> str:
         """Return an id that no memory of a character had before."""
@@ -163,12 +147,7 @@ class CharacterMemoryRepository(Repository):
 
     def names(self) -> dict[str, str]:
         """Return the display names of all characters by id."""
-        return {
-            row.entity_id: row.name
-            for row in self._session.select(
-                [ENTITIES.c.entity_id, ENTITIES.c.name], ENTITIES.c.entity_type == "character"
-            )
-        }
+        return self._session.pairs(ENTITIES.c.entity_id, ENTITIES.c.name, ENTITIES.c.entity_type == "character")
 
     def add(self, memories: Sequence[CharacterMemory], vectors: Mapping[str, MemoryVector] | None = None) -> None:
         """Store new memories."""
@@ -246,32 +225,17 @@ class CharacterMemoryRepository(Repository):
 
     def unknown_owners(self) -> list[str]:
         """Return the ids, in order, that have memories, feelings or secrets and that no stored character has."""
-        known = select(ENTITIES.c.entity_id).where(self._session.owns(ENTITIES))
-        found: set[str] = set()
-        for table in (CHARACTER_MEMORIES, DISPOSITION_CHANGES, CHARACTER_SECRETS):
-            owner = table.c.character_id
-            statement = select(owner).where(self._session.owns(table), owner.not_in(known))
-            found.update(self._session.connection.scalars(statement.distinct()))
-        return sorted(found)
+        tables = (CHARACTER_MEMORIES, DISPOSITION_CHANGES, CHARACTER_SECRETS)
+        owners = {owner for table in tables for owner in self._session.values(table.c.character_id)}
+        return sorted(owners.difference(self._session.values(ENTITIES.c.entity_id)))
 
     def _counted(self, *conditions: ColumnElement[bool]) -> int:
         table = CHARACTER_MEMORIES
-        statement = select(func.count()).where(self._session.owns(table), table.c.status != "deleted", *conditions)
-        return int(self._session.connection.execute(statement).scalar_one())
+        return self._session.count(table, table.c.status != "deleted", *conditions)
 
-    def _of(self, character_id: str) -> tuple[ColumnElement[bool], ColumnElement[bool]]:
-        return self._session.owns(CHARACTER_MEMORIES), CHARACTER_MEMORIES.c.character_id == character_id
-
-    def _deleted(self, memory_ids: Collection[str]) -> set[str]:
-        if not memory_ids:
-            return set()
-        return set(
-            self._session.values(
-                CHARACTER_MEMORIES.c.memory_id,
-                self._session.among(CHARACTER_MEMORIES.c.memory_id, memory_ids),
-                CHARACTER_MEMORIES.c.status == "deleted",
-            )
-        )
+    def _of(self, character_id: str, *conditions: ColumnElement[bool]) -> Sequence[AnyRow]:
+        table = CHARACTER_MEMORIES
+        return self._session.select(table, table.c.character_id == character_id, *conditions, order=[table.c.row_id])
 
     def _next_revision(self) -> int:
         self._session.touch()
@@ -289,11 +253,7 @@ class CharacterMemoryRepository(Repository):
         self._session.update(CHARACTER_MEMORIES, CHARACTER_MEMORIES.c.memory_id == after.memory_id, **values)
 
     def _values(self, memory: CharacterMemory, revision: int) -> dict[str, Any]:
-        return memory.model_dump() | {
-            "project_id": self._session.project_id,
-            "changed": revision,
-            "content_hash": text_hash(memory.content),
-        }
+        return memory.model_dump() | {"changed": revision, "content_hash": text_hash(memory.content)}
 
 
 def _vector_columns(vector: MemoryVector | None) -> dict[str, Any]:

@@ -352,28 +352,21 @@ class ChunkWriter:
         return self._session.pairs(CHUNKS.c.chunk_id, CHUNKS.c.row_id, named)
 
     def _link(self, row_ids: Mapping[str, int], rows: Sequence[Mapping[str, Any]]) -> None:
-        links = [link for row in rows for link in link_rows(self._session.project_id, row_ids[row["chunk_id"]], row)]
+        links = [link for row in rows for link in link_rows(row_ids[row["chunk_id"]], row)]
         tags = [
-            {"chunk_row_id": row_ids[row["chunk_id"]], "tag": tag, "project_id": self._session.project_id}
-            for row in rows
-            for tag in dict.fromkeys(row["tags"])
+            {"chunk_row_id": row_ids[row["chunk_id"]], "tag": tag} for row in rows for tag in dict.fromkeys(row["tags"])
         ]
         self._session.insert(CHUNK_ENTITIES, links)
         self._session.insert(CHUNK_TAGS, tags)
 
 
-def link_rows(project_id: str, chunk_row_id: int, row: Mapping[str, Any]) -> list[dict[str, Any]]:
+def link_rows(chunk_row_id: int, row: Mapping[str, Any]) -> list[dict[str, Any]]:
     """Return the link rows of a memory, given as its row: derived links, and those set by hand."""
     attached, detached = row.get("attached") or [], row.get("detached") or []
     # What an author says of a note is among `attached`; the rest its own words name.
     derived_kind = "mention" if row["content_type"] == "note" else LINK_KIND_BY_ORIGIN[row["origin"]]
     return [
-        {
-            "chunk_row_id": chunk_row_id,
-            "entity_id": target,
-            "project_id": project_id,
-            "kind": "manual" if target in attached else derived_kind,
-        }
+        {"chunk_row_id": chunk_row_id, "entity_id": target, "kind": "manual" if target in attached else derived_kind}
         for target in linked_targets(row["entities_mentioned"], attached, detached)
     ]
 

@@ -121,10 +121,7 @@ class ConsolidationRepository(Repository):
 
     def _link(self, chunk_id: str, rows: Sequence[dict[str, Any]]) -> None:
         number = self._session.value(CHUNKS.c.row_id, CHUNKS.c.chunk_id == chunk_id)
-        links = [
-            {"source_row_id": row["row_id"], "consolidated_row_id": number, "project_id": self._session.project_id}
-            for row in rows
-        ]
+        links = [{"source_row_id": row["row_id"], "consolidated_row_id": number} for row in rows]
         self._session.insert(CONSOLIDATION_SOURCES, links)
 
     def _source_ids(self) -> dict[str, list[str]]:

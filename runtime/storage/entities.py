@@ -6,7 +6,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
-from sqlalchemy import BigInteger, Table, Text, bindparam, cast, distinct, func, or_, select
+from sqlalchemy import BigInteger, ColumnElement, Table, Text, cast, distinct, func, select
 
 from novelgen.language.normalise import name_key
 from novelgen.models.appearances import computed_names, without_computed
@@ -44,9 +44,7 @@ class Introduction(NamedTuple):
     scene_index: int | None
 
 
-def entity_as_of(
-    stored: StoredEntity, mentions: FirstMentions, author_aliases: frozenset[str], as_of: StoryPosition
-) -> Entity | None:
+def entity_as_of(stored: StoredEntity, mentions: FirstMentions, as_of: StoryPosition) -> Entity | None:
     """Return an entity as the story had shown it before a position, or None when it had not.
 
     An entity counts from its explicit position, else from the first scene that mentions it, else always. Of
@@ -63,8 +61,7 @@ def entity_as_of(
     own_name = _introduction_of_name(entity, first, mentions)
     is_over = as_of == END_OF_STORY
     is_told = is_over or stored.origin == "author"
-    if is_over:
-        author_aliases = frozenset(entity.names())
+    author_aliases = frozenset(entity.names() if is_over else stored.author_aliases)
     aliases = _introduced_aliases(entity, first, mentions, author_aliases, as_of)
     name = entity.name
     if not as_of.admits(*own_name):
@@ -160,25 +157,16 @@ class CharacterFileRepository(Repository):
 
     def note(self, brought: Iterable[AliasPair]) -> None:
         """Remember aliases of stored entities as brought by characters.json alone."""
-        rows = [
-            {"project_id": self._session.project_id, "entity_id": entity_id, "alias": alias}
-            for entity_id, alias in sorted(set(brought))
-        ]
-        if rows:
-            self._session.run(self._session.upsert(CHARACTER_FILE_ALIASES).on_conflict_do_nothing(), rows)
+        rows = [{"entity_id": entity_id, "alias": alias} for entity_id, alias in sorted(set(brought))]
+        self._session.insert(CHARACTER_FILE_ALIASES, rows, unless_stored=("project_id", "entity_id", "alias"))
 
     def release(self, pairs: Iterable[AliasPair]) -> None:
         """Forget aliases that somebody else brings, too: they stay when characters.json drops them."""
         self._delete(CHARACTER_FILE_ALIASES, sorted(set(pairs) & self.aliases()))
 
     def _delete(self, table: Table, pairs: Sequence[AliasPair]) -> None:
-        statement = table.delete().where(
-            self._session.owns(table),
-            table.c.entity_id == bindparam("of_entity"),
-            table.c.alias == bindparam("of_alias"),
-        )
-        if pairs:
-            self._session.run(statement, [{"of_entity": each[0], "of_alias": each[1]} for each in pairs])
+        for entity_id, alias in pairs:
+            self._session.delete(table, table.c.entity_id == entity_id, table.c.alias == alias)
 
 
 class EntityRepository(Repository):
@@ -197,7 +185,7 @@ class EntityRepository(Repository):
         self._session.touch()
         stored = self.get(entity.entity_id)
         now = self._session.now()
-        values = _entity_values(self._session.project_id, entity, origin)
+        values = _entity_values(entity, origin)
         if stored is None:
             self._session.insert(ENTITIES, [values | {"created_at": now, "updated_at": now}])
         elif stored.origin != "author" or origin == "author":
@@ -229,17 +217,13 @@ class EntityRepository(Repository):
 
     def is_spoken_of(self, entity_id: str) -> bool:
         """Tell whether a state, a memory or a relationship is of an entity, be it stored itself or not."""
-        pairs = RELATIONSHIPS.c
-        found = (
-            select(STATES.c.entity_id).where(self._session.owns(STATES), STATES.c.entity_id == entity_id),
-            select(CHUNK_ENTITIES.c.entity_id).where(
-                self._session.owns(CHUNK_ENTITIES), CHUNK_ENTITIES.c.entity_id == entity_id
-            ),
-            select(pairs.relationship_id).where(
-                self._session.owns(RELATIONSHIPS), or_(pairs.character_a == entity_id, pairs.character_b == entity_id)
-            ),
+        columns = (
+            STATES.c.entity_id,
+            CHUNK_ENTITIES.c.entity_id,
+            RELATIONSHIPS.c.character_a,
+            RELATIONSHIPS.c.character_b,
         )
-        return any(self._session.connection.scalar(each.limit(1)) is not None for each in found)
+        return any(self._session.value(each, each == entity_id) is not None for each in columns)
 
     def get(self, entity_id: str) -> StoredEntity | None:
         """Return an entity whole, or None when there is none of that id."""
@@ -252,14 +236,10 @@ class EntityRepository(Repository):
     def list_as_of(self, *, as_of: StoryPosition) -> list[Entity]:
         """Return the entities as the story had shown them before a position, in order of id.
 
-        See `names_as_of.entity_as_of` for what is shown.
+        See `entity_as_of` for what is shown.
         """
         mentions = self.first_mentions()
-        author_aliases = self.author_aliases()
-        shown = [
-            entity_as_of(stored, mentions, frozenset(author_aliases.get(stored.entity.entity_id, ())), as_of)
-            for stored in self._stored()
-        ]
+        shown = [entity_as_of(stored, mentions, as_of) for stored in self._stored()]
         return [entity for entity in shown if entity is not None]
 
     def reveal(self, entity_id: str, identity: RevealedIdentity) -> None:
@@ -275,75 +255,51 @@ class EntityRepository(Repository):
     def first_mentions(self) -> dict[tuple[str, str], tuple[int, int]]:
         """Return for each (entity_id, name) the first stored scene whose text holds it."""
         place = packed_place(cast(MENTIONS.c.chapter_index, BigInteger), MENTIONS.c.scene_index)
-        statement = (
-            select(MENTIONS.c.entity_id, MENTIONS.c.name, func.min(place))
-            .where(self._session.owns(MENTIONS))
-            .group_by(MENTIONS.c.entity_id, MENTIONS.c.name)
-        )
-        return {(row[0], row[1]): unpacked_place(row[2]) for row in self._session.rows(statement)}
+        names = (MENTIONS.c.entity_id, MENTIONS.c.name)
+        rows = self._session.select([*names, func.min(place)], group=names)
+        return {(row[0], row[1]): unpacked_place(row[2]) for row in rows}
 
     def mentions_before(self, as_of: StoryPosition) -> dict[str, tuple[int, tuple[int, int]]]:
         """Return for each entity that texts before a position name in how many scenes, and the last of them."""
         place = packed_place(cast(MENTIONS.c.chapter_index, BigInteger), MENTIONS.c.scene_index)
-        statement = (
-            select(MENTIONS.c.entity_id, func.count(distinct(MENTIONS.c.scene_id)), func.max(place))
-            .where(self._session.owns(MENTIONS), before(as_of, MENTIONS))
-            .group_by(MENTIONS.c.entity_id)
-        )
-        return {row[0]: (row[1], unpacked_place(row[2])) for row in self._session.rows(statement)}
+        who, scenes = MENTIONS.c.entity_id, func.count(distinct(MENTIONS.c.scene_id))
+        rows = self._session.select([who, scenes, func.max(place)], before(as_of, MENTIONS), group=[who])
+        return {row[0]: (row[1], unpacked_place(row[2])) for row in rows}
 
     def author_aliases(self) -> dict[str, set[str]]:
         """Return for each entity that has any the aliases that an author wrote."""
-        found: dict[str, set[str]] = defaultdict(set)
-        for row in self._session.select([ALIASES.c.entity_id, ALIASES.c.alias], ALIASES.c.by_author):
-            found[row.entity_id].add(row.alias)
-        return found
+        return {each.entity.entity_id: set(each.author_aliases) for each in self._stored() if each.author_aliases}
 
     def _stored(
         self, entity_ids: Iterable[str] | None = None, *, entity_types: Sequence[EntityType] = ()
     ) -> list[StoredEntity]:
-        statement = select(ENTITIES).where(self._session.owns(ENTITIES))
-        names = select(ALIASES).where(self._session.owns(ALIASES)).order_by(ALIASES.c.row_id)
+        wanted: list[ColumnElement[bool]] = []
+        of_names: list[ColumnElement[bool]] = []
         if entity_ids is not None:
             listed = list(entity_ids)
-            statement = statement.where(ENTITIES.c.entity_id.in_(listed))
-            names = names.where(ALIASES.c.entity_id.in_(listed))
+            wanted.append(ENTITIES.c.entity_id.in_(listed))
+            of_names.append(ALIASES.c.entity_id.in_(listed))
         if entity_types:
-            statement = statement.where(ENTITIES.c.entity_type.in_(entity_types))
-            typed = select(ENTITIES.c.entity_id).where(
-                self._session.owns(ENTITIES), ENTITIES.c.entity_type.in_(entity_types)
-            )
-            names = names.where(ALIASES.c.entity_id.in_(typed))
+            wanted.append(ENTITIES.c.entity_type.in_(entity_types))
+            typed = select(ENTITIES.c.entity_id).where(self._session.owns(ENTITIES), *wanted)
+            of_names.append(ALIASES.c.entity_id.in_(typed))
         aliases: dict[str, list[AnyRow]] = defaultdict(list)
-        for row in self._session.own(self._session.rows(names)):
+        for row in self._session.select(ALIASES, *of_names, order=[ALIASES.c.row_id]):
             aliases[row.entity_id].append(row)
-        rows = self._session.own(self._session.rows(statement))
+        rows = self._session.select(ENTITIES, *wanted)
         stored = [_stored_entity(row, aliases[row.entity_id]) for row in rows]
         return sorted(stored, key=lambda one: (len(one.entity.entity_id), one.entity.entity_id))
 
     def _write_aliases(self, entity: Entity, *, by_author: bool, adds_only: bool) -> None:
-        old = ALIASES.delete().where(self._session.owns(ALIASES), ALIASES.c.entity_id == entity.entity_id)
-        if by_author:
-            self._session.run(old)
-        elif not adds_only:
-            self._session.run(old.where(ALIASES.c.by_author.is_(False)))
+        if by_author or not adds_only:
+            replaced = [] if by_author else [ALIASES.c.by_author.is_(False)]
+            self._session.delete(ALIASES, ALIASES.c.entity_id == entity.entity_id, *replaced)
         rows = [
             alias.model_dump()
-            | {
-                "project_id": self._session.project_id,
-                "entity_id": entity.entity_id,
-                "alias_key": name_key(alias.alias),
-                "by_author": by_author,
-            }
+            | {"entity_id": entity.entity_id, "alias_key": name_key(alias.alias), "by_author": by_author}
             for alias in {alias.alias: alias for alias in entity.aliases}.values()
         ]
-        if rows:
-            self._session.run(
-                self._session.upsert(ALIASES).on_conflict_do_nothing(
-                    index_elements=["project_id", "entity_id", "alias"]
-                ),
-                rows,
-            )
+        self._session.insert(ALIASES, rows, unless_stored=("project_id", "entity_id", "alias"))
 
 
 def with_masks(session: StorageSession, memory_filter: MemoryFilter) -> MemoryFilter:
@@ -366,12 +322,8 @@ def with_masks(session: StorageSession, memory_filter: MemoryFilter) -> MemoryFi
     return memory_filter.model_copy(update={"entities": wanted})
 
 
-def _entity_values(project_id: str, entity: Entity, origin: EntityOrigin) -> dict[str, Any]:
-    return entity.model_dump(exclude={"aliases"}) | {
-        "project_id": project_id,
-        "name_key": name_key(entity.name),
-        "origin": origin,
-    }
+def _entity_values(entity: Entity, origin: EntityOrigin) -> dict[str, Any]:
+    return entity.model_dump(exclude={"aliases"}) | {"name_key": name_key(entity.name), "origin": origin}
 
 
 def _stored_entity(row: AnyRow, aliases: Sequence[AnyRow]) -> StoredEntity:

@@ -26,11 +26,11 @@ from novelgen.models.folds import (
     fold_loop_events,
     folded_loop,
     folded_relationship,
+    loop_event_values,
     relationship_change_values,
     snapshot_of,
     timeline_order,
 )
-from novelgen.models.folds import loop_event_values as values_of_event
 from novelgen.models.position import END_OF_STORY, StoryPosition, UtcDatetime, packed_place
 from novelgen.models.record import RecordedLoop, RecordedRelationshipChange, is_unsaid
 from novelgen.models.state import (
@@ -72,7 +72,7 @@ class StateRepository(Repository):
         places = {(change.chapter_index, change.scene_index) for change in changes}
         scene_ids = scene_ids_at(self._session, places)
         rows = [
-            state_values(self._session.project_id, change, "author", self._session.now())
+            state_values(change, "author", self._session.now())
             | {"scene_id": scene_ids.get((change.chapter_index, change.scene_index))}
             for change in changes
         ]
@@ -120,13 +120,8 @@ class StateRepository(Repository):
 
     def changed_between(self, since: StoryPosition, until: StoryPosition) -> list[str]:
         """Return the ids of the entities of which something was stated from one position on until another, in order."""
-        statement = (
-            select(STATES.c.entity_id)
-            .distinct()
-            .where(self._session.owns(STATES), STATES.c.kind == "explicit", within(since, until, STATES))
-            .order_by(STATES.c.entity_id)
-        )
-        return list(self._session.connection.scalars(statement))
+        stated = (STATES.c.kind == "explicit", within(since, until, STATES))
+        return sorted(set(self._session.values(STATES.c.entity_id, *stated)))
 
     def changes_of_attributes(
         self, attributes: Collection[str], *, as_of: StoryPosition = END_OF_STORY
@@ -140,11 +135,9 @@ class StateRepository(Repository):
 
     def unverified(self, *, scene_id: str | None = None) -> list[StateChange]:
         """Return the changes that no quote of their scene proves, of one scene or of all, in story order."""
-        statement = select(STATES).where(self._session.owns(STATES), STATES.c.verified.is_(False))
-        if scene_id is not None:
-            statement = statement.where(STATES.c.scene_id == scene_id)
-        rows = self._session.rows(statement.order_by(*story_order(STATES), STATES.c.row_id))
-        return [_change(row) for row in self._session.own(rows)]
+        here = [] if scene_id is None else [STATES.c.scene_id == scene_id]
+        order = (*story_order(STATES), STATES.c.row_id)
+        return [_change(row) for row in self._session.select(STATES, ~STATES.c.verified, *here, order=order)]
 
     def snapshots(self, entity_ids: Sequence[str], *, as_of: StoryPosition = END_OF_STORY) -> list[EntityStateSnapshot]:
         """Return the states at a position in the order asked; entities without one are left out.
@@ -167,16 +160,8 @@ class StateRepository(Repository):
         self, from_chapter: int, to_chapter: int, *, as_of: StoryPosition = END_OF_STORY
     ) -> list[EntityStateSnapshot]:
         """Return how entities stood at the end of each chapter in which they changed."""
-        in_range = (
-            select(STATES.c.entity_id)
-            .distinct()
-            .where(
-                self._session.owns(STATES),
-                STATES.c.chapter_index.between(from_chapter, to_chapter),
-                before(as_of, STATES),
-            )
-        )
-        changed = list(self._session.connection.scalars(in_range))
+        in_range = (STATES.c.chapter_index.between(from_chapter, to_chapter), before(as_of, STATES))
+        changed = list(dict.fromkeys(self._session.values(STATES.c.entity_id, *in_range)))
         by_entity = _by_entity(self._dated(changed, as_of)) if changed else {}
         snapshots = [
             snapshot
@@ -192,12 +177,8 @@ class StateRepository(Repository):
         return [_change(row) for row in self._session.own(rows)]
 
     def _dated(self, entity_ids: Sequence[str] | None, as_of: StoryPosition) -> list[_Dated]:
-        statement = (
-            select(STATES).where(self._session.owns(STATES), before(as_of, STATES)).order_by(*order_in_force(STATES))
-        )
-        if entity_ids is not None:
-            statement = statement.where(STATES.c.entity_id.in_(entity_ids))
-        rows = self._session.own(self._session.rows(statement))
+        of_these = [] if entity_ids is None else [STATES.c.entity_id.in_(entity_ids)]
+        rows = self._session.select(STATES, before(as_of, STATES), *of_these, order=order_in_force(STATES))
         return [_Dated(_change(row), row.created_at) for row in rows]
 
 
@@ -213,9 +194,9 @@ def holders_as_of(session: StorageSession, as_of: StoryPosition) -> dict[str, li
     return fold_holders((row[0], row[1]) for row in rows)
 
 
-def state_values(project_id: str, change: StateChange, origin: EventOrigin, now: datetime) -> dict[str, Any]:
+def state_values(change: StateChange, origin: EventOrigin, now: datetime) -> dict[str, Any]:
     """Return a state change as the columns of its row, but for the scene's id."""
-    return with_span_columns(change) | {"project_id": project_id, "origin": origin, "created_at": now}
+    return with_span_columns(change) | {"origin": origin, "created_at": now}
 
 
 def with_span_columns(event: StateChange | StoredEvent) -> dict[str, Any]:
@@ -289,9 +270,7 @@ class RelationshipRepository(Repository):
         """Insert changes of one scene, whose position, id and origin are given as columns; return the ids."""
         relationship_ids = [self.id_of(change.character_a, change.character_b) for change in changes]
         rows = [
-            relationship_change_values(change)
-            | position
-            | {"project_id": self._session.project_id, "relationship_id": relationship_id}
+            relationship_change_values(change) | position | {"relationship_id": relationship_id}
             for change, relationship_id in zip(changes, relationship_ids, strict=True)
         ]
         self._session.insert(RELATIONSHIP_CHANGES, rows)
@@ -363,9 +342,8 @@ class RelationshipRepository(Repository):
             return str(known.relationship_id)
         relationship_id = CounterRepository(self._session).take("R")
         now = self._session.now()
-        row: dict[str, Any] = {"project_id": self._session.project_id, "relationship_id": relationship_id}
-        row |= {"created_at": now, "updated_at": now}
-        self._session.insert(RELATIONSHIPS, [row | {"character_a": first, "character_b": second}])
+        pair_row = {"relationship_id": relationship_id, "character_a": first, "character_b": second}
+        self._session.insert(RELATIONSHIPS, [pair_row | {"created_at": now, "updated_at": now}])
         return relationship_id
 
     def _changes(self) -> Select[Any]:
@@ -446,7 +424,7 @@ class ThreadRepository(Repository):
             raise UserInputError(f"no open loop {event.id!r} is stored; plant it first")
         place = (at.chapter_index, at.scene_index)
         scene_id = scene_ids_at(self._session, [place]).get(place)
-        values = loop_event_values(self._session.project_id, event) | {
+        values = loop_event_values(event) | {
             "scene_id": scene_id,
             "chapter_index": at.chapter_index,
             "scene_index": at.scene_index,
@@ -490,7 +468,7 @@ class ThreadRepository(Repository):
             return
         row = {
             name: getattr(planted, name)
-            for name in ("project_id", "scene_id", "chapter_index", "scene_index", "loop_id", "kind", "note")
+            for name in ("scene_id", "chapter_index", "scene_index", "loop_id", "kind", "note")
         }
         self._session.insert(LOOP_EVENTS, [row | {"detail": detail, "origin": "author"}])
 
@@ -572,15 +550,12 @@ class ThreadRepository(Repository):
         *,
         columns: Sequence[ColumnElement[Any]] = (),
     ) -> dict[str, list[AnyRow]]:
-        statement = (
-            select(*(columns or LOOP_EVENTS.c))
-            .where(self._session.owns(LOOP_EVENTS), before(as_of, LOOP_EVENTS))
-            .order_by(*order_in_force(LOOP_EVENTS))
+        of_these = [] if loop_ids is None else [self._session.among(LOOP_EVENTS.c.loop_id, loop_ids)]
+        rows = self._session.select(
+            columns or LOOP_EVENTS, before(as_of, LOOP_EVENTS), *of_these, order=order_in_force(LOOP_EVENTS)
         )
-        if loop_ids is not None:
-            statement = statement.where(self._session.among(LOOP_EVENTS.c.loop_id, loop_ids))
         by_loop: dict[str, list[AnyRow]] = defaultdict(list)
-        for row in self._session.own(self._session.rows(statement)):
+        for row in rows:
             by_loop[row.loop_id].append(row)
         return by_loop
 
@@ -590,11 +565,6 @@ class ThreadRepository(Repository):
             (SCENES.c.chapter_index, SCENES.c.scene_index), self._session.owns(SCENES), before(as_of, SCENES)
         )
         return np.sort(packed_place(chapters, scenes))
-
-
-def loop_event_values(project_id: str, event: RecordedLoopEvent) -> dict[str, Any]:
-    """Return a loop event as the columns of its row, but for scene, position and origin."""
-    return values_of_event(event) | {"project_id": project_id}
 
 
 def _age(planted: AnyRow, *, places: Integers) -> int | None:

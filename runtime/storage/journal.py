@@ -129,11 +129,16 @@ def _whole(table: Table, *key: str) -> _Imaged:
     return _Imaged(table, key, tuple(column.name for column in table.c))
 
 
-_OF_MEMORIES = (
-    *("content", "short", "importance", "tags", "entities_mentioned", "attached", "detached", "event_type"),
-    *("verified", "span_start", "span_end", "origin", "status", "pinned", "slot_type"),
+_NOT_THE_AUTHORS = (
+    "row_id",
+    "content_hash",
+    "term_count",
+    "last_accessed_at",
+    "chapter_index",
+    "scene_index",
+    "scene_id",
 )
-"""Columns of a memory that an author may change, or that name entities."""
+"""Columns of a memory that follow from others, from its scene or from its reading."""
 
 # Parents before children.
 _IMAGED = (
@@ -142,7 +147,7 @@ _IMAGED = (
     _whole(CHARACTER_FILE_ALIASES, "entity_id", "alias"),
     _whole(MENTIONS, "scene_id", "entity_id", "name"),
     _Imaged(SCENES, ("scene_id",), ("scene_id", "participants", "location_id", "pov", "record", "content_hash")),
-    _Imaged(CHUNKS, ("chunk_id",), ("chunk_id", *_OF_MEMORIES)),
+    _Imaged(CHUNKS, ("chunk_id",), ("chunk_id", "entities_mentioned", "attached", "detached", "slot_type")),
     _whole(STATES, "row_id"),
     _whole(LOOP_EVENTS, "row_id"),
     _Imaged(
@@ -249,12 +254,14 @@ class Journal(Repository):
     @contextmanager
     def recording_memory(self, chunk_id: str) -> Iterator[list[RowChange]]:
         """Give a list that holds how the block changed a memory, once the block has ended."""
-        yield from self._recorded(lambda: self._images_of(CHUNKS, CHUNKS.c.chunk_id == chunk_id))
+        names = [column.name for column in CHUNKS.c if column.name not in _NOT_THE_AUTHORS]
+        yield from self._recorded(lambda: self._images_of(CHUNKS, names, CHUNKS.c.chunk_id == chunk_id))
 
     @contextmanager
     def recording_thread(self, loop_id: str) -> Iterator[list[RowChange]]:
         """Give a list that holds what the block changed in the events of a thread, once the block has ended."""
-        yield from self._recorded(lambda: self._images_of(LOOP_EVENTS, LOOP_EVENTS.c.loop_id == loop_id))
+        names = [column.name for column in LOOP_EVENTS.c]
+        yield from self._recorded(lambda: self._images_of(LOOP_EVENTS, names, LOOP_EVENTS.c.loop_id == loop_id))
 
     def list_all(self, subject: ChangeSubject = "entity", *, entity_ids: Collection[str] | None = None) -> list[Change]:
         """Return all changes of a subject, the oldest first, undone ones included."""
@@ -274,10 +281,15 @@ class Journal(Repository):
     def last_standing(self) -> Change:
         """Return the last change, of whatever kind, that was not undone yet.
 
-        A consolidated memory that was withdrawn since, as one of its sources changed, is passed over.
+        One of a memory or scene that is gone by now is passed over, and so is a consolidated memory that was withdrawn.
         """
-        stored = select(CHUNKS.c.chunk_id).where(self._session.owns(CHUNKS), CHUNKS.c.is_consolidated)
-        is_there = or_(CHANGES.c.subject != "consolidation", CHANGES.c.entity_id.in_(stored))
+        has_thing = (
+            select(column).where(self._session.owns(column.table)) for column in (CHUNKS.c.chunk_id, SCENES.c.scene_id)
+        )
+        is_there = or_(
+            CHANGES.c.subject.in_(("entity", "thread", "character")),
+            *(CHANGES.c.entity_id.in_(stored) for stored in has_thing),
+        )
         order = [CHANGES.c.row_id.desc()]
         standing = self._session.select(CHANGES, CHANGES.c.undone_at.is_(None), is_there, order=order, limit=1)
         if not standing:
@@ -409,9 +421,8 @@ class Journal(Repository):
         everything = tuple(column.name for column in imaged.table.c)
         return {**self._pictured(imaged, imaged.columns, staying), **self._pictured(imaged, everything, going)}
 
-    def _images_of(self, table: Table, *conditions: ColumnElement[bool]) -> Images:
-        imaged = _BY_NAME[table.name]
-        return {table.name: self._pictured(imaged, imaged.columns, *conditions)}
+    def _images_of(self, table: Table, names: Sequence[str], condition: ColumnElement[bool]) -> Images:
+        return {table.name: self._pictured(_BY_NAME[table.name], names, condition)}
 
     def _pictured(self, imaged: _Imaged, names: Sequence[str], *conditions: ColumnElement[bool]) -> dict[str, Image]:
         rows = self._session.select([imaged.table.c[name] for name in names], *conditions)

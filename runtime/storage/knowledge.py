@@ -7,7 +7,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 
-from sqlalchemy import ColumnElement, Text, case, cast, select
+from sqlalchemy import ColumnElement, Text, case, cast
 
 from novelgen.memory.story import KnowledgeMemory, KnowledgeScene, KnowledgeStory
 from novelgen.models.entity import Entity, revealed_identity
@@ -43,16 +43,14 @@ class KnowledgeRepository(Repository):
         """Store the author's word, in place of an earlier one on the same person, memory and position."""
         self._session.touch()
         table = KNOWLEDGE_EVENTS
-        self._session.run(
-            table.delete().where(
-                *self._by_author(said.character_id, said.source_id),
-                table.c.chapter_index.is_not_distinct_from(said.chapter_index),
-                table.c.scene_index.is_not_distinct_from(said.scene_index),
-            )
+        self._session.delete(
+            table,
+            *_by_author(said.character_id, said.source_id),
+            table.c.chapter_index.is_not_distinct_from(said.chapter_index),
+            table.c.scene_index.is_not_distinct_from(said.scene_index),
         )
         place = (said.chapter_index, said.scene_index)
         row = with_span_columns(said) | {
-            "project_id": self._session.project_id,
             "scene_id": scene_ids_at(self._session, [place]).get(place),
             "origin": "author",
         }
@@ -61,14 +59,14 @@ class KnowledgeRepository(Repository):
     def forget(self, character_id: str, source_id: str) -> list[StoredKnowledge]:
         """Take back all that the author said of one person and one memory, and return it in story order."""
         self._session.touch()
-        about = self._by_author(character_id, source_id)
+        about = _by_author(character_id, source_id)
         said = self._said(*about)
         self._session.delete(KNOWLEDGE_EVENTS, *about)
         return said
 
     def author_said(self, character_id: str, source_id: str) -> list[StoredKnowledge]:
         """Return all that the author said of one person and one memory, in story order."""
-        return self._said(*self._by_author(character_id, source_id))
+        return self._said(*_by_author(character_id, source_id))
 
     def said(self, *, as_of: StoryPosition = END_OF_STORY) -> list[StoredKnowledge]:
         """Return what is said before a position, in the order in which it counts: at one place the author's last."""
@@ -80,28 +78,19 @@ class KnowledgeRepository(Repository):
 
     def words_on_nothing(self) -> list[str]:
         """Return the ids, in order, of memories of which the author said who knows them and which are not stored."""
-        about = select(KNOWLEDGE_EVENTS.c.source_id).where(
-            self._session.owns(KNOWLEDGE_EVENTS),
-            KNOWLEDGE_EVENTS.c.origin == "author",
-            KNOWLEDGE_EVENTS.c.source_id != ALL_LIVED,
-        )
-        named = set(self._session.connection.scalars(about.distinct()))
-        for column in (CHUNKS.c.source_id, CHUNKS.c.chunk_id):
-            stored = select(column).where(self._session.owns(CHUNKS), self._session.among(column, named))
-            named -= set(self._session.connection.scalars(stored))
-        return sorted(named)
-
-    def _by_author(self, character_id: str, source_id: str) -> tuple[ColumnElement[bool], ...]:
         table = KNOWLEDGE_EVENTS
-        return (
-            self._session.owns(table),
-            table.c.origin == "author",
-            table.c.character_id == character_id,
-            table.c.source_id == source_id,
-        )
+        named = set(self._session.values(table.c.source_id, table.c.origin == "author", table.c.source_id != ALL_LIVED))
+        for column in (CHUNKS.c.source_id, CHUNKS.c.chunk_id):
+            named -= set(self._session.values(column, self._session.among(column, named)))
+        return sorted(named)
 
     def _said(self, *conditions: ColumnElement[bool]) -> list[StoredKnowledge]:
         return _said(self._session, *conditions)
+
+
+def _by_author(character_id: str, source_id: str) -> tuple[ColumnElement[bool], ...]:
+    table = KNOWLEDGE_EVENTS
+    return table.c.origin == "author", table.c.character_id == character_id, table.c.source_id == source_id
 
 
 def read_knowledge_story(session: StorageSession, as_of: StoryPosition) -> KnowledgeStory:
@@ -177,18 +166,13 @@ def _memories(
     lists = ("entities_mentioned", "attached", "detached")
     columns = ("chunk_id", "source_id", "scene_id", "chapter_index", "scene_index", "content", "event_type")
     more = ("span_start", "span_end", "from_scene")
-    rows = session.rows(
-        select(
-            *(CHUNKS.c[name] for name in (*columns, *more)), *(cast(CHUNKS.c[name], Text).label(name) for name in lists)
-        )
-        .where(
-            session.owns(CHUNKS),
-            CHUNKS.c.status == "active",
-            CHUNKS.c.content_type.in_(FACT_TYPES),
-            unconsolidated(session.project_id, as_of),
-        )
+    rows = session.select(
+        [*(CHUNKS.c[name] for name in (*columns, *more)), *(cast(CHUNKS.c[name], Text).label(name) for name in lists)],
+        CHUNKS.c.status == "active",
+        CHUNKS.c.content_type.in_(FACT_TYPES),
+        unconsolidated(session.project_id, as_of),
         # Where the author edited one, it stands before what a later reading of its scene says in its place.
-        .order_by(*story_order(CHUNKS), case((CHUNKS.c.origin == "author", 0), else_=1), CHUNKS.c.row_id)
+        order=(*story_order(CHUNKS), case((CHUNKS.c.origin == "author", 0), else_=1), CHUNKS.c.row_id),
     )
     targets = zip(*(_decoded(getattr(row, name) for row in rows) for name in lists), strict=True)
     told = [

@@ -71,7 +71,6 @@ class EntityMergeRepository(Journal):
         taken = shown.entity.names()
         rows = [
             {
-                "project_id": self._session.project_id,
                 "entity_id": shown_id,
                 "alias": name,
                 "alias_key": name_key(name),
@@ -139,7 +138,6 @@ class EntityMergeRepository(Journal):
         if old.name in taken or old.name in {alias.alias for alias in old.aliases}:
             return
         row = {
-            "project_id": self._session.project_id,
             "entity_id": keep.entity.entity_id,
             "alias": old.name,
             "alias_key": name_key(old.name),

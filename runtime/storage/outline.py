@@ -82,10 +82,9 @@ class SummaryRepository(Repository):
         A model's takes the place of a model's only: a person's stays, and is told while it is not withheld.
         """
         self._session.touch()
-        replaced = SUMMARIES.delete().where(
-            self._session.owns(SUMMARIES), SUMMARIES.c.level == level, SUMMARIES.c.number == number
-        )
-        self._session.run(replaced if origin == "author" else replaced.where(SUMMARIES.c.origin == origin))
+        replaced = [SUMMARIES.c.level == level, SUMMARIES.c.number == number]
+        replaced += [] if origin == "author" else [SUMMARIES.c.origin == origin]
+        self._session.delete(SUMMARIES, *replaced)
         if text.strip():
             summary = StoredSummary(
                 level=level,
@@ -101,9 +100,7 @@ class SummaryRepository(Repository):
 
     def add(self, summaries: Sequence[StoredSummary]) -> None:
         """Store summaries as they are, beside what is there."""
-        self._session.insert(
-            SUMMARIES, [each.model_dump() | {"project_id": self._session.project_id} for each in summaries]
-        )
+        self._session.insert(SUMMARIES, [each.model_dump() for each in summaries])
 
     def source_hash(self, first_chapter: int, last_chapter: int) -> str:
         """Return one hash of what the scenes of chapters hold."""
@@ -156,14 +153,8 @@ class SummaryRepository(Repository):
 
 def stored_summaries(session: StorageSession, as_of: StoryPosition = END_OF_STORY) -> list[StoredSummary]:
     """Return the written summaries whose last chapter is over at a position, chapters first, in order."""
-    statement = (
-        select(SUMMARIES)
-        .where(session.owns(SUMMARIES))
-        .order_by(SUMMARIES.c.level, SUMMARIES.c.number, SUMMARIES.c.row_id)
-    )
-    if as_of.chapter_index is not None:
-        statement = statement.where(SUMMARIES.c.last_chapter < as_of.chapter_index)
-    rows = session.own(session.rows(statement))
+    over = [] if as_of.chapter_index is None else [SUMMARIES.c.last_chapter < as_of.chapter_index]
+    rows = session.select(SUMMARIES, *over, order=[SUMMARIES.c.level, SUMMARIES.c.number, SUMMARIES.c.row_id])
     return [StoredSummary.model_validate(row, from_attributes=True) for row in rows]
 
 
@@ -288,10 +279,8 @@ def read_parts(
 def _chapters_with_scenes(session: StorageSession, as_of: StoryPosition) -> list[int]:
     """The chapters that are over and have a scene, in order."""
     over = before(StoryPosition(as_of.chapter_index), SCENES)
-    statement = (
-        select(SCENES.c.chapter_index).distinct().where(session.owns(SCENES), over).order_by(SCENES.c.chapter_index)
-    )
-    return [row[0] for row in session.rows(statement)]
+    chapter = SCENES.c.chapter_index
+    return [row[0] for row in session.select([chapter], over, group=[chapter], order=[chapter])]
 
 
 def _chapters_to_tell(known: list[int], finished: list[NumberedPart]) -> list[int]:
@@ -323,19 +312,17 @@ def _told_scene(row: Any) -> OutlineScene:
 
 def _weights(session: StorageSession, chapters: Iterable[int]) -> dict[tuple[int, int], float]:
     """The greatest importance of what each scene brought; a consolidated memory tells of other scenes, too."""
-    statement = (
-        select(CHUNKS.c.chapter_index, CHUNKS.c.scene_index, func.max(CHUNKS.c.importance))
-        .where(
-            session.owns(CHUNKS),
-            CHUNKS.c.content_type == "memory",
-            CHUNKS.c.status == "active",
-            unconsolidated(session.project_id, END_OF_STORY),
-            CHUNKS.c.scene_index.is_not(None),
-            CHUNKS.c.chapter_index.in_(sorted(chapters)),
-        )
-        .group_by(CHUNKS.c.chapter_index, CHUNKS.c.scene_index)
+    place = (CHUNKS.c.chapter_index, CHUNKS.c.scene_index)
+    rows = session.select(
+        [*place, func.max(CHUNKS.c.importance)],
+        CHUNKS.c.content_type == "memory",
+        CHUNKS.c.status == "active",
+        unconsolidated(session.project_id, END_OF_STORY),
+        CHUNKS.c.scene_index.is_not(None),
+        CHUNKS.c.chapter_index.in_(sorted(chapters)),
+        group=place,
     )
-    return {(row[0], row[1]): float(row[2] or 0) for row in session.rows(statement)}
+    return {(row[0], row[1]): float(row[2] or 0) for row in rows}
 
 
 def story_version(session: StorageSession, as_of: StoryPosition, *, entities: Sequence[Entity]) -> str:
@@ -424,12 +411,10 @@ def _author_events(session: StorageSession, as_of: StoryPosition) -> list[list[d
     left_out = ("row_id", "scene_id", "created_at", "verified", "span_start", "span_end")
     sections = []
     for table in (STATES, LOOP_EVENTS, RELATIONSHIP_CHANGES, KNOWLEDGE_EVENTS):
-        statement = (
-            select(*(column for column in table.c if column.name not in left_out))
-            .where(session.owns(table), table.c.origin == "author", before(as_of, table))
-            .order_by(*story_order(table), table.c.row_id)
-        )
-        sections.append([dict(row._mapping) for row in session.rows(statement)])
+        columns = [column for column in table.c if column.name not in left_out]
+        order = (*story_order(table), table.c.row_id)
+        rows = session.select(columns, table.c.origin == "author", before(as_of, table), order=order)
+        sections.append([dict(row._mapping) for row in rows])
     # Nothing where the author says nothing of who knows what, so that marks of before stay true.
     return sections if sections[-1] else sections[:-1]
 
@@ -464,23 +449,19 @@ def read_outline(
 
 
 def _scenes(session: StorageSession, as_of: StoryPosition) -> list[OutlineScene]:
-    here = (session.owns(SCENES), before(as_of, SCENES))
-    columns = (SCENES.c.chapter_index, SCENES.c.scene_index)
-    latest = (columns[0].desc(), columns[1].desc())
-    lately = select(*columns, SCENES.c.record, SCENES.c.text).where(*here).order_by(*latest).limit(RECENT_RECORDS)
-    told = {(row[0], row[1]): row[2] or _in_its_own_words(row[3]) for row in session.rows(lately)}
+    here, place = before(as_of, SCENES), (SCENES.c.chapter_index, SCENES.c.scene_index)
+    latest = [each.desc() for each in place]
+    recent = session.select([*place, SCENES.c.record, SCENES.c.text], here, order=latest, limit=RECENT_RECORDS)
+    told = {(row[0], row[1]): row[2] or _in_its_own_words(row[3]) for row in recent}
     # Thousands of scenes are read for every context: their participants are decoded all at once.
-    rows = session.rows(
-        select(
-            *columns,
-            SCENES.c.title,
-            SCENES.c.location_id,
-            cast(SCENES.c.participants, Text),
-            SCENES.c.record_origin == "rules",
-        )
-        .where(*here)
-        .order_by(*story_order(SCENES))
+    columns = (
+        *place,
+        SCENES.c.title,
+        SCENES.c.location_id,
+        cast(SCENES.c.participants, Text),
+        SCENES.c.record_origin == "rules",
     )
+    rows = session.select(columns, here, order=story_order(SCENES))
     participants = json.loads(f"[{','.join(row[4] for row in rows)}]")
     return [
         _outline_scene(row, tuple(present), told.get((row[0], row[1])), is_guessed=bool(row[5]))
@@ -503,10 +484,8 @@ def _outline_scene(
 
 
 def _stated_ids(session: StorageSession, as_of: StoryPosition) -> list[str]:
-    rows = session.select(
-        [STATES.c.entity_id], STATES.c.kind == "explicit", before(as_of, STATES), order=order_in_force(STATES)
-    )
-    return last_changed_first([row[0] for row in rows])
+    stated = (STATES.c.kind == "explicit", before(as_of, STATES))
+    return last_changed_first(session.values(STATES.c.entity_id, *stated, order=order_in_force(STATES)))
 
 
 MAX_RECALLED_TAGS = 30

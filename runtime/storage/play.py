@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable
 from datetime import datetime
 from typing import Any
 
@@ -66,7 +66,7 @@ class PlayRepository(Repository):
     def add_disposition(self, change: StoredDispositionChange) -> None:
         """Write down that feelings moved."""
         self._session.touch()
-        self._insert(DISPOSITION_CHANGES, [change.model_dump()])
+        self._session.insert(DISPOSITION_CHANGES, [change.model_dump()])
 
     def dispositions(
         self, character_id: str, other_id: str, *, as_of: Moment | None = None
@@ -105,7 +105,7 @@ class PlayRepository(Repository):
         """Store a secret of a character in place of the one of that id."""
         self._session.touch()
         self.drop_secret(character_id, secret.secret_id)
-        self._insert(CHARACTER_SECRETS, [_secret_row(StoredSecret(character_id=character_id, secret=secret))])
+        self._session.insert(CHARACTER_SECRETS, [_secret_row(StoredSecret(character_id=character_id, secret=secret))])
 
     def drop_secret(self, character_id: str, secret_id: str) -> None:
         """Take a secret away; that it was revealed to somebody stays."""
@@ -123,7 +123,7 @@ class PlayRepository(Repository):
     def disclose(self, disclosure: Disclosure) -> None:
         """Write down that a secret was revealed, or a thing shown."""
         self._session.touch()
-        self._insert(DISCLOSURES, [disclosure.model_dump()])
+        self._session.insert(DISCLOSURES, [disclosure.model_dump()])
 
     def disclosures(self, character_id: str, other_id: str, *, as_of: Moment | None = None) -> list[Disclosure]:
         """Return what was revealed to another, and shown by that one, up to a moment."""
@@ -134,7 +134,7 @@ class PlayRepository(Repository):
     def set_flag(self, change: FlagChange) -> None:
         """Write down that a flag took a value."""
         self._session.touch()
-        self._insert(STORY_FLAGS, [change.model_dump()])
+        self._session.insert(STORY_FLAGS, [change.model_dump()])
 
     def flag_changes(self, name: str | None = None, *, as_of: Moment | None = None) -> list[FlagChange]:
         """Return what values flags took up to a moment, in the order in which it happened."""
@@ -159,13 +159,10 @@ class PlayRepository(Repository):
     def add_contents(self, given: PlayContents) -> None:
         """Add entries that are not stored yet; see `PlayContents.beyond`."""
         self._session.touch()
-        self._insert(CHARACTER_SECRETS, [_secret_row(each) for each in given.secrets])
-        self._insert(DISPOSITION_CHANGES, [each.model_dump() for each in given.dispositions])
-        self._insert(DISCLOSURES, [each.model_dump() for each in given.disclosures])
-        self._insert(STORY_FLAGS, [each.model_dump() for each in given.flags])
-
-    def _insert(self, table: Table, rows: Sequence[Mapping[str, Any]]) -> None:
-        self._session.insert(table, [{**row, "project_id": self._session.project_id} for row in rows])
+        self._session.insert(CHARACTER_SECRETS, [_secret_row(each) for each in given.secrets])
+        self._session.insert(DISPOSITION_CHANGES, [each.model_dump() for each in given.dispositions])
+        self._session.insert(DISCLOSURES, [each.model_dump() for each in given.disclosures])
+        self._session.insert(STORY_FLAGS, [each.model_dump() for each in given.flags])
 
     def _rows(self, table: Table, as_of: Moment | None, *conditions: ColumnElement[bool]) -> list[AnyRow]:
         rows = self._session.select(table, self._before(as_of, table), *conditions, order=[table.c.row_id])

@@ -8,16 +8,16 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 from uuid import uuid4
 
-from sqlalchemy import Select, Table, or_, select
+from sqlalchemy import Table, or_
 
 from novelgen.errors import UserInputError
-from novelgen.models.folds import recorded_loop_events
+from novelgen.models.folds import loop_event_values, recorded_loop_events
 from novelgen.models.memory import DISTILLED_TYPES
 from runtime.storage.chunks import ChunkWriter, chunk_values, text_hash
-from runtime.storage.events import RelationshipRepository, loop_event_values, state_values, with_span_columns
+from runtime.storage.events import RelationshipRepository, state_values, with_span_columns
 from runtime.storage.projects import CounterRepository
 from runtime.storage.records import SceneWrite, SceneWriteResult
-from runtime.storage.session import StorageSession, scene_ids_at
+from runtime.storage.session import AnyRow, StorageSession, scene_ids_at
 from runtime.storage.tables import CHUNKS, KNOWLEDGE_EVENTS, LOOP_EVENTS, MENTIONS, RELATIONSHIP_CHANGES, SCENES, STATES
 
 _Attachments = Mapping[str, list[str]]
@@ -42,7 +42,7 @@ class SceneWriter:
         place = (write.chapter_index, write.scene_index)
         known_id = scene_ids_at(self._session, [place]).get(place)
         scene_id = known_id or write.scene_id or uuid4().hex
-        old_text = self._session.connection.scalar(select(SCENES.c.text).where(SCENES.c.scene_id == scene_id))
+        old_text = self._session.value(SCENES.c.text, SCENES.c.scene_id == scene_id)
         label = self._write_scene(write, scene_id, known_id is None)
         chunk_changes = self._replace_chunks(write, scene_id)
         if old_text is not None and old_text != write.text:
@@ -67,9 +67,9 @@ class SceneWriter:
         values = _scene_values(write) | {"updated_at": self._session.now()}
         if not is_new:
             self._session.update(SCENES, SCENES.c.scene_id == scene_id, **values)
-            return self._session.connection.scalar(select(SCENES.c.label).where(SCENES.c.scene_id == scene_id)) or ""
+            return self._session.value(SCENES.c.label, SCENES.c.scene_id == scene_id) or ""
         label = free_label(self._session, write.label)
-        key = {"scene_id": scene_id, "project_id": self._session.project_id, "label": label}
+        key = {"scene_id": scene_id, "label": label}
         place = {"chapter_index": write.chapter_index, "scene_index": write.scene_index}
         self._session.insert(SCENES, [values | key | place | {"created_at": values["updated_at"]}])
         self._adopt(scene_id, write)
@@ -121,7 +121,7 @@ class SceneWriter:
 
     def _follow_words(self, scene_id: str, old_text: str, new_text: str, *, kept: Sequence[str]) -> None:
         """Let the author's own facts follow their words through a new text; without them nothing proves a fact."""
-        for row in self._session.rows(spans_by_hand(self._session, scene_id)):
+        for row in spans_by_hand(self._session, scene_id):
             is_as_it_was = row.chunk_id in kept or not row.from_scene
             if row.span_start is None or not is_as_it_was:
                 continue
@@ -136,27 +136,20 @@ class SceneWriter:
         place = {"chapter_index": write.chapter_index, "scene_index": write.scene_index}
         position = place | {"scene_id": scene_id, "origin": "record"}
         now = self._session.now()
-        self._session.insert(
-            STATES,
-            [state_values(self._session.project_id, change, "record", now) | position for change in write.states],
-        )
+        self._session.insert(STATES, [state_values(change, "record", now) | position for change in write.states])
         if write.record is not None:
             events = recorded_loop_events(write.record)
-            rows = [loop_event_values(self._session.project_id, event) | position for event in events]
+            rows = [loop_event_values(event) | position for event in events]
             self._session.insert(LOOP_EVENTS, rows)
             self._counters.jump_over([event.id for event in events])
             relationships = RelationshipRepository(self._session)
             relationships.insert_changes(write.record.relationship_changes, position)
-        self._session.insert(
-            KNOWLEDGE_EVENTS,
-            [with_span_columns(each) | position | {"project_id": self._session.project_id} for each in write.knowledge],
-        )
+        self._session.insert(KNOWLEDGE_EVENTS, [with_span_columns(each) | position for each in write.knowledge])
         self._session.insert(MENTIONS, _mention_rows(write, scene_id))
 
     def _stored_chunks(self, scene_id: str) -> dict[str, dict[str, Any]]:
-        statement = select(CHUNKS).where(CHUNKS.c.scene_id == scene_id, CHUNKS.c.from_scene)
-        rows = self._session.connection.execute(statement).mappings().all()
-        return {row["chunk_id"]: dict(row) for row in rows}
+        rows = self._session.select(CHUNKS, CHUNKS.c.scene_id == scene_id, CHUNKS.c.from_scene)
+        return {row.chunk_id: dict(row._mapping) for row in rows}
 
     def _refuse_foreign_ids(self, write: SceneWrite, stored: Mapping[str, Any]) -> None:
         new_ids = [chunk.chunk_id for chunk in write.chunks if chunk.chunk_id not in stored]
@@ -168,24 +161,14 @@ class SceneWriter:
             )
 
 
-def spans_by_hand(session: StorageSession, scene_id: str) -> Select[Any]:
-    """Select what the author noted or changed in a scene, with where its words stand."""
-    return (
-        select(
-            CHUNKS.c.row_id,
-            CHUNKS.c.chunk_id,
-            CHUNKS.c.from_scene,
-            CHUNKS.c.span_start,
-            CHUNKS.c.span_end,
-            CHUNKS.c.verified,
-        )
-        .where(
-            session.owns(CHUNKS),
-            CHUNKS.c.scene_id == scene_id,
-            CHUNKS.c.content_type.in_(DISTILLED_TYPES),
-            or_(~CHUNKS.c.from_scene, CHUNKS.c.origin == "author", CHUNKS.c.pinned, CHUNKS.c.status != "active"),
-        )
-        .order_by(CHUNKS.c.row_id)
+def spans_by_hand(session: StorageSession, scene_id: str) -> Sequence[AnyRow]:
+    """Return what the author noted or changed in a scene, with where its words stand."""
+    return session.select(
+        [CHUNKS.c[name] for name in ("row_id", "chunk_id", "from_scene", "span_start", "span_end", "verified")],
+        CHUNKS.c.scene_id == scene_id,
+        CHUNKS.c.content_type.in_(DISTILLED_TYPES),
+        or_(~CHUNKS.c.from_scene, CHUNKS.c.origin == "author", CHUNKS.c.pinned, CHUNKS.c.status != "active"),
+        order=[CHUNKS.c.row_id],
     )
 
 
@@ -275,7 +258,6 @@ def _timeless(dumped: dict[str, Any]) -> dict[str, Any]:
 def _mention_rows(write: SceneWrite, scene_id: str) -> list[dict[str, Any]]:
     return [
         {
-            "project_id": write.project_id,
             "scene_id": scene_id,
             "entity_id": entity_id,
             "name": name,

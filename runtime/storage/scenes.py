@@ -7,7 +7,7 @@ from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from hashlib import sha256
 from typing import Any, NamedTuple
 
-from sqlalchemy import Column, ColumnElement, Select, Table, and_, bindparam, case, distinct, func, literal, or_, select
+from sqlalchemy import Column, ColumnElement, Table, and_, bindparam, case, distinct, func, literal, or_, select
 
 from novelgen.errors import InvalidPositionError, UnknownSceneError
 from novelgen.language.chronology import TellingScene
@@ -272,25 +272,20 @@ class SceneRepository(Repository):
 
     def get(self, at: StoryPosition) -> StoredScene | None:
         """Return the scene at a position with its text, or None when none stands there."""
-        statement = self._select(with_text=True).where(
-            self._session.owns(SCENES),
-            SCENES.c.chapter_index == at.chapter_index,
-            SCENES.c.scene_index == at.scene_index,
+        row = self._session.one(
+            SCENES, SCENES.c.chapter_index == at.chapter_index, SCENES.c.scene_index == at.scene_index
         )
-        row = self._session.connection.execute(statement).one_or_none()
         return None if row is None else _scene(row)
 
     def by_id(self, scene_id: str) -> StoredScene | None:
         """Return the scene of an id with its text, wherever it stands now, or None when there is none."""
-        statement = self._select(with_text=True).where(self._session.owns(SCENES), SCENES.c.scene_id == scene_id)
-        row = self._session.connection.execute(statement).one_or_none()
+        row = self._session.one(SCENES, SCENES.c.scene_id == scene_id)
         return None if row is None else _scene(row)
 
     def spans_by_hand(self, scene_id: str) -> dict[str, list[Any]]:
         """Return where the words of the author's own facts stand in a scene, and whether they count as proved."""
         return {
-            row.chunk_id: [row.span_start, row.span_end, row.verified]
-            for row in self._session.rows(spans_by_hand(self._session, scene_id))
+            row.chunk_id: [row.span_start, row.span_end, row.verified] for row in spans_by_hand(self._session, scene_id)
         }
 
     def restore_spans(self, scene_id: str, spans: Mapping[str, Sequence[Any]]) -> None:
@@ -330,25 +325,19 @@ class SceneRepository(Repository):
         last: int | None = None,
     ) -> list[StoredScene]:
         """Return the scenes before a position in story order."""
-        statement = (
-            self._select(with_text=with_text)
-            .where(self._session.owns(SCENES), before(as_of, SCENES))
-            .order_by(SCENES.c.chapter_index.desc(), SCENES.c.scene_index.desc())
-            .limit(last)
-        )
-        if since is not None:
-            statement = statement.where(within(since, as_of, SCENES))
+        wanted = [before(as_of, SCENES) if since is None else within(since, as_of, SCENES)]
         if statuses:
-            statement = statement.where(SCENES.c.extraction_status.in_(statuses))
-        rows = self._session.own(self._session.rows(statement))
+            wanted.append(SCENES.c.extraction_status.in_(statuses))
+        columns = [column for column in SCENES.c if with_text or column.name != "text"]
+        latest_first = (SCENES.c.chapter_index.desc(), SCENES.c.scene_index.desc())
+        rows = self._session.select(columns, *wanted, order=latest_first, limit=last)
         return [_scene(row) for row in reversed(rows)]
 
     def casts(self, *, as_of: StoryPosition, naming: str | None = None) -> list[SceneCast]:
         """Return who is in the scenes before a position, in story order, without their texts and records."""
         columns = (SCENES.c.scene_id, SCENES.c.label, SCENES.c.pov, SCENES.c.participants, SCENES.c.location_id)
-        naming_scenes = (
-            set(self._session.values(MENTIONS.c.scene_id, MENTIONS.c.entity_id == (naming or ""))) if naming else set()
-        )
+        named = self._session.values(MENTIONS.c.scene_id, MENTIONS.c.entity_id == naming) if naming else []
+        naming_scenes = set(named)
         return [
             SceneCast(
                 row.label,
@@ -357,22 +346,19 @@ class SceneRepository(Repository):
                 row.location_id,
                 frozenset([naming] if naming and row.scene_id in naming_scenes else []),
             )
-            for row in self._session.rows(self._before(as_of, *columns))
+            for row in self._before(as_of, *columns)
         ]
 
     def stagings(self, *, as_of: StoryPosition) -> list[tuple[ScenePlace, frozenset[str]]]:
         """Return who is in each scene before a position, its location among them, in story order."""
-        columns = (SCENES.c.chapter_index, SCENES.c.scene_index, SCENES.c.participants, SCENES.c.location_id)
         return [
             ((row[0], row[1]), frozenset([*row[2], *([] if row[3] is None else [row[3]])]))
-            for row in self._session.rows(self._before(as_of, *columns))
+            for row in self._before(as_of, SCENES.c.participants, SCENES.c.location_id)
         ]
 
     def tellings(self, *, as_of: StoryPosition) -> list[TellingScene]:
         """Return what the scenes before a position say of when they play, in story order, with how they open."""
         columns = (
-            SCENES.c.chapter_index,
-            SCENES.c.scene_index,
             SCENES.c.scene_id,
             SCENES.c.title,
             SCENES.c.story_time,
@@ -386,7 +372,7 @@ class SceneRepository(Repository):
                 **{name: value for name, value in row._mapping.items() if name != "is_flashback"},
                 is_flashback=bool(row.is_flashback),
             )
-            for row in self._session.rows(self._before(as_of, *columns))
+            for row in self._before(as_of, *columns)
         ]
 
     def namings(self, names: Mapping[str, Collection[str]], *, as_of: StoryPosition) -> list[SceneNaming]:
@@ -424,10 +410,8 @@ class SceneRepository(Repository):
     def states(self, *, as_of: StoryPosition, with_lengths: bool = True) -> list[SceneState]:
         """Return how far the scenes before a position were read, in story order, without reading them."""
         characters = func.length(SCENES.c.text) if with_lengths else literal(0)
-        statement = self._before(
+        rows = self._before(
             as_of,
-            SCENES.c.chapter_index,
-            SCENES.c.scene_index,
             SCENES.c.title,
             characters.label("characters"),
             SCENES.c.record.is_not(None).label("has_record"),
@@ -435,39 +419,35 @@ class SceneRepository(Repository):
             SCENES.c.extraction_status,
             SCENES.c.failure_reason,
         )
-        return [SceneState.model_validate(row, from_attributes=True) for row in self._session.rows(statement)]
+        return [SceneState.model_validate(row, from_attributes=True) for row in rows]
 
     def fact_counts(self, *, as_of: StoryPosition) -> dict[ScenePlace, FactCount]:
         """Count the facts of scenes before a position, by chapter and scene; scenes without one are left out."""
         unproved = func.sum(case((CHUNKS.c.verified, 0), else_=1))
-        statement = (
-            select(CHUNKS.c.chapter_index, CHUNKS.c.scene_index, func.count(), unproved)
-            .where(
-                self._session.owns(CHUNKS),
-                CHUNKS.c.status == "active",
-                CHUNKS.c.content_type.in_(DISTILLED_TYPES),
-                CHUNKS.c.scene_index.is_not(None),
-                ~CHUNKS.c.is_consolidated,
-                before(as_of, CHUNKS),
-            )
-            .group_by(CHUNKS.c.chapter_index, CHUNKS.c.scene_index)
+        place = (CHUNKS.c.chapter_index, CHUNKS.c.scene_index)
+        rows = self._session.select(
+            [*place, func.count(), unproved],
+            CHUNKS.c.status == "active",
+            CHUNKS.c.content_type.in_(DISTILLED_TYPES),
+            CHUNKS.c.scene_index.is_not(None),
+            ~CHUNKS.c.is_consolidated,
+            before(as_of, CHUNKS),
+            group=place,
         )
-        return {(row[0], row[1]): FactCount(facts=row[2], unverified=row[3]) for row in self._session.rows(statement)}
+        return {(row[0], row[1]): FactCount(facts=row[2], unverified=row[3]) for row in rows}
 
     def texts_as_of(self, *, as_of: StoryPosition) -> list[tuple[int, int, str]]:
         """Return (chapter, scene, text) of the scenes before a position in story order, without their records."""
-        statement = self._before(as_of, SCENES.c.chapter_index, SCENES.c.scene_index, SCENES.c.text)
-        return [(row[0], row[1], row[2] or "") for row in self._session.rows(statement)]
+        return [(row[0], row[1], row[2] or "") for row in self._before(as_of, SCENES.c.text)]
 
     def texts_mark(self, *, as_of: StoryPosition) -> str:
         """Return a mark that changes exactly when the texts before a position, or their places, change."""
-        statement = self._before(as_of, SCENES.c.chapter_index, SCENES.c.scene_index, SCENES.c.text_hash)
-        rows = (f"{row[0]}:{row[1]}:{row[2]}" for row in self._session.rows(statement))
+        rows = (f"{row[0]}:{row[1]}:{row[2]}" for row in self._before(as_of, SCENES.c.text_hash))
         return sha256("\n".join(rows).encode()).hexdigest()
 
-    def _before(self, as_of: StoryPosition, *columns: ColumnElement[Any]) -> Select[Any]:
-        wanted = select(*columns).where(self._session.owns(SCENES), before(as_of, SCENES))
-        return wanted.order_by(SCENES.c.chapter_index, SCENES.c.scene_index)
+    def _before(self, as_of: StoryPosition, *columns: ColumnElement[Any]) -> Sequence[AnyRow]:
+        order = (SCENES.c.chapter_index, SCENES.c.scene_index)
+        return self._session.select([*order, *columns], before(as_of, SCENES), order=order)
 
     def insert_gap(self, at: StoryPosition) -> int:
         """Make room for a new scene, or with a chapter alone for a new chapter, and return how many moved."""
@@ -495,9 +475,6 @@ class SceneRepository(Repository):
     def _relocate(self, relocation: Relocation) -> int:
         self._session.touch()
         return relocate(self._session, relocation)
-
-    def _select(self, *, with_text: bool) -> Select[Any]:
-        return select(*(column for column in SCENES.c if with_text or column.name != "text"))
 
 
 def _place(at: StoryPosition) -> ScenePlace:

@@ -81,13 +81,14 @@ class StorageSession:
         what: Table | Sequence[ColumnElement[Any]],
         *conditions: ColumnElement[bool],
         order: Sequence[ColumnElement[Any]] = (),
+        group: Sequence[ColumnElement[Any]] = (),
         limit: int | None = None,
         offset: int | None = None,
     ) -> Sequence[AnyRow]:
         """Return the project's rows of a table, whole or some columns of it, that fit all conditions."""
         table, columns = (what, [what]) if isinstance(what, Table) else (what[0].table, what)
-        statement = select(*columns).where(self.owns(table), *conditions).order_by(*order).limit(limit).offset(offset)
-        return self.rows(statement)
+        statement = select(*columns).where(self.owns(table), *conditions).group_by(*group).order_by(*order)
+        return self.rows(statement.limit(limit).offset(offset))
 
     def one(self, what: Table | Sequence[ColumnElement[Any]], *conditions: ColumnElement[bool]) -> AnyRow | None:
         """Return the first of the project's rows that fit all conditions; None where there is none."""
@@ -137,10 +138,14 @@ class StorageSession:
         """Run a writing statement and return the number of rows that it touched."""
         return self.connection.execute(statement, parameters).rowcount
 
-    def insert(self, table: Table, rows: Sequence[dict[str, Any]]) -> None:
-        """Insert rows that all have the same keys; none is allowed."""
+    def insert(self, table: Table, rows: Sequence[dict[str, Any]], *, unless_stored: Sequence[str] = ()) -> None:
+        """Insert rows of the project that all have the same keys; none is allowed, and one that is stored may be."""
+        own = {"project_id": self.project_id} if "project_id" in table.c else {}
+        statement = self.upsert(table)
+        if unless_stored:
+            statement = statement.on_conflict_do_nothing(index_elements=unless_stored)
         if rows:
-            self.connection.execute(table.insert(), list(rows))
+            self.connection.execute(statement, [row | own for row in rows])
 
     def upsert(self, table: Table) -> sqlite.Insert | postgresql.Insert:
         """Return an INSERT that can be given ON CONFLICT, for this dialect."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
+from itertools import chain
 from typing import Any, TypeVar
 from uuid import uuid4
 
@@ -67,19 +68,33 @@ class Waivers(BaseModel):
         return not (self.conflicts or self.findings)
 
 
-class ProjectContents(BaseModel):
+class PlacedContents(BaseModel):
+    """What has a place in the story, in an order in which it can be stored again."""
+
+    memories: list[StoredMemory] = Field(default_factory=list)
+    states: list[StoredState] = Field(default_factory=list)
+    loop_events: list[StoredLoopEvent] = Field(default_factory=list)
+    relationship_changes: list[StoredRelationshipChange] = Field(default_factory=list)
+    knowledge: list[StoredKnowledge] = Field(default_factory=list)
+
+    def events(self) -> dict[Table, Sequence[Any]]:
+        """Return the events by their tables."""
+        return {
+            STATES: self.states,
+            LOOP_EVENTS: self.loop_events,
+            RELATIONSHIP_CHANGES: self.relationship_changes,
+            KNOWLEDGE_EVENTS: self.knowledge,
+        }
+
+
+class ProjectContents(PlacedContents):
     """All that a project holds; lists in an order that can be stored again."""
 
     name: str = ""
     language: str = ""
     entities: list[StoredEntity] = Field(default_factory=list)
     scenes: list[StoredScene] = Field(default_factory=list)
-    memories: list[StoredMemory] = Field(default_factory=list)
-    states: list[StoredState] = Field(default_factory=list)
-    loop_events: list[StoredLoopEvent] = Field(default_factory=list)
     pairs: list[StoredPair] = Field(default_factory=list)
-    relationship_changes: list[StoredRelationshipChange] = Field(default_factory=list)
-    knowledge: list[StoredKnowledge] = Field(default_factory=list)
     parts: list[StoryPart] = Field(default_factory=list, description="As the author said them.")
     summaries: list[StoredSummary] = Field(default_factory=list, description="Written ones only.")
     consolidations: list[StoredConsolidation] = Field(
@@ -95,15 +110,10 @@ class ProjectContents(BaseModel):
     counters: dict[str, int] = Field(default_factory=dict, description="Kind of id to its next number.")
 
 
-class SceneBundle(BaseModel):
+class SceneBundle(PlacedContents):
     """A scene with all that goes with it."""
 
     scene: StoredScene
-    memories: list[StoredMemory] = Field(default_factory=list)
-    states: list[StoredState] = Field(default_factory=list)
-    loop_events: list[StoredLoopEvent] = Field(default_factory=list)
-    relationship_changes: list[StoredRelationshipChange] = Field(default_factory=list)
-    knowledge: list[StoredKnowledge] = Field(default_factory=list)
 
 
 class ToldScene(BaseModel):
@@ -111,34 +121,6 @@ class ToldScene(BaseModel):
 
     created_at: UtcDatetime | None = None
     other_fields: dict[str, Any] = Field(default_factory=dict)
-
-
-def read_contents(session: StorageSession) -> ProjectContents:
-    """Return everything that a project holds, but for vectors and the journal of merges."""
-    projects = ProjectRepository(session)
-    project = projects.require()
-    labels = {row.scene_id: row.label for row in session.select([SCENES.c.scene_id, SCENES.c.label])}
-    consolidations = ConsolidationRepository(session).list_all()
-    derived = {each.chunk.chunk_id for each in consolidations}
-    return ProjectContents(
-        name=project.name,
-        language=project.language,
-        entities=EntityRepository(session).list_all(),
-        scenes=_scenes(session),
-        memories=[_memory(row, labels) for row in _in_order(session, CHUNKS) if row.chunk_id not in derived],
-        states=_events(session, STATES, StoredState, labels),
-        loop_events=_events(session, LOOP_EVENTS, StoredLoopEvent, labels),
-        pairs=read_pairs(session),
-        relationship_changes=_events(session, RELATIONSHIP_CHANGES, StoredRelationshipChange, labels),
-        knowledge=_events(session, KNOWLEDGE_EVENTS, StoredKnowledge, labels),
-        parts=project.settings.get("parts", []),
-        summaries=stored_summaries(session),
-        consolidations=consolidations,
-        character_memories=CharacterMemoryRepository(session).list_project(),
-        play=PlayRepository(session).contents(),
-        waivers=Waivers(conflicts=projects.waived("conflicts"), findings=projects.waived("findings")),
-        counters=_counters(session),
-    )
 
 
 def _in_order(session: StorageSession, table: Table) -> Sequence[AnyRow]:
@@ -185,8 +167,32 @@ class ExchangeRepository(Repository):
     """Reads contents whole, and adds contents without changing anything that is stored."""
 
     def contents(self) -> ProjectContents:
-        """Return everything that a project holds; see `read_contents`."""
-        return read_contents(self._session)
+        """Return everything that a project holds, but for vectors and the journal."""
+        session = self._session
+        projects = ProjectRepository(session)
+        project = projects.require()
+        labels = {row.scene_id: row.label for row in session.select([SCENES.c.scene_id, SCENES.c.label])}
+        consolidations = ConsolidationRepository(session).list_all()
+        derived = {each.chunk.chunk_id for each in consolidations}
+        return ProjectContents(
+            name=project.name,
+            language=project.language,
+            entities=EntityRepository(session).list_all(),
+            scenes=_scenes(session),
+            memories=[_memory(row, labels) for row in _in_order(session, CHUNKS) if row.chunk_id not in derived],
+            states=_events(session, STATES, StoredState, labels),
+            loop_events=_events(session, LOOP_EVENTS, StoredLoopEvent, labels),
+            pairs=read_pairs(session),
+            relationship_changes=_events(session, RELATIONSHIP_CHANGES, StoredRelationshipChange, labels),
+            knowledge=_events(session, KNOWLEDGE_EVENTS, StoredKnowledge, labels),
+            parts=project.settings.get("parts", []),
+            summaries=stored_summaries(session),
+            consolidations=consolidations,
+            character_memories=CharacterMemoryRepository(session).list_project(),
+            play=PlayRepository(session).contents(),
+            waivers=Waivers(conflicts=projects.waived("conflicts"), findings=projects.waived("findings")),
+            counters=_counters(session),
+        )
 
     def add_entity(self, given: StoredEntity) -> None:
         """Add an entity whose id is free."""
@@ -196,9 +202,8 @@ class ExchangeRepository(Repository):
         EntityRepository(self._session).upsert(bare, origin=given.origin)
         told = given.model_dump(include={"created_at", "updated_at"}, exclude_none=True)
         if told:
-            mine = (self._session.owns(ENTITIES), ENTITIES.c.entity_id == entity.entity_id)
-            self._session.update(ENTITIES, *mine, **told)
-        self._session.insert(ALIASES, _alias_rows(self._session.project_id, entity, set(given.author_aliases)))
+            self._session.update(ENTITIES, ENTITIES.c.entity_id == entity.entity_id, **told)
+        self._session.insert(ALIASES, _alias_rows(entity, set(given.author_aliases)))
 
     def add_pairs(self, pairs: Sequence[StoredPair]) -> dict[str, str]:
         """Give pairs of characters their ids where these are free."""
@@ -221,9 +226,7 @@ class ExchangeRepository(Repository):
                         "updated_at": pair.updated_at or now,
                     }
                 )
-                self._session.insert(
-                    RELATIONSHIPS, [known[key].model_dump() | {"project_id": self._session.project_id}]
-                )
+                self._session.insert(RELATIONSHIPS, [known[key].model_dump()])
             ids[pair.relationship_id] = known[key].relationship_id
         return ids
 
@@ -235,7 +238,6 @@ class ExchangeRepository(Repository):
         label = free_label(self._session, scene.label)
         record = None if scene.record is None else scene.record.model_dump(mode="json")
         values = scene.model_dump(exclude={"record"}) | {
-            "project_id": self._session.project_id,
             "scene_id": scene_id,
             "label": label,
             "text": scene.text or "",
@@ -243,11 +245,11 @@ class ExchangeRepository(Repository):
             "record": record,
         }
         self._session.insert(SCENES, [values])
-        place = {"chapter_index": scene.chapter_index, "scene_index": scene.scene_index}
-        names = [{"entity_id": entity_id, "name": name} for entity_id, name in scene.mentions]
-        common = {"project_id": self._session.project_id, "scene_id": scene_id} | place
-        self._session.insert(MENTIONS, [common | name for name in names])
-        self._add_memories(bundle.memories, {label: scene_id, scene.label: scene_id})
+        here = {"scene_id": scene_id, "chapter_index": scene.chapter_index, "scene_index": scene.scene_index}
+        self._session.insert(MENTIONS, [here | {"entity_id": each, "name": name} for each, name in scene.mentions])
+        scene_ids = {label: scene_id, scene.label: scene_id}
+        rows = [_chunk_row(memory, scene_ids.get(memory.scene_label or "")) for memory in bundle.memories]
+        ChunkWriter(self._session).insert(rows)
         by_place: dict[Place, str] = {(scene.chapter_index, scene.scene_index): scene_id}
         self._insert_events(bundle, relationship_ids, by_place)
 
@@ -263,14 +265,11 @@ class ExchangeRepository(Repository):
     def add_rest(self, contents: ProjectContents, relationship_ids: dict[str, str]) -> None:
         """Add what goes with no scene of the contents, tied to the scene that stands at its place, if any."""
         self._session.touch()
-        places = {(each.chapter_index, each.scene_index) for each in _positioned(contents)} | {
-            (each.chunk.chapter_index, each.chunk.scene_index) for each in contents.memories
-        }
+        placed = [*chain(*contents.events().values()), *(each.chunk for each in contents.memories)]
+        places = {(each.chapter_index, each.scene_index) for each in placed}
         by_place = scene_ids_at(self._session, places)
         rows = [
-            _chunk_row(
-                self._session.project_id, memory, by_place.get((memory.chunk.chapter_index, memory.chunk.scene_index))
-            )
+            _chunk_row(memory, by_place.get((memory.chunk.chapter_index, memory.chunk.scene_index)))
             for memory in contents.memories
         ]
         ChunkWriter(self._session).insert(rows)
@@ -325,59 +324,36 @@ class ExchangeRepository(Repository):
         CounterRepository(self._session).jump_over([f"{kind}{number - 1}" for kind, number in kinds.items()])
 
     def _insert_events(
-        self, source: SceneBundle | ProjectContents, relationship_ids: dict[str, str], scene_ids: dict[Place, str]
+        self, source: PlacedContents, relationship_ids: dict[str, str], scene_ids: dict[Place, str]
     ) -> None:
-        tables: tuple[tuple[Table, Sequence[Any]], ...] = (
-            (STATES, source.states),
-            (LOOP_EVENTS, source.loop_events),
-            (RELATIONSHIP_CHANGES, source.relationship_changes),
-            (KNOWLEDGE_EVENTS, source.knowledge),
-        )
-        for table, events in tables:
-            rows = [_event_row(self._session.project_id, event, relationship_ids, scene_ids) for event in events]
+        for table, events in source.events().items():
+            rows = [_event_row(event, relationship_ids, scene_ids) for event in events]
             self._session.insert(table, rows)
         loops = {event.loop_id for event in source.loop_events}
         CounterRepository(self._session).jump_over(loops)
-
-    def _add_memories(self, memories: Sequence[StoredMemory], scene_ids: dict[str, str]) -> None:
-        rows = [
-            _chunk_row(self._session.project_id, memory, scene_ids.get(memory.scene_label or "")) for memory in memories
-        ]
-        ChunkWriter(self._session).insert(rows)
 
     def _is_free(self, table: Table, column: Any, value: str) -> bool:
         return bool(value) and self._session.connection.scalar(select(column).where(column == value)) is None
 
 
-def _alias_rows(project_id: str, entity: Entity, by_author: set[str]) -> list[dict[str, Any]]:
+def _alias_rows(entity: Entity, by_author: set[str]) -> list[dict[str, Any]]:
     return [
         alias.model_dump()
-        | {
-            "project_id": project_id,
-            "entity_id": entity.entity_id,
-            "alias_key": name_key(alias.alias),
-            "by_author": alias.alias in by_author,
-        }
+        | {"entity_id": entity.entity_id, "alias_key": name_key(alias.alias), "by_author": alias.alias in by_author}
         for alias in {alias.alias: alias for alias in entity.aliases}.values()
     ]
 
 
-def _chunk_row(project_id: str, memory: StoredMemory, scene_id: str | None) -> dict[str, Any]:
-    chunk = memory.chunk.model_copy(update={"project_id": project_id})
+def _chunk_row(memory: StoredMemory, scene_id: str | None) -> dict[str, Any]:
+    chunk = memory.chunk
     place = {name: getattr(chunk, name) for name in ("chapter_index", "scene_index", "created_at")}
     marks = {name: getattr(memory, name) for name in StoredMemory.model_fields if name in CHUNKS.c}
     return chunk_values(chunk, chunk.entities_mentioned) | place | marks | {"scene_id": scene_id}
 
 
-def _event_row(
-    project_id: str, event: Any, relationship_ids: dict[str, str], scene_ids: dict[Place, str]
-) -> dict[str, Any]:
+def _event_row(event: Any, relationship_ids: dict[str, str], scene_ids: dict[Place, str]) -> dict[str, Any]:
     values = with_span_columns(event)
     if "relationship_id" in values:
         values["relationship_id"] = relationship_ids.get(values["relationship_id"], values["relationship_id"])
     place = (event.chapter_index, event.scene_index)
-    return values | {"project_id": project_id, "scene_id": scene_ids.get(place)}
-
-
-def _positioned(contents: ProjectContents) -> list[Any]:
-    return [*contents.states, *contents.loop_events, *contents.relationship_changes, *contents.knowledge]
+    return values | {"scene_id": scene_ids.get(place)}

@@ -76,7 +76,7 @@ def undo_change(
     *,
     change_id: Annotated[int | None, Field(ge=0, le=GREATEST_INDEX, description="Default: the last.")] = None,
 ) -> EntityChangeAnswer:
-    """Take a merge back."""
+    """Take a change back, whatever it was."""
     return EntityChangeAnswer.of(here.story.undo(change_id))
 
 

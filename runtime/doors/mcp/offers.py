@@ -187,7 +187,9 @@ OFFERS: tuple[ToolOffer, ...] = (
         " undo_change takes it back.",
         CHANGES,
     ),
-    ToolOffer(correcting.undo_change, "Undo", "Take a merge back, unless something changed since.", CHANGES),
+    ToolOffer(
+        correcting.undo_change, "Undo", "Take a change back, whatever it was, unless something changed since.", CHANGES
+    ),
     ToolOffer(
         correcting.character_remember,
         "Let a character remember",

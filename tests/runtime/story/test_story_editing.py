@@ -10,6 +10,7 @@ import pytest
 
 from novelgen.errors import UnknownEntityError, UserInputError
 from novelgen.language.scrub import is_deeper
+from novelgen.models.position import StoryPosition
 from runtime.files.file_reading import MAX_DEPTH
 from runtime.ingest.entities import store_entities
 from runtime.ingest.ingest import ingest_scenes
@@ -94,7 +95,8 @@ def test_an_end_and_a_change_by_hand_are_taken_back(story: Story) -> None:
 def test_undo_without_a_number_takes_back_the_last_change_of_any_kind(story: Story) -> None:
     """Edits, decisions, endings, memories of characters, merges and deletions stand in one list, the last comes first.
 
-    At every position the story is then as it was before, and a thread that was opened again is passed over.
+    At every position the story is then as it was before. A thread that was opened again is passed over, and so is a
+    scene that is gone.
     """
     before = _read(story)
     note = story.note("Elena owes Odile.", entities=["Elena Thorne"])
@@ -123,6 +125,8 @@ def test_undo_without_a_number_takes_back_the_last_change_of_any_kind(story: Sto
     story.resolve_thread(thread_id="OL0", summary="To the lake.")
     assert story.undo().change.kind == "resolve"
     assert _read(story) == before
+    story.edit_scene((1, 2), title="The lake")
+    story.delete_scene(position=StoryPosition(1, 2))
     with pytest.raises(UserInputError, match="nothing was changed"):
         story.undo()
 

@@ -66,7 +66,7 @@ def test_a_confirmed_memory_is_listed_and_taken_back(run: Run, ingested: Path) -
     assert listed(run)["M001"] == before
     again = run("memory", "undo", PROJECT, number)
     assert again.exit_code == 2
-    assert "taken back already" in again.stderr
+    assert "undone already" in again.stderr
 
 
 @pytest.mark.parametrize(("options", "told"), [([], "nothing to change"), (["--text", " "], "the new text is empty")])
