@@ -398,15 +398,8 @@ class _Choice:
 
     def scene_lines(self, max_tokens: int) -> list[str]:
         """The last scenes in story order: when, where, with whom, and how they ended."""
-        lines: list[str] = []
-        spent = 0
-        for scene in reversed(self._so_far.request.scenes_before[-MAX_SCENES_BEFORE:]):
-            line = as_data(self._scene_line(scene))
-            spent += line_tokens(line)
-            if spent > max_tokens:
-                break
-            lines.append(line)
-        return lines[::-1]
+        last = self._so_far.request.scenes_before[-MAX_SCENES_BEFORE:]
+        return listed(reversed(last), self._scene_line, max_tokens, stops_at_first=True).lines[::-1]
 
     def _scene_line(self, scene: SceneBefore) -> str:
         place = self._reference(scene.location_id) if scene.location_id else ""
