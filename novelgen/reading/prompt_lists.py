@@ -281,7 +281,13 @@ class _Choice:
     def relationships(self) -> list[Relationship]:
         """How those stand who may meet in the scene, first those of whom both are surest to."""
         scored = [
-            (sum(self._nearness(each) for each in (pair.character_a, pair.character_b)), pair)
+            (
+                sum(
+                    max(self._touch.get(each, 0.0), 0.8 * self._recency(each))
+                    for each in (pair.character_a, pair.character_b)
+                ),
+                pair,
+            )
             for pair in self._so_far.relationships
             if self._may_matter(pair)
         ]
@@ -291,9 +297,6 @@ class _Choice:
             return -nearness, -(pair.chapter_index or 0), -(pair.scene_index or 0)
 
         return [pair for _, pair in sorted(scored, key=rank)]
-
-    def _nearness(self, entity_id: str) -> float:
-        return max(self._touch.get(entity_id, 0.0), 0.8 * self._recency(entity_id))
 
     def _may_matter(self, pair: Relationship) -> bool:
         near = [
