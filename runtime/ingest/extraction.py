@@ -236,16 +236,9 @@ def _stored(stores: MemoryStores, unit: UnitOfWork, read: StoredScene, result: S
         store_entities_in(unit, read.project_id, entities, origin="extracted", stores=stores)
     if record is not None:
         record = with_supersessions(record, memories_still_true(unit, read.position))
-    scene = SceneInput(
-        chapter_index=read.chapter_index,
-        scene_index=read.scene_index,
-        title=read.title,
-        text=read.text or "",
-        record=record,
-        record_origin="extracted",
-        extraction_status=result.status,
-        failure_reason=result.reason,
-    )
+    told = {"record": record, "record_origin": "extracted", "story_time": None}
+    outcome = {"extraction_status": result.status, "failure_reason": result.reason}
+    scene = SceneInput.of_stored(read, **told, **outcome)
     replace_scene(
         unit,
         scene.scrubbed(),
@@ -257,8 +250,8 @@ def _stored(stores: MemoryStores, unit: UnitOfWork, read: StoredScene, result: S
     identities = store_identities_in(
         unit, read.project_id, names=result.new_names, pairs=result.same_entities, at=read.position, stores=stores
     )
-    outcome = _outcome(read, result, result.status, record=record, entities=entities)
-    return outcome.model_copy(update={"issues": [*outcome.issues, *identities.issues]})
+    done = _outcome(read, result, result.status, record=record, entities=entities)
+    return done.model_copy(update={"issues": [*done.issues, *identities.issues]})
 
 
 def _outcome(
