@@ -1,7 +1,7 @@
 """A draft and the story before it in, its contradictions of that story out, as a model finds and proves them.
 
 The model lists what the draft claims, evidence is gathered for that, the model judges draft against evidence, and
-looks at each finding once more. What no quotes of both sides prove is dropped (`continuity.verdicts`). The chain
+looks at each finding once more. What no quotes of both sides prove is dropped (`checking.verdicts`). The chain
 keeps nothing between runs.
 """
 
