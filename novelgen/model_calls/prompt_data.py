@@ -85,10 +85,10 @@ def place_in_words(chapter_index: int | None, scene_index: int | None, language:
     return _PLACE[language].format(chapter=chapter_index, scene=scene_index)
 
 
-def place_mark(chapter_index: int | None, scene_index: int | None, *, unknown: str = "") -> str:
+def place_mark(chapter_index: int | None, scene_index: int | None) -> str:
     """Return a place as lists write it: 3:2, 3, or nothing."""
     if chapter_index is None:
-        return unknown
+        return ""
     return str(chapter_index) if scene_index is None else f"{chapter_index}:{scene_index}"
 
 

@@ -171,6 +171,9 @@ class ChapterLists:
         self.issues: list[ReportIssue] = []
         self.memories = self._chosen_memories()
         new = [each for each in request.entities if each.is_new]
+        threads = sorted(
+            request.threads, key=lambda each: (-LOOP_WEIGHTS[each.importance], -(each.last_chapter_index or 0))
+        )
         memory_lines = [
             f"{number} | {each.chapter_index}:{each.scene_index} | {each.importance} | {as_data(each.says)}"
             for number, each in self.memories.items()
@@ -178,7 +181,7 @@ class ChapterLists:
         self.texts = {
             "new_entities": self._listed("new entities", new, _entity_line, MAX_NEW_TOKENS),
             "known_entities": self._listed("known entities", self._nearest_known(new), _entity_line, MAX_KNOWN_TOKENS),
-            "threads": self._listed("threads", sorted(request.threads, key=_weight), _thread_line, MAX_THREAD_TOKENS),
+            "threads": self._listed("threads", threads, _thread_line, MAX_THREAD_TOKENS),
             "scenes": self._listed("scenes", request.scenes, _scene_line, MAX_EVENT_TOKENS),
             "memories": "\n".join(memory_lines) or NOTHING[request.language],
         }
@@ -241,10 +244,6 @@ def _entity_line(listed: ChapterEntity) -> str:
 
 def _scene_line(scene: ChapterScene) -> str:
     return f"{scene.chapter_index}:{scene.scene_index} | {' '.join(scene.summary)}"
-
-
-def _weight(thread: OpenLoop) -> tuple[int, int]:
-    return -LOOP_WEIGHTS[thread.importance], -(thread.last_chapter_index or 0)
 
 
 def _thread_line(thread: OpenLoop) -> str:

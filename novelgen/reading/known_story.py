@@ -103,7 +103,9 @@ class References:
             if looks_like_an_id(each.name) or evidence == "none":
                 found.refused.append(each.name)
                 continue
-            if not each.generic and not _may_be_any(each) and self._is_shared(self._resolve(each)):
+            resolution = self._resolve(each)
+            is_shared = resolution.entity_id is None and self._is_borne(resolution)
+            if is_shared and not each.generic and not _may_be_any(each):
                 found.shared.append(each.name)
                 continue
             found.add(each, first_number=first_number, aliases=self._own_aliases(each, text))
@@ -117,9 +119,6 @@ class References:
 
     def _resolve(self, new_entity: ModelNewEntity) -> Resolution:
         return self.names.resolve(new_entity.name, entity_types=[new_entity.entity_type])
-
-    def _is_shared(self, resolution: Resolution) -> bool:
-        return resolution.entity_id is None and self._is_borne(resolution)
 
     def _already_known(self, new_entity: ModelNewEntity, used_ids: Collection[str]) -> str | None:
         """Return whom a model calls new though the story knows them, by its own word or by their name."""

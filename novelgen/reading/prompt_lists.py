@@ -281,7 +281,13 @@ class _Choice:
     def relationships(self) -> list[Relationship]:
         """How those stand who may meet in the scene, first those of whom both are surest to."""
         scored = [
-            (sum(self._nearness(each) for each in (pair.character_a, pair.character_b)), pair)
+            (
+                sum(
+                    max(self._touch.get(each, 0.0), 0.8 * self._recency(each))
+                    for each in (pair.character_a, pair.character_b)
+                ),
+                pair,
+            )
             for pair in self._so_far.relationships
             if self._may_matter(pair)
         ]
@@ -291,9 +297,6 @@ class _Choice:
             return -nearness, -(pair.chapter_index or 0), -(pair.scene_index or 0)
 
         return [pair for _, pair in sorted(scored, key=rank)]
-
-    def _nearness(self, entity_id: str) -> float:
-        return max(self._touch.get(entity_id, 0.0), 0.8 * self._recency(entity_id))
 
     def _may_matter(self, pair: Relationship) -> bool:
         near = [
@@ -398,15 +401,8 @@ class _Choice:
 
     def scene_lines(self, max_tokens: int) -> list[str]:
         """The last scenes in story order: when, where, with whom, and how they ended."""
-        lines: list[str] = []
-        spent = 0
-        for scene in reversed(self._so_far.request.scenes_before[-MAX_SCENES_BEFORE:]):
-            line = as_data(self._scene_line(scene))
-            spent += line_tokens(line)
-            if spent > max_tokens:
-                break
-            lines.append(line)
-        return lines[::-1]
+        last = self._so_far.request.scenes_before[-MAX_SCENES_BEFORE:]
+        return listed(reversed(last), self._scene_line, max_tokens, stops_at_first=True).lines[::-1]
 
     def _scene_line(self, scene: SceneBefore) -> str:
         place = self._reference(scene.location_id) if scene.location_id else ""

@@ -83,7 +83,9 @@ def touches(
 ) -> dict[str, float]:
     """Return how surely a text speaks of each entity that it may speak of."""
     found = _by_whole_names(text, entities)
-    for weaker in (_by_parts(text, entities), _by_descriptions(text, entities)):
+    # By words of English names, titles included, and by endings of Chinese ones, shared among their bearers.
+    parts = (_by_words_of_names(text, entities), _by_chinese_parts(text, entities))
+    for weaker in (*parts, _by_descriptions(text, entities)):
         for entity_id, weight in weaker.items():
             found[entity_id] = max(found.get(entity_id, 0.0), weight)
     return {entity_id: weight * _doubt(weight, sightings.get(entity_id), clock) for entity_id, weight in found.items()}
@@ -123,12 +125,6 @@ def _specificity(name: str, entity: Entity) -> float:
         return OWN_NAME
     words = [word for word in _words(name) if word not in TITLES and word not in ARTICLES]
     return DESCRIBING_NAME if len(words) > 1 else GENERIC_NAME
-
-
-def _by_parts(text: str, entities: Sequence[Entity]) -> dict[str, float]:
-    """By words of English names, titles included, and by endings of Chinese ones, shared among their bearers."""
-    latin, chinese = _by_words_of_names(text, entities), _by_chinese_parts(text, entities)
-    return {each: max(latin.get(each, 0.0), chinese.get(each, 0.0)) for each in {**latin, **chinese}}
 
 
 def _by_words_of_names(text: str, entities: Sequence[Entity]) -> dict[str, float]:

@@ -217,11 +217,18 @@ def _stored(stores: MemoryStores, unit: UnitOfWork, read: StoredScene, result: S
         return _outcome(read, result, "overtaken")
     if result.record is None and stored.record is not None:
         return _outcome(read, result, "failed")
-    known_loops = _known_loops(stored.record, result.record)
+    known_loops: dict[str, str] = {}
     open_before = unit.outline(as_of=read.position).open_loops
     if result.record is not None:
-        known_loops = loops_said_again(result.record.open_loops_created, open_before) | known_loops
-    result, entities = with_given_ids(result, _allocator(unit), known_loops=known_loops)
+        created = result.record.open_loops_created
+        known_loops = dict(loops_said_again(created, open_before))
+        if stored.record is not None:
+            known_loops |= known_loop_ids(stored.record.open_loops_created, created)
+
+    def allocate(kind: AllocatedKind) -> str:
+        return unit.threads.next_id() if kind == "open_loop" else unit.entities.next_id(kind)
+
+    result, entities = with_given_ids(result, allocate, known_loops=known_loops)
     record = result.record
     if record is not None:
         record = with_loops_said_again(record, {loop.loop_id for loop in open_before})
@@ -229,16 +236,9 @@ def _stored(stores: MemoryStores, unit: UnitOfWork, read: StoredScene, result: S
         store_entities_in(unit, read.project_id, entities, origin="extracted", stores=stores)
     if record is not None:
         record = with_supersessions(record, memories_still_true(unit, read.position))
-    scene = SceneInput(
-        chapter_index=read.chapter_index,
-        scene_index=read.scene_index,
-        title=read.title,
-        text=read.text or "",
-        record=record,
-        record_origin="extracted",
-        extraction_status=result.status,
-        failure_reason=result.reason,
-    )
+    told = {"record": record, "record_origin": "extracted", "story_time": None}
+    outcome = {"extraction_status": result.status, "failure_reason": result.reason}
+    scene = SceneInput.of_stored(read, **told, **outcome)
     replace_scene(
         unit,
         scene.scrubbed(),
@@ -250,21 +250,8 @@ def _stored(stores: MemoryStores, unit: UnitOfWork, read: StoredScene, result: S
     identities = store_identities_in(
         unit, read.project_id, names=result.new_names, pairs=result.same_entities, at=read.position, stores=stores
     )
-    outcome = _outcome(read, result, result.status, record=record, entities=entities)
-    return outcome.model_copy(update={"issues": [*outcome.issues, *identities.issues]})
-
-
-def _known_loops(before: SceneRecord | None, now: SceneRecord | None) -> dict[str, str]:
-    if before is None or now is None:
-        return {}
-    return known_loop_ids(before.open_loops_created, now.open_loops_created)
-
-
-def _allocator(unit: UnitOfWork) -> Callable[[AllocatedKind], str]:
-    def allocate(kind: AllocatedKind) -> str:
-        return unit.threads.next_id() if kind == "open_loop" else unit.entities.next_id(kind)
-
-    return allocate
+    done = _outcome(read, result, result.status, record=record, entities=entities)
+    return done.model_copy(update={"issues": [*done.issues, *identities.issues]})
 
 
 def _outcome(
@@ -309,8 +296,13 @@ def estimate_extraction(
     with stores.database(project_id).read() as unit:
         chosen = [unit.scenes.require(position) for position in chosen_scenes(unit, choice or SceneChoice())]
         requests = [record_request(unit, scene, max_bullets=summarization.max_bullets) for scene in chosen]
-    prompts = [tokens for request in requests for tokens in chain.prompt_tokens(_without_story(request))]
-    lists = max(_lists_now(chain, requests), summarization.prompt_list_tokens // 2)
+    bare = {"project_id", "chapter_index", "scene_index", "text", "language"}
+    without_story = [SceneRecordRequest(**request.model_dump(include=bare)) for request in requests]
+    prompts = [tokens for request in without_story for tokens in chain.prompt_tokens(request)]
+    # Mean tokens of the lists, by what is stored now, in scenes spread over those that are to be read.
+    spread = requests[:: max(1, len(requests) // SAMPLED_SCENES)]
+    lists_now = [tokens.lists for request in spread for tokens in chain.prompt_tokens(request)]
+    lists = max(round(fmean(lists_now)) if lists_now else 0, summarization.prompt_list_tokens // 2)
     input_tokens = sum(tokens.all for tokens in prompts) + lists * len(prompts)
     text_tokens = sum(tokens.text for tokens in prompts)
     output_tokens = round(ANSWER_TOKENS * len(prompts) + ANSWER_TOKENS_PER_TEXT_TOKEN * text_tokens)
@@ -326,20 +318,3 @@ def estimate_extraction(
     return ExtractionEstimate(
         scenes=len(requests), calls=len(prompts) + chapters, input_tokens=input_tokens, output_tokens=output_tokens
     ).priced(prices)
-
-
-def _without_story(request: SceneRecordRequest) -> SceneRecordRequest:
-    return SceneRecordRequest(
-        project_id=request.project_id,
-        chapter_index=request.chapter_index,
-        scene_index=request.scene_index,
-        text=request.text,
-        language=request.language,
-    )
-
-
-def _lists_now(chain: SceneRecordChain, requests: Sequence[SceneRecordRequest]) -> int:
-    """Mean tokens of the lists of a prompt, by what is stored now, in scenes spread over those that are to be read."""
-    step = max(1, len(requests) // SAMPLED_SCENES)
-    lists = [tokens.lists for request in requests[::step] for tokens in chain.prompt_tokens(request)]
-    return round(fmean(lists)) if lists else 0

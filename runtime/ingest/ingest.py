@@ -32,8 +32,8 @@ from runtime.ingest.indexing import (
     rebuild_if_bloated,
     verify_after_crash,
 )
-from runtime.ingest.scene_input import SceneInput, SceneSurroundings, scenes_of_book
-from runtime.ingest.scene_writes import read_surroundings, record_origin_of, replace_scene, same_record
+from runtime.ingest.scene_input import SceneInput, SceneSurroundings, record_origin_of, scenes_of_book
+from runtime.ingest.scene_writes import read_surroundings, replace_scene, same_record
 from runtime.storage.database import ProjectDatabase
 from runtime.storage.records import SceneWriteResult, StoredScene
 from runtime.storage.unit import UnitOfWork

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import Literal
+from typing import Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
@@ -19,7 +19,7 @@ from novelgen.models.position import ChapterIndex, SceneIndex, StoryPosition
 from novelgen.models.record import SceneRecord
 from runtime.files.bench_folder import Book
 from runtime.files.chapter_text import SCENE_TITLE_FIELD
-from runtime.storage.records import ExtractionStatus
+from runtime.storage.records import ExtractionStatus, StoredScene
 
 RecordOrigin = Literal["author", "supplied", "extracted"]
 
@@ -46,6 +46,14 @@ class SceneInput(BaseModel):
     planned_location_id: str | None = Field(default=None, description="Where a plan lets it play; likewise.")
     story_time: str | None = Field(default=None, description="When it plays, in the story's words; likewise.")
 
+    @classmethod
+    def of_stored(cls, stored: StoredScene, **changes: Any) -> SceneInput:
+        """Return a stored scene as it would come again, with changes."""
+        names = ("chapter_index", "scene_index", "title", "record", "extraction_status", "failure_reason", "story_time")
+        fields = {name: getattr(stored, name) for name in names}
+        origin = record_origin_of(stored)
+        return cls.model_validate({**fields, "text": stored.text or "", "record_origin": origin, **changes})
+
     def scrubbed(self) -> SceneInput:
         """Return the scene as every store accepts it."""
         require_size(self.text, f"scene {self.scene_index} of chapter {self.chapter_index}")
@@ -55,6 +63,11 @@ class SceneInput(BaseModel):
         return self.model_copy(
             update={"title": scrub_text(self.title), "text": scrub_text(self.text), "record": record}
         )
+
+
+def record_origin_of(stored: StoredScene) -> RecordOrigin:
+    """Return who made a stored scene's record; "supplied" where there is none."""
+    return "supplied" if stored.record_origin == "rules" else stored.record_origin
 
 
 def scenes_of_chapter(chapter: GeneratedChapter, records: Iterable[SceneRecord] = ()) -> list[SceneInput]:

@@ -14,12 +14,14 @@ from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, wait
 from dataclasses import dataclass, field
-from typing import Any, Generic, Literal, Protocol, TypeVar
+from typing import Any, Generic, Literal, TypeVar
 
 from pydantic import BaseModel, Field
 
+from novelgen.chains.scene_record_chain import ReadScene
 from novelgen.model_calls.usage import ModelUsage, ModelWork, TokenPrices, total_usage
 from novelgen.models.position import StoryPosition
+from novelgen.reading.request import SceneResult
 from runtime.ingest.indexing import IndexingResult
 from runtime.stores import MemoryStores
 
@@ -104,23 +106,8 @@ class ExtractionEstimate(BaseModel):
         return self.model_copy(update={"price": price})
 
 
-class Answered(Protocol):
-    """What a model made of a scene, as far as every pass looks at it."""
-
-    @property
-    def reason(self) -> str | None: ...
-
-    @property
-    def is_refused(self) -> bool: ...
-
-    @property
-    def is_nobody_there(self) -> bool: ...
-
-    @property
-    def usage(self) -> ModelUsage: ...
-
-
-Answer = TypeVar("Answer", bound=Answered)
+Answer = TypeVar("Answer", bound=ReadScene | SceneResult)
+"""What a model made of a scene."""
 
 
 @dataclass

@@ -61,24 +61,9 @@ def replace_scene(
 
 def replace_stored_scene(unit: UnitOfWork, stored: StoredScene, *, stores: MemoryStores) -> SceneWriteResult:
     """Derive a stored scene anew from its own text and record, after what is known has changed."""
-    scene = SceneInput(
-        chapter_index=stored.chapter_index,
-        scene_index=stored.scene_index,
-        title=stored.title,
-        text=stored.text or "",
-        record=stored.record,
-        record_origin=record_origin_of(stored),
-        extraction_status=stored.extraction_status,
-        failure_reason=stored.failure_reason,
-        story_time=stored.story_time,
-    )
+    scene = SceneInput.of_stored(stored)
     surroundings = read_surroundings(unit, stored.position)
     return replace_scene(unit, scene, surroundings, project_id=stored.project_id, stored=stored, stores=stores)
-
-
-def record_origin_of(stored: StoredScene) -> RecordOrigin:
-    """Return who made a stored scene's record; "supplied" where there is none."""
-    return "supplied" if stored.record_origin == "rules" else stored.record_origin
 
 
 def same_record(left: SceneRecord | None, right: SceneRecord | None) -> bool:

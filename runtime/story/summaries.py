@@ -115,7 +115,11 @@ class StorySummarizing(StoryBase):
         """
         writer = build_extraction_model(self._stores.settings, model)
         chosen = [self.get_summary(level=only[0], number=only[1])] if only else self.list_summaries()
-        wanted = [each for each in chosen if only or _is_missing(each)]
+        wanted = [
+            each
+            for each in chosen
+            if only or (each.state != "unfinished" and each.origin == "made" and bool(each.told))
+        ]
         if only:
             _require_writable(self.project_id, wanted[0])
         chain = SummaryChain(writer, timeout_s=self._stores.settings.memory.summarization.timeout_s)
@@ -161,10 +165,6 @@ def _store(
     unit.summaries.write(
         summary.level, summary.number, text, chapters=(summary.first_chapter, summary.last_chapter), origin=origin
     )
-
-
-def _is_missing(summary: ListedSummary) -> bool:
-    return summary.state != "unfinished" and summary.origin == "made" and bool(summary.told)
 
 
 def _require_writable(project_id: str, summary: ListedSummary) -> None:

@@ -8,10 +8,10 @@ import json
 from typing import Any
 
 import pytest
-from langchain_core.runnables import RunnableLambda
+from langchain_core.runnables import RunnableConfig, RunnableLambda
 
 from novelgen.chains.memory_context_chain import MemoryContextChain
-from novelgen.chains.stepwise_chain import retriever_summaries
+from novelgen.chains.stepwise_chain import StepwiseChain, retriever_summaries
 from novelgen.errors import DatabaseError, InvalidProjectIdError, VectorIndexError
 from novelgen.memory.search import Candidate, RetrieverHit, SearchResult
 from novelgen.models.context import MemoryContextRequest, ReportIssue, SceneMemoryContext
@@ -168,3 +168,29 @@ def test_a_failing_memory_needs_no_fallback() -> None:
     assert [(issue.stage, issue.kind) for issue in report.issues if issue.stage == "search"] == [
         ("search", "unavailable")
     ]
+
+
+def twice(number: int) -> int:
+    """Return the double."""
+    return 2 * number
+
+
+class Fourfold(StepwiseChain[int, int]):
+    """Doubles in two steps."""
+
+    def __init__(self) -> None:
+        super().__init__(
+            RunnableLambda(twice).with_config(run_name="first") | RunnableLambda(twice).with_config(run_name="second")
+        )
+
+
+def test_a_run_is_named_after_its_chain_unless_the_caller_names_it() -> None:
+    """What else the caller gave is kept and stays as it was; invoke and ainvoke do the same."""
+    handler = RecordingHandler()
+    given: RunnableConfig = {"tags": ["scene"], "callbacks": [handler]}
+    assert Fourfold().invoke(2, given) == 8
+    assert asyncio.run(Fourfold().ainvoke(3, {**given, "run_name": "mine"})) == 12
+    assert given == {"tags": ["scene"], "callbacks": [handler]}
+    assert handler.children_of(None) == ["Fourfold", "mine"]
+    assert handler.children_of("Fourfold") == ["first", "second"]
+    assert handler.named("mine").tags == ["scene"]

@@ -122,7 +122,7 @@ def test_windows_of_one_scene_add_up() -> None:
     so_far = SceneSoFar.on_entering(request(relationships=[FRIENDS])).after(window, [])
     [pair] = so_far.relationships
     assert (pair.dimensions, pair.dimensions_a, pair.dimensions_b) == ({"trust": 36}, {"fear": 2}, {"fear": 5})
-    assert so_far.relationships_on_entering == (FRIENDS,)
+    assert so_far.request.relationships == [FRIENDS]
     second = RecordedRelationshipChange(
         character_a="C1", character_b="C0", perspective_a="kind", event="He swears.", dimensions_a={"respect": 4}
     )
