@@ -20,14 +20,15 @@ from novelgen.chains.stepwise_chain import StepwiseChain
 from novelgen.deadlines import Deadline
 from novelgen.errors import DeadlineExceededError, ModelError
 from novelgen.language.language import StoryLanguage, story_language
-from novelgen.memory.consolidated import (
+from novelgen.memory.consolidation import (
     CONSOLIDATION_STAGE,
+    DEFAULT_RULES,
     ConsolidatedText,
+    ConsolidationRules,
     ModelConsolidation,
     extractive_text,
     grounded_text,
 )
-from novelgen.memory.consolidation_rules import DEFAULT_RULES, ConsolidationRules
 from novelgen.model_calls.json_model import JsonModel, issue_kind_of
 from novelgen.model_calls.prompt_data import as_data
 from novelgen.model_calls.prompting import load_chat_prompt

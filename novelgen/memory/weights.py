@@ -6,7 +6,7 @@ from typing import Literal, get_args
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from novelgen.memory.candidates import NAME_KINDS, QueryKind
+from novelgen.memory.search import NAME_KINDS, QueryKind
 
 QuotaName = Literal["obligations", "relations", "passages", "left_off", "story_so_far"]
 

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from novelgen.context.prompt_block import render_context
-from novelgen.memory.consolidated import ConsolidatedText, consolidated_memory
+from novelgen.memory.consolidation import ConsolidatedText, consolidated_memory
 from novelgen.models.context import MemoryContextRequest, SceneMemoryContext
 from novelgen.models.entity import Entity, EntityAlias
 from novelgen.models.knowledge import KnowledgeMode

@@ -10,7 +10,7 @@ from pydantic import BaseModel, Field
 from sqlalchemy import Select, select
 
 from novelgen.errors import UnknownMemoryError
-from novelgen.memory.consolidation_rules import LiveMemory
+from novelgen.memory.consolidation import LiveMemory
 from novelgen.models.memory import StoryMemoryChunk
 from novelgen.models.position import END_OF_STORY
 from runtime.storage.cuts import linked_rows, story_order
