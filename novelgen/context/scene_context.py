@@ -278,7 +278,9 @@ def assemble_context(
     left_tokens = max(0, bounds.memory_budget - sum(tokens_before.values()))
     chosen = assembler.memories(found, budget_tokens=left_tokens)
     times = assembler.timeline(found, names, shown=shown.snapshots, memories=chosen)
-    memories = _each_fact_once(chosen, _told_elsewhere(ended, so_far, times, shown, names, assembler.labels))
+    # With a point of view a memory's own line says who does not know it, which no other line could.
+    told = [] if point_of_view else _told_elsewhere(ended, so_far, times, shown, names, assembler.labels)
+    memories = _each_fact_once(chosen, told)
     report = ContextReport(
         planner=plan.planner,
         queries=[cut.reported(query) if cut else _reported(query) for query in plan.queries],
