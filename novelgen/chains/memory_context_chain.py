@@ -366,6 +366,10 @@ class MemoryContextChain(StepwiseChain[ContextInput, SceneMemoryContext]):
         return scene_before(scenes, run.point_of_view, as_of=run.request.position)
 
     @property
+    def _tells_story_so_far(self) -> bool:
+        return self._settings.quotas.tokens("story_so_far", self._settings.memory_budget) > 0
+
+    @property
     def _left_off_tokens(self) -> int:
         return self._settings.quotas.tokens("left_off", self._settings.memory_budget)
 
@@ -490,6 +494,9 @@ class MemoryContextChain(StepwiseChain[ContextInput, SceneMemoryContext]):
         if cut is not None:
             run = _without_quotes(run)
             context = _with_report(context, planner=run.plan.planner)
+        if run.left_off is not None and cut is None and not context.story_so_far and self._tells_story_so_far:
+            message = "nothing that is stored tells the scenes before in short, or it does not fit its share"
+            run = run.with_issues(ReportIssue(stage="story_so_far", kind="unavailable", message=message))
         run = run.with_timings({"total": time.monotonic() - run.started_s})
         return _with_report(context, issues=list(run.issues), timings_s=run.timings_s)
 

@@ -103,23 +103,20 @@ class PointOfViewCut:
         taken = {each.chunk.chunk_id for each in known.search.candidates}
         threads = {each.loop_id for each in known.outline.open_loops}
         pairs = {each.relationship_id: each for each in known.outline.relationships}
-        events = {
-            (scene.chapter_index, scene.scene_index, event)
+        said = {
+            (scene.chapter_index, scene.scene_index, told)
             for scene in known.outline.scenes
-            for event in scene.key_events
+            for told in (*scene.key_events, *scene.summary)
         }
+
+        def unsaid(scene: OutlineScene, told: Sequence[str]) -> tuple[str, ...]:
+            return tuple(each for each in told if (scene.chapter_index, scene.scene_index, each) not in said)
+
         return FoundStory(
             outline=outline.model_copy(
                 update={
                     "scenes": [
-                        replace(
-                            scene,
-                            key_events=tuple(
-                                event
-                                for event in scene.key_events
-                                if (scene.chapter_index, scene.scene_index, event) not in events
-                            ),
-                        )
+                        replace(scene, key_events=unsaid(scene, scene.key_events), summary=unsaid(scene, scene.summary))
                         for scene in outline.scenes
                     ],
                     "open_loops": [each for each in outline.open_loops if each.loop_id not in threads],
@@ -232,6 +229,7 @@ class PointOfViewCut:
             if view and view.was_in(*place):
                 yield replace(
                     scene,
+                    title=scene.title if view.saw_told(scene.title, *place) else "",
                     key_events=tuple(each for each in scene.key_events if view.saw_told(each, *place)),
                     summary=tuple(each for each in scene.summary if view.saw_told(each, *place)),
                 )

@@ -8,8 +8,7 @@ from collections import defaultdict
 from collections.abc import Iterable
 
 from novelgen.language.language import CJK_RANGES, is_cjk
-from novelgen.memory.candidates import SceneKey
-from novelgen.memory.search import Candidate
+from novelgen.memory.search import Candidate, SceneKey
 from novelgen.models.memory import StoryMemoryChunk
 
 KIND_ORDER = {"note": 0, "memory": 1, "summary": 2}

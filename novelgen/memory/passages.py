@@ -11,10 +11,8 @@ from itertools import pairwise
 import numpy as np
 
 from novelgen.language.language import CJK_RANGES, is_cjk
-from novelgen.memory.candidates import NAME_KINDS, SceneKey, SelectionScene
-from novelgen.memory.query_scores import Column, Matrix, stack_vectors, standardise, unit_rows
-from novelgen.memory.search import Candidate
-from novelgen.memory.table import CandidateTable
+from novelgen.memory.query_scores import CandidateTable, Column, Matrix, stack_vectors, standardise, unit_rows
+from novelgen.memory.search import NAME_KINDS, Candidate, SceneKey, SelectionScene
 
 SATURATION = 1.5
 

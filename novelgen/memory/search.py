@@ -1,9 +1,10 @@
-"""Many queries over many retrievers: the request and its result."""
+"""Many queries over many retrievers: the request, its result, and the planned scene that results are judged against."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,6 +14,7 @@ from novelgen.models.context import ReportIssue
 from novelgen.models.memory import ContentType, StoryMemoryChunk
 from novelgen.models.position import END_OF_STORY, StoryPosition
 from novelgen.models.shown import Shown, ShownList
+from novelgen.models.state import OpenLoop
 
 Vector = NDArray[np.float32]
 
@@ -121,3 +123,46 @@ class RankedMemories(Shown, BaseModel):
     def in_simpler_terms(self) -> ShownList[RankedMemory]:
         """Return what a notebook shows in place of it."""
         return ShownList(self.memories)
+
+
+SceneKey = tuple[int, int]
+QueryKind = Literal["plan", "purpose", "action", "place", "character", "pair", "model", "other"]
+NAME_KINDS: frozenset[QueryKind] = frozenset({"character", "pair"})
+"""Of queries that are nothing but names."""
+
+SEMANTIC_RETRIEVER = "semantic"
+LEXICAL_RETRIEVER = "lexical"
+
+
+@dataclass(frozen=True, eq=False)
+class SceneQuery:
+    """A retrieval query of the planned scene, in the order that `ArmHit.query_index` counts."""
+
+    text: str
+    kind: QueryKind = "other"
+    vector: Vector | None = None
+
+
+@dataclass(frozen=True)
+class SceneCast:
+    """What is known of a stored scene without reading it."""
+
+    chapter_index: int
+    scene_index: int
+    ordinal: int
+
+    @property
+    def key(self) -> SceneKey:
+        """Chapter and scene."""
+        return (self.chapter_index, self.scene_index)
+
+
+@dataclass(frozen=True, eq=False)
+class SelectionScene:
+    """The planned scene as the choice sees it."""
+
+    ordinal: int
+    queries: tuple[SceneQuery, ...] = ()
+    entity_ids: frozenset[str] = frozenset()
+    scenes: tuple[SceneCast, ...] = ()
+    open_loops: tuple[OpenLoop, ...] = field(default_factory=tuple)

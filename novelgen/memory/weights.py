@@ -6,7 +6,7 @@ from typing import Literal, get_args
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from novelgen.memory.candidates import NAME_KINDS, QueryKind
+from novelgen.memory.search import NAME_KINDS, QueryKind
 
 QuotaName = Literal["obligations", "relations", "passages", "left_off", "story_so_far"]
 
@@ -104,7 +104,7 @@ class SelectionWeights(BaseModel):
     passage_points: float = Field(default=-3.0, description="Added to a passage of the text beside memories.")
 
     least_score: float = Field(
-        default=-0.5, description="Below it a memory is not likely needed, and no room is filled with it."
+        default=-2.0, description="Below it a memory is not likely needed, and no room is filled with it."
     )
     full_form_score: float = Field(default=2.5, description="Score from which the full form is given.")
     short_form_worth: float = Field(default=0.9, gt=0, le=1, description="Worth of a good short form beside the full.")

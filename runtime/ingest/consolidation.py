@@ -10,9 +10,16 @@ from typing import TYPE_CHECKING, Any
 from pydantic import BaseModel, Field
 
 from novelgen.errors import StoreError, UserInputError
-from novelgen.memory.consolidated import CONSOLIDATION_STAGE, consolidated_memory, consolidated_vector
-from novelgen.memory.consolidation_rules import LiveMemory
-from novelgen.memory.groups import ConsolidationGroup, choose_groups, counts_after, entity_counts
+from novelgen.memory.consolidation import (
+    CONSOLIDATION_STAGE,
+    ConsolidationGroup,
+    LiveMemory,
+    choose_groups,
+    consolidated_memory,
+    consolidated_vector,
+    counts_after,
+    entity_counts,
+)
 from novelgen.memory.search import Vector
 from novelgen.models.context import ReportIssue
 from novelgen.models.memory import StoryMemoryChunk

@@ -11,8 +11,7 @@ from numpy.typing import NDArray
 
 from novelgen.checking.story import StoryBefore
 from novelgen.language.chronology import scene_times
-from novelgen.memory.candidates import LEXICAL_RETRIEVER
-from novelgen.memory.search import Candidate, SearchQuery, SearchRequest, Vector
+from novelgen.memory.search import LEXICAL_RETRIEVER, Candidate, SearchQuery, SearchRequest, Vector
 from novelgen.models.context import ReportIssue
 from novelgen.models.memory import DISTILLED_TYPES
 from novelgen.models.plan import ScenePlan

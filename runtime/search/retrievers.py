@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
-from novelgen.memory.candidates import LEXICAL_RETRIEVER
-from novelgen.memory.search import RetrieverHit, SearchQuery, SearchRequest
+from novelgen.memory.search import LEXICAL_RETRIEVER, RetrieverHit, SearchQuery, SearchRequest
 from novelgen.models.memory import (
     CONTENT_TYPES,
     DISTILLED_TYPES,

@@ -11,8 +11,7 @@ from numpy.typing import NDArray
 
 from novelgen.deadlines import Deadline, call_with_deadline
 from novelgen.errors import DatabaseError, DeadlineExceededError
-from novelgen.memory.candidates import SEMANTIC_RETRIEVER
-from novelgen.memory.search import SearchQuery, SearchRequest, Vector
+from novelgen.memory.search import SEMANTIC_RETRIEVER, SearchQuery, SearchRequest, Vector
 from novelgen.models.memory import StoryMemoryChunk
 from runtime.index.exact import exact_search
 from runtime.index.rows import IndexHit

@@ -10,7 +10,7 @@ from pydantic import BaseModel, Field
 from sqlalchemy import ColumnElement, Select, select
 
 from novelgen.errors import UnknownMemoryError
-from novelgen.memory.consolidation_rules import LiveMemory
+from novelgen.memory.consolidation import LiveMemory
 from novelgen.models.memory import StoryMemoryChunk
 from novelgen.models.position import END_OF_STORY
 from runtime.storage.chunks import CHUNK_COLUMNS, IN_ORDER, ChunkWriter, chunk_of, note_values, superseded_by, text_hash

@@ -423,7 +423,7 @@ RECENT_RECORDS = 6
 """Of so many last scenes it is read what they tell; of the others only place and participants."""
 
 TOLD_SENTENCES = 2
-"""A scene without a record tells of itself in so many sentences of its text."""
+"""A scene without a summary tells of itself in so many sentences of its text."""
 
 
 def read_outline(
@@ -452,7 +452,7 @@ def _scenes(session: StorageSession, as_of: StoryPosition) -> list[OutlineScene]
     here, place = before(as_of, SCENES), (SCENES.c.chapter_index, SCENES.c.scene_index)
     latest = [each.desc() for each in place]
     recent = session.select([*place, SCENES.c.record, SCENES.c.text], here, order=latest, limit=RECENT_RECORDS)
-    told = {(row[0], row[1]): row[2] or _in_its_own_words(row[3]) for row in recent}
+    told = {(row[0], row[1]): _told(row[2] or {}, row[3]) for row in recent}
     # Thousands of scenes are read for every context: their participants are decoded all at once.
     columns = (
         *place,
@@ -469,9 +469,11 @@ def _scenes(session: StorageSession, as_of: StoryPosition) -> list[OutlineScene]
     ]
 
 
-def _in_its_own_words(text: str) -> dict[str, list[str]]:
-    """The weightiest sentences of a text, whole, in place of a record's summary."""
-    found = salient_sentences(text, (), limit=TOLD_SENTENCES)
+def _told(record: dict[str, Any], text: str) -> dict[str, Any]:
+    """Return a record that tells its scene, else the weightiest sentences of the text, whole, in place of a summary."""
+    if record.get("summary") or record.get("key_events"):
+        return record
+    found = sorted(salient_sentences(text, (), limit=TOLD_SENTENCES), key=lambda each: each.start)
     return {"summary": [text[each.start : each.end].strip() for each in found]}
 
 

@@ -14,7 +14,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from novelgen.memory.consolidated import extractive_text
+from novelgen.memory.consolidation import extractive_text
 from novelgen.models.memory import StoryMemoryChunk
 from runtime.ingest.consolidation import consolidate_project, undo_consolidation
 from tests.benchmarks.retrieval.bench_stores import BenchStores, VectorCache, imported, load_bench_settings

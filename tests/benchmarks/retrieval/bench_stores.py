@@ -113,8 +113,15 @@ class BenchStores(MemoryStores):
 
 def bench_settings(settings: NovelgenSettings, *, memory_budget: int) -> NovelgenSettings:
     """Return settings that plan by rules, fill the largest budget and wait long enough."""
+    # Memories alone are measured, so they have the whole of their budget.
+    quotas = settings.memory.quotas.model_copy(update={"left_off": 0.0, "story_so_far": 0.0})
     memory = settings.memory.model_copy(
-        update={"memory_budget": memory_budget, "tool_timeout_s": TOOL_TIMEOUT_S, "chain_timeout_s": 2 * TOOL_TIMEOUT_S}
+        update={
+            "quotas": quotas,
+            "memory_budget": memory_budget,
+            "tool_timeout_s": TOOL_TIMEOUT_S,
+            "chain_timeout_s": 2 * TOOL_TIMEOUT_S,
+        }
     )
     return settings.model_copy(update={"model": None, "database_url": None, "memory": memory})
 

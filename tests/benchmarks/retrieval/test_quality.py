@@ -86,12 +86,4 @@ def test_variants_differ_from_the_whole_in_one_setting_or_kind() -> None:
     }
 
     assert all(1 <= len(changed) <= 2 for changed in changes.values())
-    assert changes["without relevance"] == {"relevance", "early_relevance"}
-
-
-def test_a_part_is_left_out_where_a_story_has_passages_alone_too() -> None:
-    """The weight that stands in there goes with it, and the weights that are set stay in every other place."""
-    whole = DEFAULT_WEIGHTS.model_copy(update={"importance": 0.1})
-    left_out = ablation_variants(whole)["without spreading"]
-    assert left_out.for_text_alone().spreading == 0.0 < whole.for_text_alone().spreading
-    assert left_out.importance == 0.1
+    assert changes["without relevance"] == {"relevance", "text_alone_relevance"}

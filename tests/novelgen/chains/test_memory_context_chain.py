@@ -358,7 +358,7 @@ def test_a_report_says_for_which_plan_and_what_each_need_cost() -> None:
     assert report is not None
     assert report.scene_plan == request.scene_plan
     assert report.tokens_per_need.keys() == {
-        "states", "obligations", "relations", "timeline", "memories", "passages",
+        "states", "story_so_far", "obligations", "relations", "timeline", "memories", "passages",
     }  # fmt: skip
     assert sum(report.tokens_per_need.values()) == sum(report.tokens.values()) > 0
     assert request.model_dump() == before

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from novelgen.context.memories import selection_scene
 from novelgen.context.retrieval_plan import RetrievalPlan
-from novelgen.memory.candidates import SceneCast
+from novelgen.context.scene_context import selection_scene
 from novelgen.memory.outline import OutlineScene, StoryOutline
-from novelgen.memory.search import Candidate, SearchResult
+from novelgen.memory.search import Candidate, SceneCast, SearchResult
 from novelgen.models.memory import StoryMemoryChunk
 
 

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from novelgen.memory.candidates import SceneCast, SceneQuery, SelectionScene
-from novelgen.memory.search import Candidate, RetrieverHit
+from novelgen.memory.search import Candidate, RetrieverHit, SceneCast, SceneQuery, SelectionScene
 from novelgen.models.memory import StoryMemoryChunk
 
 AXES = np.eye(8, dtype=np.float32)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from novelgen.memory.consolidation_rules import LiveMemory
+from novelgen.memory.consolidation import LiveMemory
 from novelgen.models.memory import StoryMemoryChunk
 
 

@@ -8,14 +8,14 @@ import numpy as np
 import pytest
 
 from novelgen.language.language import estimate_tokens
-from novelgen.memory.consolidated import (
+from novelgen.memory.consolidation import (
     ConsolidatedText,
+    ConsolidationRules,
     consolidated_id,
     consolidated_memory,
     consolidated_vector,
     extractive_text,
 )
-from novelgen.memory.consolidation_rules import ConsolidationRules
 from tests.novelgen.memory.live_stories import chunk
 
 MOMENT = datetime(2026, 1, 1, tzinfo=UTC)

@@ -7,8 +7,14 @@ from typing import Any
 
 import numpy as np
 
-from novelgen.memory.consolidation_rules import ConsolidationRules, protection
-from novelgen.memory.groups import MIN_FOR_A_MEAN, choose_groups, counts_after, entity_counts
+from novelgen.memory.consolidation import (
+    MIN_FOR_A_MEAN,
+    ConsolidationRules,
+    choose_groups,
+    counts_after,
+    entity_counts,
+    protection,
+)
 from tests.novelgen.memory.live_stories import live
 
 RULES = ConsolidationRules(max_sources=4, span_scenes=5)

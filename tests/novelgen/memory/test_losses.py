@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from novelgen.memory.consolidation_rules import ConsolidationRules
-from novelgen.memory.groups import Losses, Topics
+from novelgen.memory.consolidation import ConsolidationRules, Losses, Topics
 from novelgen.models.memory import StoryMemoryChunk
 from tests.novelgen.memory.live_stories import chunk
 

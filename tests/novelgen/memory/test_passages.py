@@ -5,10 +5,10 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from novelgen.memory.candidates import SceneQuery
 from novelgen.memory.passages import beside_in_text, novelty, shared_words, word_scores
+from novelgen.memory.query_scores import lay_out
+from novelgen.memory.search import SceneQuery
 from novelgen.memory.select import select_memories
-from novelgen.memory.table import lay_out
 from novelgen.memory.weights import SelectionWeights
 from tests.novelgen.memory.build import candidate, crowd, plan_scene
 

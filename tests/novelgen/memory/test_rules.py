@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from novelgen.memory.consolidation_rules import DEFAULT_RULES, LiveMemory, protection, score
+from novelgen.memory.consolidation import DEFAULT_RULES, LiveMemory, protection, score
 from novelgen.models.state import OpenLoop
 from tests.novelgen.memory.live_stories import chunk, live
 

@@ -7,8 +7,7 @@ import random
 
 import pytest
 
-from novelgen.memory.candidates import SceneQuery, SelectionScene
-from novelgen.memory.search import RetrieverHit
+from novelgen.memory.search import RetrieverHit, SceneQuery, SelectionScene
 from novelgen.memory.select import merge_candidates, select_memories
 from novelgen.memory.weights import SelectionWeights
 from novelgen.models.state import OpenLoop

@@ -6,7 +6,7 @@ from typing import Any
 
 from hypothesis import strategies as st
 
-from novelgen.memory.consolidated import ConsolidatedText, consolidated_memory
+from novelgen.memory.consolidation import ConsolidatedText, consolidated_memory
 from novelgen.models.entity import Entity, EntityAlias
 from novelgen.models.memory import StoryMemoryChunk
 from novelgen.models.position import StoryPosition, utc_now

@@ -13,7 +13,7 @@ import pytest
 from hypothesis import HealthCheck, Phase, given, settings
 
 from novelgen.errors import InvalidFileError, UnknownProjectError, UserInputError
-from novelgen.memory.consolidated import ConsolidatedText, consolidated_memory
+from novelgen.memory.consolidation import ConsolidatedText, consolidated_memory
 from novelgen.models.entity import Entity
 from novelgen.models.memory import AttachedTo, Attachment
 from novelgen.models.position import END_OF_STORY, StoryPosition, utc_now

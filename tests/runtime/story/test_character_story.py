@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from novelgen.memory.consolidated import ConsolidatedText, consolidated_memory
+from novelgen.memory.consolidation import ConsolidatedText, consolidated_memory
 from novelgen.models.entity import Entity, EntityAlias
 from novelgen.models.position import utc_now
 from novelgen.models.record import SceneRecord

@@ -11,7 +11,7 @@ from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
 
 from novelgen.errors import UnknownEntityError, UnknownMemoryError, UserInputError
-from novelgen.memory.consolidated import ConsolidatedText, consolidated_memory
+from novelgen.memory.consolidation import ConsolidatedText, consolidated_memory
 from novelgen.models.entity import Entity
 from novelgen.models.position import END_OF_STORY, StoryPosition, utc_now
 from novelgen.models.record import SceneRecord

@@ -1,4 +1,4 @@
-"""Choosing which memories are consolidated, and with which: by topic, and by what would be lost."""
+"""Joining old, light memories: which may be, which belong together, and what stands for them."""
 
 from __future__ import annotations
 
@@ -6,14 +6,97 @@ import heapq
 from collections import Counter
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from datetime import datetime
+from hashlib import sha256
 from itertools import combinations
 
 import numpy as np
+from pydantic import BaseModel, ConfigDict, Field
 
-from novelgen.memory.consolidation_rules import DEFAULT_RULES, ConsolidationRules, LiveMemory, protection, score
+from novelgen.language.extractive import SHORT_FORM_CHARACTERS
+from novelgen.language.language import estimate_tokens
+from novelgen.language.sentences import as_sentence, join_sentences, split_sentences
+from novelgen.memory.budget import is_cut, short_form_defect
 from novelgen.memory.search import Vector
+from novelgen.memory.supersession import SUPERSESSION_CHAINS
+from novelgen.model_calls.answers import require_grounded, whole_sentences
 from novelgen.models.memory import StoryMemoryChunk
 from novelgen.models.state import OpenLoop
+
+
+@dataclass(frozen=True, slots=True)
+class LiveMemory:
+    """A distilled memory that a read at the end of the story sees."""
+
+    chunk: StoryMemoryChunk
+    is_authors: bool = False
+
+    @property
+    def is_consolidated(self) -> bool:
+        """Whether it stands for others already."""
+        return self.chunk.is_consolidated
+
+    @property
+    def place(self) -> tuple[int, int] | None:
+        """Chapter and scene; None where it lacks one of them."""
+        chapter, scene = self.chunk.chapter_index, self.chunk.scene_index
+        return None if chapter is None or scene is None else (chapter, scene)
+
+
+UNRESOLVED_EVENTS = frozenset(SUPERSESSION_CHAINS.values()) | {"obligation", "debt"}
+"""Event types that something later may put an end to; until then the story owes it."""
+
+
+class ConsolidationRules(BaseModel):
+    """Bounds and weights; the defaults are what `novelgen consolidate` uses."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    max_sources: int = Field(default=3, ge=2, description="More cannot be told and found as one memory.")
+    span_scenes: int = Field(default=6, ge=1, description="Scenes from the first source to the last.")
+    protected_importance: int = Field(default=8, ge=1, le=10, description="Protected from this on.")
+    superseded_points: float = Field(default=-3.0, description="Added to the importance of what is over.")
+    unverified_points: float = Field(default=-1.0, description="Added to that of what no quote proves.")
+    topic_similarity: float = Field(
+        default=0.1, description="Cosine of embeddings, less the mean of all, that is one topic; a scene is one anyway."
+    )
+    scene_loss: float = Field(default=0.5, ge=0, description="What a scene between sources loses.")
+    weight_loss: float = Field(default=0.1, ge=0, description="What a point of the weightiest source loses.")
+    max_tokens: int = Field(default=240, ge=20, description="Estimated tokens of a consolidated memory.")
+
+
+DEFAULT_RULES = ConsolidationRules()
+
+
+def protection(memory: LiveMemory, open_loops: Sequence[OpenLoop], rules: ConsolidationRules) -> str:
+    """Tell why a memory must stay as it is."""
+    chunk = memory.chunk
+    is_over = chunk.superseded_by is not None
+    checks = {
+        "author": memory.is_authors or chunk.origin == "author",
+        "consolidated": memory.is_consolidated,
+        "no scene": memory.place is None,
+        "tier": chunk.tier != "regular",
+        "importance": chunk.importance >= rules.protected_importance,
+        "slot": chunk.slot_type is not None and not is_over,
+        "unresolved": chunk.event_type in UNRESOLVED_EVENTS and not is_over,
+        "open loop": not is_over and any(_belongs_to(chunk, loop) for loop in open_loops),
+    }
+    return next((name for name, holds in checks.items() if holds), "")
+
+
+def score(chunk: StoryMemoryChunk, rules: ConsolidationRules) -> float:
+    """Return how much a memory weighs: its importance, less for what is over and for what is not proven."""
+    over = rules.superseded_points if chunk.superseded_by is not None else 0.0
+    return chunk.importance + over + (0.0 if chunk.verified else rules.unverified_points)
+
+
+def _belongs_to(chunk: StoryMemoryChunk, loop: OpenLoop) -> bool:
+    """Whether a scene that planted or moved the loop established the memory, about somebody whom the loop touches."""
+    place = (chunk.chapter_index, chunk.scene_index)
+    places = ((loop.chapter_index, loop.scene_index), (loop.last_chapter_index, loop.last_scene_index))
+    return place in places and not set(chunk.entities_mentioned).isdisjoint(loop.related_entities)
+
 
 MIN_FOR_A_MEAN = 20
 """Of fewer embeddings the mean is no background: it is made of the very topics that are to be told apart."""
@@ -221,3 +304,110 @@ class _Joining:
     def _group(self, members: tuple[int, ...]) -> ConsolidationGroup:
         entity_id = self._crowded(self._shared(members), self._before)[0]
         return ConsolidationGroup(entity_id, tuple(self._chunks[member] for member in members))
+
+
+CONSOLIDATION_STAGE = "consolidation"
+
+
+class ConsolidatedText(BaseModel):
+    """What a consolidated memory says."""
+
+    content: str
+    short: str | None = Field(default=None, description="Only where one sentence says it all.")
+
+
+def extractive_text(sources: Sequence[StoryMemoryChunk], rules: ConsolidationRules = DEFAULT_RULES) -> ConsolidatedText:
+    """Join the short forms of memories, or their first sentences, as far as there is room."""
+    sentences = {source.chunk_id: _sentence_of(source) for source in sources}
+    kept: list[str] = []
+    room = rules.max_tokens
+    for source in sorted(sources, key=lambda each: (-score(each, rules), each.chunk_id)):
+        sentence = sentences[source.chunk_id]
+        cost = estimate_tokens(sentence) + 1
+        if sentence in kept or (kept and cost > room):
+            continue
+        kept.append(sentence)
+        room -= cost
+    told = dict.fromkeys(sentence for sentence in sentences.values() if sentence in kept)
+    return ConsolidatedText(content=join_sentences(told))
+
+
+def consolidated_memory(
+    text: ConsolidatedText, sources: Sequence[StoryMemoryChunk], *, created_at: datetime, is_models: bool = False
+) -> StoryMemoryChunk:
+    """Return the memory that stands for others."""
+    last = sources[-1]
+    chunk_id = consolidated_id(sources)
+    tags = [tag for source in sources for tag in dict.fromkeys(source.tags)]
+    is_extracted = is_models or any(source.origin == "extracted" for source in sources)
+    return StoryMemoryChunk(
+        chunk_id=chunk_id,
+        project_id=last.project_id,
+        chapter_index=last.chapter_index,
+        scene_index=last.scene_index,
+        content=text.content,
+        short=text.short,
+        content_type="memory",
+        entities_mentioned=list(dict.fromkeys(each for source in sources for each in source.entities_mentioned)),
+        tags=[tag for tag in dict.fromkeys(tags) if tags.count(tag) > 1],
+        created_at=created_at,
+        importance=max(source.importance for source in sources),
+        source_id=chunk_id,
+        is_consolidated=True,
+        verified=all(source.verified for source in sources),
+        origin="extracted" if is_extracted else "record",
+    )
+
+
+def consolidated_vector(sources: Sequence[StoryMemoryChunk], vectors: Mapping[str, Vector]) -> Vector | None:
+    """Return the embedding of the memory that stands for others: the mean of theirs.
+
+    Measured on both long books, it is found as well by the mean as by an embedding of its text, which costs.
+    """
+    if not all(source.chunk_id in vectors for source in sources):
+        return None
+    mean: Vector = np.mean([vectors[source.chunk_id] for source in sources], axis=0, dtype=np.float32)
+    length = float(np.linalg.norm(mean))
+    return mean / np.float32(length) if length > 0 else None
+
+
+def consolidated_id(sources: Sequence[StoryMemoryChunk]) -> str:
+    """Return the chunk id of the memory that stands for others: the same for the same sources."""
+    names = "\x1f".join(sorted(source.chunk_id for source in sources))
+    return f"consolidated-{sha256(names.encode('utf-8', 'surrogatepass')).hexdigest()[:16]}"
+
+
+def _sentence_of(chunk: StoryMemoryChunk) -> str:
+    """The short form, or where it will not do, the first sentence of the full one; with a full stop."""
+    full, short = chunk.content.strip(), (chunk.short or "").strip()
+    defect = short_form_defect(short, full, estimate_tokens)
+    if not defect or (defect == "short form is no shorter" and not is_cut(short, full)):
+        sentence = short
+    else:
+        spans = split_sentences(full)
+        sentence = full[spans[0].start : spans[0].end] if spans else full
+    return as_sentence(" ".join(sentence.split()))
+
+
+class ModelConsolidation(BaseModel):
+    """What a model is asked for."""
+
+    content: str = Field(description="the facts in two to six whole sentences, with names")
+    short: str = Field(default="", description="one whole sentence of at most 80 characters, or empty")
+
+
+def grounded_text(
+    answer: ModelConsolidation, sources: Sequence[StoryMemoryChunk], *, names: Sequence[str], rules: ConsolidationRules
+) -> ConsolidatedText:
+    """Return an answer as the text of a memory, or refuse it."""
+    content = whole_sentences(answer.content, field="content", max_tokens=rules.max_tokens)
+    shown = "\n".join(f"{source.content}\n{source.short or ''}" for source in sources)
+    require_grounded(f"{content}\n{answer.short}", shown=shown, names=names)
+    return ConsolidatedText(content=content, short=_usable_short(answer.short, content))
+
+
+def _usable_short(short: str, content: str) -> str | None:
+    line = " ".join(short.split())
+    if len(line) > SHORT_FORM_CHARACTERS or short_form_defect(line, content, estimate_tokens):
+        return None
+    return line
