@@ -328,7 +328,7 @@ def settle_chinese(scenes: Sequence[tuple[ScenePlace, str]]) -> list[FoundName]:
         name.same_as = declared.get(simple, set())
         name.weigh("character", 2.0 * name.speaks)
         _weigh_form(name, simple, tags.get(simple, Counter()), is_titled=titled[simple] > 0)
-    return [each for each in found if each.count >= _LEAST_COUNT or "·" in each.name]
+    return [each for each in found if each.count >= _LEAST_COUNT or each.same_as or "·" in each.name]
 
 
 @lru_cache(maxsize=65536)

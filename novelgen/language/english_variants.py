@@ -29,6 +29,7 @@ _GIVEN_TITLES = frozenset(
     "miss mlle mademoiselle master sir lady lord aunt uncle cousin brother sister father mother".split()
 )
 _RANKS_BY_BIRTH = frozenset("sir lady lord duke duchess count countess prince princess king queen baron".split())
+_THINGS = ("location", "item", "faction")
 _COMMON = frozenset({"mr", "mrs", "miss"})
 _RANKS = OTHER_TITLES - _PLAIN_TITLES
 _WIFE = frozenset({"mrs", "mme", "madame", "frau", "signora", "señora"})
@@ -142,7 +143,7 @@ def _may_be_somebody(
         return False
     if core[0] in MALE_NAMES | FEMALE_NAMES or any(_titles(each.name) for each in named):
         return True
-    is_thing = likely_kind(named) in ("location", "item", "faction")
+    is_thing = likely_kind(named) in _THINGS
     is_family = any(_titles(each.name) & _COMMON for each in by_core.get((core[-1],), ()))
     return is_family or (sum(each.count for each in named) > 1 and not is_thing)
 
@@ -263,7 +264,7 @@ def _host(
         each
         for each in given
         if _fits(titles, each)
-        if (is_given and not (titles & {"mr"} and "mrs" in spoken)) or titles & (each.titles | _GIVEN_TITLES - {"miss"})
+        if (is_given and not (titles & {"mr"} and "mrs" in spoken)) or titles & (each.titles | _GIVEN_TITLES)
         if not titles & _RANKS - _GIVEN_TITLES
     ]
     places = [by_given, relatives] if titles & _GIVEN_TITLES - {"miss"} else [relatives, by_given]
@@ -379,12 +380,12 @@ def english_questions(groups: dict[int, Sequence[FoundName]]) -> dict[int, int]:
             (core[0] for core in cores[at] if len(core) > 1 or core[0] in MALE_NAMES | FEMALE_NAMES), ""
         )
         for core in cores[at]:
-            if likely_kind(group) == "character":
+            if likely_kind(group) not in _THINGS:
                 whole[core[0]].add(at)
                 whole[core[-1]].add(at)
     found: dict[int, int] = {}
     for at, mine in people.items():
-        if any(len(core) > 1 for core in cores[at]) or likely_kind(groups[at]) != "character":
+        if any(len(core) > 1 for core in cores[at]) or likely_kind(groups[at]) in _THINGS:
             continue
         words = {core[0] for core in cores[at]}
         asked = {host for word in words for name in (word, *formal_names(word)) for host in whole.get(name, ())}
@@ -392,7 +393,7 @@ def english_questions(groups: dict[int, Sequence[FoundName]]) -> dict[int, int]:
         fitting = [
             host
             for host in asked - {at}
-            if people[host].count > mine.count or any(len(core) > 1 for core in cores[host])
+            if people[host].count >= mine.count or any(len(core) > 1 for core in cores[host])
             if not mine.gender or not people[host].gender or mine.gender == people[host].gender
             if not (titled & _WIFE and "miss" in people[host].titles)
             and not ("miss" in titled and people[host].titles & _WIFE)
