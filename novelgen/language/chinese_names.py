@@ -439,12 +439,12 @@ def _declared(texts: Iterable[str], kept: set[str]) -> dict[str, set[str]]:
                 continue
             begin = max(0, match.start() - _NAMED_BEFORE)
             before = text[begin : match.start()]
-            named = _NAMED.search(before)
-            full = (
-                named["surname"] + named["given"]
-                if named
-                else _last_named(before, finder, is_near=match["way"] == "字")
-            )
+            named = next(reversed(list(_NAMED.finditer(before))), None)
+            is_near = match["way"] == "字"
+            if named is not None and not is_near and not _SOMEBODY_ELSE.search(before, named.end()):
+                full = named["surname"] + named["given"]
+            else:
+                full = _last_named(before, finder, is_near=is_near)
             if (
                 not full
                 or looks_like_a_thing(full)

@@ -196,7 +196,7 @@ def _groups(text: str) -> list[set[str]]:
 
 
 def test_a_sister_and_a_wife_are_somebody_else() -> None:
-    """Miss Grey is who is not called Miss Anne; Mrs. John Grey is not John Grey, and Mr. Grey beside his son is not he."""
+    """Miss Grey is who is not called Miss Anne; Mrs. John Grey is not John Grey."""
     text = (
         "Jane Grey sang, and Jane Grey sat. Anne Grey read, and Anne Grey rose. “Well, Miss Anne,” said Miss Grey. "
         "Miss Grey took her shawl.\n\nMrs. John Grey saw Mr. John Grey. John Grey bowed to Mrs. John Grey, and "
