@@ -146,7 +146,9 @@ _CALLED = re.compile(
 )
 """How somebody just named is called besides: 董卓字仲颖, 宋江，绰号及时雨."""
 _SOMEBODY_ELSE = re.compile("[。！？女子妻妹弟兄徒孙]|有一|一个|一位")
-_INTRODUCED = re.compile(rf"(?:名叫|名唤|名为|我叫|我名|自称)(?P<name>[{CJK_RANGES}]{{2,4}}?)(?=[，。；、！：”」』])")
+_INTRODUCED = re.compile(
+    rf"(?:名叫|名唤|名为|我叫|我名|自称|道号|法号|法名)(?P<name>[{CJK_RANGES}]{{2,4}}?)(?=[，。；、！：”」』])"
+)
 _NAMED_BEFORE = 60
 """So many characters before, in the same sentence or the one before, the name of who is called so stands."""
 
