@@ -507,23 +507,25 @@ class _Finder:
     """Finds many names in Chinese text, from left to right, the longest first: `NameFinder`, without its exactness."""
 
     def __init__(self, names: Iterable[str]) -> None:
-        self._by_first: dict[str, list[str]] = defaultdict(list)
+        self._by_pair: dict[str, list[str]] = defaultdict(list)
         listed = list(names)
         for name in sorted(listed, key=lambda each: (-len(each), each)):
             if is_cjk(name[0]):
-                self._by_first[name[0]].append(name)
-        self._start = re.compile(f"[{''.join(map(re.escape, self._by_first))}]") if self._by_first else None
+                self._by_pair[name[:2]].append(name)
+        firsts = "".join({re.escape(pair[0]) for pair in self._by_pair})
+        self._start = re.compile(f"[{firsts}]") if firsts else None
         self._latin = NameFinder(name for name in listed if not is_cjk(name[0]))
 
     def find(self, text: str) -> Iterable[NameMatch]:
         """Return the matches, those in Latin letters last."""
         at = 0
         while self._start is not None and (hit := self._start.search(text, at)) is not None:
-            at = hit.start() + 1
-            for name in self._by_first[hit.group()]:
-                if text.startswith(name, hit.start()):
-                    at = hit.start() + len(name)
-                    yield NameMatch(name, hit.start(), at)
+            start = hit.start()
+            at = start + 1
+            for name in self._by_pair.get(text[start : start + 2], ()):
+                if text.startswith(name, start):
+                    at = start + len(name)
+                    yield NameMatch(name, start, at)
                     break
         yield from self._latin.find(text)
 
