@@ -146,7 +146,9 @@ _CALLED = re.compile(
 )
 """How somebody just named is called besides: 董卓字仲颖, 宋江，绰号及时雨."""
 _SOMEBODY_ELSE = re.compile("[。！？女子妻妹弟兄徒孙]|有一|一个|一位")
-_INTRODUCED = re.compile(rf"(?:名叫|名唤|名为|我叫|我名|自称)(?P<name>[{CJK_RANGES}]{{2,4}}?)(?=[，。；、！：”」』])")
+_INTRODUCED = re.compile(
+    rf"(?:名叫|名唤|名为|我叫|我名|自称|道号|法号|法名)(?P<name>[{CJK_RANGES}]{{2,4}}?)(?=[，。；、！：”」』])"
+)
 _NAMED_BEFORE = 60
 """So many characters before, in the same sentence or the one before, the name of who is called so stands."""
 
@@ -328,7 +330,7 @@ def settle_chinese(scenes: Sequence[tuple[ScenePlace, str]]) -> list[FoundName]:
         name.same_as = declared.get(simple, set())
         name.weigh("character", 2.0 * name.speaks)
         _weigh_form(name, simple, tags.get(simple, Counter()), is_titled=titled[simple] > 0)
-    return [each for each in found if each.count >= _LEAST_COUNT or "·" in each.name]
+    return [each for each in found if each.count >= _LEAST_COUNT or each.same_as or "·" in each.name]
 
 
 @lru_cache(maxsize=65536)
@@ -439,12 +441,12 @@ def _declared(texts: Iterable[str], kept: set[str]) -> dict[str, set[str]]:
                 continue
             begin = max(0, match.start() - _NAMED_BEFORE)
             before = text[begin : match.start()]
-            named = _NAMED.search(before)
-            full = (
-                named["surname"] + named["given"]
-                if named
-                else _last_named(before, finder, is_near=match["way"] == "字")
-            )
+            named = next(reversed(list(_NAMED.finditer(before))), None)
+            is_near = match["way"] == "字"
+            if named is not None and not is_near and not _SOMEBODY_ELSE.search(before, named.end()):
+                full = named["surname"] + named["given"]
+            else:
+                full = _last_named(before, finder, is_near=is_near)
             if (
                 not full
                 or looks_like_a_thing(full)
@@ -505,23 +507,25 @@ class _Finder:
     """Finds many names in Chinese text, from left to right, the longest first: `NameFinder`, without its exactness."""
 
     def __init__(self, names: Iterable[str]) -> None:
-        self._by_first: dict[str, list[str]] = defaultdict(list)
+        self._by_pair: dict[str, list[str]] = defaultdict(list)
         listed = list(names)
         for name in sorted(listed, key=lambda each: (-len(each), each)):
             if is_cjk(name[0]):
-                self._by_first[name[0]].append(name)
-        self._start = re.compile(f"[{''.join(map(re.escape, self._by_first))}]") if self._by_first else None
+                self._by_pair[name[:2]].append(name)
+        firsts = "".join({re.escape(pair[0]) for pair in self._by_pair})
+        self._start = re.compile(f"[{firsts}]") if firsts else None
         self._latin = NameFinder(name for name in listed if not is_cjk(name[0]))
 
     def find(self, text: str) -> Iterable[NameMatch]:
         """Return the matches, those in Latin letters last."""
         at = 0
         while self._start is not None and (hit := self._start.search(text, at)) is not None:
-            at = hit.start() + 1
-            for name in self._by_first[hit.group()]:
-                if text.startswith(name, hit.start()):
-                    at = hit.start() + len(name)
-                    yield NameMatch(name, hit.start(), at)
+            start = hit.start()
+            at = start + 1
+            for name in self._by_pair.get(text[start : start + 2], ()):
+                if text.startswith(name, start):
+                    at = start + len(name)
+                    yield NameMatch(name, start, at)
                     break
         yield from self._latin.find(text)
 

@@ -8,8 +8,7 @@ from typing import Literal, NamedTuple
 
 from novelgen.language.calendar import days_between
 from novelgen.language.opening import read_opening
-from novelgen.language.past import tells_of_past
-from novelgen.language.reading import read_story_time
+from novelgen.language.reading import read_story_time, tells_of_past
 from novelgen.models.story_time import Certainty, DaySpan, LivedWhen, SceneTime, ToldTime
 
 EVENING_BEGINS = 1080

@@ -7,9 +7,86 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 
 from novelgen.language.english_names import FACTION_WORDS, ITEM_WORDS, PLACE_WORDS
-from novelgen.language.given_names import FEMALE_NAMES, MALE_NAMES, formal_names
 from novelgen.language.normalise import ARTICLES, FEMALE_TITLES, MALE_TITLES, OTHER_TITLES, TITLES, name_key
 from novelgen.language.sightings import FoundName, ScenePlace, likely_kind
+
+_MEN = """
+    alan albert:al,bert,bertie alexander:alec,alex,sandy alfred:alf,fred,freddy algernon:algy ambrose
+    andrew:andy,drew anthony:tony archibald:archie,archy arthur:art augustus:gus,gussie barnabas:barney
+    bartholomew:bart basil benjamin:ben,benny,benjy bernard:bernie cecil cedric charles:charlie,charley,chas,chuck
+    christopher:chris,kit,topher clarence clement cuthbert:bertie cyril daniel:dan,danny david:dave,davy dennis
+    donald:don douglas:doug edgar edmund:ned,ed,ted edward:ed,eddie,ned,ted,teddy,neddy edwin:ned,eddie ernest:ernie
+    eugene:gene ferdinand francis:frank,franky,fran frederick:fred,freddy,freddie,fritz geoffrey:geoff,jeff
+    george:georgie gerald:gerry,jerry gilbert:gil,bert godfrey graham gregory:greg guy harold:hal,harry
+    henry:harry,hal,hank herbert:bert,bertie horace hubert:bert hugh:hughie hugo humphrey isaac:ike,zac ivan
+    jacob:jake,jack james:jim,jimmy,jem,jemmy,jamie jasper jeremiah:jerry jerome:jerry john:jack,johnny,johnnie,jock
+    jonathan:jon,jonny joseph:joe,joey,jo joshua:josh julian julius kenneth:ken laurence:larry,laurie
+    lawrence:larry,laurie leonard:len,lenny,leo leopold:leo lewis:lew louis:lou,louie luke mark martin:marty
+    matthew:matt,mat maurice michael:mike,mick,micky miles morris mortimer moses nathaniel:nat,nathan,nate neil
+    nicholas:nick,nicky nigel noah noel oliver:noll,nolly,ollie oscar oswald owen patrick:pat,paddy,patsy paul
+    percival:percy peregrine:perry peter:pete philip:phil,pip phillip:phil ralph:rafe randolph:randy raymond:ray
+    reginald:reggie,rex,reg richard:dick,dickie,rick,rich,dickon robert:bob,bobby,rob,robin,robbie,bertie
+    roderick:rod,roddy roger:hodge roland:rollo,rolly ronald:ron ronnie rupert samuel:sam,sammy sebastian seth
+    sidney:sid simon:sim stanley:stan stephen:steve,stevie steven:steve sydney:syd terence:terry theobald
+    theodore:ted,teddy,theo thomas:tom,tommy,thom timothy:tim tobias:toby tristram ulysses valentine:val victor:vic
+    vincent:vin,vince walter:wat,wally,walt wilfred:wilf,fred william:will,bill,billy,willie,willy,liam
+"""
+
+_WOMEN = """
+    abigail:abby,nabby ada adelaide:addie adeline:addie agatha:aggie agnes:aggie,nessie alexandra:alex,sandra
+    alice:allie,elsie amanda:mandy amelia:amy,emmy,millie amy anastasia:stacy,nastasia angela:angie angelina:angie
+    ann:annie,nan anna:annie,nan anne:annie,nan annabella:bella antonia:toni arabella:bella augusta:gussie
+    barbara:babs,barbie beatrice:bea,trixie blanche bridget:biddy,bridie caroline:carrie,caro,lina
+    catherine:cathy,kate,kitty,katie,kit,cath katherine:kate,kitty,katie,kathy,kit
+    katharine:kate,kitty,katie,kathy,kit cassandra:cass,cassie cecilia:cissy,cecily celia
+    charlotte:lottie,lotty,charley christina:tina,chrissie clara:clare claire clarissa:clara constance:connie
+    cordelia:delia cynthia:cindy daisy deborah:debby diana:di,die dinah dora dorothea:dolly,dora,dot,thea
+    dorothy:dolly,dora,dot,dotty edith:edie,ede eleanor:nell,nelly,nellie,nora,ella elinor:nell,nelly,nora
+    eliza:lizzie
+    elizabeth:eliza,lizzy,lizzie,liza,liz,beth,betsy,betsey,bet,betty,bessie,bessy,bess,libby,elsie,lisbeth ella
+    ellen:nell,nelly,nellie,ellie elsie emily:em,emmy,emmie,millie emma:em,emmy esmeralda:esme esther:hetty,essie
+    ethel eugenia:genie eunice euphemia:effie,phemie eva:evie eve:evie evelina:evie,lina evelyn:evie,eve fanny
+    felicia:fliss flora:florrie florence:flo,florrie,flossie frances:fanny,fran,franny,frankie gabrielle:gaby
+    georgiana:georgy,georgie georgina:georgie,georgy geraldine gertrude:gertie,trudy,gerty gladys grace:gracie
+    gwendolen:gwen gwendolyn:gwen hannah:annah harriet:hatty,hattie,harry,hetty helen:nell,nelly,nellie,lena
+    helena:nell,lena henrietta:hetty,etta hester:hetty,essy hilda ida imogen irene:rene irma
+    isabel:bella,belle,izzy,tibby isabella:bella,belle,izzy ivy jane:janey,jenny,jennie,janie janet:jenny,jessie
+    jemima:mima jennifer:jen,jenny jessica:jess,jessie joan:joanie,joanna josephine:josie,jo,josy joyce
+    judith:judy,judie julia:julie,jule juliana:julie juliet laura:laurie,lolly leah leonora:nora letitia:letty,tish
+    lilian:lily,lil,lilly lillian:lily,lil lily:lil louisa:lou,lulu,louie louise:lou,lulu lucinda:cindy
+    lucy:lucia,lu lydia:lyddy mabel:mab,may madeleine:maddy,madge
+    margaret:maggie,madge,meg,peggy,peg,daisy,greta,margery,rita,maggy,marjory maria:ria,mimi marian:molly marianne
+    marjorie:madge martha:patty,matty,mattie mary:molly,polly,mamie,mally matilda:tilly,tillie,matty,maud
+    maud:maudie may mildred:millie,milly millicent:millie,milly minerva:minnie miranda:mira miriam:mim mollie muriel
+    myrtle nancy:nance,nan natalie:nat nora olive olivia:livy,liv ophelia pamela:pam patience penelope:pen,penny
+    philippa:pip,pippa phoebe phyllis:phyl polly polina priscilla:prissy,cilla prudence:prue rachel:ray
+    rebecca:becky,becca rosalind:ros rosamond:rosy rosamund rose:rosie,rosy rosemary:rosie ruby ruth ruthie sally
+    samantha:sam sarah:sally,sadie,sal sara:sally,sadie selina:lina sibyl:sib sophia:sophy,sophie sophie:sophy
+    stella susan:sue,susie,suky,suzy susanna:sue,susie,sukey sybil:syb sylvia:syl theodora:dora,thea
+    theresa:tess,terry,tessa teresa:tess,terry ursula valeria:val vera veronica:ronnie victoria:vicky,vic viola
+    violet:vi virginia:ginny,ginnie vivian:viv wilhelmina:mina,minnie,billie winifred:winnie,freda zoe
+"""
+
+
+def _split(table: str) -> dict[str, tuple[str, ...]]:
+    entries = (entry.partition(":") for entry in table.split())
+    return {name: tuple(filter(None, short.split(","))) for name, _, short in entries}
+
+
+_SHORT_FORMS = {**_split(_MEN), **_split(_WOMEN)}
+_MALE_NAMES = frozenset(_split(_MEN)) | {short for each in _split(_MEN).values() for short in each}
+_FEMALE_NAMES = frozenset(_split(_WOMEN)) | {short for each in _split(_WOMEN).values() for short in each}
+
+_FORMAL: dict[str, tuple[str, ...]] = {}
+for _name, _shorts in _SHORT_FORMS.items():
+    for _short in _shorts:
+        _FORMAL[_short] = (*_FORMAL.get(_short, ()), _name)
+
+
+def _formal_names(name: str) -> tuple[str, ...]:
+    """Return the full given names of which this may be a short form."""
+    return _FORMAL.get(name, ())
+
 
 CLEARLY_MORE = 3
 """A name that several bear means the one who stands in the text so many times as often as the next."""
@@ -29,6 +106,7 @@ _GIVEN_TITLES = frozenset(
     "miss mlle mademoiselle master sir lady lord aunt uncle cousin brother sister father mother".split()
 )
 _RANKS_BY_BIRTH = frozenset("sir lady lord duke duchess count countess prince princess king queen baron".split())
+_THINGS = ("location", "item", "faction")
 _COMMON = frozenset({"mr", "mrs", "miss"})
 _RANKS = OTHER_TITLES - _PLAIN_TITLES
 _WIFE = frozenset({"mrs", "mme", "madame", "frau", "signora", "señora"})
@@ -95,7 +173,7 @@ def _named_in_full(somebody: dict[tuple[str, ...], list[FoundName]]) -> list[_Be
     for core, named in somebody.items():
         key = core[0], core[-1]
         for each in named:
-            if _titles(each.name) & _WIFE and core[0] not in FEMALE_NAMES:
+            if _titles(each.name) & _WIFE and core[0] not in _FEMALE_NAMES:
                 wives.setdefault(key, _Bearer([], last=core[-1])).add([each])
             else:
                 people.setdefault(key, _Bearer([], first=core[0], last=core[-1])).add([each])
@@ -140,9 +218,9 @@ def _may_be_somebody(
     """Tell whether a name of several words may be a given name and a surname, no place and no chance neighbours."""
     if "'" in core[0] or core[0] in _PARTICLES or core[-1] in PLACE_WORDS | FACTION_WORDS | ITEM_WORDS:
         return False
-    if core[0] in MALE_NAMES | FEMALE_NAMES or any(_titles(each.name) for each in named):
+    if core[0] in _MALE_NAMES | _FEMALE_NAMES or any(_titles(each.name) for each in named):
         return True
-    is_thing = likely_kind(named) in ("location", "item", "faction")
+    is_thing = likely_kind(named) in _THINGS
     is_family = any(_titles(each.name) & _COMMON for each in by_core.get((core[-1],), ()))
     return is_family or (sum(each.count for each in named) > 1 and not is_thing)
 
@@ -163,7 +241,7 @@ def _gender_of_titles(titles: Iterable[str]) -> str:
 
 
 def _gender_of_given(name: str) -> str:
-    is_male, is_female = name in MALE_NAMES, name in FEMALE_NAMES
+    is_male, is_female = name in _MALE_NAMES, name in _FEMALE_NAMES
     return "" if is_male == is_female else "m" if is_male else "f"
 
 
@@ -183,7 +261,7 @@ def _placed(word: str, named: Sequence[FoundName], people: Sequence[_Bearer], pa
     for each in named:
         if each not in bare:
             titled[frozenset(_titles(each.name))].append(each)
-    is_given = bool(given) or (word in MALE_NAMES | FEMALE_NAMES and not family)
+    is_given = bool(given) or (word in _MALE_NAMES | _FEMALE_NAMES and not family)
     own: list[_Bearer] = []
     bare_count = sum(each.count for each in bare)
     host = _clear_bearer(_of_gender(given, _gender_of_given(word)))
@@ -263,7 +341,7 @@ def _host(
         each
         for each in given
         if _fits(titles, each)
-        if (is_given and not (titles & {"mr"} and "mrs" in spoken)) or titles & (each.titles | _GIVEN_TITLES - {"miss"})
+        if (is_given and not (titles & {"mr"} and "mrs" in spoken)) or titles & (each.titles | _GIVEN_TITLES)
         if not titles & _RANKS - _GIVEN_TITLES
     ]
     places = [by_given, relatives] if titles & _GIVEN_TITLES - {"miss"} else [relatives, by_given]
@@ -353,7 +431,7 @@ def _join_nicknames(people: list[_Bearer]) -> None:
             continue
         hosts = [
             host
-            for name in formal_names(each.first)
+            for name in _formal_names(each.first)
             for host in by_first.get(name, ())
             if host is not each
             and host.names
@@ -376,23 +454,23 @@ def english_questions(groups: dict[int, Sequence[FoundName]]) -> dict[int, int]:
     for at, group in groups.items():
         people[at].add(group)
         people[at].first = next(
-            (core[0] for core in cores[at] if len(core) > 1 or core[0] in MALE_NAMES | FEMALE_NAMES), ""
+            (core[0] for core in cores[at] if len(core) > 1 or core[0] in _MALE_NAMES | _FEMALE_NAMES), ""
         )
         for core in cores[at]:
-            if likely_kind(group) == "character":
+            if likely_kind(group) not in _THINGS:
                 whole[core[0]].add(at)
                 whole[core[-1]].add(at)
     found: dict[int, int] = {}
     for at, mine in people.items():
-        if any(len(core) > 1 for core in cores[at]) or likely_kind(groups[at]) != "character":
+        if any(len(core) > 1 for core in cores[at]) or likely_kind(groups[at]) in _THINGS:
             continue
         words = {core[0] for core in cores[at]}
-        asked = {host for word in words for name in (word, *formal_names(word)) for host in whole.get(name, ())}
+        asked = {host for word in words for name in (word, *_formal_names(word)) for host in whole.get(name, ())}
         titled = frozenset(mine.titles)
         fitting = [
             host
             for host in asked - {at}
-            if people[host].count > mine.count or any(len(core) > 1 for core in cores[host])
+            if people[host].count >= mine.count or any(len(core) > 1 for core in cores[host])
             if not mine.gender or not people[host].gender or mine.gender == people[host].gender
             if not (titled & _WIFE and "miss" in people[host].titles)
             and not ("miss" in titled and people[host].titles & _WIFE)

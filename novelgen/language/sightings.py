@@ -27,8 +27,6 @@ class NameSighting:
     item: float = 0.0
     term: float = 0.0
     free: bool = True
-    before: str = ""
-    after: str = ""
     he: bool = False
     she: bool = False
     beside: str = ""
@@ -45,8 +43,6 @@ class FoundName:
     free: int = 0
     places: dict[ScenePlace, int] = field(default_factory=dict)
     weights: dict[CandidateKind, float] = field(default_factory=dict)
-    before: Counter[str] = field(default_factory=Counter)
-    after: Counter[str] = field(default_factory=Counter)
     he: int = 0
     she: int = 0
     beside: Counter[str] = field(default_factory=Counter)
@@ -64,21 +60,11 @@ class FoundName:
         self.paragraphs.add((place, sighting.paragraph))
         if sighting.beside:
             self.beside[sighting.beside] += 1
-        if sighting.before:
-            self.before[sighting.before] += 1
-        if sighting.after:
-            self.after[sighting.after] += 1
         self.weigh("character", sighting.person + 2.0 * sighting.says)
         self.weigh("location", sighting.place)
         self.weigh("faction", sighting.faction)
         self.weigh("item", sighting.item)
         self.weigh("term", sighting.term)
-
-    def is_part_of_a_word(self, *, share: float) -> bool:
-        """Tell whether one and the same character stands beside it nearly always, as 弼 before 马温."""
-        return any(
-            side and side.most_common(1)[0][1] >= share * max(3, self.count) for side in (self.before, self.after)
-        )
 
     def join(self, other: FoundName) -> None:
         """Add what scenes in another language say of the same name."""

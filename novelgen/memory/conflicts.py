@@ -10,8 +10,7 @@ from itertools import combinations, pairwise
 from typing import Any
 
 from novelgen.language.normalise import title_free_key
-from novelgen.language.past import is_out_of_time
-from novelgen.language.reading import read_story_time
+from novelgen.language.reading import is_out_of_time, read_story_time
 from novelgen.memory.conflict import (
     Conflict,
     ConflictSource,

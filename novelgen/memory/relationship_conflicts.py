@@ -13,7 +13,7 @@ from typing import Literal, NamedTuple
 
 from pydantic import BaseModel
 
-from novelgen.language.past import is_out_of_time
+from novelgen.language.reading import is_out_of_time
 from novelgen.memory.conflict import (
     Conflict,
     ConflictSource,

@@ -28,7 +28,8 @@ _CLOSE_CHAPTER = re.compile(rf"{_MARK}(?P<title>第\s*{CHINESE_NUMERAL}\s*章[^\
 _LESSER_CHAPTER = re.compile(rf"{_MARK}(?P<title>第\s*{CHINESE_NUMERAL}\s*[节節话話集]{_TITLE}){_END}")
 # A title may follow the number, a sentence not: "Chapter 2 The Storm", but not "Chapter two was over".
 _ENGLISH_NUMBER = (
-    rf"\s+(?:(?i:the)\s+)?(?:\d+|{_ROMAN}|{_WORD})(?:\s*$|\s*[.:—–-].{{0,80}}|\s+[A-Z\d\"'“‘].{{0,80}})\s*$"
+    rf"\s+(?:(?i:the)\s+)?(?:\d+|{_ROMAN}|{_WORD})"
+    rf"(?:\s*$|\s*[.:—–-].{{0,300}}|\s+[A-Z\d\"'“‘].{{0,80}}|\s+[^a-z]{{0,300}})\s*$"
 )
 _ENGLISH_CHAPTER = re.compile(rf"{_MARK}(?P<title>(?i:{CHAPTER_WORDS}){_ENGLISH_NUMBER})")
 _LONG_HEADING = re.compile(rf"{_MARK}(?i:{CHAPTER_WORDS})\s+(?:\d+|{_ROMAN})[.:—–-].{{40,}}")

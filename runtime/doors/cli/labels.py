@@ -319,6 +319,7 @@ CHINESE = ViewLabels(
         "speaks": "开口",
         "also": "又名",
         "unknown": "不明",
+        "“= {}?” asks whether it is the same one; if so: {}": "“= {}？”是在问两者是否同一人；若是：{}",
         "{} makes one an entity; merge and drop: {}": "确认为实体：{}   合并与舍弃：{}",
         "title": "标题",
         "words": "字数",

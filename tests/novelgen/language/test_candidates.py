@@ -189,3 +189,91 @@ def test_a_name_that_several_bear_means_none_of_them() -> None:
     found = find_name_candidates([(1, 1, text)], min_count=1)
     assert candidate_of(found, "Grey") is None
     assert _named(found, "mrs grey").name == "Mrs. Grey"
+
+
+def _groups(text: str) -> list[set[str]]:
+    return [set(each.names()) for each in find_name_candidates([(1, 1, text)], min_count=1)]
+
+
+def test_a_sister_and_a_wife_are_somebody_else() -> None:
+    """Miss Grey is who is not called Miss Anne; Mrs. John Grey is not John Grey."""
+    text = (
+        "Jane Grey sang, and Jane Grey sat. Anne Grey read, and Anne Grey rose. “Well, Miss Anne,” said Miss Grey. "
+        "Miss Grey took her shawl.\n\nMrs. John Grey saw Mr. John Grey. John Grey bowed to Mrs. John Grey, and "
+        "Mrs. John Grey was glad of John Grey.\n\n"
+    )
+    groups = _groups(text)
+    assert {"Jane Grey", "Miss Grey"} in groups
+    assert {"Anne Grey", "Miss Anne"} in groups
+    assert {"John Grey", "Mr. John Grey"} in groups
+    assert {"Mrs. John Grey"} in groups
+
+
+def test_pronouns_tell_whose_surname_it_is() -> None:
+    """A surname that a man and his wife share is his where the text goes on with him."""
+    text = (
+        "Mr. Holt came. Mrs. Holt came. “Sit,” said Mrs. Holt to Mr. Holt. “Look,” said Holt, and he sat down. "
+        "Then Holt took his hat. Nobody saw Holt till he was out of the gate. Where was Mrs. Holt?"
+    )
+    assert {"Mr. Holt", "Holt"} in _groups(text)
+
+
+def test_a_short_form_is_the_one_who_bears_the_name() -> None:
+    """Lizzy is Elizabeth where nobody else may be meant; Tom is not Sir Thomas, and the Greys are no person."""
+    text = (
+        "Elizabeth Grey rose, and Elizabeth sang. “Lizzy,” he said, “dear Lizzy!” She was Lizzy to all the Greys, and "
+        "the Greys were kind.\n\nSir Thomas came with Tom. “Tom,” said Sir Thomas. Then Tom left Sir Thomas."
+    )
+    groups = _groups(text)
+    assert {"Elizabeth Grey", "Elizabeth", "Lizzy"} in groups
+    assert {"Sir Thomas"} in groups
+    assert {"Tom"} in groups
+    assert not any("Greys" in names for names in groups)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "此人姓韩，名岳，字伯远。韩岳曰：“何事？”伯远笑道：“无事。”众人拜韩伯远。伯远曰：“坐。”韩岳问曰：“谁？”",
+        "此人姓韓，名岳，字伯遠。韓岳曰：「何事？」伯遠笑道：「無事。」眾人拜韓伯遠。伯遠曰：「坐。」韓岳問曰：「誰？」",
+    ],
+)
+def test_a_courtesy_name_is_his_of_whom_the_text_says_so(text: str) -> None:
+    """姓…名…字… makes one of three names, in simplified and in traditional characters; 众人 is nobody."""
+    found = find_name_candidates([(1, 1, text)], min_count=1)
+    names = {"韩岳", "伯远", "韩伯远"} if "韩" in text else {"韓岳", "伯遠", "韓伯遠"}
+    assert names in [set(each.names()) for each in found]
+    assert not any(name in each.names() for each in found for name in ("众人", "眾人"))
+
+
+def test_a_name_ends_before_its_verb_and_begins_after_one() -> None:
+    """韩岳回 and 谢韩岳 are 韩岳 with a verb; words of every story, numbers of people and manners are no names."""
+    text = (
+        "韩岳回府。韩岳道：“来人。”韩岳命左右退下。众人谢韩岳，一人大惊，忙问韩岳。韩岳一面寻思，一面道：“明白。”"
+        "左右道：“是。”半日，韩岳回道：“去罢。”众人又谢韩岳。一人道：“好。”大惊道：“不好。”忙问道：“如何？”"
+    )
+    assert {frozenset(each) for each in _groups(text * 3)} == {frozenset({"韩岳"})}
+
+
+def test_what_is_only_likely_is_asked() -> None:
+    """A surname with a title, or a short form that several may bear, stays apart and names whom it may be."""
+    chinese = "韩岳道：“走。”韩将军笑道：“好。”韩岳道：“快走。”韩岳问：“谁？”韩将军道：“我。”韩岳叹道：“罢了。”" * 2
+    found = find_name_candidates([(1, 1, chinese)], min_count=1)
+    assert _named(found, "韩将军").same_as == "韩岳"
+    assert not _named(found, "韩岳").same_as
+    english = (
+        "Lord Henry rose. Harry rose. “Harry,” said Lord Henry. Lord Henry left Harry. Lord Henry was gone, and Harry."
+    )
+    assert _named(find_name_candidates([(1, 1, english)], min_count=1), "Harry").same_as == "Lord Henry"
+
+
+def test_rare_names_are_offered_where_few_are_named_often() -> None:
+    """A first chapter names hardly anybody three times; a long list leaves out who is named once."""
+    assert _named(find_name_candidates(HARBOUR[:1]), "Ben Tully").count == 2
+    many = [(1, number, f"Then {name} came to {name}, and {name} sat.") for number, name in enumerate(_MANY, start=1)]
+    found = find_name_candidates([*many, (2, 1, "It was Zadok who spoke.")])
+    assert len(found) == len(_MANY)
+    assert candidate_of(found, "Zadok") is None
+
+
+_MANY = [f"B{vowel}{middle}{end}" for vowel in "aeiou" for middle in "ldrt" for end in ("on", "is", "em", "uk")]

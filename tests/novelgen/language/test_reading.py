@@ -12,8 +12,7 @@ from novelgen.language.chronology import TellingScene, scene_times
 from novelgen.language.contradictions import contradictions
 from novelgen.language.numerals import chinese_number, english_number
 from novelgen.language.opening import opening_words, read_opening
-from novelgen.language.past import is_out_of_time, tells_of_past
-from novelgen.language.reading import read_story_time
+from novelgen.language.reading import is_out_of_time, read_story_time, tells_of_past
 from novelgen.models.story_time import DaySpan, ToldTime
 
 

@@ -136,6 +136,12 @@ def test_a_long_title_goes_on_in_the_next_lines() -> None:
         (1, "Chapter 1: The Quay", ["She came."]),
         (2, " ".join(long.split()), ["They rowed."]),
     ]
+    in_capitals = (
+        "CHAPTER II. IN WHICH THE KEEPER OF THE LIGHT IS TOLD MORE OF THE QUAY THAN SHE ASKED FOR, AND BEN IS NOT"
+    )
+    assert [
+        title for _, title, _ in _shape(split_manuscript(f"CHAPTER I.\n\nShe came.\n\n{in_capitals}\n\nThey rowed."))
+    ] == ["CHAPTER I.", in_capitals]
 
 
 def test_numbers_that_do_not_follow_are_told() -> None:

@@ -64,12 +64,16 @@ def candidates(
             each.scenes,
             each.speaks or "",
             f"{each.first} - {each.last}",
-            _variants(each, labels),
+            _variants(each, labels) + (f"  = {each.same_as}?" if each.same_as else ""),
         )
         for each in found.candidates
     ]
     counts = map(labels.value, ("times", "in scenes", "speaks"))
     print_table((labels.names, labels.kind, *counts, labels.place, labels.value("also")), rows, wide=6)
+    asked = next((each for each in found.candidates if each.same_as), None)
+    if asked is not None:
+        told = labels.value("“= {}?” asks whether it is the same one; if so: {}")
+        print_text(told.format(asked.same_as, f'novelgen entity merge {project} "{asked.same_as}" "{asked.name}"'))
     if rows:
         print_text(
             labels.value("{} makes one an entity; merge and drop: {}").format(

@@ -60,6 +60,7 @@ def test_candidates_are_shown_with_what_is_known_of_them(run: Run) -> None:
         "first": "2:1",
         "last": "2:1",
         "speaks": 1,
+        "same_as": "",
     }
     shown = run("entity", "candidates", "gulls").stdout
     assert "Captain Morris" in shown
