@@ -20,14 +20,15 @@ from novelgen.chains.stepwise_chain import StepwiseChain
 from novelgen.language.extractive import MAX_BULLETS, MIN_BULLETS
 from novelgen.language.language import story_language
 from novelgen.language.sentences import split_sentences
-from novelgen.memory.consolidated import (
+from novelgen.memory.consolidation import (
     CONSOLIDATION_STAGE,
+    DEFAULT_RULES,
     ConsolidatedText,
+    ConsolidationRules,
     ModelConsolidation,
     extractive_text,
     grounded_text,
 )
-from novelgen.memory.consolidation_rules import DEFAULT_RULES, ConsolidationRules
 from novelgen.model_calls.answers import UnusableAnswerError, require_grounded, spoken_text, whole_sentences
 from novelgen.model_calls.json_model import Question
 from novelgen.model_calls.prompt_data import as_data

@@ -392,8 +392,8 @@ def reading_page(
 def read_scenes(visit: Visited, form: Form) -> Response:
     """Let a model read scenes, as a job; who asked for one scene is led back to it."""
     served = visit.served
-    build_extraction_model(served.stores.settings, served.house.chat_model)
     chapter, scene = number_in(form, "chapter"), number_in(form, "scene")
+    build_extraction_model(served.stores.settings, served.house.chat_model)
     one = None if chapter is None or scene is None else StoryPosition(chapter, scene)
     asked = ExtractScenes(
         scenes=[] if one is None else [str(one)],

@@ -22,7 +22,8 @@ from runtime.page.visits import Name, Visited, router
 from runtime.story.relationships import CourseStep
 
 HEIGHT = 560.0
-_RADII = (300.0, 212.0)
+LEAST_WIDTH = 1000.0
+_LEAST_RADIUS, _RADIUS = 300.0, 212.0
 
 MAX_DRAWN = 18
 """So many people stand on the ellipse without their names touching."""
@@ -135,7 +136,7 @@ class RelationshipGraph:
 
     people: Sequence[DrawnPerson]
     arrows: Sequence[DrawnArrow]
-    width: float = 2 * _RADII[0]
+    width: float = LEAST_WIDTH
     left_out: int = 0
 
 
@@ -162,8 +163,12 @@ def relationship_graph(
     kept = set([who for who, _ in weight.most_common() if who in kept][:MAX_DRAWN])
     order = [who for who in _seriated(named) if who in kept]
     written = {who: shortened(names[who], LONGEST_NAME) for who in (*order, *([chosen] if chosen else ()))}
-    width = round(2 * (_RADII[0] + 22 + max((_length(written[who]) for who in order), default=0.0)))
-    people = {who: _on_the_rim(who, written[who], index, len(order), width / 2) for index, who in enumerate(order)}
+    margin = 22 + max((_length(written[who]) for who in order), default=0.0)
+    width = max(LEAST_WIDTH, round(2 * (_LEAST_RADIUS + margin)))
+    people = {
+        who: _on_the_rim(who, written[who], 2 * math.pi * index / len(order), width / 2, width / 2 - margin)
+        for index, who in enumerate(order)
+    }
     if chosen:
         room = 14.0 + _length(written[chosen]) / 2
         people[chosen] = DrawnPerson(
@@ -211,10 +216,9 @@ def _length(name: str) -> float:
     return sum(_LETTER if character < "\u2e80" else 2 * _LETTER for character in name)
 
 
-def _on_the_rim(entity_id: str, name: str, index: int, count: int, middle: float) -> DrawnPerson:
-    angle = 2 * math.pi * index / count - math.pi / 2
-    across, down = math.cos(angle), math.sin(angle)
-    x, y = middle + _RADII[0] * across, HEIGHT / 2 + _RADII[1] * down
+def _on_the_rim(entity_id: str, name: str, angle: float, middle: float, radius: float) -> DrawnPerson:
+    across, down = math.sin(angle), -math.cos(angle)
+    x, y = middle + radius * across, HEIGHT / 2 + _RADIUS * down
     anchor = "middle" if abs(across) < 0.05 else "start" if across > 0 else "end"
     text_x = x + (0 if anchor == "middle" else 15 if anchor == "start" else -15)
     text_y = y + (30 if down > 0.9 and anchor == "middle" else -18 if down < -0.9 and anchor == "middle" else 6)

@@ -27,6 +27,9 @@ from runtime.story.base import Name, StoryBase
 from runtime.story.dispositions import happened, header_line, other_id_of, terms_between
 from runtime.story.references import known_entities
 
+DEEPEST = 100
+"""Levels to which a value may nest."""
+
 OPEN: frozenset[SecretStanding] = frozenset(("unlocked", "known"))
 """Standings in which a secret may be told."""
 
@@ -263,14 +266,16 @@ def _states(
     return states
 
 
-def require_json(value: Any, what: str) -> None:
-    """Refuse what JSON cannot hold."""
+def require_json(value: Any, what: str, *, levels: int = DEEPEST) -> None:
+    """Refuse what JSON cannot hold, and what nests deeper than can be shown and exported again."""
+    if not levels:
+        raise UserInputError(f"{what} nests deeper than {DEEPEST} levels; nothing was stored")
     if isinstance(value, Mapping):
         for key, each in value.items():
-            require_json(key, what)
-            require_json(each, what)
+            require_json(key, what, levels=levels - 1)
+            require_json(each, what, levels=levels - 1)
     elif isinstance(value, list | tuple):
         for each in value:
-            require_json(each, what)
+            require_json(each, what, levels=levels - 1)
     elif not (value is None or isinstance(value, str | int | float | bool)) or value != value:
         raise UserInputError(f"{what} cannot be {value!r}; pass text, a number, true, false, a list or a mapping")

@@ -109,6 +109,7 @@ def test_a_read_at_a_position_never_shows_what_comes_later(client: TestClient) -
         ("POST", f"{HERE}/author-changes/999/undo", None, 404, "unknown-id"),
         ("DELETE", f"{HERE}/check/waivers/K0123456789ab", None, 404, "unknown-id"),
         ("DELETE", f"{HERE}/characters/Ines/secrets/none", None, 404, "unknown-id"),
+        ("PUT", f"{HERE}/flags/deep", {"value": json.loads("[" * 101 + "]" * 101)}, 400, "user-input"),
         ("POST", f"{HERE}/characters/Nobody/reply", {"said": "Hello"}, 404, "unknown-entity"),
         ("POST", f"{HERE}/characters/Ines/recall", {"as_of": "soon"}, 422, "invalid-request"),
         ("GET", "/v1/jobs/none", None, 404, "unknown-job"),
