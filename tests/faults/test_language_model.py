@@ -124,6 +124,9 @@ def at(stores: MemoryStores) -> StoryPosition:
 def _extract(
     stores: MemoryStores, at: StoryPosition, stub: OpenAiStub, *, timeout_s: float, retry: bool = False
 ) -> str:
+    summarization = stores.settings.memory.summarization.model_copy(update={"timeout_s": timeout_s})
+    memory = stores.settings.memory.model_copy(update={"summarization": summarization})
+    stores.settings = stores.settings.model_copy(update={"memory": memory})
     report = extract_scenes(
         stores, PROJECT, _model(stub), choice=SceneChoice(chapter_index=at.chapter_index, retry_failed=retry)
     )
