@@ -24,7 +24,7 @@ from novelgen.memory.query_scores import (
     semantic_scores,
     standardise,
 )
-from novelgen.memory.search import LEXICAL_RETRIEVER, Candidate, RetrieverHit, SelectionScene
+from novelgen.memory.search import LEXICAL_RETRIEVER, Candidate, RetrieverHit, SceneCast, SelectionScene
 from novelgen.memory.weights import DEFAULT_QUOTAS, DEFAULT_WEIGHTS, NeedQuotas, SelectionWeights
 from novelgen.models.context import Form, LeftOutWhy
 from novelgen.models.memory import DISTILLED_TYPES, PASSAGE_TYPES, SUMMARY_TYPE, StoryMemoryChunk
@@ -87,7 +87,7 @@ def loop_weights(table: CandidateTable, scene: SelectionScene) -> Column:
     return np.array([weights.get(facts.key, 0) for facts in table.scenes], dtype=float)
 
 
-def shared_presence(scenes: tuple[...], character_ids: frozenset[str]) -> Column:
+def shared_presence(scenes: tuple[SceneCast, ...], character_ids: frozenset[str]) -> Column:
     """Compare, per scene, who took part with whom the plan puts on stage (Jaccard, 0-1)."""
     return np.array(
         [len(s.participants & character_ids) / max(1, len(s.participants | character_ids)) for s in scenes], dtype=float
