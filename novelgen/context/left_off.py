@@ -86,8 +86,9 @@ def story_so_far(
 ) -> list[ToldBefore]:
     """Tell what came before a planned scene, oldest first: the last scenes, before them chapters, before them parts.
 
-    A chapter is told where scenes do not tell all of it, a part where nothing finer tells of it. Where a row of
-    summaries does not fit, each is told in fewer sentences; where one sentence of each is too much, the nearest are.
+    A chapter is told where scenes do not tell all of it, a part where nothing finer does, and what an author wrote in
+    any case. Where a row of summaries does not fit, each is told in fewer sentences; where one sentence of each is too
+    much, the nearest are.
     """
 
     def fitting(rows: Sequence[ToldBefore], room: int) -> list[ToldBefore]:
@@ -106,16 +107,19 @@ def story_so_far(
     untold = {each.chapter_index for each in before if (each.chapter_index, each.scene_index) not in places}
     last_in_parts = max((each.last_chapter for each in story.part_summaries), default=-1)
     over = [each for each in story.chapter_summaries if as_of.admits(each.chapter_index, None)]
-    recent = [each for each in over if each.chapter_index in untold and each.chapter_index > last_in_parts]
-    rows = [_of_chapter(each) for each in recent or [each for each in over if each.chapter_index in untold][-1:]]
-    parts = [_of_part(each) for each in story.part_summaries if as_of.admits(each.last_chapter, None)]
-    chapters = fitting(rows, left // 2 if parts else left)
+    wanted = [each for each in over if each.chapter_index in untold or each.origin == "author"]
+    recent = [each for each in wanted if each.chapter_index > last_in_parts]
+    finished = [each for each in story.part_summaries if as_of.admits(each.last_chapter, None)]
+    chapters = fitting([_of_chapter(each) for each in recent or wanted[-1:]], left // 2 if finished else left)
     left -= sum(each.tokens for each in chapters)
-    covered = {each.chapter_index for each in (*chapters, *scenes)}
-    parts = fitting(
-        [each for each in parts if not covered.intersection(range(each.first_chapter, each.chapter_index + 1))], left
-    )
+    untold -= {each.chapter_index for each in chapters}
+    telling = (each for each in finished if each.origin == "author" or _holds_any(each, untold))
+    parts = fitting([_of_part(each) for each in telling], left)
     return _each_sentence_once([*parts, *chapters, *scenes], labels, count_tokens)
+
+
+def _holds_any(part: PartSummary, chapters: set[int]) -> bool:
+    return any(part.first_chapter <= each <= part.last_chapter for each in chapters)
 
 
 def _of_scene(scene: OutlineScene) -> ToldBefore:

@@ -126,6 +126,9 @@ _WORDS: dict[str, dict[str, str]] = {
 
 _REASONS_IN_CHINESE = {
     "importance": "重要",
+    "surroundings": "场景邻近",
+    "summaries": "见于梗概",
+    "spreading": "联想",
     "relevance": "切题",
     "entities": "相关人物",
     "open_loops": "未了之事",

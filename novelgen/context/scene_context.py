@@ -134,6 +134,7 @@ def assemble_memories(
 
 def selection_scene(story: StoryOutline, plan: RetrievalPlan, search: SearchResult) -> SelectionScene:
     """Return the planned scene as the choice sees it, with the facts of the candidates' scenes."""
+    types = {entity.entity_id: entity.entity_type for entity in story.entities}
     named = [each for each in plan.entity_ids if each not in plan.inferred_ids]
     found_in = {candidate.scene_key for candidate in search.candidates}
     vectors = search.query_vectors or (None,) * len(plan.queries)
@@ -144,8 +145,14 @@ def selection_scene(story: StoryOutline, plan: RetrievalPlan, search: SearchResu
             for query, vector in zip(plan.queries, vectors, strict=True)
         ),
         entity_ids=frozenset(named),
+        character_ids=frozenset(each for each in named if types.get(each) == "character"),
         scenes=tuple(
-            SceneCast(chapter_index=scene.chapter_index, scene_index=scene.scene_index, ordinal=ordinal)
+            SceneCast(
+                chapter_index=scene.chapter_index,
+                scene_index=scene.scene_index,
+                ordinal=ordinal,
+                participants=frozenset(scene.participants),
+            )
             for ordinal, scene in enumerate(story.scenes)
             if (scene.chapter_index, scene.scene_index) in found_in
         ),

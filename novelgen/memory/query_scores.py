@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
 
 from novelgen.memory.search import SEMANTIC_RETRIEVER, Candidate, SceneCast, SceneKey, SceneQuery, SelectionScene
-from novelgen.models.memory import DISTILLED_TYPES, SCENE_RECORD_TYPES
+from novelgen.models.memory import DISTILLED_TYPES, SCENE_RECORD_TYPES, SUMMARY_TYPE
 
 Vectors = NDArray[np.float32]
 
@@ -106,6 +106,7 @@ class CandidateTable:
 
     candidates: tuple[Candidate, ...]
     measure: Mask
+    summaries: Mask
     scenes: tuple[SceneCast, ...]
     scene_of: NDArray[np.intp]
 
@@ -119,10 +120,27 @@ class CandidateTable:
         """Ordinal of each scene."""
         return np.array([scene.ordinal for scene in self.scenes], dtype=np.intp)
 
+    def of_scenes(self, kept: NDArray[np.intp]) -> CandidateTable:
+        """Return the table with some of its scenes alone; candidates of the others are without a known scene."""
+        places = np.full(len(self.scenes) + 1, -1, dtype=np.intp)
+        places[kept] = np.arange(len(kept))
+        return replace(self, scenes=tuple(self.scenes[index] for index in kept), scene_of=places[self.scene_of])
+
     def spread(self, scene_values: Column) -> Column:
         """Give each candidate its scene's value; NaN to one without a known scene."""
         values = np.append(scene_values, np.nan)
         return values[self.scene_of]
+
+    def best_of_scene(self, values: Column, counted: Mask, best: int) -> Column:
+        """Average the best values of each scene."""
+        rows = np.flatnonzero(counted & (self.scene_of >= 0))
+        order = rows[np.lexsort((-values[rows], self.scene_of[rows]))]
+        scenes = self.scene_of[order]
+        # Sorted by scene and value, a row is among its scene's best when the scene began at most `best` before.
+        among_best = np.arange(len(order)) - np.searchsorted(scenes, scenes) < best
+        counts = np.bincount(scenes[among_best], minlength=len(self.scenes))
+        sums = np.bincount(scenes[among_best], weights=values[order][among_best], minlength=len(self.scenes))
+        return np.where(counts > 0, sums / np.maximum(counts, 1), np.nan)
 
 
 def lay_out(candidates: Sequence[Candidate], scene: SelectionScene) -> CandidateTable:
@@ -136,6 +154,7 @@ def lay_out(candidates: Sequence[Candidate], scene: SelectionScene) -> Candidate
     return CandidateTable(
         candidates=rows,
         measure=distilled if distilled.sum() >= MIN_DISTILLED else everything,
+        summaries=np.array([row.chunk.content_type == SUMMARY_TYPE for row in rows], dtype=bool),
         scenes=scenes,
         scene_of=np.array([places.get(row.scene_key, -1) for row in rows], dtype=np.intp),
     )

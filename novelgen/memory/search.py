@@ -150,6 +150,7 @@ class SceneCast:
     chapter_index: int
     scene_index: int
     ordinal: int
+    participants: frozenset[str] = frozenset()
 
     @property
     def key(self) -> SceneKey:
@@ -164,5 +165,6 @@ class SelectionScene:
     ordinal: int
     queries: tuple[SceneQuery, ...] = ()
     entity_ids: frozenset[str] = frozenset()
+    character_ids: frozenset[str] = frozenset()
     scenes: tuple[SceneCast, ...] = ()
     open_loops: tuple[OpenLoop, ...] = field(default_factory=tuple)

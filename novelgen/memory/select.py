@@ -12,6 +12,7 @@ import numpy as np
 from novelgen.language.language import TokenCounter, estimate_tokens
 from novelgen.memory.budget import ChosenForm, Filling, Priced, calibrated_relevance, choose_form, fill, gain_per_token
 from novelgen.memory.duplicates import DuplicateFinder
+from novelgen.memory.neighbours import scenes_of_one_thread, similar_scenes, spread_evidence, surroundings
 from novelgen.memory.passages import beside_in_text, novelty, shared_words
 from novelgen.memory.query_scores import (
     MIN_DISTILLED,
@@ -23,11 +24,17 @@ from novelgen.memory.query_scores import (
     semantic_scores,
     standardise,
 )
-from novelgen.memory.search import LEXICAL_RETRIEVER, Candidate, RetrieverHit, SelectionScene
+from novelgen.memory.search import LEXICAL_RETRIEVER, Candidate, RetrieverHit, SceneCast, SelectionScene
 from novelgen.memory.weights import DEFAULT_QUOTAS, DEFAULT_WEIGHTS, NeedQuotas, SelectionWeights
 from novelgen.models.context import Form, LeftOutWhy
 from novelgen.models.memory import DISTILLED_TYPES, PASSAGE_TYPES, SUMMARY_TYPE, StoryMemoryChunk
 from novelgen.models.state import LOOP_WEIGHTS, UNRESOLVED_STATUSES
+
+SCENE_BEST = 2
+"""A scene's evidence is the mean of its two best memories: one hit may be chance, all would drown the hit."""
+
+MAX_SCENES = 1000
+"""So many scenes lend each other evidence: what compares scenes with scenes grows with the square of their number."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -48,6 +55,7 @@ def score_candidates(table: CandidateTable, scene: SelectionScene, weights: Sele
     The score is a sum of standardised parts and of fixed points, which reads like log-odds: adding is
     multiplying the odds, as tier x importance x recency x relevance would.
     """
+    weights = weights if table.is_distilled else weights.for_text_alone()
     parts = {
         name: weight * standardise(column, table.measure)
         for name, weight, column in _weighted_columns(table, scene, weights)
@@ -79,32 +87,95 @@ def loop_weights(table: CandidateTable, scene: SelectionScene) -> Column:
     return np.array([weights.get(facts.key, 0) for facts in table.scenes], dtype=float)
 
 
+def shared_presence(scenes: tuple[SceneCast, ...], character_ids: frozenset[str]) -> Column:
+    """Compare, per scene, who took part with whom the plan puts on stage (Jaccard, 0-1)."""
+    return np.array(
+        [len(s.participants & character_ids) / max(1, len(s.participants | character_ids)) for s in scenes], dtype=float
+    )
+
+
 def _weighted_columns(
     table: CandidateTable, scene: SelectionScene, weights: SelectionWeights
 ) -> list[tuple[str, float, Column]]:
     voting = [(i, query) for i, query in enumerate(scene.queries) if query.kind in weights.voting_kinds]
     meaning = standardise(semantic_scores(voting, table.candidates, table.measure), table.measure)
+    by_meaning = pool_best(meaning, weights.best_queries)
     if table.is_distilled:
         shared = standardise(retriever_scores(LEXICAL_RETRIEVER, voting, table.candidates), table.measure)
+        words = pool_best(shared, weights.best_queries)
         # One query by meaning and another by words are two weak hits; one query by both is a strong one.
-        columns = [
-            ("relevance", weights.relevance, pool_best(meaning + weights.word_share * shared, weights.closest_queries))
-        ]
+        relevance = pool_best(meaning + weights.word_share * shared, weights.closest_queries)
+        told = min(1.0, scene.ordinal / weights.whole_story_scenes)
     else:
         words = shared_words(table, scene, names_share=weights.text_alone_names)
-        columns = [
-            ("relevance", weights.text_alone_relevance, pool_best(meaning, weights.text_alone_closest_queries)),
-            ("words", weights.text_alone_words, words),
-            ("novelty", weights.text_alone_novelty, novelty(table)),
-        ]
+        relevance, told = by_meaning, 1.0
+    related = by_meaning + weights.lexical_share * words
+    bullets = _lifted(table.best_of_scene(by_meaning, table.summaries, SCENE_BEST))
+    flow, around = _scene_parts(table, weights, _scene_evidence(table, scene, weights, related, bullets))
     importance = np.array([row.chunk.importance for row in table.candidates], dtype=float)
-    entities = weights.entities if table.is_distilled else weights.text_alone_entities
     return [
-        *columns,
+        ("relevance", told * weights.relevance + (1 - told) * weights.early_relevance, relevance),
+        ("words", weights.words, words),
+        *([("novelty", weights.novelty, novelty(table))] if weights.novelty else []),
         ("importance", weights.importance, importance),
-        ("entities", entities, entity_overlap(table, scene.entity_ids)),
+        ("entities", weights.entities, entity_overlap(table, scene.entity_ids)),
         ("open_loops", weights.open_loops, table.spread(loop_weights(table, scene))),
+        ("spreading", told * weights.spreading, table.spread(flow)),
+        ("surroundings", told * weights.surroundings, table.spread(around)),
+        ("summaries", told * weights.summaries, table.spread(bullets)),
     ]
+
+
+def _scene_evidence(
+    table: CandidateTable, scene: SelectionScene, weights: SelectionWeights, related: Column, bullets: Column
+) -> Column:
+    """How much speaks for each scene as such: its best memories, its summary, who took part."""
+    everywhere = np.ones(len(table.scenes), dtype=bool)
+    memories = _lifted(table.best_of_scene(related, table.measure, SCENE_BEST))
+    presence = shared_presence(table.scenes, scene.character_ids)
+    return (
+        standardise(memories, everywhere)
+        + weights.bullet_share * standardise(bullets, everywhere)
+        + weights.presence_share * standardise(presence, everywhere)
+    )
+
+
+def _scene_parts(table: CandidateTable, weights: SelectionWeights, evidence: Column) -> tuple[Column, Column]:
+    """What flows to each scene from sure scenes of its thread, and what lies around the scenes like it.
+
+    Scenes beyond the `MAX_SCENES` for which most speaks give nothing and get what the least of those gets.
+    """
+    if len(evidence) <= MAX_SCENES:
+        return _parts_of_scenes(table, weights, evidence)
+    kept = np.sort(np.argsort(-evidence, kind="stable")[:MAX_SCENES])
+    flow, around = np.full((2, len(evidence)), np.nan)
+    flow[kept], around[kept] = _parts_of_scenes(table.of_scenes(kept), weights, evidence[kept])
+    return _lifted(flow), _lifted(around)
+
+
+def _parts_of_scenes(table: CandidateTable, weights: SelectionWeights, evidence: Column) -> tuple[Column, Column]:
+    """The two parts over all scenes of a table.
+
+    A scene is the surer the surer those just before and after it are: that is what flows, and what a scene
+    has in common with the scenes like it. Passages alone say too little to tell which scenes are alike: story
+    order stands in for it.
+    """
+    near, thread = surroundings(table.ordinals, weights), scenes_of_one_thread(table, weights)
+    around = near.gathered(evidence)
+    if not table.is_distilled:
+        return spread_evidence(evidence, thread.half_with(near), weights), around
+    alike = similar_scenes(table, weights)
+    everywhere = np.ones(len(table.scenes), dtype=bool)
+    sure = standardise(evidence, everywhere) + standardise(around, everywhere)
+    # Without embeddings, scenes of one thread are the most alike that can be told.
+    alike = alike if len(alike.sources) else thread
+    return spread_evidence(sure, thread, weights), alike.gathered(around)
+
+
+def _lifted(evidence: Column) -> Column:
+    """Give scenes without evidence the least that was found: the retrievers looked, and passed them over."""
+    known = evidence[~np.isnan(evidence)]
+    return np.nan_to_num(evidence, nan=float(known.min()) if len(known) else 0.0)
 
 
 def _fixed_points(table: CandidateTable, scene: SelectionScene, weights: SelectionWeights) -> dict[str, Column]:

@@ -50,29 +50,56 @@ class SelectionWeights(BaseModel):
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
-    relevance: float = Field(default=0.75, description="Closeness to the plan's queries.")
+    relevance: float = Field(
+        default=0.35, description="Closeness to the plan's queries, in a story of `whole_story_scenes` and more."
+    )
+    early_relevance: float = Field(
+        default=0.75, description="The same at the beginning of a story; between the two in proportion."
+    )
     importance: float = Field(default=0.45, description="Importance, 1-10, as stored.")
     entities: float = Field(default=0.3, description="Entities shared with the plan, rare ones counting more.")
     open_loops: float = Field(default=0.4, description="Weight of the open loops planted in its scene.")
-    text_alone_relevance: float = Field(default=0.35, description="`relevance` where a story has passages alone.")
+    spreading: float = Field(
+        default=0.15, description="What flows to its scene from sure scenes that share rare words with it."
+    )
+    surroundings: float = Field(
+        default=0.25, description="Evidence of what lies around the scenes that its own is most similar to."
+    )
+    summaries: float = Field(default=0.30, description="Closeness of its scene's summary bullets to the plan.")
+    whole_story_scenes: int = Field(
+        default=100,
+        ge=1,
+        description=(
+            "Scenes before the plan from which `spreading`, `surroundings` and `summaries` count whole; with fewer, "
+            "in proportion: a short story has few plots to tell apart."
+        ),
+    )
+    words: float = Field(default=0.0, description="Words shared with the plan's queries, beside meaning.")
+    novelty: float = Field(default=0.0, description="Being unlike what earlier scenes told.")
     text_alone_words: float = Field(
-        default=0.25,
-        description="Where a story has passages alone: words of the whole plan that a passage holds, rare ones most.",
+        default=0.25, description="`words` where a story has passages alone: those of the whole plan, rare ones most."
     )
     text_alone_names: float = Field(
-        default=0.6, ge=0, description="Weight of the plan's names beside its other words there."
+        default=0.6, ge=0, description="Weight of the plan's names beside its other words, in `words` there."
     )
     text_alone_entities: float = Field(
         default=0.12, description="`entities` where a story has passages alone: most of it is said by the names there."
     )
     text_alone_novelty: float = Field(
         default=0.3,
-        description="Being unlike what earlier scenes told, there: what is told again and again tells little.",
+        description="`novelty` where a story has passages alone: what is told again and again tells little.",
     )
-    text_alone_closest_queries: int = Field(
+    text_alone_spreading: float = Field(
+        default=0.25,
+        description="`spreading` where a story has passages alone: one passage says little, its scene more.",
+    )
+    text_alone_surroundings: float = Field(
+        default=0.0, description="`surroundings` where a story has passages alone: they say nothing there."
+    )
+    text_alone_best_queries: int = Field(
         default=24,
         ge=1,
-        description="`closest_queries` where a story has passages alone: few sentences match any query by chance.",
+        description="`best_queries` where a story has passages alone: few sentences match any query by chance.",
     )
     beside_points: float = Field(
         default=0.6,
@@ -90,6 +117,10 @@ class SelectionWeights(BaseModel):
     word_share: float = Field(
         default=0.25, ge=0, description="Weight of a query's words beside its meaning in `relevance`."
     )
+    best_queries: int = Field(
+        default=3, ge=1, description="How many of its best queries are averaged in scene evidence."
+    )
+    lexical_share: float = Field(default=0.5, ge=0, description="Weight of words beside meaning in scene evidence.")
 
     at_hand_scenes: int = Field(default=3, ge=0, description="Scenes back that the author still has at hand.")
     at_hand_points: float = Field(default=-2.0, description="Added to memories of scenes at hand.")
@@ -103,6 +134,18 @@ class SelectionWeights(BaseModel):
     summary_points: float = Field(default=-2.0, description="Added to a summary bullet beside memories.")
     passage_points: float = Field(default=-3.0, description="Added to a passage of the text beside memories.")
 
+    scene_neighbours: int = Field(default=8, ge=0, description="Most similar scenes that each scene is tied to.")
+    scene_reach: int = Field(default=6, ge=0, description="Scenes before and after that count as surroundings.")
+    scene_decay: float = Field(default=0.6, gt=0, lt=1, description="Weight lost per scene of distance.")
+    restart: float = Field(default=0.3, gt=0, le=1, description="Share of spreading that returns to the sure scenes.")
+    spreading_steps: int = Field(default=10, ge=0, description="Steps of spreading.")
+    presence_share: float = Field(default=0.5, ge=0, description="Weight of shared participants in scene evidence.")
+
+    bullet_share: float = Field(default=1.0, ge=0, description="Weight of a scene's summary bullets in scene evidence.")
+    common_word_share: float = Field(
+        default=0.1, gt=0, le=1, description="Share of the scenes beyond which a word ties none of them."
+    )
+
     least_score: float = Field(
         default=-2.0, description="Below it a memory is not likely needed, and no room is filled with it."
     )
@@ -111,6 +154,19 @@ class SelectionWeights(BaseModel):
     length_discount: float = Field(default=0.6, ge=0, description="Exponent of tokens in gain per token.")
     near_duplicate_overlap: float = Field(default=0.6, gt=0, le=1, description="Shared words that make a duplicate.")
     left_out_receipts: int = Field(default=12, ge=0, description="How many left-out candidates are reported.")
+
+    def for_text_alone(self) -> SelectionWeights:
+        """Return the weights for a story of which nothing distilled is known."""
+        return self.model_copy(
+            update={
+                "words": self.text_alone_words,
+                "entities": self.text_alone_entities,
+                "novelty": self.text_alone_novelty,
+                "spreading": self.text_alone_spreading,
+                "surroundings": self.text_alone_surroundings,
+                "best_queries": self.text_alone_best_queries,
+            }
+        )
 
 
 DEFAULT_WEIGHTS = SelectionWeights()

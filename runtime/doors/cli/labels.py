@@ -174,6 +174,9 @@ CHINESE = ViewLabels(
     left_as_it_is="未覆盖（不加 --diff 则覆盖）",
     reasons={
         "importance": "重要",
+        "surroundings": "场景邻近",
+        "summaries": "见于梗概",
+        "spreading": "联想",
         "relevance": "切题",
         "entities": "相关实体",
         "open_loops": "未了之事",

@@ -225,8 +225,9 @@ def run_chain(
     return contexts
 
 
-SCORED_PARTS = ("relevance", "importance", "entities", "open_loops")
+SCORED_PARTS = ("relevance", "importance", "entities", "open_loops", "spreading", "surroundings", "summaries")
 OTHER_VARIANTS: dict[str, dict[str, float]] = {
+    "without summaries, also as evidence of scenes": {"summaries": 0.0, "bullet_share": 0.0},
     "without words beside meaning": {"word_share": 0.0},
     "room filled with anything": {"least_score": -100.0},
     "without at-hand demotion": {"at_hand_points": 0.0},
@@ -247,8 +248,8 @@ def ablation_variants(whole: SelectionWeights) -> dict[str, SelectionWeights]:
 
 
 def _nothing_for(part: str) -> dict[str, float]:
-    """A part's weight and, where it has one, that for a story of passages alone."""
-    names = (part, f"text_alone_{part}")
+    """A part's weight and, where it has them, those for a young story and for one of passages alone."""
+    names = (part, f"early_{part}", f"text_alone_{part}")
     return {name: 0.0 for name in names if name in SelectionWeights.model_fields}
 
 

@@ -9,7 +9,7 @@ from novelgen.context.left_off import left_off, scene_before, story_so_far
 from novelgen.language.language import estimate_tokens
 from novelgen.memory.outline import ChapterSummary, OutlineScene, PartSummary, StoryOutline
 from novelgen.models.context import LeftOff, PointOfView, ToldBefore
-from novelgen.models.position import StoryPosition
+from novelgen.models.position import StoryPosition, story_place
 
 AT_THE_MILL = OutlineScene(1, 1, title="The mill", location_id="L0", participants=("C0", "C1"))
 ON_THE_ROAD = OutlineScene(1, 2, participants=("C1",))
@@ -143,7 +143,7 @@ def test_the_story_so_far_fits_and_grows_coarser_with_distance(chapters: int, pa
     assert sum(each.tokens for each in told) <= budget_tokens
     levels = [("part", "chapter", "scene").index(each.level) for each in told]
     assert levels == sorted(levels)
-    places = [(each.chapter_index, each.scene_index or 0) for each in told]
+    places = [(each.level != "part", each.level == "scene", *story_place(each)) for each in told]
     assert places == sorted(places)
     if budget_tokens >= 300:
         assert (told[-1].chapter_index, told[-1].scene_index) == (chapters, 10)
@@ -174,3 +174,18 @@ def test_a_scene_that_rules_read_has_no_certain_place_and_people() -> None:
     found = left_off(scene(1, 1, guessed=True), ENGLISH_TEXT, budget_tokens=300, count_tokens=estimate_tokens)
     assert found is not None
     assert (found.location_id, found.present) == (None, [])
+
+
+def test_what_came_before_the_last_chapter_of_a_part_is_told_by_the_part() -> None:
+    """Also where the scenes of its last chapter are told one by one."""
+    told = so_far(book(10, in_parts=1), StoryPosition(11, 1))
+    assert (told[0].level, told[0].first_chapter) == ("part", 1)
+
+
+def test_what_an_author_wrote_of_a_chapter_is_told_beside_its_scenes() -> None:
+    """A made summary of what the scenes tell would say it again; a person's own words are told."""
+    chapter = ChapterSummary(chapter_index=1, scene_index=1, summary="It was the last good year.")
+    story = StoryOutline(project_id="mill", scenes=[scene(1, 1)], chapter_summaries=[chapter])
+    assert [each.level for each in so_far(story, StoryPosition(2, 1))] == ["scene"]
+    by_author = story.model_copy(update={"chapter_summaries": [chapter.model_copy(update={"origin": "author"})]})
+    assert [each.level for each in so_far(by_author, StoryPosition(2, 1))] == ["chapter", "scene"]

@@ -23,4 +23,4 @@ def test_scenes_of_candidates_keep_their_place_among_all_that_are_stored() -> No
     planned = selection_scene(story, RetrievalPlan(), search)
 
     assert planned.ordinal == 5
-    assert planned.scenes == (SceneCast(1, 4, 3),)
+    assert planned.scenes == (SceneCast(1, 4, 3, frozenset({"C0"})),)

@@ -81,7 +81,7 @@ def context(text: str, *, language: str = "en") -> SceneMemoryContext:
         scene_index=1,
         entity_states=[state(text)],
         relevant_memories=[chunk(text)],
-        timeline_context={"recent_events": [{"chapter_index": 1, "scene_index": 2, "event": text}]},
+        timeline_context={"open_loops": [{"chapter_index": 1, "scene_index": 2, "description": text}]},
         retrieval_timestamp=NOW,
         report=report,
     )

@@ -7,9 +7,21 @@ import pytest
 
 from novelgen.memory.budget import ChosenForm, Priced, fill, gain_per_token
 from novelgen.memory.duplicates import content_words
-from novelgen.memory.query_scores import CLIP, RANK_CONSTANT, pool_best, retriever_scores, semantic_scores, standardise
+from novelgen.memory.neighbours import SceneTies, scenes_of_one_thread, similar_scenes, spread_evidence, surroundings
+from novelgen.memory.query_scores import (
+    CLIP,
+    RANK_CONSTANT,
+    CandidateTable,
+    lay_out,
+    pool_best,
+    retriever_scores,
+    semantic_scores,
+    standardise,
+)
+from novelgen.memory.search import Candidate
+from novelgen.memory.select import MAX_SCENES, score_candidates
 from novelgen.memory.weights import SelectionWeights
-from tests.novelgen.memory.build import candidate, lexical, plan_scene, semantic
+from tests.novelgen.memory.build import AXES, candidate, chunk, crowd, lexical, plan_scene, semantic
 
 ALL = np.ones(4, dtype=bool)
 
@@ -82,3 +94,123 @@ def test_fill_asks_only_for_what_fits():
 def test_content_words_of_both_languages():
     """Latin words are lowered and short ones dropped, Chinese ones are pairs of characters."""
     assert content_words("The Ring of 金箍棒 is ＨＩＤＤＥＮ") == {"the", "ring", "hidden", "金箍", "箍棒"}
+
+
+def share(ties: SceneTies, source: int, target: int) -> float:
+    """What the source gives of itself to the target."""
+    return float(ties.shares[(ties.sources == source) & (ties.targets == target)].sum())
+
+
+def test_surroundings_fade_with_distance_and_end():
+    """Near scenes weigh more than far ones, beyond the reach nothing; a lone scene has none."""
+    ties = surroundings(np.array([0, 1, 3, 50]), SelectionWeights())
+    assert share(ties, 0, 1) > share(ties, 0, 2) > 0
+    assert share(ties, 0, 3) == 0
+    assert 3 not in ties.sources
+    assert ties.shares[ties.sources == 0].sum() == pytest.approx(1)
+
+
+@pytest.mark.parametrize("ordinals", [[], [7]])
+def test_no_scenes_have_no_surroundings(ordinals):
+    """Nothing, and a single scene, are tied to nothing and gather nothing."""
+    ties = surroundings(np.array(ordinals, dtype=np.intp), SelectionWeights())
+    assert ties.gathered(np.ones(len(ordinals))).tolist() == [0.0] * len(ordinals)
+
+
+def test_surroundings_too_far_to_be_counted_weigh_nothing():
+    """A decay so steep that a far scene's worth is no number any more ties nothing, and breaks nothing."""
+    ties = surroundings(np.array([0, 150]), SelectionWeights(scene_reach=200, scene_decay=0.001))
+    assert ties.gathered(np.ones(2)).tolist() == [0.0, 0.0]
+
+
+def test_similar_scenes_are_tied_by_meaning():
+    """Scenes whose memories point the same way are tied, and only they."""
+    rows = [candidate(f"m{i}", i, axis=i % 2) for i in range(1, 7)]
+    ties = similar_scenes(lay_out(rows, plan_scene()), SelectionWeights(scene_neighbours=2))
+    assert share(ties, 0, 2) > 0
+    assert share(ties, 0, 4) > 0
+    assert share(ties, 0, 1) == 0
+
+
+def test_a_scene_is_tied_to_those_that_chose_it():
+    """A tie leads both ways, though only one of the two counts the other among its nearest."""
+    rows = [candidate("m1", 1, axis=0), candidate("m2", 2, axis=0)]
+    rows += [Candidate(chunk("m3", 3), (), (AXES[0] + 0.5 * AXES[1]).astype(np.float32))]
+    rows += [candidate(f"n{i}", i, axis=2) for i in range(4, 9)]
+    ties = similar_scenes(lay_out(rows, plan_scene()), SelectionWeights(scene_neighbours=1))
+    assert share(ties, 2, 0) + share(ties, 2, 1) == pytest.approx(1)
+    assert share(ties, 0, 2) + share(ties, 1, 2) > 0
+
+
+def test_no_embeddings_no_ties():
+    """Without embeddings no scenes are tied by meaning."""
+    assert not len(similar_scenes(lay_out(crowd(5), plan_scene()), SelectionWeights()).sources)
+
+
+def test_evidence_flows_along_ties():
+    """A scene tied to a sure scene gets a share, an untied one the least."""
+    ties = SceneTies(3, np.array([0, 1]), np.array([1, 0]), np.array([1.0, 1.0]))
+    flow = spread_evidence(np.array([2.0, -1.0, -1.0]), ties, SelectionWeights())
+    assert flow[0] > flow[1] > flow[2]
+    assert not spread_evidence(np.array([-1.0, 0.0, 0.0]), ties, SelectionWeights()).any()
+
+
+def told(*contents: str) -> CandidateTable:
+    """One memory per scene, in story order."""
+    rows = [candidate(f"m{i}", i, content=content) for i, content in enumerate(contents, start=1)]
+    return lay_out(rows, plan_scene())
+
+
+@pytest.mark.parametrize(
+    "contents",
+    [
+        ("The cassock shines in its case.", "A storm at sea.", "He wraps the cassock up."),
+        ("三藏抱着袈裟痛哭。", "海上起了大风。", "长老夸那袈裟。"),
+    ],
+)
+def test_scenes_that_share_rare_words_are_tied(contents):
+    """A thing that two scenes name ties them, and nothing else does, in both languages."""
+    ties = scenes_of_one_thread(told(*contents), SelectionWeights())
+    assert share(ties, 0, 2) == pytest.approx(1)
+    assert share(ties, 2, 0) == pytest.approx(1)
+    assert 1 not in ties.sources
+
+
+def test_rarer_words_tie_closer():
+    """Of two scenes that share one word each, the one with the rarer word is the nearer."""
+    ties = scenes_of_one_thread(told("cassock lantern", "cassock", "lantern", "lantern"), SelectionWeights())
+    assert share(ties, 0, 1) > share(ties, 0, 2) > 0
+
+
+def test_words_that_most_scenes_use_tie_nothing():
+    """A word of more than a tenth of the scenes says nothing about any of them."""
+    common = [f"Monk {name}" for name in ("ash", "birch", "cedar", "date", "elm", "fir", "gum")]
+    assert not len(scenes_of_one_thread(told(*common), SelectionWeights()).sources)
+    assert len(scenes_of_one_thread(told(*common), SelectionWeights(common_word_share=1)).sources)
+
+
+@pytest.mark.parametrize("contents", [(), ("alone",), ("one", "other")])
+def test_no_shared_words_no_ties(contents):
+    """Nothing, a lone scene, and scenes without a common word are tied to nothing."""
+    assert not len(scenes_of_one_thread(told(*contents), SelectionWeights()).sources)
+
+
+def test_of_very_many_scenes_those_with_most_evidence_lend_it():
+    """Beyond the bound a scene gives nothing and gets what the least of the others gets; within it, all count."""
+    count = MAX_SCENES + 5
+    rows = [candidate("near", 1, axis=0), *(candidate(f"c{at:04d}", at, axis=1) for at in range(2, count + 1))]
+    scene = plan_scene(ordinal=2 * count, axis=0, scenes=count)
+    table = lay_out(rows, scene)
+    spreading = score_candidates(table, scene, SelectionWeights()).parts["spreading"]
+    places = {row.chunk.chunk_id: place for place, row in enumerate(table.candidates)}
+    assert spreading[places["near"]] == spreading.max()
+    assert (spreading == spreading.min()).sum() >= 5
+    assert np.isfinite(spreading).all()
+
+
+def test_a_table_of_some_scenes_forgets_the_others():
+    """Their candidates stay, without a known scene."""
+    table = lay_out(crowd(4), plan_scene())
+    narrow = table.of_scenes(np.array([1, 3]))
+    assert [facts.ordinal for facts in narrow.scenes] == [2, 4]
+    assert narrow.scene_of.tolist() == [-1, 0, -1, 1]

@@ -7,7 +7,7 @@ import random
 
 import pytest
 
-from novelgen.memory.search import RetrieverHit, SceneQuery, SelectionScene
+from novelgen.memory.search import RetrieverHit, SceneCast, SceneQuery, SelectionScene
 from novelgen.memory.select import merge_candidates, select_memories
 from novelgen.memory.weights import SelectionWeights
 from novelgen.models.state import OpenLoop
@@ -266,3 +266,36 @@ def test_findings_of_one_chunk_are_merged():
     assert [m.chunk.chunk_id for m in merged] == ["0", "a"]
     assert merged[1].hits == (lexical(1), semantic(3))
     assert merged[1].vector is not None
+
+
+def test_what_flows_between_scenes_counts_by_how_many_there_are():
+    """In a young story the queries decide, in a long one also what lies around; the parts say it."""
+
+    def parts(ordinal: int) -> dict[str, float]:
+        star = candidate("star", 3, axis=0)
+        near = [candidate(f"near{n}", n, axis=1) for n in range(4, 8)]
+        found = [star, *near, *(candidate(f"far{n}", n, axis=2 + n % 5) for n in range(12, 40))]
+        items = select_memories(found, plan_scene(ordinal=ordinal, axis=0)).items
+        return next(item.score_parts for item in items if item.chunk.chunk_id == "star")
+
+    young, half, whole = parts(50), parts(75), parts(100)
+    assert parts(400) == whole
+    assert young["relevance"] > half["relevance"] > whole["relevance"] > 0
+    assert 0 < young["surroundings"] < half["surroundings"] < whole["surroundings"]
+
+
+def test_scenes_like_the_neighbours_of_a_sure_scene_are_raised():
+    """A memory like those beside the scene of sure hits leads one that is like others."""
+    sure = [candidate(f"s{i}", 20, axis=0, content=f"Sure thing {i} of many words") for i in range(3)]
+    beside = [candidate(f"b{index}", index, axis=1) for index in (19, 21)]
+    others = [*crowd(12, axis=2), candidate("far", 39, axis=2), candidate("alike", 35, axis=1)]
+    order = ids(select_memories([*sure, *beside, *others], plan_scene(axis=0)))
+    assert set(order[:3]) == {"s0", "s1", "s2"}
+    assert order.index("alike") < order.index("far")
+
+
+def test_who_took_part_is_evidence():
+    """Memories of scenes next to one that the plan's characters shared lead those next to others."""
+    facts = tuple(SceneCast(1, i, i, frozenset({"ann", "bo"}) if i == 11 else frozenset({"cy"})) for i in range(1, 21))
+    scene = dataclasses.replace(plan_scene(), scenes=facts, character_ids=frozenset({"ann", "bo"}))
+    assert ids(select_memories(crowd(20), scene))[0] in {"c10", "c12", "c11"}

@@ -69,7 +69,7 @@ def test_places_are_in_story_order_and_only_of_context_files(paths: ProjectPaths
             {"timeline_context": {"open_loops": [{"loop_id": "OL0"}]}},
             r"timeline_context\.open_loops\[0\]\.description is missing",
         ),
-        ({"timeline_context": {"recent_events": "none"}}, r"timeline_context\.recent_events cannot be 'none'"),
+        ({"timeline_context": {"snapshots": "none"}}, r"timeline_context\.snapshots cannot be 'none'"),
     ],
 )
 def test_a_file_that_holds_something_else_is_refused(

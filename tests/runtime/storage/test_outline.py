@@ -21,15 +21,17 @@ def test_scenes_tell_place_and_presence_and_the_last_ones_what_happened(database
         scene(1, 1, participants=["C0", "C1"], location_id="L0", title="“A” — 门", record=record(1, 1, **told)),
         scene(1, 2),
         scene(3, 1, record=record(3, 1)),
+        *(scene(2, each) for each in range(2, 6)),
     )
     with database.project("demo").read() as unit:
         scenes = unit.outline(as_of=at(4)).scenes
 
     assert scenes == [
-        OutlineScene(1, 1, "“A” — 门", "L0", ("C0", "C1")),
-        OutlineScene(1, 2),
-        OutlineScene(2, 1, "", None, ("C1",), ("A key is lost",), ("Emma searches, in vain",)),
-        OutlineScene(3, 1),
+        OutlineScene(1, 1, "“A” — 门", "L0", ("C0", "C1"), is_guessed=True),
+        OutlineScene(1, 2, is_guessed=True),
+        OutlineScene(2, 1, "", None, ("C1",), ("A key is lost",), ("Emma searches, in vain",), is_guessed=True),
+        *(OutlineScene(2, each, is_guessed=True) for each in range(2, 6)),
+        OutlineScene(3, 1, is_guessed=True),
     ]
 
 
@@ -40,7 +42,7 @@ def test_scenes_are_cut_strictly_before_the_position(database: DatabaseManager) 
         before_it = unit.outline(as_of=at(1, 2)).scenes
         nothing = unit.outline(as_of=at(1, 1)).scenes
 
-    assert before_it == [OutlineScene(1, 1)]
+    assert before_it == [OutlineScene(1, 1, is_guessed=True)]
     assert nothing == []
 
 

@@ -44,7 +44,15 @@ def test_json_is_the_written_file_and_nothing_else(run: Run, ingested: Path) -> 
 def test_the_readable_view_says_what_why_and_where(run: Run, ingested: Path) -> None:
     """States, threads, memories with reasons and costs, and the file are shown without any colour code."""
     shown = run("context", *SCENE).stdout
-    for part in ("Facts that hold", "Timeline", "Memories", "tokens", "←", "nothing is missing"):
+    for part in (
+        "Facts that hold",
+        "The story so far",
+        "Timeline",
+        "What to pick up",
+        "tokens",
+        "←",
+        "nothing is missing",
+    ):
         assert part in shown
     assert "scene_3_1_memory.json" in shown.replace("\n", "").replace(" ", "")
     assert "\x1b" not in shown

@@ -149,7 +149,7 @@ DIFFERENCE = ContextDifference(
             now=MemoryWording(form="short", text="林冲到庙"),
         )
     ],
-    timeline=[TimelineDifference(section="recent_events", change="in", now={"event": "放火", "chapter_index": 1})],
+    timeline=[TimelineDifference(section="open_loops", change="in", now={"description": "放火", "chapter_index": 1})],
     names={"C0": "林冲", "L0": "山神庙"},
     issues=[ReportIssue(stage="states", kind="timeout", message="慢")],
 )

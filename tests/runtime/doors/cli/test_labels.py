@@ -10,7 +10,7 @@ from novelgen.models.state import LOOP_WEIGHTS, EntityStateSnapshot
 from runtime.doors.cli.labels import CHINESE, ENGLISH
 from runtime.doors.cli.views import facts_text, print_summary
 
-PARTS = "relevance words novelty importance entities open_loops beside".split()
+PARTS = "relevance words novelty importance entities open_loops spreading surroundings summaries beside".split()
 """Parts of the score of a memory."""
 
 

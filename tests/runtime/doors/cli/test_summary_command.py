@@ -52,8 +52,8 @@ def test_a_persons_summary_from_a_file_stands(run: Run, ingested: Path, tmp_path
     [part] = shown(run, "--part", "1")
     assert (part["told"], part["origin"]) == ("阿黛藏起铜钥匙， 阿本立誓守灯。", "author")
     context = json.loads(run("context", PROJECT, "--chapter", "3", "--scene", "1", "--json").stdout)
-    told = context["timeline_context"]["part_summaries"]
-    assert [each["summary"] for each in told if each["part_number"] == 1] == [part["told"]]
+    [told] = [each["text"] for each in context["story_so_far"] if each["level"] == "part"]
+    assert told == part["told"]
     assert sum(context["report"]["tokens_per_need"].values()) == sum(context["report"]["tokens"].values())
 
 
