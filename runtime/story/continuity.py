@@ -11,9 +11,11 @@ from pydantic import BaseModel, Field
 from novelgen.chains.checked_writing_chain import CheckedWritingChain, WrittenDraft, check_after_writing
 from novelgen.errors import UnknownSceneError, UserInputError
 from novelgen.models.continuity import DraftCheck
+from novelgen.models.given import given_fields
 from novelgen.models.plan import ScenePlan
 from novelgen.models.position import StoryPosition
 from runtime.story.async_twins import async_twin
+from runtime.story.base import Number, SceneText
 from runtime.story.draft_checker import CheckOptions, DraftChecker, DraftScene, Progress
 from runtime.story.indexing import StoryIndexing
 from runtime.story.ingest import read_given
@@ -40,11 +42,11 @@ class StoryContinuity(StoryIndexing):
 
     def check(
         self,
-        text: str,
+        text: SceneText,
         *,
-        chapter_index: int,
-        scene_index: int,
-        plan: Any = None,
+        chapter_index: Number,
+        scene_index: Number,
+        scene_plan: Any = None,
         pov: str | None = None,
         model: BaseChatModel | str | None = None,
         use_model: bool = True,
@@ -55,8 +57,8 @@ class StoryContinuity(StoryIndexing):
             text: The draft.
             chapter_index: Chapter of the scene that it is to become.
             scene_index: The scene within its chapter.
-            plan: What the scene is meant to do, in the forms of `context`, which is no contradiction; None takes the
-                project's own plan of the scene, where there is one.
+            scene_plan: What the scene is meant to do, in the forms of `context`, which is no contradiction; None takes
+                the project's own plan of the scene, where there is one.
             pov: From whose point of view: a name, an alias or an id; None takes the plan's.
             model: Chat model or its name; None takes that of `novelgen.open`, else that of the settings.
             use_model: False lets rules alone check.
@@ -70,7 +72,7 @@ class StoryContinuity(StoryIndexing):
             UnknownProjectError: When nothing of the story is stored.
             ConfigurationError: When a model that is named cannot be built.
         """
-        plan = None if plan is None else read_given(ScenePlan, plan)
+        plan = None if scene_plan is None else _plan(scene_plan)
         model = model or self._chat_model
         uses_model = use_model
         checker = DraftChecker(self._stores, self.project_id, CheckOptions(model=model, uses_model=uses_model))
@@ -99,7 +101,7 @@ class StoryContinuity(StoryIndexing):
                 written.draft,
                 chapter_index=written.chapter_index,
                 scene_index=written.scene_index,
-                plan=written.scene_plan,
+                scene_plan=written.scene_plan,
                 pov=written.pov or None,
                 use_model=use_model,
             )
@@ -210,3 +212,11 @@ class StoryContinuity(StoryIndexing):
     aunwaive_finding = async_twin(unwaive_finding)
     awaived_findings = async_twin(waived_findings)
     ascene_of_draft = async_twin(scene_of_draft)
+
+
+def _plan(given: Any) -> ScenePlan:
+    try:
+        fields = given_fields(given, ScenePlan, where="scene_plan")
+    except ValueError as error:
+        raise UserInputError(str(error)) from error
+    return read_given(ScenePlan, fields)

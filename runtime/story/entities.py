@@ -22,7 +22,7 @@ from runtime.storage.records import EntityOrigin
 from runtime.storage.unit import UnitOfWork
 from runtime.stores import MemoryStores
 from runtime.story.async_twins import async_twin
-from runtime.story.base import Name, Number, Place, StoryBase, position_of
+from runtime.story.base import Count, Name, Number, Place, StoryBase, position_of
 from runtime.story.entity_fields import (
     CURRENT_STATE,
     card_fields,
@@ -88,16 +88,27 @@ class EntityChangeResult(BaseModel):
 class StoryEntities(StoryBase):
     """What users do with entities: look at them, add and edit them, merge and split them."""
 
-    def entities(self, entity_type: EntityType | None = None, *, as_of: Place = None) -> list[Entity]:
+    def entities(
+        self, entity_type: EntityType | None = None, *, name: str = "", limit: Count | None = None, as_of: Place = None
+    ) -> list[Entity]:
         """Return the characters, places, things, factions and terms of the story, in order of id.
 
         Args:
             entity_type: Only these: character, location, item, faction or term.
+            name: Only those one of whose names holds these characters.
+            limit: At most so many.
             as_of: As far as the story has shown them before this position.
         """
         with self._stores.database(self.project_id).read() as unit:
             known = known_entities(unit, position_of(as_of))
-        return ShownList([each for each in known if entity_type is None or each.entity_type == entity_type])
+        wanted = name.strip().casefold()
+        found = [
+            each
+            for each in known
+            if entity_type in (None, each.entity_type)
+            and (not wanted or any(wanted in one.casefold() for one in each.names()))
+        ]
+        return ShownList(found[:limit])
 
     def entity_names(self, *, as_of: StoryPosition | None = None) -> dict[str, str]:
         """Return the display names of all entities by id; see `list_entities`."""
@@ -140,14 +151,23 @@ class StoryEntities(StoryBase):
     def add_character(
         self,
         *,
-        name: str,
+        name: Name,
         role: str = "",
         description: str = "",
         traits: Sequence[str] = (),
         goals: Sequence[str] = (),
-        start: StoryPosition | None = None,
+        start: Place = None,
     ) -> AddedEntity:
-        """Add a character; its goals become part of its state."""
+        """Add a character; its goals become part of its state.
+
+        Args:
+            name: Full name.
+            role: protagonist, antagonist, supporting, minor, …
+            description: Who it is, in one or two sentences.
+            traits: Core traits of its personality.
+            goals: What it wants at first.
+            start: It is known from this position on.
+        """
         profile: dict[str, Any] = {}
         if traits:
             profile["personality"] = {"core_traits": list(traits)}
@@ -155,23 +175,31 @@ class StoryEntities(StoryBase):
             profile["current_state"] = {"goals": list(goals)}
         fields = {"name": name, "role": role, "description": description, "profile": profile}
         state = {"goals": list(goals)} if goals else {}
-        return self._add("character", fields, state=state, as_of=start or END_OF_STORY)
+        return self._add("character", fields, state=state, as_of=position_of(start) or END_OF_STORY)
 
     def add_location(
         self,
         *,
-        name: str,
+        name: Name,
         description: str = "",
         atmosphere: str | None = None,
         features: Sequence[str] = (),
-        start: StoryPosition | None = None,
+        start: Place = None,
     ) -> AddedEntity:
-        """Add a location."""
+        """Add a location.
+
+        Args:
+            name: Its name.
+            description: What the place is, in one or two sentences.
+            atmosphere: Its mood.
+            features: What is notable there.
+            start: It is known from this position on.
+        """
         profile: dict[str, Any] = {"atmosphere": atmosphere} if atmosphere else {}
         if features:
             profile["features"] = list(features)
         fields = {"name": name, "description": description, "profile": profile}
-        return self._add("location", fields, state={}, as_of=start or END_OF_STORY)
+        return self._add("location", fields, state={}, as_of=position_of(start) or END_OF_STORY)
 
     def edit_entity(
         self,

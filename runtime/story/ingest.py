@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Annotated, Any, TypeVar
 
 from pydantic import BaseModel, Field, ValidationError
 
@@ -48,7 +48,7 @@ from runtime.ingest.ingest import (
 from runtime.ingest.scene_input import SceneInput, scenes_of_chapter
 from runtime.stores import MemoryStores
 from runtime.story.async_twins import async_twin
-from runtime.story.base import Progress, StoryBase
+from runtime.story.base import Progress, SceneText, StoryBase
 from runtime.story.condition import StoryCondition, StoryConditions
 from runtime.story.story_difference import StoryDifferences
 from runtime.story.thread_ledger import StoryThreadLedger
@@ -129,10 +129,7 @@ class StoryIngest(StoryBase):
         if chapter_index is None or scene_index is None:
             raise UserInputError("a scene's text or record needs its place; pass chapter_index and scene_index")
         return self.ingest_finished_scene(
-            position=StoryPosition(chapter_index, scene_index),
-            text=text,
-            record=None if record is None else _record(record, chapter_index, scene_index),
-            title=title,
+            position=StoryPosition(chapter_index, scene_index), text=text, record=record, title=title
         )
 
     def ingest_project(
@@ -215,28 +212,40 @@ class StoryIngest(StoryBase):
         return ingest_scene(self._stores, self.project_id, scene)
 
     def ingest_finished_scene(
-        self, *, position: StoryPosition, text: str | None = None, record: SceneRecord | None = None, title: str = ""
+        self,
+        *,
+        position: StoryPosition,
+        text: SceneText | None = None,
+        record: SceneRecord | Mapping[str, Any] | None = None,
+        title: Annotated[str, Field(max_length=500)] = "",
     ) -> IngestReport:
         """Take one finished scene in; it takes the place of what was stored there, and of nothing else.
 
         What it changed is not told: a program that stores a book scene by scene would pay for each;
         `what_changed` tells it.
+
+        Args:
+            position: The scene, as `3:2`.
+            text: The whole text of the finished scene; None takes the stored one, for which `record` is.
+            record: What it established, as a scene record: characters_present, summary, memories, state_changes, …;
+                None leaves that to be read by a model.
+            title: Title of the scene.
+
+        Raises:
+            UserInputError: When there is neither text nor record, or the record is none.
         """
         if position.chapter_index is None or position.scene_index is None:
             raise InvalidPositionError(f"{str(position)!r} is no scene; pass chapter_index and scene_index")
-        if text is not None and not text.strip():
+        if (text is None and record is None) or (text is not None and not text.strip()):
             raise UserInputError(f"there is no text for scene {str(position)!r}; nothing was stored")
+        read = None if record is None else _record(record, position.chapter_index, position.scene_index)
         self._follow_settings(load_settings_file(self._stores.paths(self.project_id).settings_file))
         if text is None:
             with self._stores.database(self.project_id).read() as unit:
                 stored = unit.scenes.require(position)
             text, title = stored.text or "", title or stored.title
         result = self.store_scene(
-            chapter_index=position.chapter_index,
-            scene_index=position.scene_index,
-            text=text,
-            title=title,
-            record=record,
+            chapter_index=position.chapter_index, scene_index=position.scene_index, text=text, title=title, record=read
         )
         warnings = [issue.message for issue in result.issues if issue not in result.indexing.issues]
         report = IngestReport(

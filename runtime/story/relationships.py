@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from datetime import datetime
 from typing import Any
 
-from pydantic import BaseModel, Field
+from pydantic import BaseModel, Field, ValidationError
 
 from novelgen.errors import UserInputError
 from novelgen.models.appearances import METADATA, PAIR_COUNTS, pair_counts, without_computed
@@ -16,6 +16,7 @@ from novelgen.models.position import END_OF_STORY, StoryPosition
 from novelgen.models.record import RecordedRelationshipChange
 from novelgen.models.shown import ShownList
 from novelgen.models.state import Relationship, RelationshipDimensions, RelationshipView
+from runtime.files.file_reading import described
 from runtime.story.async_twins import async_twin
 from runtime.story.base import Intensity, Name, Place, position_of
 from runtime.story.entities import StoryEntities
@@ -191,7 +192,7 @@ class StoryRelationships(StoryEntities):
                     f"{one} and {other} have relationship {known.relationship_id} already; use"
                     " relationship_update, or `novelgen relationship edit`"
                 )
-            change = RecordedRelationshipChange.model_validate(
+            change = _change(
                 {
                     "character_a": one,
                     "character_b": other,
@@ -236,7 +237,8 @@ class StoryRelationships(StoryEntities):
             status: The new status.
             event: What happened between them.
             intensity: How much it matters now, 0 to 10.
-            dimensions: What the first feels for the second now; the second's side stays.
+            dimensions: What the first feels for the second now (trust, respect, affection, fear, familiarity); the
+                second's side stays.
             mutual_dimensions: What both feel alike now.
             scene_id: Scene in which it happened, as S001 or 3:2.
             start: It holds on entering this position.
@@ -274,7 +276,7 @@ class StoryRelationships(StoryEntities):
                     " `novelgen relationship add`"
                 )
             at = place_of_statement(unit, as_of, scene_id=scene_id)
-            change = RecordedRelationshipChange.model_validate({"character_a": one, "character_b": other, **given})
+            change = _change({"character_a": one, "character_b": other, **given})
             is_changed = event is not None or _differs(known, change.in_order())
             if is_changed:
                 unit.relationships.append(change, at=at)
@@ -287,6 +289,13 @@ class StoryRelationships(StoryEntities):
     arelationships_of = async_twin(relationships_of)
     aget_relationship = async_twin(get_relationship)
     arelationship_course = async_twin(relationship_course)
+
+
+def _change(fields: dict[str, Any]) -> RecordedRelationshipChange:
+    try:
+        return RecordedRelationshipChange.model_validate(fields)
+    except ValidationError as error:
+        raise UserInputError(described(error)) from error
 
 
 def _pair(known: Sequence[Entity], first: str, second: str) -> tuple[str, str]:

@@ -14,7 +14,7 @@ from novelgen.models.state import EntityStateSnapshot, StateChange
 from runtime.search.story_memory import DEFAULT_CONTEXT_WINDOW
 from runtime.storage.unit import UnitOfWork
 from runtime.story.async_twins import async_twin
-from runtime.story.base import Number, Place, position_of
+from runtime.story.base import Name, Number, Place, position_of
 from runtime.story.entities import StoryEntities
 from runtime.story.references import known_entities, resolved_entity
 
@@ -31,21 +31,19 @@ class TimelineView(BaseModel):
 class StoryStates(StoryEntities):
     """How entities stand at a point of the story and around a chapter."""
 
-    def state(
-        self, entity: str, *, chapter_index: int | None = None, scene_index: int | None = None
-    ) -> EntityStateSnapshot | None:
+    def state(self, entity: Name, *, as_of: Place = None) -> EntityStateSnapshot | None:
         """Return how an entity stands at a point of the story: where it is, what it holds, wants and knows.
 
         Args:
             entity: Id, name or alias.
-            chapter_index: Chapter at whose beginning to look; None means after the last stored scene.
-            scene_index: Scene on entering which to look.
+            as_of: As it stands at this position.
 
         Returns:
             The state, or None when nothing is known of the entity by then.
         """
+        place = position_of(as_of) or END_OF_STORY
         return self._tools.get_entity_state(
-            self.project_id, entity, chapter_index=chapter_index, scene_index=scene_index
+            self.project_id, entity, chapter_index=place.chapter_index, scene_index=place.scene_index
         )
 
     def timeline(

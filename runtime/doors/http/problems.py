@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import re
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -29,6 +28,7 @@ from novelgen.errors import (
     UnknownSceneError,
     UserInputError,
 )
+from runtime.doors.answers import error_kind
 from runtime.files.machine_paths import without_paths
 
 PROBLEM_TYPE = "application/problem+json"
@@ -107,7 +107,7 @@ def problem_type(kind: str) -> str:
 def problem_of(error: NovelgenError, *, folders: Sequence[Path] = ()) -> Problem:
     """Return what a caller is told of an error."""
     kinds = [each for each in type(error).__mro__ if each in STATUS_OF]
-    kind = re.sub(r"(?<!^)(?=[A-Z])", "-", type(error).__name__.removesuffix("Error")).lower()
+    kind = error_kind(error)
     return Problem(
         type=problem_type(kind),
         title=kind.replace("-", " ").capitalize(),

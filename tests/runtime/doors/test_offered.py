@@ -1,4 +1,4 @@
-"""What the doors offer, held against the lists beside this file: nothing comes, goes or changes its name unnoticed.
+"""What agents are offered, held against the lists beside this file: nothing comes, goes or changes its name unnoticed.
 
 After a change that is meant: `python -m tests.runtime.doors.test_offered` writes the lists anew; their difference
 belongs into CHANGELOG.md.
@@ -23,7 +23,7 @@ from runtime.doors.mcp.server import build_mcp_server
 from runtime.doors.mcp.shelf import Shelf
 from runtime.stores import MemoryStores
 from runtime.story.story import Story
-from tests.runtime.doors.http.serving import client_of, project_stores
+from tests.runtime.doors.http.serving import project_stores
 from tests.support.demo_project import copy_shipped_demos, ingest_demo, settings_for
 
 FOLDER = Path(__file__).with_name("offered")
@@ -57,15 +57,8 @@ def in_langchain(projects_dir: Path) -> list[str]:
         ]
 
 
-def over_http(projects_dir: Path) -> list[str]:
-    """Return the routes."""
-    with client_of(projects_dir) as client:
-        paths = client.get("/openapi.json").json()["paths"]
-    return [f"{verb.upper()} {path}" for path, verbs in paths.items() for verb in verbs]
-
-
 def _tools(who: str, tools: Iterable[BaseTool]) -> list[str]:
-    return [f"{who}: {tool.name}({_arguments(tool.tool_call_schema.model_json_schema())})" for tool in tools]
+    return [f"{who}: {tool.name}({_arguments(dict(tool.tool_call_schema))})" for tool in tools]
 
 
 def _arguments(schema: dict[str, Any]) -> str:
@@ -73,7 +66,7 @@ def _arguments(schema: dict[str, Any]) -> str:
     return ", ".join(name + ("!" if name in needed else "") for name in schema.get("properties", {}))
 
 
-DOORS = {"mcp": over_mcp, "langchain": in_langchain, "http": over_http}
+DOORS = {"mcp": over_mcp, "langchain": in_langchain}
 
 
 @pytest.mark.parametrize("door", DOORS)

@@ -29,12 +29,12 @@ def story(tmp_path: Path) -> Iterator[Story]:
 
 def test_a_draft_is_checked(story: Story) -> None:
     """Sync and async say the same, and a plan that is none is refused."""
-    check = story.check(DEAD_ACT, chapter_index=3, scene_index=1, plan=PLAN, pov="Ilse Moor", use_model=False)
+    check = story.check(DEAD_ACT, chapter_index=3, scene_index=1, scene_plan=PLAN, pov="Ilse Moor", use_model=False)
     assert [each.kind for each in check.issues] == ["dead_or_absent"]
-    again = asyncio.run(story.acheck(DEAD_ACT, chapter_index=3, scene_index=1, plan=PLAN, use_model=False))
+    again = asyncio.run(story.acheck(DEAD_ACT, chapter_index=3, scene_index=1, scene_plan=PLAN, use_model=False))
     assert [each.issue_id for each in again.issues] == [each.issue_id for each in check.issues]
     with pytest.raises(UserInputError):
-        story.check(DEAD_ACT, chapter_index=3, scene_index=1, plan=7)
+        story.check(DEAD_ACT, chapter_index=3, scene_index=1, scene_plan=7)
 
 
 def test_what_is_stored_is_checked(story: Story) -> None:

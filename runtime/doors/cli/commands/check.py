@@ -236,7 +236,7 @@ def _check_one(
             text=text,
             chapter_index=chapter,
             scene_index=scene,
-            plan=_plan(stores, project, chapter, scene, plan_file),
+            scene_plan=_plan(stores, project, chapter, scene, plan_file),
             pov=pov,
             model=options.model,
             use_model=options.uses_model,

@@ -13,7 +13,8 @@ from pydantic import BaseModel, Field
 from novelgen.characters.memory import CharacterChange, CharacterMemory, HowLearnt
 from novelgen.characters.recall import Recall
 from novelgen.characters.reply_check import ReplyFinding
-from runtime.doors.http.answering import AnsweringRouter, told
+from runtime.doors.answers import told
+from runtime.doors.http.answering import AnsweringRouter
 from runtime.doors.http.house import (
     READS,
     Body,

@@ -35,7 +35,7 @@ def check_draft(project: Project, body: DraftRequest) -> DraftCheck:
         body.text,
         chapter_index=body.chapter_index,
         scene_index=body.scene_index,
-        plan=body.scene_plan,
+        scene_plan=body.scene_plan,
         pov=body.pov or None,
         use_model=body.use_model,
     )

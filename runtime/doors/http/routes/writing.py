@@ -12,8 +12,10 @@ from novelgen.models.context import SceneMemoryContext
 from novelgen.models.knowledge import KnowledgeMode
 from novelgen.models.position import ChapterIndex, SceneIndex
 from novelgen.models.state import EntityStateSnapshot
-from runtime.doors.http.answering import AnsweringRouter, told
+from runtime.doors.answers import told
+from runtime.doors.http.answering import AnsweringRouter
 from runtime.doors.http.house import READS, AsOf, Body, EntityName, Project, position
+from runtime.story.scene_summary import SceneSummary
 from runtime.writer import context_json
 
 router = AnsweringRouter(prefix="/v1/projects/{project_id}", tags=["writing"])
@@ -63,12 +65,6 @@ class EntityState(BaseModel):
     state: EntityStateSnapshot | None
 
 
-class Bullets(BaseModel):
-    """A scene in three to five bullets."""
-
-    bullets: list[str]
-
-
 @router.post(
     "/context",
     response_model=SceneMemoryContext,
@@ -115,21 +111,15 @@ def build_chunk_context(project: Project, body: ChunkContextRequest) -> ChunkCon
 
 
 @router.post("/summarize", openapi_extra=READS)
-def summarize_scene(project: Project, body: SceneSummaryRequest) -> Bullets:
+def summarize_scene(project: Project, body: SceneSummaryRequest) -> SceneSummary:
     """Sum a scene up, by the model where there is one, else in its own sentences; nothing is stored."""
-    return Bullets(bullets=project.story.summarize_scene(body.text, max_bullets=body.max_bullets))
+    return project.story.sum_up_scene(body.text, max_bullets=body.max_bullets)
 
 
 @router.get("/states/{entity}")
 def get_entity_state(project: Project, entity: EntityName, as_of: AsOf = None) -> EntityState:
     """Tell how an entity stands at a position: where it is, what it holds, wants and knows."""
-    place = position(as_of)
-    state = project.story.state(
-        entity,
-        chapter_index=None if place is None else place.chapter_index,
-        scene_index=None if place is None else place.scene_index,
-    )
-    return EntityState(state=state)
+    return EntityState(state=project.story.state(entity, as_of=position(as_of)))
 
 
 def wants_prompt(request: Request) -> bool:
