@@ -45,6 +45,10 @@ class InvalidProjectIdError(UserInputError):
     """A project id is not a plain, path-free string."""
 
 
+class InvalidRequestError(UserInputError):
+    """Arguments that are missing, unknown or out of bounds, where a door reads them."""
+
+
 class InvalidPositionError(UserInputError):
     """A chapter or scene number is out of bounds, or a scene was given without its chapter."""
 

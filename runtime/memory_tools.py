@@ -1,7 +1,7 @@
 """The three memory tools as plain functions over the real stores.
 
 Each takes its stores as a keyword; without them it opens those of the settings for the one call. Over stores that are
-open anyway, `StoryMemoryTools` does the same; `runtime.agents.langchain_tools` offers them to a model.
+open anyway, `StoryMemoryTools` does the same; `runtime.doors.langchain` offers them to a model.
 """
 
 from __future__ import annotations

@@ -129,6 +129,7 @@ class ThreadLedger(Shown, BaseModel):
         default_factory=list,
         description="Those that wait first, by pressure; then those that are over, in the order of their planting.",
     )
+    more: int = Field(default=0, description="How many further ones there are.")
 
     def at(self, *stages: ThreadStage) -> list[LedgerEntry]:
         """Return the threads of these stages, in the ledger's order."""

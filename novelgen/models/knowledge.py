@@ -82,3 +82,5 @@ class CharacterKnowledge(BaseModel):
     character_id: str
     known: Sequence[KnownMemory] = ()
     not_known: Sequence[UnknownMemory] = ()
+    more_known: int = Field(default=0, description="How many it knows from before those that are told.")
+    more_not_known: int = 0

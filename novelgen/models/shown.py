@@ -35,8 +35,12 @@ class ShownList(Shown, list[Item]):
     Args:
         items: Its items.
         names: Entity id to name, for what is shown.
+        issues: What was missing while it was made.
     """
 
-    def __init__(self, items: Iterable[Item] = (), *, names: Mapping[str, str] | None = None) -> None:
+    def __init__(
+        self, items: Iterable[Item] = (), *, names: Mapping[str, str] | None = None, issues: Iterable[Any] = ()
+    ) -> None:
         super().__init__(items)
         self.names = dict(names or {})
+        self.issues = list(issues)

@@ -7,7 +7,7 @@ read; what a program puts is a note under a key of its own, and the only thing t
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping
 from contextvars import copy_context
 from operator import ge, gt, le, lt
 from typing import Any, get_args
@@ -28,7 +28,6 @@ from langgraph.store.base import validate_op_namespace as require_labels
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from novelgen.errors import InvalidPositionError, UserInputError
-from novelgen.memory.search import RankedMemory
 from novelgen.models.memory import DISTILLED_TYPES, ContentType, StoryMemoryChunk
 from novelgen.models.position import StoryPosition
 from novelgen.nearest import did_you_mean
@@ -183,12 +182,10 @@ class StoryStore(BaseStore):
         kind: ContentType | None = named if named in get_args(ContentType) else None
         under = [] if target is None else [target]
         if op.query and op.query.strip():
-            found: Sequence[RankedMemory] = (
-                StorySearch(self._stores, self._project_id)
-                .rank_memories(query=op.query, entities=under, content_type=kind, top_k=MAX_TOP_K, as_of=cut)
-                .memories
+            found = StorySearch(self._stores, self._project_id).search(
+                op.query, entities=under, content_type=kind, top_k=MAX_TOP_K, as_of=cut
             )
-            return [(each.chunk, each.score) for each in found]
+            return [(each, each.score) for each in found]
         listed = StoryMemories(self._stores, self._project_id).memories(
             attached_to=under,
             content_types=DISTILLED_TYPES if "content_type" not in wanted else [kind] if kind else (),

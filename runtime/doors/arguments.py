@@ -15,10 +15,20 @@ from functools import cache
 from typing import Annotated, Any, Union, get_args, get_origin, get_type_hints
 
 import docstring_parser
-from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError, create_model
+from pydantic import (
+    AfterValidator,
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    ValidationError,
+    WithJsonSchema,
+    create_model,
+)
 from pydantic.fields import FieldInfo
 
-from novelgen.errors import InvalidPositionError, UserInputError
+from novelgen.errors import InvalidPositionError, InvalidRequestError, UserInputError
+from novelgen.models.memory import chapter_target
 from novelgen.models.position import StoryPosition
 from runtime.files.file_reading import described
 
@@ -67,13 +77,35 @@ def _shallow(value: dict[str, Any]) -> dict[str, Any]:
     raise UserInputError(f"an object nests deeper than {DEEPEST} levels; nothing was stored")
 
 
-PositionText = Annotated[str, Field(pattern=r"^[0-9]{1,7}(:[0-9]{1,7})?$"), AfterValidator(_position)]
+PositionText = Annotated[str, Field(pattern=r"^[0-9]{1,7}(:[0-9]{1,7})?$", examples=["3:2"]), AfterValidator(_position)]
 """`3:2` is on entering scene 2 of chapter 3, `3` on entering chapter 3; read as a StoryPosition."""
 
 MomentText = Annotated[str, Field(max_length=40), AfterValidator(moment)]
 """`2:5` is turn 5 of session 2; else a time such as `2031-03-01T18:00:00Z`."""
 
 JsonObject = Annotated[dict[str, Any], AfterValidator(_shallow)]
+
+
+def _target(value: object) -> object:
+    """Return what a memory is attached to in a word, where it comes as memories tell it: `{type, id}`."""
+    if not isinstance(value, Mapping) or not isinstance(value.get("id"), str):
+        return value
+    number = value["id"]
+    return chapter_target(int(number)) if value.get("type") == "chapter" and number.isdecimal() else number
+
+
+_TARGET_SCHEMA = {"anyOf": [{"type": "string"}, {"type": "object", "required": ["type", "id"]}]}
+
+Target = Annotated[
+    str,
+    Field(min_length=1, max_length=400),
+    BeforeValidator(_target),
+    WithJsonSchema(_TARGET_SCHEMA, mode="validation"),
+]
+"""What a memory is attached to: an id, a name, `chapter:3` or `book`, or an object as memories tell it."""
+
+TARGETS = frozenset({"attached_to", "attach", "detach", "targets"})
+"""Arguments that name such."""
 
 Method = Callable[..., Any]
 
@@ -93,10 +125,13 @@ def arguments_of(method: Method, without: tuple[str, ...] = ()) -> type[Argument
         without: Arguments that the door does not offer.
     """
     hints = get_type_hints(method, include_extras=True)
-    told = {each.arg_name: each.description for each in docstring_parser.parse(method.__doc__ or "").params}
+    told = {
+        each.arg_name: " ".join((each.description or "").split())
+        for each in docstring_parser.parse(method.__doc__ or "").params
+    }
     fields: dict[str, Any] = {}
     for name, parameter in list(inspect.signature(method).parameters.items())[1:]:
-        annotation = _for_doors(hints[name])
+        annotation = _targets(hints[name]) if name in TARGETS else _for_doors(hints[name])
         if annotation is None or name in without or parameter.kind is inspect.Parameter.VAR_KEYWORD:
             continue
         default = ... if parameter.default is inspect.Parameter.empty else parameter.default
@@ -116,12 +151,12 @@ def read_arguments(model: type[Arguments], payload: Mapping[str, Any]) -> dict[s
     """Return what a method is called with, out of what came in by a door.
 
     Raises:
-        UserInputError: When an argument is missing, unknown or out of bounds; says which.
+        InvalidRequestError: When an argument is missing, unknown or out of bounds; says which.
     """
     try:
         return values_of(model.model_validate(payload))
     except ValidationError as error:
-        raise UserInputError(described(error)) from error
+        raise InvalidRequestError(described(error)) from error
 
 
 def _for_doors(annotation: Any) -> Any:
@@ -140,11 +175,16 @@ def _for_doors(annotation: Any) -> Any:
             # Where a mapping does as well as one of our models, doors take the mapping.
             members = tuple(each for each in members if not (isinstance(each, type) and issubclass(each, BaseModel)))
         kinds = [each for each in map(_for_doors, members) if each is not None]
+        # What may be a model or a mapping of its fields is a mapping to a door: the method reads it.
+        if JsonObject in kinds:
+            kinds = [each for each in kinds if not (isinstance(each, type) and issubclass(each, BaseModel))]
         if not kinds or kinds == [type(None)]:
             return None
         return Union[tuple(kinds)]  # noqa: UP007 - the members are known at run time alone
     if annotation is StoryPosition:
         return PositionText
+    if annotation is Any:
+        return JsonObject | None
     origin = get_origin(annotation) or annotation
     if origin is Sequence:
         part = get_args(annotation)[0]
@@ -161,6 +201,10 @@ def _for_doors(annotation: Any) -> Any:
         if is_ours or origin.__module__.startswith(("langchain", "collections")):
             return None
     return annotation
+
+
+def _targets(annotation: Any) -> Any:
+    return list[Target] | None if type(None) in get_args(annotation) else list[Target]
 
 
 def _own_bounds(annotation: Any) -> FieldInfo | None:

@@ -11,9 +11,12 @@ import importlib
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cache
-from typing import TYPE_CHECKING, Any, get_type_hints
+from typing import TYPE_CHECKING, Any, get_args, get_origin, get_type_hints
 
 from pydantic import BaseModel, create_model
+
+from novelgen.models.context import ReportIssue
+from novelgen.models.shown import ShownList
 
 if TYPE_CHECKING:
     from runtime.doors.arguments import Method
@@ -27,9 +30,10 @@ class Operation:
     Args:
         name: Its name over HTTP and in traces.
         method: `module:Class.method` below `runtime.story`.
-        http: Method and path below a project.
+        http: Method and path below a project; empty where it has none.
         status: Of the answer over HTTP.
         key: Under which a result that is a list, or none of our models, stands in JSON.
+        has_issues: Whether such a list tells beside what was missing.
         is_read: Whether it changes nothing, whatever its HTTP method.
         without: Arguments that no door but Python offers.
         position: Path parameters `chapter_index` and `scene_index` are this one argument.
@@ -40,9 +44,10 @@ class Operation:
 
     name: str
     method: str
-    http: str
+    http: str = ""
     status: int = 200
     key: str = ""
+    has_issues: bool = False
     is_read: bool = False
     without: tuple[str, ...] = ()
     position: str = ""
@@ -76,7 +81,10 @@ class Operation:
 
     def answer(self, result: Any) -> Any:
         """Return a result as it stands in JSON at every door."""
-        return self.result(**{self.key: result}) if self.key else result
+        if not self.key:
+            return result
+        issues = {"issues": result.issues} if self.has_issues else {}
+        return self.result(**{self.key: result, **issues})
 
 
 @cache
@@ -85,7 +93,11 @@ def _result_of(operation: Operation) -> Any:
     if not operation.key:
         return returned
     name = "".join(part.capitalize() for part in operation.name.split("_")) + "Result"
+    if get_origin(returned) is ShownList:
+        returned = list[get_args(returned)]  # type: ignore[misc]
     fields: dict[str, Any] = {operation.key: (returned, ...)}
+    if operation.has_issues:
+        fields["issues"] = (list[ReportIssue], ...)
     return create_model(name, __base__=BaseModel, **fields)
 
 
@@ -130,14 +142,14 @@ OPERATIONS: tuple[Operation, ...] = (
             "POST /chunk-context",
             {"is_read": True, "fixed": {"touch": False}},
         ),
-        ("summarize_scene", "story:Story.summarize_scene", "POST /summarize", {"key": "bullets", "is_read": True}),
+        ("summarize_scene", "scene_summary:StorySceneSummary.sum_up_scene", "POST /summarize", {"is_read": True}),
+        ("get_entity_state", "states:StoryStates.state", "GET /states/{entity}", {"key": "state"}),
         (
-            "get_entity_state",
-            "states:StoryStates.state",
-            "GET /states/{entity}",
-            {"key": "state", "without": ("chapter_index", "scene_index")},
+            "search_story_memory",
+            "search:StorySearch.search",
+            "POST /search",
+            {"key": "memories", "is_read": True, "has_issues": True},
         ),
-        ("search_story_memory", "search:StorySearch.search", "POST /search", {"key": "memories", "is_read": True}),
         ("get_recent_timeline", "states:StoryStates.get_timeline", "GET /timeline", {}),
     ),
     *_of(

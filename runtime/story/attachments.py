@@ -63,7 +63,12 @@ class StoryAttachments(StoryBase):
     """What users do with the links of memories to what they are about: entities, chapters and the whole book."""
 
     def attach_memories(self, *, memory_ids: Sequence[str], targets: Sequence[str]) -> AttachmentChange:
-        """Attach memories to entities, chapters or the book by hand."""
+        """Attach memories to entities, chapters or the book by hand.
+
+        Args:
+            memory_ids: chunk_id or source_id of each memory.
+            targets: Entities by id or name, chapters as `chapter:3`, or `book`.
+        """
         _require_given(memory_ids, targets)
         with self._stores.database(self.project_id).write() as unit:
             changed = unit.attachments.attach(memory_ids, targets)
@@ -73,18 +78,25 @@ class StoryAttachments(StoryBase):
         """Take memories off entities, chapters or the book, whether an author or an ingest attached them.
 
         The chapter in which a memory stands, and the book of a memory that is attached to nothing else, stay.
-        Arguments and errors are those of `attach_memories`.
+
+        Args:
+            memory_ids: chunk_id or source_id of each memory.
+            targets: Entities by id or name, chapters as `chapter:3`, or `book`.
         """
         _require_given(memory_ids, targets)
         with self._stores.database(self.project_id).write() as unit:
             changed = unit.attachments.detach(memory_ids, targets)
             return _change(unit, memory_ids, changed)
 
-    def attach_mentions(self, *, entity: str, is_applied: bool = False) -> MentionAttachment:
+    def attach_mentions(self, *, entity: Name, is_applied: bool = False) -> MentionAttachment:
         """Find every memory whose text names an entity and that is not attached to it; attach them when asked.
 
         Names and aliases count on word borders; a longer name that holds one does not, nor does what an author
         took off the entity.
+
+        Args:
+            entity: Id, name or alias.
+            is_applied: False only shows which memories would be attached.
         """
         database = self._stores.database(self.project_id)
         with database.write() if is_applied else database.read() as unit:

@@ -12,6 +12,7 @@ import logging
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any, Literal
 
 import numpy as np
@@ -27,7 +28,8 @@ from novelgen.models.state import PRESENCE_ATTRIBUTE, EntityStateSnapshot
 from runtime.storage.lexical import index_tokens, lexical_terms, term_tokens
 from runtime.storage.records import StoredScene
 from runtime.storage.unit import UnitOfWork
-from runtime.stores import MemoryStores
+from runtime.story.async_twins import async_twin
+from runtime.story.base import Count, Place, Share, StoryBase, Text, position_of
 from runtime.story.references import known_entities
 
 logger = logging.getLogger(__name__)
@@ -85,40 +87,51 @@ class Card:
         return self.lines + self.state_lines
 
 
-class CardSearch:
-    """Searches the cards of one project; keeps the vectors of cards that did not change between calls."""
+class StoryCards(StoryBase):
+    """Looking up characters, locations and scenes by their cards, cut by position."""
 
-    def __init__(self, stores: MemoryStores, project_id: str, *, as_of: StoryPosition = END_OF_STORY) -> None:
-        self._stores = stores
-        self._project_id = project_id
-        self._as_of = as_of
-        self._vectors: dict[str, Vector] = {}
+    @cached_property
+    def _vectors(self) -> dict[str, Vector]:
+        """Vectors of cards that did not change between calls, by their text."""
+        return {}
 
-    def search(
+    def find_cards(
         self,
-        query: str,
+        query: Text,
         *,
-        card_types: Sequence[CardType] = CARD_TYPES,
-        limit: int = DEFAULT_LIMIT,
-        min_relevance: float = 0.0,
+        entity_types: Sequence[CardType] = CARD_TYPES,
+        limit: Count = DEFAULT_LIMIT,
+        min_relevance: Share = 0.0,
+        as_of: Place = None,
     ) -> FoundCards:
-        """Return the cards that fit a query, those without any relevance left out."""
-        with self._stores.database(self._project_id).read() as unit:
-            cards = cards_as_of(unit, card_types, as_of=self._as_of)
+        """Search characters, locations and scenes by name or meaning.
+
+        Args:
+            query: What to look for, in the story's language.
+            entity_types: Only these: character, location, scene.
+            limit: At most so many.
+            min_relevance: Only results of at least this relevance_score; below 0.2 little has to do with the query.
+            as_of: As far as the story has shown them before this position.
+        """
+        cut = position_of(as_of) or END_OF_STORY
+        with self._stores.database(self.project_id).read() as unit:
+            cards = cards_as_of(unit, entity_types, as_of=cut)
         words = _CardWords(query, cards)
-        meaning, issues = self._meaning(query, cards)
+        meaning, issues = self._meaning(query, cards, cut)
         scored = [(_relevance(card, words, meaning), card) for card in cards]
         found = sorted((each for each in scored if each[0] > 0 and each[0] >= min_relevance), key=lambda each: -each[0])
         return FoundCards(results=[_hit(card, score, words) for score, card in found[:limit]], issues=issues)
 
-    def _meaning(self, query: str, cards: Sequence[Card]) -> tuple[dict[str, float] | None, list[str]]:
+    def _meaning(
+        self, query: str, cards: Sequence[Card], as_of: StoryPosition
+    ) -> tuple[dict[str, float] | None, list[str]]:
         """Likeness of each card above the typical one; None, and why, where the model or its vectors fail."""
         if not cards:
             return {}, []
         try:
             wanted = np.asarray(self._stores.embeddings.embed_query(query), dtype=np.float32)
             entities = self._entity_likeness(wanted, [card for card in cards if card.place is None])
-            scenes = self._scene_likeness(wanted, [card for card in cards if card.place is not None])
+            scenes = self._scene_likeness(wanted, [card for card in cards if card.place is not None], as_of)
         except NovelgenError as error:
             logger.warning("searching cards by words alone: %s", error)
             return None, [f"searched by words alone: {error}"]
@@ -138,17 +151,16 @@ class CardSearch:
         likeness = _cosines(matrix, wanted).tolist()
         return {card.entity_id: value for card, value in zip(cards, likeness, strict=True)}
 
-    def _scene_likeness(self, wanted: Vector, cards: Sequence[Card]) -> dict[str, float]:
+    def _scene_likeness(self, wanted: Vector, cards: Sequence[Card], as_of: StoryPosition) -> dict[str, float]:
         if not cards:
             return {}
-        with self._stores.database(self._project_id).read() as unit:
-            by_place = self._place_likeness(unit, wanted)
+        with self._stores.database(self.project_id).read() as unit:
+            by_place = self._place_likeness(unit, wanted, as_of)
         least = min(by_place.values(), default=0.0)
         return {card.entity_id: by_place.get(card.place, least) for card in cards if card.place is not None}
 
-    def _place_likeness(self, unit: UnitOfWork, wanted: Vector) -> dict[Any, float]:
+    def _place_likeness(self, unit: UnitOfWork, wanted: Vector, as_of: StoryPosition) -> dict[Any, float]:
         """The best likeness of any memory of each scene, among the likest memories."""
-        as_of = self._as_of
         model = self._stores.embedding_identity.model_name
         ids, matrix = unit.embeddings.matrix(model, as_of=as_of)
         if not ids or matrix.shape[1] != len(wanted):
@@ -162,6 +174,8 @@ class CardSearch:
             place = (chunk.chapter_index, chunk.scene_index)
             best[place] = max(best.get(place, -1.0), by_id[chunk.chunk_id])
         return best
+
+    afind_cards = async_twin(find_cards)
 
 
 def cards_as_of(unit: UnitOfWork, card_types: Sequence[CardType], *, as_of: StoryPosition) -> list[Card]:

@@ -13,10 +13,9 @@ from novelgen.characters.memory import CharacterChange, CharacterMemory, HowLear
 from novelgen.characters.recall import ProtectedLine, Recall
 from novelgen.models.entity import Entity
 from novelgen.models.shown import ShownList
-from runtime.agents.character_tools import build_character_tools
 from runtime.stores import MemoryStores
 from runtime.story.async_twins import async_twin
-from runtime.story.base import Count, Number, Place, Weight, position_of
+from runtime.story.base import Count, Number, Place, Text, Weight, position_of
 from runtime.story.character_care import CharacterConsolidation, EditedMemory, StoryCharacterCare
 from runtime.story.character_news import StoryCharacterNews, Told
 from runtime.story.character_talk import CharacterTalk
@@ -54,7 +53,7 @@ class Character(CharacterTalk):
 
     def remember(
         self,
-        text: str,
+        text: Text,
         *,
         event_type: str = "",
         importance: Weight | None = None,
@@ -275,14 +274,10 @@ class Character(CharacterTalk):
             to: To whom it speaks, as for `recall`; None keeps every secret back.
             story_as_of: What the story let the character know strictly before this place is recalled, too.
         """
-        return build_character_tools(
-            self._stores,
-            self.project_id,
-            self.character_id,
-            clock=self._clock,
-            to=to,
-            story_as_of=position_of(story_as_of),
-        )
+        # Tools are a door: they stand above the story that they are made of.
+        from runtime.doors.langchain import build_character_tools  # noqa: PLC0415
+
+        return build_character_tools(self._stores, self, to=to, story_as_of=position_of(story_as_of))
 
     aremember = async_twin(remember)
     arecall = async_twin(recall)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from typing import Annotated
+from typing import Annotated, Any
 
 from langchain_core.language_models import BaseChatModel
 from pydantic import BaseModel, Field
@@ -11,6 +11,7 @@ from pydantic import BaseModel, Field
 from novelgen.chains.checked_writing_chain import CheckedWritingChain, WrittenDraft, check_after_writing
 from novelgen.errors import UnknownIdError, UnknownSceneError, UserInputError
 from novelgen.models.continuity import DraftCheck
+from novelgen.models.given import given_fields
 from novelgen.models.plan import ScenePlan
 from novelgen.models.position import StoryPosition
 from runtime.story.async_twins import async_twin
@@ -71,7 +72,7 @@ class StoryContinuity(StoryIndexing):
             UnknownProjectError: When nothing of the story is stored.
             ConfigurationError: When a model that is named cannot be built.
         """
-        plan = None if scene_plan is None else read_given(ScenePlan, scene_plan)
+        plan = None if scene_plan is None else _plan(scene_plan)
         options = CheckOptions(model=model or self._chat_model, uses_model=use_model)
         checker = DraftChecker(self._stores, self.project_id, options)
         self.await_index()
@@ -210,3 +211,11 @@ class StoryContinuity(StoryIndexing):
     aunwaive_finding = async_twin(unwaive_finding)
     awaived_findings = async_twin(waived_findings)
     ascene_of_draft = async_twin(scene_of_draft)
+
+
+def _plan(given: Any) -> ScenePlan:
+    try:
+        fields = given_fields(given, ScenePlan, where="scene_plan")
+    except ValueError as error:
+        raise UserInputError(str(error)) from error
+    return read_given(ScenePlan, fields)

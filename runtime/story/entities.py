@@ -23,7 +23,7 @@ from runtime.storage.unit import UnitOfWork
 from runtime.stores import MemoryStores
 from runtime.story.async_twins import async_twin
 from runtime.story.author_changes import restore_scene
-from runtime.story.base import Name, Number, Place, StoryBase, position_of
+from runtime.story.base import Count, Name, Number, Place, StoryBase, position_of
 from runtime.story.entity_fields import (
     CURRENT_STATE,
     card_fields,
@@ -89,16 +89,27 @@ class EntityChangeResult(BaseModel):
 class StoryEntities(StoryBase):
     """What users do with entities: look at them, add and edit them, merge and split them."""
 
-    def entities(self, entity_type: EntityType | None = None, *, as_of: Place = None) -> list[Entity]:
+    def entities(
+        self, entity_type: EntityType | None = None, *, name: str = "", limit: Count | None = None, as_of: Place = None
+    ) -> list[Entity]:
         """Return the characters, places, things, factions and terms of the story, in order of id.
 
         Args:
             entity_type: Only these: character, location, item, faction or term.
+            name: Only those one of whose names holds these characters.
+            limit: At most so many.
             as_of: As far as the story has shown them before this position.
         """
         with self._stores.database(self.project_id).read() as unit:
             known = known_entities(unit, position_of(as_of))
-        return ShownList([each for each in known if entity_type is None or each.entity_type == entity_type])
+        wanted = name.strip().casefold()
+        found = [
+            each
+            for each in known
+            if entity_type in (None, each.entity_type)
+            and (not wanted or any(wanted in one.casefold() for one in each.names()))
+        ]
+        return ShownList(found[:limit])
 
     def entity_names(self, *, as_of: StoryPosition | None = None) -> dict[str, str]:
         """Return the display names of all entities by id; see `list_entities`."""
@@ -146,7 +157,7 @@ class StoryEntities(StoryBase):
         description: str = "",
         traits: Sequence[str] = (),
         goals: Sequence[str] = (),
-        start: StoryPosition | None = None,
+        start: Place = None,
     ) -> AddedEntity:
         """Add a character; its goals become part of its state.
 
@@ -168,7 +179,7 @@ class StoryEntities(StoryBase):
             profile["current_state"] = {"goals": list(goals)}
         fields = {"name": name, "role": role, "description": description, "profile": profile}
         state = {"goals": list(goals)} if goals else {}
-        return self._add("character", fields, state=state, as_of=start or END_OF_STORY)
+        return self._add("character", fields, state=state, as_of=position_of(start) or END_OF_STORY)
 
     def add_location(
         self,
@@ -177,7 +188,7 @@ class StoryEntities(StoryBase):
         description: str = "",
         atmosphere: str | None = None,
         features: Sequence[str] = (),
-        start: StoryPosition | None = None,
+        start: Place = None,
     ) -> AddedEntity:
         """Add a location; else as `add_character`.
 
@@ -192,7 +203,7 @@ class StoryEntities(StoryBase):
         if features:
             profile["features"] = list(features)
         fields = {"name": name, "description": description, "profile": profile}
-        return self._add("location", fields, state={}, as_of=start or END_OF_STORY)
+        return self._add("location", fields, state={}, as_of=position_of(start) or END_OF_STORY)
 
     def edit_entity(
         self,

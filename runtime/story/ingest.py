@@ -46,7 +46,7 @@ from runtime.ingest.ingest import (
 from runtime.ingest.scene_input import SceneInput, scenes_of_chapter
 from runtime.stores import MemoryStores
 from runtime.story.async_twins import async_twin
-from runtime.story.base import Progress, StoryBase
+from runtime.story.base import Progress, SceneText, StoryBase
 from runtime.story.condition import StoryCondition, StoryConditions
 from runtime.story.story_difference import StoryDifferences
 from runtime.story.thread_ledger import StoryThreadLedger
@@ -213,33 +213,37 @@ class StoryIngest(StoryBase):
         self,
         *,
         position: StoryPosition,
-        text: Annotated[str, Field(max_length=2_000_000)] | None = None,
+        text: SceneText | None = None,
         record: SceneRecord | Mapping[str, Any] | None = None,
         title: Annotated[str, Field(max_length=500)] = "",
     ) -> IngestReport:
         """Take one finished scene in; a changed one takes the place of what came from it before, and of nothing else.
 
-        What it changed is not told: a program that stores a book scene by scene would pay for each; the story's
-        changes tell it.
+        What it changed is not told: a program that stores a book scene by scene would pay for each;
+        `what_changed` tells it.
 
         Args:
             position: The scene, as `3:2`.
-            text: Its text; without it the stored one, for which `record` is.
-            record: What it established: a scene record.
-            title: Its title.
+            text: The whole text of the finished scene; None takes the stored one, for which `record` is.
+            record: What it established, as a scene record: characters_present, summary, memories, state_changes, …;
+                None leaves that to be read by a model.
+            title: Title of the scene.
+
+        Raises:
+            UserInputError: When there is neither text nor record, or the record is none.
         """
         if position.chapter_index is None or position.scene_index is None:
             raise InvalidPositionError(f"{str(position)!r} is no scene; pass chapter_index and scene_index")
-        if record is None if text is None else not text.strip():
+        if (text is None and record is None) or (text is not None and not text.strip()):
             raise UserInputError(f"there is no text for scene {str(position)!r}; nothing was stored")
-        given = None if record is None else _record(record, position.chapter_index, position.scene_index)
+        read = None if record is None else _record(record, position.chapter_index, position.scene_index)
         self._follow_settings(load_settings_file(self._stores.paths(self.project_id).settings_file))
         if text is None:
             with self._stores.database(self.project_id).read() as unit:
                 stored = unit.scenes.require(position)
             text, title = stored.text or "", title or stored.title
         result = self.store_scene(
-            chapter_index=position.chapter_index, scene_index=position.scene_index, text=text, title=title, record=given
+            chapter_index=position.chapter_index, scene_index=position.scene_index, text=text, title=title, record=read
         )
         warnings = [issue.message for issue in result.issues if issue not in result.indexing.issues]
         report = IngestReport(

@@ -30,7 +30,7 @@ from runtime.storage.knowledge import FACT_TYPES
 from runtime.storage.records import StoredKnowledge, StoredMemory
 from runtime.storage.unit import UnitOfWork
 from runtime.story.async_twins import async_twin
-from runtime.story.base import Name, Place, Share, StoryBase, position_of
+from runtime.story.base import Count, Name, Place, Share, StoryBase, position_of
 from runtime.story.references import known_entities, place_of_statement, resolved_entity
 
 
@@ -85,13 +85,16 @@ class SharedLife(BaseModel):
 class StoryKnowledge(StoryBase):
     """Who knows what at a point of the story, what people have lived through together, and the author's word on it."""
 
-    def knowledge(self, character: Name, *, as_of: Place = None, about: str | None = None) -> CharacterKnowledge:
+    def knowledge(
+        self, character: Name, *, as_of: Place = None, about: str | None = None, limit: Count | None = None
+    ) -> CharacterKnowledge:
         """Tell what a character knows and what not: every memory before the position in one of two lists.
 
         Args:
             character: Id, name or alias; `reader` for whoever reads the book.
             as_of: Position of the read.
             about: Only memories about this entity, or else with these words.
+            limit: At most so many of either list, the latest.
 
         Raises:
             UnknownEntityError: When nobody bears the name by then, or several do.
@@ -103,7 +106,10 @@ class StoryKnowledge(StoryBase):
             is_wanted = is_about(unit, about, cut)
         rules = knowledge_rules(self._stores, self.project_id, as_of=cut)
         wanted = [memory for memory in rules.story.memories if is_wanted(memory)]
-        return rules.of_character(character_id, wanted)
+        found = rules.of_character(character_id, wanted)
+        known, not_known = found.known[-(limit or 0) :], found.not_known[-(limit or 0) :]
+        more = {"more_known": len(found.known) - len(known), "more_not_known": len(found.not_known) - len(not_known)}
+        return found.model_copy(update={"known": known, "not_known": not_known, **more})
 
     def who_knows(self, memory_id: Name, *, as_of: Place = None) -> MemoryKnowers:
         """Tell who knows a memory, since when and how, and who does not and might have been told.

@@ -237,7 +237,8 @@ class StoryRelationships(StoryEntities):
             status: The new status.
             event: What happened between them.
             intensity: How much it matters now, 0 to 10.
-            dimensions: What the first feels for the second now; the second's side stays.
+            dimensions: What the first feels for the second now (trust, respect, affection, fear, familiarity); the
+                second's side stays.
             mutual_dimensions: What both feel alike now.
             scene_id: Scene in which it happened, as S001 or 3:2.
             start: It holds on entering this position.

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import Annotated, Literal
 
 from langchain_core.language_models import BaseChatModel
 from pydantic import BaseModel, Field
@@ -13,6 +13,8 @@ from novelgen.language.extractive import bullets
 from novelgen.language.scrub import require_size, scrub_text
 from novelgen.models.context import ReportIssue
 from runtime.settings import NovelgenSettings, load_settings
+from runtime.story.async_twins import async_twin
+from runtime.story.base import StoryBase
 from runtime.story.extraction import build_extraction_model
 
 
@@ -22,6 +24,27 @@ class SceneSummary(BaseModel):
     bullets: list[str] = Field(default_factory=list, description="In the order of the scene.")
     made_by: Literal["model", "rules"] = "rules"
     issues: list[ReportIssue] = Field(default_factory=list, description="Why a model's summary is not told.")
+
+
+class StorySceneSummary(StoryBase):
+    """Summing up the text of a scene."""
+
+    def sum_up_scene(
+        self,
+        text: Annotated[str, Field(min_length=1, max_length=200_000)],
+        *,
+        max_bullets: Annotated[int, Field(ge=1, le=20)] | None = None,
+    ) -> SceneSummary:
+        """Sum a scene up in three to five bullets, by the model where there is one, else in its own sentences.
+
+        Args:
+            text: The text of one finished scene.
+            max_bullets: At most so many bullets; None takes the setting's.
+        """
+        settings = self._stores.settings
+        return summarize_scene(text, chat_model=self._chat_model, max_bullets=max_bullets, settings=settings)
+
+    asum_up_scene = async_twin(sum_up_scene)
 
 
 def summarize_scene(

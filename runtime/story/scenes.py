@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Annotated
+
 from pydantic import BaseModel, Field, ValidationError
 
 from novelgen.errors import InvalidFileError, InvalidPositionError, UserInputError
@@ -16,7 +18,10 @@ from runtime.ingest.scene_input import SceneInput
 from runtime.storage.records import MemoryFilter, StoredScene
 from runtime.storage.unit import UnitOfWork
 from runtime.story.async_twins import async_twin
-from runtime.story.base import SceneText, StoryBase
+from runtime.story.base import Count, SceneText, StoryBase
+
+Offset = Annotated[int, Field(ge=0, le=100_000_000)]
+"""Characters into a text."""
 
 
 class ListedScene(BaseModel):
@@ -25,6 +30,7 @@ class ListedScene(BaseModel):
     scene: StoredScene
     on_stage: list[str] = Field(default_factory=list)
     part: str = Field(default="", description="Title of the part, such as a volume, that its chapter stands in.")
+    characters: int | None = Field(default=None, description="Of its whole text; null where that was not read.")
 
 
 class SceneChange(BaseModel):
@@ -57,27 +63,37 @@ class RecordReplacement(BaseModel):
 class StoryScenes(StoryBase):
     """Stored scenes and their records: looking at them, inserting, moving and deleting them, correcting a record."""
 
-    def list_scenes(self) -> list[ListedScene]:
-        """Return the stored scenes in story order, without their texts and records."""
+    def list_scenes(self, *, limit: Count | None = None) -> list[ListedScene]:
+        """Return the stored scenes in story order, without their texts and records.
+
+        Args:
+            limit: At most so many, the last ones.
+        """
         with self._stores.database(self.project_id).read() as unit:
             scenes = unit.scenes.list_as_of()
             names = _names(unit, self.project_id)
             parts = _parts(unit)
-        return [_listed(scene, names, parts) for scene in scenes]
+        return [_listed(scene, names, parts) for scene in scenes[-(limit or 0) :]]
 
     def scene_places(self) -> list[tuple[int, int]]:
         """Return chapter and scene of every stored scene in story order, for who needs no more of them."""
         with self._stores.database(self.project_id).read() as unit:
             return unit.scenes.places()
 
-    def get_scene(self, *, position: StoryPosition) -> ListedScene:
+    def get_scene(self, *, position: StoryPosition, begin: Offset = 0, length: Offset | None = None) -> ListedScene:
         """Return a stored scene with its text.
 
         Args:
             position: The scene, as `3:2`.
+            begin: First character of the text that is told.
+            length: At most so many characters of it.
         """
         with self._stores.database(self.project_id).read() as unit:
-            return _listed(unit.scenes.require(position), _names(unit, self.project_id), _parts(unit))
+            listed = _listed(unit.scenes.require(position), _names(unit, self.project_id), _parts(unit))
+        text = listed.scene.text or ""
+        part = text[begin : None if length is None else begin + length]
+        scene = listed.scene.model_copy(update={"text": part if text else listed.scene.text})
+        return listed.model_copy(update={"scene": scene, "characters": len(text)})
 
     def insert_scene(self, *, position: StoryPosition, text: SceneText | None = None, title: str = "") -> SceneChange:
         """Make room at a place and store a new scene there; those from there on move by one.

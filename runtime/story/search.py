@@ -3,14 +3,25 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Annotated
 
-from novelgen.memory.search import RankedMemories
+from pydantic import Field
+
+from novelgen.memory.search import RankedMemory
 from novelgen.models.memory import ContentType, StoryMemoryChunk
-from novelgen.models.position import StoryPosition
 from novelgen.models.shown import ShownList
-from runtime.search.story_memory import DEFAULT_TOP_K
+from runtime.search.story_memory import DEFAULT_TOP_K, MAX_TOP_K
 from runtime.story.async_twins import async_twin
-from runtime.story.base import Count, Place, Share, StoryBase, Text, position_of
+from runtime.story.base import Place, Share, StoryBase, Text, position_of
+
+
+class FoundMemory(StoryMemoryChunk):
+    """A memory at its place in the answer to a query."""
+
+    score: float = Field(description="From 0 to 1: how well it fits the query.")
+    held_by: str | None = Field(
+        default=None, description="source_id of the memory that holds in its place; null: it holds itself."
+    )
 
 
 class StorySearch(StoryBase):
@@ -23,18 +34,20 @@ class StorySearch(StoryBase):
         entities: Sequence[str] | None = None,
         content_type: ContentType | None = None,
         tags: Sequence[str] | None = None,
-        top_k: Count = DEFAULT_TOP_K,
+        top_k: Annotated[int, Field(ge=1, le=MAX_TOP_K)] = DEFAULT_TOP_K,
         as_of: Place = None,
         min_relevance: Share = 0.0,
-    ) -> list[StoryMemoryChunk]:
+    ) -> ShownList[FoundMemory]:
         """Search what the story has established, by meaning and by words; best first.
+
+        What was missing while it was searched (an index, a name that nobody bears) stands in `issues` of the list.
 
         Args:
             query: What to look for, in the story's language.
             entities: Only memories of one of these: entities, chapters as `chapter:3`, or `book`.
             content_type: Only this kind: scene, dialogue, description, summary, memory or note.
             tags: Only memories with one of these tags.
-            top_k: At most so many.
+            top_k: At most so many, 1 to 200.
             as_of: Only what lies strictly before this position.
             min_relevance: Only what fits at least so well, from 0 (all) to 1: by the cosine of the embedding model, or
                 by the share of the query's words that it holds. With the built-in model .84 (English) or .87
@@ -45,7 +58,7 @@ class StorySearch(StoryBase):
             StoreError: When nothing of the search could answer.
         """
         self._awaken()
-        found = self._tools.search_story_memory(
+        found = self._tools.rank_story_memory(
             self.project_id,
             query,
             entities=entities,
@@ -55,22 +68,13 @@ class StorySearch(StoryBase):
             as_of=position_of(as_of),
             min_relevance=min_relevance,
         )
-        return ShownList(found)
-
-    def rank_memories(
-        self,
-        *,
-        query: str,
-        entities: Sequence[str] = (),
-        content_type: ContentType | None = None,
-        top_k: int = DEFAULT_TOP_K,
-        as_of: StoryPosition | None = None,
-    ) -> RankedMemories:
-        """Return the memories that fit a query with why, and what holds in place of an outdated one."""
-        self._awaken()
-        return self._tools.rank_story_memory(
-            self.project_id, query, entities=list(entities) or None, content_type=content_type, top_k=top_k, as_of=as_of
-        )
+        return ShownList(map(_found, found.memories), issues=found.issues)
 
     asearch = async_twin(search)
-    arank_memories = async_twin(rank_memories)
+
+
+def _found(ranked: RankedMemory) -> FoundMemory:
+    holder = ranked.held_by
+    return FoundMemory(
+        **dict(ranked.chunk), score=ranked.score, held_by=holder and (holder.source_id or holder.chunk_id)
+    )

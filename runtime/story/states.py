@@ -31,24 +31,19 @@ class TimelineView(BaseModel):
 class StoryStates(StoryEntities):
     """How entities stand at a point of the story and around a chapter."""
 
-    def state(
-        self, entity: Name, *, chapter_index: int | None = None, scene_index: int | None = None, as_of: Place = None
-    ) -> EntityStateSnapshot | None:
+    def state(self, entity: Name, *, as_of: Place = None) -> EntityStateSnapshot | None:
         """Return how an entity stands at a point of the story: where it is, what it holds, wants and knows.
 
         Args:
             entity: Id, name or alias.
-            chapter_index: Chapter at whose beginning to look; None means after the last stored scene.
-            scene_index: Scene on entering which to look.
-            as_of: The same point as one position.
+            as_of: As it stands at this position.
 
         Returns:
             The state, or None when nothing is known of the entity by then.
         """
-        if (place := position_of(as_of)) is not None:
-            chapter_index, scene_index = place.chapter_index, place.scene_index
+        place = position_of(as_of) or END_OF_STORY
         return self._tools.get_entity_state(
-            self.project_id, entity, chapter_index=chapter_index, scene_index=scene_index
+            self.project_id, entity, chapter_index=place.chapter_index, scene_index=place.scene_index
         )
 
     def timeline(

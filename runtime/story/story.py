@@ -20,8 +20,6 @@ from novelgen.models.knowledge import KnowledgeMode
 from novelgen.models.memory import ContentType
 from novelgen.models.position import StoryPosition
 from novelgen.nearest import did_you_mean
-from runtime.agents.attachment_tools import build_attachment_tools
-from runtime.agents.editing_tools import build_editing_tools
 from runtime.agents.graph_nodes import (
     CONTEXT_KEY,
     PROMPT_KEY,
@@ -31,9 +29,7 @@ from runtime.agents.graph_nodes import (
     build_context_node,
     build_scene_node,
 )
-from runtime.agents.langchain_tools import build_memory_tools
 from runtime.agents.langgraph_store import StoryStore
-from runtime.agents.toolset import build_story_tools
 from runtime.chunk_context import build_chunk_context
 from runtime.files.project_files import in_first_shape
 from runtime.files.scene_plans import own_scene_plan
@@ -43,6 +39,7 @@ from runtime.story.async_twins import async_twin
 from runtime.story.attachments import StoryAttachments
 from runtime.story.author_changes import StoryAuthorChanges
 from runtime.story.base import Given, Number, Passage, Place, position_of
+from runtime.story.cards import StoryCards
 from runtime.story.character import Character
 from runtime.story.character_news import StoryCharacterNews
 from runtime.story.conflicts import StoryConflicts
@@ -65,7 +62,7 @@ from runtime.story.replies import StoryReplies
 from runtime.story.scene_editing import StorySceneEditing
 from runtime.story.scene_plans import StoryScenePlans
 from runtime.story.scene_reading import StorySceneReading
-from runtime.story.scene_summary import summarize_scene
+from runtime.story.scene_summary import StorySceneSummary
 from runtime.story.scenes import StoryScenes
 from runtime.story.search import StorySearch
 from runtime.story.secrets import StorySecrets
@@ -82,6 +79,7 @@ class Story(
     StoryAppearances,
     StoryAttachments,
     StoryAuthorChanges,
+    StoryCards,
     StoryCharacterNews,
     StoryConflicts,
     StoryConsolidation,
@@ -104,6 +102,7 @@ class Story(
     StorySceneEditing,
     StoryScenePlans,
     StorySceneReading,
+    StorySceneSummary,
     StoryScenes,
     StorySearch,
     StorySecrets,
@@ -239,9 +238,7 @@ class Story(
         Raises:
             UserInputError: When the text is empty or too long.
         """
-        return summarize_scene(
-            text, chat_model=self._chat_model, max_bullets=max_bullets, settings=self._stores.settings
-        ).bullets
+        return self.sum_up_scene(text, max_bullets=max_bullets).bullets
 
     # --- Care ---
 
@@ -287,18 +284,15 @@ class Story(
             as_of: Position that is being planned: only what lies strictly before it is read, and what a tool states
                 holds after the last scene before it.
         """
-        position = position_of(as_of)
-        looking_up = build_memory_tools(self._stores, project_id=self.project_id, as_of=position)
-        story_tools = build_story_tools(self._stores, self.project_id, position, chat_model=self._chat_model)
-        return [*looking_up, *story_tools]
+        return self._tools_of("planner", position_of(as_of))
 
     def attachment_tools(self) -> list[BaseTool]:
         """Return LangChain tools for an agent that keeps this story's memories and what they are attached to in order.
 
         They reach the whole story, what is still to come included: they are for editors and translators. What such an
-        agent should be told of attachments is the text of `runtime.agents.attachment_tools.attachment_guidance`.
+        agent should be told of attachments is the text of `runtime.doors.langchain.attachment_guidance`.
         """
-        return build_attachment_tools(self._stores, self.project_id)
+        return self._tools_of("attachments")
 
     def as_step(self, *, as_prompt: bool = False, write_file: bool = False) -> Runnable[Any, Any]:
         """Return a step for LangChain chains that builds contexts.
@@ -412,7 +406,13 @@ class Story(
         They change cards, states and threads, delete, and undo; they see the whole story and are not for the planner
         of a scene. What goes wrong in a call is answered as data.
         """
-        return build_editing_tools(self._stores, self.project_id)
+        return self._tools_of("editor")
+
+    def _tools_of(self, given_to: str, as_of: StoryPosition | None = None) -> list[BaseTool]:
+        # Tools are a door: they stand above the story that they are made of.
+        from runtime.doors.langchain import build_story_tools  # noqa: PLC0415
+
+        return build_story_tools(self._stores, self, given_to, as_of=as_of)
 
     def character(self, name: str, *, create: bool = False, clock: Callable[[], datetime] | None = None) -> Character:
         """Return a character who remembers and recalls by itself, for games and role-play.

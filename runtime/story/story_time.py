@@ -10,18 +10,21 @@ from novelgen.language.chronology import days_apart, scene_times
 from novelgen.models.position import END_OF_STORY, StoryPosition
 from novelgen.models.story_time import DaySpan, SceneTime, StoryTimeline
 from runtime.story.async_twins import async_twin
-from runtime.story.base import Name, Place, StoryBase, position_of
+from runtime.story.base import Count, Name, Place, StoryBase, position_of
 from runtime.story.references import known_entities, resolved_entity
 
 
 class StoryTimes(StoryBase):
     """When the scenes of a stored story play: days, the time between them, the order told and the order lived."""
 
-    def story_times(self, *, character: Name | None = None, as_of: Place = None) -> StoryTimeline:
+    def story_times(
+        self, *, character: Name | None = None, limit: Count | None = None, as_of: Place = None
+    ) -> StoryTimeline:
         """Tell when the scenes play: running days, the time between them, the order told and the order lived.
 
         Args:
             character: Only scenes with this character, by id, name or alias.
+            limit: At most so many, the last ones.
             as_of: Only what lies strictly before this position.
         """
         as_of = position_of(as_of)
@@ -31,6 +34,7 @@ class StoryTimes(StoryBase):
             known = known_entities(unit, as_of)
         if character is not None:
             scenes = _with(resolved_entity(character, known, "character").entity_id, scenes)
+        scenes = scenes[-(limit or 0) :]
         used = {each for scene in scenes for each in (*scene.participants, scene.location_id)}
         return StoryTimeline(
             project_id=self.project_id,

@@ -5,24 +5,35 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 from novelgen.memory.board import ledger_warnings
-from novelgen.memory.ledger import LedgerStory, ThreadLedger, make_ledger
+from novelgen.memory.ledger import LedgerStory, ThreadLedger, ThreadStage, make_ledger
 from novelgen.memory.ledger import Place as ScenePlace
 from novelgen.memory.vital_status import STATUS_ATTRIBUTES, is_death, is_return_to_life
 from novelgen.models.position import END_OF_STORY, StoryPosition, sort_key
 from novelgen.models.state import StateChange
 from runtime.story.async_twins import async_twin
-from runtime.story.base import Place, StoryBase, position_of
+from runtime.story.base import Count, Place, StoryBase, position_of
 from runtime.story.references import known_entities, resolved_ids
 
 
 class StoryThreadLedger(StoryBase):
     """The ledger of promises of a stored story: where every thread stands, and what its author should hear of."""
 
-    def thread_ledger(self, on_stage: Sequence[str] = (), *, as_of: Place = None) -> ThreadLedger:
+    def thread_ledger(
+        self,
+        on_stage: Sequence[str] = (),
+        *,
+        category: str = "",
+        stages: Sequence[ThreadStage] = (),
+        limit: Count | None = None,
+        as_of: Place = None,
+    ) -> ThreadLedger:
         """Tell where every thread stands: planted, moved, due, overdue or over, and which presses most.
 
         Args:
             on_stage: Whom and what the next scene has on stage; empty takes the last scene's.
+            category: Only of this kind: promise, question, threat, plan, debt, mystery, …
+            stages: Only those planted, moved, due, overdue or over; empty means all.
+            limit: At most so many; `more` tells how many are left off.
             as_of: As they stand at this position.
         """
         as_of = position_of(as_of)
@@ -49,7 +60,10 @@ class StoryThreadLedger(StoryBase):
             deaths=_deaths(each for each in changes if each.entity_id in characters),
             on_stage=frozenset(here or seen),
         )
-        return make_ledger(story, as_of=position)
+        ledger = make_ledger(story, as_of=position)
+        ledger = ledger.of_category(category) if category else ledger
+        entries = ledger.at(*stages) if stages else ledger.entries
+        return ledger.model_copy(update={"entries": entries[:limit], "more": len(entries) - len(entries[:limit])})
 
     def thread_warnings(self, *, scenes: Iterable[ScenePlace]) -> list[str]:
         """Return what an author should hear of the story's threads after scenes were taken in, in its language."""

@@ -48,7 +48,7 @@ def ingest_and_kill(projects_dir: Path, scene: int, *, kill_after_s: float) -> b
             for number in range(MEMORIES)
         ],
     }
-    arguments = {"chapter_index": CHAPTER, "scene_index": scene, "text": f"Evening {scene}.", "record": record}
+    arguments = {"position": f"{CHAPTER}:{scene}", "text": f"Evening {scene}.", "record": record}
     call = {
         "jsonrpc": "2.0",
         "id": 1,

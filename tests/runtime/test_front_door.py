@@ -369,7 +369,7 @@ class TestLookingUp:
 
     def test_states_and_the_timeline(self, demo: Story) -> None:
         """By name, at a position."""
-        state = demo.state("Ines", chapter_index=5, scene_index=4)
+        state = demo.state("Ines", as_of=(5, 4))
         assert state is not None
         assert state.entity_id == "C0"
         assert demo.state("nobody at all") is None
@@ -589,24 +589,25 @@ class TestLangChain:
         changed = story.edit_memory(note.chunk_id, attached_to=["book"]).memory.chunk
         assert [each.model_dump() for each in changed.attached_to] == [{"type": "book", "id": "book"}]
         tools = {tool.name: tool for tool in story.attachment_tools()}
-        made = tools["create_memory"].invoke({"content": "It rains.", "attached_to": ["chapter:1"]})
+        made = tools["create_memory"].invoke({"text": "It rains.", "attached_to": ["chapter:1"]})
         assert story.memories(attached_to=["chapter:1"], content_types=["note"]).total == 1
-        assert made["memory"]["attached_to"] == [{"type": "chapter", "id": "chapter:1"}]
+        assert made["note"]["attached_to"] == [{"type": "chapter", "id": "chapter:1"}]
 
     def test_the_tools_reach_this_story_alone(self, demo: Story) -> None:
         """No tool has a project as its argument, and none reads beyond the position."""
         tools = {tool.name: tool for tool in demo.tools(as_of=(3, 1))}
         assert {"search_story_memory_tool", "get_entity_state_tool", "memory_search"} <= tools.keys()
         assert all("project_id" not in tool.args for tool in tools.values())
-        found = tools["search_story_memory_tool"].invoke({"query": "the heron key", "as_of": {"chapter_index": 9}})
+        found = tools["search_story_memory_tool"].invoke({"query": "the heron key", "as_of": "9"})
         assert found["memories"]
         assert all(each["chapter_index"] < 3 for each in found["memories"])
-        late = demo.state("Ines", chapter_index=3, scene_index=1)
-        state = tools["get_entity_state_tool"].invoke({"entity_id": "Ines"})["state"]
+        late = demo.state("Ines", as_of=(3, 1))
+        state = tools["get_entity_state_tool"].invoke({"entity": "Ines"})["state"]
         assert late is not None
         assert state["state_data"] == json.loads(late.model_dump_json())["state_data"]
         assert tools["get_recent_timeline_tool"].invoke({"chapter_index": 9})["snapshots"] == []
-        assert not tools["search_story_memory_tool"].invoke({"query": "x", "project_id": "demo-zh"})["success"]
+        refused = tools["search_story_memory_tool"].invoke({"query": "x", "project_id": "demo-zh"})
+        assert refused["error"]["kind"] == "invalid-request"
 
     def test_a_step_of_a_writing_chain(self, demo: Story) -> None:
         """It takes the plan as a mapping with other keys beside it, and gives the context or its text."""

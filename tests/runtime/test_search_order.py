@@ -12,12 +12,12 @@ from novelgen.chains.story_memory_retriever import StoryMemoryRetriever
 from novelgen.errors import UserInputError
 from novelgen.models.memory import StoryMemoryChunk
 from novelgen.models.position import StoryPosition
-from runtime.agents.langchain_tools import build_memory_tools
+from runtime.doors.langchain import build_memory_tools
 from runtime.memory_tools import StoryMemoryTools, search_story_memory_tool
 from runtime.search.search import ranked_memories
 from runtime.settings import load_settings
 from runtime.stores import MemoryStores
-from runtime.story.cards import CardSearch
+from runtime.story.cards import StoryCards
 from tests.benchmarks.search_order import PATIENT, before_what_holds, measure, memories_with_short_form
 from tests.support.demo_project import DEMOS, copy_shipped_demos, ingest_demo
 
@@ -117,8 +117,10 @@ def test_every_door_gives_the_same_order(stores: MemoryStores, project_id: str) 
     retrieved = [(each.metadata["chunk_id"], each.metadata["superseded_by"]) for each in documents]
     told = build_memory_tools(stores)[0].invoke({"project_id": project_id, "query": query})
     memories = (json.loads(told) if isinstance(told, str) else told)["memories"]
-    function = [(each["chunk_id"], each.get("superseded_by")) for each in memories]
-    assert called == retrieved == function == expected
+    assert called == retrieved == expected
+    assert [(each["source_id"], each.get("superseded_by")) for each in memories] == [
+        (each.source_id, each.superseded_by) for each in search_story_memory_tool(project_id, query, stores=stores)
+    ]
     assert all(("held_by" in each) == ("superseded_by" in each) for each in memories)
 
 
@@ -152,18 +154,18 @@ def test_a_bar_for_relevance_keeps_nonsense_out(stores: MemoryStores, project_id
 def test_every_door_has_the_same_bar(stores: MemoryStores, project_id: str) -> None:
     """Seed 000.30: the tool, the retriever, the tool for function calling and cards take `min_relevance` alike."""
     bar, query = FITTING[project_id], DOOR[project_id]
-    expected = [each.chunk.chunk_id for each in ranked_memories(stores, project_id, query, min_relevance=bar).memories]
+    found = [each.chunk for each in ranked_memories(stores, project_id, query, min_relevance=bar).memories]
     memory = StoryMemoryTools(stores)
     retriever = StoryMemoryRetriever(memory=memory, project_id=project_id, min_relevance=bar)
-    assert [each.id for each in retriever.invoke(query)] == expected
+    assert [each.id for each in retriever.invoke(query)] == [each.chunk_id for each in found]
     asked = {"project_id": project_id, "query": query, "min_relevance": bar}
     told = build_memory_tools(stores)[0].invoke(asked)
     memories = (json.loads(told) if isinstance(told, str) else told)["memories"]
-    assert [each["chunk_id"] for each in memories] == expected
-    cards = CardSearch(stores, project_id)
+    assert [each["source_id"] for each in memories] == [each.source_id for each in found]
+    cards = StoryCards(stores, project_id)
     for nonsense in NONSENSE[project_id]:
-        assert cards.search(nonsense, min_relevance=0.2).results == []
-    assert cards.search({"demo": "Ines", "demo-zh": "骆青荇"}[project_id], min_relevance=0.2).results
+        assert cards.find_cards(nonsense, min_relevance=0.2).results == []
+    assert cards.find_cards({"demo": "Ines", "demo-zh": "骆青荇"}[project_id], min_relevance=0.2).results
 
 
 def test_a_bar_that_is_none_is_refused(stores: MemoryStores) -> None:

@@ -70,10 +70,10 @@ class AgentDoor:
     async def _serve(self, is_open: asyncio.Event, ends: asyncio.Event) -> None:
         house = self._house
         # Late, as `novelgen[server]` does not bring the SDK.
-        http = importlib.import_module("runtime.doors.mcp.http")
+        server = importlib.import_module("runtime.doors.mcp.server")
         async with contextlib.AsyncExitStack() as stack:
             for access in ("all", "read"):
-                manager = http.build_session_manager(
+                manager = server.build_session_manager(
                     house.stores,
                     is_read_only=access == "read",
                     chat_model=house.chat_model,

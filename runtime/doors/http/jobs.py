@@ -24,7 +24,8 @@ from pydantic import BaseModel, Field, ValidationError
 
 from novelgen.deadlines import Deadline
 from novelgen.errors import NovelgenError, UserInputError
-from runtime.doors.http.problems import Problem, Refusal, problem_of, told
+from runtime.doors.answers import told
+from runtime.doors.http.problems import Problem, Refusal, problem_of
 from runtime.doors.http.settings import Limits
 from runtime.files.atomic_files import write_text_atomically
 

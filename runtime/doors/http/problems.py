@@ -5,10 +5,9 @@ from __future__ import annotations
 import functools
 import inspect
 import json
-import re
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any
 
 from fastapi import APIRouter
 from pydantic import BaseModel, Field
@@ -33,8 +32,7 @@ from novelgen.errors import (
     UnknownSceneError,
     UserInputError,
 )
-from novelgen.models.context import ReportIssue
-from runtime.care.checks import Diagnosis, Finding
+from runtime.doors.answers import error_kind, told
 from runtime.files.machine_paths import without_paths
 
 PROBLEM_TYPE = "application/problem+json"
@@ -114,7 +112,7 @@ def problem_type(kind: str) -> str:
 def problem_of(error: NovelgenError, *, folders: Sequence[Path] = ()) -> Problem:
     """Return what a caller is told of an error."""
     kinds = [each for each in type(error).__mro__ if each in STATUS_OF]
-    kind = re.sub(r"(?<!^)(?=[A-Z])", "-", type(error).__name__.removesuffix("Error")).lower()
+    kind = error_kind(error)
     return Problem(
         type=problem_type(kind),
         title=kind.replace("-", " ").capitalize(),
@@ -156,34 +154,6 @@ def problem_answer(problem: Problem, *, request_id: str = "", headers: Mapping[s
     return Response(json.dumps(told), status_code=problem.status, headers=answered, media_type=PROBLEM_TYPE)
 
 
-Answer = TypeVar("Answer")
-
-_MESSAGES = frozenset({"failures", "failure_reason", "problem", "reason", "stopped", "thread_warnings", "warnings"})
-"""Fields of answers in which the program says what went wrong: no field of a story's text is called so."""
-
-_MESSAGES_OF: dict[type[BaseModel], frozenset[str]] = {
-    ReportIssue: frozenset({"message"}),
-    Finding: frozenset({"message", "fix", "values"}),
-    Diagnosis: frozenset({"settings"}),
-}
-
-_PLAIN = frozenset({str, int, float, bool, type(None)})
-
-
-def told(answer: Answer, *, folders: Sequence[Path] = ()) -> Answer:
-    """Return an answer whose messages have no paths of this machine; texts of the story stay as they are."""
-    said: Any = answer
-    if isinstance(answer, BaseModel):
-        said = _told_model(answer, folders)
-    elif isinstance(answer, list) and answer and type(answer[0]) not in _PLAIN:
-        listed: list[Any] = [told(each, folders=folders) for each in answer]
-        # What nothing had to be taken out of is not copied: a long story has thousands of such parts.
-        said = listed if any(each is not was for each, was in zip(listed, answer, strict=True)) else answer
-    elif isinstance(answer, dict):
-        said = {name: told(each, folders=folders) for name, each in answer.items()}
-    return said
-
-
 class AnsweringRouter(APIRouter):
     """Routes of use cases, whose answers go through `told`.
 
@@ -217,28 +187,3 @@ def _house(given: dict[str, Any]) -> Any:
     """Return the house of a request, or of what it names."""
     houses = (getattr(value, "house", value) for value in given.values())
     return next((each for each in houses if hasattr(each, "secret_folders")), None)
-
-
-def _told_model(model: BaseModel, folders: Sequence[Path]) -> BaseModel:
-    messages = _MESSAGES | _MESSAGES_OF.get(type(model), frozenset())
-    changes: dict[str, Any] = {}
-    for name, value in model.__dict__.items():
-        if name in messages:
-            said = _message(value, folders)
-        elif type(value) in _PLAIN:
-            continue
-        else:
-            said = told(value, folders=folders)
-        if said is not value:
-            changes[name] = said
-    return model.model_copy(update=changes) if changes else model
-
-
-def _message(value: Any, folders: Sequence[Path]) -> Any:
-    if isinstance(value, str):
-        return without_paths(value, folders=folders)
-    if isinstance(value, list):
-        return [_message(each, folders) for each in value]
-    if isinstance(value, dict):
-        return {name: _message(each, folders) for name, each in value.items()}
-    return told(value, folders=folders)

@@ -14,14 +14,13 @@ from mcp.types import INVALID_PARAMS
 from pydantic import Field
 
 from novelgen.errors import NovelgenError
-from novelgen.language.language import StoryLanguage, story_language
+from novelgen.language.language import StoryLanguage
 from novelgen.model_calls.prompting import load_chat_prompt
-from novelgen.models.position import StoryPosition
-from runtime.doors.mcp.answers import CheckAnswer, SceneContextAnswer
-from runtime.doors.mcp.arguments import position
-from runtime.doors.mcp.shelf import OpenStory, Shelf
-from runtime.doors.mcp.tools import of_project, with_signature
-from runtime.story.projects import StoryProjects
+from runtime.doors.mcp.resources import text_for, with_signature
+from runtime.doors.mcp.shelf import Shelf
+from runtime.doors.offers import MCP_TOOLS
+from runtime.doors.tools import tool_of
+from runtime.story.story import Story
 
 _Chapter = Annotated[str, Field(description="Chapter of the scene, such as 3.")]
 _Scene = Annotated[str, Field(description="Number of the scene within its chapter, such as 2.")]
@@ -53,13 +52,13 @@ def add_prompts(server: MCPServer[Any], shelf: Shelf) -> None:
         ),
     )
     for body, title, description in offers:
-        server.add_prompt(
-            Prompt.from_function(_told(shelf, body), name=body.__name__, title=title, description=description)
-        )
+        prompt = _prompt(shelf, body)
+        server.add_prompt(Prompt.from_function(prompt, name=body.__name__, title=title, description=description))
 
 
 def write_next_scene(
-    here: OpenStory,
+    shelf: Shelf,
+    story: Story,
     *,
     chapter: _Chapter,
     scene: _Scene,
@@ -69,7 +68,6 @@ def write_next_scene(
     pov: Annotated[str, Field(description="From whose point of view it is told.")] = "",
 ) -> str:
     """Return the prompt for a planned scene."""
-    place = _place(chapter, scene)
     people = [each.strip() for each in characters.replace("，", ",").replace("、", ",").split(",")]
     plan: dict[str, Any] = {
         "location": location.strip(),
@@ -77,21 +75,23 @@ def write_next_scene(
         "purpose": purpose.strip(),
     }
     said = {name: value for name, value in plan.items() if value}
-    context = here.story.context(*place, said or None, pov=pov.strip())
-    language = _language(here)
+    place = {"chapter_index": chapter.strip(), "scene_index": scene.strip()}
+    context = text_for(shelf, "build_context", story.project_id, **place, scene_plan=said or None, pov=pov.strip())
+    language = shelf.language(story)
     return _filled(
         "write_next_scene",
         language,
-        project=here.project_id,
-        chapter=str(place[0]),
-        scene=str(place[1]),
+        project=story.project_id,
+        chapter=place["chapter_index"],
+        scene=place["scene_index"],
         plan=_plan_in_words(said | ({"pov": pov.strip()} if pov.strip() else {}), language),
-        context=SceneContextAnswer.of(context).as_text(),
+        context=context,
     )
 
 
 def check_this_draft(
-    here: OpenStory,
+    shelf: Shelf,
+    story: Story,
     *,
     draft: Annotated[str, Field(description="The whole draft.")],
     chapter: _Chapter,
@@ -99,47 +99,41 @@ def check_this_draft(
     pov: Annotated[str, Field(description="From whose point of view it is told.")] = "",
 ) -> str:
     """Return the prompt for a draft, with what the check of it found."""
-    place = _place(chapter, scene)
-    check = here.story.check(draft, chapter_index=place[0], scene_index=place[1], pov=pov.strip() or None)
-    told = CheckAnswer.of(check)
-    findings = [each.model_dump(exclude={"finding_id", "by"}, exclude_defaults=True) for each in told.findings]
-    lines = [json.dumps(each, ensure_ascii=False) for each in findings]
-    language = _language(here)
+    tool = tool_of(MCP_TOOLS, "check_draft")
+    place = {"chapter_index": chapter.strip(), "scene_index": scene.strip()}
+    values = tool.read(tool.arguments({}), {"text": draft, **place, "pov": pov.strip() or None})
+    check = tool.answer(story, values, folders=shelf.folders)
+    lines = [
+        json.dumps({name: value for name, value in each.items() if name not in ("issue_id", "by")}, ensure_ascii=False)
+        for each in check["issues"]
+    ]
+    lines += [f"{each['stage']}: {each['message']}" for each in check["report"].get("issues", ())]
+    language = shelf.language(story)
     return _filled(
         "check_this_draft",
         language,
-        project=here.project_id,
-        chapter=str(place[0]),
-        scene=str(place[1]),
+        project=story.project_id,
+        chapter=place["chapter_index"],
+        scene=place["scene_index"],
         draft=draft,
-        findings="\n".join([*lines, *told.problems]) or _NO_FINDINGS[language],
+        findings="\n".join(lines) or _NO_FINDINGS[language],
     )
 
 
-def _told(shelf: Shelf, body: Callable[..., str]) -> Callable[..., str]:
+def _prompt(shelf: Shelf, body: Callable[..., str]) -> Callable[..., str]:
     """Return a prompt's function, whose errors say what to do."""
-    call = of_project(shelf, body, project=_Project)
 
     async def told(**given: Any) -> str:
+        project = given.pop("project", None)
         try:
-            text: str = await call(**given)
+            return await shelf.run(lambda: body(shelf, shelf.story(project), **given))
         except NovelgenError as error:
             raise MCPError(code=INVALID_PARAMS, message=shelf.told(error)) from error
-        return text
 
-    return with_signature(told, body.__name__, inspect.signature(call))
-
-
-def _place(chapter: str, scene: str) -> tuple[int, int]:
-    place = position(f"{chapter.strip()}:{scene.strip()}") or StoryPosition()
-    return place.chapter_index or 0, place.scene_index or 0
-
-
-def _language(here: OpenStory) -> StoryLanguage:
-    language = StoryProjects(*here.place).language_of_project()
-    if not language:
-        return story_language(here.project_id)
-    return "zh" if language.lower().startswith("zh") else "en"
+    parameters = list(inspect.signature(body, eval_str=True).parameters.values())[2:]
+    if shelf.project_id is None:
+        parameters.insert(0, inspect.Parameter("project", inspect.Parameter.KEYWORD_ONLY, annotation=_Project))
+    return with_signature(told, body.__name__, parameters)
 
 
 def _plan_in_words(plan: dict[str, Any], language: StoryLanguage) -> str:

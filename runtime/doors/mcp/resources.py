@@ -3,7 +3,11 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Awaitable, Callable
+import inspect
+import json
+import re
+from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import dataclass
 from typing import Any
 from urllib.parse import quote
 
@@ -12,11 +16,10 @@ from mcp.server.mcpserver.exceptions import ResourceError, ResourceNotFoundError
 from mcp.types import Completion, CompletionArgument, CompletionContext, PromptReference, ResourceTemplateReference
 
 from novelgen.errors import NovelgenError, UserInputError
-from novelgen.models.position import StoryPosition
-from runtime.doors.mcp import reading
-from runtime.doors.mcp.answers import ProjectsAnswer, SceneContextAnswer
-from runtime.doors.mcp.arguments import MAX_RESULTS, MAX_SCENES, position
-from runtime.doors.mcp.shelf import OpenStory, Shelf
+from runtime.doors.mcp.shelf import Shelf
+from runtime.doors.mcp.tools import text_of
+from runtime.doors.offers import MCP_TOOLS
+from runtime.doors.tools import tool_of
 
 ROOT = "novelgen://projects"
 
@@ -24,45 +27,80 @@ MAX_COMPLETIONS = 100
 
 JSON = "application/json"
 
-Reader = Callable[..., Awaitable[str]]
+
+@dataclass(frozen=True, kw_only=True)
+class _Resource:
+    """Something that can be read by address: what a tool answers, with what the address names.
+
+    Args:
+        name: Its name.
+        path: Below the root; in braces what it takes: the project, and arguments of the tool.
+        operation: Of the tool.
+        title: For people.
+        description: For models and people.
+        most: So many are listed.
+    """
+
+    name: str
+    path: str
+    operation: str
+    title: str
+    description: str
+    most: int | None = None
+
+
+_RESOURCES = (
+    _Resource(
+        name="context",
+        path="{project}/scenes/{chapter_index}/{scene_index}/context",
+        operation="build_context",
+        title="Context of a scene",
+        description="What the scene at that place must not contradict and should pick up, by the project's own plan of"
+        " it; without one call build_scene_context.",
+    ),
+    _Resource(
+        name="card",
+        path="{project}/entities/{name}",
+        operation="get_entity",
+        title="Card",
+        description="Who a character or what a place or thing is, and how it stands. The name is an id, name or alias.",
+    ),
+    _Resource(
+        name="threads",
+        path="{project}/threads",
+        operation="get_thread_ledger",
+        title="Open threads",
+        description="The questions, promises and threats that the story has opened and not ended.",
+        most=50,
+    ),
+    _Resource(
+        name="scenes",
+        path="{project}/scenes",
+        operation="list_scenes",
+        title="Stored scenes",
+        description="The stored scenes with who was on stage and their summaries.",
+        most=500,
+    ),
+)
 
 
 def add_resources(server: MCPServer[Any], shelf: Shelf) -> None:
     """Let a server offer the resources of a shelf's stories, and complete what their addresses take."""
-    offer = _Offer(server, shelf)
-    offer.at(
-        "{project}/scenes/{chapter}/{scene}/context",
-        _context,
-        title="Context of a scene",
-        description="What the scene at that place must not contradict and should pick up, by the project's own plan of"
-        " it; without one call build_scene_context.",
-    )
-    offer.at(
-        "{project}/entities/{name}",
-        _card,
-        title="Card",
-        description="Who a character or what a place or thing is, and how it stands. The name is an id, name or alias.",
-        mime_type=JSON,
-    )
-    offer.at(
-        "{project}/threads",
-        _threads,
-        title="Open threads",
-        description="The questions, promises and threats that the story has opened and not ended.",
-        mime_type=JSON,
-    )
-    offer.at(
-        "{project}/scenes",
-        _scenes,
-        title="Stored scenes",
-        description="The stored scenes with who was on stage and their summaries.",
-        mime_type=JSON,
-    )
+    for each in _RESOURCES:
+        taken = re.findall(r"{(\w+)}", each.path)
+        path = each.path
+        if shelf.project_id is not None and taken == ["project"]:
+            path, taken = path.replace("{project}", quote(shelf.project_id, safe="")), []
+        kind = "text/plain" if tool_of(MCP_TOOLS, each.operation).block else JSON
+        offer = server.resource(
+            f"{ROOT}/{path}", name=each.name, title=each.title, description=each.description, mime_type=kind
+        )
+        offer(_reader(shelf, each, taken))
     if shelf.project_id is None:
 
         @server.resource(ROOT, name="projects", title="Projects", description="The stories.", mime_type=JSON)
         async def projects() -> str:
-            return await _told(shelf, lambda: ProjectsAnswer(projects=shelf.overviews()).as_text())
+            return await _told(shelf, lambda: json.dumps(shelf.projects(), ensure_ascii=False))
 
     @server.completion()
     async def complete(
@@ -77,74 +115,29 @@ def add_resources(server: MCPServer[Any], shelf: Shelf) -> None:
         return Completion(values=fitting[:MAX_COMPLETIONS], total=len(fitting), has_more=len(fitting) > MAX_COMPLETIONS)
 
 
-class _Offer:
-    """Offers one body at the addresses of all projects, or at that of the only one."""
-
-    def __init__(self, server: MCPServer[Any], shelf: Shelf) -> None:
-        self._server = server
-        self._shelf = shelf
-
-    def at(
-        self, path: str, body: Callable[..., str], *, title: str, description: str, mime_type: str = "text/plain"
-    ) -> None:
-        """Offer it."""
-        shelf = self._shelf
-        if shelf.project_id is not None and "{" not in path.replace("{project}", ""):
-            address = f"{ROOT}/{path.replace('{project}', _in_address(shelf.project_id))}"
-
-            async def read() -> str:
-                return await _told(shelf, lambda: body(shelf.story()))
-
-            self._server.resource(
-                address, name=body.__name__[1:], title=title, description=description, mime_type=mime_type
-            )(read)
-            return
-        self._server.resource(
-            f"{ROOT}/{path}", name=body.__name__[1:], title=title, description=description, mime_type=mime_type
-        )(_READERS[path.count("{")](shelf, body))
+def text_for(shelf: Shelf, operation: str, project: str | None, **given: Any) -> str:
+    """Return what a tool's call tells as text."""
+    tool = tool_of(MCP_TOOLS, operation)
+    values = tool.read(tool.arguments({}), given)
+    return text_of(tool, tool.answer(shelf.story(project), values, folders=shelf.folders))
 
 
-def _of_project(shelf: Shelf, body: Callable[..., str]) -> Reader:
-    async def read(project: str) -> str:
-        return await _told(shelf, lambda: body(shelf.story(project)))
-
-    return read
-
-
-def _of_entity(shelf: Shelf, body: Callable[..., str]) -> Reader:
-    async def read(project: str, name: str) -> str:
-        return await _told(shelf, lambda: body(shelf.story(project), name))
-
-    return read
+def with_signature(call: Callable[..., Any], name: str, parameters: Sequence[inspect.Parameter]) -> Callable[..., Any]:
+    """Return a function of keywords with the name and the signature that the SDK shall see."""
+    call.__name__ = name
+    call.__signature__ = inspect.Signature(parameters, return_annotation=str)  # type: ignore[attr-defined]
+    call.__annotations__ = {**{each.name: each.annotation for each in parameters}, "return": str}
+    return call
 
 
-def _of_scene(shelf: Shelf, body: Callable[..., str]) -> Reader:
-    async def read(project: str, chapter: str, scene: str) -> str:
-        return await _told(shelf, lambda: body(shelf.story(project), chapter, scene))
+def _reader(shelf: Shelf, resource: _Resource, taken: Sequence[str]) -> Callable[..., Awaitable[str]]:
+    async def read(**given: str) -> str:
+        project = given.pop("project", None)
+        most = {} if resource.most is None else {"limit": resource.most}
+        return await _told(shelf, lambda: text_for(shelf, resource.operation, project, **given, **most))
 
-    return read
-
-
-_READERS = {1: _of_project, 2: _of_entity, 3: _of_scene}
-"""By how much an address takes."""
-
-
-def _context(here: OpenStory, chapter: str, scene: str) -> str:
-    place = position(f"{chapter}:{scene}") or StoryPosition()
-    context = here.story.context(place.chapter_index or 0, place.scene_index or 0)
-    return SceneContextAnswer.of(context).as_text()
-
-
-def _card(here: OpenStory, name: str) -> str:
-    return reading.get_entity_card(here, entity=name).as_text()
-
-
-def _threads(here: OpenStory) -> str:
-    return reading.list_threads(here, limit=MAX_RESULTS).as_text()
-
-
-def _scenes(here: OpenStory) -> str:
-    return reading.list_scenes(here, limit=MAX_SCENES).as_text()
+    parameters = [inspect.Parameter(each, inspect.Parameter.KEYWORD_ONLY, annotation=str) for each in taken]
+    return with_signature(read, resource.name, parameters)
 
 
 async def _told(shelf: Shelf, read: Callable[[], str]) -> str:
@@ -160,14 +153,10 @@ def _completions(shelf: Shelf, argument: str, project: str | None) -> list[str]:
     """Return what an argument could be; nothing where the story that it depends on is not known."""
     try:
         if argument == "project":
-            return [each.project_id for each in shelf.overviews()]
+            return [each["project_id"] for each in shelf.projects()["projects"]]
         if argument in ("name", "pov"):
-            found = shelf.story(project).story.entities("character" if argument == "pov" else None)
+            found = shelf.story(project).entities("character" if argument == "pov" else None)
             return [each.name for each in found]
     except NovelgenError:
         return []
     return []
-
-
-def _in_address(project_id: str) -> str:
-    return quote(project_id, safe="")

@@ -1,16 +1,20 @@
-"""The MCP server: tools, resources and prompts over the stories of a shelf."""
+"""The MCP server: tools, resources and prompts over the stories of a shelf, by standard streams or HTTP."""
 
 from __future__ import annotations
 
 from typing import Any
 
+from langchain_core.language_models import BaseChatModel
 from mcp.server.mcpserver import MCPServer
+from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
+from mcp.server.transport_security import TransportSecuritySettings
 
 from novelgen import __version__
 from runtime.doors.mcp.prompts import add_prompts
 from runtime.doors.mcp.resources import add_resources
 from runtime.doors.mcp.shelf import Shelf
 from runtime.doors.mcp.tools import build_tools
+from runtime.story.project_stores import ProjectStores
 
 _INSTRUCTIONS = (
     "The memory of long fiction: what a story has established, as of any scene. Places are written chapter:scene, such"
@@ -41,3 +45,33 @@ def build_mcp_server(shelf: Shelf, *, is_read_only: bool = False) -> MCPServer[A
     add_resources(server, shelf)
     add_prompts(server, shelf)
     return server
+
+
+def serve_stdio(
+    stores: ProjectStores,
+    *,
+    project_id: str | None = None,
+    is_read_only: bool = False,
+    chat_model: BaseChatModel | None = None,
+) -> None:
+    """Serve until the client closes the standard input; nothing but messages goes to the standard output."""
+    try:
+        shelf = Shelf(stores, project_id=project_id, chat_model=chat_model)
+        if project_id is not None:
+            shelf.story()
+        build_mcp_server(shelf, is_read_only=is_read_only).run("stdio")
+    finally:
+        stores.close()
+
+
+def build_session_manager(
+    stores: ProjectStores, *, is_read_only: bool, chat_model: BaseChatModel | None = None, body_bytes: int
+) -> StreamableHTTPSessionManager:
+    """Build what answers requests while its `run()` is entered; it checks neither hosts nor tokens."""
+    server = build_mcp_server(Shelf(stores, chat_model=chat_model), is_read_only=is_read_only)
+    server.streamable_http_app(
+        stateless_http=True,
+        max_request_body_size=body_bytes,
+        transport_security=TransportSecuritySettings(enable_dns_rebinding_protection=False),
+    )
+    return server.session_manager

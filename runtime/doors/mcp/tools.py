@@ -1,137 +1,110 @@
-"""Tools of the MCP SDK made of what is offered: with or without an argument for the project, errors with their fix."""
+"""Tools of the MCP SDK made of what agents are offered: with or without an argument for the project."""
 
 from __future__ import annotations
 
-import inspect
-import types
-from collections.abc import Callable
-from typing import Annotated, Any
+import json
+from collections.abc import Callable, Mapping
+from typing import Any
 
 from mcp.server.mcpserver import Context
-from mcp.server.mcpserver.exceptions import ToolError
-from mcp.server.mcpserver.tools import Tool
-from mcp.types import CallToolResult, TextContent
-from pydantic import ConfigDict, Field, PrivateAttr, ValidationError
+from mcp.server.mcpserver.tools import Tool as SdkTool
+from mcp.server.mcpserver.utilities.func_metadata import ArgModelBase, FuncMetadata
+from mcp.types import CallToolResult, TextContent, ToolAnnotations
+from pydantic import PrivateAttr
 
-from novelgen.errors import NovelgenError
-from runtime.doors.mcp.answers import Answer, ProjectsAnswer
-from runtime.doors.mcp.offers import OFFERS, READS, ToolOffer
+from runtime.doors.arguments import Arguments, read_arguments
 from runtime.doors.mcp.shelf import Shelf
+from runtime.doors.offers import MCP_NAMES, MCP_TOOLS
+from runtime.doors.tools import BLOCK, Tool
 
-ProjectArgument = Annotated[
-    str, Field(min_length=1, max_length=400, description="Id of the project, as list_projects tells it.")
-]
+PROJECT = {"project": "Id of the project, as list_projects tells it."}
 
-LONGEST_VALUE = 200
+_LISTING = "List the stories with their ids and what each holds. Call it first: every other tool takes the id of one."
+
+_EFFECTS = {"PUT": "replaces", "PATCH": "replaces", "DELETE": "replaces"}
 
 
-def build_tools(shelf: Shelf, *, is_read_only: bool) -> list[Tool]:
+def build_tools(shelf: Shelf, *, is_read_only: bool) -> list[SdkTool]:
     """Return the tools over the stories of a shelf."""
-    offers = [each for each in OFFERS if each.is_read_only or not is_read_only]
-    if shelf.project_id is None:
-        offers.insert(0, _listing(shelf))
-    return [_tool(shelf, each) for each in offers]
+    offered: list[SdkTool] = [_story_tool(shelf, each) for each in MCP_TOOLS if each.reads or not is_read_only]
+    return [_listing(shelf), *offered] if shelf.project_id is None else offered
 
 
-def of_project(shelf: Shelf, body: Callable[..., Any], *, project: Any = ProjectArgument) -> Callable[..., Any]:
-    """Return an async function that calls a body in a thread, with a story in place of its first argument."""
-    signature = inspect.signature(body, eval_str=True)
-    parameters = list(signature.parameters.values())[1:]
-    if shelf.project_id is None:
-        chosen = inspect.Parameter("project", inspect.Parameter.KEYWORD_ONLY, annotation=project)
-        parameters.insert(0, chosen)
-
-    async def call(**given: Any) -> Any:
-        chosen = given.pop("project", None)
-        return await shelf.run(lambda: body(shelf.story(chosen), **given))
-
-    return with_signature(call, body.__name__, signature.replace(parameters=parameters))
-
-
-def with_signature(call: Callable[..., Any], name: str, signature: inspect.Signature) -> Callable[..., Any]:
-    """Return a function of keywords with the name and the signature that frameworks shall see."""
-    call.__name__ = name
-    call.__signature__ = signature  # type: ignore[attr-defined]
-    call.__annotations__ = {each.name: each.annotation for each in signature.parameters.values()}
-    call.__annotations__["return"] = signature.return_annotation
-    return call
-
-
-class StoryTool(Tool):
+class StoryTool(SdkTool):
     """A tool whose errors tell a model what to do, and whose text is what a model reads best."""
 
-    _shelf: Shelf | None = PrivateAttr(default=None)
+    _shelf: Shelf = PrivateAttr()
+    _call: Callable[[dict[str, Any]], tuple[dict[str, Any], str]] = PrivateAttr()
 
     async def run(self, arguments: dict[str, Any], context: Context[Any, Any], convert_result: bool = False) -> Any:
         """Run it."""
         try:
-            answer = await super().run(arguments, context)
-            result = self.fn_metadata.convert_result(answer)
-        except ToolError as error:
-            raise self._told(error) from error.__cause__
-        if not convert_result:
-            return answer
-        assert isinstance(answer, Answer)
-        assert isinstance(result, CallToolResult)
-        return result.model_copy(update={"content": [TextContent(type="text", text=answer.as_text())]})
-
-    def _told(self, error: ToolError) -> ToolError:
-        cause = error.__cause__
-        if isinstance(cause, NovelgenError) and self._shelf is not None:
-            return ToolError(self._shelf.told(cause))
-        if isinstance(cause, ValidationError):
-            return ToolError(f"{_wrong_arguments(cause)}. Correct the arguments that are named and call again.")
-        return error
+            answer, text = await self._shelf.run(lambda: self._call(arguments))
+        except Exception as error:  # noqa: BLE001 - whatever happens in a tool, its client is told what to do
+            refused = json.dumps(self._shelf.refusal(error), ensure_ascii=False)
+            return CallToolResult(content=[TextContent(type="text", text=refused)], is_error=True)
+        return CallToolResult(content=[TextContent(type="text", text=text)], structured_content=answer)
 
 
-def _tool(shelf: Shelf, offer: ToolOffer) -> StoryTool:
-    is_over_projects = offer.body.__name__ == "list_projects"
-    tool = StoryTool.from_function(
-        offer.body if is_over_projects else of_project(shelf, offer.body),
-        title=offer.title,
-        description=offer.description,
-        annotations=offer.hints,
-        structured_output=True,
+def text_of(tool: Tool, answer: Mapping[str, Any]) -> str:
+    """Return what a model reads: the block of what is read as one, with what was missing, else the JSON."""
+    if not tool.reads or BLOCK not in answer:
+        return json.dumps(answer, ensure_ascii=False, separators=(",", ":"))
+    issues = answer.get("issues") or answer.get("report", {}).get("issues", ())
+    missing = [f"(missing: {each['stage']}: {each['message']})" for each in issues]
+    return "\n".join([answer[BLOCK].rstrip() or "(nothing is known by then)", *missing])
+
+
+def _story_tool(shelf: Shelf, tool: Tool) -> StoryTool:
+    arguments = tool.arguments(PROJECT if shelf.project_id is None else {})
+
+    def call(given: dict[str, Any]) -> tuple[dict[str, Any], str]:
+        values = tool.read(arguments, given)
+        answer = tool.answer(shelf.story(values.pop("project", None)), values, folders=shelf.folders)
+        return answer, text_of(tool, answer)
+
+    verb = tool.operation.http.partition(" ")[0]
+    effect = "reads" if tool.reads else tool.effect or _EFFECTS.get(verb, "adds")
+    hints = ToolAnnotations(
+        read_only_hint=effect == "reads",
+        destructive_hint=effect in ("replaces", "changes"),
+        idempotent_hint=effect in ("reads", "adds-once", "replaces"),
+        open_world_hint=tool.asks_model,
     )
-    assert isinstance(tool, StoryTool)
-    tool._shelf = shelf
-    # An argument that does not exist, such as a path, is an error and not silently dropped.
-    whole = tool.fn_metadata.arg_model
-    strict: Any = types.new_class(
-        whole.__name__,
-        (whole,),
-        exec_body=lambda space: space.update(model_config=ConfigDict(extra="forbid"), __module__=__name__),
+    hint = tool.hint.format_map(MCP_NAMES)
+    return _sdk_tool(shelf, tool.mcp, hint, call, hints, tool.schema(arguments), tool.answer_schema())
+
+
+def _listing(shelf: Shelf) -> StoryTool:
+    def call(given: dict[str, Any]) -> tuple[dict[str, Any], str]:
+        read_arguments(Arguments, given)
+        answer = shelf.projects()
+        return answer, json.dumps(answer, ensure_ascii=False)
+
+    hints = ToolAnnotations(read_only_hint=True, destructive_hint=False, idempotent_hint=True, open_world_hint=False)
+    schema = {"type": "object", "properties": {}, "additionalProperties": False}
+    answer = {"type": "object", "properties": {"projects": {"type": "array", "items": {"type": "object"}}}}
+    return _sdk_tool(shelf, "list_projects", _LISTING, call, hints, schema, answer)
+
+
+def _sdk_tool(
+    shelf: Shelf,
+    name: str,
+    hint: str,
+    call: Callable[[dict[str, Any]], tuple[dict[str, Any], str]],
+    hints: ToolAnnotations,
+    schema: dict[str, Any],
+    answer: dict[str, Any],
+) -> StoryTool:
+    tool = StoryTool(
+        fn=call,
+        name=name,
+        title=name.replace("_", " ").capitalize(),
+        description=hint,
+        parameters=schema,
+        fn_metadata=FuncMetadata(arg_model=ArgModelBase, output_schema=answer),
+        is_async=True,
+        annotations=hints,
     )
-    tool.fn_metadata.arg_model = strict
-    tool.parameters = _untitled(strict.model_json_schema(by_alias=True))
-    tool.fn_metadata.output_schema = _untitled(tool.fn_metadata.output_schema)
+    tool._shelf, tool._call = shelf, call
     return tool
-
-
-def _untitled(schema: Any) -> Any:
-    """Return a schema without the titles that Pydantic makes of names: every model that is offered it pays for them."""
-    if isinstance(schema, dict):
-        return {
-            name: _untitled(value) for name, value in schema.items() if not (name == "title" and isinstance(value, str))
-        }
-    return [_untitled(each) for each in schema] if isinstance(schema, list) else schema
-
-
-def _listing(shelf: Shelf) -> ToolOffer:
-    async def list_projects() -> ProjectsAnswer:
-        return ProjectsAnswer(projects=await shelf.run(shelf.overviews))
-
-    return ToolOffer(
-        list_projects,
-        "Projects",
-        "List the stories with their ids and what each holds. Call it first: every other tool takes the id of one.",
-        READS,
-    )
-
-
-def _wrong_arguments(error: ValidationError) -> str:
-    problems = [
-        f"{'.'.join(map(str, each['loc'])) or 'arguments'} = {repr(each['input'])[:LONGEST_VALUE]}: {each['msg']}"
-        for each in error.errors(include_url=False, include_context=False)
-    ]
-    return "; ".join(problems)

@@ -9,11 +9,11 @@ from typing import Any
 import pytest
 
 from novelgen.models.position import StoryPosition
-from runtime.agents.toolset import build_story_tools
 from runtime.ingest.entities import store_entities
 from runtime.ingest.ingest import ingest_scenes
 from runtime.settings import load_settings
 from runtime.stores import MemoryStores
+from runtime.story.story import Story
 from tests.runtime.agents.guild_story import ENTITIES, scene
 
 _numbers = itertools.count(1)
@@ -40,11 +40,12 @@ def project(stores: MemoryStores) -> str:
 
 @pytest.fixture
 def call(stores: MemoryStores, project: str) -> Call:
-    """Call a story tool by name, on entering a position."""
+    """Call a tool by name; a planner's on entering a position."""
 
     def invoke(name: str, /, *, as_of: StoryPosition | None = None, **arguments: Any) -> dict[str, Any]:
-        tools = {tool.name: tool for tool in build_story_tools(stores, project, as_of)}
-        answer = tools[name].invoke(arguments)
+        story = Story(stores, project)
+        tools = [*story.tools(as_of=as_of), *story.editing_tools(), *story.attachment_tools()]
+        answer = next(each for each in tools if each.name == name).invoke(arguments)
         assert isinstance(answer, dict)
         return answer
 

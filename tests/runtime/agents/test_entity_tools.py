@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 from novelgen.models.position import StoryPosition
-from runtime.agents.toolset import build_story_tools
 from runtime.stores import MemoryStores
+from runtime.story.story import Story
 from tests.runtime.agents.conftest import Call
 
 
@@ -33,7 +33,7 @@ def test_a_generated_character_holds_from_the_planned_scene_on(stores: MemorySto
         traits=["patient"],
         goals=["keep the lamp lit"],
     )
-    assert answer == {"success": True, "character_id": "C3", "name": "Ines Holt"}
+    assert (answer["entity"]["entity_id"], answer["holds_after"]) == ("C3", "1:2")
     assert "C3" in _known(stores, project, planned)
     assert "C3" not in _known(stores, project, StoryPosition(1, 2))
     assert _state(stores, project, "C3", planned) == {"goals": ["keep the lamp lit"]}
@@ -48,24 +48,24 @@ def test_a_generated_character_holds_from_the_planned_scene_on(stores: MemorySto
 def test_before_the_first_scene_what_is_generated_holds_from_the_start(stores: MemoryStores) -> None:
     """An empty project can be peopled."""
     stores.create_project("new-story")
-    tools = {tool.name: tool for tool in build_story_tools(stores, "new-story", StoryPosition(1, 1))}
+    tools = {tool.name: tool for tool in Story(stores, "new-story").tools(as_of=(1, 1))}
     answer = tools["location_generate"].invoke({"name": "灯塔", "description": "海边的灯塔", "features": ["铜铃"]})
-    assert answer == {"success": True, "location_id": "L0", "name": "灯塔"}
+    assert (answer["entity"]["entity_id"], answer["entity"]["name"]) == ("L0", "灯塔")
     assert _known(stores, "new-story", StoryPosition(1, 1)) == {"L0"}
 
 
 def test_a_known_name_is_refused_with_its_id(call: Call) -> None:
     """No second Elena; aliases and spellings count."""
     answer = call("character_generate", name="the cartographer", description="x")
-    assert "character C0 bears the name 'the cartographer' already" in answer["error"]
+    assert "character C0 bears the name 'the cartographer' already" in answer["error"]["message"]
     answer = call("character_generate", name="ELENA THORNE", description="x")
-    assert "character C0 bears the name 'ELENA THORNE' already" in answer["error"]
+    assert "character C0 bears the name 'ELENA THORNE' already" in answer["error"]["message"]
 
 
 def test_a_name_of_the_future_is_refused_without_telling_whose(call: Call) -> None:
     """The name stays free for later, and no id of later is told."""
     answer = call("character_generate", as_of=StoryPosition(1, 2), name="Odile Brandt", description="x")
-    assert answer["error"] == "the name 'Odile Brandt' is taken; choose another one"
+    assert answer["error"]["message"] == "the name 'Odile Brandt' is taken; choose another one"
 
 
 def test_stored_scenes_are_read_again_for_a_new_name(stores: MemoryStores, project: str, call: Call) -> None:

@@ -12,7 +12,7 @@ from runtime.ingest.indexing import drain_outbox
 from runtime.ingest.ingest import ingest_scenes
 from runtime.ingest.scene_input import SceneInput
 from runtime.stores import MemoryStores
-from runtime.story.cards import CardSearch, FoundCards, likeness_above_typical
+from runtime.story.cards import FoundCards, StoryCards, likeness_above_typical
 
 
 def _ids(found: FoundCards) -> list[str]:
@@ -21,7 +21,7 @@ def _ids(found: FoundCards) -> list[str]:
 
 def test_a_hit_says_what_it_is_and_why(stores: MemoryStores, project: str) -> None:
     """Id, type, name, relevance from 0 to 1 and a snippet that holds what was asked."""
-    found = CardSearch(stores, project).search("underground library", limit=1)
+    found = StoryCards(stores, project).find_cards("underground library", limit=1)
     (hit,) = found.results
     assert (hit.entity_id, hit.entity_type, hit.name) == ("L0", "location", "the Archive")
     assert hit.snippet == "A vast underground library"
@@ -31,35 +31,35 @@ def test_a_hit_says_what_it_is_and_why(stores: MemoryStores, project: str) -> No
 
 def test_scenes_are_found_by_their_records(stores: MemoryStores, project: str) -> None:
     """A scene goes by its label, its title is its name, and its fitting bullet the snippet."""
-    best = CardSearch(stores, project).search("false bottom", card_types=["scene"]).results[0]
+    best = StoryCards(stores, project).find_cards("false bottom", entity_types=["scene"]).results[0]
     assert (best.entity_id, best.name) == ("S001", "The hidden fragment")
     assert best.snippet == "She finds a map fragment in a false bottom"
 
 
 def test_nothing_of_the_future_is_found(stores: MemoryStores, project: str) -> None:
     """On entering 2:1, neither its people nor its scene nor what it made of anybody exists."""
-    now = CardSearch(stores, project, as_of=StoryPosition(2, 1))
-    later = CardSearch(stores, project, as_of=StoryPosition(2, 2))
-    assert _ids(later.search("Odile Brandt"))[0] == "C2"
-    assert "C2" not in _ids(now.search("Odile Brandt"))
-    assert "S003" not in _ids(now.search("passage over the frozen lake"))
-    assert "hopeful" in later.search("hopeful").results[0].snippet
-    assert not any("hopeful" in each.snippet for each in now.search("hopeful").results)
+    cards, now = StoryCards(stores, project), StoryPosition(2, 1)
+    later = StoryPosition(2, 2)
+    assert _ids(cards.find_cards("Odile Brandt", as_of=later))[0] == "C2"
+    assert "C2" not in _ids(cards.find_cards("Odile Brandt", as_of=now))
+    assert "S003" not in _ids(cards.find_cards("passage over the frozen lake", as_of=now))
+    assert "hopeful" in cards.find_cards("hopeful", as_of=later).results[0].snippet
+    assert not any("hopeful" in each.snippet for each in cards.find_cards("hopeful", as_of=now).results)
 
 
 def test_types_and_limit_are_kept(stores: MemoryStores, project: str) -> None:
     """Only the types that were asked for, and no more results than that."""
-    cards = CardSearch(stores, project)
-    found = cards.search("Elena Archive Marcus", card_types=["character"])
+    cards = StoryCards(stores, project)
+    found = cards.find_cards("Elena Archive Marcus", entity_types=["character"])
     assert {each.entity_type for each in found.results} == {"character"}
-    assert len(cards.search("Elena Archive Marcus", limit=2).results) == 2
+    assert len(cards.find_cards("Elena Archive Marcus", limit=2).results) == 2
 
 
 def test_an_empty_story_has_no_results(stores: MemoryStores) -> None:
     """Nothing stored, nothing found, no failure."""
     stores.create_project("blank")
-    search = CardSearch(stores, "blank")
-    assert search.search("anything") == FoundCards()
+    search = StoryCards(stores, "blank")
+    assert search.find_cards("anything") == FoundCards()
 
 
 def test_chinese_cards_are_found_by_part_of_a_name(stores: MemoryStores) -> None:
@@ -68,16 +68,16 @@ def test_chinese_cards_are_found_by_part_of_a_name(stores: MemoryStores) -> None
     monkey = Entity(entity_id="C0", entity_type="character", name="孙悟空", description="花果山水帘洞的石猴")
     store_entities(stores, "west", [monkey], origin="author")
     ingest_scenes(stores, "west", [SceneInput(chapter_index=1, scene_index=1, text="孙悟空大闹天宫。")], index=False)
-    search = CardSearch(stores, "west")
-    assert _ids(search.search("水帘洞"))[:1] == ["C0"]
-    assert _ids(search.search("大闹天宫", card_types=["scene"])) == ["S001"]
+    search = StoryCards(stores, "west")
+    assert _ids(search.find_cards("水帘洞"))[:1] == ["C0"]
+    assert _ids(search.find_cards("大闹天宫", entity_types=["scene"])) == ["S001"]
 
 
 def test_scenes_are_found_by_meaning_without_shared_words(stores: MemoryStores, project: str) -> None:
     """The vectors of a scene's own memories speak for it; here they share parts of words."""
     drain_outbox(stores, project)
-    search = CardSearch(stores, project)
-    results = search.search("frozenlakes passagesover", card_types=["scene"]).results
+    search = StoryCards(stores, project)
+    results = search.find_cards("frozenlakes passagesover", entity_types=["scene"]).results
     assert results[0].entity_id == "S003"
 
 
@@ -90,7 +90,7 @@ def test_without_embeddings_words_answer_and_it_is_said(
         raise EmbeddingError("embedding model 'fake:64' failed: out of memory")
 
     monkeypatch.setattr(stores.embeddings, "embed_query", fail)
-    answer = CardSearch(stores, project).search("smuggler")
+    answer = StoryCards(stores, project).find_cards("smuggler")
     assert _ids(answer) == ["C2"]
     assert answer.results[0].relevance_score == 1.0
     assert "out of memory" in answer.issues[0]
@@ -107,9 +107,9 @@ def test_cards_that_did_not_change_are_embedded_once(
         return embed(texts)
 
     monkeypatch.setattr(stores.embeddings, "embed_documents", counted)
-    search = CardSearch(stores, project)
-    search.search("mapmaker", card_types=["character"])
-    search.search("smuggler", card_types=["character", "location"])
+    search = StoryCards(stores, project)
+    search.find_cards("mapmaker", entity_types=["character"])
+    search.find_cards("smuggler", entity_types=["character", "location"])
     assert batches == [3, 1]
 
 

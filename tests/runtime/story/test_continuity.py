@@ -130,14 +130,14 @@ def test_a_plan_file_that_is_wrong_is_said(stores: MemoryStores, project: str) -
     check = checked(stores, project)
     assert problems(check) == [("plan", "malformed")]
     assert len(check.issues) == 1
-    assert problems(checked(stores, project, plan=ScenePlan(purpose="breakfast"))) == []
+    assert problems(checked(stores, project, scene_plan=ScenePlan(purpose="breakfast"))) == []
 
 
 def test_a_point_of_view_that_nobody_bears_is_said(stores: MemoryStores, project: str) -> None:
     """A name or an id of somebody known is no issue."""
     assert problems(checked(stores, project, pov="Nobody")) == [("plan", "unresolved")]
     assert problems(checked(stores, project, pov="Ilse Moor")) == []
-    assert problems(checked(stores, project, plan=ScenePlan(pov="C0"))) == []
+    assert problems(checked(stores, project, scene_plan=ScenePlan(pov="C0"))) == []
 
 
 # --- What fails inside ---

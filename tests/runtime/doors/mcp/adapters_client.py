@@ -43,7 +43,7 @@ async def look_in(session: Any, here: dict[str, str]) -> dict[str, Any]:
         "tools": sorted(tools),
         "reads": sorted(name for name, each in tools.items() if (each.metadata or {}).get("readOnlyHint")),
         "context": await call("build_scene_context", chapter_index=3, scene_index=1, scene_plan=plan),
-        "search": await call("search_story_memory", query="the heron key", limit=1),
+        "search": await call("search_story_memory", query="the heron key", top_k=1),
         "note": await call("add_note", text="Sparrow is afraid of geese."),
         "wrong": await call("who_knows", memory_id="M99999"),
         "card": card.as_string(),

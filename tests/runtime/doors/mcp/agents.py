@@ -19,11 +19,15 @@ from mcp.types import CallToolResult, TextContent
 
 from runtime.doors.mcp.server import build_mcp_server
 from runtime.doors.mcp.shelf import Shelf
+from runtime.doors.offers import MCP_TOOLS
 from tests.runtime.doors.http.serving import project_stores
 
 ROOT = Path(__file__).parents[4]
 FAKE_EMBEDDINGS = {"NOVELGEN_MEMORY__EMBEDDING_MODEL": "fake:64"}
 Result = TypeVar("Result")
+
+READING = {each.mcp for each in MCP_TOOLS if each.reads}
+STORING = {each.mcp for each in MCP_TOOLS} - READING
 
 
 def asked(

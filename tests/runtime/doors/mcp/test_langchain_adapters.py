@@ -11,8 +11,7 @@ from typing import Any
 
 import pytest
 
-from tests.runtime.doors.mcp.agents import FAKE_EMBEDDINGS, ROOT, running_server
-from tests.runtime.doors.mcp.test_tools import READING, STORING
+from tests.runtime.doors.mcp.agents import FAKE_EMBEDDINGS, READING, ROOT, STORING, running_server
 
 ADAPTERS_VARIABLE = "NOVELGEN_TEST_MCP_ADAPTERS"
 """Folder with what `.ci/mcp-adapters.txt` names, which cannot stand beside the SDK that novelgen needs."""
@@ -50,11 +49,11 @@ def assert_is_whole(found: dict[str, Any]) -> None:
     assert "Ines Marrow" in found["context"]["text"]
     assert found["context"]["structured"]["block"] in found["context"]["text"] + "\n"
     [memory] = found["search"]["structured"]["memories"]
-    assert memory["memory_id"] in found["search"]["text"]
+    assert memory["source_id"] in found["search"]["text"]
     assert found["note"]["status"] == "success"
     assert found["wrong"]["status"] == "error"
     assert "search_story_memory" in found["wrong"]["text"]
-    assert json.loads(found["card"])["entity_id"] == "C0"
+    assert json.loads(found["card"])["entity"]["entity_id"] == "C0"
     assert "Ines hides the key" in found["prompt"]
 
 

@@ -13,7 +13,7 @@ from mcp.types import PromptReference, ResourceTemplateReference, TextContent, T
 from tests.runtime.doors.mcp.agents import asked, names_of
 
 ROOT = "novelgen://projects"
-CONTEXT = ROOT + "/{project}/scenes/{chapter}/{scene}/context"
+CONTEXT = ROOT + "/{project}/scenes/{chapter_index}/{scene_index}/context"
 CARD = ROOT + "/{project}/entities/{name}"
 PLANNED = {"chapter": "3", "scene": "1", "purpose": "Ines hides the key", "characters": "Ines, Sparrow"}
 
@@ -75,11 +75,11 @@ def test_what_is_offered(demo_folder: Path) -> None:
 def test_resources_tell_the_story(demo_folder: Path, project_id: str | None) -> None:
     """A card, the threads and the scenes are JSON; the name of a card may be any name."""
     card = json.loads(read(demo_folder, f"{ROOT}/demo/entities/Ines%20Marrow", project_id=project_id))
-    assert card["entity_id"] == "C0"
+    assert card["entity"]["entity_id"] == "C0"
     threads = json.loads(read(demo_folder, f"{ROOT}/demo/threads", project_id=project_id))
-    assert threads["waiting_in_all"] == len(threads["threads"])
+    assert threads["entries"]
     scenes = json.loads(read(demo_folder, f"{ROOT}/demo/scenes", project_id=project_id))
-    assert scenes["in_all"] == len(scenes["scenes"])
+    assert len(scenes["scenes"]) == 23
 
 
 def test_a_context_is_read_by_the_projects_own_plan(demo_folder: Path) -> None:

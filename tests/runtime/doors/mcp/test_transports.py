@@ -22,8 +22,16 @@ from mcp.client.streamable_http import streamable_http_client
 from runtime.doors.cli.main import novelgen
 from runtime.doors.http.settings import Limits, ServerSettings, announced
 from tests.runtime.doors.http.serving import READ_TOKEN, TOKEN, client_of
-from tests.runtime.doors.mcp.agents import FAKE_EMBEDDINGS, ROOT, names_of, over_stdio, running_server, text_of
-from tests.runtime.doors.mcp.test_tools import READING, STORING
+from tests.runtime.doors.mcp.agents import (
+    FAKE_EMBEDDINGS,
+    READING,
+    ROOT,
+    STORING,
+    names_of,
+    over_stdio,
+    running_server,
+    text_of,
+)
 
 MODES = ("auto", "legacy")
 """The protocol of today and the one with a handshake, which older clients speak."""
@@ -45,10 +53,10 @@ def test_stdio_serves_one_story(demo_folder: Path, tmp_path: Path, mode: str) ->
         async with over_stdio(demo_folder, "demo", log=log, mode=mode) as client:
             tools = names_of((await client.list_tools()).tools)
             note = await client.call_tool(
-                "add_note", {"text": "Ines never lends her father's watch.", "about": ["Ines"]}
+                "add_note", {"text": "Ines never lends her father's watch.", "attached_to": ["Ines"]}
             )
             found = await client.call_tool("search_story_memory", {"query": "lends her father's watch"})
-            wrong = await client.call_tool("get_entity_card", {"entity": "Nobody"})
+            wrong = await client.call_tool("get_entity_card", {"name": "Nobody"})
             return tools, text_of(note), text_of(found), text_of(wrong)
 
     with (tmp_path / "log").open("w+", encoding="utf-8") as log:
@@ -56,7 +64,7 @@ def test_stdio_serves_one_story(demo_folder: Path, tmp_path: Path, mode: str) ->
         log.seek(0)
         assert "jsonrpc" not in log.read()
     assert tools == READING | STORING
-    assert json.loads(note)["memory_id"] in found
+    assert json.loads(note)["note"]["source_id"] in found
     assert "list_entities" in wrong
 
 
@@ -64,24 +72,24 @@ def test_two_clients_share_a_story(demo_folder: Path, tmp_path: Path) -> None:
     """The index is the first one's; the second searches by words and says so without a path; both see all notes."""
 
     async def run(log: Any) -> list[dict[str, Any]]:
-        query = {"query": "the heron key", "limit": 1}
+        query = {"query": "the heron key", "top_k": 1}
         async with (
             over_stdio(demo_folder, "demo", log=log) as first,
             over_stdio(demo_folder, "demo", log=log) as second,
         ):
             answers = [await each.call_tool("search_story_memory", query) for each in (first, second)]
-            await second.call_tool("add_note", {"text": "Sparrow is afraid of geese.", "about": ["Sparrow"]})
-            answers.append(await first.call_tool("search_story_memory", {"query": "geese", "limit": 50}))
+            await second.call_tool("add_note", {"text": "Sparrow is afraid of geese.", "attached_to": ["Sparrow"]})
+            answers.append(await first.call_tool("search_story_memory", {"query": "geese", "top_k": 50}))
             return [each.structured_content or {} for each in answers]
 
     with (tmp_path / "log").open("w", encoding="utf-8") as log:
         first, second, later = asyncio.run(run(log))
     assert first["memories"]
-    assert first["problems"] == []
+    assert first["issues"] == []
     assert second["memories"]
-    assert "index" in second["problems"][0]
+    assert "index" in second["issues"][0]["message"]
     assert str(demo_folder) not in json.dumps(second)
-    assert "Sparrow is afraid of geese." in {each["text"] for each in later["memories"]}
+    assert "Sparrow is afraid of geese." in {each["content"] for each in later["memories"]}
 
 
 def test_stdio_ends_with_its_input(demo_folder: Path) -> None:
@@ -120,7 +128,7 @@ def test_http_serves_all_stories(demo_folder: Path, mode: str) -> None:
             thread = await client.call_tool(
                 "add_thread", {"project": "demo", "description": "Who rang the bell at noon?"}
             )
-            found = await client.call_tool("search_story_memory", {"project": "demo-zh", "query": "钥匙", "limit": 1})
+            found = await client.call_tool("search_story_memory", {"project": "demo-zh", "query": "钥匙", "top_k": 1})
             [card] = (await client.read_resource("novelgen://projects/demo/entities/Ines")).contents
             return tools, text_of(thread), text_of(found), card.model_dump()["text"]
 
@@ -128,9 +136,9 @@ def test_http_serves_all_stories(demo_folder: Path, mode: str) -> None:
         tools, thread, found, card = asyncio.run(run(url))
         threads = httpx.get(f"{url}/v1/projects/demo/threads", timeout=30).text
     assert tools == READING | STORING | {"list_projects"}
-    assert json.loads(thread)["thread_id"] in threads
+    assert json.loads(thread)["loop_id"] in threads
     assert json.loads(found)["memories"]
-    assert json.loads(card)["entity_id"] == "C0"
+    assert json.loads(card)["entity"]["entity_id"] == "C0"
 
 
 def test_http_is_behind_the_token(demo_folder: Path) -> None:
@@ -190,7 +198,7 @@ def test_the_gate_stands_before_agents(demo_folder: Path) -> None:
     with client_of(demo_folder, settings) as client:
         good = client.post("/mcp", json=CALL, headers=HEADERS)
         assert good.status_code == 200, good.text
-        assert '"in_all":23' in good.text.replace("\\", "").replace(" ", "")
+        assert '"scenes":[' in good.text.replace("\\", "").replace(" ", "")
         refusals = [
             client.post("/mcp", json=CALL, headers={**HEADERS, "Host": "evil.example"}),
             client.post("/mcp", json=CALL, headers={**HEADERS, "Origin": "http://evil.example"}),

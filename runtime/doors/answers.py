@@ -1,0 +1,119 @@
+"""What doors answer: results without where things lie on this machine, and refusals of one shape."""
+
+from __future__ import annotations
+
+import logging
+import re
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any, TypeVar
+
+from pydantic import BaseModel
+
+from novelgen.errors import (
+    ConfigurationError,
+    DeadlineExceededError,
+    InvalidProjectIdError,
+    ModelError,
+    NovelgenError,
+    StoreError,
+    UnknownEntityError,
+    UnknownMemoryError,
+    UnknownProjectError,
+    UnknownSceneError,
+    UserInputError,
+)
+from novelgen.models.context import ReportIssue
+from runtime.care.checks import Diagnosis, Finding
+from runtime.files.machine_paths import without_paths
+
+logger = logging.getLogger(__name__)
+Answer = TypeVar("Answer")
+
+_MESSAGES = frozenset({"failures", "failure_reason", "problem", "reason", "stopped", "thread_warnings", "warnings"})
+"""Fields of answers in which the program says what went wrong: no field of a story's text is called so."""
+
+_MESSAGES_OF: dict[type[BaseModel], frozenset[str]] = {
+    ReportIssue: frozenset({"message"}),
+    Finding: frozenset({"message", "fix", "values"}),
+    Diagnosis: frozenset({"settings"}),
+}
+
+_PLAIN = frozenset({str, int, float, bool, type(None)})
+
+
+def told(answer: Answer, *, folders: Sequence[Path] = ()) -> Answer:
+    """Return an answer whose messages have no paths of this machine; texts of the story stay as they are."""
+    said: Any = answer
+    if isinstance(answer, BaseModel):
+        said = _told_model(answer, folders)
+    elif isinstance(answer, list) and answer and type(answer[0]) not in _PLAIN:
+        listed: list[Any] = [told(each, folders=folders) for each in answer]
+        # What nothing had to be taken out of is not copied: a long story has thousands of such parts.
+        said = listed if any(each is not was for each, was in zip(listed, answer, strict=True)) else answer
+    elif isinstance(answer, dict):
+        said = {name: told(each, folders=folders) for name, each in answer.items()}
+    return said
+
+
+def _told_model(model: BaseModel, folders: Sequence[Path]) -> BaseModel:
+    messages = _MESSAGES | _MESSAGES_OF.get(type(model), frozenset())
+    changes: dict[str, Any] = {}
+    for name, value in model.__dict__.items():
+        if name in messages:
+            said = _message(value, folders)
+        elif type(value) in _PLAIN:
+            continue
+        else:
+            said = told(value, folders=folders)
+        if said is not value:
+            changes[name] = said
+    return model.model_copy(update=changes) if changes else model
+
+
+def _message(value: Any, folders: Sequence[Path]) -> Any:
+    if isinstance(value, str):
+        return without_paths(value, folders=folders)
+    if isinstance(value, list):
+        return [_message(each, folders) for each in value]
+    if isinstance(value, dict):
+        return {name: _message(each, folders) for name, each in value.items()}
+    return told(value, folders=folders)
+
+
+_FIXES: tuple[tuple[type[NovelgenError], str], ...] = (
+    (UnknownProjectError, "Call again with an id that {list_projects} tells."),
+    (InvalidProjectIdError, "Call again with an id that {list_projects} tells."),
+    (UnknownEntityError, "Call again with an id or name that {list_entities} tells."),
+    (UnknownMemoryError, "Call again with a source_id that {search_story_memory} tells."),
+    (UnknownSceneError, "Call again with a scene that {list_scenes} tells."),
+    (ConfigurationError, "Tell the user; another call will not help."),
+    (UserInputError, "Correct the argument that the error names and call again."),
+    (ModelError, "The language model behind the memory failed, not your call; try once more later."),
+    (DeadlineExceededError, "The memory was too slow; try once more, or go on without it."),
+    (StoreError, "The memory is out of order, not your call; go on without it, or try once more later."),
+    (NovelgenError, "Tell the user; another call will not help."),
+)
+"""What an agent may do about an error: of the first class that fits; in braces the tool of an operation."""
+
+
+def error_kind(error: NovelgenError) -> str:
+    """Return the stable name of a kind of error, the same at every door: `unknown-entity`."""
+    return re.sub(r"(?<!^)(?=[A-Z])", "-", type(error).__name__.removesuffix("Error")).lower()
+
+
+def refusal(error: Exception, *, names: Mapping[str, str], folders: Sequence[Path] = ()) -> dict[str, Any]:
+    """Return what an agent is told of an error: its kind, what was wrong, and what to do.
+
+    Args:
+        error: Anything that went wrong.
+        names: Operation to the name of its tool.
+        folders: Folders of this machine of which nobody is told even the name.
+    """
+    if not isinstance(error, NovelgenError):
+        logger.error("a call failed", exc_info=error)
+        return {"error": {"kind": "bug", "message": "a bug in novelgen; its log tells more", "fix": "Tell the user."}}
+    if not isinstance(error, UserInputError):
+        logger.warning("a call failed: %s", error)
+    fix = next(text for kind, text in _FIXES if isinstance(error, kind)).format_map(names)
+    return {"error": {"kind": error_kind(error), "message": without_paths(str(error), folders=folders), "fix": fix}}

@@ -1,0 +1,101 @@
+"""LangChain tools for function calling: what a planner, an editor and a model that plays a character are given.
+
+Every answer is a JSON object, the same as over MCP; what goes wrong in a call comes back as `{error: {kind, message,
+fix}}` instead of an exception. The project is bound, never an argument, where one is given.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from langchain_core.tools import BaseTool, StructuredTool
+
+from novelgen.language.language import StoryLanguage
+from novelgen.model_calls.prompting import read_prompt_file
+from novelgen.models.position import StoryPosition
+from runtime.doors.answers import refusal
+from runtime.doors.offers import LANGCHAIN_NAMES, TOOLS
+from runtime.doors.tools import Tool
+from runtime.stores import MemoryStores
+from runtime.story.character import Character
+from runtime.story.story import Story
+
+LOOKING_UP = ("search_story_memory", "get_entity_state", "get_recent_timeline")
+"""The three tools of the memory, which who plans over several projects is given alone."""
+
+PROJECT = "project_id"
+
+
+def build_memory_tools(stores: MemoryStores, *, as_of: StoryPosition | None = None) -> list[BaseTool]:
+    """Build the three tools of the memory over open stores; each call names its project.
+
+    Args:
+        stores: Open stores; they are not closed by the tools.
+        as_of: Position that is being planned: no call reads what does not lie strictly before it.
+    """
+    looking_up = [each for each in TOOLS if each.operation.name in LOOKING_UP]
+    return [_langchain_tool(each, stores, None, limit=as_of) for each in looking_up]
+
+
+def build_story_tools(
+    stores: MemoryStores, story: Story, given_to: str, *, as_of: StoryPosition | None = None
+) -> list[BaseTool]:
+    """Build the tools of a planner, an editor or a keeper of `attachments`; they reach one story alone.
+
+    Args:
+        stores: Open stores; they are not closed by the tools.
+        story: The story.
+        given_to: Who is given them: editors see the whole story and can undo the author's work.
+        as_of: Position that is being planned: nothing at it or beyond is read, and what is stored holds from it on.
+    """
+    chosen = [each for each in TOOLS if each.langchain and each.given_to == given_to]
+    return [_langchain_tool(each, stores, story, limit=as_of) for each in chosen]
+
+
+def build_character_tools(
+    stores: MemoryStores, character: Character, *, to: str | None, story_as_of: StoryPosition | None
+) -> list[BaseTool]:
+    """Build the tools with which a model plays one character; they reach nobody else's memory."""
+    story = Story(stores, character.project_id)
+    bound = {"remember_event": {}, "recall_memories": {"to": to, "story_as_of": story_as_of}}
+    return [
+        _langchain_tool(each, stores, story, bound={"character": character, **bound[each.operation.name]})
+        for each in TOOLS
+        if each.given_to == "character"
+    ]
+
+
+def attachment_guidance(language: StoryLanguage) -> str:
+    """Return what the system prompt of an agent with the tools for attachments should say of them."""
+    return read_prompt_file(f"memory_attachments.{language}.txt").strip()
+
+
+def _langchain_tool(
+    tool: Tool,
+    stores: MemoryStores,
+    story: Story | None,
+    *,
+    limit: StoryPosition | None = None,
+    bound: Mapping[str, Any] | None = None,
+) -> BaseTool:
+    """Return a tool that never raises; without a story each call names its project."""
+    project = {PROJECT: "Id of the project."} if story is None else {}
+    arguments = tool.arguments(project, bound=bound or {})
+    folders = [stores.settings.projects_dir]
+
+    def run(**given: Any) -> dict[str, Any]:
+        try:
+            values = tool.read(arguments, given)
+            reached = story or Story(stores, values.pop(PROJECT))
+            return tool.answer(reached, {**values, **(bound or {})}, limit=limit, folders=folders)
+        except Exception as error:  # noqa: BLE001 - an agent's loop goes on, whatever happens in a tool
+            return refusal(error, names=LANGCHAIN_NAMES, folders=folders)
+
+    return StructuredTool.from_function(
+        run,
+        name=tool.langchain,
+        description=tool.hint.format_map(LANGCHAIN_NAMES),
+        args_schema=tool.schema(arguments),
+        infer_schema=False,
+    )

@@ -1,0 +1,279 @@
+"""Tools for agents, made of the table of operations: arguments of the method, an answer cut to what an agent needs.
+
+MCP and LangChain offer the same: what stands here is all that they share, and what each adds is how it calls.
+"""
+
+from __future__ import annotations
+
+import copy
+import inspect
+import json
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from pydantic import Field, TypeAdapter, create_model
+from pydantic_core import PydanticUndefined
+
+from novelgen.models.position import StoryPosition
+from runtime.doors.answers import told
+from runtime.doors.arguments import Arguments, Method, arguments_of, read_arguments
+from runtime.doors.operations import Operation
+from runtime.story.character import Character
+from runtime.story.story import Story
+
+BLOCK = "block"
+"""Under which the text stands that an agent reads in place of a result."""
+
+KEPT_WHOLE = frozenset({"state_data", "profile"})
+"""What these hold is said of the story: an empty list there says something."""
+
+USUAL = {"verified": True, "certainty": 1.0}
+"""What is left out where it is so: nearly everything is proven and sure."""
+
+CUTS = ("as_of", "until", "start")
+"""Arguments that name a position up to which is read, or from which on holds what is said."""
+
+Schema = dict[str, Any]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Tool:
+    """An operation as agents are offered it.
+
+    Args:
+        operation: What it does.
+        hint: What a model is told of when to use it; in braces the tool of an operation.
+        mcp: Its name over MCP; empty where it is not offered there.
+        langchain: Its name as a LangChain tool; empty where there is none.
+        given_to: Whose LangChain tool it is: planner, editor, attachments or character.
+        effect: What a call does to the story where its HTTP method does not say it: `adds`, `adds-once`, `replaces` or
+            `changes`.
+        asks_model: Whether a call asks a language model.
+        without: Arguments that agents are not offered: they would pay for them at every turn.
+        needs: Arguments without a default, for agents alone.
+        defaults: Defaults in place of the method's: what is listed whole elsewhere is not read whole by a model.
+        include: The part of the answer's JSON that an agent is given; None gives it whole.
+        block: Makes of a result the text that stands for it.
+        with_names: Whether the names of the ids in the answer are told.
+    """
+
+    operation: Operation
+    hint: str
+    mcp: str = ""
+    langchain: str = ""
+    given_to: str = "planner"
+    effect: str = ""
+    asks_model: bool = False
+    without: tuple[str, ...] = ()
+    needs: tuple[str, ...] = ()
+    defaults: Mapping[str, Any] = field(default_factory=dict)
+    include: Any = None
+    block: Callable[[Any], str] | None = None
+    with_names: bool = False
+
+    @property
+    def reads(self) -> bool:
+        """Whether it changes nothing."""
+        return self.operation.is_read or self.operation.http.startswith("GET ")
+
+    def arguments(self, project: Mapping[str, str], *, bound: Collection[str] = ()) -> type[Arguments]:
+        """Return what a call takes.
+
+        Args:
+            project: Name of the argument for the project to what is said of it; empty where calls name none.
+            bound: Arguments that the caller sets.
+        """
+        whole = arguments_of(self.operation.function, self.operation.without + self.without)
+        named = dict(project) | ({"character": "Who, by id, name or alias."} if self.of_character else {})
+        fields: dict[str, Any] = {
+            name: (str, Field(min_length=1, max_length=400, description=said))
+            for name, said in named.items()
+            if name not in bound
+        }
+        for name, info in whole.model_fields.items():
+            info = copy.copy(info)
+            if name in self.needs or name in self.defaults:
+                info.default = self.defaults.get(name, PydanticUndefined)
+            if name not in bound:
+                fields[name] = (info.annotation, info)
+        return create_model(f"{self.operation.name}_tool", __base__=Arguments, **fields)
+
+    @property
+    def of_character(self) -> bool:
+        """Whether it is done by a character, who is named by an argument."""
+        return issubclass(self.operation.part, Character)
+
+    def schema(self, arguments: type[Arguments]) -> Schema:
+        """Return the schema of arguments as agents pay for it: without titles, and null where a default stands."""
+        return {**_slim(arguments.model_json_schema()), "additionalProperties": False}
+
+    def answer_schema(self) -> Schema:
+        """Return the schema of the answer."""
+        whole = TypeAdapter(self.operation.result).json_schema(mode="serialization")
+        parts = _Parts(whole.pop("$defs", {})).of(whole, self.include, ())
+        parts.pop("description", None)
+        key = self.operation.key
+        if key and {"type": "null"} in whole["properties"][key].get("anyOf", ()):
+            parts["properties"][key] = {"anyOf": [parts["properties"][key], {"type": "null"}]}
+        if self.block is not None:
+            parts.setdefault("properties", {})[BLOCK] = {"type": "string"}
+        if self.with_names:
+            parts["properties"]["names"] = {"type": "object"}
+        return {**parts, "type": "object"}
+
+    def read(self, arguments: type[Arguments], payload: Mapping[str, Any]) -> dict[str, Any]:
+        """Return what a call gives, with the tool's defaults; lists and objects may come as JSON in a text.
+
+        Raises:
+            InvalidRequestError: When an argument is missing, unknown or out of bounds; says which.
+        """
+        nested = _nested(arguments)
+        read = {name: _parsed(value) if name in nested else value for name, value in payload.items()}
+        return {**self.defaults, **read_arguments(arguments, read)}
+
+    def answer(
+        self,
+        story: Story,
+        values: Mapping[str, Any],
+        *,
+        limit: StoryPosition | None = None,
+        folders: Sequence[Path] = (),
+    ) -> dict[str, Any]:
+        """Do it, and return the answer as JSON.
+
+        Args:
+            story: The story.
+            values: Arguments, as `read` returns them.
+            limit: Position that is being planned: nothing at it or beyond is read, and what is stored holds from it on.
+            folders: Folders of this machine of which nobody is told even the name.
+        """
+        given = dict(values) if limit is None else _cut(values, self.operation.function, limit)
+        of: Any = story
+        if self.of_character:
+            who = given.pop("character")
+            of = who if isinstance(who, Character) else story.character(who)
+        result = self.operation.function(of, **given)
+        answer = told(self.operation.answer(result), folders=folders)
+        adapter: TypeAdapter[Any] = TypeAdapter(self.operation.result)
+        parts = adapter.dump_python(answer, mode="json", by_alias=True, include=self.include)
+        lean = {name: _lean(value) for name, value in parts.items() if value is not None or name == self.operation.key}
+        if self.block is not None:
+            lean[BLOCK] = self.block(result)
+        if self.with_names:
+            text = json.dumps(lean)
+            known = story.entities(as_of=given.get("as_of"))
+            lean["names"] = {each.entity_id: each.name for each in known if f'"{each.entity_id}"' in text}
+        return lean
+
+
+def tool_of(tools: tuple[Tool, ...], name: str) -> Tool:
+    """Return the tool of an operation."""
+    return next(each for each in tools if each.operation.name == name)
+
+
+@cache
+def _nested(arguments: type[Arguments]) -> frozenset[str]:
+    """Return which arguments are lists or objects."""
+    properties = _slim(arguments.model_json_schema())["properties"]
+    return frozenset(name for name, each in properties.items() if each.get("type") in ("array", "object"))
+
+
+def _parsed(value: Any) -> Any:
+    if not isinstance(value, str):
+        return value
+    try:
+        return json.loads(value)
+    except (ValueError, RecursionError):
+        return value
+
+
+def _cut(values: Mapping[str, Any], method: Method, limit: StoryPosition) -> dict[str, Any]:
+    """Return arguments none of whose positions lies beyond one that is being planned."""
+    fields, cut = inspect.signature(method).parameters, dict(values)
+    for name in CUTS:
+        if name in fields:
+            asked = cut.get(name)
+            cut[name] = limit if asked is None else min(asked, limit)
+    place = StoryPosition(cut.get("chapter_index"), cut.get("scene_index")) if "scene_index" in fields else limit
+    if place > limit:
+        cut |= {"chapter_index": limit.chapter_index, "scene_index": limit.scene_index or 0}
+    return cut
+
+
+def _lean(value: Any) -> Any:
+    """Return JSON without what says nothing, and numbers without digits that nobody can mean."""
+    if isinstance(value, dict):
+        kept = {
+            name: each if name in KEPT_WHOLE else _lean(each)
+            for name, each in value.items()
+            if each not in (None, "", [], {}) and (name not in USUAL or each != USUAL[name])
+        }
+        if "source_id" in kept:
+            kept.pop("chunk_id", None)
+        return kept
+    if isinstance(value, list):
+        return [_lean(each) for each in value]
+    return round(value, 3) if isinstance(value, float) else value
+
+
+_UNTOLD = frozenset({"title", "maxLength", "minLength", "maxItems", "pattern", "additionalProperties"})
+"""Of a schema what a model need not pay for: what is too long is refused with the bound."""
+
+
+def _slim(schema: Any) -> Any:
+    if isinstance(schema, list):
+        return [_slim(each) for each in schema]
+    if not isinstance(schema, dict):
+        return schema
+    kept = {name: _slim(value) for name, value in schema.items() if name not in _UNTOLD or isinstance(value, dict)}
+    if kept.get("default", 0) in (None, "", []):
+        del kept["default"]
+        kinds = [each for each in kept.get("anyOf", ()) if each != {"type": "null"}]
+        if len(kinds) == 1:
+            del kept["anyOf"]
+            kept = {**kinds[0], **kept}
+    return kept
+
+
+class _Parts:
+    """Cuts the schema of a result to the parts that are told."""
+
+    def __init__(self, definitions: Mapping[str, Schema]) -> None:
+        self._definitions = definitions
+
+    def of(self, schema: Schema, include: Any, within: tuple[str, ...]) -> Schema:
+        """Return a part of it; what holds itself is told as anything."""
+        if "$ref" in schema:
+            name = schema["$ref"].rpartition("/")[2]
+            if name in within:
+                return {}
+            # What a class says of itself is for programmers; what a field says stands beside the reference.
+            whole = {each: value for each, value in self._definitions[name].items() if each != "description"}
+            said = {"description": schema["description"]} if "description" in schema else {}
+            return {**self.of(whole, include, (*within, name)), **said}
+        kept = {name: value for name, value in schema.items() if name in _TOLD_OF_SCHEMA}
+        if "anyOf" in schema:
+            kinds = [self.of(each, include, within) for each in schema["anyOf"] if each != {"type": "null"}]
+            kept |= kinds[0] if len(kinds) == 1 else {"anyOf": kinds}
+        if "items" in schema:
+            kept["items"] = self.of(schema["items"], _included(include, "__all__"), within)
+        if "properties" in schema:
+            kept["properties"] = {
+                name: self.of(value, _included(include, name), within)
+                for name, value in schema["properties"].items()
+                if include is None or name in include
+            }
+        return kept
+
+
+_TOLD_OF_SCHEMA = frozenset({"type", "description", "enum", "const"})
+
+
+def _included(include: Any, name: str) -> Any:
+    if not isinstance(include, dict):
+        return None
+    part = include.get(name, include.get(0) if name == "__all__" else None)
+    return None if part is True else part

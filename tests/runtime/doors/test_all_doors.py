@@ -1,0 +1,241 @@
+"""One operation, the same arguments, the same answer and the same kind of refusal, whichever door it is called by."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from runtime.doors.operations import Operation
+from tests.runtime.doors.all_doors import COMMANDS, Answered, Doors, all_doors, assert_is_part, operation, tool_for
+
+PLAN = {
+    "scene_number": 4,
+    "location": "the Salt House",
+    "characters": ["Ines"],
+    "purpose": "Open the iron door.",
+    "key_actions": ["She turns the key."],
+    "estimated_words": 260,
+    "scene_type": "dramatic",
+    "intensity": "high",
+    "pov": "Ines",
+    "mood_board": "salt and rust",
+}
+MISSPELT = {"location": "the Salt House", "charcters": ["Ines"]}
+PLACE = {"chapter_index": 5, "scene_index": 4}
+DRAFT = "Ines walked in. Elias Marrow greeted her."
+
+
+@dataclass(frozen=True)
+class Row:
+    """A call: its answer tells this, or it is refused as this kind."""
+
+    name: str
+    arguments: dict[str, Any]
+    tells: str = ""
+    kind: str = ""
+    is_for_shells: bool = True
+
+    def __str__(self) -> str:
+        """Name it in the list of tests."""
+        return f"{self.name}-{self.kind or self.tells}"[:60]
+
+
+READS = [
+    Row("search_story_memory", {"query": "who holds the heron key", "top_k": 3, "as_of": "4:4"}, "M053"),
+    Row("search_story_memory", {"query": "the key", "entities": ["Sparrow"], "tags": ["key"], "top_k": 200}, "M080"),
+    Row("search_story_memory", {"query": "who is she", "entities": ["Zyxwv"]}, "Zyxwv"),
+    Row("get_entity_state", {"entity": "Ines", "as_of": "2:1"}, "owes forty crowns"),
+    Row("get_entity_state", {"entity": "nobody at all"}, "null"),
+    Row("get_recent_timeline", {"chapter_index": 2, "context_window": 1, "as_of": "3:1"}, "Sparrow"),
+    Row("list_entities", {"entity_type": "item", "as_of": "2:1"}, "heron key"),
+    Row("list_entities", {"name": "sparr", "limit": 1}, "Sparrow"),
+    Row("get_entity", {"name": "Ines", "as_of": "2:1"}, "Ines Marrow"),
+    Row("list_memories_about", {"entity": "Sparrow", "limit": 3, "as_of": "3:1"}, "Sparrow"),
+    Row("list_memories", {"attached_to": ["Ines"], "limit": 4, "content_types": ["memory"], "as_of": "3:1"}, "Ines"),
+    Row("list_relationships", {"character": "Ines", "as_of": "4:1"}, "R0"),
+    Row("get_relationship_course", {"first": "Ines", "second": "Tobias Reed", "as_of": "4:1"}, "C0"),
+    Row("list_knowledge", {"character": "Sparrow", "about": "key", "as_of": "2:1", "limit": 2}, "C5"),
+    Row("who_knows", {"memory_id": "M001", "as_of": "2:1"}, "Ines"),
+    Row("list_shared_scenes", {"first": "Ines", "second": "Sparrow", "as_of": "3:1"}, "C5"),
+    Row("list_changes", {"since": "2:1", "until": "2:2"}, "clapper"),
+    Row("list_story_times", {"character": "Ines", "as_of": "3:1", "limit": 3}, "told"),
+    Row("list_threads", {"statuses": ["open"], "as_of": "3:1"}, "OL"),
+    Row("get_thread_ledger", {"on_stage": ["Ines"], "as_of": "3:1", "stages": ["planted"], "limit": 2}, "OL"),
+    Row("list_scenes", {"limit": 2}, "Ninety-five leaves"),
+    Row("get_scene", {"position": "1:1", "begin": 5, "length": 60}, "characters"),
+    Row("list_summaries", {"as_of": "3:1"}, "summaries"),
+    Row("list_conflicts", {"with_waived": True}, "conflicts"),
+    Row("check_draft", {"text": DRAFT, **PLACE, "scene_plan": PLAN, "use_model": False}, "Kedcacb2636eb"),
+    Row("summarize_scene", {"text": "Ines locked the shop. Rain fell. Sparrow waited at the gate."}, "rules"),
+]
+
+REFUSALS = [
+    Row("list_threads", {"as_of": "3:x"}, kind="invalid-request"),
+    Row("get_entity", {"name": "x" * 401}, kind="invalid-request"),
+    Row("get_entity", {"name": "Nobody"}, kind="unknown-entity"),
+    Row("get_entity_state", {"entity": "Ines", "as_of": "3:x"}, kind="invalid-request"),
+    Row("who_knows", {"memory_id": "M99999"}, kind="unknown-memory"),
+    Row("get_scene", {"position": "99:1"}, kind="unknown-scene"),
+    Row("list_scenes", {"limit": 0}, kind="invalid-request"),
+    Row("list_entities", {"colour": "blue"}, kind="invalid-request"),
+    Row("list_memories_about", {"entity": "Sparrow", "limit": 0}, kind="invalid-request"),
+    Row("get_recent_timeline", {"chapter_index": -1}, kind="invalid-request"),
+    Row("list_knowledge", {"character": "x" * 401}, kind="invalid-request"),
+    Row("search_story_memory", {"query": "key", "top_k": 201}, kind="invalid-request", is_for_shells=False),
+    Row("search_story_memory", {"query": ""}, kind="invalid-request"),
+    Row("search_story_memory", {"query": "   "}, kind="user-input"),
+    Row("search_story_memory", {"query": "key", "path": "/etc/passwd"}, kind="invalid-request"),
+    Row("check_draft", PLACE, kind="invalid-request"),
+    Row("check_draft", {"text": DRAFT, **PLACE, "scene_plan": MISSPELT}, kind="user-input"),
+    Row("build_context", {**PLACE, "scene_plan": MISSPELT}, kind="user-input"),
+    Row("build_context", {"chapter_index": 99, "scene_index": 1}, kind="user-input"),
+    Row("add_note", {"text": "x", "importance": 11}, kind="invalid-request"),
+    Row("add_note", {"text": "x", "importance": 2**63}, kind="invalid-request"),
+    Row("add_note", {"text": "x", "attached_to": [{"type": "character"}]}, kind="invalid-request"),
+    Row("edit_memory", {"memory_id": "M001", "attached_to": ["Nobody"]}, kind="unknown-entity"),
+    Row("edit_entity", {"name": "Ines", "changes": {"x": json.loads("[" * 101 + "]" * 101)}}, kind="invalid-request"),
+    Row("add_relationship", {"first": "Ines", "second": "Sparrow", "intensity": 11}, kind="invalid-request"),
+    Row("edit_relationship", {"first": "C0", "second": "C2", "dimensions": {"trust": 101}}, kind="user-input"),
+    Row("undo_change", {"change_id": 2**63}, kind="invalid-request"),
+    Row("resolve_thread", {"thread_id": "OL999", "summary": "Gone."}, kind="user-input"),
+    Row("add_waiver", {"issue_id": "M001"}, kind="user-input"),
+    Row("ingest_scene", {"position": "7:1", "text": "She went.", "record": {"summary": 3}}, kind="user-input"),
+    Row("ingest_scene", {"position": "7:1", "text": "  "}, kind="user-input"),
+]
+
+WRITES = [
+    Row(
+        "add_note",
+        {"text": "The tower leans.", "attached_to": [{"type": "character", "id": "C5"}, "chapter:3"], "start": "2:1"},
+        "C5",
+    ),
+    Row("edit_memory", {"memory_id": "M001", "content": "Ines found a brass key.", "attach": ["Sparrow"]}, "brass"),
+    Row("pin_memory", {"memory_id": "M001"}, "pinned"),
+    Row("ban_memory", {"memory_id": "M002"}, "banned"),
+    Row("delete_memory", {"memory_id": "M003"}, "deleted"),
+    Row(
+        "edit_entity", {"name": "Sparrow", "changes": {"role": "bell-ringer", "alias": "the ringer's boy"}}, "ringer's"
+    ),
+    Row("merge_entities", {"keep": "Sparrow", "gone": "Captain Varga"}, "C6"),
+    Row("undo_change", {"change_id": 1}, "Varga"),
+    Row("add_thread", {"description": "Who rang at noon?", "characters": ["Sparrow"]}, "Who rang at noon?"),
+    Row("resolve_thread", {"thread_id": "OL16", "summary": "Sorrel cut it."}, "resolved"),
+    Row("abandon_thread", {"thread_id": "OL14", "summary": "Forgotten."}, "abandoned"),
+    Row("add_waiver", {"issue_id": "K0123456789ab", "note": "A ghost."}, "A ghost."),
+    Row(
+        "edit_relationship",
+        {"first": "Ines", "second": "Tobias Reed", "event": "a shared supper", "dimensions": {"trust": 5}},
+        "is_changed",
+    ),
+    Row("ingest_scene", {"position": "7:1", "text": "Ines went home.", "record": {"summary": ["Home."]}}, "added"),
+    Row("ingest_scene", {"position": "7:1", "text": "Ines went home.", "record": {"summary": ["Home."]}}, "unchanged"),
+]
+
+OF_THE_MOMENT = {"created_at", "updated_at", "undone_at", "timestamp", "timings_s"} | {
+    "chunk_id",
+    "embedding_id",
+    "scene_id",
+}
+"""Fields that differ between two calls of the same."""
+
+
+@pytest.fixture(scope="module")
+def doors(ingested_demos: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Doors]:
+    """All doors of one folder, in which nothing is written."""
+    folder = tmp_path_factory.mktemp("doors")
+    for each in ("open", "shell"):
+        shutil.copytree(ingested_demos, folder / each)
+    with all_doors(folder / "open", folder / "shell") as opened:
+        yield opened
+
+
+@pytest.fixture(autouse=True)
+def _embeddings_of_the_demo(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("NOVELGEN_MEMORY__EMBEDDING_MODEL", "fake:64")
+
+
+@pytest.mark.parametrize("row", READS, ids=str)
+def test_all_doors_answer_alike(doors: Doors, row: Row) -> None:
+    """Python, HTTP and the shell give the same JSON; agents a part of it, the same over MCP as in LangChain."""
+    called = operation(row.name)
+    told = doors.python(called, row.arguments)
+    assert not told.kind, told.kind
+    assert row.tells in json.dumps(told.answer)
+    assert lasting(doors.http(called, row.arguments).answer) == lasting(told.answer)
+    over = {
+        door: getattr(doors, door)(called, row.arguments) for door in ("mcp", "langchain") if tool_for(called, door)
+    }
+    for answered in over.values():
+        assert_is_part(answered.answer, told.answer)
+    assert len({json.dumps(lasting(each.answer), sort_keys=True) for each in over.values()}) <= 1
+    words, printed = COMMANDS.get(row.name, (lambda _: None, ""))
+    command = words(row.arguments)
+    if command is not None:
+        whole = told.answer[printed] if printed else told.answer
+        assert lasting(doors.shell(command).answer) == lasting(whole)
+
+
+@pytest.mark.parametrize("row", REFUSALS, ids=str)
+def test_all_doors_refuse_alike(doors: Doors, row: Row) -> None:
+    """What is unknown, out of bounds, misspelt or nests without end is refused as the same kind at every door."""
+    called = operation(row.name)
+    kinds = {
+        door: getattr(doors, door)(called, row.arguments).kind
+        for door in ("python", "http", "mcp", "langchain")
+        if door in ("python", "http") or tool_for(called, door)
+    }
+    assert set(kinds.values()) == {row.kind}, kinds
+    command = COMMANDS[row.name][0](row.arguments) if row.name in COMMANDS and row.is_for_shells else None
+    if command is not None:
+        assert doors.shell(command).kind == "exit 2"
+
+
+def test_all_doors_write_alike(ingested_demos: Path, tmp_path: Path) -> None:
+    """The same writes by each door, one after the other, give the same answers; what no tool does is done over HTTP."""
+    answers: dict[str, list[Answered]] = {}
+    for door in ("python", "http", "mcp", "langchain"):
+        folder = Path(shutil.copytree(ingested_demos, tmp_path / door))
+        with all_doors(folder, folder) as opened:
+            answers[door] = []
+            for row in WRITES:
+                called = operation(row.name)
+                is_offered = door == "python" or bool(tool_for(called, door) if door in ("mcp", "langchain") else True)
+                answers[door].append(getattr(opened, door if is_offered else "http")(called, row.arguments))
+    for number, row in enumerate(WRITES):
+        told = answers["python"][number]
+        assert not told.kind, (row, told.kind)
+        assert row.tells in json.dumps(told.answer), row
+        assert lasting(answers["http"][number].answer) == lasting(told.answer), row
+        for door in ("mcp", "langchain"):
+            assert_is_part(lasting(answers[door][number].answer), lasting(told.answer))
+
+
+@pytest.mark.parametrize("plan", [PLAN, {}], ids=["whole", "empty"])
+def test_a_plan_is_taken_alike(doors: Doors, plan: dict[str, Any], tmp_path: Path) -> None:
+    """A plan with all its fields, and fields of its author's own, gives the same block; `{}` is an empty plan."""
+    called = operation("build_context")
+    arguments = {**PLACE, "scene_plan": plan}
+    answer = doors.http(called, arguments).answer
+    (tmp_path / "plan.json").write_text(json.dumps(plan), encoding="utf-8")
+    place = ["--chapter", "5", "--scene", "4", "--plan", str(tmp_path / "plan.json")]
+    printed = doors.shell(["context", "demo", *place]).answer
+    assert block_of(called, printed) == block_of(called, answer) == doors.mcp(called, arguments).answer["block"]
+
+
+def block_of(called: Operation, context: Any) -> str:
+    """Return the block that a context's JSON stands for."""
+    block: str = called.result.model_validate(context).as_prompt()
+    return block
+
+
+def lasting(answer: Any) -> Any:
+    """Return an answer without what is of the moment."""
+    if isinstance(answer, dict):
+        return {name: lasting(value) for name, value in answer.items() if name not in OF_THE_MOMENT}
+    return [lasting(each) for each in answer] if isinstance(answer, list) else answer
