@@ -254,3 +254,19 @@ OPERATIONS: tuple[Operation, ...] = (
     ),
 )
 """In the order in which routes are tried: a fixed path stands before one with a name in its place."""
+
+COMMANDS_ALONE: tuple[Operation, ...] = _of(
+    "",
+    ("move_scene", "scenes:StoryScenes.move_scene", "", {}),
+    ("add_character", "entities:StoryEntities.add_character", "", {}),
+    ("add_location", "entities:StoryEntities.add_location", "", {}),
+    ("list_entity_changes", "entities:StoryEntities.list_entity_changes", "", {"key": "changes"}),
+    ("confirm_candidate", "name_candidates:StoryNameCandidates.confirm_candidate", "", {}),
+    ("drop_candidate", "name_candidates:StoryNameCandidates.drop_candidate", "", {}),
+    ("get_relationship", "relationships:StoryRelationships.get_relationship", "", {}),
+    ("list_consolidations", "consolidation:StoryConsolidation.list_consolidations", "", {"key": "consolidations"}),
+    ("attach_memories", "attachments:StoryAttachments.attach_memories", "", {}),
+    ("detach_memories", "attachments:StoryAttachments.detach_memories", "", {}),
+    ("attach_mentions", "attachments:StoryAttachments.attach_mentions", "", {}),
+)
+"""What commands alone offer so far: without an address over HTTP."""

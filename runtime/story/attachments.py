@@ -85,6 +85,10 @@ class StoryAttachments(StoryBase):
 
         Names and aliases count on word borders; a longer name that holds one does not, nor does what an author
         took off the entity.
+
+        Args:
+            entity: Id, name or alias.
+            is_applied: Whether to attach them; else they are only told.
         """
         database = self._stores.database(self.project_id)
         with database.write() if is_applied else database.read() as unit:

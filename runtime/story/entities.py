@@ -147,7 +147,16 @@ class StoryEntities(StoryBase):
         goals: Sequence[str] = (),
         start: StoryPosition | None = None,
     ) -> AddedEntity:
-        """Add a character; its goals become part of its state."""
+        """Add a character; its goals become part of its state.
+
+        Args:
+            name: Its display name.
+            role: protagonist, antagonist, supporting or minor.
+            description: Who it is, in a sentence or two.
+            traits: Its core traits.
+            goals: What it wants at first.
+            start: It is known on entering this position, `1:1` from the start; None means after the last stored scene.
+        """
         profile: dict[str, Any] = {}
         if traits:
             profile["personality"] = {"core_traits": list(traits)}
@@ -166,7 +175,15 @@ class StoryEntities(StoryBase):
         features: Sequence[str] = (),
         start: StoryPosition | None = None,
     ) -> AddedEntity:
-        """Add a location."""
+        """Add a location.
+
+        Args:
+            name: Its display name.
+            description: What it is, in a sentence or two.
+            atmosphere: Its mood.
+            features: What is notable there.
+            start: It is known on entering this position, `1:1` from the start; None means after the last stored scene.
+        """
         profile: dict[str, Any] = {"atmosphere": atmosphere} if atmosphere else {}
         if features:
             profile["features"] = list(features)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 import re
 import sys
 from collections.abc import Callable
@@ -120,6 +121,7 @@ class DimensionType(click.ParamType):
 
 
 POSITION = PositionType()
+DIMENSION = DimensionType()
 MOMENT = MomentType()
 FILE = click.Path(path_type=Path, dir_okay=False)
 FOLDER = click.Path(path_type=Path, file_okay=False)
@@ -138,15 +140,6 @@ def json_option(command: F) -> F:
     return click.option("--json", "as_json", is_flag=True, help="Print JSON, and nothing else, on stdout.")(command)
 
 
-def as_of_option(command: F) -> F:
-    """Give a command the option `--as-of`."""
-    return click.option(
-        "--as-of",
-        type=POSITION,
-        help="Read on entering that scene: only what lies before it.  [default: the end of the story]",
-    )(command)
-
-
 def changes_option(command: F) -> F:
     """Give a command that takes scenes in the flag `--no-changes`, passed as `tell_changes`."""
     return click.option(
@@ -157,23 +150,16 @@ def changes_option(command: F) -> F:
     )(command)
 
 
-def from_option(command: F) -> F:
-    """Give a command the option `--from`, passed as `start`."""
-    return click.option(
-        "--from", "start", type=POSITION, help="Holds on entering that scene.  [default: after the last stored scene]"
-    )(command)
+def all_option(command: F) -> F:
+    """Give a command that lists the flag `--all`, passed as `shows_all`."""
+    return click.option("--all", "shows_all", is_flag=True, help="Show every row, on a terminal too.")(command)
 
 
-def dimension_option(of_whom: str) -> Callable[[F], F]:
-    """Give a command the repeatable option `--dimension`."""
-    return click.option(
-        "--dimension",
-        "dimensions",
-        type=DimensionType(),
-        multiple=True,
-        help=f"{of_whom}: trust, respect, affection or fear from -100 to 100, familiarity from 0 to 100; several with "
-        "one --dimension each, the last of one name counts.",
-    )
+def imported(target: str) -> click.Command:
+    """Import and return the command at `module:attribute` below runtime/doors/cli/commands."""
+    module, _, attribute = target.partition(":")
+    command: click.Command = getattr(importlib.import_module(f"runtime.doors.cli.commands.{module}"), attribute)
+    return command
 
 
 def yes_option(command: F) -> F:

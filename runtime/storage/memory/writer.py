@@ -52,7 +52,7 @@ def require_not_consolidated(session: StorageSession, row_id: int, chunk_id: str
     if session.connection.scalar(found) is not None:
         raise UserInputError(
             f"{chunk_id!r} stands for other memories and cannot be changed itself; change its sources, or "
-            f"take it back with `novelgen consolidate PROJECT --undo {chunk_id}`"
+            f"take it back with `novelgen memory unconsolidate PROJECT {chunk_id}`"
         )
 
 

@@ -8,13 +8,14 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from click.testing import CliRunner
+from click.testing import CliRunner, Result
 from fastapi.testclient import TestClient
 
 from novelgen.errors import UserInputError
 from novelgen.models.context import SceneMemoryContext
 from runtime.doors.arguments import arguments_of, read_arguments
 from runtime.doors.cli.main import novelgen as program
+from runtime.doors.cli.offers import OFFERS
 from runtime.doors.operations import OPERATIONS, Operation
 from runtime.stores import MemoryStores
 from runtime.story.story import Story
@@ -90,6 +91,30 @@ def over_http(client: TestClient, called: Operation, arguments: dict[str, Any]) 
     return client.request(verb, f"/v1/projects/demo{path}", **sent)
 
 
+def by_command(folder: Path, called: Operation, arguments: dict[str, Any]) -> Result:
+    """Return what the command of an operation ends with: its options are called as the arguments are, too."""
+    offer = OFFERS[called.name]
+    required = [name for name, info in arguments_of(called.function).model_fields.items() if info.is_required()]
+    first = required if offer.by_position is None else [*offer.by_position]
+    positional = [str(arguments[name]) for name in first if name in arguments]
+    options: list[str] = []
+    for name in set(arguments) - set(first):
+        value, option = arguments[name], f"--{name.replace('_', '-')}"
+        for each in value if isinstance(value, list) else [value]:
+            options += [option] if each is True else [option, str(each)]
+    words = [
+        "--projects-dir",
+        str(folder.parent),
+        *offer.command.split(),
+        "demo",
+        *options,
+        "--json",
+        "--",
+        *positional,
+    ]
+    return CliRunner().invoke(program, words)
+
+
 def in_python(stores: MemoryStores, called: Operation, arguments: dict[str, Any]) -> Any:
     """Return the answer of an operation's method as JSON."""
     values = read_arguments(arguments_of(called.function, called.without), arguments)
@@ -106,6 +131,16 @@ def test_python_and_http_answer_alike(demo_folder: Path, name: str) -> None:
         answer = over_http(client, operation(name), READS[name])
     assert answer.status_code == 200, answer.text
     assert answer.json() == told
+
+
+@pytest.mark.parametrize("name", [name for name in READS if name in OFFERS and "entity_type" not in READS[name]])
+def test_a_command_prints_what_python_answers(demo_folder: Path, name: str) -> None:
+    """The same arguments give the same JSON."""
+    with MemoryStores(settings_for(demo_folder)) as stores:
+        told = in_python(stores, operation(name), READS[name])
+    result = by_command(demo_folder, operation(name), READS[name])
+    assert result.exit_code == 0, result.stderr
+    assert json.loads(result.stdout) == told
 
 
 @pytest.mark.parametrize("name", REFUSED)

@@ -9,7 +9,7 @@ import click
 
 from novelgen.errors import UserInputError
 from runtime.doors.cli.error_handling import ExitCode
-from runtime.doors.cli.labels import place_text, view_labels_for
+from runtime.doors.cli.labels import view_labels_for
 from runtime.doors.cli.opening import opened_project, opened_stores
 from runtime.doors.cli.output import (
     print_heading,
@@ -42,16 +42,6 @@ MAX_TEXT_SHOWN = 300
 
 MAX_EVIDENCE_SHOWN = 3
 """So many pieces of evidence are shown of a finding; all are in the JSON."""
-
-NO_FINDINGS = {
-    "facts": "nothing contradicts the {facts} facts before it",
-    "text": "nothing contradicts the text before it",
-    "nothing_stored": "nothing was compared: no facts are stored before this scene; write one down (novelgen note "
-    "{project} …), state it on a card (novelgen entity edit {project} …), or let a model read the scenes (novelgen "
-    "extract {project})",
-    "nothing_read": "nothing was compared: the story before it could not be read",
-}
-"""What is said where nothing was found, by what the draft was compared with."""
 
 
 @click.command(epilog=_EXAMPLES)
@@ -324,39 +314,39 @@ def _report_issues(checks: list[DraftCheck]) -> None:
 
 def _print_check(done: DraftCheck, *, with_waived: bool) -> None:
     labels = view_labels_for(done.language)
-    place = place_text(done.chapter_index, done.scene_index, labels)
-    print_heading(labels.value("Continuity of scene {} of {}").format(place, done.project_id))
+    place = labels.place(done.chapter_index, done.scene_index)
+    print_heading(labels["line.continuity_of_scene_of"].format(place, done.project_id))
     for issue in done.issues:
         _print_finding(issue, labels)
     if not done.issues:
-        no_findings = labels.value(NO_FINDINGS[done.compared_with])
+        no_findings = labels[f"line.no_findings_{done.compared_with}"]
         print_text(no_findings.format(facts=done.checked.facts_before, project=done.project_id))
     for issue in done.waived if with_waived else ():
         note = f": {issue.waived_note}" if issue.waived_note else ""
         print_text()
-        print_text(labels.value("waived") + note)
+        print_text(labels["value.waived"] + note)
         _print_finding(issue, labels)
-    looked_at = labels.value("sentences: {}, against scenes: {}, memories: {}").format(
+    looked_at = labels["line.sentences_against_scenes_memories"].format(
         done.checked.sentences, done.checked.scenes_before, done.checked.memories_before
     )
-    gathered = labels.value("evidence: {}").format(len(done.evidence))
+    gathered = labels["line.evidence"].format(len(done.evidence))
     print_text()
-    print_text(looked_at + labels.value(", ") + gathered)
+    print_text(looked_at + labels["line.comma"] + gathered)
 
 
 def _print_finding(issue: ContinuityIssue, labels: ViewLabels) -> None:
     by = issue.rule or labels.value(issue.by)
-    kind, severity = labels.value(issue.kind).replace("_", " "), labels.value(issue.severity)
+    kind, severity = labels.value(issue.kind), labels.value(issue.severity)
     print_text()
     print_text(f"{issue.issue_id}  {kind}, {severity} ({by}, {issue.confidence:.2f}): {issue.message}")
-    print_text(f"  {labels.value('draft')}: {labels.value('“{}”').format(issue.draft_quote)}")
+    print_text(f"  {labels['value.draft']}: {labels['line.quoted'].format(issue.draft_quote)}")
     for each in issue.evidence[:MAX_EVIDENCE_SHOWN]:
-        place = place_text(each.chapter_index, each.scene_index, labels)
+        place = labels.place(each.chapter_index, each.scene_index)
         source = f" {each.source_id}" if each.source_id else ""
         told = " ".join(each.text.split())
         told = told if len(told) <= MAX_TEXT_SHOWN else told[:MAX_TEXT_SHOWN] + "…"
         print_text(f"  {place}{source}: {told}")
         if each.quote and each.quote not in told:
-            print_text(f"    {labels.value('“{}”').format(each.quote)}")
+            print_text(f"    {labels['line.quoted'].format(each.quote)}")
     if issue.fix:
-        print_text(f"  {labels.value('fix')}: {issue.fix}")
+        print_text(f"  {labels['value.fix']}: {issue.fix}")
