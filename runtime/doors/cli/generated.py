@@ -116,7 +116,7 @@ def _command(
             if indexing is not None:
                 report_indexing(indexing, project)
             if as_json:
-                print_json(operation.answer(result))
+                print_json(operation.answer(result).model_dump(mode="json", by_alias=True))
             else:
                 _show(result, operation, offer, view, shows_all=shows_all)
             if offer.aside is not None:

@@ -104,7 +104,7 @@ def by_command(folder: Path, called: Operation, arguments: dict[str, Any]) -> Re
             options += [option] if each is True else [option, str(each)]
     words = [
         "--projects-dir",
-        str(folder.parent),
+        str(folder),
         *offer.command.split(),
         "demo",
         *options,
