@@ -7,7 +7,6 @@ help of the whole program does without it.
 from __future__ import annotations
 
 import inspect
-import json
 import re
 import types
 from collections.abc import Iterator, Mapping, Sequence
@@ -34,11 +33,13 @@ from runtime.doors.cli.output import (
     report_indexing,
 )
 from runtime.doors.cli.parameters import (
+    CHANGE,
     DIMENSION,
     FILE,
     POSITION,
     CommandGroup,
     all_option,
+    changes_by_field,
     imported,
     json_option,
     project_argument,
@@ -195,14 +196,15 @@ def _examples(name: str, offer: Offer, fixed: Mapping[str, Any]) -> str | None:
 
 
 def _first_part(operation: Operation) -> str:
-    return re.split(r"\n\n(?:Args|Returns|Raises):", inspect.getdoc(operation.function) or "")[0].replace("`", "")
+    told = re.split(r"\n\n(?:Args|Returns|Raises):", inspect.getdoc(operation.function) or "")[0].replace("`", "")
+    return re.sub(r"^Return ", "Show ", told)
 
 
 def _argument(name: str, info: FieldInfo, *, is_last: bool) -> click.Argument:
     kind, is_many = _taken(info.annotation, info.metadata)
     many = is_many and is_last
     called = {"position": "C:S", "changes": "[FIELD=VALUE]...", "change_id": "[NUMBER]"}.get(name)
-    metavar = called or re.sub(r"_ids?$", "", name).upper() + ("..." if many else "")
+    metavar = called or re.sub(r"_ids?$|s$", "", name).upper() + ("..." if many else "")
     return click.Argument(
         [name], type=kind, nargs=-1 if many else 1, required=info.is_required() and kind is not CHANGE, metavar=metavar
     )
@@ -230,8 +232,9 @@ def _option(name: str, info: FieldInfo, offer: Offer) -> click.Option:
 
 def _described(info: FieldInfo) -> str:
     """Return what an argument is, as its method says it, and its default in the words of a command line."""
-    text = re.sub(r"[;,] None (?:means|takes) (.+?)\.?$", r".  [default: \1]", info.description or "").replace("`", "")
     default = info.default
+    meant = r".  [default: \1]" if default is None else "."
+    text = re.sub(r"[;,] None (?:means|takes) (.+?)\.?$", meant, info.description or "").replace("`", "")
     is_told = "[default" in text or info.is_required() or default in (None, False, True, "", [])
     return text if is_told else f"{text}  [default: {default}]"
 
@@ -242,25 +245,6 @@ def _singular(name: str) -> str:
         if name.endswith(plural):
             return name.removesuffix(plural) + single
     return name
-
-
-class ChangeType(click.ParamType):
-    """A field and its new value as they are typed: `role=minor`; a value is JSON where it can be read as JSON."""
-
-    name = "NAME=VALUE"
-
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> tuple[str, Any]:
-        """Return the field and its value."""
-        field, sign, text = str(value).partition("=")
-        if not sign or not field.strip():
-            self.fail(f"{value!r} is no change; write FIELD=VALUE such as role=minor")
-        try:
-            return field.strip(), json.loads(text)
-        except ValueError:
-            return field.strip(), text
-
-
-CHANGE = ChangeType()
 
 
 def _taken(annotation: Any, metadata: Sequence[Any] = ()) -> tuple[click.ParamType, bool]:
@@ -298,27 +282,11 @@ def _payload(value: Any, info: FieldInfo) -> Any:
     if value in (None, ()) and not (info.is_required() and is_many):
         return None
     if kind is DIMENSION or kind is CHANGE:
-        return dict(value) if kind is DIMENSION else _changes(value)
+        return dict(value) if kind is DIMENSION else changes_by_field(value)
     if is_many:
-        return [_payload(each, info) if isinstance(each, StoryPosition) else each for each in _listed(value)]
+        listed = value if isinstance(value, tuple) else (value,)
+        return [str(each) if isinstance(each, StoryPosition) else each for each in listed]
     return None if value is False and info.default is False else value
-
-
-def _listed(value: Any) -> Sequence[Any]:
-    return value if isinstance(value, tuple) else (value,)
-
-
-def _changes(given: Sequence[tuple[str, Any]]) -> dict[str, Any]:
-    """Return changes by field; `alias` may be given many times, and another field twice is a slip."""
-    changes: dict[str, Any] = {}
-    for field, value in given:
-        if field == "alias":
-            changes[field] = [*changes.get(field, []), *(value if isinstance(value, list) else [value])]
-        elif field in changes:
-            raise click.UsageError(f"{field!r} is given twice: {changes[field]!r} and {value!r}; give one value")
-        else:
-            changes[field] = value
-    return changes
 
 
 def _read(context: click.Context, parameter: click.Parameter, file: Any) -> str | None:

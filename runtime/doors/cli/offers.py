@@ -157,6 +157,12 @@ SPELLINGS = {
 """Argument to the option by which commands take it, beside its own name."""
 
 
+def _cells(told: str, **functions: Cell) -> dict[str, Cell]:
+    """Return cells by their headings: `heading=path`, or a heading alone, whose path is its name or a function."""
+    parts = (each.partition("=") for each in told.split())
+    return {heading: functions.get(heading, path or heading) for heading, _, path in parts}
+
+
 def _memories_shown(columns_of: str = "") -> dict[str, Cell]:
     prefix = f"{columns_of}." if columns_of else ""
 
@@ -283,16 +289,11 @@ def _show_ledger(ledger: Any, view: View) -> None:
             print_text(f"- {line}")
 
 
-_LEDGER: dict[str, Cell] = {
-    "entity_id": "loop_id",
-    "stage": "~stage",
-    "importance": "~importance",
-    "pressure": "pressure",
-    "age": "age_scenes",
-    "silent": "silent_scenes",
-    "expected": _window,
-    "text": "description",
-}
+_LEDGER: dict[str, Cell] = _cells(
+    "entity_id=loop_id stage=~stage importance=~importance pressure age=age_scenes "
+    "silent=silent_scenes expected text=description",
+    expected=_window,
+)
 
 
 def _first_place(each: Any, view: View) -> str:
@@ -496,19 +497,14 @@ def _print_two(view: View, tables: Iterable[tuple[str, Mapping[str, Cell], Seque
 
 def _show_knowledge(found: Any, view: View) -> None:
     known: dict[str, Cell] = {"entity_id": "source_id", **_KNOWN, "text": "content"}
-    unknown: dict[str, Cell] = {
-        "entity_id": "source_id",
-        "why": "why",
-        "might_know_from": "=might_know_from",
-        "text": "content",
-    }
+    unknown: dict[str, Cell] = _cells("entity_id=source_id why might_know_from==might_know_from text=content")
     _print_two(view, (("knows", known, found.known), ("does_not_know", unknown, found.not_known)))
 
 
 def _show_knowers(found: Any, view: View) -> None:
     print_text(found.content)
     known: dict[str, Cell] = {"entity": "~name", **_KNOWN}
-    unknown: dict[str, Cell] = {"entity": "~name", "why": "why", "might_know_from": "=might_know_from"}
+    unknown: dict[str, Cell] = _cells("entity=~name why might_know_from==might_know_from")
     _print_two(view, (("known_to", known, found.known_by), ("not_known_to", unknown, found.not_known_by)))
 
 
@@ -726,24 +722,12 @@ OFFERS: dict[str, Offer] = {
     "list_scenes": Offer(
         command="scene list",
         example="scene list my-novel",
-        columns={
-            "place": "@scene",
-            "status": "~scene.extraction_status",
-            "volume": "part",
-            "title": "scene.title",
-            "on_stage": "on_stage",
-        },
+        columns=_cells("place=@scene status=~scene.extraction_status volume=part title=scene.title on_stage"),
     ),
     "get_scene": Offer(
         command="scene show",
         example="scene show my-novel 3:2",
-        pairs={
-            "place": "@scene",
-            "volume": "part",
-            "title": "scene.title",
-            "status": "~scene.extraction_status",
-            "on_stage": "on_stage",
-        },
+        pairs=_cells("place=@scene volume=part title=scene.title status=~scene.extraction_status on_stage"),
         show=_show_scene,
     ),
     "insert_scene": Offer(
@@ -817,21 +801,15 @@ OFFERS: dict[str, Offer] = {
     "get_memory": Offer(
         command="memory show",
         example="memory show my-novel note-N0",
-        pairs={
-            "chunk_id": "chunk.chunk_id",
-            "source_id": "chunk.source_id",
-            "place": "@chunk",
-            "kind": "~chunk.content_type",
-            "status": _status,
-            "importance": "chunk.importance",
-            "origin": "~chunk.origin",
-            "attached_to": lambda found, _: _attached(found.attachments),
-            "concerns": lambda found, view: view.labels["line.concerns_who_is_nowhere"] if found.occurs_nowhere else "",
-            "verified": lambda found, view: "" if found.chunk.verified else view.labels["line.not_verified"],
-            "tags": "chunk.tags",
-            "short": "chunk.short",
-            "text": "chunk.content",
-        },
+        pairs=_cells(
+            "chunk_id=chunk.chunk_id source_id=chunk.source_id place=@chunk kind=~chunk.content_type "
+            "status importance=chunk.importance origin=~chunk.origin attached_to concerns verified "
+            "tags=chunk.tags short=chunk.short text=chunk.content",
+            status=_status,
+            attached_to=lambda found, _: _attached(found.attachments),
+            concerns=lambda found, view: view.labels["line.concerns_who_is_nowhere"] if found.occurs_nowhere else "",
+            verified=lambda found, view: "" if found.chunk.verified else view.labels["line.not_verified"],
+        ),
     ),
     "edit_memory": Offer(
         command="memory edit",
@@ -871,7 +849,7 @@ OFFERS: dict[str, Offer] = {
     "list_consolidations": Offer(
         command="memory consolidated",
         example="memory consolidated my-novel",
-        columns={"entity_id": "chunk.chunk_id", "place": "@chunk", "stands_for": "source_ids", "text": "chunk.content"},
+        columns=_cells("entity_id=chunk.chunk_id place=@chunk stands_for=source_ids text=chunk.content"),
     ),
     "undo_consolidations": Offer(
         command="memory unconsolidate",
@@ -889,14 +867,13 @@ OFFERS: dict[str, Offer] = {
         command="entity list",
         example="entity list my-novel --as-of 4:1",
         without=("entity_type",),
-        columns={
-            "entity_id": "entity_id",
-            "names": lambda each, _: ", ".join(each.names()),
-            "kind": lambda each, view: "" if "entity_type" in view.values else view.cell("~entity_type", each),
-            "role": lambda each, view: each.role if "entity_type" in view.values else "",
-            "place": _first_place,
-            "text": "description",
-        },
+        columns=_cells(
+            "entity_id names kind role place text=description",
+            names=lambda each, _: ", ".join(each.names()),
+            kind=lambda each, view: "" if "entity_type" in view.values else view.cell("~entity_type", each),
+            role=lambda each, view: each.role if "entity_type" in view.values else "",
+            place=_first_place,
+        ),
     ),
     "get_entity": Offer(
         command="entity show",
@@ -977,15 +954,12 @@ OFFERS: dict[str, Offer] = {
     "list_candidates": Offer(
         command="entity candidates",
         example="entity candidates my-novel\nentity candidates my-novel --kind character --as-of 4:1",
-        columns={
-            "names": "name",
-            "kind": "~kind",
-            "times": "count",
-            "in_scenes": "scenes",
-            "speaks": lambda each, _: each.speaks or "",
-            "place": lambda each, _: f"{each.first} - {each.last}",
-            "also": _variants,
-        },
+        columns=_cells(
+            "names=name kind=~kind times=count in_scenes=scenes speaks place also",
+            speaks=lambda each, _: each.speaks or "",
+            place=lambda each, _: f"{each.first} - {each.last}",
+            also=_variants,
+        ),
         show=_show_candidates_hint,
     ),
     "confirm_candidate": Offer(
@@ -1059,39 +1033,27 @@ OFFERS: dict[str, Offer] = {
     "list_threads": Offer(
         command="thread list",
         example="thread list my-novel --as-of 9:1",
-        columns={
-            "entity_id": "loop_id",
-            "status": "~status",
-            "importance": "~importance",
-            "place": lambda each, view: "" if each.chapter_index is None else view.cell("@", each),
-            "age": "age_scenes",
-            "text": "description",
-        },
+        columns=_cells(
+            "entity_id=loop_id status=~status importance=~importance place age=age_scenes text=description",
+            place=lambda each, view: "" if each.chapter_index is None else view.cell("@", each),
+        ),
     ),
     "get_thread": Offer(
         command="thread show",
         example="thread show my-novel OL3",
-        pairs={
-            "entity_id": "loop_id",
-            "category": "category",
-            "text": "description",
-            "importance": "~importance",
-            "status": "~status",
-            "place": lambda each, view: "" if each.chapter_index is None else view.cell("@", each),
-            "last_moved": lambda each, view: (
+        pairs=_cells(
+            "entity_id=loop_id category text=description importance=~importance status=~status place "
+            "last_moved resolution=resolution_summary age=age_scenes pay_off due_from due_by parts "
+            "related==related_entities notes",
+            place=lambda each, view: "" if each.chapter_index is None else view.cell("@", each),
+            last_moved=lambda each, view: (
                 view.labels.place(each.last_chapter_index, each.last_scene_index)
                 if each.last_chapter_index is not None
                 else ""
             ),
-            "resolution": "resolution_summary",
-            "age": "age_scenes",
-            "pay_off": "pay_off",
-            "due_from": lambda each, _: ":".join(map(str, each.due_from or ())),
-            "due_by": lambda each, _: ":".join(map(str, each.due_by or ())),
-            "parts": "parts",
-            "related": "=related_entities",
-            "notes": "notes",
-        },
+            due_from=lambda each, _: ":".join(map(str, each.due_from or ())),
+            due_by=lambda each, _: ":".join(map(str, each.due_by or ())),
+        ),
     ),
     "add_thread": Offer(
         command="thread add", example='thread add my-novel "Who lit the lamp?" --importance high --character Ada'
@@ -1128,14 +1090,12 @@ OFFERS: dict[str, Offer] = {
     "list_conflicts": Offer(
         command="conflicts list",
         example="conflicts list my-novel --with-waived",
-        columns={
-            "entity_id": "conflict.conflict_id",
-            "about": "conflict.subject",
-            "kind": "~conflict.kind",
-            "first": _conflict_side("first"),
-            "second": _conflict_side("second"),
-            "waived": _waived,
-        },
+        columns=_cells(
+            "entity_id=conflict.conflict_id about=conflict.subject kind=~conflict.kind first second waived",
+            first=_conflict_side("first"),
+            second=_conflict_side("second"),
+            waived=_waived,
+        ),
     ),
     "waive_conflict": Offer(
         command="conflicts waive", example='conflicts waive my-novel X0123456789ab --note "he lied to the abbot"'

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import importlib
+import json
 import re
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -120,7 +121,24 @@ class DimensionType(click.ParamType):
         return name, int(number)
 
 
+class ChangeType(click.ParamType):
+    """A field and its new value as they are typed: `role=minor`; a value is JSON where it can be read as JSON."""
+
+    name = "NAME=VALUE"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> tuple[str, Any]:
+        """Return the field and its value."""
+        field, sign, text = str(value).partition("=")
+        if not sign or not field.strip():
+            self.fail(f"{value!r} is no change; write FIELD=VALUE such as role=minor")
+        try:
+            return field.strip(), json.loads(text)
+        except ValueError:
+            return field.strip(), text
+
+
 POSITION = PositionType()
+CHANGE = ChangeType()
 DIMENSION = DimensionType()
 MOMENT = MomentType()
 FILE = click.Path(path_type=Path, dir_okay=False)
@@ -128,6 +146,19 @@ FOLDER = click.Path(path_type=Path, file_okay=False)
 COUNT = click.IntRange(min=1)
 CHAPTER = click.IntRange(min=0)
 TOKENS = click.IntRange(min=0, max=1_000_000)
+
+
+def changes_by_field(given: Sequence[tuple[str, Any]]) -> dict[str, Any]:
+    """Return changes by field; `alias` may be given many times, and another field twice is a slip."""
+    changes: dict[str, Any] = {}
+    for field, value in given:
+        if field == "alias":
+            changes[field] = [*changes.get(field, []), *(value if isinstance(value, list) else [value])]
+        elif field in changes:
+            raise click.UsageError(f"{field!r} is given twice: {changes[field]!r} and {value!r}; give one value")
+        else:
+            changes[field] = value
+    return changes
 
 
 def project_argument(command: F) -> F:
