@@ -102,16 +102,7 @@ def by_command(folder: Path, called: Operation, arguments: dict[str, Any]) -> Re
         value, option = arguments[name], f"--{name.replace('_', '-')}"
         for each in value if isinstance(value, list) else [value]:
             options += [option] if each is True else [option, str(each)]
-    words = [
-        "--projects-dir",
-        str(folder),
-        *offer.command.split(),
-        "demo",
-        *options,
-        "--json",
-        "--",
-        *positional,
-    ]
+    words = ["--projects-dir", str(folder), *offer.command.split(), "demo", *options, "--json", "--", *positional]
     return CliRunner().invoke(program, words)
 
 
