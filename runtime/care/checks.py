@@ -385,7 +385,7 @@ def check_minds(stores: MemoryStores, project_id: str) -> list[Finding]:
                 message=f"you said who knows {', '.join(gone)}, which {'is' if len(gone) == 1 else 'are'} not stored "
                 "any more; it counts again where a reading brings that memory back",
                 fix=f"say it of the memory in its place, and take it back here "
-                f"(`novelgen memory knowledge {project_id} {gone[0]} CHARACTER --undo`)",
+                f"(`novelgen memory forget-knowledge {project_id} {gone[0]} CHARACTER`)",
                 kind="knowledge_of_nothing",
                 values={"memories": ", ".join(gone), "first": gone[0], "project_id": project_id},
             )

@@ -88,7 +88,7 @@ CHINESE: dict[str, Wording] = {
     "knowledge_of_nothing": Wording(
         "谁知道什么",
         "你说过谁知道 {memories}，而它们已不在库中；重新读出时会再次生效",
-        "改对取代它的记忆说，并在这里撤回（`novelgen memory knowledge {project_id} {first} CHARACTER --undo`）",
+        "改对取代它的记忆说，并在这里撤回（`novelgen memory forget-knowledge {project_id} {first} CHARACTER`）",
     ),
     "breaker_unknown": Wording(_BREAKER, "索引打不开：{error}", _MODEL_FIRST),
     "breaker_closed": Wording(_BREAKER, "正常：检索会用索引"),

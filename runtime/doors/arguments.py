@@ -45,7 +45,8 @@ DEEPEST = 100
 """Levels to which an object may nest: what is stored is shown, exported and imported again."""
 
 
-def _position(text: str) -> StoryPosition:
+def position_from(text: str) -> StoryPosition:
+    """Return the position that a text names."""
     return StoryPosition(*(int(part) for part in text.split(":")))
 
 
@@ -77,7 +78,9 @@ def _shallow(value: dict[str, Any]) -> dict[str, Any]:
     raise UserInputError(f"an object nests deeper than {DEEPEST} levels; nothing was stored")
 
 
-PositionText = Annotated[str, Field(pattern=r"^[0-9]{1,7}(:[0-9]{1,7})?$", examples=["3:2"]), AfterValidator(_position)]
+PositionText = Annotated[
+    str, Field(pattern=r"^[0-9]{1,7}(:[0-9]{1,7})?$", examples=["3:2"]), AfterValidator(position_from)
+]
 """`3:2` is on entering scene 2 of chapter 3, `3` on entering chapter 3; read as a StoryPosition."""
 
 MomentText = Annotated[str, Field(max_length=40), AfterValidator(moment)]

@@ -5,46 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 from novelgen.context.difference_block import difference_lines
-from runtime.doors.operations import OPERATIONS, Operation
+from runtime.doors.operations import BY_NAME
 from runtime.doors.tools import Tool
-
-_OF_THEIR_OWN = (
-    Operation(name="build_context", method="story:Story.context", http="POST /context", is_read=True),
-    Operation(name="check_draft", method="continuity:StoryContinuity.check", http="POST /check", is_read=True),
-    Operation(name="get_entity_state", method="states:StoryStates.state", http="GET /states/{entity}", key="state"),
-    Operation(
-        name="summarize_scene",
-        method="scene_summary:StorySceneSummary.sum_up_scene",
-        http="POST /summarize",
-        is_read=True,
-    ),
-    Operation(
-        name="ingest_scene",
-        method="ingest:StoryIngest.ingest_finished_scene",
-        http="PUT /scenes/{chapter_index}/{scene_index}",
-        position="position",
-    ),
-    Operation(name="extract_scenes", method="extraction:StoryExtraction.extract", http="POST /extract"),
-    Operation(
-        name="remember_event", method="character:Character.remember", http="POST /characters/{character}/memories"
-    ),
-    Operation(
-        name="recall_memories",
-        method="character:Character.recall",
-        http="POST /characters/{character}/recall",
-        is_read=True,
-    ),
-    Operation(name="find_cards", method="cards:StoryCards.find_cards", is_read=True),
-    Operation(name="add_character", method="entities:StoryEntities.add_character"),
-    Operation(name="add_location", method="entities:StoryEntities.add_location"),
-    Operation(name="attach_memories", method="attachments:StoryAttachments.attach_memories"),
-    Operation(name="detach_memories", method="attachments:StoryAttachments.detach_memories"),
-    Operation(name="attach_mentions", method="attachments:StoryAttachments.attach_mentions"),
-)
-"""What has a route of its own beside the table, or none; a row of the table comes before it."""
-
-BY_NAME = {each.name: each for each in (*_OF_THEIR_OWN, *OPERATIONS)}
-"""Every operation that agents may be offered."""
 
 _ISSUES: Any = {"__all__": {"stage", "message"}}
 _INDEXING = {"issues": _ISSUES}

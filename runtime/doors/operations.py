@@ -365,3 +365,24 @@ OPERATIONS: tuple[Operation, ...] = (
     ),
 )
 """In the order in which routes are tried: a fixed path stands before one with a name in its place."""
+
+WITHOUT_ADDRESS: tuple[Operation, ...] = _of(
+    "",
+    ("list_entity_changes", "entities:StoryEntities.list_entity_changes", "", {"key": "changes", "is_read": True}),
+    ("get_relationship", "relationships:StoryRelationships.get_relationship", "", {"is_read": True}),
+    (
+        "list_consolidations",
+        "extraction:StoryConsolidation.list_consolidations",
+        "",
+        {"key": "consolidations", "is_read": True},
+    ),
+    ("find_cards", "cards:StoryCards.find_cards", "", {"is_read": True}),
+    ("extract_scenes", "extraction:StoryExtraction.extract", "", {}),
+    ("attach_memories", "attachments:StoryAttachments.attach_memories", "", {}),
+    ("detach_memories", "attachments:StoryAttachments.detach_memories", "", {}),
+    ("attach_mentions", "attachments:StoryAttachments.attach_mentions", "", {}),
+)
+"""What commands or tools alone offer: none has a route made of it."""
+
+BY_NAME = {each.name: each for each in (*OPERATIONS, *WITHOUT_ADDRESS)}
+"""Every operation."""

@@ -79,7 +79,7 @@ class ConsolidationRepository(Repository):
         if not self._take_back(CHUNKS.c.chunk_id == chunk_id):
             raise UnknownMemoryError(
                 f"no consolidated memory {chunk_id!r} is stored in project {self._session.project_id!r}; "
-                f"list them with `novelgen consolidate {self._session.project_id} --list`"
+                f"list them with `novelgen memory consolidated {self._session.project_id}`"
             )
 
     def undo_all(self) -> list[str]:

@@ -162,12 +162,12 @@ class StoryEntities(StoryBase):
         """Add a character; its goals become part of its state.
 
         Args:
-            name: Its name, which nobody may bear yet.
-            role: What it is in the story.
-            description: Who it is.
-            traits: Traits of its personality.
-            goals: What it wants, which later scenes may change.
-            start: It is known on entering this position; None means from the last stored scene on.
+            name: Its display name.
+            role: protagonist, antagonist, supporting or minor.
+            description: Who it is, in a sentence or two.
+            traits: Its core traits.
+            goals: What it wants at first.
+            start: It is known on entering this position, `1:1` from the start; None means after the last stored scene.
 
         Raises:
             UserInputError: When the name is taken or empty.
@@ -190,14 +190,14 @@ class StoryEntities(StoryBase):
         features: Sequence[str] = (),
         start: Place = None,
     ) -> AddedEntity:
-        """Add a location; else as `add_character`.
+        """Add a location.
 
         Args:
-            name: Its name, which nothing may bear yet.
-            description: What it is.
-            atmosphere: How it feels to be there.
-            features: What is found there.
-            start: It is known on entering this position; None means from the last stored scene on.
+            name: Its display name.
+            description: What it is, in a sentence or two.
+            atmosphere: Its mood.
+            features: What is notable there.
+            start: It is known on entering this position, `1:1` from the start; None means after the last stored scene.
         """
         profile: dict[str, Any] = {"atmosphere": atmosphere} if atmosphere else {}
         if features:

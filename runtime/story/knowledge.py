@@ -221,7 +221,7 @@ class StoryKnowledge(StoryBase):
                 if stored.chunk.is_consolidated:
                     raise UserInputError(
                         f"{memory_id!r} stands for other memories; say it of each of them "
-                        f"(`novelgen consolidate {self.project_id} --list`)"
+                        f"(`novelgen memory consolidated {self.project_id}`)"
                     )
                 source_id = _source_id(stored)
                 own = StoryPosition(stored.chunk.chapter_index, stored.chunk.scene_index)

@@ -234,7 +234,7 @@ class StoryMemories(StoryBase):
 
         Args:
             memory_id: Its chunk_id or source_id.
-            content: New text; None leaves it, as for all.
+            content: New text; what is not given stays.
             short: New short form.
             importance: New weight, 1 to 10.
             tags: New tags, all of them.

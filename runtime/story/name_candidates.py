@@ -71,7 +71,12 @@ class StoryNameCandidates(StoryBase):
         return NameCandidates(candidates=[each for each in found if kind in (None, each.kind)])
 
     def confirm_candidate(self, *, name: str, kind: EntityType | None = None) -> CandidateDecision:
-        """Make a candidate an entity, known from the first scene that names it on, each variant from its own first."""
+        """Make a candidate an entity, known from the first scene that names it on, each variant from its own first.
+
+        Args:
+            name: The name, as the text has it.
+            kind: What it is; None means what the text suggests.
+        """
         with self._stores.database(self.project_id).write() as unit:
             candidate = _required(unit, name)
             entity_type = kind or _entity_type(candidate)

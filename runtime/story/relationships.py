@@ -95,7 +95,13 @@ class StoryRelationships(StoryEntities):
         return [each.seen_by(own_id) for each in found]
 
     def get_relationship(self, *, first: str, second: str, as_of: StoryPosition | None = None) -> RelationshipCard:
-        """Return how two characters stand, with its history, its moments and how often both were on stage."""
+        """Return how two characters stand, with its history, its moments and how often both were on stage.
+
+        Args:
+            first: One of the two, by id, name or alias.
+            second: The other one.
+            as_of: Position of the read; None means the end of the story.
+        """
         with self._stores.database(self.project_id).read() as unit:
             one, other = _pair(known_entities(unit, as_of), first, second)
             position = as_of or END_OF_STORY

@@ -22,7 +22,7 @@ def command_names() -> list[tuple[str, str]]:
         command = novelgen.get_command(context, name)
         if command is None or command.hidden:
             continue
-        parts = command.commands if isinstance(command, click.Group) else {"": command}
+        parts = command.list_commands(context) if isinstance(command, click.Group) else [""]
         names += [(name, part) for part in parts]
     return names
 

@@ -6,7 +6,7 @@ A command's module is imported when the command is asked for, and imports its wo
 
 from __future__ import annotations
 
-import importlib
+import gc
 import importlib.metadata
 import sys
 from collections.abc import Mapping, Sequence
@@ -23,54 +23,61 @@ from runtime.doors.cli.error_handling import (
     run_guarded,
     silence_stdout,
 )
-from runtime.doors.cli.parameters import CliSession, CommandGroup
+from runtime.doors.cli.parameters import CliSession, CommandGroup, imported
 
 COMMAND_SECTIONS: dict[str, dict[str, str]] = {
     "Fill the memory": {
         "new": "projects:new",
         "init": "projects:init",
-        "ingest": "ingest:ingest",
-        "import-book": "ingest:import_book",
-        "import": "transfer:import_command",
-        "index": "index:index",
+        "ingest": "filling:ingest",
+        "import-book": "filling:import_book",
+        "import": "filling:import_command",
+        "index": "upkeep:index",
         "extract": "extract:extract",
-        "note": "memory:note",
+        "note": "",
     },
     "Write the next scene": {
         "context": "context:context",
         "check": "check:check",
-        "chunk-context": "lookup:chunk_context",
-        "summarize": "lookup:summarize",
-        "since": "since:since",
+        "chunk-context": "texts:chunk_context",
+        "summarize": "texts:summarize",
+        "since": "",
     },
     "Look things up": {
-        "search": "lookup:search",
-        "entity": "entity:entity",
-        "character": "entity:character",
-        "location": "entity:location",
-        "knows": "knowledge:knows",
-        "relationship": "relationship:relationship",
-        "thread": "thread:thread",
-        "threads": "thread:threads",
-        "timeline": "lookup:timeline",
+        "search": "",
+        "entity": "",
+        "character": "",
+        "location": "",
+        "knows": "",
+        "relationship": "",
+        "thread": "",
+        "threads": "",
+        "timeline": "",
         "projects": "projects:projects",
-        "export": "transfer:export",
+        "export": "filling:export",
     },
     "Play a character": {"npc": "npc:npc"},
-    "Open doors": {"serve": "serve:serve", "mcp": "mcp:mcp"},
+    "Open doors": {"serve": "serving:serve", "mcp": "serving:mcp"},
     "Put things right": {
-        "memory": "memory:memory",
-        "record": "scene:record",
-        "summary": "summary:summary",
-        "conflicts": "conflicts:conflicts",
-        "scene": "scene:scene",
-        "consolidate": "consolidate:consolidate",
-        "reindex": "doctor:reindex",
-        "doctor": "doctor:doctor",
+        "memory": "",
+        "record": "",
+        "summary": "",
+        "conflicts": "",
+        "scene": "",
+        "consolidate": "",
+        "reindex": "upkeep:reindex",
+        "doctor": "upkeep:doctor",
         "delete": "projects:delete",
     },
 }
-"""Section of the help to command to `module:attribute` below runtime/doors/cli/commands."""
+"""Section of the help to command to `module:attribute` below runtime/doors/cli/commands; empty: of the table."""
+
+HAND_WRITTEN = {
+    "record edit": "texts:edit_record",
+    "summary edit": "texts:edit_summary",
+    "summary write": "texts:write_summaries",
+}
+"""Commands of groups that are else made of the table."""
 
 FORMER_NAMES = {"loop": "thread"}
 """Former name of a command to the one that it has now; it still works and is not shown."""
@@ -102,18 +109,29 @@ class LazyGroup(CommandGroup):
         target = self._targets.get(FORMER_NAMES.get(cmd_name, cmd_name))
         if target is None:
             return None
-        module_name, _, attribute = target.partition(":")
-        module = importlib.import_module(f"runtime.doors.cli.commands.{module_name}")
-        command: click.Command = getattr(module, attribute)
-        return command
+        if target:
+            return imported(target)
+        from runtime.doors.cli.generated import command_at
+        from runtime.doors.cli.offers import HELP
+
+        name = FORMER_NAMES.get(cmd_name, cmd_name)
+        return command_at(name, HELP[name])
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """Write the commands, one list per section."""
         width = max(len(name) for name in self._targets)
+        from runtime.doors.cli.offers import HELP
+
         limit = formatter.width - 6 - width
         for heading, entries in self._sections.items():
-            commands = [(name, self.get_command(ctx, name)) for name in entries]
-            rows = [(name.ljust(width), each.get_short_help_str(limit)) for name, each in commands if each]
+            # Of what is made of the table only the help is read: making it imports the whole of a story.
+            commands = [
+                imported(target) if target else click.Command(name, help=HELP[name]) for name, target in entries.items()
+            ]
+            rows = [
+                (name.ljust(width), each.get_short_help_str(limit))
+                for name, each in zip(entries, commands, strict=True)
+            ]
             with formatter.section(heading):
                 formatter.write_dl(rows)
 
@@ -184,6 +202,8 @@ def novelgen(context: click.Context, projects_dir: Path, log_level: str) -> None
 
 def main(arguments: Sequence[str] | None = None) -> None:
     """Run the program and end the process with its exit code."""
+    # A seventh of a short command's time: while libraries are imported there is nothing to collect. `opening` ends it.
+    gc.disable()
     novelgen.main(args=arguments, prog_name="novelgen")
 
 

@@ -84,6 +84,17 @@ def story_labels(stores: MemoryStores, project_id: str) -> ViewLabels:
     return view_labels_for(story_language(stores, project_id))
 
 
+def labels_where_stored(stores: MemoryStores, project_id: str, *, else_of: str = "") -> ViewLabels:
+    """Return the words of a stored project's views; of one that is not stored those of a text's language."""
+    from novelgen.errors import NovelgenError
+    from novelgen.language.language import story_language as language_of
+
+    try:
+        return story_labels(stores, project_id)
+    except NovelgenError:
+        return view_labels_for(language_of(else_of))
+
+
 @cache
 def settle_imports() -> None:
     """Let the garbage collector pass over what a command has imported: it stays until the program ends. Works once.
@@ -92,3 +103,4 @@ def settle_imports() -> None:
     project is built.
     """
     gc.freeze()
+    gc.enable()

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from novelgen.language.scrub import scrub_text
-from runtime.doors.cli.labels import ENGLISH, ViewLabels
+from runtime.doors.cli.labels import ViewLabels, view_labels_for
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -29,11 +29,19 @@ if TYPE_CHECKING:
 PIPED_WIDTH = 100
 """Columns where the output is no terminal."""
 
+MAX_ROWS = 30
+"""So many rows of a table a terminal gets without `--all`."""
+
 SPEED_PERIOD_S = 120.0
 """The time that is left is told by the speed of so many seconds."""
 
 ProgressCallback = Callable[[int, int], None]
 """Called with how much is done and how much there is in all."""
+
+
+def is_terminal() -> bool:
+    """Tell whether stdout is read by somebody at a terminal."""
+    return sys.stdout.isatty()
 
 
 def print_json(data: Any) -> None:
@@ -67,21 +75,49 @@ def print_heading(text: str) -> None:
     console.print(scrub_text(text), style="bold")
 
 
-def print_table(headings: Sequence[str], rows: Iterable[Sequence[object]], *, wide: int) -> None:
-    """Print a table that fits the terminal; Chinese characters count two columns."""
+def print_cut(lines: Iterable[str]) -> None:
+    """Print each text on one line of the terminal, cut where it is longer."""
+    console = _console()
+    for line in lines:
+        console.print("  " + " ".join(scrub_text(line).split()), no_wrap=True, overflow="ellipsis")
+
+
+def print_table(
+    headings: Sequence[str],
+    rows: Iterable[Sequence[object]],
+    *,
+    labels: ViewLabels | None = None,
+    wide: int = -1,
+    shows_all: bool = True,
+) -> None:
+    """Print a table that fits the terminal; Chinese characters count two columns.
+
+    With labels headings are keys. A terminal gets the first rows of a long one, and how to see the rest. A column
+    without a value is left out.
+    """
     from rich import box
     from rich.table import Table
 
+    cells = [["" if cell is None else scrub_text(str(cell)) for cell in row] for row in rows]
+    shown = cells if shows_all or not is_terminal() else cells[:MAX_ROWS]
+    columns = [index for index in range(len(headings)) if any(row[index] for row in cells)]
+    if not columns:
+        print_text((labels or view_labels_for("en"))["head.nothing"])
+        return
+    widest = columns[-1] if wide < 0 else wide
     table = Table(box=box.SIMPLE_HEAD, pad_edge=False, show_edge=False)
-    for index, heading in enumerate(headings):
-        table.add_column(heading, overflow="fold", ratio=1 if index == wide else None)
-    for row in rows:
-        table.add_row(*("" if cell is None else scrub_text(str(cell)) for cell in row))
+    for index in columns:
+        heading = headings[index] if labels is None else labels.heading(headings[index])
+        table.add_column(heading, overflow="fold", ratio=1 if index == widest else None)
+    for row in shown:
+        table.add_row(*(row[index] for index in columns))
     _console().print(table)
+    if len(shown) < len(cells):
+        print_text((labels or view_labels_for("en"))["line.more_rows"].format(count=len(cells) - len(shown)))
 
 
-def print_pairs(pairs: Mapping[str, object]) -> None:
-    """Print names and values, one pair per line; None and empty values are left out."""
+def print_pairs(pairs: Mapping[str, object], labels: ViewLabels | None = None) -> None:
+    """Print names and values, one pair per line; None and empty values are left out. With labels names are keys."""
     from rich.table import Table
 
     given = {name: value for name, value in pairs.items() if value not in (None, "", [], {})}
@@ -89,7 +125,7 @@ def print_pairs(pairs: Mapping[str, object]) -> None:
     table.add_column(style="bold", no_wrap=True)
     table.add_column(overflow="fold")
     for name, value in given.items():
-        table.add_row(name, scrub_text(str(value)))
+        table.add_row(name if labels is None else labels.heading(name), scrub_text(str(value)))
     _console().print(table)
 
 
@@ -107,40 +143,40 @@ def report_warning(text: str) -> None:
         report_line(f"warning: {text}")
 
 
-def index_state(indexing: IndexingResult, project_id: str, labels: ViewLabels = ENGLISH) -> str:
+def index_state(indexing: IndexingResult, project_id: str, labels: ViewLabels) -> str:
     """Return the state of the index in words, with what failed, and the repair when something waits."""
     reason = f" ({indexing.issues[0].message})" if indexing.issues else ""
     if not indexing.waiting:
-        return labels.value("up to date") + reason
-    waiting = labels.value("{} memories wait").format(indexing.waiting)
-    return f"{waiting}{reason}; {labels.value('run')} `novelgen reindex {project_id}`"
+        return labels["line.up_to_date"] + reason
+    waiting = labels["line.memories_wait"].format(indexing.waiting)
+    return f"{waiting}{reason}; {labels['value.run']} `novelgen reindex {project_id}`"
 
 
 def report_indexing(indexing: IndexingResult, project_id: str, *, done: str = "stored") -> None:
     """Say on stderr when the vector index does not follow what a command did; SQL is safe either way."""
     if indexing.waiting:
-        report_warning(f"{done}, but the index lags: {index_state(indexing, project_id)}")
+        report_warning(f"{done}, but the index lags: {index_state(indexing, project_id, view_labels_for('en'))}")
 
 
 def print_condition(condition: StoryCondition, labels: ViewLabels) -> None:
     """Print what a project holds now and what to do next, in the story's language."""
-    told = {
-        "{} chapters": condition.chapters,
-        "{} scenes": condition.scenes,
-        "{} characters of text": f"{condition.characters_of_text:,}",
-        "{} people": condition.people,
-        "{} open threads": condition.threads,
-        "{} memories": condition.memories,
+    counts = {
+        "chapters": condition.chapters,
+        "scenes": condition.scenes,
+        "characters_of_text": f"{condition.characters_of_text:,}",
+        "people": condition.people,
+        "open_threads": condition.threads,
+        "memories": condition.memories,
     }
-    read = labels.value("{} scenes read, {} failed, {} waiting").format(
+    read = labels["line.scenes_read_failed_waiting"].format(
         condition.scenes_with_record, condition.scenes_failed, condition.scenes_waiting
     )
     indexed = max(0, condition.indexable - condition.unindexed)
-    by_meaning = labels.value("{} of {} memories indexed by meaning").format(indexed, condition.indexable)
-    print_heading(labels.value("There is now"))
-    for line in ((labels.value(words).format(number) for words, number in told.items()), (read,), (by_meaning,)):
-        print_text("  " + labels.value(", ").join(line))
-    print_heading(labels.value("What to do next"))
+    by_meaning = labels["line.of_memories_indexed_by_meaning"].format(indexed, condition.indexable)
+    print_heading(labels["line.there_is_now"])
+    for line in ((labels[f"line.{key}"].format(number) for key, number in counts.items()), (read,), (by_meaning,)):
+        print_text("  " + labels["line.comma"].join(line))
+    print_heading(labels["line.what_to_do_next"])
     for step in condition.next_steps:
         print_text(f"  {step.command}")
         print_text(f"      {step.reason}")
@@ -169,12 +205,12 @@ def print_remarks(remarks: Sequence[Remark], labels: ViewLabels) -> None:
     """Print what was left out of a story's text because it is said to readers; nothing where there is none."""
     if not remarks:
         return
-    print_heading(labels.value("Left out as said to readers; --keep-remarks keeps it"))
+    print_heading(labels["line.remarks_left_out"])
     for remark in remarks[:MAX_REMARKS]:
-        place = labels.value("chapter {}, line {}").format(remark.chapter_number, remark.line)
+        place = labels["line.chapter_line"].format(remark.chapter_number, remark.line)
         print_text(f"  {place}: {remark.text}")
     if len(remarks) > MAX_REMARKS:
-        print_text("  " + labels.value("and {} more").format(len(remarks) - MAX_REMARKS))
+        print_text("  " + labels["line.and_more"].format(len(remarks) - MAX_REMARKS))
 
 
 @contextmanager
@@ -228,7 +264,7 @@ def _console() -> Console:
     """Return a console for stdout that takes story text as it is, without markup of any kind."""
     from rich.console import Console
 
-    width = None if sys.stdout.isatty() else PIPED_WIDTH
+    width = None if is_terminal() else PIPED_WIDTH
     return Console(file=sys.stdout, markup=False, emoji=False, highlight=False, width=width)
 
 

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import importlib
+import json
 import re
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -119,13 +121,44 @@ class DimensionType(click.ParamType):
         return name, int(number)
 
 
+class ChangeType(click.ParamType):
+    """A field and its new value as they are typed: `role=minor`; a value is JSON where it can be read as JSON."""
+
+    name = "NAME=VALUE"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> tuple[str, Any]:
+        """Return the field and its value."""
+        field, sign, text = str(value).partition("=")
+        if not sign or not field.strip():
+            self.fail(f"{value!r} is no change; write FIELD=VALUE such as role=minor")
+        try:
+            return field.strip(), json.loads(text)
+        except ValueError:
+            return field.strip(), text
+
+
 POSITION = PositionType()
+CHANGE = ChangeType()
+DIMENSION = DimensionType()
 MOMENT = MomentType()
 FILE = click.Path(path_type=Path, dir_okay=False)
 FOLDER = click.Path(path_type=Path, file_okay=False)
 COUNT = click.IntRange(min=1)
 CHAPTER = click.IntRange(min=0)
 TOKENS = click.IntRange(min=0, max=1_000_000)
+
+
+def changes_by_field(given: Sequence[tuple[str, Any]]) -> dict[str, Any]:
+    """Return changes by field; `alias` may be given many times, and another field twice is a slip."""
+    changes: dict[str, Any] = {}
+    for field, value in given:
+        if field == "alias":
+            changes[field] = [*changes.get(field, []), *(value if isinstance(value, list) else [value])]
+        elif field in changes:
+            raise click.UsageError(f"{field!r} is given twice: {changes[field]!r} and {value!r}; give one value")
+        else:
+            changes[field] = value
+    return changes
 
 
 def project_argument(command: F) -> F:
@@ -138,15 +171,6 @@ def json_option(command: F) -> F:
     return click.option("--json", "as_json", is_flag=True, help="Print JSON, and nothing else, on stdout.")(command)
 
 
-def as_of_option(command: F) -> F:
-    """Give a command the option `--as-of`."""
-    return click.option(
-        "--as-of",
-        type=POSITION,
-        help="Read on entering that scene: only what lies before it.  [default: the end of the story]",
-    )(command)
-
-
 def changes_option(command: F) -> F:
     """Give a command that takes scenes in the flag `--no-changes`, passed as `tell_changes`."""
     return click.option(
@@ -157,23 +181,16 @@ def changes_option(command: F) -> F:
     )(command)
 
 
-def from_option(command: F) -> F:
-    """Give a command the option `--from`, passed as `start`."""
-    return click.option(
-        "--from", "start", type=POSITION, help="Holds on entering that scene.  [default: after the last stored scene]"
-    )(command)
+def all_option(command: F) -> F:
+    """Give a command that lists the flag `--all`, passed as `shows_all`."""
+    return click.option("--all", "shows_all", is_flag=True, help="Show every row, on a terminal too.")(command)
 
 
-def dimension_option(of_whom: str) -> Callable[[F], F]:
-    """Give a command the repeatable option `--dimension`."""
-    return click.option(
-        "--dimension",
-        "dimensions",
-        type=DimensionType(),
-        multiple=True,
-        help=f"{of_whom}: trust, respect, affection or fear from -100 to 100, familiarity from 0 to 100; several with "
-        "one --dimension each, the last of one name counts.",
-    )
+def imported(target: str) -> click.Command:
+    """Import and return the command at `module:attribute` below runtime/doors/cli/commands."""
+    module, _, attribute = target.partition(":")
+    command: click.Command = getattr(importlib.import_module(f"runtime.doors.cli.commands.{module}"), attribute)
+    return command
 
 
 def yes_option(command: F) -> F:

@@ -24,57 +24,92 @@ from novelgen.models.context import (
     StateDifference,
     TimelineDifference,
 )
-from novelgen.models.memory import StoryMemoryChunk
 from novelgen.models.state import PRESENCE_ATTRIBUTE, EntityStateSnapshot
-from runtime.doors.cli.labels import ViewLabels, place_text, view_labels_for
-from runtime.doors.cli.output import print_heading, print_pairs, print_table, print_text
+from runtime.doors.cli.labels import ViewLabels, view_labels_for
+from runtime.doors.cli.output import print_cut, print_heading, print_pairs, print_table, print_text
 
 
 def print_context(context: SceneMemoryContext, *, language: str, written_to: Path | None) -> None:
     """Print a context."""
-    labels, words = view_labels_for(language), labels_for(language)
+    labels, prompt = view_labels_for(language), labels_for(language)
     report = context.report or ContextReport()
-    place = place_text(context.chapter_index, context.scene_index, labels)
-    print_heading(labels.context.format(place=place, project=context.project_id))
-    print_heading(words.states)
+    place = labels.place(context.chapter_index, context.scene_index)
+    print_heading(labels["head.context"].format(place=place, project=context.project_id))
+    print_heading(prompt.states)
     if context.entity_states:
         print_states(context.entity_states, report.names, language=language)
     else:
-        print_text(labels.nothing)
+        print_text(labels["head.nothing"])
     if context.story_so_far:
-        print_heading(words.story_so_far)
+        print_heading(prompt.story_so_far)
         for told in context.story_so_far:
-            print_text(render_told_before(told, labels=words))
+            print_text(render_told_before(told, labels=prompt))
     if context.left_off is not None:
-        print_heading(words.left_off)
-        for line in render_left_off(context.left_off, report.names, labels=words):
+        print_heading(prompt.left_off)
+        for line in render_left_off(context.left_off, report.names, labels=prompt):
             print_text(line)
-    print_heading(words.timeline)
+    print_heading(prompt.timeline)
     _print_timeline(context, report, language=language)
-    print_heading(words.memories)
+    print_heading(prompt.memories)
     if report.items:
         print_items(report.items, labels)
     else:
-        print_text(labels.nothing)
+        print_text(labels["head.nothing"])
     if context.hidden is not None:
         _print_hidden(context, report, language=language)
     print_issues(report.issues, labels)
     print_summary(report, labels, written_to)
 
 
+FIRST_LINES = {"states": 6, "left_off": 3, "open_loops": 5, "memories": 10}
+"""So many lines of each part stand on the first screen of a context."""
+
+
+def print_first_screen(context: SceneMemoryContext, *, language: str) -> None:
+    """Print of a context what a writer needs at once, a line each: what must hold, who is here, what is open."""
+    labels, prompt = view_labels_for(language), labels_for(language)
+    report = context.report or ContextReport()
+    place = labels.place(context.chapter_index, context.scene_index)
+    print_heading(labels["head.context"].format(place=place, project=context.project_id))
+    states: dict[bool, list[str]] = {True: [], False: []}
+    for each in context.entity_states:
+        name = report.names.get(each.entity_id, each.entity_id)
+        facts = facts_text(each, report.names, language=language)
+        is_here = each.entity_type == "character" and each.entity_id in report.entities
+        states[is_here].append(f"{name}{prompt.colon}{facts}")
+    left_off = [] if context.left_off is None else render_left_off(context.left_off, report.names, labels=prompt)
+    loops = (context.timeline_context or {}).get("open_loops") or []
+    threads = [render_timeline_entry("open_loops", each, report.names, labels=prompt)[2:] for each in loops]
+    memories = [f"[{labels.place(each.chapter_index, each.scene_index)}] {each.text}" for each in report.items]
+    parts = {
+        "must_hold": states[False][: FIRST_LINES["states"]],
+        "we_left_off": [*left_off[:1], *left_off[1:][-FIRST_LINES["left_off"] + 1 :]],
+        "who_is_here": states[True][: FIRST_LINES["states"]],
+        "is_open": threads[: FIRST_LINES["open_loops"]],
+        "weighs_most": memories[: FIRST_LINES["memories"]],
+    }
+    for heading, lines in parts.items():
+        if lines:
+            print_heading(labels[f"line.{heading}"])
+            print_cut(lines)
+    print_issues(report.issues, labels)
+    print_text()
+    print_text(labels["line.more_of_context"].format(count=len(memories) - len(parts["weighs_most"])))
+
+
 def _print_hidden(context: SceneMemoryContext, report: ContextReport, *, language: str) -> None:
     """Print what the point of view does not know, in the order of the rest."""
-    labels, words = view_labels_for(language), labels_for(language)
+    labels, prompt = view_labels_for(language), labels_for(language)
     hidden, view = context.hidden or HiddenContext(), report.point_of_view
     names = {**report.names, **hidden.names}
-    print_heading(words.hidden.format(report.names.get(view.character_id or "", view.name) if view else ""))
+    print_heading(prompt.hidden.format(report.names.get(view.character_id or "", view.name) if view else ""))
     if hidden.entity_states:
         print_states(hidden.entity_states, names, language=language)
     if hidden.timeline_context:
         apart = context.model_copy(update={"timeline_context": hidden.timeline_context})
         _print_timeline(apart, report.model_copy(update={"names": names}), language=language)
     for told in hidden.story_so_far:
-        print_text(render_told_before(told, labels=words))
+        print_text(render_told_before(told, labels=prompt))
     if hidden.items:
         print_items(hidden.items, labels)
 
@@ -84,33 +119,33 @@ def print_items(items: list[ContextItem], labels: ViewLabels) -> None:
     rows = [
         (
             number,
-            place_text(item.chapter_index, item.scene_index, labels),
+            labels.place(item.chapter_index, item.scene_index),
             item.tokens,
-            labels.forms[item.form],
+            labels[f"forms.{item.form}"],
             item.text + (f"\n  ← {labels.reason('; '.join(item.reasons))}" if item.reasons else ""),
         )
         for number, item in enumerate(items, start=1)
     ]
-    print_table((labels.number, labels.place, labels.tokens, labels.form, labels.text), rows, wide=4)
+    print_table(("number", "place", "tokens", "form", "text"), rows, labels=labels)
 
 
 def _print_timeline(context: SceneMemoryContext, report: ContextReport, *, language: str) -> None:
-    words = labels_for(language)
+    prompt = labels_for(language)
     timeline = context.timeline_context or {}
     for section in SECTION_ORDER:
         entries = timeline.get(section) or []
         if entries:
-            print_text(f"{getattr(words, section)}{words.colon.strip()}")
+            print_text(f"{getattr(prompt, section)}{prompt.colon.strip()}")
         for entry in entries:
-            print_text(f"  {render_timeline_entry(section, entry, report.names, labels=words)}")
+            print_text(f"  {render_timeline_entry(section, entry, report.names, labels=prompt)}")
     if not any(timeline.values()):
-        print_text(view_labels_for(language).nothing)
+        print_text(view_labels_for(language)["head.nothing"])
 
 
 def print_issues(issues: list[ReportIssue], labels: ViewLabels) -> None:
     """Print what is missing or degraded; nothing where nothing is."""
     if issues:
-        print_heading(labels.issues)
+        print_heading(labels["head.issues"])
         for issue in issues:
             print_text(f"  - {issue.stage} ({issue.kind}): {issue.message}")
 
@@ -121,16 +156,17 @@ def print_summary(report: ContextReport, labels: ViewLabels, written_to: Path | 
     why = report.planner.reason
     for issue in report.issues:
         why = why.removesuffix(f": {issue.message}")
-    reason = f" ({labels.reasons.get(why, why)})" if why else ""
+    reason = f" ({labels.get(f'reason.{why}', why)})" if why else ""
     print_text()
     print_pairs(
         {
-            labels.planner: f"{labels.reason(report.planner.used)}{reason}",
-            labels.total: f"{sum(report.tokens.values())} ({spent})" if spent else "0",
-            labels.unresolved: ", ".join(_strangers(report)),
-            labels.issues: "" if report.issues or report.unresolved_names else labels.no_issues,
-            labels.written: written_to or labels.not_written,
-        }
+            "planner": f"{labels.reason(report.planner.used)}{reason}",
+            "total": f"{sum(report.tokens.values())} ({spent})" if spent else "0",
+            "unresolved": ", ".join(_strangers(report)),
+            "issues": "" if report.issues or report.unresolved_names else labels["head.no_issues"],
+            "written": written_to or labels["head.not_written"],
+        },
+        labels,
     )
 
 
@@ -143,18 +179,18 @@ def _strangers(report: ContextReport) -> list[str]:
 def print_explanation(report: ContextReport, *, language: str) -> None:
     """Print the receipts of a context."""
     labels = view_labels_for(language)
-    print_heading(labels.queries)
+    print_heading(labels["head.queries"])
     queries = [(labels.reason(each.origin), labels.reason(each.purpose), each.text) for each in report.queries]
-    print_table((labels.origin, labels.purpose, labels.text), queries, wide=2)
-    print_heading(f"{labels_for(language).memories}: {labels.score}")
+    print_table(("origin", "purpose", "text"), queries, labels=labels)
+    print_heading(f"{labels_for(language).memories}: {labels['head.score']}")
     _print_scores(report, labels)
     if report.left_out:
-        print_heading(labels.left_out)
+        print_heading(labels["head.left_out"])
         _print_left_out(report, labels)
     if strangers := _strangers(report):
-        print_heading(labels.unresolved)
+        print_heading(labels["head.unresolved"])
         print_text(", ".join(strangers))
-    print_heading(labels.timings)
+    print_heading(labels["head.timings"])
     print_pairs({stage: f"{seconds:.3f}" for stage, seconds in report.timings_s.items()})
 
 
@@ -162,7 +198,7 @@ def _print_scores(report: ContextReport, labels: ViewLabels) -> None:
     rows = [
         (
             number,
-            place_text(item.chapter_index, item.scene_index, labels),
+            labels.place(item.chapter_index, item.scene_index),
             item.source_id or item.chunk_id,
             f"{item.score:.3f}",
             labels.reason(", ".join(f"{part} {value:.2f}" for part, value in item.score_parts.items())),
@@ -170,8 +206,8 @@ def _print_scores(report: ContextReport, labels: ViewLabels) -> None:
         )
         for number, item in enumerate(report.items, start=1)
     ]
-    headings = (labels.number, labels.place, labels.entity_id, labels.score, labels.score_parts, labels.retrievers)
-    print_table(headings, rows, wide=4)
+    headings = ("number", "place", "entity_id", "score", "score_parts", "retrievers")
+    print_table(headings, rows, labels=labels)
 
 
 def _print_left_out(report: ContextReport, labels: ViewLabels) -> None:
@@ -185,58 +221,59 @@ def _print_left_out(report: ContextReport, labels: ViewLabels) -> None:
         )
         for each in report.left_out
     ]
-    headings = (labels.section, labels.entity_id, labels.tokens, labels.score, labels.text)
-    print_table(headings, rows, wide=4)
+    headings = ("section", "entity_id", "tokens", "score", "text")
+    print_table(headings, rows, labels=labels)
 
 
 def print_difference(difference: ContextDifference, *, language: str, file: Path) -> None:
     """Print what changed in the context of a planned scene."""
-    labels, words = view_labels_for(language), labels_for(language)
-    place = place_text(difference.chapter_index, difference.scene_index, labels)
-    print_heading(labels.difference.format(place=place, project=difference.project_id))
+    labels, prompt = view_labels_for(language), labels_for(language)
+    place = labels.place(difference.chapter_index, difference.scene_index)
+    print_heading(labels["head.difference"].format(place=place, project=difference.project_id))
     if difference.is_empty:
-        print_text(labels.unchanged)
+        print_text(labels["head.unchanged"])
     if difference.states:
-        print_heading(words.states)
+        print_heading(prompt.states)
         _print_state_differences(difference.states, difference.names, language=language)
     if difference.has_other_end:
-        print_heading(words.left_off)
-        print_text(f"- {difference.left_off_was or labels.nothing}\n+ {difference.left_off_now or labels.nothing}")
+        print_heading(prompt.left_off)
+        nothing = labels["head.nothing"]
+        print_text(f"- {difference.left_off_was or nothing}\n+ {difference.left_off_now or nothing}")
     if difference.timeline:
-        print_heading(words.timeline)
+        print_heading(prompt.timeline)
         _print_timeline_differences(difference.timeline, difference.names, language=language)
     if difference.memories:
-        print_heading(words.memories)
+        print_heading(prompt.memories)
         _print_memory_differences(difference.memories, labels)
     print_issues(difference.issues, labels)
     _print_difference_summary(difference, labels, file)
 
 
 def _print_state_differences(states: list[StateDifference], names: Mapping[str, str], *, language: str) -> None:
-    labels, words = view_labels_for(language), labels_for(language)
+    labels, prompt = view_labels_for(language), labels_for(language)
     rows = []
     for state in states:
-        mark = "" if state.change == "changed" else f" ({labels.changes[state.change]})"
+        mark = "" if state.change == "changed" else f" ({labels[f'changes.{state.change}']})"
         entity = f"{names.get(state.entity_id, state.entity_id)}{mark}"
         if not state.attributes:
             rows.append((entity, "", "", ""))
         for each in state.attributes:
             was, now = (value_text(each.attribute, value, names, language=language) for value in (each.was, each.now))
-            rows.append((entity, words.attribute(each.attribute), was, now))
-    print_table((labels.entity, labels.attribute, labels.was, labels.now), rows, wide=3)
+            rows.append((entity, prompt.attribute(each.attribute), was, now))
+    print_table(("entity", "attribute", "was", "now"), rows, labels=labels)
 
 
 def _print_timeline_differences(entries: list[TimelineDifference], names: Mapping[str, str], *, language: str) -> None:
-    labels, words = view_labels_for(language), labels_for(language)
+    labels, prompt = view_labels_for(language), labels_for(language)
     rows = []
     for each in entries:
         lines = [
-            render_timeline_entry(each.section, entry, names, labels=words).removeprefix("- ")
+            render_timeline_entry(each.section, entry, names, labels=prompt).removeprefix("- ")
             for entry in (each.was, each.now)
             if entry is not None
         ]
-        rows.append((labels.changes[each.change], getattr(words, each.section), _arrow(lines)))
-    print_table((labels.change, labels.section, labels.text), rows, wide=2)
+        rows.append((labels[f"changes.{each.change}"], getattr(prompt, each.section), _arrow(lines)))
+    print_table(("change", "section", "text"), rows, labels=labels)
 
 
 def _print_memory_differences(memories: list[MemoryDifference], labels: ViewLabels) -> None:
@@ -245,13 +282,13 @@ def _print_memory_differences(memories: list[MemoryDifference], labels: ViewLabe
         wordings = [wording for wording in (each.was, each.now) if wording is not None]
         rows.append(
             (
-                labels.changes[each.change],
-                place_text(each.chapter_index, each.scene_index, labels),
-                " → ".join(dict.fromkeys(labels.forms[wording.form] for wording in wordings)),
+                labels[f"changes.{each.change}"],
+                labels.place(each.chapter_index, each.scene_index),
+                " → ".join(dict.fromkeys(labels[f"forms.{wording.form}"] for wording in wordings)),
                 _arrow([wording.text for wording in wordings]),
             )
         )
-    print_table((labels.change, labels.place, labels.form, labels.text), rows, wide=3)
+    print_table(("change", "place", "form", "text"), rows, labels=labels)
 
 
 def _arrow(texts: list[str]) -> str:
@@ -267,36 +304,12 @@ def _print_difference_summary(difference: ContextDifference, labels: ViewLabels,
     print_text()
     print_pairs(
         {
-            labels.planner: " → ".join(dict.fromkeys(planners)),
-            labels.story_version: " → ".join(dict.fromkeys(versions)),
-            labels.left_as_it_is: file,
-        }
+            "planner": " → ".join(dict.fromkeys(planners)),
+            "story_version": " → ".join(dict.fromkeys(versions)),
+            "left_as_it_is": file,
+        },
+        labels,
     )
-
-
-def print_memories(chunks: Sequence[StoryMemoryChunk], labels: ViewLabels) -> None:
-    """Print memories in their order, each with its id, source scene and weight."""
-    rows = [
-        (
-            chunk.source_id or chunk.chunk_id,
-            place_text(chunk.chapter_index, chunk.scene_index, labels),
-            labels.value(chunk.content_type),
-            chunk.importance,
-            marked_text(chunk, labels),
-        )
-        for chunk in chunks
-    ]
-    if not rows:
-        print_text(labels.nothing)
-        return
-    print_table((labels.entity_id, labels.place, labels.kind, labels.importance, labels.text), rows, wide=4)
-
-
-def marked_text(chunk: StoryMemoryChunk, labels: ViewLabels) -> str:
-    """Return the text of a memory, and where something replaced it, what."""
-    if chunk.superseded_by is None:
-        return chunk.content
-    return f"{chunk.content} {labels.outdated.format(source=chunk.superseded_by)}"
 
 
 def print_states(snapshots: Sequence[EntityStateSnapshot], names: Mapping[str, str], *, language: str) -> None:
@@ -305,12 +318,12 @@ def print_states(snapshots: Sequence[EntityStateSnapshot], names: Mapping[str, s
     rows = [
         (
             names.get(each.entity_id, each.entity_id),
-            place_text(each.chapter_index, each.scene_index, labels),
+            labels.place(each.chapter_index, each.scene_index),
             facts_text(each, names, language=language),
         )
         for each in snapshots
     ]
-    print_table((labels.entity, labels.place, labels.facts), rows, wide=2)
+    print_table(("entity", "place", "facts"), rows, labels=labels)
 
 
 def facts_text(snapshot: EntityStateSnapshot, names: Mapping[str, str], *, language: str) -> str:
@@ -318,23 +331,23 @@ def facts_text(snapshot: EntityStateSnapshot, names: Mapping[str, str], *, langu
 
     An attribute that no quote of its scene proves says so.
     """
-    words, state = labels_for(language), snapshot.state_data
+    prompt, state = labels_for(language), snapshot.state_data
     texts = {
-        name: f"{words.attribute(name)}{words.colon}{value_text(name, value, names, language=language)}"
-        f"{words.unverified if name in snapshot.unverified else ''}"
+        name: f"{prompt.attribute(name)}{prompt.colon}{value_text(name, value, names, language=language)}"
+        f"{prompt.unverified if name in snapshot.unverified else ''}"
         for name, value in state.items()
     }
     seen_last = [texts.pop(PRESENCE_ATTRIBUTE)] if PRESENCE_ATTRIBUTE in texts else []
-    return words.separator.join([*texts.values(), *seen_last])
+    return prompt.separator.join([*texts.values(), *seen_last])
 
 
 def value_text(attribute: str, value: object, names: Mapping[str, str], *, language: str) -> str:
     """Return an attribute's value as text: names for ids, nothing for None, presence as a place and its scene."""
-    words = labels_for(language)
+    prompt = labels_for(language)
     if value is None:
         return ""
     if attribute != PRESENCE_ATTRIBUTE or not isinstance(value, Mapping):
-        return render_value(value, names, words)
-    scene = place_text(value.get("chapter_index"), value.get("scene_index"), view_labels_for(language))
+        return render_value(value, names, prompt)
+    scene = view_labels_for(language).place(value.get("chapter_index"), value.get("scene_index"))
     location = value.get("location_id")
-    return f"{render_value(location, names, words)} ({scene})" if location else scene
+    return f"{render_value(location, names, prompt)} ({scene})" if location else scene

@@ -9,7 +9,7 @@ import click
 
 from novelgen.errors import UserInputError
 from runtime.doors.cli.error_handling import ExitCode
-from runtime.doors.cli.labels import place_text, view_labels_for
+from runtime.doors.cli.labels import view_labels_for
 from runtime.doors.cli.opening import opened_project, opened_stores
 from runtime.doors.cli.output import (
     print_heading,
@@ -42,18 +42,6 @@ MAX_TEXT_SHOWN = 300
 
 MAX_EVIDENCE_SHOWN = 3
 """So many pieces of evidence are shown of a finding; all are in the JSON."""
-
-NO_FINDINGS = {
-    "facts": "nothing contradicts the {facts} facts before it",
-    "text": "nothing contradicts the text before it",
-    "nothing_stored": "nothing was compared: no facts are stored before this scene; write one down (novelgen note "
-    "{project} …), state it on a card (novelgen entity edit {project} …), or let a model read the scenes (novelgen "
-    "extract {project})",
-    "nothing_read": "nothing was compared: the story before it could not be read",
-}
-"""What is said where nothing was found, by what the draft was compared with."""
-
-RULES_ALONE = "rules alone looked"
 
 
 @click.command(epilog=_EXAMPLES)
@@ -293,7 +281,7 @@ def _check_stored(
     _report_issues(done.checks)
     findings = sum(len(each.issues) for each in done.checks)
     without = f"; {done.without_text} scenes have no text" if done.without_text else ""
-    alone = "" if any(each.checked.model_calls for each in done.checks) else f"; {RULES_ALONE}"
+    alone = "" if any(each.checked.model_calls for each in done.checks) else "; rules alone looked"
     report_line(f"{findings} findings in {len(done.checks)} scenes{without}{alone}")
     return findings
 
@@ -312,7 +300,7 @@ def _check_many(
     for failure in report.failures:
         report_line(f"error: {failure}")
     kept = f", {report.kept} were there" if report.kept else ""
-    alone = f"; {RULES_ALONE}" if report.rules_alone else ""
+    alone = "; rules alone looked" if report.rules_alone else ""
     written = f"{report.written} of {report.asked} checks written to {folder}{kept}"
     report_line(f"{written}; {report.findings} findings{alone}")
     if report.failures:
@@ -329,35 +317,35 @@ def _report_issues(checks: list[DraftCheck]) -> None:
 
 def _print_check(done: DraftCheck, *, with_waived: bool) -> None:
     labels = view_labels_for(done.language)
-    place = place_text(done.chapter_index, done.scene_index, labels)
-    print_heading(labels.value("Continuity of scene {} of {}").format(place, done.project_id))
+    place = labels.place(done.chapter_index, done.scene_index)
+    print_heading(labels["line.continuity_of_scene_of"].format(place, done.project_id))
     for issue in done.issues:
         _print_finding(issue, labels, done.language)
     if not done.issues:
-        no_findings = labels.value(NO_FINDINGS[done.compared_with])
+        no_findings = labels[f"line.no_findings_{done.compared_with}"]
         print_text(no_findings.format(facts=done.checked.facts_before, project=done.project_id))
     for issue in done.waived if with_waived else ():
         note = f": {issue.waived_note}" if issue.waived_note else ""
         print_text()
-        print_text(labels.value("waived") + note)
+        print_text(labels["value.waived"] + note)
         _print_finding(issue, labels, done.language)
-    looked_at = labels.value("sentences: {}, against scenes: {}, memories: {}").format(
+    looked_at = labels["line.sentences_against_scenes_memories"].format(
         done.checked.sentences, done.checked.scenes_before, done.checked.memories_before
     )
-    gathered = labels.value("evidence: {}").format(len(done.evidence))
+    gathered = labels["line.evidence"].format(len(done.evidence))
     print_text()
-    by_whom = () if done.checked.model_calls else (labels.value(RULES_ALONE),)
-    print_text(labels.value(", ").join((looked_at, gathered, *by_whom)))
+    by_whom = () if done.checked.model_calls else (labels["line.rules_alone"],)
+    print_text(labels["line.comma"].join((looked_at, gathered, *by_whom)))
 
 
 def _print_finding(issue: ContinuityIssue, labels: ViewLabels, language: str) -> None:
     from novelgen.checking.findings import where_told
 
     by = issue.rule or labels.value(issue.by)
-    kind, severity = labels.value(issue.kind).replace("_", " "), labels.value(issue.severity)
+    kind, severity = labels.value(issue.kind), labels.value(issue.severity)
     print_text()
     print_text(f"{issue.issue_id}  {kind}, {severity} ({by}, {issue.confidence:.2f}): {issue.message}")
-    print_text(f"  {labels.value('draft')}: {labels.value('“{}”').format(issue.draft_quote)}")
+    print_text(f"  {labels['value.draft']}: {labels['line.quoted'].format(issue.draft_quote)}")
     for each in issue.evidence[:MAX_EVIDENCE_SHOWN]:
         # What holds a state or a passage has no name that means anything to its author.
         source = f" {each.source_id}" if each.source in ("memory", "note") and each.source_id else ""
@@ -365,6 +353,6 @@ def _print_finding(issue: ContinuityIssue, labels: ViewLabels, language: str) ->
         told = told if len(told) <= MAX_TEXT_SHOWN else told[:MAX_TEXT_SHOWN] + "…"
         print_text(f"  {where_told(each, language)}{source}: {told}")
         if each.quote and each.quote not in told:
-            print_text(f"    {labels.value('“{}”').format(each.quote)}")
+            print_text(f"    {labels['line.quoted'].format(each.quote)}")
     if issue.fix:
-        print_text(f"  {labels.value('fix')}: {issue.fix}")
+        print_text(f"  {labels['value.fix']}: {issue.fix}")

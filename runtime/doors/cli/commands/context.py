@@ -9,14 +9,14 @@ import click
 
 from runtime.doors.cli.error_handling import ExitCode
 from runtime.doors.cli.opening import opened_stores
-from runtime.doors.cli.output import print_json, progress_bars, report_line, report_warning
+from runtime.doors.cli.output import is_terminal, print_json, progress_bars, report_line, report_warning
 from runtime.doors.cli.parameters import CHAPTER, FILE, FOLDER, TOKENS, CliSession, json_option, project_argument
 
 if TYPE_CHECKING:
     from novelgen.models.context import SceneMemoryContext
     from novelgen.models.knowledge import KnowledgeMode
     from runtime.stores import MemoryStores
-    from runtime.story.contexts import ContextOptions
+    from runtime.story.contexts import BuiltContext, ContextOptions
     from runtime.story.scene_plans import PlannedScene
 
 _EXAMPLES = """\b
@@ -77,7 +77,9 @@ Examples:
 @click.option("--state-budget", type=TOKENS, help="Tokens for entity states.  [default: 600]")
 @click.option("--timeline-budget", type=TOKENS, help="Tokens for the timeline.  [default: 400]")
 @click.option("--model", help="Chat model that plans the retrieval, provider:model.  [default: none, by rules]")
+@click.option("--strict", is_flag=True, help="End with exit code 2 where the model cannot be had, not by rules.")
 @click.option("--top-k", type=TOKENS, help="At most so many memories.  [default: as many as the budget holds]")
+@click.option("--all", "shows_all", is_flag=True, help="On a terminal: everything, not the first screen of it.")
 @click.option(
     "--explain", is_flag=True, help="Also show queries, scores, what was left out, and timings; with --full-report."
 )
@@ -116,7 +118,9 @@ def context(
     state_budget: int | None,
     timeline_budget: int | None,
     model: str | None,
+    strict: bool,
     top_k: int | None,
+    shows_all: bool,
     explain: bool,
     full_report: bool,
     diff: bool,
@@ -126,8 +130,9 @@ def context(
     """Build what the next scene must remember, from its plan.
 
     The plan is PLAN, the project's own, or said: --purpose, --with, --at. Only what lies before the scene is read.
-    The context is shown and written to PROJECT's folder as scene_<chapter>_<scene>_memory.json. A store or model
-    that fails makes it thinner, says so, and still ends with exit code 0.
+    A terminal gets the first screen of the context, --all and a pipe everything. It is written to PROJECT's folder as
+    scene_<chapter>_<scene>_memory.json. A store or model that fails makes it thinner, says so, and still ends with
+    exit code 0.
     """
 
     if plan_argument is not None and plan_option is not None:
@@ -147,7 +152,7 @@ def context(
         )
     elif diff and explain:
         raise click.UsageError("--diff goes without --explain")
-    from runtime.story.contexts import ContextOptions
+    from runtime.story.contexts import ContextOptions, StoryContexts
     from runtime.story.scene_plans import StoryScenePlans
 
     given = {
@@ -159,7 +164,7 @@ def context(
         "full_report": True if explain or full_report else None,
     }
     memory = {name: value for name, value in given.items() if value is not None} or None
-    options = ContextOptions(characters_file, must_have_model=model is not None, pov=pov or "")
+    options = ContextOptions(characters_file, must_have_model=strict, pov=pov or "")
     with opened_stores(session, project, model=model, memory=memory) as stores:
         if stale:
             _rebuild_stale(stores, project, options, plans_file, diff=diff, as_json=as_json)
@@ -172,20 +177,21 @@ def context(
             if diff:
                 _show_difference(stores, project, options, planned, as_json=as_json)
             else:
-                _show_context(stores, project, options, planned, explain=explain, as_json=as_json)
+                is_short = is_terminal() and not (shows_all or explain)
+                built = StoryContexts(stores, project).build_context(scene=planned, options=options)
+                _show_context(stores, built, is_short=is_short, explain=explain, as_json=as_json)
 
 
-def _show_context(
-    stores: MemoryStores, project: str, options: ContextOptions, planned: PlannedScene, *, explain: bool, as_json: bool
-) -> None:
+def _show_context(stores: MemoryStores, built: BuiltContext, *, is_short: bool, explain: bool, as_json: bool) -> None:
     from novelgen.models.context_document import context_document
-    from runtime.doors.cli.views import print_context, print_explanation
-    from runtime.story.contexts import StoryContexts
+    from runtime.doors.cli.views import print_context, print_explanation, print_first_screen
 
-    built = StoryContexts(stores, project).build_context(scene=planned, options=options)
     if as_json:
         print_json(context_document(built.context, is_full=stores.settings.memory.full_report))
         _report_not_written(built.context)
+        return
+    if is_short:
+        print_first_screen(built.context, language=built.language)
         return
     print_context(built.context, language=built.language, written_to=built.file)
     if explain and built.context.report is not None:

@@ -230,15 +230,16 @@ def _read_knowledge(
         counts = [report.count(outcome) for outcome in ("done", "failed", "overtaken")]
         print_pairs(
             {
-                labels.value("project"): project,
-                labels.value("scenes"): labels.value("{} done, {} failed, {} overtaken").format(*counts),
-                labels.value("memories whose knowers are told"): sum(each.memories for each in report.scenes),
-                labels.value("earlier memories learnt"): sum(each.learned for each in report.scenes),
-                labels.value("model calls"): sum(each.model_calls for each in report.scenes),
-                labels.value("tokens"): _counted(report, labels),
-                labels.value("price"): None if report.price is None else f"{report.price:,.2f}",
-                labels.value("index"): index_state(report.indexing, project, labels),
-            }
+                "project": project,
+                "scenes": labels["line.done_failed_overtaken"].format(*counts),
+                "memories_whose_knowers_are_told": sum(each.memories for each in report.scenes),
+                "earlier_memories_learnt": sum(each.learned for each in report.scenes),
+                "model_calls": sum(each.model_calls for each in report.scenes),
+                "tokens": _counted(report, labels),
+                "price": None if report.price is None else f"{report.price:,.2f}",
+                "index": index_state(report.indexing, project, labels),
+            },
+            labels,
         )
     if report.count("failed") or report.stopped is not None:
         raise click.exceptions.Exit(ExitCode.FAILED)
@@ -283,7 +284,7 @@ def _reconcile(
     if as_json:
         print_json(report)
     else:
-        print_pairs({labels.value("project"): project, **_chapter_pairs(report.chapters, labels)})
+        print_pairs({labels["value.project"]: project, **_chapter_pairs(report.chapters, labels)})
     if any(each.outcome == "failed" for each in report.chapters):
         raise click.exceptions.Exit(ExitCode.FAILED)
 
@@ -307,15 +308,15 @@ def _chapter_pairs(chapters: Sequence[ChapterPass], labels: ViewLabels) -> dict[
     waiting = sum(each.outcome == "waiting" for each in chapters)
     told = [
         f"{len(done)} / {len(chapters)}",
-        labels.value("{} before").format(before) if before else "",
-        labels.value("{} not read yet").format(waiting) if waiting else "",
+        labels["line.before"].format(before) if before else "",
+        labels["line.not_read_yet"].format(waiting) if waiting else "",
     ]
     return {
-        labels.value("chapters reconciled"): labels.value(", ").join(filter(None, told)),
-        labels.value("now one"): ", ".join(pairs),
-        labels.value("now apart"): ", ".join(parted),
-        labels.value("new names"): ", ".join(names),
-        labels.value("threads ended"): ", ".join(threads),
+        labels["line.chapters_reconciled"]: labels["line.comma"].join(filter(None, told)),
+        labels["line.now_one"]: ", ".join(pairs),
+        labels["line.now_apart"]: ", ".join(parted),
+        labels["line.new_names"]: ", ".join(names),
+        labels["line.threads_ended"]: ", ".join(threads),
     }
 
 
@@ -367,18 +368,18 @@ def _print_summary(report: ExtractionReport, project_id: str, labels: ViewLabels
     unverified = sum(len(each.unverified) for each in scenes)
     print_pairs(
         {
-            labels.value("project"): project_id,
-            labels.value("scenes"): labels.value("{} done, {} failed, {} overtaken").format(*counts),
-            labels.value("memories"): labels.value("{}, {} facts without a quote in the scene").format(
+            labels["value.project"]: project_id,
+            labels["value.scenes"]: labels["line.done_failed_overtaken"].format(*counts),
+            labels["value.memories"]: labels["line.memories_unverified"].format(
                 sum(each.memories for each in scenes), unverified
             ),
-            labels.value("new entities"): ", ".join(new_entities),
-            labels.value("model calls"): _model_calls(report),
-            labels.value("tokens"): _counted(report, labels),
-            labels.value("price"): None if report.price is None else f"{report.price:,.2f}",
-            labels.value("not placed"): _unplaced(report),
+            labels["line.new_entities"]: ", ".join(new_entities),
+            labels["line.model_calls"]: _model_calls(report),
+            labels["value.tokens"]: _counted(report, labels),
+            labels["value.price"]: None if report.price is None else f"{report.price:,.2f}",
+            labels["line.not_placed"]: _unplaced(report),
             **(_chapter_pairs(report.chapters, labels) if report.chapters else {}),
-            labels.value("index"): index_state(report.indexing, project_id, labels),
+            labels["value.index"]: index_state(report.indexing, project_id, labels),
         }
     )
 
@@ -393,7 +394,7 @@ def _counted(report: ExtractionReport | KnowledgeReport, labels: ViewLabels) -> 
     if not usage.input_tokens and not usage.output_tokens:
         return None
     counts = (usage.input_tokens, usage.cached_tokens, usage.output_tokens)
-    return labels.value("{} in, {} of them cached, {} out").format(*(f"{count:,}" for count in counts))
+    return labels["line.in_of_them_cached_out"].format(*(f"{count:,}" for count in counts))
 
 
 def _unplaced(report: ExtractionReport) -> str | None:

@@ -156,15 +156,15 @@ def recall(
     if as_json:
         print_json(found)
         return
-    print_text(found.as_prompt() or labels.nothing)
+    print_text(found.as_prompt() or labels["head.nothing"])
     if explain:
-        headings = (labels.entity_id, labels.score, labels.score_parts, labels.why)
+        headings = ("entity_id", "score", "score_parts", "why")
         rows = [
             (each.memory.memory_id, f"{each.score:.2f}", _parts(each.parts), ", ".join(each.why))
             for each in found.items
         ]
-        print_table(headings, rows, wide=2)
-        print_pairs({labels.tokens: f"{found.tokens} / {found.budget_tokens}", labels.left_out: len(found.left_out)})
+        print_table(headings, rows, labels=labels)
+        print_pairs({"tokens": f"{found.tokens} / {found.budget_tokens}", "left_out": len(found.left_out)}, labels)
     _warn(found.issues)
 
 
@@ -195,21 +195,13 @@ def list_command(
             each.event_type,
             each.importance,
             labels.value(each.tier),
-            labels.value(each.how).replace("_", " "),
+            labels.value(each.how),
             each.content,
         )
         for each in memories
     ]
-    headings = (
-        labels.entity_id,
-        labels.value("when"),
-        labels.kind,
-        labels.importance,
-        labels.value("tier"),
-        labels.value("how"),
-        labels.text,
-    )
-    print_table(headings, rows, wide=6)
+    headings = ("entity_id", "when", "kind", "importance", "tier", "how", "text")
+    print_table(headings, rows, labels=labels)
 
 
 @npc.command(epilog="\b\nExample:\n  novelgen npc feelings village Gregor --to Mira --as-of 2:1")
@@ -229,12 +221,12 @@ def feelings(session: CliSession, project: str, character: str, to: str, as_of: 
         print_json({"feelings": found, "changes": moved})
         return
     print_text(found.header)
-    print_text(labels.value(", ").join(found.words) or labels.nothing)
+    print_text(labels["line.comma"].join(found.words) or labels["head.nothing"])
     if moved:
         rows = [
             (
                 "" if each.session is None else f"{each.session}:{each.turn}",
-                labels.value(", ").join(
+                labels["line.comma"].join(
                     [
                         *(f"{name} {by:+}" for name, by in each.deltas.items()),
                         *(f"{name} = {value}" for name, value in each.values.items()),
@@ -244,7 +236,7 @@ def feelings(session: CliSession, project: str, character: str, to: str, as_of: 
             )
             for each in moved
         ]
-        print_table((labels.value("when"), labels.change, labels.why), rows, wide=1)
+        print_table(("when", "change", "why"), rows, labels=labels)
 
 
 @npc.command(
@@ -272,9 +264,9 @@ def secrets(
     if as_json:
         print_json(shown)
         return
-    headings = (labels.entity_id, labels.status, labels.value("hint"), labels.text)
+    headings = ("entity_id", "status", "hint", "text")
     rows = [(each["secret_id"], labels.value(each["standing"]), each["hint"], each.get("text", "")) for each in shown]
-    print_table(headings, rows, wide=3)
+    print_table(headings, rows, labels=labels)
 
 
 @npc.command(epilog='\b\nExample:\n  novelgen npc check village Gregor "I pay the bandits with grain." --to player')
@@ -302,7 +294,7 @@ def check(
     for each in () if as_json else findings:
         print_text(f"{labels.value(each.kind)}: {each.message}")
     if not findings and not as_json:
-        print_text(labels.value("nothing is wrong with it"))
+        print_text(labels["line.nothing_is_wrong_with_it"])
     if findings:
         raise click.exceptions.Exit(ExitCode.FAILED)
 
@@ -341,9 +333,9 @@ def flags(
         print_json(found)
     elif found:
         rows = [(name, json.dumps(value, ensure_ascii=False)) for name, value in found.items()]
-        print_table((labels.value("flag"), labels.value("value")), rows, wide=1)
+        print_table(("flag", "value"), rows, labels=labels)
     else:
-        print_text(labels.nothing)
+        print_text(labels["head.nothing"])
 
 
 def _opened(stores: MemoryStores, project: str, name: str, *, create: bool = False) -> Character:

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from runtime.doors.cli.labels import view_labels_for
 from runtime.doors.cli.opening import opened_stores
 from runtime.doors.cli.output import print_json, print_result, print_table, print_text
 from runtime.doors.cli.parameters import CliSession, json_option, project_argument, require_confirmation, yes_option
@@ -77,7 +78,7 @@ def projects(session: CliSession, as_json: bool) -> None:
             (each.project_id, each.language, each.scenes, each.memories, each.entities, _title(each))
             for each in overviews
         ]
-        print_table(headings, rows, wide=5)
+        print_table(headings, rows, labels=view_labels_for("en"))
 
 
 @click.command(epilog="\b\nExample:\n  novelgen delete my-novel")

@@ -6,7 +6,7 @@ import webbrowser
 
 import pytest
 
-from runtime.doors.cli.browser import has_browser_at_hand, show_page
+from runtime.doors.cli.commands.serving import has_browser_at_hand, show_page
 
 AT_A_DESK = {"DISPLAY": ":0"}
 

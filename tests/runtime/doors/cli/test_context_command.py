@@ -203,11 +203,15 @@ def test_a_configured_model_that_cannot_be_built_degrades(
     assert any(told in issue["message"] for issue in report["issues"])
 
 
-def test_a_model_of_the_command_line_that_cannot_be_built_is_bad_input(run: Run, ingested: Path) -> None:
-    """Who asks for a model by --model is told that it cannot be had."""
-    result = run("context", *SCENE, "--model", "openai:gpt-4.1-mini")
-    assert result.exit_code == 2
+def test_a_model_of_the_command_line_that_cannot_be_had_leaves_it_to_rules(run: Run, ingested: Path) -> None:
+    """The reason is on stderr and in the report, and the context is there; with --strict it is bad input."""
+    asked = ("context", *SCENE, "--model", "openai:gpt-4.1-mini", "--json")
+    result = run(*asked)
+    assert (result.exit_code, shown_context(result)["report"]["planner"]["used"]) == (0, "rules")
     assert "needs a key" in result.stderr
+    strict = run(*asked, "--strict")
+    assert (strict.exit_code, strict.stdout) == (2, "")
+    assert "needs a key" in strict.stderr
 
 
 def test_characters_of_a_file_must_be_there(run: Run, ingested: Path) -> None:
@@ -366,3 +370,19 @@ def test_a_point_of_view_that_nobody_bears_is_told(run: Run, ingested: Path) -> 
     issues = [issue for issue in context["report"]["issues"] if issue["stage"] == "knowledge"]
     assert [issue["kind"] for issue in issues] == ["unresolved"]
     assert "'Zora'" in issues[0]["message"]
+
+
+def test_a_terminal_gets_the_first_screen(run: Run, ingested: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A line each of what must hold, who is here, what is open and weighs most; `--all`, `--explain` show the rest."""
+    monkeypatch.setattr("runtime.doors.cli.commands.context.is_terminal", lambda: True)
+    short = run("context", *SCENE)
+    lines = short.stdout.splitlines()
+    for heading in ("What must hold", "Where we left off", "Who is here", "What weighs most"):
+        assert heading in lines
+    assert any(line.startswith("  Ada: ") for line in lines[lines.index("Who is here") :])
+    assert lines[-1].endswith("more memories (--all); why: --explain; as JSON: --json")
+    assert "short form" not in short.stdout
+    assert "tokens in all" not in short.stdout
+    assert "tokens in all" in run("context", *SCENE, "--all").stdout
+    assert "Queries" in run("context", *SCENE, "--explain").stdout
+    assert json.loads(run("context", *SCENE, "--json").stdout)["relevant_memories"]

@@ -18,7 +18,7 @@ def test_a_new_project_can_be_peopled_before_its_first_scene(run: Run, projects_
     result = run("new", "灯塔", "--language", "zh")
     assert result.exit_code == 0, result.stderr
     assert (projects_dir / "灯塔" / "config.yaml").is_file()
-    assert run("character", "add", "灯塔", "林冲").stdout == "added C0  林冲\n"
+    assert run("character", "add", "灯塔", "林冲").stdout == "已添加 C0  林冲\n"
     assert json.loads(run("projects", "--json").stdout)
     again = run("new", "灯塔")
     assert again.exit_code == 2
@@ -64,7 +64,9 @@ def test_a_story_is_not_imported_over_another_one_unasked(run: Run, ingested: Pa
     book.write_text(book.read_text("utf-8") + more, "utf-8")
     assert run("import", str(book), "--project", "book").exit_code == 0
     assert run("import", str(other), "--project", "book", "--yes").exit_code == 0
-    places = [each["chapter_index"] for each in json.loads(run("scene", "list", "book", "--json").stdout)]
+    places = [
+        each["scene"]["chapter_index"] for each in json.loads(run("scene", "list", "book", "--json").stdout)["scenes"]
+    ]
     assert places == [1, 2, 3, 7]
 
 
@@ -162,7 +164,7 @@ def test_the_text_is_there_before_its_meaning(run: Run, tmp_path: Path) -> None:
     indexed = run("index", "later", "--json")
     assert indexed.exit_code == 0, indexed.stderr
     assert json.loads(indexed.stdout)["indexed"] == 2
-    assert "up to date" in run("index", "later").stdout
+    assert "已是最新" in run("index", "later").stdout
     assert run("index", "nobody").exit_code == 2
 
 
@@ -181,7 +183,7 @@ def test_an_import_that_is_stopped_while_it_indexes_leaves_a_whole_story(
         stopped = run("import", str(file), "--project", "book")
     assert stopped.exit_code == 130
     assert "`novelgen index book` goes on with its meaning" in stopped.stderr
-    assert len(json.loads(run("scene", "list", "book", "--json").stdout)) == 2
+    assert len(json.loads(run("scene", "list", "book", "--json").stdout)["scenes"]) == 2
     assert json.loads(run("index", "book", "--json").stdout)["waiting"] == 0
 
 

@@ -43,7 +43,8 @@ def model(monkeypatch: pytest.MonkeyPatch) -> pytest.MonkeyPatch:
 
 def statuses(run: Run) -> list[str]:
     """Return the extraction status of every stored scene."""
-    return [scene["extraction_status"] for scene in json.loads(run("scene", "list", PROJECT, "--json").stdout)]
+    listed = json.loads(run("scene", "list", PROJECT, "--json").stdout)["scenes"]
+    return [each["scene"]["extraction_status"] for each in listed]
 
 
 def test_scenes_without_records_are_extracted(run: Run, unrecorded: Path, model: pytest.MonkeyPatch) -> None:

@@ -23,7 +23,7 @@ def summary(output: str) -> dict[str, str]:
 def stored_contents(run: Run) -> list[str]:
     """Return the contents of all memories."""
     listed = run("memory", "list", PROJECT, "--limit", "1000", "--json")
-    return [memory["chunk"]["content"] for memory in json.loads(listed.stdout)]
+    return [memory["chunk"]["content"] for memory in json.loads(listed.stdout)["memories"]]
 
 
 def test_init_makes_a_skeleton_that_can_be_ingested(run: Run, projects_dir: Path) -> None:
@@ -267,12 +267,12 @@ def test_many_chapters_in_one_file_are_split(run: Run, projects_dir: Path) -> No
     assert told.exit_code == 0, told.stderr
     assert "30 章" in told.stdout
     assert "另有 18 项" in told.stdout
-    listed = json.loads(run("scene", "list", "古灯", "--json").stdout)
-    assert [(each["chapter_index"], each["title"]) for each in listed][-1] == (30, "第30章 灯30")
+    listed = json.loads(run("scene", "list", "古灯", "--json").stdout)["scenes"]
+    assert [(each["scene"]["chapter_index"], each["scene"]["title"]) for each in listed][-1] == (30, "第30章 灯30")
     assert {each["part"] for each in listed} == {"第一卷 山", "第二卷 水"}
     again = json.loads(run("ingest", "古灯", "--json").stdout)
     assert {each["outcome"] for each in again["scenes"]} == {"unchanged"}
-    assert {each["part"] for each in json.loads(run("scene", "list", "古灯", "--json").stdout)} == {
+    assert {each["part"] for each in json.loads(run("scene", "list", "古灯", "--json").stdout)["scenes"]} == {
         "第一卷 山",
         "第二卷 水",
     }
@@ -298,7 +298,7 @@ def test_ingest_reads_what_novel_gen_remembered(run: Run, written: Path) -> None
         contents = stored_contents(run)
         assert contents.count("Ada hides the key.") == 1
         assert "T+3" not in contents
-        threads = json.loads(run("thread", "list", PROJECT, "--json").stdout)
+        threads = json.loads(run("thread", "list", PROJECT, "--json").stdout)["threads"]
         assert [each["description"] for each in threads].count("Who saw Ada?") == 1
     (written / "chapter_memory.json").write_text('[{"chapter_number": "one"}]', encoding="utf-8")
     wrong = run("ingest", PROJECT)

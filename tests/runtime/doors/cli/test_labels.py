@@ -7,7 +7,7 @@ import pytest
 from novelgen.models.context import ContextReport, PlannerReport, ReportIssue
 from novelgen.models.position import utc_now
 from novelgen.models.state import LOOP_WEIGHTS, EntityStateSnapshot
-from runtime.doors.cli.labels import CHINESE, ENGLISH
+from runtime.doors.cli.labels import view_labels_for
 from runtime.doors.cli.views import facts_text, print_summary
 
 PARTS = "relevance words novelty importance entities open_loops spreading surroundings summaries beside".split()
@@ -17,14 +17,14 @@ PARTS = "relevance words novelty importance entities open_loops spreading surrou
 @pytest.mark.parametrize("word", [*LOOP_WEIGHTS, "age"])
 def test_how_heavy_and_how_old_a_thread_is_has_chinese_words(word: str) -> None:
     """The list of threads of a Chinese story has no English word in it."""
-    assert not CHINESE.value(word).isascii()
-    assert ENGLISH.value(word) == word
+    assert not view_labels_for("zh").value(word).isascii()
+    assert view_labels_for("en").value(word) == word
 
 
 @pytest.mark.parametrize("part", PARTS)
 def test_every_part_of_a_score_has_chinese_words(part: str) -> None:
     """Why a memory was chosen is told in the story's language."""
-    assert not CHINESE.reason(part).isascii()
+    assert not view_labels_for("zh").reason(part).isascii()
 
 
 def test_a_place_that_nobody_knows_is_told_by_its_scene_alone() -> None:
@@ -46,7 +46,7 @@ def test_what_stands_among_the_issues_is_not_told_again(capsys: pytest.CaptureFi
         planner=PlannerReport(used="rules", reason=f"the model's plan was not used: {why}"),
         issues=[ReportIssue(stage="plan", kind="unavailable", message=why)],
     )
-    print_summary(report, CHINESE, written_to=None)
+    print_summary(report, view_labels_for("zh-CN"), written_to=None)
     out = capsys.readouterr().out
     assert "规则 (未采用模型的规划)" in out
     assert why not in out

@@ -8,6 +8,7 @@ import logging
 
 import pytest
 
+from runtime.doors.cli.labels import view_labels_for
 from runtime.doors.cli.output import print_json, print_pairs, print_table, print_text
 from runtime.storage.records import MemoryFilter
 from tests.runtime.doors.cli.conftest import Run
@@ -38,7 +39,9 @@ def test_json_survives_lone_surrogates(capsys: pytest.CaptureFixture[str]) -> No
 
 def test_a_table_takes_text_as_it_is(capsys: pytest.CaptureFixture[str]) -> None:
     """Brackets and colons of a story are no markup, and its control characters do not reach the terminal."""
-    print_table(("id", "text"), [("M1", "[bold]he said[/bold] :smile: \x1b[31mred")], wide=1)
+    print_table(
+        ("entity_id", "text"), [("M1", "[bold]he said[/bold] :smile: \x1b[31mred")], labels=view_labels_for("en")
+    )
     out = capsys.readouterr().out
     assert "[bold]he said[/bold] :smile: [31mred" in out
     assert "\x1b" not in out
@@ -46,7 +49,7 @@ def test_a_table_takes_text_as_it_is(capsys: pytest.CaptureFixture[str]) -> None
 
 def test_a_table_counts_chinese_characters_as_two_columns(capsys: pytest.CaptureFixture[str]) -> None:
     """No line of a table is wider than the output, and no character is lost."""
-    print_table(("id", "text"), [("M1", "青荇得知鹭鸶钥匙在阿雀那里" * 20)], wide=1)
+    print_table(("entity_id", "text"), [("M1", "青荇得知鹭鸶钥匙在阿雀那里" * 20)], labels=view_labels_for("en"))
     lines = capsys.readouterr().out.splitlines()
     assert all(sum(2 if each > "\u2e80" else 1 for each in line) <= 100 for line in lines)
     assert "".join(lines).count("雀") == 20

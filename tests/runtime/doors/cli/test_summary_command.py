@@ -22,7 +22,7 @@ def _parts_of_one_chapter(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def shown(run: Run, *options: str) -> list[dict[str, Any]]:
     """Return what `show` lists."""
-    listed: list[dict[str, Any]] = json.loads(run("summary", "show", PROJECT, *options, "--json").stdout)
+    listed: list[dict[str, Any]] = json.loads(run("summary", "show", PROJECT, *options, "--json").stdout)["summaries"]
     return listed
 
 
@@ -59,12 +59,12 @@ def test_a_persons_summary_from_a_file_stands(run: Run, ingested: Path, tmp_path
 
 def test_the_editor_starts_from_what_is_told(run: Run, ingested: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """What is saved is stored; an empty text gives the made summary back; leaving without saving changes nothing."""
-    monkeypatch.setattr(click, "edit", lambda text: text.replace("hides", "buries"))
+    monkeypatch.setattr(click, "edit", lambda text, extension: text.replace("hides", "buries"))
     assert run("summary", "edit", PROJECT, "--chapter", "1").exit_code == 0
     assert "Ada buries the brass key" in shown(run, "--chapter", "1")[0]["told"]
-    monkeypatch.setattr(click, "edit", lambda text: None)
+    monkeypatch.setattr(click, "edit", lambda text, extension: None)
     assert "is as it was" in run("summary", "edit", PROJECT, "--chapter", "1").stdout
-    monkeypatch.setattr(click, "edit", lambda text: "\n")
+    monkeypatch.setattr(click, "edit", lambda text, extension: "\n")
     assert "made of its bullets" in run("summary", "edit", PROJECT, "--chapter", "1").stdout
     assert shown(run, "--chapter", "1")[0]["origin"] == "made"
 

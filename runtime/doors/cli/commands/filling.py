@@ -1,0 +1,353 @@
+"""`novelgen ingest`, `import-book`, `import` and `export`."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from runtime.doors.cli.commands.upkeep import resuming
+from runtime.doors.cli.error_handling import ExitCode
+from runtime.doors.cli.labels import ViewLabels
+from runtime.doors.cli.opening import labels_where_stored, opened_project, opened_stores, story_labels
+from runtime.doors.cli.output import (
+    ProgressCallback,
+    index_state,
+    print_changes,
+    print_condition,
+    print_heading,
+    print_json,
+    print_pairs,
+    print_remarks,
+    print_result,
+    print_table,
+    print_text,
+    progress_bars,
+    report_line,
+    report_warning,
+)
+from runtime.doors.cli.parameters import (
+    CHAPTER,
+    FILE,
+    FOLDER,
+    CliSession,
+    changes_option,
+    json_option,
+    project_argument,
+    require_confirmation,
+    yes_option,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from runtime.doors.cli.labels import ViewLabels
+    from runtime.story.ingest import IngestReport
+    from runtime.story.transfer import ProjectImport, StoredText
+
+
+@click.command(
+    epilog="\b\nExamples:\n  novelgen ingest my-novel\n  novelgen ingest my-novel --chapter 7\n"
+    "  novelgen ingest my-novel drafts/chapter_007.md"
+)
+@project_argument
+@click.argument("files", nargs=-1, type=FILE)
+@click.option(
+    "--records/--no-records",
+    default=None,
+    help="Take the scene records in records/ in, or leave them.  [default: in, where there are any]",
+)
+@click.option("--chapter", type=CHAPTER, help="Only this chapter.  [default: all]")
+@click.option(
+    "--keep-remarks",
+    is_flag=True,
+    help="Leave what the author says to readers (求月票, PS：…, Author's note) in chapters of text.",
+)
+@changes_option
+@json_option
+@click.pass_obj
+def ingest(
+    session: CliSession,
+    project: str,
+    files: tuple[Path, ...],
+    records: bool | None,
+    chapter: int | None,
+    keep_remarks: bool,
+    tell_changes: bool,
+    as_json: bool,
+) -> None:
+    """Store finished chapters, characters, entities and records.
+
+    Reads chapters/chapter_NNN.json, .txt or .md (or the FILES, named alike), characters.json, entities.json and
+    records/chapter_NNN_records.json, and what novel-gen remembered in chapter_memory.json. A text with the headings of
+    several chapters is split. What is stored already and has not changed is left alone; a changed scene takes the
+    place of what came from it before.
+    """
+    from runtime.story.ingest import StoryIngest
+
+    with opened_stores(session, project) as stores:
+        with progress_bars("scenes", "index") as (progress, index_progress):
+            report = StoryIngest(stores, project).ingest_project(
+                files=files,
+                records=records,
+                chapter_index=chapter,
+                keep_remarks=keep_remarks,
+                tell_changes=tell_changes,
+                progress=progress,
+                index_progress=index_progress,
+            )
+        labels = story_labels(stores, project)
+    _show(report, labels, as_json=as_json)
+
+
+@click.command("import-book", epilog="\b\nExample:\n  novelgen import-book books/moby --project moby --records")
+@click.argument("folder", metavar="DIR", type=FOLDER)
+@click.option("--project", required=True, help="Project to import into; it is created when there is none.")
+@click.option("--records", is_flag=True, help="Also take entities.jsonl and records.jsonl.")
+@changes_option
+@json_option
+@click.pass_obj
+def import_book(
+    session: CliSession, folder: Path, project: str, records: bool, tell_changes: bool, as_json: bool
+) -> None:
+    """Import a book from a folder of JSON Lines.
+
+    DIR holds scenes.jsonl, meta.json and, for --records, entities.jsonl and records.jsonl. Ids of the book are
+    kept, and importing again changes nothing.
+    """
+    from runtime.story.ingest import StoryIngest
+
+    with opened_stores(session, project) as stores:
+        with progress_bars("scenes", "index") as (progress, index_progress):
+            report = StoryIngest(stores, project).import_book_folder(
+                folder=folder,
+                records=records,
+                tell_changes=tell_changes,
+                progress=progress,
+                index_progress=index_progress,
+            )
+        labels = story_labels(stores, project)
+    _show(report, labels, as_json=as_json)
+
+
+def _show(report: IngestReport, labels: ViewLabels, *, as_json: bool) -> None:
+    for warning in report.warnings:
+        report_warning(warning)
+    for failure in report.failures:
+        report_line(f"error: {failure}")
+    if as_json:
+        print_json(report)
+    else:
+        counts = [report.count(outcome) for outcome in ("added", "replaced", "unchanged")]
+        told = labels["line.new_changed_unchanged_failed"]
+        ended = [f"{later} → {earlier}" for scene in report.scenes for later, earlier in scene.ended.items()]
+        print_pairs(
+            {
+                labels["value.project"]: report.project_id,
+                labels["value.scenes"]: told.format(*counts, len(report.failures)),
+                labels["value.memories"]: report.memories,
+                **({labels["line.ended_by_rule"]: ", ".join(ended)} if ended else {}),
+                labels["value.entities"]: report.entities,
+                labels["value.index"]: index_state(report.indexing, report.project_id, labels),
+            }
+        )
+        print_remarks(report.remarks, labels)
+        print_changes(report.changes)
+        if report.condition is not None:
+            print_condition(report.condition, labels)
+    if report.failures:
+        report_line("what failed was left out: correct it and run the same command again")
+        raise click.exceptions.Exit(ExitCode.FAILED)
+
+
+MAX_LISTED = 12
+"""So many ids a line of the summary lists."""
+
+
+@click.command(epilog="\b\nExample:\n  novelgen export my-novel backup/my-novel")
+@project_argument
+@click.argument("folder", metavar="DIR", type=FOLDER)
+@json_option
+@click.pass_obj
+def export(session: CliSession, project: str, folder: Path, as_json: bool) -> None:
+    """Write a project's memory as JSON files to DIR/memory.
+
+    One file per entity and scene, one each for threads, relationships, notes and counters. `novelgen import` reads
+    them back without loss.
+    """
+    from runtime.story.transfer import StoryTransfer
+
+    with opened_project(session, project) as stores:
+        written = StoryTransfer(stores, project).export(folder=folder)
+    print_result(written, f"wrote {len(written.files)} files to {written.folder}", as_json=as_json)
+
+
+@click.command(
+    "import",
+    epilog="\b\nExamples:\n  novelgen import backup/my-novel --project my-novel --dry-run\n"
+    "  novelgen import book.epub --project my-book\n  novelgen import 古灯/ --project 古灯\n"
+    "  novelgen import draft.txt --project my-book --update",
+)
+@click.argument("source", metavar="PATH", type=click.Path(path_type=Path))
+@click.option("--project", required=True, help="Project to import into; it is created when there is none.")
+@click.option("--dry-run", is_flag=True, help="Only show what would be imported; nothing is created.")
+@click.option(
+    "--update", is_flag=True, help="Take in again what was edited: chapters whose text changed replace the stored ones."
+)
+@click.option(
+    "--keep-remarks",
+    is_flag=True,
+    help="Leave what the author says to readers (求月票, PS：…, Author's note) in the text.",
+)
+@click.option(
+    "--index/--no-index",
+    "with_index",
+    default=True,
+    help="Index by meaning at once, or leave that to `novelgen index`.  [default: at once]",
+)
+@yes_option
+@json_option
+@click.pass_obj
+def import_command(
+    session: CliSession,
+    source: Path,
+    project: str,
+    dry_run: bool,
+    update: bool,
+    keep_remarks: bool,
+    with_index: bool,
+    is_confirmed: bool,
+    as_json: bool,
+) -> None:
+    """Import an exported memory or a manuscript.
+
+    PATH is a folder that holds a memory, a project of novel-gen, or a manuscript: a .txt, .md, .epub or .docx file
+    with a whole book, which is split into chapters and scenes, or a folder with a file for each chapter. What the
+    project holds is never overwritten without --update, and an import that was interrupted can be repeated. Into a
+    project that holds another story it asks first. The whole text is stored first and found by words at once; its
+    meaning is indexed after that.
+
+    With --update the stored chapters are told from those of the manuscript by their text. What was read from a
+    changed text goes, what you said stays; chapters that were inserted make room; chapters that are gone are listed.
+    """
+    from runtime.story.transfer import StoryTransfer
+
+    with opened_stores(session, project) as stores:
+
+        def imported(
+            progress: ProgressCallback | None = None, index_progress: ProgressCallback | None = None
+        ) -> ProjectImport:
+            return StoryTransfer(stores, project).import_project(
+                source=source,
+                dry_run=dry_run,
+                index=with_index,
+                update=update,
+                keep_remarks=keep_remarks,
+                progress=progress,
+                index_progress=index_progress,
+                on_stored=_report_stored,
+            )
+
+        if dry_run:
+            result = imported()
+        else:
+            if not is_confirmed and StoryTransfer(stores, project).would_mix_stories(source=source, update=update):
+                require_confirmation(
+                    f"import {str(source)!r} into {project!r}, which holds another story", is_confirmed=False
+                )
+            bars = progress_bars("text, characters", "meaning, characters")
+            with resuming(project, command="novelgen import"), bars as (progress, index_progress):
+                result = imported(progress, index_progress)
+        openings = " ".join(each.opening for each in result.chapters)
+        labels = labels_where_stored(stores, project, else_of=openings)
+    if as_json:
+        print_json(result)
+    else:
+        _print_import(result, project, labels)
+        if result.condition is not None:
+            print_condition(result.condition, labels)
+    if not dry_run and not with_index:
+        report_line(f"its meaning is not indexed yet: run `novelgen index {project}`")
+    for issue in result.issues:
+        report_warning(issue.message)
+
+
+def _report_stored(stored: StoredText) -> None:
+    if stored.scenes:
+        report_line(
+            f"stored: {stored.chapters} chapters, {stored.scenes} scenes, {stored.characters:,} characters; "
+            "searchable by words"
+        )
+
+
+def _print_import(result: ProjectImport, project: str, labels: ViewLabels) -> None:
+    preview = result.preview
+    if result.chapters:
+        rows = [
+            (each.chapter_number, each.part, each.title, each.scenes, each.words, each.opening)
+            for each in result.chapters
+        ]
+        headings = ("chapter", "volume", "title", "scenes", "words", "opening")
+        print_table(headings, rows, labels=labels)
+    if result.left_out:
+        print_heading(labels["line.left_out_before_the_first_chapter"])
+        print_text(result.left_out[:500])
+    for each in result.odd_numbers[:MAX_LISTED]:
+        report_warning(labels[f"line.odd_{each.kind}"].format(title=each.title, after=each.after))
+    print_remarks(result.remarks, labels)
+    print_heading(labels["line.would_import" if result.dry_run else "line.imported"])
+    told = {
+        "read_as": ", ".join(result.encodings),
+        "damaged_places": result.unreadable or None,
+        "passed_over": _listed(result.passed_over, labels),
+        "new_entities": _listed(preview.new_entities, labels),
+        "new_scenes": _listed(preview.new_scenes, labels),
+        "changed_scenes": _listed(preview.changed_scenes, labels),
+        "new_notes": preview.new_memories or None,
+        "new_events": preview.new_events or None,
+        "new_summaries": preview.new_summaries or None,
+        "new_consolidations": preview.new_consolidations or None,
+        "new_memories_of_characters": preview.new_character_memories or None,
+        "copied_plans": _listed(result.copied_plans, labels),
+        "already_there": len(preview.same_entities) + len(preview.same_scenes) or None,
+        "kept_as_stored": _listed([*preview.kept_entities, *preview.kept_scenes], labels),
+        "mean_somebody_else": _listed(preview.clashing_entities, labels),
+    }
+    print_pairs(told, labels)
+    _print_changes(result, project, labels)
+
+
+def _print_changes(result: ProjectImport, project: str, labels: ViewLabels) -> None:
+    changes, updated = result.changes, result.updated
+    if changes is None or changes.is_empty:
+        return
+    print_heading(labels["line.the_manuscript_against_the_story"])
+    moved = [f"{before} → {after}" for before, after in changes.moved_chapters.items()]
+    told = {
+        "changed_chapters": _listed(changes.changed_chapters, labels),
+        "chapters_moved": _listed(moved, labels),
+        "chapters_that_are_gone": _listed(changes.gone_chapters, labels),
+        "scenes_that_are_gone": _listed(changes.gone_scenes, labels),
+        "chapters_that_wait": _listed(changes.waiting_chapters, labels),
+    }
+    print_pairs(told, labels)
+    if not updated:
+        print_text(labels["line.nothing_taken_in"])
+    elif changes.waiting_chapters:
+        print_text(labels["line.chapters_wait"])
+    if changes.gone_chapters:
+        print_text(
+            labels["line.look_delete_scene_by_scene"].format(
+                f"novelgen scene list {project}", f"novelgen scene delete {project} {changes.gone_chapters[0]}:1"
+            )
+        )
+    if updated and changes.gone_scenes:
+        print_text(labels["line.delete"].format(f"novelgen scene delete {project} {changes.gone_scenes[0]}"))
+
+
+def _listed(names: Sequence[object], labels: ViewLabels) -> str:
+    if not names:
+        return ""
+    more = labels["line.and_more"].format(len(names) - MAX_LISTED) if len(names) > MAX_LISTED else ""
+    return f"{len(names)}: {', '.join(map(str, names[:MAX_LISTED]))} {more}".rstrip()

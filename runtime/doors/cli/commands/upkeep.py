@@ -1,0 +1,149 @@
+"""`novelgen index`, `reindex` and `doctor`, and what a command says whose indexing is broken off."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING
+
+import click
+
+from runtime.doors.cli.error_handling import ExitCode
+from runtime.doors.cli.labels import ViewLabels, view_labels_for
+from runtime.doors.cli.opening import labels_where_stored, opened_project, opened_stores, story_labels
+from runtime.doors.cli.output import (
+    index_state,
+    print_heading,
+    print_json,
+    print_pairs,
+    print_table,
+    progress_bars,
+    report_line,
+)
+from runtime.doors.cli.parameters import CliSession, json_option, project_argument
+
+if TYPE_CHECKING:
+    from runtime.story.diagnosis import Diagnosis, Finding
+
+
+@click.command(epilog="\b\nExample:\n  novelgen index my-novel")
+@project_argument
+@json_option
+@click.pass_obj
+def index(session: CliSession, project: str, as_json: bool) -> None:
+    """Make what is stored searchable by meaning.
+
+    Does what an import left for later, goes on where an earlier run stopped, and may be stopped at any time. Until it
+    is done, contexts and searches find the rest by words and names, and say how much waits.
+    """
+    from runtime.story.indexing import StoryIndexing
+
+    bars = progress_bars("meaning, characters")
+    with opened_project(session, project) as stores, resuming(project), bars as (progress,):
+        result = StoryIndexing(stores, project).index_project(progress=progress)
+        labels = story_labels(stores, project)
+    if as_json:
+        print_json(result)
+        return
+    done = labels["line.indexed_now"].format(result.indexed, result.embedded)
+    print_pairs({"project": project, "indexed": done, "index": index_state(result, project, labels)}, labels)
+
+
+@contextmanager
+def resuming(project: str, *, command: str = "") -> Iterator[None]:
+    """Say, when the block is interrupted, that what is stored is whole, and what goes on with the rest."""
+    try:
+        yield
+    except KeyboardInterrupt:
+        repeat = f"repeat `{command}` if text is missing; " if command else ""
+        report_line(
+            f"stopped: what was stored is whole and found by words; {repeat}"
+            f"`novelgen index {project}` goes on with its meaning"
+        )
+        raise
+
+
+@click.command(
+    epilog="\b\nExamples:\n  novelgen doctor\n  novelgen doctor my-novel --json\n  novelgen doctor my-novel --repair"
+)
+@click.argument("project", required=False)
+@click.option(
+    "--repair",
+    is_flag=True,
+    help="First bring PROJECT's vector index to what the database says; rebuild it where it must be.",
+)
+@click.option("--no-network", is_flag=True, help="Do not ask models that are not on this machine whether they answer.")
+@json_option
+@click.pass_obj
+def doctor(session: CliSession, project: str | None, repair: bool, no_network: bool, as_json: bool) -> None:
+    """Check stores, models and files; say what to fix, and how.
+
+    The configured models are asked for one word and one vector, each for a few seconds at most.
+    With PROJECT also its counts, whether the index agrees with the database, and which context files are stale.
+    Without --repair nothing is changed; with it the index, never the database.
+    """
+    if repair and project is None:
+        raise click.UsageError("--repair needs PROJECT")
+    from runtime.story.diagnosis import diagnose
+
+    with opened_stores(session, project) as stores:
+        labels = view_labels_for("en") if project is None else labels_where_stored(stores, project)
+        diagnosis = diagnose(stores, project, repair=repair, ask_network=not no_network)
+    if as_json:
+        print_json(diagnosis)
+    else:
+        _print(diagnosis, labels)
+    if diagnosis.is_broken:
+        raise click.exceptions.Exit(ExitCode.STORE_UNAVAILABLE)
+
+
+@click.command(epilog="\b\nExample:\n  novelgen reindex my-novel")
+@project_argument
+@json_option
+@click.pass_obj
+def reindex(session: CliSession, project: str, as_json: bool) -> None:
+    """Build the vector index anew from the database; verify it.
+
+    Needed after the embedding model or a setting of memory.ingest changed, or when the index is damaged or
+    lost. Vectors that the database keeps are used again; the old index answers until the new one is whole.
+    """
+    from runtime.story.indexing import StoryIndexing
+
+    with opened_project(session, project) as stores, progress_bars("memories") as (progress,):
+        result = StoryIndexing(stores, project).reindex(progress=progress)
+        labels = story_labels(stores, project)
+    if as_json:
+        print_json(result)
+    else:
+        indexing, chosen = result.indexing, result.chosen
+        print_pairs(
+            {
+                "project": project,
+                "by_the_settings": labels["line.embedded_otherwise"].format(chosen) if chosen else None,
+                "indexed": labels["line.indexed_anew"].format(indexing.indexed, indexing.embedded),
+                "verified": result.verification,
+                "waiting": indexing.waiting,
+            },
+            labels,
+        )
+    if not result.is_sound:
+        report_line(f"error: the index does not agree with the database ({result.verification}); run it again")
+        raise click.exceptions.Exit(ExitCode.FAILED)
+
+
+def _print(diagnosis: Diagnosis, labels: ViewLabels) -> None:
+    told = {"versions": diagnosis.versions, "settings": diagnosis.settings, "counts": diagnosis.counts}
+    for heading, pairs in told.items():
+        if pairs:
+            print_heading(labels[f"line.{heading}"])
+            print_pairs({name: str(value) for name, value in pairs.items() if value is not None})
+    for heading, findings in (("repairs", diagnosis.repairs), ("findings", diagnosis.findings)):
+        if findings:
+            print_heading(labels[f"line.{heading}"])
+            rows = [_row(each, labels) for each in findings]
+            print_table(("level", "what", "finding"), rows, labels=labels)
+
+
+def _row(finding: Finding, labels: ViewLabels) -> tuple[str, str, str]:
+    fix = f"\n  → {finding.fix}" if finding.fix else ""
+    return labels.value(finding.level), finding.what, finding.message + fix

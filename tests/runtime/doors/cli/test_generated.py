@@ -1,0 +1,354 @@
+"""Commands made of the table: what people read, what is asked first, what is refused, what a terminal gets.
+
+That their answers as JSON are those of the other doors is tested in `tests/runtime/doors/test_same_everywhere.py`.
+"""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from runtime.doors.cli.generated import command_at
+from runtime.doors.cli.offers import ALIKE, HELP, OFFERS
+from runtime.doors.operations import BY_NAME
+from tests.runtime.doors.cli.conftest import Run
+from tests.runtime.doors.cli.small_project import CHAPTERS, PROJECT
+
+
+def _json(run: Run, *arguments: str) -> Any:
+    result = run(*arguments, "--json")
+    assert result.exit_code == 0, result.stderr
+    return json.loads(result.stdout)
+
+
+def _done(run: Run, *arguments: str) -> str:
+    result = run(*arguments)
+    assert result.exit_code == 0, result.stderr
+    return " ".join(result.stdout.split())
+
+
+def test_every_offer_is_of_an_operation_and_has_a_path_of_its_own() -> None:
+    """What the CLI says of an operation that is gone, or says twice, would be lost in silence."""
+    assert set(OFFERS) <= BY_NAME.keys()
+    paths = [*(each.command for each in OFFERS.values()), *ALIKE]
+    assert len(paths) == len(set(paths))
+    assert all(command_at(name, text) is not None for name, text in HELP.items())
+
+
+def test_threads_are_planted_moved_ended_and_taken_back(run: Run, ingested: Path) -> None:
+    """Each command says where the thread stands; the former name of the group does the same."""
+    thread = _done(run, "thread", "add", PROJECT, "Who lit the lamp?", "--importance", "high", "--character", "Ada")
+    thread = thread.removeprefix("added ")
+    assert _done(run, "loop", "advance", PROJECT, thread, "a light", "--pays-part") == f"{thread} is advanced"
+    assert "advanced high" in _done(run, "thread", "list", PROJECT)
+    assert _done(run, "thread", "resolve", PROJECT, thread, "Ada did", "--ending", "broken") == f"{thread} is resolved"
+    assert "Ada did" in _done(run, "thread", "show", PROJECT, thread)
+    assert _json(run, "loop", "list", PROJECT)["threads"] == []
+    assert _done(run, "thread", "reopen", PROJECT, thread) == f"{thread} is advanced"
+    assert _done(run, "thread", "abandon", PROJECT, thread, "dropped") == f"{thread} is abandoned"
+    assert "  loop " not in run("--help").stdout
+
+
+def test_the_ledger_of_threads_has_three_views(run: Run, ingested: Path) -> None:
+    """A table of what waits, a board and a report; an author's deadline makes a thread overdue."""
+    thread = _json(run, "thread", "add", PROJECT, "Who lit the lamp?", "--category", "mystery")["loop_id"]
+    assert "rhythm" in _done(run, "threads", PROJECT)
+    _done(run, "thread", "edit", PROJECT, thread, "--due-by", "2:1", "--parts", "2")
+    assert "overdue" in _done(run, "threads", PROJECT, "--due")
+    assert f"- {thread} Who lit the lamp? (mystery" in _done(run, "threads", PROJECT, "--board", "--category", "谜")
+    assert f"- {thread} Who lit the lamp?" in _done(run, "threads", PROJECT, "--report")
+    assert _json(run, "threads", PROJECT, "--category", "promise")["entries"] == []
+
+
+def test_somebody_is_added_edited_shown_deleted_and_comes_back(run: Run, ingested: Path) -> None:
+    """Fields go to card, profile or state; a deletion tells what became of the rest and how to undo it."""
+    added = _done(run, "character", "add", PROJECT, "Ines Holt", "--role", "minor", "--trait", "patient")
+    assert added.startswith("added C3 Ines Holt known after scene 2:2")
+    assert "--from 1:1" in added
+    told = _done(run, "character", "edit", PROJECT, "Ines Holt", "description=A nurse", "alias=Nes", "alias=Holt")
+    assert told == "changed C3: description, alias"
+    said = ("appearance=bent", "--state", 'shine=["dull"]', "--from", "2:2")
+    assert _done(run, "entity", "edit", PROJECT, "the brass key", *said).endswith("shine from after scene 2:1 on")
+    shown = _json(run, "character", "show", PROJECT, "Nes")
+    assert (shown["entity"]["role"], shown["entity"]["description"]) == ("minor", "A nurse")
+    assert [each["alias"] for each in shown["entity"]["aliases"]] == ["Nes", "Holt"]
+    assert "patient" in _done(run, "character", "show", PROJECT, "C3")
+    assert "Ada hid the brass key" in _done(run, "character", "show", PROJECT, "Ada")
+    assert "Ada hid" not in _done(run, "character", "show", PROJECT, "Ada", "--memories", "0")
+    assert _done(run, "location", "add", PROJECT, "the cove", "--from", "2:2").endswith("known after scene 2:1")
+    before = _json(run, "character", "show", PROJECT, "Ben")
+    told = _done(run, "character", "delete", PROJECT, "Ben", "--yes")
+    assert told.startswith("deleted C1 (Ben)")
+    assert "memories stay without the link" in told
+    assert told.endswith(f"undo: novelgen entity undo {PROJECT} 1")
+    assert "delete C1 Ben" in _done(run, "entity", "changes", PROJECT)
+    assert _done(run, "entity", "undo", PROJECT, "1") == "undone: delete of C1, Ben"
+    assert _json(run, "character", "show", PROJECT, "Ben") == before
+
+
+def test_lists_of_one_type_have_a_role_in_place_of_the_type(run: Run, ingested: Path) -> None:
+    """Characters are no locations, and nobody is listed before the story shows them."""
+    names = [each["name"] for each in _json(run, "character", "list", PROJECT)["entities"]]
+    assert names == ["Ada", "Ben", "Cornelius"]
+    assert "role" in run("character", "list", PROJECT).stdout.splitlines()[0]
+    assert "type" in run("entity", "list", PROJECT).stdout.splitlines()[0]
+    early = _done(run, "location", "list", PROJECT, "--as-of", "1:1")
+    assert early == "nothing"
+
+
+def test_on_a_terminal_one_is_asked_from_where_on_somebody_is_known(
+    run: Run, ingested: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The answer counts as --from, an empty one is the last scene."""
+    monkeypatch.setattr("runtime.doors.cli.offers.can_ask", lambda: True)
+    assert "known from the start" in run("character", "add", PROJECT, "Ines Holt", answer="1:1\n").stdout
+    assert "known after scene 2:2" in run("character", "add", PROJECT, "Otto Holt", answer="\n").stdout
+
+
+def test_entities_are_merged_and_split(run: Run, ingested: Path, index_kept_open: None) -> None:
+    """The command says how to undo it; the journal keeps both."""
+    merged = _done(run, "entity", "merge", PROJECT, "Ben", "Cornelius", "--yes")
+    assert merged == "C2 (Cornelius) is now part of C1 (Ben) undo: novelgen entity undo lighthouse 1"
+    assert _done(run, "entity", "undo", PROJECT) == "undone: merge of C1, C2"
+    split = _done(run, "entity", "split", PROJECT, "C2", "--name", "the harbour master")
+    assert split.startswith("C3 (the harbour master) came out of C2 (Cornelius)")
+    assert [each["kind"] for each in _json(run, "entity", "changes", PROJECT)["changes"]] == ["merge", "split"]
+
+
+def test_relationships_are_told_from_a_side(run: Run, ingested: Path) -> None:
+    """Names work, either order works, history tells what happened; feelings are one side's or both's."""
+    views = ("--type", "friends", "--view-a", "he never lies", "--view-b", "she is wise", "--dimension", "trust=40")
+    assert _done(run, "relationship", "add", PROJECT, "Ada", "Ben", *views).startswith("added R")
+    pair = ("relationship", "edit", PROJECT, "Ben", "Ada")
+    assert _done(run, *pair, "--status", "strained", "--event", "he sold the key").startswith("changed R")
+    assert _done(run, *pair, "--dimension", "fear=20", "--mutual-dimension", "trust=5").startswith("changed R")
+    assert _done(run, *pair, "--dimension", "fear=20").startswith("unchanged R")
+    side = _done(run, "relationship", "list", PROJECT, "--of", "Ben", "--status", "strained")
+    assert "Ben Ada friends strained" in side
+    assert "trust 5, fear 20" in side
+    assert "she is wise" in side
+    shown = _done(run, "relationship", "show", PROJECT, "Ben", "Ada")
+    for told in ("Ada on Ben he never lies", "fear of Ben 20", "he sold the key", "interaction count"):
+        assert told in shown
+    assert _done(run, "relationship", "together", PROJECT, "Ada", "Ben").startswith("Ada and Ben: scenes together 1")
+    assert _done(run, "relationship", "delete", PROJECT, "Ben", "Ada", "--yes").startswith("deleted R")
+
+
+def test_decisions_on_memories_are_told_listed_and_taken_back(run: Run, ingested: Path, index_kept_open: None) -> None:
+    """What an author decides survives the next ingest, and every line says what holds afterwards."""
+    assert _done(run, "memory", "pin", PROJECT, "M001") == "M001: active, pinned"
+    edited = _done(run, "memory", "edit", PROJECT, "M001", "--text", "The key is brass.", "--importance", "8")
+    assert edited == "edited M001; no ingest touches it from now on"
+    assert "Ben (C1)" in _done(run, "memory", "edit", PROJECT, "M001", "--attach", "Ben", "--detach", "Ada")
+    assert run("ingest", PROJECT).exit_code == 0
+    shown = _done(run, "memory", "show", PROJECT, "M001")
+    assert "The key is brass." in shown
+    assert "active, pinned" in shown
+    assert "M001: deleted" in _done(run, "memory", "delete", PROJECT, "M001", "--yes")
+    assert "The key is brass." not in _done(run, "memory", "list", PROJECT)
+    listed = _done(run, "memory", "changes", PROJECT)
+    assert "delete" in listed
+    number = _json(run, "memory", "changes", PROJECT)["changes"][0]["change_id"]
+    assert _done(run, "memory", "undo", PROJECT) == f"undone: delete, change {number}"
+    assert "The key is brass." in _done(run, "memory", "list", PROJECT, "--attached-to", "Ben")
+    assert "more; raise --limit" in _done(run, "memory", "list", PROJECT, "--limit", "1")
+
+
+def test_memories_are_attached_and_taken_off(run: Run, ingested: Path) -> None:
+    """Each command says what the memory hangs on now, and whether that changed; mentions are shown first."""
+    _done(run, "memory", "attach", PROJECT, "M001", "Ben")
+    attached = _done(run, "memory", "attach", PROJECT, "M002", "Cornelius", "chapter:2")
+    assert attached == "M002: Ada (C0), Ben (C1), Cornelius (C2), chapter:2, chapter:1"
+    assert _done(run, "memory", "attach", PROJECT, "M001", "Ben").endswith("(as before)")
+    assert "Cornelius" not in _done(run, "memory", "detach", PROJECT, "M002", "Cornelius")
+    mentions = ("memory", "attach-mentions", PROJECT, "the lighthouse")
+    assert _done(run, *mentions).endswith("attach them with --apply")
+    assert "attached to the lighthouse: " in _done(run, *mentions, "--apply")
+    assert _done(run, *mentions) == "nothing"
+
+
+def test_a_note_is_read_from_its_place_on(run: Run, ingested: Path) -> None:
+    """A note says from where on it is read, and on stderr whom it does not name."""
+    assert "read from 2:1 on" in _done(run, "note", PROJECT, "The lamp is out.", "--from", "2:1")
+    nobody = run("note", PROJECT, "Nobody here can swim.")
+    assert "read everywhere" in nobody.stdout
+    assert "it concerns nobody that the story knows" in nobody.stderr
+    assert "it concerns nobody" not in run("note", PROJECT, "Ada cannot swim.").stderr
+
+
+def test_who_knows_what_is_told_and_said(run: Run, ingested: Path) -> None:
+    """Known and unknown stand apart, with names in place of ids; the author's word is told back and taken back."""
+    known = _done(run, "knows", PROJECT, "Ada")
+    assert known.index("Knows (") < known.index("M001") < known.index("Does not know (") < known.index("M003")
+    knowers = _done(run, "memory", "knowers", PROJECT, "M003")
+    assert (
+        knowers.index("Known to (")
+        < knowers.index("Cornelius")
+        < knowers.index("Not known to (")
+        < knowers.index("Ada")
+    )
+    word = ("memory", "knowledge", PROJECT, "M001", "Ben", "knows", "--how", "told", "--learned-from", "Ada")
+    assert _done(run, *word, "--from", "2:2") == "Ben knows M001, on entering 2:2"
+    assert _done(run, "memory", "knowledge", PROJECT, "*", "Ada", "--learned-from", "Ben", "--from", "2:2") == (
+        "Ada knows everything that Ben has lived through, on entering 2:2"
+    )
+    assert _done(run, "memory", "knowledge", PROJECT, "M001", "reader", "hidden") == (
+        "reader does not know M001, from its own scene on, 1:1"
+    )
+    assert _done(run, "memory", "forget-knowledge", PROJECT, "M001", "Ben") == "taken back: 1"
+
+
+def test_scenes_are_shown_moved_inserted_and_deleted(run: Run, ingested: Path, tmp_path: Path) -> None:
+    """What moves is counted, and stderr reminds of the author's files."""
+    assert "1:2 done A promise Ada, Ben" in _done(run, "scene", "list", PROJECT)
+    assert CHAPTERS[1][0] in _done(run, "scene", "show", PROJECT, "1:1")
+    moved = run("scene", "move", PROJECT, "1:1", "2:1")
+    assert moved.stdout.startswith("1:1 is now 2:1; ")
+    assert "renumber them before the next ingest" in moved.stderr
+    file = tmp_path / "new.md"
+    file.write_text("Ada painted the door of the lighthouse green.\n", encoding="utf-8")
+    told = _done(run, "scene", "insert", PROJECT, "1:1", "--file", str(file), "--title", "Green")
+    assert told == "new scene at 1:1; 1 scenes moved"
+    assert _done(run, "scene", "insert", PROJECT, "2") == "room at 2; 3 scenes moved"
+    deleted = run("scene", "delete", PROJECT, "1:1", "--yes")
+    assert deleted.stdout.startswith("deleted scene 1:1 with ")
+    assert "the next ingest brings it back" in deleted.stderr
+
+
+def test_searches_and_times_are_told(run: Run, ingested: Path, index_kept_open: None) -> None:
+    """The best first, with id, scene and weight; days, order and cast of the scenes; how entities stood."""
+    found = run("search", PROJECT, "two loaves of bread", "--entity", "Ben", "--type", "memory").stdout
+    assert found.splitlines()[0].split() == ["id", "scene", "type", "weight", "text"]
+    assert "M003" in found
+    assert _done(run, "search", PROJECT, "xyzzy", "--type", "note") == "nothing"
+    times = _done(run, "timeline", PROJECT, "--lived")
+    assert "lived who and where" in times
+    assert "Ada, Ben @ the lighthouse" in times
+    assert "Ben" in _done(run, "entity", "timeline", PROJECT, "2", "--context-window", "1")
+    assert "Ben promised Ada" in _done(run, "entity", "memories", PROJECT, "Ada", "--limit", "1")
+
+
+def test_conflicts_are_shown_waived_and_settled(run: Run, ingested: Path, tmp_path: Path) -> None:
+    """The list names the slot, both places and both values; a waived one stands there on request."""
+    assert _done(run, "conflicts", "list", PROJECT) == "nothing"
+    for place, identity in (("1:2", "a lamplighter"), ("2:2", "a smuggler")):
+        record = json.loads(run("record", "show", PROJECT, place).stdout)
+        record["state_changes"].append({"entity_id": "C1", "changes": {"identity": identity}})
+        file = tmp_path / "record.json"
+        file.write_text(json.dumps(record), encoding="utf-8")
+        assert "has your record" in _done(run, "record", "edit", PROJECT, place, "--file", str(file))
+    shown = _done(run, "conflicts", "list", PROJECT)
+    assert "C1.identity slot value 1:2 identity:" in shown
+    [conflict] = _json(run, "conflicts", "list", PROJECT)["conflicts"]
+    conflict_id = conflict["conflict"]["conflict_id"]
+    assert _done(run, "conflicts", "waive", PROJECT, conflict_id, "--note", "he lies").startswith(
+        "waived: C1.identity:"
+    )
+    assert _done(run, "conflicts", "list", PROJECT) == "nothing"
+    assert "he lies" in _done(run, "conflicts", "list", PROJECT, "--with-waived")
+    settled = _done(run, "conflicts", "resolve", PROJECT, conflict_id, "--keep", "first")
+    assert "C1.identity is now 'identity: a lamplighter' in both scenes" in settled
+
+
+@pytest.mark.parametrize(
+    ("command", "question"),
+    [
+        (("entity", "merge", PROJECT, "Ben", "Cornelius"), "make C2 (Cornelius) part of C1 (Ben)"),
+        (("scene", "delete", PROJECT, "1:1"), "delete scene 1:1 of 'lighthouse' with all that came from it"),
+        (("memory", "delete", PROJECT, "M001"), "delete memory M001 of 'lighthouse'"),
+        (("character", "delete", PROJECT, "Ben"), "delete C1 (Ben) with its states and relationships"),
+        (("memory", "unconsolidate", PROJECT), "take back what was consolidated: all"),
+    ],
+)
+def test_nothing_is_taken_away_unasked(
+    run: Run, ingested: Path, monkeypatch: pytest.MonkeyPatch, command: tuple[str, ...], question: str
+) -> None:
+    """Without a terminal `--yes` must say it; on one the question is asked, and no is no."""
+    refused = run(*command)
+    assert (refused.exit_code, refused.stdout) == (2, "")
+    assert f"about to {question}" in refused.stderr
+    assert "--yes" in refused.stderr
+    monkeypatch.setattr("runtime.doors.cli.parameters.can_ask", lambda: True)
+    left = run(*command, answer="n\n")
+    assert left.exit_code == 1
+    assert "nothing was changed" in left.stderr
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (("character", "add", PROJECT, "Ada"), "C0 bears the name 'Ada' already"),
+        (("character", "edit", PROJECT, "Ada", "role"), "'role' is no change; write FIELD=VALUE"),
+        (("character", "edit", PROJECT, "Ada", "role=a", "role=b"), "'role' is given twice: 'a' and 'b'"),
+        (("character", "show", PROJECT, "the lighthouse"), "no character 'the lighthouse' is known"),
+        (("location", "edit", PROJECT, "L0", "tension_level=12"), "tension_level cannot be 12"),
+        (("relationship", "show", PROJECT, "Ada", "Cornelius"), "nothing is known of C0 and C2 together"),
+        (("relationship", "add", PROJECT, "Ada", "Ben"), "Missing option '--type'"),
+        (
+            ("relationship", "add", PROJECT, "Ada", "Ben", "--type", "x", "--dimension", "trust=101"),
+            "trust='101' is no whole number from -100 to 100",
+        ),
+        (("thread", "resolve", PROJECT, "OL77", "x"), "no thread 'OL77' is open"),
+        (("thread", "edit", PROJECT, "OL0"), "nothing to change"),
+        (("threads", PROJECT, "--due", "--board"), "give one of them"),
+        (("entity", "undo", PROJECT, "9"), "no change 9 is kept"),
+        (("entity", "show", PROJECT, "Adda"), "near it: C0 (Ada)"),
+        (("entity", "show", PROJECT, "x" * 401), "name"),
+        (("memory", "list", PROJECT, "--type", "lies"), "'lies' is not one of 'scene'"),
+        (("memory", "edit", PROJECT, "M001", "--importance", "11"), "11 is not in the range"),
+        (("memory", "show", PROJECT, "M999"), "M999"),
+        (("memory", "knowledge", PROJECT, "M001", "Ada", "guesses"), "'guesses' is not one of"),
+        (("scene", "delete", PROJECT, "9:9"), "'9:9'"),
+        (("scene", "insert", PROJECT, "2:1", "--file", "gone.md"), "gone.md"),
+        (("since", PROJECT, "--scene", "1:1", "--from", "1:1"), "leave out --from"),
+        (("summary", "show", PROJECT, "--chapter", "1", "--part", "1"), "not both"),
+        (("memory", "unconsolidate", PROJECT, "M001", "--yes"), "no consolidated memory 'M001'"),
+        (("consolidate", PROJECT, "--limit", "0"), "0 is not in the range"),
+        (("scene", "list", "nowhere"), "nowhere"),
+    ],
+)
+def test_wrong_input_is_one_line(run: Run, ingested: Path, arguments: tuple[str, ...], message: str) -> None:
+    """Exit code 2, and the line says what to correct."""
+    result = run(*arguments)
+    assert result.exit_code == 2, result.stderr
+    assert message in result.stderr
+    assert result.stderr.count("error:") == 1
+
+
+def test_a_terminal_gets_the_first_rows_of_a_long_table(
+    run: Run, ingested: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It is told how many more there are and how to see them; a pipe, `--all` and `--json` get every row."""
+    monkeypatch.setattr("runtime.doors.cli.output.MAX_ROWS", 2)
+    whole = run("scene", "list", PROJECT).stdout
+    monkeypatch.setattr("runtime.doors.cli.output.is_terminal", lambda: True)
+    short = run("scene", "list", PROJECT).stdout
+    assert ("Two loaves" in whole, "Two loaves" in short) == (True, False)
+    assert short.splitlines()[-1] == "… and 2 more rows (--all)"
+    assert "Two loaves" in run("scene", "list", PROJECT, "--all").stdout
+    assert len(json.loads(run("scene", "list", PROJECT, "--json").stdout)["scenes"]) == 4
+
+
+def test_small_memories_are_consolidated_listed_and_taken_back(run: Run, written: Path) -> None:
+    """The summary tells what became of how many; the list has the sources; undoing empties it."""
+    text = "Cornelius rowed out, counted the gulls, mended a net and slept."
+    (written / "chapters" / "chapter_003.txt").write_text(text, encoding="utf-8")
+    deeds = ("rowed out to the reef", "counted the gulls", "mended a net", "slept in the boat")
+    memories = [
+        {"memory_id": f"M10{number}", "content": f"Cornelius {deed}.", "importance": 3, "entities": ["C2"]}
+        for number, deed in enumerate(deeds)
+    ]
+    record = {"chapter_index": 3, "scene_index": 1, "characters_present": ["C2"], "memories": memories}
+    (written / "records" / "chapter_003_records.json").write_text(json.dumps([record]), encoding="utf-8")
+    assert run("ingest", PROJECT).exit_code == 0
+    assert "would consolidate" in _done(run, "consolidate", PROJECT, "--limit", "2", "--dry-run", "--no-model")
+    done = _done(run, "consolidate", PROJECT, "--limit", "2")
+    assert "0 of them written by the model" in done
+    (stored,) = _json(run, "memory", "consolidated", PROJECT)["consolidations"]
+    assert "M100" in str(stored["source_ids"]) or len(stored["source_ids"]) > 1
+    assert "stands for" in _done(run, "memory", "consolidated", PROJECT)
+    told = _done(run, "memory", "unconsolidate", PROJECT, stored["chunk"]["chunk_id"], "--yes")
+    assert told == "took back 1 consolidated memories; their sources are read again"

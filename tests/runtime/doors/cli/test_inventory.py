@@ -1,0 +1,54 @@
+"""Every command with its arguments and options, held against an inventory: nothing gets lost in silence.
+
+After a change that is meant, and told in CHANGELOG.md: `python -m tests.runtime.doors.cli.test_inventory`.
+"""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import click
+
+from runtime.doors.cli.main import novelgen
+
+INVENTORY = Path(__file__).with_name("commands.json")
+
+
+def told(parameter: click.Parameter) -> str:
+    """Return a parameter in a line: its spellings, and what it takes."""
+    if isinstance(parameter, click.Option):
+        spellings = [*parameter.opts, *parameter.secondary_opts]
+        takes = "" if parameter.is_flag else f" {_taken(parameter.type)}"
+    else:
+        spellings, takes = [str(parameter.human_readable_name).upper()], f" {_taken(parameter.type)}"
+    many = " repeatable" if parameter.multiple or parameter.nargs != 1 else ""
+    return f"{' '.join(spellings)}{takes}{many}{' required' if parameter.required else ''}"
+
+
+def _taken(kind: click.ParamType) -> str:
+    return "|".join(map(str, kind.choices)) if isinstance(kind, click.Choice) else kind.name
+
+
+def commands_of(group: click.Group, context: click.Context, path: str = "") -> dict[str, list[str]]:
+    """Return the parameters of all commands below a group, by the words that call them."""
+    found: dict[str, list[str]] = {}
+    for name in group.list_commands(context):
+        command = group.get_command(context, name)
+        assert command is not None
+        if isinstance(command, click.Group):
+            found |= commands_of(command, context, f"{path}{name} ")
+        else:
+            found[path + name] = sorted(map(told, command.params))
+    return found
+
+
+def test_every_command_has_the_arguments_and_options_that_the_inventory_tells() -> None:
+    """A command, an argument or an option that goes, comes or takes something else shows in the inventory."""
+    expected = json.loads(INVENTORY.read_text(encoding="utf-8"))
+    assert commands_of(novelgen, click.Context(novelgen)) == expected
+
+
+if __name__ == "__main__":
+    _text = json.dumps(commands_of(novelgen, click.Context(novelgen)), indent=1, ensure_ascii=False)
+    INVENTORY.write_text(_text + "\n", encoding="utf-8")

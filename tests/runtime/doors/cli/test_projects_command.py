@@ -1,0 +1,79 @@
+"""`novelgen projects`, and what is said of a project that is not there; how a memory that is over is shown."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from runtime.doors.cli.offers import OFFERS, View
+from tests.runtime.doors.cli.conftest import Run
+from tests.runtime.doors.cli.small_project import PROJECT
+from tests.support.stories import MEMORIES
+
+
+def test_projects_are_listed_with_what_they_hold(run: Run, ingested: Path, projects_dir: Path) -> None:
+    """Stored projects, folders that wait for ingest, and projects that cannot be read are all there."""
+    run("init", "waiting")
+    (projects_dir / "broken" / "data").mkdir(parents=True)
+    (projects_dir / "broken" / "data" / "novel.db").write_bytes(b"no database at all" * 1000)
+    (projects_dir / "no-project").mkdir()
+    listed = {each["project_id"]: each for each in json.loads(run("projects", "--json").stdout)}
+    assert set(listed) == {PROJECT, "waiting", "broken"}
+    assert (listed[PROJECT]["scenes"], listed[PROJECT]["name"]) == (4, "The Lighthouse")
+    assert "novelgen ingest" in listed["waiting"]["problem"]
+    assert "cannot be read" in listed["broken"]["problem"]
+
+
+def test_no_projects_say_how_to_begin(run: Run, projects_dir: Path) -> None:
+    """Without any project the list says how to make one, and creates nothing."""
+    result = run("projects")
+    assert "novelgen init" in result.stdout
+    assert json.loads(run("projects", "--json").stdout) == []
+    assert not projects_dir.exists()
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        ["search", "nobody", "key"],
+        ["entity", "list", "nobody"],
+        ["entity", "show", "nobody", "Ada"],
+        ["timeline", "nobody"],
+        ["memory", "list", "nobody"],
+        ["memory", "pin", "nobody", "M001"],
+        ["note", "nobody", "a fact"],
+        ["scene", "list", "nobody"],
+        ["scene", "delete", "nobody", "1:1", "--yes"],
+        ["reindex", "nobody"],
+        ["doctor", "nobody"],
+    ],
+)
+def test_an_unknown_project_ends_with_2_and_creates_nothing(run: Run, projects_dir: Path, command: list[str]) -> None:
+    """No command creates a project that it was asked to read or change."""
+    result = run(*command)
+    assert result.exit_code == 2
+    assert "nobody" in result.stderr
+    assert not projects_dir.exists()
+
+
+def test_a_folder_with_nothing_stored_says_how_to_fill_it(run: Run, written: Path) -> None:
+    """The author's files alone are answered with the command that takes them in."""
+    result = run("search", PROJECT, "key")
+    assert result.exit_code == 2
+    assert f"novelgen ingest {PROJECT}" in result.stderr
+    assert not (written / "data").exists()
+
+
+@pytest.mark.parametrize(
+    ("language", "mark"), [("en", "(outdated, replaced by M009)"), ("zh", "（已过时，后有 M009）")]
+)
+def test_what_is_over_is_marked(language: str, mark: str) -> None:
+    """What something later replaced is shown with its id, in the story's language; what holds has no mark."""
+    view = View(stores=Any, project="story", language=language, part=None, values={})  # type: ignore[arg-type]
+    cell = OFFERS["search_story_memory"].columns["text"]
+    over = MEMORIES[0].model_copy(update={"superseded_by": "M009"})
+    assert view.cell(cell, over) == f"{over.content} {mark}"
+    assert view.cell(cell, MEMORIES[1]) == MEMORIES[1].content
