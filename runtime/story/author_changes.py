@@ -72,7 +72,7 @@ def changed_scene(scene: StoredScene, fields: Mapping[str, Any]) -> StoredScene:
     return scene.model_copy(update=values)
 
 
-def restore_scene(stores: MemoryStores, unit: UnitOfWork, change: Change) -> None:
+def restore_scene(unit: UnitOfWork, change: Change, *, stores: MemoryStores) -> None:
     """Make a scene anew of what it was before a change; `StoryEntities.undo` does it."""
     scene = unit.scenes.by_id(change.entity_id)
     if scene is None:

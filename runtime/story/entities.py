@@ -371,7 +371,7 @@ class StoryEntities(StoryBase):
 
 def _undone(stores: MemoryStores, unit: UnitOfWork, kept: Change) -> Change:
     if kept.subject == "scene":
-        restore_scene(stores, unit, kept)
+        restore_scene(unit, kept, stores=stores)
         return unit.journal.mark_undone(kept.change_id)
     if kept.subject == "entity" and kept.kind in ("confirm", "name"):
         change, names = unit.journal.withdraw_names(kept.change_id)

@@ -168,7 +168,8 @@ def test_presence_and_mentions_come_from_text_alone(stores: MemoryStores, projec
     with stores.database(project).read() as unit:
         (mary,) = unit.states.snapshots(["C0"])
         first = unit.entities.first_mentions()
-    assert mary.state_data == {"presence": {"location_id": "L0", "chapter_index": 2, "scene_index": 1}}
+    where = {"location_id": "L0", "chapter_index": 2, "scene_index": 1, "guessed": True}
+    assert mary.state_data == {"presence": where}
     assert first[("C1", "Tom Hale")] == (1, 2)
 
 
