@@ -361,7 +361,7 @@ def check_minds(stores: MemoryStores, project_id: str) -> list[Finding]:
                 level="degraded",
                 what="memories of characters",
                 message=f"nobody is stored as {', '.join(strangers)}, whose memories, feelings or secrets are",
-                fix=f"undo what took them away (`novelgen entity undo {project_id}`), or import their cards",
+                fix=f"undo what took them away (`novelgen undo {project_id}`), or import their cards",
                 kind="minds_of_nobody",
                 values={"names": ", ".join(strangers), "project_id": project_id},
             )

@@ -80,7 +80,7 @@ CHINESE: dict[str, Wording] = {
     "minds_of_nobody": Wording(
         _MINDS,
         "没有名为 {names} 的角色，却存有他们的记忆、感受或秘密",
-        "撤销让他们消失的改动（`novelgen entity undo {project_id}`），或导入他们的卡片",
+        "撤销让他们消失的改动（`novelgen undo {project_id}`），或导入他们的卡片",
     ),
     "minds_without_vector": Wording(
         _MINDS, "{count} 条没有 {model} 的向量，按字词比较", "什么都不用做：每次回想都会补上一些"

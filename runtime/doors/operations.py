@@ -291,10 +291,10 @@ OPERATIONS: tuple[Operation, ...] = (
         ("list_conflicts", "conflicts:StoryConflicts.conflicts", "GET /conflicts", {"key": "conflicts"}),
         ("waive_conflict", "conflicts:StoryConflicts.waive_conflict", "POST /conflicts/{conflict_id}/waive", {}),
         ("settle_conflict", "conflicts:StoryConflicts.settle_conflict", "POST /conflicts/{conflict_id}/settle", {}),
-        ("consolidate_memories", "consolidation:StoryConsolidation.consolidate_memories", "POST /consolidate", {}),
+        ("consolidate_memories", "extraction:StoryConsolidation.consolidate_memories", "POST /consolidate", {}),
         (
             "undo_consolidations",
-            "consolidation:StoryConsolidation.undo_consolidations",
+            "extraction:StoryConsolidation.undo_consolidations",
             "DELETE /consolidate",
             {"key": "gone"},
         ),

@@ -2,7 +2,7 @@
 
 Scenes are read one by one, so what spans them is put right when all of a chapter are read. First, without a model,
 equal names become one and trifles that nobody touched for long fade; then a model is asked once. All that it says
-is stored in one transaction, in the scene where it belongs: an identity as a change that `novelgen entity undo`
+is stored in one transaction, in the scene where it belongs: an identity as a change that `novelgen undo`
 takes back, an end of a thread and an importance in the record of its scene. A chapter is not asked again before its
 scenes change. Nothing of it fails an extraction.
 """

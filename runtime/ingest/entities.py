@@ -1,7 +1,7 @@
 """Storing entities, the author's characters among them, and who is who.
 
 Stored scenes are scanned once for names that were not known before. Names that known entities get, and entities that
-turn out to be one, are changes that `novelgen entity undo` takes back. Two that were one all along are merged: a reader
+turn out to be one, are changes that `novelgen undo` takes back. Two that were one all along are merged: a reader
 of an earlier scene loses nothing by it. Two of whom the story shows only in a scene that they are one, though both were
 there before, stay two up to that scene and are one from there on, so that no earlier read tells of it. A name that
 belongs to another one after all is taken away again. What an author made is never merged with what an author made, and
@@ -323,7 +323,7 @@ def part_names_in(unit: UnitOfWork, entity_id: str, names: Sequence[str]) -> Ide
                 raise UserInputError(f"an author made {change.other_id} and {entity_id} one")
             outcome.changes.append(unit.merges.undo(change.change_id))
         except UserInputError as refusal:
-            way = f"`novelgen entity undo` of change {change.change_id}, or `novelgen entity split`, parts them"
+            way = f"`novelgen undo` of change {change.change_id}, or `novelgen entity split`, parts them"
             outcome.issues.append(_issue(f"{brought!r} may belong to another than {entity_id}: {refusal}; {way}"))
     if left:
         outcome.changes.append(unit.merges.split(entity_id, name=left[0], aliases=left[1:]))

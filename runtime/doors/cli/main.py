@@ -59,6 +59,7 @@ COMMAND_SECTIONS: dict[str, dict[str, str]] = {
     "Play a character": {"npc": "npc:npc"},
     "Open doors": {"serve": "serving:serve", "mcp": "serving:mcp"},
     "Put things right": {
+        "undo": "",
         "memory": "",
         "record": "",
         "summary": "",

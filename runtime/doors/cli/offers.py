@@ -181,7 +181,7 @@ def _memories_shown(columns_of: str = "") -> dict[str, Cell]:
 
 
 def _undo_told(change: Any, view: View) -> None:
-    view.say("undo", command=f"novelgen entity undo {view.project} {change.change_id}")
+    view.say("undo", command=f"novelgen undo {view.project} {change.change_id}")
 
 
 def _show_deletion(result: Any, view: View) -> None:
@@ -781,9 +781,6 @@ OFFERS: dict[str, Offer] = {
         example="memory changes my-novel --limit 20",
         columns={**_CHANGED, "place": "position", "text": "what", "undone": "?undone_at"},
     ),
-    "undo_author_change": Offer(
-        command="memory undo", example="memory undo my-novel\nmemory undo my-novel 4", by_position=("change_id",)
-    ),
     "list_memories": Offer(
         command="memory list",
         example="memory list my-novel --attached-to Ada --limit 20\n"
@@ -913,7 +910,7 @@ OFFERS: dict[str, Offer] = {
     "delete_entity": Offer(
         command="entity delete",
         example="entity delete my-novel Ada --yes",
-        help="Delete it with names, states and relationships; memories stay. `entity undo` takes it back.\n\nA "
+        help="Delete it with names, states and relationships; memories stay. `novelgen undo` takes it back.\n\nA "
         "characters.json that still has it brings it back with the next ingest.",
         without=("entity_type",),
         asks="get_entity",
@@ -946,10 +943,7 @@ OFFERS: dict[str, Offer] = {
         show=_show_split,
     ),
     "undo_change": Offer(
-        command="entity undo",
-        example="entity undo my-novel\nentity undo my-novel 3",
-        by_position=("change_id",),
-        show=_show_undone,
+        command="undo", example="undo my-novel\nundo my-novel 3", by_position=("change_id",), show=_show_undone
     ),
     "list_entity_changes": Offer(
         command="entity changes",
@@ -1136,6 +1130,8 @@ OFFERS: dict[str, Offer] = {
 """By the name of the operation."""
 
 ALIKE: dict[str, tuple[str, dict[str, Any]]] = {
+    f"{kind} undo": ("undo_change", {}) for kind in ("entity", "memory")
+} | {
     f"{kind} {verb}": (name, {"entity_type": kind})
     for kind in ("character", "location")
     for verb, name in (
@@ -1148,6 +1144,8 @@ ALIKE: dict[str, tuple[str, dict[str, Any]]] = {
 """Further commands of an operation, with arguments that they fix."""
 
 HELP = {
+    "undo": "Take back the last change of any kind: an edit, a note, a merge, a deletion, an ending.\n\nIts number is "
+    "as `entity changes` and `memory changes` list it; without it the last change that still stands.",
     "note": "Add a fact of your own that holds in the story: canon.",
     "since": "Tell what the last scene changed, or all from one on.\n\n"
     "New facts, best first; states, who holds what, threads, who learnt what, relationships; who came for "
