@@ -62,10 +62,9 @@ def _rows() -> Mapping[str, tuple[Operation, Offer, Mapping[str, Any]]]:
 @cache
 def command_at(path: str, help_text: str) -> click.Command | None:
     """Return the command that stands at a path, or the group of those below it."""
-    name = path.rpartition(" ")[2]
     row = _rows().get(path)
     if row is not None:
-        return _command(name, *row, help_text=help_text)
+        return _command(path, *row, help_text=help_text)
     return _Group(path, help_text) if any(each.startswith(f"{path} ") for each in _rows()) else None
 
 
@@ -90,7 +89,7 @@ class _Group(CommandGroup):
 
 
 def _command(
-    name: str, operation: Operation, offer: Offer, fixed: Mapping[str, Any], *, help_text: str
+    path: str, operation: Operation, offer: Offer, fixed: Mapping[str, Any], *, help_text: str
 ) -> click.Command:
     model = arguments_of(operation.function, (*operation.without, *offer.without, *fixed))
     fields = model.model_fields
@@ -122,10 +121,10 @@ def _command(
                 offer.aside(result, view)
 
     command = click.Command(
-        name,
+        path.rpartition(" ")[2],
         callback=run,
         help=help_text or offer.help or _first_part(operation),
-        epilog=_examples(name, offer, fixed),
+        epilog=_examples(path, offer),
         params=[_argument(each, fields[each], is_last=each == first[-1]) for each in first]
         + [_option(each, info, offer) for each, info in fields.items() if each not in first],
     )
@@ -183,12 +182,10 @@ def _show(result: Any, operation: Operation, offer: Offer, view: View, *, shows_
         print_text(done.format(result=result, project=view.project, count=count, **stored | view.values))
 
 
-def _examples(name: str, offer: Offer, fixed: Mapping[str, Any]) -> str | None:
+def _examples(path: str, offer: Offer) -> str | None:
     if not offer.example:
         return None
-    lines = offer.example.strip().splitlines()
-    group = fixed.get("entity_type")
-    lines = [re.sub(r"^entity", group, each) if group else each for each in lines]
+    lines = [re.sub(rf"^{offer.command}", path, each) for each in offer.example.strip().splitlines()]
     heading = "Example" if len(lines) == 1 else "Examples"
     return "\n".join(("\b", f"{heading}:", *(f"  novelgen {each.strip()}" for each in lines)))
 

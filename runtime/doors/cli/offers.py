@@ -1144,7 +1144,7 @@ ALIKE: dict[str, tuple[str, dict[str, Any]]] = {
 """Further commands of an operation, with arguments that they fix."""
 
 HELP = {
-    "undo": "Take back the last change of any kind: an edit, a note, a merge, a deletion, an ending.\n\nIts number is "
+    "undo": "Take back the last change of any kind.\n\nAn edit, a note, a merge, a deletion, an ending. Its number is "
     "as `entity changes` and `memory changes` list it; without it the last change that still stands.",
     "note": "Add a fact of your own that holds in the story: canon.",
     "since": "Tell what the last scene changed, or all from one on.\n\n"

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import contextlib
 import json
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import pytest
+from click import Argument, Option
 from click.testing import CliRunner
 from fastapi.testclient import TestClient
 from mcp import Client
@@ -18,12 +19,14 @@ from mcp.types import TextContent
 from novelgen.errors import NovelgenError
 from runtime.doors.answers import error_kind
 from runtime.doors.arguments import arguments_of, read_arguments
+from runtime.doors.cli.generated import command_at
 from runtime.doors.cli.main import novelgen as program
+from runtime.doors.cli.offers import OFFERS
 from runtime.doors.langchain import build_story_tools
 from runtime.doors.mcp.server import build_mcp_server
 from runtime.doors.mcp.shelf import Shelf
-from runtime.doors.offers import BY_NAME, TOOLS
-from runtime.doors.operations import Operation
+from runtime.doors.offers import TOOLS
+from runtime.doors.operations import BY_NAME, Operation
 from runtime.doors.tools import Tool
 from runtime.story.story import Story
 from tests.runtime.doors.http.serving import client_of
@@ -147,55 +150,24 @@ def assert_is_part(part: Any, whole: Any, *, where: str = "answer") -> None:
         assert part == (pytest.approx(whole, abs=0.001) if isinstance(part, float) else whole), where
 
 
-def words(*command: str, **options: str) -> Callable[[Mapping[str, Any]], list[str] | None]:
-    """Return what makes today's command of an operation's arguments: None where it has not all of them.
-
-    Args:
-        command: The command.
-        options: Argument to its option; empty: it stands after the project, without a name.
-    """
-
-    def made(arguments: Mapping[str, Any]) -> list[str] | None:
-        if not set(arguments) <= set(options):
-            return None
-        plain, named = [], []
-        for name, value in arguments.items():
-            for each in value if isinstance(value, list) else [value]:
-                if not options[name]:
-                    plain.append(str(each))
-                else:
-                    named += [options[name]] if value is True else [options[name], str(each)]
-        return [*command, PROJECT, *plain, *named]
-
-    return made
-
-
-_AS_OF = {"as_of": "--as-of"}
-
-COMMANDS: dict[str, tuple[Callable[[Mapping[str, Any]], list[str] | None], str]] = {
-    "search_story_memory": (
-        words("search", query="", entities="--entity", content_type="--type", tags="--tag", top_k="--top-k", **_AS_OF),
-        "memories",
-    ),
-    "list_threads": (words("thread", "list", statuses="--status", **_AS_OF), "threads"),
-    "list_memories": (
-        words("memory", "list", attached_to="--attached-to", content_types="--type", limit="--limit", **_AS_OF),
-        "memories",
-    ),
-    "list_scenes": (words("scene", "list"), "scenes"),
-    "list_entities": (words("entity", "list", **_AS_OF), "entities"),
-    "list_knowledge": (words("knows", character="", about="--about", **_AS_OF), ""),
-    "who_knows": (words("memory", "knowers", memory_id="", **_AS_OF), ""),
-    "list_changes": (words("since", since="--from", until="--as-of"), ""),
-    "list_story_times": (words("timeline", character="--character", **_AS_OF), ""),
-    "get_recent_timeline": (
-        words("timeline", chapter_index="--chapter", context_window="--window", **_AS_OF),
-        "snapshots",
-    ),
-    "get_thread_ledger": (words("threads", on_stage="--on-stage", category="--category", **_AS_OF), ""),
-    "list_conflicts": (words("conflicts", "list", with_waived="--all"), "conflicts"),
-}
-"""Operation to today's command, and to the part of the answer that the command prints (empty: the whole).
-
-Once commands are made of the table, each operation has its command there, and prints the whole answer.
-"""
+def shell_words(called: Operation, arguments: Mapping[str, Any]) -> list[str] | None:
+    """Return the words that call an operation's command; None where it has none, or not all of the arguments."""
+    offer = OFFERS.get(called.name)
+    command = None if offer is None else command_at(offer.command, "")
+    if offer is None or command is None:
+        return None
+    taken = {each.name: each for each in command.params}
+    if not set(arguments) <= taken.keys():
+        return None
+    plain, named = [], []
+    for name, parameter in taken.items():
+        if name not in arguments:
+            continue
+        values = arguments[name] if isinstance(arguments[name], list) else [arguments[name]]
+        if isinstance(parameter, Argument):
+            plain += map(str, values)
+        elif isinstance(parameter, Option) and parameter.is_flag:
+            named.append(parameter.opts[0])
+        else:
+            named += [word for each in values for word in (parameter.opts[0], str(each))]
+    return [*offer.command.split(), PROJECT, *plain, *named]

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from runtime.doors.operations import Operation
-from tests.runtime.doors.all_doors import COMMANDS, Answered, Doors, all_doors, assert_is_part, operation, tool_for
+from tests.runtime.doors.all_doors import Answered, Doors, all_doors, assert_is_part, operation, shell_words, tool_for
 
 PLAN = {
     "scene_number": 4,
@@ -39,7 +39,6 @@ class Row:
     arguments: dict[str, Any]
     tells: str = ""
     kind: str = ""
-    is_for_shells: bool = True
 
     def __str__(self) -> str:
         """Name it in the list of tests."""
@@ -87,7 +86,7 @@ REFUSALS = [
     Row("list_memories_about", {"entity": "Sparrow", "limit": 0}, kind="invalid-request"),
     Row("get_recent_timeline", {"chapter_index": -1}, kind="invalid-request"),
     Row("list_knowledge", {"character": "x" * 401}, kind="invalid-request"),
-    Row("search_story_memory", {"query": "key", "top_k": 201}, kind="invalid-request", is_for_shells=False),
+    Row("search_story_memory", {"query": "key", "top_k": 201}, kind="invalid-request"),
     Row("search_story_memory", {"query": ""}, kind="invalid-request"),
     Row("search_story_memory", {"query": "   "}, kind="user-input"),
     Row("search_story_memory", {"query": "key", "path": "/etc/passwd"}, kind="invalid-request"),
@@ -123,7 +122,7 @@ WRITES = [
         "edit_entity", {"name": "Sparrow", "changes": {"role": "bell-ringer", "alias": "the ringer's boy"}}, "ringer's"
     ),
     Row("merge_entities", {"keep": "Sparrow", "gone": "Captain Varga"}, "C6"),
-    Row("undo_change", {"change_id": 1}, "Varga"),
+    Row("undo_change", {"change_id": 6}, "Varga"),
     Row("add_thread", {"description": "Who rang at noon?", "characters": ["Sparrow"]}, "Who rang at noon?"),
     Row("resolve_thread", {"thread_id": "OL16", "summary": "Sorrel cut it."}, "resolved"),
     Row("abandon_thread", {"thread_id": "OL14", "summary": "Forgotten."}, "abandoned"),
@@ -174,11 +173,9 @@ def test_all_doors_answer_alike(doors: Doors, row: Row) -> None:
     for answered in over.values():
         assert_is_part(answered.answer, told.answer)
     assert len({json.dumps(lasting(each.answer), sort_keys=True) for each in over.values()}) <= 1
-    words, printed = COMMANDS.get(row.name, (lambda _: None, ""))
-    command = words(row.arguments)
+    command = shell_words(called, row.arguments)
     if command is not None:
-        whole = told.answer[printed] if printed else told.answer
-        assert lasting(doors.shell(command).answer) == lasting(whole)
+        assert lasting(doors.shell(command).answer) == lasting(told.answer)
 
 
 @pytest.mark.parametrize("row", REFUSALS, ids=str)
@@ -191,7 +188,7 @@ def test_all_doors_refuse_alike(doors: Doors, row: Row) -> None:
         if door in ("python", "http") or tool_for(called, door)
     }
     assert set(kinds.values()) == {row.kind}, kinds
-    command = COMMANDS[row.name][0](row.arguments) if row.name in COMMANDS and row.is_for_shells else None
+    command = shell_words(called, row.arguments)
     if command is not None:
         assert doors.shell(command).kind == "exit 2"
 

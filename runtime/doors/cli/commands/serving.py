@@ -100,7 +100,7 @@ def mcp(session: CliSession, project: str | None, is_read_only: bool) -> None:
     /mcp.
     """
     try:
-        from runtime.doors.mcp.stdio import serve_stdio
+        from runtime.doors.mcp.server import serve_stdio
     except ModuleNotFoundError as error:
         package = (error.name or "").partition(".")[0]
         if package not in _MCP_PACKAGES:

@@ -81,7 +81,7 @@ def test_candidates_are_confirmed_merged_dropped_and_that_is_undone(run: Run) ->
     assert _json(run, "entity", "confirm", "gulls", "Ada")["entity"]["entity_id"] == "C0"
     merged = run("entity", "merge", "gulls", "Ada", "Ben", "--yes")
     assert "C0 (Ada Morris) is named Ben, too" in " ".join(merged.stdout.split())
-    assert "undo: novelgen entity undo gulls 3" in run("entity", "drop", "gulls", "Miss Holt").stdout
+    assert "undo: novelgen undo gulls 3" in run("entity", "drop", "gulls", "Miss Holt").stdout
     assert _offered(run) == ["Gull Harbour"]
     kinds = [each["kind"] for each in _json(run, "entity", "changes", "gulls")["changes"]]
     assert kinds == ["confirm", "name", "drop"]

@@ -83,7 +83,7 @@ def test_somebody_is_added_edited_shown_deleted_and_comes_back(run: Run, ingeste
     told = _done(run, "character", "delete", PROJECT, "Ben", "--yes")
     assert told.startswith("deleted C1 (Ben)")
     assert "memories stay without the link" in told
-    assert told.endswith(f"undo: novelgen entity undo {PROJECT} 1")
+    assert told.endswith(f"undo: novelgen undo {PROJECT} 1")
     assert "delete C1 Ben" in _done(run, "entity", "changes", PROJECT)
     assert _done(run, "entity", "undo", PROJECT, "1") == "undone: delete of C1, Ben"
     assert _json(run, "character", "show", PROJECT, "Ben") == before
@@ -111,7 +111,7 @@ def test_on_a_terminal_one_is_asked_from_where_on_somebody_is_known(
 def test_entities_are_merged_and_split(run: Run, ingested: Path, index_kept_open: None) -> None:
     """The command says how to undo it; the journal keeps both."""
     merged = _done(run, "entity", "merge", PROJECT, "Ben", "Cornelius", "--yes")
-    assert merged == "C2 (Cornelius) is now part of C1 (Ben) undo: novelgen entity undo lighthouse 1"
+    assert merged == "C2 (Cornelius) is now part of C1 (Ben) undo: novelgen undo lighthouse 1"
     assert _done(run, "entity", "undo", PROJECT) == "undone: merge of C1, C2"
     split = _done(run, "entity", "split", PROJECT, "C2", "--name", "the harbour master")
     assert split.startswith("C3 (the harbour master) came out of C2 (Cornelius)")
@@ -152,7 +152,7 @@ def test_decisions_on_memories_are_told_listed_and_taken_back(run: Run, ingested
     listed = _done(run, "memory", "changes", PROJECT)
     assert "delete" in listed
     number = _json(run, "memory", "changes", PROJECT)["changes"][0]["change_id"]
-    assert _done(run, "memory", "undo", PROJECT) == f"undone: delete, change {number}"
+    assert _done(run, "memory", "undo", PROJECT).startswith("undone: delete of ")
     assert "The key is brass." in _done(run, "memory", "list", PROJECT, "--attached-to", "Ben")
     assert "more; raise --limit" in _done(run, "memory", "list", PROJECT, "--limit", "1")
 

@@ -106,7 +106,6 @@ def test_a_read_at_a_position_never_shows_what_comes_later(client: TestClient) -
         ("PATCH", f"{HERE}/relationships", {**PAIR, "dimensions": {"trust": 101}}, 400, "user-input"),
         ("POST", f"{HERE}/conflicts/none/waive", {}, 404, "unknown-id"),
         ("POST", f"{HERE}/changes/999/undo", None, 404, "unknown-id"),
-        ("POST", f"{HERE}/author-changes/999/undo", None, 404, "unknown-id"),
         ("DELETE", f"{HERE}/check/waivers/K0123456789ab", None, 404, "unknown-id"),
         ("DELETE", f"{HERE}/characters/Ines/secrets/none", None, 404, "unknown-id"),
         ("PUT", f"{HERE}/flags/deep", {"value": json.loads("[" * 101 + "]" * 101)}, 400, "user-input"),
