@@ -237,7 +237,7 @@ def _show_note(result: Any, view: View) -> None:
 def _note_aside(result: Any, view: View) -> None:
     if result.occurs_nowhere:
         view.remark("occurs_nowhere")
-    elif not result.named:
+    elif not result.named and all(each.is_default for each in result.note.attached_to):
         view.remark("concerns_nobody")
 
 
@@ -794,7 +794,7 @@ OFFERS: dict[str, Offer] = {
     "add_note": Offer(
         command="note",
         example='note my-novel "Nobody in this story can swim."\nnote my-novel "The bridge is gone." --from 4:1\n'
-        'note my-novel "Told in the present tense." --attach chapter:3',
+        'note my-novel "Told in the present tense." --attach chapter:3\nnote my-novel "Ada has the second key." --known-by Ada',
         spellings={"attached_to": "--attach --entity"},
         without=("entities", "evidence", "as_of"),
         show=_show_note,
