@@ -379,7 +379,11 @@ class StoryMemoryConformance(MemoryToolsConformance):
             )
             assert context.report is not None
             assert [issue for issue in context.report.issues if issue.kind != "unresolved"] == []
-            assert {"M0", "M1"} <= set(_ids(context.relevant_memories))
+            # Each fact stands once: what the last scene's end or a state tells is no memory beside it.
+            told = {
+                each.source_id for each in context.report.left_out if each.why and each.why.code == "told_elsewhere"
+            }
+            assert {"M0", "M1"} <= {*_ids(context.relevant_memories), *told}
             assert "M4" not in _ids(context.relevant_memories)
             assert {"C1", "I0"} <= {state.entity_id for state in context.entity_states}
             _require_before(context.relevant_memories, StoryPosition(3, 1))

