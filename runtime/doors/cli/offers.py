@@ -794,7 +794,8 @@ OFFERS: dict[str, Offer] = {
     "add_note": Offer(
         command="note",
         example='note my-novel "Nobody in this story can swim."\nnote my-novel "The bridge is gone." --from 4:1\n'
-        'note my-novel "Told in the present tense." --attach chapter:3\nnote my-novel "Ada has the second key." --known-by Ada',
+        'note my-novel "Told in the present tense." --attach chapter:3\n'
+        'note my-novel "Ada has the second key." --known-by Ada',
         spellings={"attached_to": "--attach --entity"},
         without=("entities", "evidence", "as_of"),
         show=_show_note,

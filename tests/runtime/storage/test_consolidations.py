@@ -150,7 +150,7 @@ def test_undo_brings_the_sources_back(story: DatabaseManager) -> None:
 def test_undo_of_an_unknown_one_is_refused(story: DatabaseManager) -> None:
     """A plain memory cannot be undone, nor one of another project."""
     for project_id, chunk_id in (("demo", "M4"), ("demo2", ONE)):
-        refusal = pytest.raises(UnknownMemoryError, match=f"no consolidated memory '{chunk_id}'.*--list")
+        refusal = pytest.raises(UnknownMemoryError, match=f"no consolidated memory '{chunk_id}'.*memory consolidated")
         with story.project(project_id).write() as unit, refusal:
             unit.consolidations.undo(chunk_id)
     with story.project("demo").read() as unit:

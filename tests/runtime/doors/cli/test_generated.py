@@ -151,7 +151,6 @@ def test_decisions_on_memories_are_told_listed_and_taken_back(run: Run, ingested
     assert "The key is brass." not in _done(run, "memory", "list", PROJECT)
     listed = _done(run, "memory", "changes", PROJECT)
     assert "delete" in listed
-    number = _json(run, "memory", "changes", PROJECT)["changes"][0]["change_id"]
     assert _done(run, "memory", "undo", PROJECT).startswith("undone: delete of ")
     assert "The key is brass." in _done(run, "memory", "list", PROJECT, "--attached-to", "Ben")
     assert "more; raise --limit" in _done(run, "memory", "list", PROJECT, "--limit", "1")
