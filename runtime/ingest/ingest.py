@@ -15,6 +15,7 @@ from pydantic import BaseModel, Field
 
 from novelgen.errors import DatabaseError
 from novelgen.language.language import story_language
+from novelgen.language.normalise import name_key
 from novelgen.models.context import ReportIssue
 from novelgen.models.knowledge import READER
 from novelgen.models.position import StoryPosition
@@ -150,7 +151,7 @@ def _taken_in(stores: MemoryStores, database: ProjectDatabase, project_id: str, 
     # All in one writing transaction, so that no other writer's names or scenes can slip in between.
     with database.write() as unit:
         stored = unit.scenes.get(at)
-        scene, issues = _with_stored_record(given, stored)
+        scene, issues = _with_stored_record(_with_ids_for_names(given, unit), stored)
         if stored is not None and _is_unchanged(scene, stored):
             return _result(given, "unchanged", stored.scene_id, issues=issues)
         if not unit.projects.require().language:
@@ -160,6 +161,40 @@ def _taken_in(stores: MemoryStores, database: ProjectDatabase, project_id: str, 
         issues = [*issues, *_unknown_entities(scene, surroundings), *_unknown_memories(unit, scene)]
     outcome: Outcome = "added" if written.is_new else "replaced"
     return _result(given, outcome, written.scene_id, written=written, issues=issues)
+
+
+_ID_FIELDS = frozenset(
+    (
+        *("pov_character_id", "location_id", "characters_present", "entity_id", "character_id", "from_id"),
+        *("character_a", "character_b", "related_characters", "related_locations", "related_items"),
+        *("entities", "known_by", "hidden_from"),
+    )
+)
+"""Fields of a record that hold ids of entities."""
+
+
+def _with_ids_for_names(scene: SceneInput, unit: UnitOfWork) -> SceneInput:
+    """Let a supplied record say names and aliases in place of ids, as every other door does; a shared name stays."""
+    if scene.record is None or scene.record_origin != "supplied":
+        return scene
+    known = [stored.entity for stored in unit.entities.list_all()]
+    ids = {READER, *(entity.entity_id for entity in known)}
+    bearers: dict[str, set[str]] = {}
+    for entity in known:
+        for name in entity.names():
+            bearers.setdefault(name_key(name), set()).add(entity.entity_id)
+
+    def read(value: Any, field: str) -> Any:
+        if isinstance(value, BaseModel):
+            return value.model_copy(update={name: read(getattr(value, name), name) for name in value.model_fields_set})
+        if isinstance(value, list):
+            return [read(each, field) for each in value]
+        if field not in _ID_FIELDS or not isinstance(value, str) or value in ids:
+            return value
+        meant = bearers.get(name_key(value), set())
+        return next(iter(meant)) if len(meant) == 1 else value
+
+    return scene.model_copy(update={"record": read(scene.record, "")})
 
 
 def _with_stored_record(scene: SceneInput, stored: StoredScene | None) -> tuple[SceneInput, list[ReportIssue]]:
@@ -213,7 +248,7 @@ def _unknown_entities(scene: SceneInput, surroundings: SceneSurroundings) -> lis
     if not unknown:
         return []
     place = f"{scene.chapter_index}:{scene.scene_index}"
-    message = f"the record of scene {place} names unknown entities {unknown!r}; add them to entities.json"
+    message = f"the record of scene {place} names unknown entities {unknown!r}; make cards of them first"
     return [ReportIssue(stage=INGEST_STAGE, kind="unresolved", message=message)]
 
 

@@ -114,6 +114,11 @@ def _print_hidden(context: SceneMemoryContext, report: ContextReport, *, languag
         print_items(hidden.items, labels)
 
 
+def _why(item: ContextItem) -> list[str]:
+    """Why a memory is in; why it stands in full is for programs, in the JSON."""
+    return [each for each in item.reasons if not each.startswith("full form: ")]
+
+
 def print_items(items: list[ContextItem], labels: ViewLabels) -> None:
     """Print memories, best first, each with its source scene, its cost and why it is in."""
     rows = [
@@ -122,7 +127,7 @@ def print_items(items: list[ContextItem], labels: ViewLabels) -> None:
             labels.place(item.chapter_index, item.scene_index),
             item.tokens,
             labels[f"forms.{item.form}"],
-            item.text + (f"\n  ← {labels.reason('; '.join(item.reasons))}" if item.reasons else ""),
+            item.text + (f"\n  ← {labels.reason('; '.join(why))}" if (why := _why(item)) else ""),
         )
         for number, item in enumerate(items, start=1)
     ]

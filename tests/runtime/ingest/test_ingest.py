@@ -331,6 +331,29 @@ def _superseded(stores: MemoryStores, project: str, as_of: StoryPosition) -> dic
     return {each.source_id: each.superseded_by for each in chunks if each.content_type == "memory"}
 
 
+def test_a_record_may_say_names(stores: MemoryStores, project: str) -> None:
+    """Names and aliases that one entity bears are its id in what is stored; taken in again, nothing has changed."""
+    store_entities(stores, project, ENTITIES)
+    first = ENTITIES[0]
+    record = SceneRecord.model_validate(
+        {
+            "chapter_index": 1,
+            "scene_index": 1,
+            "characters_present": [first.name.upper()],
+            "state_changes": [{"entity_id": first.name, "changes": {"mood": "calm"}}],
+            "memories": [{"memory_id": "M1", "content": "She came.", "entities": [first.name], "known_by": ["reader"]}],
+        }
+    )
+    given = SceneInput(chapter_index=1, scene_index=1, text="She came.", record=record)
+    assert [_ingest(stores, project, given).scenes[0].outcome for _ in range(2)] == ["added", "unchanged"]
+    with stores.database(project).read() as unit:
+        stored = unit.scenes.require(StoryPosition(1, 1)).record
+        (state,) = unit.states.snapshots([first.entity_id])
+    assert stored is not None
+    assert (stored.characters_present, stored.memories[0].entities) == ([first.entity_id], [first.entity_id])
+    assert (stored.memories[0].known_by, state.state_data["mood"]) == (["reader"], "calm")
+
+
 def test_a_memory_of_somebody_unknown_is_reported(stores: MemoryStores, story: str) -> None:
     """Seed 002.41: whom a supplied record names and no entity is, is said with the scene and what to do."""
     (result,) = _ingest(stores, story, _pact(3, 1, "P1", "event", "C0", "Zorblax")).scenes
