@@ -119,8 +119,7 @@ def known_keys(api_key: SecretStr | None) -> list[str]:
 def _known_packages(kind: ModelKind) -> dict[str, str]:
     """Return what to install for each provider, by LangChain's own table; it is private, so it may be gone."""
     table = getattr(importlib.import_module(_FACTORIES[kind]), "_BUILTIN_PROVIDERS", {})
-    packages = {provider: entry[0].partition(".")[0].replace("_", "-") for provider, entry in table.items()}
-    return {**packages, "openai": "novelgen[openai]"}
+    return {provider: entry[0].partition(".")[0].replace("_", "-") for provider, entry in table.items()}
 
 
 def _inferred_provider(kind: ModelKind, name: str) -> str | None:
@@ -143,7 +142,7 @@ def _inferred_provider(kind: ModelKind, name: str) -> str | None:
 def _other_way(kind: ModelKind, provider: str, model: str) -> str:
     """Return how to do without a provider's package, where its service has an OpenAI-compatible address."""
     address = _ADDRESSES_OF_PROVIDERS.get(provider) if kind == "chat model" else None
-    return f"; or write 'openai:{model}' with model_base_url {address} and novelgen[openai]" if address else ""
+    return f"; or write 'openai:{model}' with model_base_url {address}" if address else ""
 
 
 def _right_form(kind: ModelKind, name: str, packages: dict[str, str]) -> str:
@@ -153,8 +152,8 @@ def _right_form(kind: ModelKind, name: str, packages: dict[str, str]) -> str:
         if name.casefold().startswith(prefix):
             setting = "model_base_url" if kind == "chat model" else "memory.embedding_base_url"
             return (
-                f"'openai:{name}' with {setting} of its service, such as {address}, its key in "
-                f"{_KEY_SETTINGS[kind]} and the package novelgen[openai], or 'ollama:{name}' for one on this machine"
+                f"'openai:{name}' with {setting} of its service, such as {address} and its key in "
+                f"{_KEY_SETTINGS[kind]}, or 'ollama:{name}' for one on this machine"
             )
     nearest = nearest_name(provider, packages, likeness=ALIKE) if model else None
     if nearest:

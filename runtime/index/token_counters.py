@@ -61,10 +61,8 @@ def _tokenizer_file_counter(file: Path) -> TokenCounting:
 
 
 def _tiktoken_counter(wanted: str) -> TokenCounting:
-    try:
-        import tiktoken  # noqa: PLC0415 - heavy, and only for those who ask for it
-    except ImportError:
-        return _estimated("unavailable", "the package tiktoken is not installed; it comes with novelgen[openai]")
+    import tiktoken  # noqa: PLC0415 - heavy, and only for those who ask for it
+
     try:
         encoding = wanted if wanted in _TIKTOKEN_ENCODINGS else tiktoken.encoding_name_for_model(wanted)
     except KeyError:
