@@ -228,6 +228,12 @@ OPERATIONS: tuple[Operation, ...] = (
         ("undo_change", "entities:StoryEntities.undo", "POST /changes/{change_id}/undo", {}),
         ("list_candidates", "name_candidates:StoryNameCandidates.candidates", "GET /candidates", {"key": "candidates"}),
         (
+            "confirm_candidates",
+            "name_candidates:StoryNameCandidates.confirm_candidates",
+            "POST /candidates/confirm-several",
+            {"key": "confirmed", "status": 201},
+        ),
+        (
             "confirm_candidate",
             "name_candidates:StoryNameCandidates.confirm_candidate",
             "POST /candidates/confirm",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import get_args
 
 from pydantic import BaseModel, Field
@@ -77,14 +78,46 @@ class StoryNameCandidates(StoryBase):
             name: The name, as the text has it.
             kind: What it is; None means what the text suggests.
         """
+        return self.confirm_candidates([name], kind=kind)[0]
+
+    def confirm_candidates(
+        self, names: Sequence[str] = (), *, kind: EntityType | None = None, top: Count | None = None
+    ) -> list[CandidateDecision]:
+        """Make several candidates entities at once, each as `confirm_candidate` does, and each undone by itself.
+
+        Args:
+            names: Their names, as the text has them.
+            kind: What they are; None means what the text suggests.
+            top: So many more: those that are named most often, of this kind, or people where none is said.
+
+        Raises:
+            UnknownEntityError: When a name is none of a candidate, or of more than one; none is made an entity then.
+            UserInputError: When nobody is named, or the text does not tell what one is.
+        """
+        if not names and top is None:
+            raise UserInputError("nobody is named; give names, or how many of the first candidates to take (top)")
         with self._stores.database(self.project_id).write() as unit:
-            candidate = _required(unit, name)
-            entity_type = kind or _entity_type(candidate)
-            entity = _entity_of(candidate, unit.entities.next_id(entity_type), entity_type)
-            _store(self._stores, unit, self.project_id, entity, origin="author")
-            change = unit.merges.keep_names("confirm", entity.entity_id, candidate.name, entity.names())
+            offered = open_candidates(unit, as_of=END_OF_STORY, min_count=1)
+            chosen = {each.name: each for each in (_of_offered(offered, name) for name in names)}
+            others = [each for each in offered if each.kind == (kind or "character") and each.name not in chosen]
+            chosen |= {each.name: each for each in others[: top or 0]}
+            entities = {
+                name: _entity_of(each, unit.entities.next_id(entity_type), entity_type)
+                for name, each in chosen.items()
+                for entity_type in [kind or _entity_type(each)]
+            }
+            # All at once: the scenes that name them are derived anew once.
+            store_entities_in(unit, self.project_id, list(entities.values()), origin="author", stores=self._stores)
+            decided = [
+                CandidateDecision(
+                    change=unit.merges.keep_names("confirm", entity.entity_id, name, entity.names()),
+                    candidate=chosen[name],
+                    entity=entity,
+                )
+                for name, entity in entities.items()
+            ]
         indexing = follow_edit(self._stores, self.project_id)
-        return CandidateDecision(change=change, candidate=candidate, entity=entity, indexing=indexing)
+        return [each.model_copy(update={"indexing": indexing}) for each in decided]
 
     def merge_candidate(self, *, keep: str, other: str) -> CandidateDecision:
         """Make a candidate part of an entity or of another candidate.
@@ -136,13 +169,17 @@ class StoryNameCandidates(StoryBase):
     acandidates = async_twin(candidates)
     alist_candidates = async_twin(list_candidates)
     aconfirm_candidate = async_twin(confirm_candidate)
+    aconfirm_candidates = async_twin(confirm_candidates)
     amerge_candidate = async_twin(merge_candidate)
     adrop_candidate = async_twin(drop_candidate)
     ais_candidate = async_twin(is_candidate)
 
 
 def _required(unit: UnitOfWork, name: str) -> NameCandidate:
-    candidates = open_candidates(unit, as_of=END_OF_STORY, min_count=1)
+    return _of_offered(open_candidates(unit, as_of=END_OF_STORY, min_count=1), name)
+
+
+def _of_offered(candidates: Sequence[NameCandidate], name: str) -> NameCandidate:
     found = candidate_of(candidates, name)
     if found is not None:
         return found

@@ -426,6 +426,11 @@ def _show_candidate_decision(result: Any, view: View) -> None:
     _undo_told(result.change, view)
 
 
+def _show_confirmed(result: Any, view: View) -> None:
+    for each in result:
+        _show_candidate_decision(each, view)
+
+
 def _variants(candidate: Any, view: View) -> str:
     others = [f"{each.name} {each.count}" for each in candidate.variants if each.name != candidate.name]
     more = view.labels["line.and_more"].format(len(others) - MAX_LISTED) if len(others) > MAX_LISTED else ""
@@ -962,10 +967,12 @@ OFFERS: dict[str, Offer] = {
         ),
         show=_show_candidates_hint,
     ),
-    "confirm_candidate": Offer(
+    "confirm_candidates": Offer(
         command="entity confirm",
-        example='entity confirm my-novel "Mary Grey"\nentity confirm my-novel "the Light" --kind location',
-        show=_show_candidate_decision,
+        example='entity confirm my-novel "Mary Grey" Ada\nentity confirm my-novel "the Light" --kind location\n'
+        "entity confirm my-novel --top 20",
+        by_position=("names",),
+        show=_show_confirmed,
     ),
     "drop_candidate": Offer(command="entity drop", example='entity drop my-novel "Hum"', show=_show_candidate_decision),
     "list_relationships": Offer(

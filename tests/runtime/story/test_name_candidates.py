@@ -64,6 +64,21 @@ def project(stores: MemoryStores) -> str:
     return project_id
 
 
+def test_several_are_confirmed_at_once(stores: MemoryStores, project: str) -> None:
+    """Those that are named and the first of the rest, each undone by itself; with one name wrong, nobody is."""
+    names = StoryNameCandidates(stores, project)
+    with pytest.raises(UnknownEntityError, match="Bem"):
+        names.confirm_candidates(["Ben", "Bem"])
+    assert _entities(stores, project) == []
+    done = names.confirm_candidates(["Ben", "Ben"], top=1)
+    assert done[0].candidate.name == "Ben"
+    assert len(done) == 2
+    StoryEntities(stores, project).undo(done[0].change.change_id)
+    assert [each[0] for each in _entities(stores, project)] == [done[1].candidate.name]
+    with pytest.raises(UserInputError, match="nobody is named"):
+        names.confirm_candidates()
+
+
 def test_a_name_costs_no_embedding(stores: MemoryStores, project: str) -> None:
     """Confirming a name links memories anew; their texts, and so their vectors and the index, stay as they are."""
     drain_outbox(stores, project)

@@ -78,7 +78,7 @@ def test_the_list_is_cut_by_place_and_count(run: Run) -> None:
 @pytest.mark.usefixtures("story")
 def test_candidates_are_confirmed_merged_dropped_and_that_is_undone(run: Run) -> None:
     """Each says how it is undone, and `entity changes` lists it."""
-    assert _json(run, "entity", "confirm", "gulls", "Ada")["entity"]["entity_id"] == "C0"
+    assert _json(run, "entity", "confirm", "gulls", "Ada")["confirmed"][0]["entity"]["entity_id"] == "C0"
     merged = run("entity", "merge", "gulls", "Ada", "Ben", "--yes")
     assert "C0 (Ada Morris) is named Ben, too" in " ".join(merged.stdout.split())
     assert "undo: novelgen undo gulls 3" in run("entity", "drop", "gulls", "Miss Holt").stdout

@@ -219,6 +219,9 @@ def _walk_entities(walker: Walker, here: dict[str, str]) -> None:
     names = [each["name"] for each in listed]
     walker.call("drop_candidate", {"name": names[0]}, **here)
     walker.call("confirm_candidate", {"name": names[1], "kind": "character"}, **here)
+    walker.call("confirm_candidates", {"names": names[3:5], "kind": "term"}, **here)
+    walker.call("undo_last_change", **here)
+    walker.call("undo_last_change", **here)
     walker.call("merge_candidate", {"keep": "Agatha Quill", "other": names[2]}, **here)
     walker.call("undo_last_change", **here)
     new = {"name": "Corin Vale", "role": "ferryman", "goals": ["buy the boat back"], "start": "2:1"}
