@@ -20,8 +20,7 @@ from pydantic.fields import FieldInfo
 
 from novelgen.models.position import StoryPosition
 from runtime.doors.arguments import arguments_of, position_from, read_arguments
-from runtime.doors.cli.main import HAND_WRITTEN
-from runtime.doors.cli.offers import ALIKE, OFFERS, SPELLINGS, Offer, View
+from runtime.doors.cli.offers import ALIKE, HAND_WRITTEN, OFFERS, SPELLINGS, Offer, View
 from runtime.doors.cli.opening import opened_project, story_language
 from runtime.doors.cli.output import (
     ProgressCallback,

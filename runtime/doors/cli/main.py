@@ -73,13 +73,6 @@ COMMAND_SECTIONS: dict[str, dict[str, str]] = {
 }
 """Section of the help to command to `module:attribute` below runtime/doors/cli/commands; empty: of the table."""
 
-HAND_WRITTEN = {
-    "record edit": "texts:edit_record",
-    "summary edit": "texts:edit_summary",
-    "summary write": "texts:write_summaries",
-}
-"""Commands of groups that are else made of the table."""
-
 FORMER_NAMES = {"loop": "thread"}
 """Former name of a command to the one that it has now; it still works and is not shown."""
 

@@ -1198,3 +1198,10 @@ HELP = {
     "threads are never touched.",
 }
 """Help of the commands and the groups of commands that stand below the program itself."""
+
+HAND_WRITTEN = {
+    "record edit": "texts:edit_record",
+    "summary edit": "texts:edit_summary",
+    "summary write": "texts:write_summaries",
+}
+"""Commands of groups that are else made of the table."""
