@@ -1,6 +1,6 @@
 """What consolidation costs and brings: far@B of one book before and after, in one run, by limit.
 
-    python -m tests.benchmarks.consolidation /work/shared/bench/xiyouji_long --work-dir DIR --limits 150,75
+    python -m tests.benchmarks.consolidation ../shared/bench/xiyouji_long --work-dir DIR --limits 150,75
 
 A consolidated memory is scored source by source, in its order: each source with the sentence that tells it, at
 its own place and under its own record id, so that joining loses and gains nothing by the way it is scored.

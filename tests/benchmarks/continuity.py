@@ -1,6 +1,6 @@
 """How many planted contradictions the rules of the continuity check find, and how many alarms are false.
 
-    python -m tests.benchmarks.continuity /work/shared/bench/xiyouji [--stored] [--list] [--evidence]
+    python -m tests.benchmarks.continuity ../shared/bench/xiyouji [--stored] [--list] [--evidence]
 
 Each line of a book's `drafts.jsonl` is a draft of a planned scene, with one contradiction planted or none. `found`
 counts the planted ones whose words a finding hits, `proven` those of them with a right memory or scene as evidence,

@@ -1,6 +1,6 @@
 """What taking in a book costs per 100,000 characters, and which share of it the embedding model takes.
 
-    python -m tests.benchmarks.ingest_cost /work/shared/bench/xiyouji [--records] [--json]
+    python -m tests.benchmarks.ingest_cost ../shared/bench/xiyouji [--records] [--json]
 
 On a machine that others use, too, only the shares can be compared with another run.
 """

@@ -1,6 +1,6 @@
 """How often it is told rightly who knows what, against the judged lines of a book's `knowledge.jsonl`.
 
-    python -m tests.benchmarks.knowledge /work/shared/bench/xiyouji [--wrong]
+    python -m tests.benchmarks.knowledge ../shared/bench/xiyouji [--wrong]
 
 Each line says whether a character knows a memory on entering a scene, and since when; it is a trap where "was listed as
 present in the memory's scene" answers wrongly. Rules alone, from the book's records and texts; `presence` is what that

@@ -1,6 +1,6 @@
 """What changes in the stores when a scene in the middle of a book is taken in again with changes.
 
-    python -m tests.benchmarks.reingest_middle /work/shared/bench/xiyouji [--json]
+    python -m tests.benchmarks.reingest_middle ../shared/bench/xiyouji [--json]
 
 All rows of all tables are compared whole, numbers and moments included. Those that hang on the changed scene may
 change; of the others only the project's counters of writes may, and nothing else.

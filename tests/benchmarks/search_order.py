@@ -1,7 +1,7 @@
 """Whether a search finds what it is asked for: each memory by its own short form, and what holds before what is over.
 
     python -m tests.benchmarks.search_order
-    python -m tests.benchmarks.search_order /work/shared/bench/xiyouji_long --work-dir DIR --sample 400
+    python -m tests.benchmarks.search_order ../shared/bench/xiyouji_long --work-dir DIR --sample 400
 
 Without a book, both demo projects are measured, ingested anew with the embedding model of the settings. A book is
 imported once into the work folder. Each memory that has a short form is asked for twice: by that form, and by its
