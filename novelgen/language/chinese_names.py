@@ -158,6 +158,9 @@ CLEAR_SPEAKER = 5
 SHARE_OF_ONE_NEIGHBOUR = 0.6
 """What has the same character beside it so often is part of a longer word."""
 
+LEAST_BEGUN = 3
+SHARE_BEGUN = 0.4
+"""Who never speaks, but begins so many clauses and so large a share of them with a surname, is somebody."""
 
 RARELY = 20
 """So many times as often stands 子牙 as 于子牙, where the first character is a word that is a surname, too."""
@@ -397,6 +400,8 @@ def _is_somebody(
     if tag == "ns" and speakers[word] < CLEAR_SPEAKER:
         return False
     if has_surname(word) and tag in ("", "nr", "nrt", "nrfg", "nz"):
+        if is_tagged and not tag and share >= 0.2 and heads[word] >= max(LEAST_BEGUN, SHARE_BEGUN * sign.count):
+            return True
         return share >= 0.3 and (acts >= 0.03 * sign.count or (is_tagged and len(word) > 2))
     is_clear = speakers[word] >= CLEAR_SPEAKER
     if word[0] in _NUMBERS:

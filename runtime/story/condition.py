@@ -120,11 +120,21 @@ def _next_steps(condition: StoryCondition, has_model: bool) -> list[NextStep]:
     project_id = condition.project_id
     by_model = "" if has_model else f" --model {_EXAMPLE_MODEL}"
     purpose = _PURPOSE[condition.language]
+    read: tuple[StepKind, bool, str] = (
+        "read",
+        condition.scenes_waiting > 0,
+        f"novelgen extract {project_id}{by_model}",
+    )
+    people: tuple[StepKind, bool, str] = (
+        "people",
+        condition.scenes > 0 and not condition.people,
+        f"novelgen entity candidates {project_id}",
+    )
+    # Who has no model can name the people at once, and begins there.
     wanted: list[tuple[StepKind, bool, str]] = [
         ("take_in", not condition.scenes, f"novelgen ingest {project_id}"),
         ("retry", condition.scenes_failed > 0, f"novelgen extract {project_id} --retry{by_model}"),
-        ("read", condition.scenes_waiting > 0, f"novelgen extract {project_id}{by_model}"),
-        ("people", condition.scenes > 0 and not condition.people, f"novelgen entity candidates {project_id}"),
+        *((read, people) if has_model else (people, read)),
         ("index", condition.unindexed > 0, f"novelgen index {project_id}"),
         ("context", condition.scenes > 0, f'novelgen context {project_id} --purpose "{purpose}"'),
     ]

@@ -267,6 +267,15 @@ def test_what_is_only_likely_is_asked() -> None:
     assert _named(find_name_candidates([(1, 1, english)], min_count=1), "Harry").same_as == "Lord Henry"
 
 
+def test_who_never_speaks_but_begins_clauses_is_offered() -> None:
+    """A short story's silent hero is named as often as who speaks in it."""
+    told = (
+        "林凡摸了摸怀里的戒指。“等我回来。”林凡对林雪儿说。林雪儿点头，林凡转身离去。林凡走了很远。"
+        "林啸天冷笑一声，林凡握紧拳头。林雪儿站在门口。林啸天道：“你走不了。”"
+    )
+    assert [each.name for each in find_name_candidates([(1, 1, told)])] == ["林凡", "林雪儿", "林啸天"]
+
+
 def test_rare_names_are_offered_where_few_are_named_often() -> None:
     """A first chapter names hardly anybody three times; a long list leaves out who is named once."""
     assert _named(find_name_candidates(HARBOUR[:1]), "Ben Tully").count == 2

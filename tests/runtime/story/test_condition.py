@@ -46,11 +46,11 @@ def test_a_chinese_story_of_text_alone_is_told_in_chinese(stores: MemoryStores) 
     assert condition.language == "zh"
     assert (condition.characters_of_text, condition.scenes_waiting) == (7, 1)
     assert [(step.kind, step.command) for step in condition.next_steps] == [
-        ("read", "novelgen extract 古灯 --model openai:gpt-4.1-mini"),
         ("people", "novelgen entity candidates 古灯"),
+        ("read", "novelgen extract 古灯 --model openai:gpt-4.1-mini"),
         ("context", 'novelgen context 古灯 --purpose "下一场要写什么"'),
     ]
-    assert condition.next_steps[0].reason.startswith("1 场中有 1 场只存了正文")
+    assert condition.next_steps[1].reason.startswith("1 场中有 1 场只存了正文")
     assert _told(condition)["scene records"][0] == "degraded"
     assert _told(condition)["people"][1] == "run `novelgen entity candidates 古灯`"
 

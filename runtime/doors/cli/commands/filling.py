@@ -268,7 +268,7 @@ def import_command(
         if result.condition is not None:
             print_condition(result.condition, labels)
     if not dry_run and not with_index:
-        report_line(f"its meaning is not indexed yet: run `novelgen index {project}`")
+        report_line(labels["line.not_indexed_yet"].format(project=project))
     for issue in result.issues:
         report_warning(issue.message)
 

@@ -109,7 +109,7 @@ def test_the_end_of_an_import_says_what_is_there_and_what_is_next(run: Run, tmp_
     assert "novelgen entity candidates 古灯" in told.stdout
     data = json.loads(run("import", str(folder), "--project", "古灯", "--json").stdout)
     assert data["condition"]["chapters"] == 2
-    assert [step["kind"] for step in data["condition"]["next_steps"]][:2] == ["read", "people"]
+    assert [step["kind"] for step in data["condition"]["next_steps"]][:2] == ["people", "read"]
     assert [each["text"] for each in data["remarks"]] == ["求月票！"]
     kept = run("import", str(folder), "--project", "灯二", "--keep-remarks", "--json")
     assert json.loads(kept.stdout)["remarks"] == []
@@ -193,7 +193,7 @@ def test_the_steps_that_an_import_names_can_be_taken(run: Run, tmp_path: Path) -
     book.write_text("# Chapter 1\n\nRain fell.\n", encoding="utf-8")
     imported = run("import", str(book), "--project", "rain", "--no-index", "--json")
     steps = json.loads(imported.stdout)["condition"]["next_steps"]
-    assert [each["kind"] for each in steps] == ["read", "people", "index", "context"]
+    assert [each["kind"] for each in steps] == ["people", "read", "index", "context"]
     for step in steps:
         program, *arguments = shlex.split(step["command"])
         assert program == "novelgen"
