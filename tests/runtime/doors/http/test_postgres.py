@@ -50,7 +50,10 @@ def test_the_main_ways_work_over_postgresql(client: TestClient) -> None:
     context = client.post(f"{WEIR}/context", json=asked).json()
     # The scripted model speaks for characters and plans nothing, which the context says.
     assert {each["stage"] for each in context["report"]["issues"]} <= {"plan"}
-    assert any("iron key" in each["content"] for each in context["relevant_memories"])
+    # A fact that the end of the last scene tells is not told again among the memories.
+    assert context["left_off"]["text"] == scene["text"]
+    assert not any("iron key" in each["content"] for each in context["relevant_memories"])
+    assert len(context["relevant_memories"]) == 2
     here = f"{WEIR}/characters/Nell"
     remembered = client.post(f"{here}/memories", json={"text": "The player fed my goat.", "create": True})
     assert remembered.status_code == 201
