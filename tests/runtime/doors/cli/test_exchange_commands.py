@@ -156,7 +156,7 @@ def test_the_text_is_there_before_its_meaning(run: Run, tmp_path: Path) -> None:
     assert json.loads(at_once.stdout)["indexing"]["waiting"] == 0
     later = run("import", str(file), "--project", "later", "--no-index", "--json")
     assert json.loads(later.stdout)["stored"] == {"chapters": 2, "scenes": 2, "characters": 10}
-    assert "run `novelgen index later`" in later.stderr
+    assert "尚未按语义索引：请运行 `novelgen index later`" in later.stderr
     found = run("search", "later", "草场", "--json")
     assert found.exit_code == 0, found.stderr
     assert "草场起火。" in found.stdout
