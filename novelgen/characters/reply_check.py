@@ -99,7 +99,6 @@ _ADDRESSES = frozenset(
 )
 """Capitalised by some writers although they name nobody."""
 
-_ENGLISH_NAME = re.compile(r"(?<![\w'’])[A-Z][a-zà-öø-ÿ]+(?:[-'’][A-Z][a-z]+)*(?![\w])")
 _OPENING_SUBJECT = re.compile(
     r"(?P<name>[A-Z][a-zà-öø-ÿ]{2,}) (?:said|says|told|tells|swears|swore|thinks|knows|knew|saw|heard|came|went|asked|"
     r"wants|wanted|lives|lived|died|is dead|gave|took|sold|brought|never|owes|owed|promised|warned|found)\b"

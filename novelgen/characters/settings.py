@@ -170,6 +170,3 @@ class CharacterMemorySettings(BaseModel):
     def known_slot_types(self) -> tuple[str, ...]:
         """Return the types that a slot may have."""
         return tuple(dict.fromkeys((*self.slot_types, *self.protected_slot_types)))
-
-
-DEFAULT_CHARACTER_MEMORY = CharacterMemorySettings()

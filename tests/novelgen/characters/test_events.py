@@ -15,10 +15,10 @@ from novelgen.characters.events import (
     require_deltas,
     typed_interaction,
 )
-from novelgen.characters.settings import DEFAULT_CHARACTER_MEMORY, CharacterMemorySettings
+from novelgen.characters.settings import CharacterMemorySettings
 from novelgen.errors import UserInputError
 
-SETTINGS = DEFAULT_CHARACTER_MEMORY
+SETTINGS = CharacterMemorySettings()
 
 
 @pytest.mark.parametrize(

@@ -14,9 +14,11 @@ from novelgen.characters.mind import Mind
 from novelgen.characters.recall import Asked, ProtectedLine, Recall, recall, score_parts
 from novelgen.characters.relevance import KNOWN_PAIRS, RelevanceScale, scale_of
 from novelgen.characters.rendering import estimate_recall_tokens
-from novelgen.characters.settings import DEFAULT_CHARACTER_MEMORY, CharacterMemorySettings
+from novelgen.characters.settings import CharacterMemorySettings
 
 NOW = datetime(2031, 5, 1, 12, tzinfo=UTC)
+
+DEFAULT_SETTINGS = CharacterMemorySettings()
 
 
 def remembered(memory_id: str, content: str = "", *, days: float = 0.0, **fields: Any) -> CharacterMemory:
@@ -38,7 +40,7 @@ def recalled(
     relevance: Sequence[float] | None = None,
     *,
     budget: int = 1_000,
-    settings: CharacterMemorySettings = DEFAULT_CHARACTER_MEMORY,
+    settings: CharacterMemorySettings = DEFAULT_SETTINGS,
     protected: Sequence[ProtectedLine] = (),
 ) -> Recall:
     """Recall at a remark to which the memories have the given relevance."""
@@ -72,14 +74,14 @@ def test_the_score_is_the_product_of_its_four_factors(
 ) -> None:
     """Seed 002.7, 002.8: tier x importance x recency (half-life 7 days, floor .3) x relevance (floor .3)."""
     memory = remembered("m", tier=tier, importance=importance)
-    parts = score_parts(memory, age_days=days, relevance=relevance, settings=DEFAULT_CHARACTER_MEMORY)
+    parts = score_parts(memory, age_days=days, relevance=relevance, settings=DEFAULT_SETTINGS)
     assert parts.score == pytest.approx(expected, abs=0.001)
 
 
 def test_what_is_over_counts_a_tenth() -> None:
     """Seed 002.30: a superseded memory keeps a tenth of its score."""
     parts = [
-        score_parts(remembered("m"), age_days=1, relevance=0.5, settings=DEFAULT_CHARACTER_MEMORY, is_superseded=over)
+        score_parts(remembered("m"), age_days=1, relevance=0.5, settings=DEFAULT_SETTINGS, is_superseded=over)
         for over in (False, True)
     ]
     assert parts[1].score == pytest.approx(parts[0].score / 10)
@@ -98,7 +100,7 @@ def test_candidates_are_bounded() -> None:
     memories += [remembered("fresh", days=2, event_type="betrayal"), remembered("stale", days=9, event_type="betrayal")]
     found = recalled(memories, [*np.linspace(1, 0.5, 100), 0.0, 0.0], budget=100_000)
 
-    assert len(found.items) == DEFAULT_CHARACTER_MEMORY.semantic_top_k + 1
+    assert len(found.items) == DEFAULT_SETTINGS.semantic_top_k + 1
     assert "fresh" in ids(found)
     assert "stale" not in ids(found)
     assert next(item for item in found.items if item.memory.memory_id == "fresh").why == ["high_signal"]
@@ -132,7 +134,7 @@ def test_the_block_never_costs_more_than_the_budget() -> None:
         assert found.tokens <= budget or not (found.items or found.header)
         for language in ("en", "zh"):
             assert estimate_recall_tokens(found.as_prompt(language)) <= found.tokens
-        assert len(found.items) + len(found.left_out) == DEFAULT_CHARACTER_MEMORY.semantic_top_k
+        assert len(found.items) + len(found.left_out) == DEFAULT_SETTINGS.semantic_top_k
 
 
 def test_protected_lines_stand_above_and_are_at_most_three() -> None:
