@@ -20,13 +20,12 @@ from pydantic.fields import FieldInfo
 
 from novelgen.models.position import StoryPosition
 from runtime.doors.arguments import arguments_of, position_from, read_arguments
-from runtime.doors.cli.offers import ALIKE, HAND_WRITTEN, OFFERS, SPELLINGS, Offer, View
+from runtime.doors.cli.offers import ALIKE, GROUPS, HAND_WRITTEN, OFFERS, SPELLINGS, Offer, View
 from runtime.doors.cli.opening import opened_project, story_language
 from runtime.doors.cli.output import (
     ProgressCallback,
     print_json,
     print_pairs,
-    print_table,
     print_text,
     progress_bars,
     report_indexing,
@@ -59,19 +58,19 @@ def _rows() -> Mapping[str, tuple[Operation, Offer, Mapping[str, Any]]]:
 
 
 @cache
-def command_at(path: str, help_text: str) -> click.Command | None:
+def command_at(path: str) -> click.Command | None:
     """Return the command that stands at a path, or the group of those below it."""
     row = _rows().get(path)
     if row is not None:
-        return _command(path, *row, help_text=help_text)
-    return _Group(path, help_text) if any(each.startswith(f"{path} ") for each in _rows()) else None
+        return _command(path, *row)
+    return _Group(path) if path in GROUPS else None
 
 
 class _Group(CommandGroup):
     """A group of commands of the table, and of those that are written by hand; each is made when it is asked for."""
 
-    def __init__(self, path: str, help_text: str) -> None:
-        super().__init__(path, help=help_text)
+    def __init__(self, path: str) -> None:
+        super().__init__(path, help=GROUPS[path])
         paths = [each for each in (*_rows(), *HAND_WRITTEN) if each.startswith(f"{path} ")]
         self._names = sorted(each.removeprefix(f"{path} ") for each in paths)
 
@@ -84,12 +83,10 @@ class _Group(CommandGroup):
         path = f"{self.name} {cmd_name}"
         if path in HAND_WRITTEN:
             return imported(HAND_WRITTEN[path])
-        return command_at(path, "") if path in _rows() else None
+        return command_at(path) if path in _rows() else None
 
 
-def _command(
-    path: str, operation: Operation, offer: Offer, fixed: Mapping[str, Any], *, help_text: str
-) -> click.Command:
+def _command(path: str, operation: Operation, offer: Offer, fixed: Mapping[str, Any]) -> click.Command:
     model = arguments_of(operation.function, (*operation.without, *offer.without, *fixed))
     fields = model.model_fields
     first = offer.by_position
@@ -122,7 +119,7 @@ def _command(
     command = click.Command(
         path.rpartition(" ")[2],
         callback=run,
-        help=help_text or offer.help or _first_part(operation),
+        help=offer.help or _first_part(operation),
         epilog=_examples(path, offer),
         params=[_argument(each, fields[each], is_last=each == first[-1]) for each in first]
         + [_option(each, info, offer) for each, info in fields.items() if each not in first],
@@ -169,9 +166,7 @@ def _show(result: Any, operation: Operation, offer: Offer, view: View, *, shows_
     if offer.pairs:
         print_pairs({key: view.cell(path, result) for key, path in offer.pairs.items()}, labels)
     if offer.columns:
-        each_row = view.at(offer.rows, result)
-        rows = [[view.cell(path, each) for path in offer.columns.values()] for each in each_row]
-        print_table(list(offer.columns), rows, labels=labels, shows_all=shows_all)
+        view.table(offer.columns, view.at(offer.rows, result), shows_all=shows_all)
     if offer.show is not None:
         offer.show(result, view)
     done = labels.get(f"done.{operation.name}")

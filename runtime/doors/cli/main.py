@@ -106,21 +106,20 @@ class LazyGroup(CommandGroup):
         if target:
             return imported(target)
         from runtime.doors.cli.generated import command_at
-        from runtime.doors.cli.offers import HELP
 
-        name = FORMER_NAMES.get(cmd_name, cmd_name)
-        return command_at(name, HELP[name])
+        return command_at(FORMER_NAMES.get(cmd_name, cmd_name))
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """Write the commands, one list per section."""
         width = max(len(name) for name in self._targets)
-        from runtime.doors.cli.offers import HELP
+        from runtime.doors.cli.offers import GROUPS, OFFERS
 
+        told = GROUPS | {each.command: each.help for each in OFFERS.values()}
         limit = formatter.width - 6 - width
         for heading, entries in self._sections.items():
             # Of what is made of the table only the help is read: making it imports the whole of a story.
             commands = [
-                imported(target) if target else click.Command(name, help=HELP[name]) for name, target in entries.items()
+                imported(target) if target else click.Command(name, help=told[name]) for name, target in entries.items()
             ]
             rows = [
                 (name.ljust(width), each.get_short_help_str(limit))

@@ -153,7 +153,7 @@ def assert_is_part(part: Any, whole: Any, *, where: str = "answer") -> None:
 def shell_words(called: Operation, arguments: Mapping[str, Any]) -> list[str] | None:
     """Return the words that call an operation's command; None where it has none, or not all of the arguments."""
     offer = OFFERS.get(called.name)
-    command = None if offer is None else command_at(offer.command, "")
+    command = None if offer is None else command_at(offer.command)
     if offer is None or command is None:
         return None
     taken = {each.name: each for each in command.params}

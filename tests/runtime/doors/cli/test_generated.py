@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from runtime.doors.cli.generated import command_at
-from runtime.doors.cli.offers import ALIKE, HELP, OFFERS
+from runtime.doors.cli.offers import ALIKE, GROUPS, OFFERS
 from runtime.doors.operations import BY_NAME
 from tests.runtime.doors.cli.conftest import Run
 from tests.runtime.doors.cli.small_project import CHAPTERS, PROJECT
@@ -35,7 +35,7 @@ def test_every_offer_is_of_an_operation_and_has_a_path_of_its_own() -> None:
     assert set(OFFERS) <= BY_NAME.keys()
     paths = [*(each.command for each in OFFERS.values()), *ALIKE]
     assert len(paths) == len(set(paths))
-    assert all(command_at(name, text) is not None for name, text in HELP.items())
+    assert all(command_at(each) is not None for each in (*paths, *GROUPS))
 
 
 def test_threads_are_planted_moved_ended_and_taken_back(run: Run, ingested: Path) -> None:
