@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from pydantic import BaseModel
@@ -23,6 +23,9 @@ from novelgen.nearest import nearest_name
 
 MISSPELT = 0.8
 """Plans may hold fields of their own, so that only a near miss counts as a mistake."""
+
+MOST_PEOPLE = 200
+"""In a scene's plan: each name is looked for in the whole story."""
 
 _NESTED: dict[type[UserFileModel], dict[str, type[UserFileModel]]] = {
     ChapterPlan: {"scenes": ScenePlan},
@@ -46,9 +49,14 @@ def given_scene_plan(given: object, *, scene_index: object) -> object:
         scene_index: The scene that is planned.
 
     Raises:
-        ValueError: When a field is misspelt; names the right one.
+        ValueError: When a field is misspelt; names the right one. When it names more people than a scene can have.
     """
-    return _with_default(given_fields(given, ScenePlan, where="scene_plan"), "scene_number", scene_index)
+    fields = given_fields(given, ScenePlan, where="scene_plan")
+    people = fields.characters if isinstance(fields, ScenePlan) else None
+    people = fields.get("characters") if isinstance(fields, dict) else people
+    if isinstance(people, list | tuple) and len(people) > MOST_PEOPLE:
+        raise ValueError(f"scene_plan.characters holds {len(people):,} names; a scene has at most {MOST_PEOPLE}")
+    return _with_default(fields, "scene_number", scene_index)
 
 
 def given_chapter_plan(given: object, *, chapter_index: object) -> object:
@@ -107,22 +115,30 @@ def given_fields(given: object, model: type[UserFileModel], *, where: str) -> ob
     Raises:
         ValueError: When a field is almost named like one that is absent; names that one.
     """
-    fields = None if isinstance(given, model) else _fields_of(given)
+    if isinstance(given, model):
+        _require_spelt(given.extra, [name for name in model.model_fields if name not in given.model_fields_set], where)
+        for name, inner in _NESTED.get(model, {}).items():
+            _nested(getattr(given, name), inner, where=f"{where}.{name}")
+        return given
+    fields = _fields_of(given)
     if fields is None:
         return given
     known = {name: fields[name] for name in fields if name in model.model_fields}
     extra = {name: value for name, value in fields.items() if name not in model.model_fields}
-    absent = [name for name in model.model_fields if name not in known]
-    for name in extra:
-        right = nearest_name(name, absent, likeness=MISSPELT)
-        if right is not None:
-            raise ValueError(f"{where} has no field {name!r}; did you mean {right!r}?")
+    _require_spelt(extra, [name for name in model.model_fields if name not in known], where)
     for name, inner in _NESTED.get(model, {}).items():
         if name in known:
             known[name] = _nested(known[name], inner, where=f"{where}.{name}")
     if extra:
         known["extra"] = {**(known.get("extra") or {}), **extra}
     return known
+
+
+def _require_spelt(extra: Mapping[str, Any], absent: Sequence[str], where: str) -> None:
+    for name in extra:
+        right = nearest_name(name, absent, likeness=MISSPELT)
+        if right is not None:
+            raise ValueError(f"{where} has no field {name!r}; did you mean {right!r}?")
 
 
 def _nested(given: object, model: type[UserFileModel], *, where: str) -> object:

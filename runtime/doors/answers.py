@@ -25,6 +25,7 @@ from novelgen.errors import (
 )
 from novelgen.models.context import ReportIssue
 from runtime.care.checks import Diagnosis, Finding
+from runtime.doors.ways import with_own_ways
 from runtime.files.machine_paths import without_paths
 
 logger = logging.getLogger(__name__)
@@ -107,7 +108,7 @@ def refusal(error: Exception, *, names: Mapping[str, str], folders: Sequence[Pat
 
     Args:
         error: Anything that went wrong.
-        names: Operation to the name of its tool.
+        names: Operation to the name of its tool, or to what else does its work.
         folders: Folders of this machine of which nobody is told even the name.
     """
     if not isinstance(error, NovelgenError):
@@ -116,4 +117,6 @@ def refusal(error: Exception, *, names: Mapping[str, str], folders: Sequence[Pat
     if not isinstance(error, UserInputError):
         logger.warning("a call failed: %s", error)
     fix = next(text for kind, text in _FIXES if isinstance(error, kind)).format_map(names)
-    return {"error": {"kind": error_kind(error), "message": without_paths(str(error), folders=folders), "fix": fix}}
+    tools = {name: tool for name, tool in names.items() if "_" in tool}
+    message = with_own_ways(without_paths(str(error), folders=folders), tools)
+    return {"error": {"kind": error_kind(error), "message": message, "fix": fix}}

@@ -24,6 +24,7 @@ from pydantic import (
     ValidationError,
     WithJsonSchema,
     create_model,
+    model_validator,
 )
 from pydantic.fields import FieldInfo
 
@@ -78,9 +79,11 @@ def _shallow(value: dict[str, Any]) -> dict[str, Any]:
     raise UserInputError(f"an object nests deeper than {DEEPEST} levels; nothing was stored")
 
 
-PositionText = Annotated[
-    str, Field(pattern=r"^[0-9]{1,7}(:[0-9]{1,7})?$", examples=["3:2"]), AfterValidator(position_from)
-]
+_INDEX = "(1000000|[0-9]{1,6})"
+
+POSITION_PATTERN = f"^{_INDEX}(:{_INDEX})?$"
+
+PositionText = Annotated[str, Field(pattern=POSITION_PATTERN, examples=["3:2"]), AfterValidator(position_from)]
 """`3:2` is on entering scene 2 of chapter 3, `3` on entering chapter 3; read as a StoryPosition."""
 
 MomentText = Annotated[str, Field(max_length=40), AfterValidator(moment)]
@@ -117,6 +120,30 @@ class Arguments(BaseModel):
     """What a use case is given; an argument that it does not have is refused."""
 
     model_config = ConfigDict(extra="forbid")
+
+    @model_validator(mode="before")
+    @classmethod
+    def _numbers_are_no_answers(cls, given: Any) -> Any:
+        """Refuse 0 where yes or no is asked for, and false where a number is: who sends it means something else."""
+        for name, value in given.items() if isinstance(given, Mapping) else ():
+            kinds = _plain_kinds(cls).get(name, frozenset())
+            if isinstance(value, bool) and kinds & {int, float} and bool not in kinds:
+                raise ValueError(f"{name} takes a number, not {value!r}")
+            if isinstance(value, int | float) and not isinstance(value, bool) and kinds == {bool}:
+                raise ValueError(f"{name} takes true or false, not {value!r}")
+        return given
+
+
+@cache
+def _plain_kinds(model: type[Arguments]) -> dict[str, frozenset[Any]]:
+    """Return which of bool, int, float and str each argument takes, lists and objects aside."""
+    kinds = {}
+    for name, info in model.model_fields.items():
+        annotation = info.annotation
+        is_union = get_origin(annotation) in (Union, types.UnionType)
+        members = [get_args(each)[0] if get_origin(each) is Annotated else each for each in get_args(annotation)]
+        kinds[name] = frozenset(members if is_union else [annotation]) & {bool, int, float, str}
+    return kinds
 
 
 @cache

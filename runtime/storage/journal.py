@@ -308,7 +308,7 @@ class Journal(Repository):
         """Return a change."""
         row = self._session.one(CHANGES, CHANGES.c.row_id == change_id)
         if row is None:
-            raise UnknownIdError(f"no change {change_id!r} is kept; list them to find its number")
+            raise UnknownIdError(f"no change {change_id!r} is kept; list them with `novelgen entity changes`")
         return _change(row)
 
     def require_standing(self, change_id: int) -> Change:

@@ -29,6 +29,11 @@ Text = Annotated[str, Field(min_length=1, max_length=20_000)]
 SceneText = Annotated[str, Field(min_length=1, max_length=2_000_000)]
 """The whole text of a scene, or a draft of one."""
 
+DRAFT_CHARACTERS = 100_000
+"""So long may a scene be that is checked before it is stored: a check takes seconds, and longer for more."""
+
+Draft = Annotated[str, Field(min_length=1, max_length=DRAFT_CHARACTERS)]
+
 Passage = Annotated[str, Field(min_length=1, max_length=200_000)]
 """A paragraph to a few pages."""
 

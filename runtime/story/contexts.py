@@ -267,16 +267,16 @@ class ContextBuilder:
         characters = self._characters
         if characters is None:
             characters = self._stored_characters(StoryPosition(scene.chapter_index, scene.scene_index))
-        return MemoryContextRequest(
+        request = MemoryContextRequest(
             project_id=self._project_id,
             chapter_index=scene.chapter_index,
             scene_index=scene.scene_index,
             scene_plan=scene.plan,
-            characters=characters,
-            settings=self._story_settings,
             chapter_plan=scene.chapter_plan,
             pov=self._pov,
         )
+        # Files that were read, and warned of, already: a field of theirs that is misspelt must not cost every context.
+        return request.model_copy(update={"characters": characters, "settings": self._story_settings})
 
     def _stored_characters(self, as_of: StoryPosition) -> CharactersConfig:
         """Return the characters that the story has shown; none where it cannot be read, as the chain reports."""

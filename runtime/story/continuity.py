@@ -10,12 +10,13 @@ from pydantic import BaseModel, Field
 
 from novelgen.chains.checked_writing_chain import CheckedWritingChain, WrittenDraft, check_after_writing
 from novelgen.errors import UnknownIdError, UnknownSceneError, UserInputError
+from novelgen.language.scrub import require_size
 from novelgen.models.continuity import DraftCheck
 from novelgen.models.given import given_fields
 from novelgen.models.plan import ScenePlan
 from novelgen.models.position import StoryPosition
 from runtime.story.async_twins import async_twin
-from runtime.story.base import Given, Number, SceneText
+from runtime.story.base import DRAFT_CHARACTERS, Draft, Given, Number
 from runtime.story.draft_checker import CheckOptions, DraftChecker, DraftScene, Progress
 from runtime.story.indexing import StoryIndexing
 from runtime.story.ingest import read_given
@@ -42,7 +43,7 @@ class StoryContinuity(StoryIndexing):
 
     def check(
         self,
-        text: SceneText,
+        text: Draft,
         *,
         chapter_index: Number,
         scene_index: Number,
@@ -68,10 +69,11 @@ class StoryContinuity(StoryIndexing):
             stands in its `report.issues`.
 
         Raises:
-            UserInputError: When the text is empty, or the plan is none.
+            UserInputError: When the text is empty or longer than 100,000 characters, or the plan is none.
             UnknownProjectError: When nothing of the story is stored.
             ConfigurationError: When a model that is named cannot be built.
         """
+        require_size(text, "the draft", limit_characters=DRAFT_CHARACTERS)
         plan = None if scene_plan is None else _plan(scene_plan)
         options = CheckOptions(model=model or self._chat_model, uses_model=use_model)
         checker = DraftChecker(self._stores, self.project_id, options)

@@ -9,6 +9,7 @@ from pathlib import Path
 from pydantic import BaseModel, ConfigDict, Field
 
 from novelgen.errors import InvalidFileError, NovelgenError
+from novelgen.language.scrub import require_size
 from novelgen.models.continuity import DraftCheck
 from novelgen.models.plan import ScenePlan
 from novelgen.models.position import ChapterIndex, SceneIndex
@@ -16,6 +17,7 @@ from runtime.files.atomic_files import write_text_atomically
 from runtime.files.file_reading import read_json_file, read_text_file, validated
 from runtime.files.numbered_lines import NumberedLine, read_numbered_lines
 from runtime.story.async_twins import async_twin
+from runtime.story.base import DRAFT_CHARACTERS
 from runtime.story.draft_checker import CheckOptions, DraftChecker, DraftScene, Progress
 from runtime.story.indexing import StoryIndexing
 from runtime.story.projects import StoryProjects
@@ -101,6 +103,7 @@ def _checked(
     if resume and _is_check_of(file, draft):
         return None
     try:
+        require_size(draft.text, "the draft", limit_characters=DRAFT_CHARACTERS)
         check = checker.check(
             DraftScene(draft.text, draft.chapter_index, draft.scene_index, plan=draft.scene_plan, pov=draft.pov)
         )

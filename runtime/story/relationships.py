@@ -196,7 +196,7 @@ class StoryRelationships(StoryEntities):
             if known is not None:
                 raise UserInputError(
                     f"{one} and {other} have relationship {known.relationship_id} already; use"
-                    " relationship_update, or `novelgen relationship edit`"
+                    " `novelgen relationship edit`"
                 )
             change = _change(
                 {

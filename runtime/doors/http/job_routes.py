@@ -10,7 +10,7 @@ from fastapi.sse import EventSourceResponse, ServerSentEvent
 from pydantic import BaseModel, Field
 
 from novelgen.models.position import ChapterIndex, StoryPosition, require_project_id
-from runtime.doors.arguments import Arguments
+from runtime.doors.arguments import POSITION_PATTERN, Arguments
 from runtime.doors.http.house import House, Project, ServedProject, TheHouse
 from runtime.doors.http.jobs import MANUSCRIPT_TYPES, Job, JobOrder, manuscript_file
 from runtime.doors.http.problems import AnsweringRouter
@@ -34,7 +34,7 @@ class ExtractScenes(Arguments):
     """Which scenes a model shall read."""
 
     chapter_index: ChapterIndex | None = Field(default=None, description="Only this chapter.")
-    scenes: list[Annotated[str, Field(pattern=r"^[0-9]{1,7}(:[0-9]{1,7})?$")]] = Field(
+    scenes: list[Annotated[str, Field(pattern=POSITION_PATTERN)]] = Field(
         default_factory=list, max_length=10_000, description="Only these."
     )
     retry_failed: bool = False

@@ -6,6 +6,7 @@ import functools
 import inspect
 import json
 from collections.abc import Callable, Mapping, Sequence
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -33,6 +34,8 @@ from novelgen.errors import (
     UserInputError,
 )
 from runtime.doors.answers import error_kind, told
+from runtime.doors.operations import OPERATIONS
+from runtime.doors.ways import with_own_ways
 from runtime.files.machine_paths import without_paths
 
 PROBLEM_TYPE = "application/problem+json"
@@ -117,9 +120,16 @@ def problem_of(error: NovelgenError, *, folders: Sequence[Path] = ()) -> Problem
         type=problem_type(kind),
         title=kind.replace("-", " ").capitalize(),
         status=STATUS_OF[kinds[0]],
-        detail=without_paths(str(error), folders=folders),
+        detail=with_own_ways(without_paths(str(error), folders=folders), _ways()),
         is_retryable=error.is_retryable,
     )
+
+
+@cache
+def _ways() -> dict[str, str]:
+    """Return operation to its method and path."""
+    calls = {each.name: each.http.partition(" ") for each in OPERATIONS if each.http}
+    return {name: f"{verb} /v1/projects/{{project_id}}{path}" for name, (verb, _, path) in calls.items()}
 
 
 def invalid_request(errors: Sequence[Mapping[str, Any]]) -> Problem:

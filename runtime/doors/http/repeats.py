@@ -17,7 +17,8 @@ MAX_KEPT = 1_000
 MAX_KEPT_BYTES = 32 * 2**20
 LONGEST_KEY = 200
 
-Call = tuple[str, str, bytes, str]
+Call = tuple[str, str, str, bytes, str]
+"""What the caller may do, then what is asked: who may only read gets no answer that was given to who may write."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,7 +59,7 @@ class Repeats:
     async def _once(self, scope: Scope, receive: Receive, send: Send, key: str) -> None:
         if not key or len(key) > LONGEST_KEY:
             raise Refusal(400, "invalid-idempotency-key", f"Idempotency-Key must have 1 to {LONGEST_KEY} characters")
-        call: Call = (scope["method"], scope["path"], scope["query_string"], key)
+        call: Call = (scope["access"], scope["method"], scope["path"], scope["query_string"], key)
         body = await _whole_body(receive)
         body_hash = sha256(body).hexdigest()
         kept = self._kept.get(call)

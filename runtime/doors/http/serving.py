@@ -18,6 +18,7 @@ from opentelemetry.trace import TracerProvider
 
 from novelgen.errors import ConfigurationError
 from runtime.doors.http.app import build_app
+from runtime.doors.http.connections import timely_connections
 from runtime.doors.http.house import House
 from runtime.doors.http.settings import ServerSettings, announced
 from runtime.doors.http.telemetry import exporting_provider
@@ -53,6 +54,7 @@ def serve(
             app = build_app(stores, settings, chat_model=chat_model, tracer_provider=spans)
             config = uvicorn.Config(
                 app,
+                http=timely_connections(),
                 log_config=None,
                 access_log=False,
                 server_header=False,

@@ -37,7 +37,7 @@ class Lane:
         """Wait for a turn; `give_back` ends it."""
         if self._turns.locked() and self.waiting >= self._room:
             raise Refusal(
-                429, "too-many-requests", f"{self._at_once} requests are at work and {self._room} wait; try later"
+                503, "busy", f"{self._at_once} requests are at work and {self._room} wait for a turn; try later"
             )
         self.waiting += 1
         try:

@@ -12,7 +12,7 @@ from pydantic import BaseModel, ValidationError
 from novelgen import models
 from novelgen.models.context import MemoryContextRequest, SceneMemoryContext
 from novelgen.models.plan import ChapterPlan, ScenePlan
-from novelgen.models.user_file import Character
+from novelgen.models.user_file import Character, CharactersConfig
 
 PLAN = {"location": "the Salt House", "characters": ["Ines"], "purpose": "Open the iron door."}
 
@@ -88,6 +88,12 @@ def test_the_callers_plan_is_left_as_it_was() -> None:
         ({"chapter_plan": {"chapter_titel": "x"}}, "did you mean 'chapter_title'"),
         ({"characters": {"protagonst": {"name": "x"}}}, "did you mean 'protagonist'"),
         ({"characters": {"protagonist": {"name": "x", "personalty": "y"}}}, "did you mean 'personality'"),
+        ({"scene_plan": ScenePlan.model_validate({"charactors": ["Ines"]})}, "did you mean 'characters'"),
+        (
+            {"characters": CharactersConfig.model_validate({"protagonist": {"name": "x", "personalty": "y"}})},
+            "did you mean 'personality'",
+        ),
+        ({"scene_plan": {"characters": ["Ines"] * 201}}, "holds 201 names; a scene has at most 200"),
     ],
 )
 def test_a_misspelt_field_is_an_error_that_names_the_right_one(given: dict[str, Any], told: str) -> None:

@@ -131,6 +131,14 @@ def test_the_read_token_opens_what_changes_nothing(guarded: TestClient) -> None:
     assert guarded.get("/v1/projects", headers=READ).json()["projects"][0]["project_id"] == "demo"
 
 
+def test_a_kept_answer_is_for_who_may_write(guarded: TestClient) -> None:
+    """A read token is refused a write under a key whose answer is kept, and its refusal is not the writer's answer."""
+    note, path = {"text": "The mill stands still."}, "/v1/projects/demo/memories"
+    for key, first, then in (("k1", ALL, READ), ("k2", READ, ALL)):
+        answers = [guarded.post(path, json=note, headers={**who, "Idempotency-Key": key}) for who in (first, then)]
+        assert [each.status_code for each in answers] == [201 if who is ALL else 403 for who in (first, then)]
+
+
 def test_a_long_body_is_refused(tmp_path: Path) -> None:
     """A body beyond the limit is refused, whether it tells its length or not."""
     with client_of(tmp_path, limits=Limits(body_bytes=1000)) as client:

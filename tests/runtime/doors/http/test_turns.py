@@ -85,8 +85,8 @@ def test_no_more_work_at_once_than_bound() -> None:
         for _ in range(50):
             await asyncio.sleep(0)
         status, headers, body = await ask(app)
-        assert (status, headers["retry-after"]) == (429, "2")
-        assert b"too-many-requests" in body
+        assert (status, headers["retry-after"]) == (503, "2")
+        assert b"urn:novelgen:busy" in body
         work.go.set()
         assert [each[0] for each in await asyncio.gather(*held)] == [200] * 4
         assert work.most == 2
@@ -121,7 +121,7 @@ def test_work_that_is_late_keeps_its_turn() -> None:
         app = behind_gate(work, at_once=1, waiting=0, waiting_s=60, request_s=0.01)
         status, _, body = await ask(app)
         assert (status, b"out-of-time" in body) == (504, True)
-        assert (await ask(app))[0] == 429
+        assert (await ask(app))[0] == 503
         work.go.set()
         while work.at_work:
             await asyncio.sleep(0)

@@ -1,0 +1,23 @@
+"""A message tells the way out of the door that it comes out of."""
+
+from __future__ import annotations
+
+from novelgen.errors import UnknownIdError
+from runtime.doors.answers import refusal
+from runtime.doors.http.problems import problem_of
+from runtime.doors.offers import LANGCHAIN_NAMES, MCP_NAMES
+
+ERROR = UnknownIdError("no thread 'T9'; list them with `novelgen thread list demo`, or run `novelgen embedding NAME`")
+
+
+def test_http_tells_a_route() -> None:
+    """What the shell lists with a command is told over HTTP with its route; what HTTP lacks stays a command."""
+    told = "list them with `GET /v1/projects/{project_id}/threads`, or run `novelgen embedding NAME`"
+    assert problem_of(ERROR).detail == f"no thread 'T9'; {told}"
+
+
+def test_agents_are_told_a_tool() -> None:
+    """An agent is told the tool that does it, where it has one."""
+    error = UnknownIdError("run `novelgen threads demo`")
+    assert refusal(error, names=LANGCHAIN_NAMES)["error"]["message"] == "run `open_loop_list`"
+    assert refusal(error, names=MCP_NAMES)["error"]["message"] == "run `list_threads`"
