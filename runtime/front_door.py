@@ -20,11 +20,9 @@ from runtime.setting_names import grouped_settings
 from runtime.settings import NovelgenSettings
 from runtime.stores import MemoryStores
 from runtime.story import projects as project_services
-from runtime.story import scene_summary as scene_summary_services
-from runtime.story.async_twins import async_twin
-from runtime.story.base import Progress
-from runtime.story.project_stores import ProjectStores
-from runtime.story.projects import ProjectOverview, StoryProjects
+from runtime.story import summaries as summary_services
+from runtime.story.base import Progress, async_twin
+from runtime.story.projects import ProjectOverview, ProjectStores, StoryProjects
 from runtime.story.story import Story
 from runtime.story.transfer import ProjectImport, StoryTransfer
 
@@ -82,7 +80,7 @@ def summarize_scene(
         UserInputError: When the text is empty or too long.
         ConfigurationError: When the model cannot be built.
     """
-    return scene_summary_services.summarize_scene(text, chat_model=chat_model, max_bullets=max_bullets).bullets
+    return summary_services.summarize_scene(text, chat_model=chat_model, max_bullets=max_bullets).bullets
 
 
 class Memory:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import importlib
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cache
 from typing import TYPE_CHECKING, Any, get_args, get_origin, get_type_hints
 
@@ -29,7 +29,8 @@ class Operation:
 
     Args:
         name: Its name over HTTP and in traces.
-        method: `module:Class.method` below `runtime.story`.
+        module: Of the part of a story that does it, below `runtime.story`.
+        method: The method that does it.
         http: Method and path below a project; empty where it has none.
         status: Of the answer over HTTP.
         key: Under which a result that is a list, or none of our models, stands in JSON.
@@ -43,6 +44,7 @@ class Operation:
     """
 
     name: str
+    module: str
     method: str
     http: str = ""
     status: int = 200
@@ -59,19 +61,20 @@ class Operation:
     @property
     def is_of_character(self) -> bool:
         """Whether a character does it, which the path names."""
-        return self.method.startswith("character:")
+        return self.module == "character"
 
     @property
     def part(self) -> type[StoryBase]:
         """The part of a story that does it."""
-        module, _, name = self.method.partition(":")
-        part: type[StoryBase] = getattr(importlib.import_module(f"runtime.story.{module}"), name.partition(".")[0])
+        module = importlib.import_module(f"runtime.story.{self.module}")
+        parts = (each for each in vars(module).values() if getattr(each, "__module__", "") == module.__name__)
+        part: type[StoryBase] = next(each for each in parts if hasattr(each, self.method))
         return part
 
     @property
     def function(self) -> Method:
         """The method, unbound."""
-        method: Method = getattr(self.part, self.method.rpartition(".")[2])
+        method: Method = getattr(self.part, self.method)
         return method
 
     @property
@@ -101,11 +104,15 @@ def _result_of(operation: Operation) -> Any:
     return create_model(name, __base__=BaseModel, **fields)
 
 
-def _of(tag: str, *rows: tuple[str, str, str, dict[str, Any]]) -> tuple[Operation, ...]:
-    """Return the operations of one subject: name, method, address over HTTP, and what else there is to say."""
-    return tuple(
-        Operation(name=name, method=method, http=http, tags=(tag,), **more) for name, method, http, more in rows
-    )
+def _row(name: str, where: str, http: str = "", **more: Any) -> Operation:
+    """Return an operation; `threads` is the method of its own name, `threads.threads` one of another."""
+    module, _, method = where.partition(".")
+    return Operation(name=name, module=module, method=method or name, http=http, **more)
+
+
+def _of(tag: str, *rows: Operation) -> tuple[Operation, ...]:
+    """Return the operations of one subject."""
+    return tuple(replace(each, tags=(tag,)) for each in rows)
 
 
 _SCENE = "/scenes/{chapter_index}/{scene_index}"
@@ -114,279 +121,161 @@ _WHO = "/characters/{character}"
 OPERATIONS: tuple[Operation, ...] = (
     *_of(
         "projects",
-        ("export_project", "transfer:StoryTransfer.project_documents", "GET /export", {"key": "files"}),
-        (
-            "check_health",
-            "diagnosis:StoryDiagnosis.check_health",
-            "GET /doctor",
-            {"fixed": {"repair": False, "ask_network": False}},
-        ),
-        (
-            "repair_project",
-            "diagnosis:StoryDiagnosis.check_health",
-            "POST /doctor",
-            {"fixed": {"repair": True, "ask_network": False}},
-        ),
+        _row("export_project", "transfer.project_documents", "GET /export", key="files"),
+        _row("check_health", "diagnosis", "GET /doctor", fixed={"repair": False, "ask_network": False}),
+        _row("repair_project", "diagnosis.check_health", "POST /doctor", fixed={"repair": True, "ask_network": False}),
     ),
     *_of(
         "writing",
-        (
-            "build_context",
-            "story:Story.context",
-            "POST /context",
-            {"is_read": True, "has_prompt": True, "without": ("write_file",)},
-        ),
-        (
-            "build_chunk_context",
-            "story:Story.chunk_context",
-            "POST /chunk-context",
-            {"is_read": True, "fixed": {"touch": False}},
-        ),
-        ("summarize_scene", "scene_summary:StorySceneSummary.sum_up_scene", "POST /summarize", {"is_read": True}),
-        ("get_entity_state", "states:StoryStates.state", "GET /states/{entity}", {"key": "state"}),
-        (
-            "search_story_memory",
-            "search:StorySearch.search",
-            "POST /search",
-            {"key": "memories", "is_read": True, "has_issues": True},
-        ),
-        ("get_recent_timeline", "states:StoryStates.get_timeline", "GET /timeline", {}),
+        _row("build_context", "story.context", "POST /context", is_read=True, without=("write_file",), has_prompt=True),
+        _row("build_chunk_context", "story.chunk_context", "POST /chunk-context", is_read=True, fixed={"touch": False}),
+        _row("summarize_scene", "summaries.sum_up_scene", "POST /summarize", is_read=True),
+        _row("get_entity_state", "states.state", "GET /states/{entity}", key="state"),
+        _row("search_story_memory", "search.search", "POST /search", key="memories", has_issues=True, is_read=True),
+        _row("get_recent_timeline", "states.get_timeline", "GET /timeline"),
     ),
     *_of(
         "scenes",
-        ("list_scenes", "scenes:StoryScenes.list_scenes", "GET /scenes", {"key": "scenes"}),
-        ("get_scene", "scenes:StoryScenes.get_scene", f"GET {_SCENE}", {"position": "position"}),
-        ("ingest_scene", "ingest:StoryIngest.ingest_finished_scene", f"PUT {_SCENE}", {"position": "position"}),
-        ("move_scene", "scenes:StoryScenes.move_scene", f"POST {_SCENE}/move", {"position": "source"}),
-        ("delete_scene", "scenes:StoryScenes.delete_scene", f"DELETE {_SCENE}", {"position": "position"}),
-        (
-            "edit_scene",
-            "scene_editing:StorySceneEditing.edit_scene",
-            f"PATCH {_SCENE}",
-            {"position": "place", "without": ("evidence",)},
-        ),
-        (
-            "preview_scene_text",
-            "scene_editing:StorySceneEditing.preview_scene_text",
-            f"POST {_SCENE}/preview",
-            {"position": "position", "is_read": True},
-        ),
-        (
-            "amend_recorded_fact",
-            "scene_editing:StorySceneEditing.amend_recorded_fact",
-            f"POST {_SCENE}/record/amend",
-            {"position": "position"},
-        ),
-        ("get_scene_record", "scenes:StoryScenes.get_record", f"GET {_SCENE}/record", {"position": "position"}),
-        (
-            "insert_scene",
-            "scenes:StoryScenes.insert_scene",
-            f"POST {_SCENE}/insert",
-            {"position": "position", "status": 201},
-        ),
-        ("list_summaries", "summaries:StorySummarizing.list_summaries", "GET /summaries", {"key": "summaries"}),
-        ("write_summary", "summaries:StorySummarizing.write_author_summary", "PUT /summaries/{level}/{number}", {}),
-        (
-            "list_author_changes",
-            "author_changes:StoryAuthorChanges.author_changes",
-            "GET /author-changes",
-            {"key": "changes"},
-        ),
+        _row("list_scenes", "scenes", "GET /scenes", key="scenes"),
+        _row("get_scene", "scenes", f"GET {_SCENE}", position="position"),
+        _row("ingest_scene", "ingest.ingest_finished_scene", f"PUT {_SCENE}", position="position"),
+        _row("move_scene", "scenes", f"POST {_SCENE}/move", position="source"),
+        _row("delete_scene", "scenes", f"DELETE {_SCENE}", position="position"),
+        _row("edit_scene", "scene_editing", f"PATCH {_SCENE}", without=("evidence",), position="place"),
+        _row("preview_scene_text", "scene_editing", f"POST {_SCENE}/preview", is_read=True, position="position"),
+        _row("amend_recorded_fact", "scene_editing", f"POST {_SCENE}/record/amend", position="position"),
+        _row("get_scene_record", "scenes.get_record", f"GET {_SCENE}/record", position="position"),
+        _row("insert_scene", "scenes", f"POST {_SCENE}/insert", status=201, position="position"),
+        _row("list_summaries", "summaries", "GET /summaries", key="summaries"),
+        _row("write_summary", "summaries.write_author_summary", "PUT /summaries/{level}/{number}"),
+        _row("list_author_changes", "changes.author_changes", "GET /author-changes", key="changes"),
     ),
     *_of(
         "memories",
-        ("list_memories", "memories:StoryMemories.memories", "GET /memories", {}),
-        ("add_note", "memories:StoryMemories.note", "POST /memories", {"status": 201}),
-        ("get_memory", "memories:StoryMemories.find_memory", "GET /memories/{memory_id}", {}),
-        ("edit_memory", "memories:StoryMemories.edit_memory", "PATCH /memories/{memory_id}", {}),
-        ("delete_memory", "memories:StoryMemories.delete_memory", "DELETE /memories/{memory_id}", {}),
-        ("confirm_memory", "memories:StoryMemories.confirm_memory", "PUT /memories/{memory_id}/confirm", {}),
-        ("pin_memory", "memories:StoryMemories.pin_memory", "PUT /memories/{memory_id}/pin", {}),
-        ("unpin_memory", "memories:StoryMemories.unpin_memory", "DELETE /memories/{memory_id}/pin", {}),
-        ("ban_memory", "memories:StoryMemories.ban_memory", "PUT /memories/{memory_id}/ban", {}),
-        ("unban_memory", "memories:StoryMemories.unban_memory", "DELETE /memories/{memory_id}/ban", {}),
+        _row("list_memories", "memories.memories", "GET /memories"),
+        _row("add_note", "memories.note", "POST /memories", status=201),
+        _row("get_memory", "memories.find_memory", "GET /memories/{memory_id}"),
+        _row("edit_memory", "memories", "PATCH /memories/{memory_id}"),
+        _row("delete_memory", "memories", "DELETE /memories/{memory_id}"),
+        _row("confirm_memory", "memories", "PUT /memories/{memory_id}/confirm"),
+        _row("pin_memory", "memories", "PUT /memories/{memory_id}/pin"),
+        _row("unpin_memory", "memories", "DELETE /memories/{memory_id}/pin"),
+        _row("ban_memory", "memories", "PUT /memories/{memory_id}/ban"),
+        _row("unban_memory", "memories", "DELETE /memories/{memory_id}/ban"),
     ),
     *_of(
         "entities",
-        ("list_entities", "entities:StoryEntities.entities", "GET /entities", {"key": "entities"}),
-        (
-            "list_appearances",
-            "appearances:StoryAppearances.list_appearances",
-            "GET /appearances",
-            {"key": "appearances"},
-        ),
-        ("preview_merge", "appearances:StoryAppearances.preview_merge", "GET /entities/merge/preview", {}),
-        ("merge_entities", "entities:StoryEntities.merge_entities", "POST /entities/merge", {}),
-        ("add_character", "entities:StoryEntities.add_character", "POST /characters", {"status": 201}),
-        ("add_location", "entities:StoryEntities.add_location", "POST /locations", {"status": 201}),
-        ("get_entity", "entities:StoryEntities.entity", "GET /entities/{name}", {}),
-        ("list_memories_about", "attachments:StoryAttachments.memories_about", "GET /entities/{entity}/memories", {}),
-        ("edit_entity", "entities:StoryEntities.edit_entity", "PATCH /entities/{name}", {}),
-        ("delete_entity", "deletion:StoryDeletion.delete_entity", "DELETE /entities/{name}", {}),
-        ("split_entity", "entities:StoryEntities.split_entity", "POST /entities/{name}/split", {}),
-        ("undo_last_change", "entities:StoryEntities.undo", "POST /changes/undo", {"without": ("change_id",)}),
-        ("undo_change", "entities:StoryEntities.undo", "POST /changes/{change_id}/undo", {}),
-        ("list_candidates", "name_candidates:StoryNameCandidates.candidates", "GET /candidates", {"key": "candidates"}),
-        (
-            "confirm_candidates",
-            "name_candidates:StoryNameCandidates.confirm_candidates",
-            "POST /candidates/confirm-several",
-            {"key": "confirmed", "status": 201},
-        ),
-        (
-            "confirm_candidate",
-            "name_candidates:StoryNameCandidates.confirm_candidate",
-            "POST /candidates/confirm",
-            {"status": 201},
-        ),
-        ("merge_candidate", "name_candidates:StoryNameCandidates.merge_candidate", "POST /candidates/merge", {}),
-        ("drop_candidate", "name_candidates:StoryNameCandidates.drop_candidate", "POST /candidates/drop", {}),
+        _row("list_entities", "entities.entities", "GET /entities", key="entities"),
+        _row("list_appearances", "appearances", "GET /appearances", key="appearances"),
+        _row("preview_merge", "appearances", "GET /entities/merge/preview"),
+        _row("merge_entities", "entities", "POST /entities/merge"),
+        _row("add_character", "entities", "POST /characters", status=201),
+        _row("add_location", "entities", "POST /locations", status=201),
+        _row("get_entity", "entities.entity", "GET /entities/{name}"),
+        _row("list_memories_about", "attachments.memories_about", "GET /entities/{entity}/memories"),
+        _row("edit_entity", "entities", "PATCH /entities/{name}"),
+        _row("delete_entity", "changes", "DELETE /entities/{name}"),
+        _row("split_entity", "entities", "POST /entities/{name}/split"),
+        _row("undo_last_change", "entities.undo", "POST /changes/undo", without=("change_id",)),
+        _row("undo_change", "entities.undo", "POST /changes/{change_id}/undo"),
+        _row("list_candidates", "name_candidates.candidates", "GET /candidates", key="candidates"),
+        _row("confirm_candidates", "name_candidates", "POST /candidates/confirm-several", status=201, key="confirmed"),
+        _row("confirm_candidate", "name_candidates", "POST /candidates/confirm", status=201),
+        _row("merge_candidate", "name_candidates", "POST /candidates/merge"),
+        _row("drop_candidate", "name_candidates", "POST /candidates/drop"),
     ),
     *_of(
         "threads",
-        ("list_threads", "threads:StoryThreads.threads", "GET /threads", {"key": "threads"}),
-        ("add_thread", "threads:StoryThreads.add_thread", "POST /threads", {"status": 201}),
-        ("get_thread_ledger", "thread_ledger:StoryThreadLedger.thread_ledger", "GET /threads/ledger", {}),
-        (
-            "list_reopenable_threads",
-            "threads:StoryThreads.reopenable_threads",
-            "GET /threads/reopenable",
-            {"key": "thread_ids"},
-        ),
-        ("get_thread", "threads:StoryThreads.get_thread", "GET /threads/{thread_id}", {}),
-        ("edit_thread", "threads:StoryThreads.edit_thread", "PATCH /threads/{thread_id}", {}),
-        ("advance_thread", "threads:StoryThreads.advance_thread", "POST /threads/{thread_id}/advance", {}),
-        ("resolve_thread", "threads:StoryThreads.resolve_thread", "POST /threads/{thread_id}/resolve", {}),
-        ("abandon_thread", "threads:StoryThreads.abandon_thread", "POST /threads/{thread_id}/abandon", {}),
-        ("reopen_thread", "threads:StoryThreads.reopen_thread", "POST /threads/{thread_id}/reopen", {}),
-        ("delete_thread", "deletion:StoryDeletion.delete_thread", "DELETE /threads/{thread_id}", {}),
+        _row("list_threads", "threads.threads", "GET /threads", key="threads"),
+        _row("add_thread", "threads", "POST /threads", status=201),
+        _row("get_thread_ledger", "threads.thread_ledger", "GET /threads/ledger"),
+        _row("list_reopenable_threads", "threads.reopenable_threads", "GET /threads/reopenable", key="thread_ids"),
+        _row("get_thread", "threads", "GET /threads/{thread_id}"),
+        _row("edit_thread", "threads", "PATCH /threads/{thread_id}"),
+        _row("advance_thread", "threads", "POST /threads/{thread_id}/advance"),
+        _row("resolve_thread", "threads", "POST /threads/{thread_id}/resolve"),
+        _row("abandon_thread", "threads", "POST /threads/{thread_id}/abandon"),
+        _row("reopen_thread", "threads", "POST /threads/{thread_id}/reopen"),
+        _row("delete_thread", "changes", "DELETE /threads/{thread_id}"),
     ),
     *_of(
         "story",
-        (
-            "list_relationships",
-            "relationships:StoryRelationships.relationships",
-            "GET /relationships",
-            {"key": "relationships"},
-        ),
-        (
-            "get_relationship_course",
-            "relationships:StoryRelationships.relationship_course",
-            "GET /relationships/course",
-            {},
-        ),
-        (
-            "add_relationship",
-            "relationships:StoryRelationships.add_relationship",
-            "POST /relationships",
-            {"status": 201},
-        ),
-        ("edit_relationship", "relationships:StoryRelationships.edit_relationship", "PATCH /relationships", {}),
-        ("delete_relationship", "deletion:StoryDeletion.delete_relationship", "DELETE /relationships", {}),
-        ("get_knowledge_table", "knowledge_table:StoryKnowledgeTable.knowledge_table", "GET /knowledge", {}),
-        ("list_knowledge", "knowledge:StoryKnowledge.knowledge", "GET /knowledge/{character}", {}),
-        ("set_knowledge", "knowledge:StoryKnowledge.set_knowledge", "PUT /knowledge/{character}/{memory_id}", {}),
-        (
-            "forget_knowledge",
-            "knowledge:StoryKnowledge.forget_knowledge",
-            "DELETE /knowledge/{character}/{memory_id}",
-            {"key": "forgotten"},
-        ),
-        ("who_knows", "knowledge:StoryKnowledge.who_knows", "GET /who-knows/{memory_id}", {}),
-        ("list_shared_scenes", "knowledge:StoryKnowledge.lived_together", "GET /lived-together", {}),
-        ("list_conflicts", "conflicts:StoryConflicts.conflicts", "GET /conflicts", {"key": "conflicts"}),
-        ("waive_conflict", "conflicts:StoryConflicts.waive_conflict", "POST /conflicts/{conflict_id}/waive", {}),
-        ("settle_conflict", "conflicts:StoryConflicts.settle_conflict", "POST /conflicts/{conflict_id}/settle", {}),
-        ("consolidate_memories", "extraction:StoryConsolidation.consolidate_memories", "POST /consolidate", {}),
-        (
-            "undo_consolidations",
-            "extraction:StoryConsolidation.undo_consolidations",
-            "DELETE /consolidate",
-            {"key": "gone"},
-        ),
+        _row("list_relationships", "relationships.relationships", "GET /relationships", key="relationships"),
+        _row("get_relationship_course", "relationships.relationship_course", "GET /relationships/course"),
+        _row("add_relationship", "relationships", "POST /relationships", status=201),
+        _row("edit_relationship", "relationships", "PATCH /relationships"),
+        _row("delete_relationship", "changes", "DELETE /relationships"),
+        _row("get_knowledge_table", "knowledge_table.knowledge_table", "GET /knowledge"),
+        _row("list_knowledge", "knowledge.knowledge", "GET /knowledge/{character}"),
+        _row("set_knowledge", "knowledge", "PUT /knowledge/{character}/{memory_id}"),
+        _row("forget_knowledge", "knowledge", "DELETE /knowledge/{character}/{memory_id}", key="forgotten"),
+        _row("who_knows", "knowledge", "GET /who-knows/{memory_id}"),
+        _row("list_shared_scenes", "knowledge.lived_together", "GET /lived-together"),
+        _row("list_conflicts", "conflicts.conflicts", "GET /conflicts", key="conflicts"),
+        _row("waive_conflict", "conflicts", "POST /conflicts/{conflict_id}/waive"),
+        _row("settle_conflict", "conflicts", "POST /conflicts/{conflict_id}/settle"),
+        _row("consolidate_memories", "extraction", "POST /consolidate"),
+        _row("undo_consolidations", "extraction", "DELETE /consolidate", key="gone"),
     ),
     *_of(
         "drafts",
-        (
-            "list_waived_findings",
-            "continuity:StoryContinuity.waived_findings",
-            "GET /check/waivers",
-            {"key": "waivers"},
-        ),
-        ("add_waiver", "continuity:StoryContinuity.waive_finding", "POST /check/waivers", {"status": 201}),
-        ("remove_waiver", "continuity:StoryContinuity.unwaive_finding", "DELETE /check/waivers/{issue_id}", {}),
-        ("check_draft", "continuity:StoryContinuity.check", "POST /check", {"is_read": True, "without": ("model",)}),
-        (
+        _row("list_waived_findings", "continuity.waived_findings", "GET /check/waivers", key="waivers"),
+        _row("add_waiver", "continuity.waive_finding", "POST /check/waivers", status=201),
+        _row("remove_waiver", "continuity.unwaive_finding", "DELETE /check/waivers/{issue_id}"),
+        _row("check_draft", "continuity.check", "POST /check", is_read=True, without=("model",)),
+        _row(
             "check_stored_scenes",
-            "continuity:StoryContinuity.check_stored",
+            "continuity.check_stored",
             "GET /check/stored/{chapter_index}",
-            {"without": ("model", "workers"), "fixed": {"use_model": False}},
+            without=("model", "workers"),
+            fixed={"use_model": False},
         ),
-        ("list_changes", "story_difference:StoryDifferences.what_changed", "GET /changes", {}),
-        ("list_story_times", "story_time:StoryTimes.story_times", "GET /story-times", {}),
+        _row("list_changes", "story_difference.what_changed", "GET /changes"),
+        _row("list_story_times", "states.story_times", "GET /story-times"),
     ),
     *_of(
         "characters",
-        ("list_character_memories", "character:Character.memories", f"GET {_WHO}/memories", {"key": "memories"}),
-        (
-            "remember_event",
-            "character:Character.remember",
-            f"POST {_WHO}/memories",
-            {"status": 201, "may_create": True},
-        ),
-        ("edit_character_memory", "character:Character.edit", f"PATCH {_WHO}/memories/{{memory_id}}", {}),
-        ("delete_character_memory", "character:Character.delete", f"DELETE {_WHO}/memories/{{memory_id}}", {}),
-        ("list_character_changes", "character:Character.changes", f"GET {_WHO}/changes", {"key": "changes"}),
-        ("undo_character_change", "character:Character.undo", f"POST {_WHO}/undo", {}),
-        (
+        _row("list_character_memories", "character.memories", f"GET {_WHO}/memories", key="memories"),
+        _row("remember_event", "character.remember", f"POST {_WHO}/memories", status=201, may_create=True),
+        _row("edit_character_memory", "character.edit", f"PATCH {_WHO}/memories/{{memory_id}}"),
+        _row("delete_character_memory", "character.delete", f"DELETE {_WHO}/memories/{{memory_id}}"),
+        _row("list_character_changes", "character.changes", f"GET {_WHO}/changes", key="changes"),
+        _row("undo_character_change", "character.undo", f"POST {_WHO}/undo"),
+        _row(
             "recall_memories",
-            "character:Character.recall",
+            "character.recall",
             f"POST {_WHO}/recall",
-            {"is_read": True, "has_prompt": True, "without": ("protected",)},
+            is_read=True,
+            without=("protected",),
+            has_prompt=True,
         ),
-        ("consolidate_character", "character:Character.consolidate", f"POST {_WHO}/consolidate", {}),
-        ("tell_memories", "character:Character.tell", f"POST {_WHO}/tell", {}),
-        ("get_feelings", "character:Character.feelings", f"GET {_WHO}/feelings", {}),
-        ("change_feelings", "character:Character.feel", f"POST {_WHO}/feelings", {}),
-        (
-            "list_feelings_changes",
-            "character:Character.feelings_history",
-            f"GET {_WHO}/feelings/history",
-            {"key": "changes"},
-        ),
-        ("list_secrets", "character:Character.secrets", f"GET {_WHO}/secrets", {"key": "secrets"}),
-        ("keep_secret", "character:Character.keep_secret", f"PUT {_WHO}/secrets", {}),
-        ("drop_secret", "character:Character.drop_secret", f"DELETE {_WHO}/secrets/{{secret_id}}", {}),
-        ("reveal_secret", "character:Character.reveal", f"POST {_WHO}/secrets/{{secret_id}}/reveal", {}),
-        ("show_item", "character:Character.see_item", f"POST {_WHO}/items", {}),
-        (
-            "check_reply",
-            "character:Character.check_reply",
-            f"POST {_WHO}/check-reply",
-            {"key": "findings", "is_read": True},
-        ),
-        ("tell_world_event", "character_news:StoryCharacterNews.world_event", "POST /world-events", {"status": 201}),
-        ("list_flags", "secrets:StorySecrets.flags", "GET /flags", {"key": "flags"}),
-        ("set_flag", "secrets:StorySecrets.set_flag", "PUT /flags/{name}", {"key": "flags"}),
+        _row("consolidate_character", "character.consolidate", f"POST {_WHO}/consolidate"),
+        _row("tell_memories", "character.tell", f"POST {_WHO}/tell"),
+        _row("get_feelings", "character.feelings", f"GET {_WHO}/feelings"),
+        _row("change_feelings", "character.feel", f"POST {_WHO}/feelings"),
+        _row("list_feelings_changes", "character.feelings_history", f"GET {_WHO}/feelings/history", key="changes"),
+        _row("list_secrets", "character.secrets", f"GET {_WHO}/secrets", key="secrets"),
+        _row("keep_secret", "character", f"PUT {_WHO}/secrets"),
+        _row("drop_secret", "character", f"DELETE {_WHO}/secrets/{{secret_id}}"),
+        _row("reveal_secret", "character.reveal", f"POST {_WHO}/secrets/{{secret_id}}/reveal"),
+        _row("show_item", "character.see_item", f"POST {_WHO}/items"),
+        _row("check_reply", "character", f"POST {_WHO}/check-reply", key="findings", is_read=True),
+        _row("tell_world_event", "character_news.world_event", "POST /world-events", status=201),
+        _row("list_flags", "secrets.flags", "GET /flags", key="flags"),
+        _row("set_flag", "secrets", "PUT /flags/{name}", key="flags"),
     ),
 )
 """In the order in which routes are tried: a fixed path stands before one with a name in its place."""
 
-WITHOUT_ADDRESS: tuple[Operation, ...] = _of(
-    "",
-    ("list_entity_changes", "entities:StoryEntities.list_entity_changes", "", {"key": "changes", "is_read": True}),
-    ("get_relationship", "relationships:StoryRelationships.get_relationship", "", {"is_read": True}),
-    (
-        "list_consolidations",
-        "extraction:StoryConsolidation.list_consolidations",
-        "",
-        {"key": "consolidations", "is_read": True},
-    ),
-    ("find_cards", "cards:StoryCards.find_cards", "", {"is_read": True}),
-    ("extract_scenes", "extraction:StoryExtraction.extract", "", {}),
-    ("attach_memories", "attachments:StoryAttachments.attach_memories", "", {}),
-    ("detach_memories", "attachments:StoryAttachments.detach_memories", "", {}),
-    ("attach_mentions", "attachments:StoryAttachments.attach_mentions", "", {}),
+WITHOUT_ADDRESS: tuple[Operation, ...] = (
+    _row("list_entity_changes", "entities", key="changes", is_read=True),
+    _row("get_relationship", "relationships", is_read=True),
+    _row("list_consolidations", "extraction", key="consolidations", is_read=True),
+    _row("find_cards", "search", is_read=True),
+    _row("extract_scenes", "extraction.extract"),
+    _row("attach_memories", "attachments"),
+    _row("detach_memories", "attachments"),
+    _row("attach_mentions", "attachments"),
 )
 """What commands or tools alone offer: none has a route made of it."""
 

@@ -16,8 +16,7 @@ from novelgen.models.state import LoopImportance
 from runtime.page.relationships import shortened
 from runtime.page.visits import Name, Shown, Visited, router
 from runtime.story.entities import StoryEntities
-from runtime.story.thread_ledger import StoryThreadLedger
-from runtime.story.threads import StoryThreads
+from runtime.story.threads import StoryThreadLedger, StoryThreads
 
 WIDTH = 1000.0
 LEFT, RIGHT = 330.0, 990.0

@@ -21,8 +21,7 @@ from novelgen.models.story_time import SceneTime
 from runtime.page.relationships import shortened
 from runtime.page.visits import Visited, router
 from runtime.story.entities import StoryEntities
-from runtime.story.states import StatedStretch
-from runtime.story.story_time import StoryTimes
+from runtime.story.states import StatedStretch, StoryTimes
 
 LANE = 50.0
 HEAD = 66.0

@@ -13,9 +13,7 @@ from novelgen.models.state import LoopStatus
 from runtime.storage.merges import require_mergeable
 from runtime.storage.records import MemoryFilter
 from runtime.storage.unit import UnitOfWork
-from runtime.story.async_twins import async_twin
-from runtime.story.base import Name, StoryBase
-from runtime.story.references import known_entities, resolved_entity
+from runtime.story.base import Name, StoryBase, async_twin, known_entities, resolved_entity
 
 Order = Literal["weight", "name", "last"]
 """By how many scenes have them, by name, or by where they were last seen."""

@@ -17,9 +17,7 @@ from novelgen.models.position import END_OF_STORY
 from novelgen.models.shown import Shown, ShownList
 from runtime.storage.records import MemoryFilter
 from runtime.storage.unit import UnitOfWork
-from runtime.story.async_twins import async_twin
-from runtime.story.base import Count, Name, Place, StoryBase, position_of
-from runtime.story.references import known_entities, resolved_entity
+from runtime.story.base import Count, Name, Place, StoryBase, async_twin, known_entities, position_of, resolved_entity
 
 
 class AttachmentChange(BaseModel):

@@ -14,12 +14,17 @@ from novelgen.characters.recall import ProtectedLine, Recall
 from novelgen.models.entity import Entity
 from novelgen.models.shown import ShownList
 from runtime.stores import MemoryStores
-from runtime.story.async_twins import async_twin
-from runtime.story.base import Count, Number, Place, Text, Weight, position_of
-from runtime.story.character_care import CharacterConsolidation, EditedMemory, StoryCharacterCare
+from runtime.story.base import Count, Number, Place, Text, Weight, async_twin, position_of
 from runtime.story.character_news import StoryCharacterNews, Told
 from runtime.story.character_talk import CharacterTalk
-from runtime.story.characters import Remembered, StoryCharacters, given_event
+from runtime.story.characters import (
+    CharacterConsolidation,
+    EditedMemory,
+    Remembered,
+    StoryCharacterCare,
+    StoryCharacters,
+    given_event,
+)
 
 Moment = tuple[int, int] | datetime | None
 """When: a pair of session and turn, a datetime, or None for now."""

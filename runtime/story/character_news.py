@@ -14,10 +14,8 @@ from novelgen.characters.propagation import arrivals
 from novelgen.errors import UnknownMemoryError, UserInputError
 from novelgen.models.context import ReportIssue
 from runtime.ingest.character_events import CharacterWriter, embedded_texts
-from runtime.story.async_twins import async_twin
-from runtime.story.base import Text, Weight
+from runtime.story.base import Text, Weight, async_twin, known_entities, resolved_entity
 from runtime.story.characters import StoryCharacters, given_event
-from runtime.story.references import known_entities, resolved_entity
 
 LEAST_TOLD_RELEVANCE = 0.5
 """Half way from memories of something else (0) to what a remark is about (1)."""

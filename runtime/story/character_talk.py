@@ -15,8 +15,7 @@ from novelgen.characters.reply_check import ReplyFinding
 from novelgen.characters.secrets import Secret
 from runtime.storage.records import Disclosure, StoredDispositionChange
 from runtime.stores import MemoryStores
-from runtime.story.async_twins import async_twin
-from runtime.story.base import Place, position_of
+from runtime.story.base import Place, async_twin, position_of
 from runtime.story.dispositions import Feelings, StoryDispositions
 from runtime.story.replies import Keeping, Reply, StoryReplies
 from runtime.story.secrets import SecretState, StorySecrets

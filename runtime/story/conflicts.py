@@ -20,8 +20,7 @@ from runtime.ingest.scene_writes import replace_stored_scene
 from runtime.storage.records import MemoryFilter
 from runtime.storage.unit import UnitOfWork
 from runtime.stores import MemoryStores
-from runtime.story.async_twins import async_twin
-from runtime.story.base import Name, StoryBase
+from runtime.story.base import Name, StoryBase, async_twin
 
 Side = Literal["first", "second"]
 

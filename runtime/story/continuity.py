@@ -15,10 +15,9 @@ from novelgen.models.continuity import DraftCheck
 from novelgen.models.given import given_fields
 from novelgen.models.plan import ScenePlan
 from novelgen.models.position import StoryPosition
-from runtime.story.async_twins import async_twin
-from runtime.story.base import DRAFT_CHARACTERS, Draft, Given, Number
+from runtime.story.base import DRAFT_CHARACTERS, Draft, Given, Number, async_twin
+from runtime.story.diagnosis import StoryIndexing
 from runtime.story.draft_checker import CheckOptions, DraftChecker, DraftScene, Progress
-from runtime.story.indexing import StoryIndexing
 from runtime.story.ingest import read_given
 
 _FINDING_ID = re.compile(r"K[0-9a-f]{12}")

@@ -31,8 +31,7 @@ from novelgen.language.normalise import name_key
 from runtime.ingest.character_events import vectors_model
 from runtime.storage.records import Happened, StoredDispositionChange
 from runtime.storage.unit import UnitOfWork
-from runtime.story.async_twins import async_twin
-from runtime.story.base import StoryBase
+from runtime.story.base import StoryBase, async_twin
 
 HEADER_SLOT = "relationship_header"
 

@@ -21,9 +21,20 @@ from runtime.storage.journal import Change
 from runtime.storage.records import EntityOrigin
 from runtime.storage.unit import UnitOfWork
 from runtime.stores import MemoryStores
-from runtime.story.async_twins import async_twin
-from runtime.story.author_changes import restore_scene
-from runtime.story.base import Count, Name, Number, Place, StoryBase, position_of
+from runtime.story.base import (
+    Count,
+    Name,
+    Number,
+    Place,
+    StoryBase,
+    async_twin,
+    known_entities,
+    place_name,
+    place_of_statement,
+    position_of,
+    resolved_entity,
+)
+from runtime.story.changes import restore_scene
 from runtime.story.entity_fields import (
     CURRENT_STATE,
     card_fields,
@@ -34,7 +45,6 @@ from runtime.story.entity_fields import (
     state_within,
     with_known_speakers,
 )
-from runtime.story.references import known_entities, place_name, place_of_statement, resolved_entity
 
 
 class EntityCard(Shown, BaseModel):

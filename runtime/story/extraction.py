@@ -21,8 +21,7 @@ from runtime.ingest.scene_passes import ExtractionEstimate, SceneChoice
 from runtime.settings import NovelgenSettings
 from runtime.storage.consolidations import StoredConsolidation
 from runtime.stores import MemoryStores
-from runtime.story.async_twins import async_twin
-from runtime.story.base import Count, Name, Progress, StoryBase, required_position
+from runtime.story.base import Count, Name, Progress, StoryBase, async_twin, required_position
 from runtime.story.story_difference import StoryDifferences
 
 

@@ -45,11 +45,10 @@ from runtime.ingest.ingest import (
 )
 from runtime.ingest.scene_input import SceneInput, scenes_of_chapter
 from runtime.stores import MemoryStores
-from runtime.story.async_twins import async_twin
-from runtime.story.base import Progress, SceneText, StoryBase
-from runtime.story.condition import StoryCondition, StoryConditions
+from runtime.story.base import Progress, SceneText, StoryBase, async_twin
+from runtime.story.diagnosis import StoryCondition, StoryConditions
 from runtime.story.story_difference import StoryDifferences
-from runtime.story.thread_ledger import StoryThreadLedger
+from runtime.story.threads import StoryThreadLedger
 
 
 class IngestReport(BaseModel):

@@ -15,10 +15,8 @@ from novelgen.models.position import END_OF_STORY, StoryPosition, sort_key
 from runtime.ingest.indexing import follow_edit
 from runtime.storage.records import MemoryEdit, MemoryFilter
 from runtime.storage.unit import UnitOfWork
-from runtime.story.async_twins import async_twin
-from runtime.story.base import StoryBase
+from runtime.story.base import StoryBase, async_twin, known_entities, place_of_statement, resolved_targets
 from runtime.story.memories import MemoryChange, mentioned_in, place_before
-from runtime.story.references import known_entities, place_of_statement, resolved_targets
 
 _BETWEEN = "/"
 

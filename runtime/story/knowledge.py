@@ -29,9 +29,18 @@ from runtime.storage.entities import is_unmasked
 from runtime.storage.knowledge import FACT_TYPES
 from runtime.storage.records import StoredKnowledge, StoredMemory
 from runtime.storage.unit import UnitOfWork
-from runtime.story.async_twins import async_twin
-from runtime.story.base import Count, Name, Place, Share, StoryBase, position_of
-from runtime.story.references import known_entities, place_of_statement, resolved_entity
+from runtime.story.base import (
+    Count,
+    Name,
+    Place,
+    Share,
+    StoryBase,
+    async_twin,
+    known_entities,
+    place_of_statement,
+    position_of,
+    resolved_entity,
+)
 
 
 class Knower(KnownMemory):

@@ -14,10 +14,8 @@ from novelgen.memory.story import KnowledgeMemory
 from novelgen.models.knowledge import READER, KnownMemory, UnknownMemory
 from novelgen.models.position import END_OF_STORY, StoryPosition
 from runtime.search.knowledge import knowledge_rules
-from runtime.story.async_twins import async_twin
-from runtime.story.base import Count, Name, Number, StoryBase
+from runtime.story.base import Count, Name, Number, StoryBase, async_twin, known_entities
 from runtime.story.knowledge import is_about, knower_id
-from runtime.story.references import known_entities
 
 Narrowing = Literal["all", "known", "unknown", "irony", "secret"]
 """Which memories a table has: those that somebody knows, does not know, does not know while the reader does (of

@@ -27,10 +27,18 @@ from runtime.storage.journal import AuthorChangeKind
 from runtime.storage.memories import MemoryRepository
 from runtime.storage.records import MemoryEdit, MemoryFilter, MemoryStatus, StoredKnowledge, StoredMemory
 from runtime.storage.unit import UnitOfWork
-from runtime.story.async_twins import async_twin
-from runtime.story.base import Count, Name, Place, StoryBase, Weight, position_of
+from runtime.story.base import (
+    Count,
+    Name,
+    Place,
+    StoryBase,
+    Weight,
+    async_twin,
+    known_entities,
+    position_of,
+    resolved_targets,
+)
 from runtime.story.knowledge import knower_id
-from runtime.story.references import known_entities, resolved_targets
 
 DEFAULT_LIMIT = 50
 

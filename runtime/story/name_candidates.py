@@ -21,9 +21,7 @@ from runtime.storage.journal import Change
 from runtime.storage.records import EntityOrigin
 from runtime.storage.unit import UnitOfWork
 from runtime.stores import MemoryStores
-from runtime.story.async_twins import async_twin
-from runtime.story.base import Count, Place, StoryBase, position_of
-from runtime.story.references import known_entities, resolved_entity
+from runtime.story.base import Count, Place, StoryBase, async_twin, known_entities, position_of, resolved_entity
 
 MAX_NEAR = 3
 

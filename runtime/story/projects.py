@@ -1,19 +1,31 @@
-"""Projects: making, listing and deleting them, their settings, and whether one is known."""
+"""Projects: making, listing and deleting them, their settings, and the open stores of many."""
 
 from __future__ import annotations
 
 import json
 import logging
 import re
-from collections.abc import Iterator
+import shutil
+import threading
+import unicodedata
+import uuid
+from collections.abc import Iterator, Mapping
 from itertools import count, islice
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from pydantic import BaseModel, Field
 from pydantic.fields import FieldInfo
 
-from novelgen.errors import InvalidProjectIdError, ProjectExistsError, UnknownProjectError, UserInputError
+from novelgen.errors import (
+    ContextWriteError,
+    DatabaseError,
+    InvalidProjectIdError,
+    NovelgenError,
+    ProjectExistsError,
+    UnknownProjectError,
+    UserInputError,
+)
 from novelgen.language.language import story_language
 from novelgen.models.position import require_project_id
 from novelgen.models.user_file import CharactersConfig, Settings
@@ -21,8 +33,10 @@ from runtime.files.paths import ProjectPaths
 from runtime.files.project_files import load_settings_file
 from runtime.settings import NovelgenSettings, load_settings
 from runtime.stores import MemoryStores
-from runtime.story.async_twins import async_twin
-from runtime.story.base import StoryBase
+from runtime.story.base import StoryBase, async_twin
+
+if TYPE_CHECKING:
+    from langchain_core.embeddings import Embeddings
 
 logger = logging.getLogger(__name__)
 
@@ -237,3 +251,157 @@ def _is_project_folder(projects_dir: Path, name: str) -> bool:
 
 def _json(data: object) -> str:
     return json.dumps(data, ensure_ascii=False, indent=2) + "\n"
+
+
+TRASH_FOLDER = ".deleted"
+"""Below the folder of the projects, where no project can be: a folder moves there at once and is removed after that."""
+
+
+class DeletedProject(BaseModel):
+    """A project that is no more."""
+
+    project_id: str
+    scenes: int = Field(default=0, description="That it had.")
+    memories: int = 0
+    files: int = Field(default=0, description="That lay in its folder.")
+
+
+class StoryProjectDeletion(StoryBase):
+    """Deleting a project with everything that is its own: rows, index and files."""
+
+    def delete_project(self, *, confirm: str) -> DeletedProject:
+        """Delete a project for good: its rows, its vector index and its folder with the author's files in it.
+
+        Nothing of any other project is touched, be it in the same database. A deletion cut short is finished by
+        another one. Whoever runs jobs on the project ends them first.
+        """
+        paths = self._stores.paths(self.project_id)
+        if unicodedata.normalize("NFC", confirm) != paths.project_id:
+            raise UserInputError(
+                f"{confirm[:100]!r} is not {paths.project_id!r}; write the project's id to confirm that it is deleted"
+            )
+        deleted = _what_goes(self._stores, paths)
+        self._stores.delete_project(paths.project_id)
+        try:
+            _remove_folder(paths)
+        except OSError as error:
+            raise ContextWriteError(
+                f"the folder of project {paths.project_id!r} cannot be removed: {error.strerror or error}; "
+                "delete it again"
+            ) from error
+        return deleted
+
+    adelete_project = async_twin(delete_project)
+
+
+def _what_goes(stores: MemoryStores, paths: ProjectPaths) -> DeletedProject:
+    """Count what is there, of a project that may be half deleted."""
+    files = sum(each.is_file() for each in paths.folder.rglob("*")) if paths.folder.is_dir() else 0
+    deleted = DeletedProject(project_id=paths.project_id, files=files)
+    try:
+        with stores.database(paths.project_id).read() as unit:
+            scenes, memories = unit.scenes.census().scenes, unit.memories.count()
+    except UnknownProjectError:
+        if not has_project_files(paths):
+            raise
+        return deleted
+    except DatabaseError:
+        if stores.settings.database_url is not None:
+            raise
+        # A damaged file of its own cannot say what it holds; it goes with the others.
+        return deleted
+    return deleted.model_copy(update={"scenes": scenes, "memories": memories})
+
+
+def _remove_folder(paths: ProjectPaths) -> None:
+    """Remove a project's folder, and what an earlier removal left."""
+    trash = paths.projects_dir / TRASH_FOLDER
+    if paths.folder.is_symlink():
+        # It leads to a folder that somebody put elsewhere; that one is not the project's to remove.
+        paths.folder.unlink()
+    elif paths.folder.is_dir():
+        trash.mkdir(exist_ok=True)
+        # In one step, so that a removal that is cut short leaves no half project behind.
+        paths.folder.rename(trash / uuid.uuid4().hex)
+    if not trash.is_dir():
+        return
+    try:
+        shutil.rmtree(trash)
+    except OSError as error:
+        logger.warning(
+            "files of deleted projects are still in %r, the next deletion removes them: %s", str(trash), error
+        )
+
+
+_FileMark = tuple[int, int] | None
+"""When a file was written and how long it is; None where there is none."""
+
+
+class ProjectStores:
+    """Opens stores for projects as they are asked for; safe to share between threads."""
+
+    def __init__(self, given: Mapping[str, Any], *, embeddings: Embeddings | None = None) -> None:
+        self._given = {name: value for name, value in given.items() if value is not None}
+        self._embeddings = embeddings
+        self._lock = threading.Lock()
+        own = load_settings(**self._given)
+        # A project's config.yaml may say otherwise; projects whose settings are the same share what is open.
+        self._opened: list[tuple[NovelgenSettings, MemoryStores]] = [(own, MemoryStores(own, embeddings=embeddings))]
+        self._read: dict[str, tuple[_FileMark, MemoryStores]] = {}
+
+    @property
+    def settings(self) -> NovelgenSettings:
+        """The settings that hold where no project's config.yaml says otherwise."""
+        return self._opened[0][0]
+
+    @property
+    def common(self) -> MemoryStores:
+        """The stores with those settings."""
+        return self._opened[0][1]
+
+    def of(self, project_id: str) -> MemoryStores:
+        """Return the stores with a project's settings."""
+        projects_dir = self.settings.projects_dir
+        mark = _mark_of(ProjectPaths(projects_dir, project_id).config_file)
+        known = self._read.get(project_id)
+        if known is not None and known[0] == mark:
+            return known[1]
+        given = {name: value for name, value in self._given.items() if name != "projects_dir"}
+        stores = self._sharing(project_settings(projects_dir, project_id, **given))
+        self._read[project_id] = mark, stores
+        return stores
+
+    def overviews(self) -> list[ProjectOverview]:
+        """Return what each project of the folder holds; one that cannot be read says why in `problem`."""
+        return [self._overview(each) for each in list_project_ids(self.common)]
+
+    def close(self) -> None:
+        """Close everything that was opened; what is asked for afterwards is opened again."""
+        with self._lock:
+            opened = [stores for _, stores in self._opened]
+        for stores in opened:
+            stores.close()
+
+    def _overview(self, project_id: str) -> ProjectOverview:
+        try:
+            return StoryProjects(self.of(project_id), project_id).describe_project()
+        except UnknownProjectError:
+            return ProjectOverview(project_id=project_id, problem="nothing stored yet; ingest it")
+        except NovelgenError as error:
+            return ProjectOverview(project_id=project_id, problem=f"cannot be read: {error}")
+
+    def _sharing(self, settings: NovelgenSettings) -> MemoryStores:
+        with self._lock:
+            for known, stores in self._opened:
+                if known == settings:
+                    return stores
+            self._opened.append((settings, MemoryStores(settings, embeddings=self._embeddings)))
+            return self._opened[-1][1]
+
+
+def _mark_of(file: Path) -> _FileMark:
+    try:
+        found = file.stat()
+    except OSError:
+        return None
+    return found.st_mtime_ns, found.st_size

@@ -17,10 +17,17 @@ from novelgen.models.record import RecordedRelationshipChange
 from novelgen.models.shown import ShownList
 from novelgen.models.state import Relationship, RelationshipDimensions, RelationshipView
 from runtime.files.file_reading import described
-from runtime.story.async_twins import async_twin
-from runtime.story.base import Intensity, Name, Place, position_of
+from runtime.story.base import (
+    Intensity,
+    Name,
+    Place,
+    async_twin,
+    known_entities,
+    place_of_statement,
+    position_of,
+    resolved_entity,
+)
 from runtime.story.entities import StoryEntities
-from runtime.story.references import known_entities, place_of_statement, resolved_entity
 
 DEFAULT_INTENSITY = 5
 

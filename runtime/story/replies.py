@@ -39,7 +39,7 @@ from novelgen.models.context import ReportIssue
 from novelgen.models.entity import Entity
 from novelgen.models.position import StoryPosition
 from runtime.stores import MemoryStores
-from runtime.story.async_twins import async_twin
+from runtime.story.base import async_twin, known_entities
 from runtime.story.characters import Remembered, StoryCharacters
 from runtime.story.dispositions import (
     Feelings,
@@ -49,7 +49,6 @@ from runtime.story.dispositions import (
     other_id_of,
     project_language,
 )
-from runtime.story.references import known_entities
 from runtime.story.secrets import SecretView, reveal_in, secret_view
 
 logger = logging.getLogger(__name__)

@@ -19,10 +19,8 @@ from runtime.storage.journal import AuthorChangeKind
 from runtime.storage.records import StoredScene
 from runtime.storage.unit import UnitOfWork
 from runtime.stores import MemoryStores
-from runtime.story.async_twins import async_twin
-from runtime.story.author_changes import changed_scene, scene_image
-from runtime.story.base import SceneText, StoryBase, required_position
-from runtime.story.references import known_entities
+from runtime.story.base import SceneText, StoryBase, async_twin, known_entities, required_position
+from runtime.story.changes import changed_scene, scene_image
 
 KeptRecord = Literal["keep", "drop"]
 

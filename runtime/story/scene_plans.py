@@ -20,7 +20,7 @@ from runtime.files.numbered_lines import read_numbered_lines
 from runtime.files.paths import ProjectPaths
 from runtime.files.project_files import in_first_shape, load_chapter_plan
 from runtime.files.scene_plans import own_scene_plan, planned_places
-from runtime.story.async_twins import async_twin
+from runtime.story.base import async_twin
 from runtime.story.projects import StoryProjects
 
 logger = logging.getLogger(__name__)

@@ -19,9 +19,7 @@ from novelgen.models.record import RecordedMemory, SceneRecord
 from novelgen.models.state import StateChange
 from runtime.storage.records import EntityOrigin, ExtractionStatus, MemoryStatus, SceneState, StoredScene
 from runtime.storage.unit import UnitOfWork
-from runtime.story.async_twins import async_twin
-from runtime.story.base import StoryBase
-from runtime.story.references import known_entities
+from runtime.story.base import StoryBase, async_twin, known_entities
 
 FactKind = Literal[
     "memory",

@@ -17,8 +17,7 @@ from runtime.ingest.ingest import ingest_scene
 from runtime.ingest.scene_input import SceneInput
 from runtime.storage.records import MemoryFilter, StoredScene
 from runtime.storage.unit import UnitOfWork
-from runtime.story.async_twins import async_twin
-from runtime.story.base import Count, SceneText, StoryBase
+from runtime.story.base import Count, SceneText, StoryBase, async_twin
 
 Offset = Annotated[int, Field(ge=0, le=100_000_000)]
 """Characters into a text."""

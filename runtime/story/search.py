@@ -1,18 +1,298 @@
-"""Searching what the story has established, by meaning and by words."""
+"""Looking up what the story has established by meaning and words, and cards of characters, locations and scenes.
+
+A card is a short text of what the story had shown before a position. Cards are not kept in the vector index: one
+card of C0 there would tell chapter 3 what chapter 80 made of C0. They are built as of the position at every call;
+words find what they say, and meaning is compared where it cannot leak: of entities the lasting part of the card,
+whose vectors are cached by their text, and of scenes the vectors of their own memories, which SQL holds and cuts.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Annotated
+import logging
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Annotated, Any, Literal
 
-from pydantic import Field
+import numpy as np
+from numpy.typing import NDArray
+from pydantic import BaseModel, Field
 
+from novelgen.context.labels import Labels, labels_for
+from novelgen.context.lines import render_value
+from novelgen.errors import NovelgenError
 from novelgen.memory.search import RankedMemory
+from novelgen.models.entity import Entity
 from novelgen.models.memory import ContentType, StoryMemoryChunk
+from novelgen.models.position import END_OF_STORY, StoryPosition
 from novelgen.models.shown import ShownList
+from novelgen.models.state import PRESENCE_ATTRIBUTE, EntityStateSnapshot
 from runtime.search.story_memory import DEFAULT_TOP_K, MAX_TOP_K
-from runtime.story.async_twins import async_twin
-from runtime.story.base import Place, Share, StoryBase, Text, position_of
+from runtime.storage.lexical import index_tokens, lexical_terms, term_tokens
+from runtime.storage.records import StoredScene
+from runtime.storage.unit import UnitOfWork
+from runtime.story.base import Count, Place, Share, StoryBase, Text, async_twin, known_entities, position_of
+
+logger = logging.getLogger(__name__)
+
+CardType = Literal["character", "location", "scene"]
+CARD_TYPES: tuple[CardType, ...] = ("character", "location", "scene")
+Vector = NDArray[np.float32]
+
+DEFAULT_LIMIT = 5
+MAX_SCENE_MEMORIES = 200
+"""So many of the likest memories speak for their scenes."""
+SNIPPET_CHARACTERS = 200
+OPENING_CHARACTERS = 300
+"""So much of its beginning stands for a scene without a record."""
+MIN_CARDS_FOR_TYPICAL = 3
+"""Of fewer cards nobody can say which likeness is typical."""
+
+
+class CardHit(BaseModel):
+    """A card that fits a query."""
+
+    entity_id: str = Field(description="Id of the entity, or the label of the scene such as S001.")
+    entity_type: CardType
+    name: str
+    relevance_score: float = Field(description="From 0 to 1.")
+    snippet: str
+
+
+class FoundCards(BaseModel):
+    """The cards that fit a query, best first."""
+
+    results: list[CardHit] = Field(default_factory=list)
+    issues: list[str] = Field(default_factory=list, description="Why meaning was not compared, where it was not.")
+
+
+@dataclass(frozen=True, slots=True)
+class Card:
+    """A card."""
+
+    entity_id: str
+    entity_type: CardType
+    name: str
+    lines: tuple[str, ...] = ()
+    state_lines: tuple[str, ...] = ()
+    place: tuple[int, int] | None = None
+
+    @property
+    def lasting_text(self) -> str:
+        """Name and what lasts: the part whose meaning is searched."""
+        return "\n".join([self.name, *self.lines])
+
+    @property
+    def all_lines(self) -> tuple[str, ...]:
+        """Everything but the name."""
+        return self.lines + self.state_lines
+
+
+class StoryCards(StoryBase):
+    """Looking up characters, locations and scenes by their cards, cut by position."""
+
+    @cached_property
+    def _vectors(self) -> dict[str, Vector]:
+        """Vectors of cards that did not change between calls, by their text."""
+        return {}
+
+    def find_cards(
+        self,
+        query: Text,
+        *,
+        entity_types: Sequence[CardType] = CARD_TYPES,
+        limit: Count = DEFAULT_LIMIT,
+        min_relevance: Share = 0.0,
+        as_of: Place = None,
+    ) -> FoundCards:
+        """Search characters, locations and scenes by name or meaning.
+
+        Args:
+            query: What to look for, in the story's language.
+            entity_types: Only these: character, location, scene.
+            limit: At most so many.
+            min_relevance: Only results of at least this relevance_score; below 0.2 little has to do with the query.
+            as_of: As far as the story has shown them before this position.
+        """
+        cut = position_of(as_of) or END_OF_STORY
+        with self._stores.database(self.project_id).read() as unit:
+            cards = cards_as_of(unit, entity_types, as_of=cut)
+        words = _CardWords(query, cards)
+        meaning, issues = self._meaning(query, cards, cut)
+        scored = [(_relevance(card, words, meaning), card) for card in cards]
+        found = sorted((each for each in scored if each[0] > 0 and each[0] >= min_relevance), key=lambda each: -each[0])
+        return FoundCards(results=[_hit(card, score, words) for score, card in found[:limit]], issues=issues)
+
+    def _meaning(
+        self, query: str, cards: Sequence[Card], as_of: StoryPosition
+    ) -> tuple[dict[str, float] | None, list[str]]:
+        """Likeness of each card above the typical one; None, and why, where the model or its vectors fail."""
+        if not cards:
+            return {}, []
+        try:
+            wanted = np.asarray(self._stores.embeddings.embed_query(query), dtype=np.float32)
+            entities = self._entity_likeness(wanted, [card for card in cards if card.place is None])
+            scenes = self._scene_likeness(wanted, [card for card in cards if card.place is not None], as_of)
+        except NovelgenError as error:
+            logger.warning("searching cards by words alone: %s", error)
+            return None, [f"searched by words alone: {error}"]
+        return likeness_above_typical(entities) | likeness_above_typical(scenes), []
+
+    def _entity_likeness(self, wanted: Vector, cards: Sequence[Card]) -> dict[str, float]:
+        texts = list(dict.fromkeys(card.lasting_text for card in cards))
+        new = [text for text in texts if text not in self._vectors]
+        if new:
+            embedded = self._stores.embeddings.embed_documents(new)
+            self._vectors |= {
+                text: np.asarray(vector, dtype=np.float32) for text, vector in zip(new, embedded, strict=True)
+            }
+        if not cards:
+            return {}
+        matrix = np.stack([self._vectors[card.lasting_text] for card in cards])
+        likeness = _cosines(matrix, wanted).tolist()
+        return {card.entity_id: value for card, value in zip(cards, likeness, strict=True)}
+
+    def _scene_likeness(self, wanted: Vector, cards: Sequence[Card], as_of: StoryPosition) -> dict[str, float]:
+        if not cards:
+            return {}
+        with self._stores.database(self.project_id).read() as unit:
+            by_place = self._place_likeness(unit, wanted, as_of)
+        least = min(by_place.values(), default=0.0)
+        return {card.entity_id: by_place.get(card.place, least) for card in cards if card.place is not None}
+
+    def _place_likeness(self, unit: UnitOfWork, wanted: Vector, as_of: StoryPosition) -> dict[Any, float]:
+        """The best likeness of any memory of each scene, among the likest memories."""
+        model = self._stores.embedding_identity.model_name
+        ids, matrix = unit.embeddings.matrix(model, as_of=as_of)
+        if not ids or matrix.shape[1] != len(wanted):
+            return {}
+        likeness = _cosines(matrix, wanted)
+        likest = np.argsort(-likeness)[:MAX_SCENE_MEMORIES].tolist()
+        chunks = unit.memories.by_ids([ids[row] for row in likest], as_of=as_of)
+        by_id = {ids[row]: float(likeness[row]) for row in likest}
+        best: dict[Any, float] = {}
+        for chunk in chunks:
+            place = (chunk.chapter_index, chunk.scene_index)
+            best[place] = max(best.get(place, -1.0), by_id[chunk.chunk_id])
+        return best
+
+    afind_cards = async_twin(find_cards)
+
+
+def cards_as_of(unit: UnitOfWork, card_types: Sequence[CardType], *, as_of: StoryPosition) -> list[Card]:
+    """Build the cards of some types from what lies before a position.
+
+    They are built at every call: a card that is stored would tell of the position at which it was made, and
+    how an entity stands differs from scene to scene.
+    """
+    cards: list[Card] = []
+    known = known_entities(unit, as_of)
+    wanted = [entity for entity in known if entity.entity_type in card_types]
+    if wanted:
+        names = {entity.entity_id: entity.name for entity in known}
+        labels = labels_for(unit.projects.require().language)
+        ids = [entity.entity_id for entity in wanted]
+        snapshots = unit.states.snapshots(ids, as_of=as_of)
+        states = {snapshot.entity_id: snapshot for snapshot in snapshots}
+        cards += [_entity_card(entity, states.get(entity.entity_id), names, labels) for entity in wanted]
+    if "scene" in card_types:
+        scenes = unit.scenes.list_as_of(as_of=as_of, with_text=True)
+        cards += [_scene_card(scene) for scene in scenes]
+    return cards
+
+
+def likeness_above_typical(likeness: Mapping[str, float]) -> dict[str, float]:
+    """Bring cosines to 0..1, where 0 is the likeness of a typical card, or less.
+
+    Embeddings of one book share a large common direction, so that everything in it is alike to everything;
+    what counts is how far something stands out.
+    """
+    values = list(likeness.values())
+    typical = float(np.median(values)) if len(values) >= MIN_CARDS_FOR_TYPICAL else 0.0
+    room = max(1.0 - typical, 1e-9)
+    return {name: min(1.0, max(0.0, (value - typical) / room)) for name, value in likeness.items()}
+
+
+class _CardWords:
+    """The words of a query against the words of cards; a word that few cards have weighs more, as in BM25."""
+
+    def __init__(self, query: str, cards: Sequence[Card]) -> None:
+        phrases = [f" {' '.join(term_tokens(term))} " for term in lexical_terms(query)]
+        texts = [_spaced("\n".join([card.name, *card.all_lines])) for card in cards]
+        self._weights = {phrase: _rarity(sum(phrase in text for text in texts), len(texts)) for phrase in phrases}
+
+    def share(self, text: str) -> float:
+        """Return the weight of the query's words that a text holds, from 0 to 1."""
+        total = sum(self._weights.values())
+        spaced = _spaced(text)
+        held = sum(weight for phrase, weight in self._weights.items() if phrase in spaced)
+        return held / total if total else 0.0
+
+    def best_line(self, card: Card) -> str:
+        """Return the line of a card that holds most of the query; the first one of equals."""
+        return max(card.all_lines, key=self.share, default=card.name)
+
+
+def _relevance(card: Card, words: _CardWords, meaning: Mapping[str, float] | None) -> float:
+    share = words.share("\n".join([card.name, *card.all_lines]))
+    return share if meaning is None else (share + meaning.get(card.entity_id, 0.0)) / 2
+
+
+def _hit(card: Card, score: float, words: _CardWords) -> CardHit:
+    line = words.best_line(card)
+    return CardHit(
+        entity_id=card.entity_id,
+        entity_type=card.entity_type,
+        name=card.name,
+        relevance_score=round(score, 4),
+        snippet=line if len(line) <= SNIPPET_CHARACTERS else line[: SNIPPET_CHARACTERS - 1] + "…",
+    )
+
+
+def _entity_card(entity: Entity, state: EntityStateSnapshot | None, names: Mapping[str, str], labels: Labels) -> Card:
+    aliases = labels.list_separator.join(alias.alias for alias in entity.aliases)
+    profile = [_field(name, value, names, labels) for name, value in entity.profile.items() if value]
+    stated = {} if state is None else state.state_data
+    return Card(
+        entity_id=entity.entity_id,
+        entity_type="character" if entity.entity_type == "character" else "location",
+        name=entity.name,
+        lines=tuple(line for line in (entity.description, entity.role, aliases, *profile) if line),
+        state_lines=tuple(
+            _field(name, value, names, labels) for name, value in stated.items() if name != PRESENCE_ATTRIBUTE and value
+        ),
+    )
+
+
+def _scene_card(scene: StoredScene) -> Card:
+    record = scene.record
+    told = [] if record is None else [*record.summary, *record.key_events, *record.emotional_beats]
+    return Card(
+        entity_id=scene.label,
+        entity_type="scene",
+        name=scene.title or f"{scene.chapter_index}:{scene.scene_index}",
+        lines=tuple(told or [(scene.text or "")[:OPENING_CHARACTERS]]),
+        place=(scene.chapter_index, scene.scene_index),
+    )
+
+
+def _field(name: str, value: Any, names: Mapping[str, str], labels: Labels) -> str:
+    return f"{labels.attribute(name)}{labels.colon}{render_value(value, names, labels)}"
+
+
+def _cosines(matrix: NDArray[np.float32], query: Vector) -> Vector:
+    norms = np.linalg.norm(matrix, axis=1) * np.linalg.norm(query)
+    return np.asarray(matrix @ query / np.maximum(norms, 1e-9), dtype=np.float32)
+
+
+def _spaced(text: str) -> str:
+    return f" {' '.join(index_tokens(text))} "
+
+
+def _rarity(holding: int, count: int) -> float:
+    """The inverse document frequency of BM25 (Robertson and Zaragoza 2009, 3.1), never negative."""
+    return math.log(1 + (count - holding + 0.5) / (holding + 0.5))
 
 
 class FoundMemory(StoryMemoryChunk):

@@ -22,10 +22,8 @@ from novelgen.nearest import did_you_mean
 from runtime.files.file_reading import described, shown
 from runtime.storage.records import Disclosure, FlagChange
 from runtime.storage.unit import UnitOfWork
-from runtime.story.async_twins import async_twin
-from runtime.story.base import Name, StoryBase
+from runtime.story.base import Name, StoryBase, async_twin, known_entities
 from runtime.story.dispositions import happened, header_line, other_id_of, terms_between
-from runtime.story.references import known_entities
 
 DEEPEST = 100
 """Levels to which a value may nest."""

@@ -35,20 +35,17 @@ from runtime.files.project_files import in_first_shape
 from runtime.files.scene_plans import own_scene_plan
 from runtime.search.story_memory import DEFAULT_TOP_K
 from runtime.story.appearances import StoryAppearances
-from runtime.story.async_twins import async_twin
 from runtime.story.attachments import StoryAttachments
-from runtime.story.author_changes import StoryAuthorChanges
-from runtime.story.base import Given, Number, Passage, Place, position_of
-from runtime.story.cards import StoryCards
+from runtime.story.base import Given, Number, Passage, Place, async_twin, position_of
+from runtime.story.changes import StoryAuthorChanges, StoryDeletion
 from runtime.story.character import Character
 from runtime.story.character_news import StoryCharacterNews
 from runtime.story.conflicts import StoryConflicts
 from runtime.story.contexts import ContextBuilder, ContextOptions, StoryContexts
 from runtime.story.continuity import StoryContinuity
-from runtime.story.deletion import StoryDeletion
 from runtime.story.diagnosis import StoryDiagnosis
 from runtime.story.dispositions import StoryDispositions
-from runtime.story.draft_batches import StoryDraftBatches
+from runtime.story.draft_checker import StoryDraftBatches
 from runtime.story.extraction import StoryConsolidation, StoryExtraction, is_extraction_model_set
 from runtime.story.ingest import StoryIngest, read_given
 from runtime.story.keyed_notes import StoryKeyedNotes
@@ -56,19 +53,17 @@ from runtime.story.knowledge import StoryKnowledge
 from runtime.story.knowledge_table import StoryKnowledgeTable
 from runtime.story.memories import StoryMemories
 from runtime.story.name_candidates import StoryNameCandidates
-from runtime.story.project_deletion import StoryProjectDeletion
+from runtime.story.projects import StoryProjectDeletion
 from runtime.story.relationships import StoryRelationships
 from runtime.story.replies import StoryReplies
 from runtime.story.scene_editing import StorySceneEditing
 from runtime.story.scene_plans import StoryScenePlans
 from runtime.story.scene_reading import StorySceneReading
-from runtime.story.scene_summary import StorySceneSummary
 from runtime.story.scenes import StoryScenes
-from runtime.story.search import StorySearch
+from runtime.story.search import StoryCards, StorySearch
 from runtime.story.secrets import StorySecrets
-from runtime.story.states import StoryStates
-from runtime.story.story_time import StoryTimes
-from runtime.story.summaries import StorySummarizing
+from runtime.story.states import StoryStates, StoryTimes
+from runtime.story.summaries import StorySceneSummary, StorySummarizing
 from runtime.story.threads import StoryThreads
 from runtime.story.transfer import StoryTransfer
 

@@ -17,9 +17,8 @@ from novelgen.models.position import StoryPosition
 from novelgen.models.story_difference import StoryDifference, StretchTotals, ToldScene
 from runtime.storage.records import StoredScene
 from runtime.storage.unit import UnitOfWork
-from runtime.story.async_twins import async_twin
-from runtime.story.base import Place, position_of
-from runtime.story.thread_ledger import StoryThreadLedger
+from runtime.story.base import Place, async_twin, position_of
+from runtime.story.threads import StoryThreadLedger
 
 logger = logging.getLogger(__name__)
 

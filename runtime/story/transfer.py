@@ -13,9 +13,8 @@ from novelgen.errors import UnknownProjectError
 from runtime.care import exporting
 from runtime.care.importing import SourceImport, StoredText, import_source
 from runtime.files.chapter_text import chapter_number
-from runtime.story.async_twins import async_twin
-from runtime.story.base import Progress
-from runtime.story.condition import StoryCondition, StoryConditions
+from runtime.story.base import Progress, async_twin
+from runtime.story.diagnosis import StoryCondition, StoryConditions
 
 
 class ProjectExport(BaseModel):

@@ -17,7 +17,7 @@ from runtime.memory_tools import StoryMemoryTools, search_story_memory_tool
 from runtime.search.search import ranked_memories
 from runtime.settings import load_settings
 from runtime.stores import MemoryStores
-from runtime.story.cards import StoryCards
+from runtime.story.search import StoryCards
 from tests.benchmarks.search_order import PATIENT, before_what_holds, measure, memories_with_short_form
 from tests.support.demo_project import DEMOS, copy_shipped_demos, ingest_demo
 

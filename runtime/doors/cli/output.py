@@ -23,8 +23,7 @@ if TYPE_CHECKING:
 
     from novelgen.models.story_difference import StoryDifference
     from runtime.files.author_remarks import Remark
-    from runtime.story.condition import StoryCondition
-    from runtime.story.indexing import IndexingResult
+    from runtime.story.diagnosis import IndexingResult, StoryCondition
 
 PIPED_WIDTH = 100
 """Columns where the output is no terminal."""

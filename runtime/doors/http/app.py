@@ -45,7 +45,7 @@ from runtime.doors.http.telemetry import NOT_FASTAPIS, Observing, Telemetry
 from runtime.doors.http.turns import Turns
 from runtime.page import routes as page
 from runtime.page.check import offer_draft_work
-from runtime.story.project_stores import ProjectStores
+from runtime.story.projects import ProjectStores
 
 EXAMPLES_FILE = Path(__file__).with_name("examples.json")
 

@@ -17,8 +17,7 @@ from runtime.doors.http.telemetry import Telemetry
 from runtime.doors.http.uploads import KeptForms, Uploads
 from runtime.stores import MemoryStores
 from runtime.story.base import StoryBase
-from runtime.story.project_stores import ProjectStores
-from runtime.story.projects import StoryProjects
+from runtime.story.projects import ProjectStores, StoryProjects
 from runtime.story.story import Story
 
 UPLOADS_FOLDER = ".server/uploads"

@@ -22,7 +22,7 @@ from runtime.doors.http.connections import timely_connections
 from runtime.doors.http.house import House
 from runtime.doors.http.settings import ServerSettings, announced
 from runtime.doors.http.telemetry import exporting_provider
-from runtime.story.project_stores import ProjectStores
+from runtime.story.projects import ProjectStores
 
 logger = logging.getLogger(__name__)
 

@@ -14,7 +14,7 @@ from runtime.doors.mcp.prompts import add_prompts
 from runtime.doors.mcp.resources import add_resources
 from runtime.doors.mcp.shelf import Shelf
 from runtime.doors.mcp.tools import build_tools
-from runtime.story.project_stores import ProjectStores
+from runtime.story.projects import ProjectStores
 
 _INSTRUCTIONS = (
     "The memory of long fiction: what a story has established, as of any scene. Places are written chapter:scene, such"

@@ -14,8 +14,7 @@ from novelgen.language.language import StoryLanguage, story_language
 from runtime.doors.answers import refusal, told
 from runtime.doors.offers import MCP_NAMES
 from runtime.stores import MemoryStores
-from runtime.story.project_stores import ProjectStores
-from runtime.story.projects import StoryProjects
+from runtime.story.projects import ProjectStores, StoryProjects
 from runtime.story.story import Story
 
 Result = TypeVar("Result")

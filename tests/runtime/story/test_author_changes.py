@@ -13,7 +13,7 @@ from novelgen.models.record import SceneRecord
 from runtime.ingest.ingest import ingest_scene
 from runtime.ingest.scene_input import SceneInput
 from runtime.stores import MemoryStores
-from runtime.story.author_changes import StoryAuthorChanges
+from runtime.story.changes import StoryAuthorChanges
 from runtime.story.entities import StoryEntities
 from runtime.story.memories import StoryMemories
 from runtime.story.scene_editing import StorySceneEditing

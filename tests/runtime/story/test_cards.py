@@ -12,7 +12,7 @@ from runtime.ingest.indexing import drain_outbox
 from runtime.ingest.ingest import ingest_scenes
 from runtime.ingest.scene_input import SceneInput
 from runtime.stores import MemoryStores
-from runtime.story.cards import FoundCards, StoryCards, likeness_above_typical
+from runtime.story.search import FoundCards, StoryCards, likeness_above_typical
 
 
 def _ids(found: FoundCards) -> list[str]:

@@ -8,9 +8,9 @@ from novelgen.errors import UnknownEntityError, UserInputError
 from runtime.ingest.ingest import ingest_scenes
 from runtime.ingest.scene_input import SceneInput
 from runtime.stores import MemoryStores
+from runtime.story.changes import StoryDeletion
 from runtime.story.character import Character
 from runtime.story.characters import StoryCharacters
-from runtime.story.deletion import StoryDeletion
 from runtime.story.entities import StoryEntities
 from runtime.story.memories import StoryMemories
 from runtime.story.relationships import StoryRelationships

@@ -9,8 +9,7 @@ from novelgen.models.position import StoryPosition
 from novelgen.models.state import StateChange
 from runtime.stores import MemoryStores
 from runtime.story.relationships import StoryRelationships
-from runtime.story.states import StoryStates
-from runtime.story.story_time import StoryTimes
+from runtime.story.states import StoryStates, StoryTimes
 from tests.runtime.agents.guild_story import ENTITIES
 
 

@@ -19,8 +19,7 @@ from runtime.settings import load_settings
 from runtime.stores import MemoryStores
 from runtime.story.knowledge_table import StoryKnowledgeTable
 from runtime.story.memories import StoryMemories
-from runtime.story.project_deletion import TRASH_FOLDER, StoryProjectDeletion
-from runtime.story.projects import StoryProjects, list_project_ids
+from runtime.story.projects import TRASH_FOLDER, StoryProjectDeletion, StoryProjects, list_project_ids
 from runtime.story.search import StorySearch
 from runtime.story.transfer import StoryTransfer
 from tests.runtime.agents.guild_story import ENTITIES, scene

@@ -12,7 +12,7 @@ from click.testing import CliRunner
 import novelgen
 from novelgen.errors import ConfigurationError, UserInputError
 from runtime.doors.cli.main import novelgen as program
-from runtime.story.scene_summary import summarize_scene
+from runtime.story.summaries import summarize_scene
 from tests.support.scripted_chat_model import answering
 
 SCENE = "Ada hid the key. It rained. She swore to find her father."

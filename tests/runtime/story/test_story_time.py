@@ -19,7 +19,7 @@ from runtime.search.continuity import story_before
 from runtime.settings import load_settings
 from runtime.stores import MemoryStores
 from runtime.story.conflicts import StoryConflicts
-from runtime.story.story_time import StoryTimes
+from runtime.story.states import StoryTimes
 
 _numbers = itertools.count(1)
 ENTITIES = [

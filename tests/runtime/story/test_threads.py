@@ -14,8 +14,7 @@ from novelgen.models.state import StateChange
 from runtime.ingest.ingest import ingest_scenes
 from runtime.stores import MemoryStores
 from runtime.story.ingest import StoryIngest
-from runtime.story.thread_ledger import StoryThreadLedger
-from runtime.story.threads import StoryThreads
+from runtime.story.threads import StoryThreadLedger, StoryThreads
 from runtime.story.transfer import StoryTransfer
 from tests.runtime.agents.guild_story import scene
 

@@ -289,7 +289,7 @@ def _check_stored(
 def _check_many(
     session: CliSession, project: str, drafts_file: Path, folder: Path, options: CheckOptions, *, resume: bool
 ) -> int:
-    from runtime.story.draft_batches import StoryDraftBatches
+    from runtime.story.draft_checker import StoryDraftBatches
 
     with opened_stores(session, project) as stores, progress_bars("drafts") as (progress,):
         report = StoryDraftBatches(stores, project).check_drafts(

@@ -94,7 +94,7 @@ def delete(session: CliSession, project: str, is_confirmed: bool, as_json: bool)
     """
     from novelgen.errors import ConfigurationError
     from runtime.doors.http.settings import running_server
-    from runtime.story.project_deletion import StoryProjectDeletion
+    from runtime.story.projects import StoryProjectDeletion
 
     url = running_server(session.projects_dir)
     if url is not None:

@@ -62,7 +62,7 @@ def serve(session: CliSession, host: str, port: int, allowed_hosts: tuple[str, .
         ) from error
     from runtime.doors.cli.opening import settle_imports
     from runtime.doors.http.settings import ServerSettings
-    from runtime.story.project_stores import ProjectStores
+    from runtime.story.projects import ProjectStores
 
     settle_imports()
     stores = ProjectStores({"projects_dir": session.projects_dir})
@@ -109,7 +109,7 @@ def mcp(session: CliSession, project: str | None, is_read_only: bool) -> None:
             f"mcp needs {package!r}, which is not installed; run pip install 'novelgen[mcp]'"
         ) from error
     from runtime.doors.cli.opening import settle_imports, warn_of_server
-    from runtime.story.project_stores import ProjectStores
+    from runtime.story.projects import ProjectStores
 
     settle_imports()
     warn_of_server(session)

@@ -231,7 +231,7 @@ def summarize(
 
     Nothing is stored. Without a model, or where it fails, the scene's own weightiest sentences are told.
     """
-    from runtime.story.scene_summary import summarize_scene
+    from runtime.story.summaries import summarize_scene
 
     text = _read(text_file, "FILE")
     with opened_stores(session) as stores:

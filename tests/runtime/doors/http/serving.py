@@ -18,7 +18,7 @@ from pydantic import SecretStr
 
 from runtime.doors.http.app import build_app
 from runtime.doors.http.settings import Limits, ServerSettings
-from runtime.story.project_stores import ProjectStores
+from runtime.story.projects import ProjectStores
 from tests.support.scripted_chat_model import ScriptedChatModel
 
 PATIENT = {"tool_timeout_s": 60.0, "chain_timeout_s": 120.0, "vector_store": {"write_timeout_s": 60.0}}

@@ -19,7 +19,7 @@ from runtime.doors.http.problems import Refusal
 from runtime.doors.http.settings import Limits
 from runtime.index.offline_embeddings import HashedNgramEmbeddings
 from runtime.ingest import indexing
-from runtime.story.project_stores import ProjectStores
+from runtime.story.projects import ProjectStores
 from tests.runtime.doors.http.serving import PATIENT, await_job, client_of
 
 BOOK = "\n\n".join(f"Chapter {n}\n\nThe weir was low on day {n}. Ada Penrose counted the stones." for n in range(1, 5))

@@ -10,7 +10,7 @@ import pytest
 from fastapi.testclient import TestClient
 
 from runtime.doors.http.problems import PROBLEM_TYPE
-from runtime.story.project_stores import ProjectStores
+from runtime.story.projects import ProjectStores
 from runtime.story.story import Story
 from runtime.writer import context_json
 from tests.runtime.doors.http.serving import client_of, project_stores, walk
