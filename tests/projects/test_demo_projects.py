@@ -14,7 +14,6 @@ from novelgen.models.memory import EVENT_TYPES
 PROJECTS = Path(__file__).resolve().parents[2] / "projects"
 LANGUAGES = {"demo": "en", "demo-zh": "zh"}
 CHAPTERS = range(1, 7)
-PLANNED_CHAPTERS = range(5, 8)
 SHORT_LIMIT_CHARACTERS = 80
 AN_ID = re.compile(r"[CLIFT]\d+")
 Position = tuple[int, int]
@@ -87,23 +86,10 @@ def project(request: pytest.FixtureRequest) -> str:
     return request.param
 
 
-def test_settings_name_the_language(project: str) -> None:
-    """Each folder says which language its story is told in."""
-    assert load(project, "settings.json")["language"] == LANGUAGES[project]
-
-
 def test_both_languages_tell_the_same_story() -> None:
     """Scenes, people present and memories stand at the same positions under the same ids in both languages."""
     assert shape("demo") == shape("demo-zh")
     assert entities("demo").keys() == entities("demo-zh").keys()
-
-
-def test_at_least_twenty_scenes_in_six_chapters(project: str) -> None:
-    """The story is long enough for its twists: six chapters, twenty scenes or more, each with one record."""
-    positions = list(scene_texts(project))
-    assert len(positions) >= 20
-    assert {chapter for chapter, _ in positions} == set(CHAPTERS)
-    assert [position_of(record) for record in records(project)] == positions == sorted(positions)
 
 
 def test_word_counts_are_those_of_the_text(project: str) -> None:
@@ -138,13 +124,6 @@ def test_every_name_and_alias_occurs_in_the_story(project: str) -> None:
             assert entered <= found[0] or name == shared, name
 
 
-def test_one_alias_belongs_to_two_people(project: str) -> None:
-    """The captain of the guard and the captain of the barge share a name, which only the scene resolves."""
-    shared = "the Captain" if project == "demo" else "头儿"
-    owners = [entity_id for entity_id, entity in entities(project).items() if shared in entity["aliases"]]
-    assert owners == ["C6", "C7"]
-
-
 def test_real_name_of_the_disguised_man_stays_hidden_until_he_gives_it(project: str) -> None:
     """The name that unmasks the knife-grinder is not in the text, nor in characters.json, before 4.2."""
     real = "Aurel Lind" if project == "demo" else "林伯衡"
@@ -164,11 +143,6 @@ def test_memories_are_unique_short_and_of_known_types(project: str) -> None:
         assert memory["event_type"] in EVENT_TYPES
         assert 1 <= memory["importance"] <= 10
         assert memory["entities"]
-
-
-def test_summaries_have_three_to_five_bullets(project: str) -> None:
-    """Each record sums its scene up in three to five bullets."""
-    assert {len(record["summary"]) for record in records(project)} <= {3, 4, 5}
 
 
 def test_a_slot_is_superseded_by_its_next_value(project: str) -> None:
@@ -210,47 +184,3 @@ def test_holders_carry_what_they_hold(project: str) -> None:
             carriers = [key for key, values in state.items() if item_name in (values.get("inventory") or [])]
             carried = state[item_id].get("holder") is not None and not state[item_id].get("location_id")
             assert carriers == ([state[item_id]["holder"]] if carried else []), (position_of(record), item_id)
-
-
-@pytest.mark.parametrize(
-    ("item_id", "holders"),
-    [
-        ("I0", ["C0", "C8", "C6", "C5", "C0", "C5"]),
-        ("I1", ["C3", "C8", "C3"]),
-        ("I2", ["C0", "C4", "C3", "C0", "C1"]),
-        ("I3", ["C4", "C1", "C0", None]),
-        ("I4", ["C1", "C2", None]),
-    ],
-)
-def test_items_change_hands_in_the_documented_order(
-    project: str, item_id: str, holders: list[str | None]
-) -> None:
-    """Key, ledger, watch, note and clapper pass from hand to hand as the README says."""
-    changes = [change for record in records(project) for change in record["state_changes"]]
-    told = [
-        change["changes"]["holder"]
-        for change in changes
-        if change["entity_id"] == item_id and "holder" in change["changes"]
-    ]
-    assert told == holders
-
-
-def test_plans_cover_the_last_third_and_the_next_chapter(project: str) -> None:
-    """Chapters 5 and 6 plan every scene they hold, and chapter 7 plans two that are not written."""
-    written = list(scene_texts(project))
-    planned = [
-        (plan["chapter_number"], scene["scene_number"])
-        for plan in (load(project, f"chapters/chapter_{number:03d}_plan.json") for number in PLANNED_CHAPTERS)
-        for scene in plan["scenes"]
-    ]
-    assert planned == [position for position in written if position[0] >= 5] + [(7, 1), (7, 2)]
-
-
-def test_plan_characters_resolve_to_one_person(project: str) -> None:
-    """Every name a plan uses belongs to exactly one character."""
-    characters = [e for e in entities(project).values() if e["entity_type"] == "character"]
-    for number in PLANNED_CHAPTERS:
-        for scene in load(project, f"chapters/chapter_{number:03d}_plan.json")["scenes"]:
-            for name in scene["characters"]:
-                owners = [entity["entity_id"] for entity in characters if name in names_of(entity)]
-                assert len(owners) == 1, name

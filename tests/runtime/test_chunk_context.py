@@ -7,12 +7,12 @@ from collections.abc import Iterator
 
 import pytest
 
-from novelgen.errors import DatabaseError, InvalidProjectIdError, UnknownProjectError
+from novelgen.errors import DatabaseError
 from novelgen.models.entity import Entity
 from novelgen.models.position import StoryPosition
 from novelgen.models.record import SceneRecord
 from novelgen.settings import ChunkContextSettings
-from runtime.chunk_context import build_chunk_context, build_chunk_context_chain
+from runtime.chunk_context import build_chunk_context
 from runtime.files.project_files import EntityEntry
 from runtime.ingest.entities import store_entities
 from runtime.ingest.ingest import ingest_scenes
@@ -112,13 +112,6 @@ def test_nothing_of_the_chapter_or_later_is_told(stores: MemoryStores, chapter: 
     assert ("处处小心" in told) == (chapter > 1)
 
 
-def test_a_term_is_translated_where_it_first_appears(stores: MemoryStores) -> None:
-    """In its own chapter a new term has its translation; before, nobody knows it."""
-    in_chapter = build_chunk_context(PROJECT, "通灵玉不见了。", 3, stores=stores)
-    assert [(each.name, each.translation) for each in in_chapter.glossary] == [("通灵玉", "the Magic Jade")]
-    assert build_chunk_context(PROJECT, "通灵玉不见了。", 2, stores=stores).glossary == []
-
-
 def test_what_was_attached_by_hand_comes_with_its_entity(demo_stores: MemoryStores) -> None:
     """A note that names nobody is at hand where the entity appears that it was attached to."""
     with demo_stores.database("demo").write() as unit:
@@ -158,20 +151,6 @@ def test_a_database_that_fails_is_said(stores: MemoryStores, monkeypatch: pytest
     assert context.glossary == []
     assert context.memories
     assert {"outline", "lexical"} <= {issue.stage for issue in context.issues}
-
-
-def test_a_wrong_project_is_refused(stores: MemoryStores) -> None:
-    """A project that is not there is the caller's mistake."""
-    with pytest.raises(UnknownProjectError, match="nowhere"):
-        build_chunk_context("nowhere", TEXT, stores=stores)
-    with pytest.raises(InvalidProjectIdError, match=r"\.\."):
-        build_chunk_context("..", TEXT, stores=stores)
-
-
-def test_the_chain_gives_the_same(stores: MemoryStores) -> None:
-    """The Runnable over the stores is what the function calls."""
-    asked = {"project_id": PROJECT, "text": TEXT, "chapter_index": 3}
-    assert build_chunk_context_chain(stores).invoke(asked) == build_chunk_context(PROJECT, TEXT, 3, stores=stores)
 
 
 _numbers = itertools.count(1)

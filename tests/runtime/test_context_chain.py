@@ -6,8 +6,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from langchain_core.language_models import FakeListChatModel
-from langchain_core.prompts import ChatPromptTemplate
 
 from novelgen.models.context import SceneMemoryContext
 from runtime.context_chain import build_context_chain
@@ -50,15 +48,6 @@ def test_a_stored_project_without_a_folder_gets_its_file(tmp_path: Path) -> None
         stores.create_project("demo")
         build_context_chain(stores).invoke(ask("demo"))
     assert (tmp_path / "projects" / "demo" / "scene_5_4_memory.json").is_file()
-
-
-def test_a_plan_as_mapping_goes_through_a_writing_chain(demo_stores: MemoryStores) -> None:
-    """The chain is a step of LCEL that takes a plain mapping."""
-    memory = build_context_chain(demo_stores, write_files=False) | (lambda context: context.as_prompt())
-    prompt = ChatPromptTemplate.from_template("{memory}")
-    model = FakeListChatModel(responses=["The door swung open."])
-    chain = memory | (lambda text: {"memory": text}) | prompt | model
-    assert chain.invoke(ask("demo")).content == "The door swung open."
 
 
 @pytest.mark.parametrize(("project_id", "heading"), [("demo", "## Facts that hold"), ("demo-zh", "## 须遵守的事实")])

@@ -10,7 +10,6 @@ import subprocess
 import sys
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -20,7 +19,6 @@ from langchain_core.language_models import FakeListChatModel
 from langchain_core.output_parsers import JsonOutputParser
 from langchain_core.prompts import ChatPromptTemplate
 from langchain_core.runnables import RunnableLambda, RunnablePassthrough
-from pydantic import BaseModel
 
 import novelgen
 from novelgen import Memory, Story
@@ -31,7 +29,7 @@ from novelgen.errors import (
     UnknownSceneError,
     UserInputError,
 )
-from novelgen.models import MemoryContextRequest, SceneMemoryContext, ScenePlan, SceneRecord
+from novelgen.models import MemoryContextRequest, SceneMemoryContext, SceneRecord
 from tests.support.demo_project import SHIPPED_PROJECTS
 from tests.support.scripted_chat_model import ScriptedChatModel
 
@@ -230,31 +228,6 @@ class TestContext:
         assert "6-0-2" in printed
         assert not list(demo_folder.rglob("scene_*_memory.json"))
 
-    def test_a_chinese_story_is_told_in_chinese(self, memory: Memory) -> None:
-        """Whatever the language of the plan."""
-        context = memory.story("demo-zh").context(5, 4, PLAN)
-        assert "## 须遵守的事实" in context.as_prompt()
-        assert context.report is not None
-        assert context.report.language == "zh"
-
-    def test_every_form_of_a_plan_gives_the_same_context(self, demo: Story) -> None:
-        """Mapping, ScenePlan, an own model and an own dataclass."""
-
-        class OwnPlan(BaseModel):
-            location: str
-            characters: list[str]
-            purpose: str
-
-        @dataclass
-        class PlanOfSlots:
-            location: str
-            characters: list[str]
-            purpose: str
-
-        plans = [PLAN, ScenePlan(**PLAN), OwnPlan(**PLAN), PlanOfSlots(**PLAN)]
-        first, *others = [steady(demo.context(5, 4, plan)) for plan in plans]
-        assert all(other == first for other in others)
-
     def test_a_misspelt_field_names_the_right_one(self, demo: Story) -> None:
         """In the plan, in the chapter's plan and among the characters."""
         with pytest.raises(UserInputError, match="scene_plan has no field 'charactors'; did you mean 'characters'"):
@@ -285,16 +258,6 @@ class TestContext:
         with pytest.raises(UserInputError, match="no plan of scene '7:99'; pass scene_plan"):
             demo.context(7, 99)
 
-    def test_a_chapter_plan_of_novel_gen_is_read(self, demo: Story) -> None:
-        """In the shape of its second version, with the scene taken from it."""
-        chapter_plan = {"chapter_id": 5, "title": "The door", "scenes": [{"scene_id": "5_4", **PLAN, "pov": "Ines"}]}
-        report = demo.context(5, 4, chapter_plan=chapter_plan).report
-        assert report is not None
-        assert report.scene_plan is not None
-        assert (report.scene_plan.purpose, report.scene_plan.pov) == (PLAN["purpose"], "Ines")
-        assert report.point_of_view is not None
-        assert report.point_of_view.mode == "separate"
-
     def test_several_at_once(self, demo: Story) -> None:
         """Contexts come in the order of their plans, each cut at its own position."""
         early, late = demo.contexts(
@@ -305,13 +268,6 @@ class TestContext:
         )
         assert all((chunk.chapter_index or 0) < 2 for chunk in early.relevant_memories)
         assert steady(late) == steady(demo.context(5, 4, PLAN))
-
-    def test_top_k_bounds_a_context(self, demo: Story) -> None:
-        """Seed 001.4: of one context, and of each of several as its plan says; what is told elsewhere counts."""
-        assert 0 < len(demo.context(5, 4, PLAN, top_k=3).relevant_memories) <= 3
-        plan = {"chapter_index": 5, "scene_index": 4, "scene_plan": PLAN}
-        few, all_that_fit = demo.contexts([{**plan, "top_k": 2}, plan])
-        assert len(few.relevant_memories) <= 2 < len(all_that_fit.relevant_memories)
 
     def test_a_context_needs_its_place(self, demo: Story) -> None:
         """A plan in a batch must tell where it is."""
@@ -334,109 +290,6 @@ class TestContext:
         assert report is not None
         assert report.planner.used == "rules"
         assert report.issues
-
-    def test_a_model_that_cannot_be_built_is_an_issue(self, ingested_demos: Path) -> None:
-        """Named by a string, it never stops a context."""
-        with novelgen.open(ingested_demos, chat_model="nobody:knows", **PATIENT) as memory:
-            context = memory.story("demo").context(5, 4, PLAN)
-        assert context.relevant_memories
-        assert context.report is not None
-        assert any("nobody" in issue.message for issue in context.report.issues)
-
-    def test_a_story_that_is_not_stored_yet_gives_an_empty_context(self, own_memory: Memory) -> None:
-        """A folder that waits for its first ingest says so, and is left as it was."""
-        folder = own_memory.settings.projects_dir / "demo"
-        shutil.copytree(SHIPPED_PROJECTS / "demo", folder, ignore=shutil.ignore_patterns("data", "scene_*"))
-        before = sorted(folder.rglob("*"))
-        context = own_memory.story("demo").context(5, 4, PLAN)
-        assert context.relevant_memories == []
-        assert context.report is not None
-        assert [issue.kind for issue in context.report.issues] == ["unresolved"]
-        assert sorted(folder.rglob("*")) == before
-
-
-class TestLookingUp:
-    """Reading what the story has established."""
-
-    def test_search_is_the_tools_search(self, demo: Story) -> None:
-        """The same arguments and results, with positions as pairs."""
-        found = demo.search("who has the heron key?", entities=["Ines"], content_type="memory", top_k=3, as_of=(3, 1))
-        assert 0 < len(found) <= 3
-        assert all(chunk.content_type == "memory" and "C0" in chunk.entities_mentioned for chunk in found)
-        assert all((chunk.chapter_index or 0) < 3 for chunk in found)
-        with pytest.raises(UserInputError, match="is empty"):
-            demo.search(" ")
-
-    def test_states_and_the_timeline(self, demo: Story) -> None:
-        """By name, at a position."""
-        state = demo.state("Ines", as_of=(5, 4))
-        assert state is not None
-        assert state.entity_id == "C0"
-        assert demo.state("nobody at all") is None
-        assert {each.chapter_index for each in demo.timeline(3, context_window=1)} <= {2, 3, 4}
-
-    def test_entities_threads_and_relationships(self, demo: Story) -> None:
-        """As they stand at a position."""
-        assert {each.entity_type for each in demo.entities("character")} == {"character"}
-        assert len(demo.entities(as_of=2)) < len(demo.entities())
-        offered = {name for each in demo.candidates(min_count=1) for name in each.names()}
-        assert offered.isdisjoint(name for entity in demo.entities() for name in entity.names())
-        assert demo.candidates(min_count=1, as_of=(1, 1)) == []
-        assert {each.status for each in demo.threads()} <= {"open", "advanced"}
-        assert demo.threads(["resolved"])
-        of_ines = demo.relationships("Ines")
-        assert of_ines
-        assert all("C0" in (each.character_a, each.character_b) for each in of_ines)
-
-    def test_who_knows_what(self, demo_folder: Path) -> None:
-        """Characters, memories, pairs and the author's word, as the services tell them."""
-        with novelgen.open(demo_folder, **PATIENT) as memory:
-            story = memory.story("demo")
-            listed = story.memories(content_types=["memory", "note"], limit=None).memories
-            known = story.knowledge("Ines")
-            assert len(known.known) + len(known.not_known) == len(listed)
-            fact = known.known[0].source_id
-            story.set_knowledge("Ines", fact, "hidden")
-            assert fact in [each.source_id for each in story.knowledge("Ines").not_known]
-            assert known.character_id in [each.character_id for each in story.who_knows(fact).not_known_by]
-            assert len(story.forget_knowledge("Ines", fact)) == 1
-            assert story.knowledge("Ines") == known
-            others = [each.entity_id for each in story.entities("character")]
-            shared = [story.lived_together("Ines", each) for each in others if each != known.character_id]
-            assert any(each.scenes for each in shared)
-
-    def test_memories_are_listed_with_their_number(self, demo: Story) -> None:
-        """A page of them, and how many there are."""
-        page = demo.memories(content_types=["memory"], limit=2)
-        assert len(page.memories) == 2 < page.total
-
-    def test_memories_are_listed_by_what_they_are_attached_to(self, demo: Story) -> None:
-        """Seed 003.5, 003.8: of a chapter, of an entity, and the weightiest of somebody; with what they hang on."""
-        chapter = demo.memories(attached_to=["chapter:3"], content_types=["memory"], limit=None)
-        assert chapter.memories
-        assert {each.chunk.chapter_index for each in chapter.memories} == {3}
-        of_ines = demo.memories(attached_to=["Ines"], limit=3).memories
-        assert all("C0" in {link.id for link in each.chunk.attached_to} for each in of_ines)
-        about = demo.memories_about("Ines", limit=3, as_of=(3, 1))
-        assert [each.importance for each in about.memories] == sorted(
-            (each.importance for each in about.memories), reverse=True
-        )
-        assert about.more > 0
-        assert all((each.chapter_index or 0) < 3 for each in about.memories)
-
-    def test_the_context_of_a_text(self, demo: Story) -> None:
-        """Whom it names, for a translator."""
-        found = demo.chunk_context("Ines held up the heron key.", chapter_index=7)
-        assert "Ines" in found.text
-        assert found.glossary
-        few = demo.chunk_context("Ines held up the heron key.", limit=2, priority="least_recently_read")
-        assert len(few.memories) == 2
-
-    def test_conflicts_and_health(self, demo: Story) -> None:
-        """What contradicts itself, and whether everything works."""
-        assert isinstance(demo.conflicts(), list)
-        findings = {each.what: each.level for each in demo.check_health().findings}
-        assert findings["database"] == "ok"
 
 
 class TestFilling:
@@ -518,25 +371,6 @@ class TestFilling:
         with pytest.raises(ConfigurationError, match="no model for extraction"):
             story.extract()
 
-    def test_a_note_is_read_from_its_place_on(self, own_memory: Memory) -> None:
-        """A fact of the author, about an entity."""
-        story = own_memory.create("lamp")
-        story.note("Nobody in this story can swim.", start=(2, 1))
-        assert story.search("who can swim?", as_of=(2, 2))
-        assert story.search("who can swim?", as_of=(1, 1)) == []
-
-    def test_an_export_is_imported_without_loss(self, demo_folder: Path, tmp_path: Path) -> None:
-        """Into a project of another name."""
-        with novelgen.open(demo_folder, **PATIENT) as memory:
-            written = memory.story("demo").export(tmp_path / "out")
-            assert (written.folder / "project.json").is_file()
-            preview = memory.import_from(tmp_path / "out", project_id="copy", dry_run=True)
-            assert preview.dry_run
-            with pytest.raises(UnknownProjectError):
-                memory.story("copy")
-            memory.import_from(tmp_path / "out", project_id="copy")
-            assert memory.story("copy").memories().total == memory.story("demo").memories().total
-
 
 class LengthEmbeddings(Embeddings):
     """Embeddings of a caller."""
@@ -571,27 +405,6 @@ class TestLangChain:
         """As the setting has it."""
         with novelgen.open(ingested_demos, embeddings="fake:64") as memory:
             assert memory.settings.memory.embedding_model == "fake:64"
-
-    def test_the_retriever_is_cut_and_filtered(self, demo: Story) -> None:
-        """Documents with their places."""
-        retriever = demo.retriever(k=2, as_of=(3, 1), entities=["Ines"])
-        documents = retriever.invoke("the heron key")
-        assert 0 < len(documents) <= 2
-        assert all(document.metadata["chapter_index"] < 3 for document in documents)
-
-    def test_an_editor_keeps_attachments_in_order(self, own_memory: Memory) -> None:
-        """Seed 003.19: notes and edits take attachments, by method and by tool."""
-        story = own_memory.create("lamp")
-        story.ingest(text="Ada hid the brass key under the stair.", chapter_index=1, scene_index=1)
-        note = story.note("Told in the past tense.", attached_to=["chapter:1"], importance=3, tags=["style"]).note
-        assert [each.id for each in note.attached_to] == ["chapter:1"]
-        assert (note.importance, note.tags) == (3, ["style"])
-        changed = story.edit_memory(note.chunk_id, attached_to=["book"]).memory.chunk
-        assert [each.model_dump() for each in changed.attached_to] == [{"type": "book", "id": "book"}]
-        tools = {tool.name: tool for tool in story.attachment_tools()}
-        made = tools["create_memory"].invoke({"text": "It rains.", "attached_to": ["chapter:1"]})
-        assert story.memories(attached_to=["chapter:1"], content_types=["note"]).total == 1
-        assert made["note"]["attached_to"] == [{"type": "chapter", "id": "chapter:1"}]
 
     def test_the_tools_reach_this_story_alone(self, demo: Story) -> None:
         """No tool has a project as its argument, and none reads beyond the position."""

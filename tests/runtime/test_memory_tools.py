@@ -9,7 +9,6 @@ from pathlib import Path
 import pytest
 
 from novelgen.errors import InvalidProjectIdError, UnknownProjectError, UserInputError
-from novelgen.models.position import StoryPosition
 from runtime import memory_tools
 from runtime.ingest.entities import store_entities
 from runtime.ingest.ingest import ingest_scenes
@@ -37,20 +36,6 @@ def stores(folder: Path) -> Iterator[MemoryStores]:
     """Open stores over them."""
     with MemoryStores(load_settings(projects_dir=folder, memory={"embedding_model": "fake:32"})) as opened:
         yield opened
-
-
-def test_the_tools_answer_over_given_stores(stores: MemoryStores) -> None:
-    """Seed 000.45: search, state and timeline, each as of its position, and the stores stay open."""
-    found = search_story_memory_tool(PROJECT, "passage over the lake", stores=stores)
-    assert "passage over the frozen lake" in found[0].content
-    early = search_story_memory_tool(PROJECT, "passage over the lake", as_of=StoryPosition(2, 1), stores=stores)
-    assert not any("frozen lake" in each.content for each in early)
-    state = get_entity_state_tool(PROJECT, "Elena Thorne", 2, 1, stores=stores)
-    assert state is not None
-    assert state.state_data["emotional_state"] == "anxious"
-    timeline = get_recent_timeline_tool(PROJECT, 1, 0, stores=stores)
-    assert {each.chapter_index for each in timeline} == {1}
-    assert search_story_memory_tool(PROJECT, "map", top_k=1, stores=stores)
 
 
 def test_without_stores_those_of_the_settings_are_opened(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:

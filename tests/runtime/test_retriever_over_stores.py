@@ -12,7 +12,6 @@ from langchain_tests.integration_tests import RetrieversIntegrationTests
 
 from novelgen.chains.story_memory_retriever import StoryMemoryRetriever
 from novelgen.errors import UnknownProjectError
-from novelgen.models.position import StoryPosition
 from runtime.memory_tools import StoryMemoryTools
 from runtime.stores import MemoryStores
 from tests.support.demo_project import settings_for
@@ -55,21 +54,6 @@ class TestStandardSuite(RetrieversIntegrationTests):
     def retriever_query_example(self) -> str:
         """A question in the story's language."""
         return QUERIES[self.project_id]
-
-
-@pytest.mark.parametrize("project_id", sorted(QUERIES))
-@pytest.mark.parametrize("position", [StoryPosition(1, 1), StoryPosition(1, 2), StoryPosition(2)])
-def test_every_document_lies_before_the_position(
-    stores: MemoryStores, project_id: str, position: StoryPosition
-) -> None:
-    """No document comes from the scene that is entered, or a later one."""
-    retriever = StoryMemoryRetriever(memory=StoryMemoryTools(stores), project_id=project_id, as_of=position, k=50)
-    places = [
-        (document.metadata["chapter_index"], document.metadata["scene_index"])
-        for document in retriever.invoke(QUERIES[project_id])
-    ]
-    assert all(position.admits(*place) for place in places)
-    assert bool(places) == (position > StoryPosition(1, 1))
 
 
 def test_a_name_filters_like_an_id(stores: MemoryStores) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import json
 import logging
 import threading
@@ -15,12 +14,11 @@ import pytest
 from pydantic import ValidationError
 
 from novelgen.chains.memory_context_chain import MemoryContextChain
-from novelgen.errors import ContextWriteError, DatabaseError, InvalidProjectIdError, VectorIndexError
+from novelgen.errors import ContextWriteError, DatabaseError, VectorIndexError
 from novelgen.memory.in_memory import InMemoryStoryMemory
 from novelgen.memory.outline import StoryOutline
 from novelgen.memory.search import SearchRequest, SearchResult
 from novelgen.models.context import ReportIssue, SceneMemoryContext
-from novelgen.models.memory import StoryMemoryChunk
 from novelgen.models.plan import ChapterPlan
 from novelgen.models.position import StoryPosition
 from novelgen.models.state import EntityStateSnapshot
@@ -243,23 +241,6 @@ def test_a_failing_writer_is_logged_and_the_context_returned(
     assert str(error) in caplog.text
 
 
-class SearchAlone:
-    """Tools with nothing but the search of the specification."""
-
-    def search_story_memory(self, project_id: str, query: str, **filters: Any) -> list[StoryMemoryChunk]:
-        """Search the lighthouse story."""
-        return lighthouse_memory().search_story_memory(project_id, query, **filters)
-
-
-def test_a_search_tool_alone_is_enough() -> None:
-    """With only the vector path there are memories, no states and no timeline, and no issue."""
-    context = chain(SearchAlone()).invoke(lighthouse_request())
-    assert {"M1", "M2"} <= set(source_ids(context))
-    assert context.entity_states == []
-    assert context.timeline_context is None
-    assert issues(context) == set()
-
-
 class RudeMemory(BrokenMemory):
     """Tools that forget to cut: whatever is asked, they answer from the end of the story, for anybody."""
 
@@ -300,44 +281,10 @@ def test_optional_settings_chapter_plan_and_hints_are_accepted() -> None:
     assert "M3" in source_ids(context)
 
 
-def test_a_mapping_is_as_good_as_a_request() -> None:
-    """The chain takes a plain dict, as a step of a pipeline hands it on."""
-    assert chain().invoke(lighthouse_request().model_dump()).relevant_memories
-
-
 def test_a_request_without_a_plan_names_the_missing_field() -> None:
     """A bad request is the caller's error and says which field."""
     with pytest.raises(ValidationError, match="scene_plan"):
         chain().invoke({"project_id": PROJECT, "chapter_index": 1, "scene_index": 1})
-
-
-@pytest.mark.parametrize("project_id", ["../x", "a/b", "nul"])
-def test_a_path_as_project_is_refused_before_anything_is_read(project_id: str) -> None:
-    """A path-like id is refused by name."""
-    request = lighthouse_request().model_copy(update={"project_id": project_id})
-    with pytest.raises(InvalidProjectIdError, match="project_id"):
-        chain(BrokenMemory({"outline": AssertionError("read")})).invoke(request)
-
-
-def test_it_is_a_runnable_in_every_way() -> None:
-    """invoke, ainvoke, batch, stream, retry and the pipe all give the same memories."""
-    request = lighthouse_request()
-    expected = source_ids(chain().invoke(request))
-    assert source_ids(asyncio.run(chain().ainvoke(request))) == expected
-    assert [source_ids(each) for each in chain().batch([request, request])] == [expected, expected]
-    assert [source_ids(each) for each in chain().stream(request)] == [expected]
-    assert source_ids(chain().with_retry().invoke(request)) == expected
-    assert (chain() | source_ids).invoke(request) == expected
-
-
-def test_the_chain_keeps_nothing_between_runs() -> None:
-    """One chain serves two positions, and the earlier answer is the same before and after the later."""
-    shared = chain()
-    early = source_ids(shared.invoke(lighthouse_request(1, 2)))
-    late = source_ids(shared.invoke(lighthouse_request(4, 1)))
-    assert "M4" in late
-    assert "M4" not in early
-    assert source_ids(shared.invoke(lighthouse_request(1, 2))) == early
 
 
 def test_what_is_known_of_the_chain_stands_in_every_report() -> None:

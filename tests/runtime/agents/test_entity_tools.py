@@ -6,7 +6,6 @@ from typing import Any
 
 from novelgen.models.position import StoryPosition
 from runtime.stores import MemoryStores
-from runtime.story.story import Story
 from tests.runtime.agents.conftest import Call
 
 
@@ -43,15 +42,6 @@ def test_a_generated_character_holds_from_the_planned_scene_on(stores: MemorySto
     assert stored is not None
     assert stored.entity.profile["personality"] == {"core_traits": ["patient"]}
     assert (stored.entity.role, stored.entity.description) == ("minor", "A lighthouse keeper")
-
-
-def test_before_the_first_scene_what_is_generated_holds_from_the_start(stores: MemoryStores) -> None:
-    """An empty project can be peopled."""
-    stores.create_project("new-story")
-    tools = {tool.name: tool for tool in Story(stores, "new-story").tools(as_of=(1, 1))}
-    answer = tools["location_generate"].invoke({"name": "灯塔", "description": "海边的灯塔", "features": ["铜铃"]})
-    assert (answer["entity"]["entity_id"], answer["entity"]["name"]) == ("L0", "灯塔")
-    assert _known(stores, "new-story", StoryPosition(1, 1)) == {"L0"}
 
 
 def test_a_known_name_is_refused_with_its_id(call: Call) -> None:

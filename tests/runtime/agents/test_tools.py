@@ -16,7 +16,6 @@ from novelgen.models.position import StoryPosition
 from runtime.doors.langchain import attachment_guidance, build_memory_tools
 from runtime.stores import MemoryStores
 from runtime.story.story import Story
-from runtime.story.threads import StoryThreads
 from tests.runtime.agents.conftest import Call
 from tests.runtime.story.drowned_story import DEAD_ACT, tell_drowned_story
 from tests.support.scripted_chat_model import ScriptedChatModel, answering, calling
@@ -102,21 +101,6 @@ def test_nothing_of_the_planned_scene_is_read(stores: MemoryStores, project: str
     assert (early["chapter_index"], early["issues"]) == (2, [])
 
 
-def test_threads_are_cut_as_they_are_asked(stores: MemoryStores, project: str, call: Call) -> None:
-    """What presses most comes first, by limit, stage and kind; those that are over are not told unless asked for."""
-    StoryThreads(stores, project).add_thread(description="Who lit the lamp?", importance="critical", characters=["C1"])
-    StoryThreads(stores, project).edit_thread(thread_id="OL1", category="mystery")
-    whole = call("open_loop_list", on_stage=["Marcus Vale"])
-    assert [each["loop_id"] for each in whole["entries"]] == ["OL1", "OL0"]
-    one = call("open_loop_list", limit=1)
-    assert ([each["loop_id"] for each in one["entries"]], one["more"]) == (["OL1"], 1)
-    assert call("open_loop_list", stages=["due", "overdue"])["entries"] == []
-    assert [each["loop_id"] for each in call("open_loop_list", category="a riddle")["entries"]] == ["OL1"]
-    call("open_loop_resolve", thread_id="OL0", summary="It leads to the lake.")
-    assert [each["loop_id"] for each in call("open_loop_list")["entries"]] == ["OL1"]
-    assert [each["loop_id"] for each in call("open_loop_list", stages=["over"])["entries"]] == ["OL0"]
-
-
 def test_a_model_sums_a_scene_up(stores: MemoryStores, project: str, call: Call) -> None:
     """Seed 000.36: the tool answers with bullets, of the story's model where there is one, else of the scene itself."""
     arguments = {"text": "Elena hid the map. It rained. She swore to find her father.", "max_bullets": 2}
@@ -126,29 +110,6 @@ def test_a_model_sums_a_scene_up(stores: MemoryStores, project: str, call: Call)
     tools = {each.name: each for each in Story(stores, project, chat_model=model).tools()}
     by_model = tools["scene_summarize"].invoke(arguments)
     assert (by_model["bullets"][1], by_model["made_by"]) == ("She swore to find him.", "model")
-
-
-def test_a_model_deletes_and_undoes(call: Call) -> None:
-    """Seed 000.18: each deletion answers the number that takes it back, and says who stays without the link."""
-    for name, arguments, gone in (
-        ("entity_delete", {"name": "Odile Brandt"}, "C2"),
-        ("relationship_delete", {"first": "C1", "second": "C0"}, "R0"),
-        ("open_loop_delete", {"thread_id": "OL0"}, "OL0"),
-    ):
-        done = call(name, **arguments)
-        assert done["deleted"] == gone
-        assert sorted(call(name, **arguments)["error"]) == ["fix", "kind", "message"]
-        undone = call("change_undo", change_id=done["change"]["change_id"])
-        assert (undone["change"]["kind"], undone["change"]["entity_id"]) == ("delete", gone)
-
-
-def test_a_model_corrects_a_card_and_a_thread(call: Call) -> None:
-    """Seeds 000.10 and 000.19: a nested current_state, and notes of a thread; what changes nothing is refused."""
-    changes = {"role": "antagonist", "current_state": {"location_id": "L0", "goals": ["the lake"]}}
-    assert call("entity_update", name="C0", changes=changes)["updated_fields"] == ["role", "location_id", "goals"]
-    thread = call("open_loop_update", thread_id="OL0", notes="ask Marcus")
-    assert (thread["notes"], thread["importance"]) == ("ask Marcus", "high")
-    assert call("open_loop_update", thread_id="OL0")["error"]["kind"] == "user-input"
 
 
 def test_a_model_keeps_attachments(stores: MemoryStores, project: str, call: Call) -> None:

@@ -83,32 +83,6 @@ def memory_count(stores: MemoryStores, project_id: str) -> int:
     return len(read(stores, project_id, END_OF_STORY).splitlines())
 
 
-@pytest.mark.parametrize("language", ["en", "zh"])
-def test_scenes_after_the_last_source_read_the_one_memory_alone(
-    stores: MemoryStores, project: str, language: str
-) -> None:
-    """Before it every scene reads what it read before, and never a word of what comes later; the index agrees."""
-    fill(stores, project, language=language)
-    places = [StoryPosition(1, number) for number in range(1, SCENES + 2)]
-    before = {place: read(stores, project, place) for place in places}
-    report = consolidate_project(stores, project, limit=3)
-    assert (report.memories_before, report.issues, report.overtaken) == (SCENES, [], 0)
-    assert report.memories_after == memory_count(stores, project) == LEFT
-    with stores.database(project).read() as unit:
-        (first, *_) = stored = unit.consolidations.list_all()
-    assert [each.chunk.chunk_id for each in stored] == [group.chunk_id for group in report.groups]
-    assert (first.chunk.scene_index, MARK in first.chunk.content) == (MARKED, True)
-    for place in places:
-        now = read(stores, project, place)
-        if place.scene_index is not None and place.scene_index <= MARKED:
-            assert now == before[place]
-            assert MARK not in now
-        else:
-            assert first.chunk.chunk_id in now
-            assert "M1 " not in now
-    assert verify_index(stores, project).is_sound
-
-
 def test_undo_brings_back_what_was_read_before(stores: MemoryStores, road: str) -> None:
     """One or all; a second run makes the same again. Nothing is embedded: vectors are made of the sources'."""
     before = read(stores, road, END_OF_STORY)
@@ -130,16 +104,6 @@ def test_a_dry_run_stores_nothing_and_asks_nobody(stores: MemoryStores, road: st
     assert report.dry_run
     assert [len(group.source_ids) for group in report.groups] == [2, 2, 2, 3]
     assert (report.memories_after, memory_count(stores, road), model.prompts) == (LEFT, SCENES, [])
-
-
-def test_a_scene_that_comes_anew_brings_its_neighbours_back(stores: MemoryStores, road: str) -> None:
-    """A rewritten scene withdraws it, in the index as well; the same scene again changes nothing."""
-    consolidate_project(stores, road, limit=3)
-    ingest_scene(stores, road, told_scene(2))
-    assert memory_count(stores, road) == LEFT
-    ingest_scene(stores, road, told_scene(2, text="Ada rested at the mill and put out the lantern."))
-    assert memory_count(stores, road) == LEFT + 1
-    assert verify_index(stores, road).is_sound
 
 
 def test_a_model_writes_the_memory(stores: MemoryStores, road: str) -> None:

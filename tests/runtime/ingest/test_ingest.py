@@ -7,11 +7,10 @@ from typing import Any
 
 import pytest
 
-from novelgen.errors import UnknownProjectError, UnknownSceneError, UserInputError
 from novelgen.models.position import StoryPosition
 from novelgen.models.record import SceneRecord
 from runtime.ingest.entities import store_entities
-from runtime.ingest.ingest import IngestResult, absent_scenes, delete_scene, ingest_scenes
+from runtime.ingest.ingest import IngestResult, absent_scenes, ingest_scenes
 from runtime.ingest.scene_input import SceneInput
 from runtime.stores import MemoryStores
 from tests.runtime.ingest.made_up_story import ENTITIES, TEXTS, record, recorded_scenes, scene, stored_at
@@ -54,74 +53,6 @@ def test_a_record_becomes_memories_states_loops_and_relationships(stores: Memory
     with stores.database(story).read() as unit:
         (relationship,) = unit.relationships.list_as_of(as_of=StoryPosition(2, 1))
     assert relationship.status == "status 12"
-
-
-def test_reads_before_a_scene_do_not_see_it(stores: MemoryStores, story: str) -> None:
-    """States are those on entering the scene, although later ones are stored."""
-    assert [_mood(stores, story, *place) for place in [(1, 2), (2, 1), (None, None)]] == [
-        "mood 11",
-        "mood 12",
-        "mood 21",
-    ]
-
-
-def test_the_same_scenes_again_change_nothing(stores: MemoryStores, story: str) -> None:
-    """A second ingest finds everything unchanged and writes nothing."""
-    with stores.database(story).read() as unit:
-        before = unit.projects.require().story_revision
-    assert _outcomes(_ingest(stores, story, *recorded_scenes())) == ["unchanged"] * 3
-    with stores.database(story).read() as unit:
-        assert unit.projects.require().story_revision == before
-
-
-@pytest.mark.parametrize(
-    "changed",
-    [
-        scene(1, 2, "Tom Hale broke the lamp.", record=record(1, 2)),
-        scene(1, 2, record=record(1, 2, summary=["Tom Hale steals the lamp."])),
-        scene(1, 2, title="A theft", record=record(1, 2)),
-    ],
-    ids=["text", "record", "title"],
-)
-def test_a_changed_scene_replaces_only_what_came_from_it(stores: MemoryStores, story: str, changed: SceneInput) -> None:
-    """A change in the middle leaves the scenes around it as they were, to the letter."""
-    around = [stored_at(stores, story, *place) for place in [(1, 1), (2, 1)]]
-    old = stored_at(stores, story, 1, 2)
-    assert _outcomes(_ingest(stores, story, changed)) == ["replaced"]
-    assert [stored_at(stores, story, *place) for place in [(1, 1), (2, 1)]] == around
-    new = stored_at(stores, story, 1, 2)
-    assert new["scene"]["scene_id"] == old["scene"]["scene_id"]
-    assert new["scene"] != old["scene"]
-
-
-def test_what_a_changed_record_drops_is_gone_everywhere(stores: MemoryStores, story: str) -> None:
-    """A memory, a state and a loop that the new record lacks are withdrawn."""
-    without = record(1, 2, memories=[], state_changes=[], open_loops_created=[])
-    (result,) = _ingest(stores, story, scene(1, 2, record=without)).scenes
-    assert (result.added, result.removed) == (0, 1)
-    stored = stored_at(stores, story, 1, 2)
-    assert "M12" not in {each["source_id"] for each in stored["memories"]}
-    assert stored["loops"] == []
-    assert _mood(stores, story, 2, 1) == "mood 11"
-    with stores.database(story).read() as unit:
-        hits = unit.lexical.search("memory", limit=50)
-        found = unit.memories.by_ids([hit.chunk_id for hit in hits])
-    assert {chunk.source_id for chunk in found} == {"M11", "M21"}
-
-
-def test_a_deleted_scene_takes_everything_with_it(stores: MemoryStores, story: str) -> None:
-    """Deleting a scene withdraws its memories, states and loops, and nothing of others."""
-    around = [stored_at(stores, story, *place) for place in [(1, 1), (2, 1)]]
-    with stores.database(story).write() as unit:
-        unit.scenes.delete_scene(StoryPosition(1, 2))
-    assert stored_at(stores, story, 1, 2) == {"scene": None, "memories": [], "states": [], "loops": []}
-    assert [stored_at(stores, story, *place) for place in [(1, 1), (2, 1)]] == around
-
-
-def test_a_scene_that_is_not_there_cannot_be_deleted(stores: MemoryStores, story: str) -> None:
-    """Deleting at an empty place names the place."""
-    with pytest.raises(UnknownSceneError, match="no scene stands at '7:7'"):
-        delete_scene(stores, story, StoryPosition(7, 7))
 
 
 def test_text_alone_keeps_the_stored_record(stores: MemoryStores, story: str) -> None:
@@ -234,12 +165,6 @@ def test_an_empty_scene_is_stored(stores: MemoryStores, project: str) -> None:
     assert (result.outcome, result.added) == ("added", 0)
 
 
-def test_a_scene_over_the_limit_is_refused(stores: MemoryStores, project: str) -> None:
-    """A text too long for a scene is refused and names the scene."""
-    with pytest.raises(UserInputError, match=r"scene 1 of chapter 9 has 2,000,001 characters"):
-        _ingest(stores, project, scene(9, 1, "x" * 2_000_001))
-
-
 def test_ids_are_the_same_in_another_database(stores: MemoryStores, new_project: Callable[[], str]) -> None:
     """Deleting a scene and taking it in again gives the same scene and memory ids."""
     project = new_project()
@@ -261,13 +186,6 @@ def test_a_scene_may_be_taken_in_where_another_moved_away(stores: MemoryStores, 
     assert _outcomes(_ingest(stores, project, scene(1, 1))) == ["added"]
     ids = {stored_at(stores, project, *place)["scene"]["scene_id"] for place in [(1, 1), (2, 1)]}
     assert len(ids) == 2
-
-
-def test_an_unknown_project_is_refused(stores: MemoryStores) -> None:
-    """Nothing is taken into a project that nobody created."""
-    with pytest.raises(UnknownProjectError, match="no project 'nowhere'"):
-        _ingest(stores, "nowhere", scene(1, 1))
-    assert not stores.paths("nowhere").folder.exists()
 
 
 def test_progress_counts_scenes(stores: MemoryStores, project: str) -> None:

@@ -109,27 +109,6 @@ def test_a_word_before_its_scene_is_written_goes_with_it(database: DatabaseManag
     assert [row[3:5] for row in _told(database)] == [(4, 1)]
 
 
-def test_a_merge_joins_what_both_know_and_can_be_undone(database: DatabaseManager) -> None:
-    """Knower and teller are relinked; who would have told themselves has no teller; undo brings all back."""
-    with database.project("demo").write() as unit:
-        for entity_id in ("C0", "C1", "C2"):
-            unit.entities.upsert(Entity(entity_id=entity_id, entity_type="character", name=entity_id))
-    store(database, *_story(BEN_KNOWS, _says("C2", "M1", learned_from="C1")))
-    _author_says(database, _says("C2", "M9", kind="hidden"), (2, 1))
-    with database.project("demo").read() as unit:
-        before = unit.knowledge.said()
-    with database.project("demo").write() as unit:
-        merged = unit.merges.merge("C1", "C2")
-        assert [(each.character_id, each.learned_from) for each in unit.knowledge.said()] == [
-            ("C1", "C0"),
-            ("C1", None),
-            ("C1", None),
-        ]
-    with database.project("demo").write() as unit:
-        unit.merges.undo(merged.change_id)
-        assert unit.knowledge.said() == before
-
-
 def test_projects_do_not_hear_of_each_other(database: DatabaseManager) -> None:
     """What is said in one project is read in no other."""
     store(database, *_story(BEN_KNOWS))

@@ -4,13 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from novelgen.errors import (
-    UnknownEntityError,
-    UnknownMemoryError,
-    UnknownProjectError,
-    UnknownSceneError,
-    UserInputError,
-)
+from novelgen.errors import UnknownEntityError, UnknownSceneError, UserInputError
 from novelgen.models.entity import Entity, EntityAlias
 from novelgen.models.position import StoryPosition
 from runtime.ingest.entities import store_entities
@@ -18,26 +12,6 @@ from runtime.stores import MemoryStores
 from runtime.story.attachments import StoryAttachments
 from runtime.story.memories import StoryMemories
 from runtime.story.search import StorySearch
-
-
-def test_what_is_not_there_is_refused(stores: MemoryStores, project: str) -> None:
-    """Code gets the errors themselves."""
-    with pytest.raises(UserInputError, match="at least one"):
-        StoryAttachments(stores, project).attach_memories(memory_ids=["note-N0"], targets=[])
-    with pytest.raises(UnknownMemoryError, match="'M9'"):
-        StoryAttachments(stores, project).detach_memories(memory_ids=["M9"], targets=["C0"])
-    with pytest.raises(UnknownProjectError, match="nowhere"):
-        StoryAttachments(stores, "nowhere").attach_mentions(entity="C0")
-
-
-def test_mentions_are_attached_when_asked_only(stores: MemoryStores, project: str) -> None:
-    """A preview changes nothing; an alias counts as the entity."""
-    with stores.database(project).write() as unit:
-        note = unit.memories.add_note("The Cartographer never sleeps in the Archive.")
-    assert not StoryAttachments(stores, project).attach_mentions(entity="Elena Thorne").is_attached
-    found = StoryAttachments(stores, project).attach_mentions(entity="Elena Thorne", is_applied=True)
-    assert [each.chunk_id for each in found.memories] == [note.chunk_id]
-    assert StoryAttachments(stores, project).attach_mentions(entity="C0").memories == []
 
 
 def told(stores: MemoryStores, project: str, memory_id: str) -> list[dict[str, object]]:
@@ -50,23 +24,6 @@ def noted(stores: MemoryStores, project: str, *targets: str) -> list[str]:
     """Return the notes that are attached to one of some targets."""
     found = StoryMemories(stores, project).memories(attached_to=targets, content_types=["note"])
     return [each.chunk.chunk_id for each in found.memories]
-
-
-def test_a_memory_says_what_it_is_attached_to(stores: MemoryStores, project: str) -> None:
-    """Seed 003.2: type and id of entities, chapters and the book, wherever a memory is given out."""
-    StoryMemories(stores, project).note(text="Elena Thorne counts stairs.", attached_to=["the Archive", "chapter:1"])
-    StoryMemories(stores, project).note(text="It never rains.")
-    expected = [
-        {"type": "location", "id": "L0"},
-        {"type": "character", "id": "C0"},
-        {"type": "chapter", "id": "chapter:1"},
-    ]
-    assert told(stores, project, "note-N0") == expected
-    assert told(stores, project, "note-N1") == [{"type": "book", "id": "book", "is_default": True}]
-    listed = StoryMemories(stores, project).memories(content_types=["note"]).memories
-    found = StorySearch(stores, project).search(query="Elena counts stairs", content_type="note")
-    for chunk in (listed[0].chunk, found[0]):
-        assert [each.model_dump() for each in chunk.attached_to] == expected
 
 
 def test_memories_are_listed_by_what_they_are_attached_to(stores: MemoryStores, project: str) -> None:

@@ -13,7 +13,6 @@ import novelgen
 from novelgen.errors import UnknownEntityError, UnknownMemoryError, UserInputError
 from runtime.front_door import Memory
 from runtime.index.offline_embeddings import HashedNgramEmbeddings
-from runtime.story.entities import StoryEntities
 from runtime.story.story import Story
 from tests.support.scripted_chat_model import ScriptedChatModel
 
@@ -382,46 +381,6 @@ def test_consolidation_leaves_few_memories_alone(story: Story) -> None:
     for number in range(5):
         gregor.remember(f"I sold {number} sacks of oats.")
     assert gregor.consolidate().groups == []
-
-
-def test_a_merged_character_brings_its_memories_and_takes_them_back(story: Story) -> None:
-    """Merging two characters moves what the one remembers to the other; undoing it moves it back."""
-    mask = story.character("The Boss", create=True)
-    mask.remember("I pay the informant in silver.")
-    mask.remember("The player is called Theron.", slot="player_name")
-    mira = story.character("Mira")
-    mira.remember("I keep the tavern.")
-    mira.remember("The player is called Ines.", slot="player_name")
-    story.character("Bjorn").remember("The Boss threatened me.", participants=["The Boss"])
-
-    merged = StoryEntities(story._stores, story.project_id).merge_entities(keep="Mira", gone="The Boss")
-    assert len(mira.memories()) == 4
-    assert [line.text for line in mira.recall("name").header] == ["The player is called Ines."]
-    assert story.character("Bjorn").memories()[0].participants == [mira.character_id]
-    StoryEntities(story._stores, story.project_id).undo(change_id=merged.change.change_id)
-    assert [each.content for each in mira.memories()] == ["I keep the tavern.", "The player is called Ines."]
-    assert [line.text for line in mask.recall("name").header] == ["The player is called Theron."]
-
-
-def test_an_export_carries_what_characters_remember(
-    memory: Memory, story: Story, tmp_path: Path, calendar: Calendar
-) -> None:
-    """Export and import bring every memory to another project, former values and what stands for others too."""
-    mira = story.character("Mira", clock=calendar)
-    mira.remember("The player's name is Theron.", slot="player_name", at=(1, 1))
-    mira.remember("The player's name is Marcus.", slot="player_name", at=(1, 2))
-    story.character("Gregor", clock=calendar).remember("Elena wants to leave.", participants=["Elena"])
-    story.export(tmp_path / "out")
-
-    memory.import_from(tmp_path / "out", project_id="copy")
-    memory.import_from(tmp_path / "out", project_id="copy")
-
-    copy = memory.story("copy")
-    assert copy.character("Mira", clock=calendar).memories() == mira.memories()
-    recalled = copy.character("Mira", clock=calendar).recall("What is my name?")
-    assert [line.text for line in recalled.header] == ["The player's name is Marcus."]
-    new = copy.character("Mira", clock=calendar).remember("A storm took the roof.").memory
-    assert new.memory_id not in {each.memory_id for each in mira.memories()}
 
 
 class BrokenEmbeddings(HashedNgramEmbeddings):

@@ -19,7 +19,6 @@ import novelgen
 from novelgen.errors import UserInputError
 from runtime.front_door import Memory
 from runtime.story.character import Character
-from runtime.story.entities import StoryEntities
 from runtime.story.replies import Reply
 from runtime.story.story import Story
 from tests.runtime.story.test_character import Calendar
@@ -562,54 +561,7 @@ def test_a_chinese_village_is_played_in_chinese(memory: Memory, calendar: Calend
 # --- Elsewhere ---
 
 
-def _filled(story: Story) -> None:
-    gregor = story.character("Gregor")
-    gregor.keep_secret(DEAL)
-    gregor.feel("Mira", values={"fear": 40}, at=(1, 1))
-    gregor.feel("player", deltas={"trust": 5}, at=(1, 2))
-    gregor.see_item("ledger", by="player", at=(1, 3))
-    gregor.reveal("deal", to="Mira", at=(1, 4))
-    story.set_flag("bridge", {"burnt": True}, at=(1, 5))
-
-
-def test_everything_survives_an_export_and_an_import(story: Story, memory: Memory, tmp_path: Path) -> None:
-    """What a character feels, keeps secret and told goes with the project, and twice is once."""
-    _filled(story)
-    story.export(tmp_path / "out")
-    for _ in range(2):
-        memory.import_from(tmp_path / "out", project_id="copy")
-        there = memory.story("copy")
-        gregor = there.character("Gregor")
-        assert gregor.feelings("Mira").disposition.fear == 40
-        assert [len(gregor.feelings_history(each)) for each in ("Mira", "player")] == [1, 1]
-        assert gregor.feelings("player", as_of=(1, 2)).disposition.trust == 30
-        assert {to: gregor.secrets(to=to)[0].standing for to in ("Mira", "player")} == {
-            "Mira": "known",
-            "player": "locked",
-        }
-        assert there.flags() == {"bridge": {"burnt": True}}
-
-
 def test_a_story_without_any_of_it_exports_no_file_for_it(story: Story, tmp_path: Path) -> None:
     """Exports of books stay as they were."""
     story.export(tmp_path / "out")
     assert not (tmp_path / "out" / "memory" / "character_play.json").exists()
-
-
-def test_who_becomes_part_of_another_brings_feelings_and_secrets_along(story: Story) -> None:
-    """A merge moves them; its undo brings each back."""
-    _filled(story)
-    story.character("Bjorn").keep_secret({**DEAL, "text": "I forge swords for both sides."})
-    story.character("Bjorn").feel("Mira", values={"affection": 80})
-    gregor, old_id = story.character("Gregor"), story.character("Bjorn").character_id
-
-    merged = StoryEntities(story._stores, story.project_id).merge_entities(keep="Gregor", gone="Bjorn")
-
-    assert {each.secret.secret_id for each in gregor.secrets()} == {"deal", f"deal ({old_id})"}
-    felt = gregor.feelings("Mira").disposition
-    assert (felt.fear, felt.affection) == (40, 80)
-    StoryEntities(story._stores, story.project_id).undo(change_id=merged.change.change_id)
-    assert gregor.feelings("Mira").disposition.affection == 30
-    bjorn = story.character("Bjorn")
-    assert [each.secret.text for each in bjorn.secrets()] == ["I forge swords for both sides."]
-    assert bjorn.feelings("Mira").disposition.affection == 80

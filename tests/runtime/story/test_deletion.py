@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from novelgen.errors import UnknownEntityError, UserInputError
+from novelgen.errors import UnknownEntityError
 from runtime.ingest.ingest import ingest_scenes
 from runtime.ingest.scene_input import SceneInput
 from runtime.stores import MemoryStores
@@ -13,8 +13,6 @@ from runtime.story.character import Character
 from runtime.story.characters import StoryCharacters
 from runtime.story.entities import StoryEntities
 from runtime.story.memories import StoryMemories
-from runtime.story.relationships import StoryRelationships
-from runtime.story.threads import StoryThreads
 
 
 def _links(stores: MemoryStores, project: str, chunk_id: str) -> list[str]:
@@ -35,18 +33,6 @@ def test_the_result_tells_who_referred_to_it(stores: MemoryStores, project: str)
     undone = StoryEntities(stores, project).undo(change_id=done.change.change_id)
     assert (undone.change.kind, undone.entity and undone.entity.name) == ("delete", "Odile Brandt")
     assert _links(stores, project, note.note.chunk_id) == ["C2"]
-
-
-@pytest.mark.parametrize(("name", "kind"), [("the Archive", "location"), ("the map fragment", "item")])
-def test_places_and_things_go_and_come_back(stores: MemoryStores, project: str, name: str, kind: str) -> None:
-    """Seed 000.18: whatever an entity is, its card and state are as they were after the undo."""
-    before = StoryEntities(stores, project).entity(name=name)
-    done = StoryDeletion(stores, project).delete_entity(name=name)
-    with pytest.raises(UnknownEntityError):
-        StoryEntities(stores, project).entity(name=before.entity.entity_id)
-    StoryEntities(stores, project).undo(change_id=done.change.change_id)
-    assert StoryEntities(stores, project).entity(name=name) == before
-    assert before.entity.entity_type == kind
 
 
 def test_what_a_deleted_character_remembered_comes_back_to_recalls(stores: MemoryStores, project: str) -> None:
@@ -79,32 +65,6 @@ def test_scenes_that_came_meanwhile_know_who_is_back(stores: MemoryStores, proje
     StoryEntities(stores, project).undo(change_id=done.change.change_id)
     card = StoryEntities(stores, project).entity(name="Odile Brandt")
     assert card.metadata["last_appeared"] == "S004"
-
-
-def test_a_relationship_is_deleted_by_its_pair(stores: MemoryStores, project: str) -> None:
-    """Seed 000.18: in either order, and its history is back after the undo."""
-    before = StoryRelationships(stores, project).get_relationship(first="C0", second="C1")
-    done = StoryDeletion(stores, project).delete_relationship(first="Marcus Vale", second="Elena Thorne")
-    assert (done.deleted, done.name) == (before.relationship_id, "C0 C1")
-    with pytest.raises(UserInputError, match="nothing is known of C0 and C1"):
-        StoryDeletion(stores, project).delete_relationship(first="C0", second="C1")
-    StoryEntities(stores, project).undo(change_id=done.change.change_id)
-    assert StoryRelationships(stores, project).get_relationship(first="C0", second="C1") == before
-
-
-def test_a_thread_is_deleted_by_its_id(stores: MemoryStores, project: str) -> None:
-    """Seed 000.18: it is listed among the changes with its description."""
-    before = StoryThreads(stores, project).get_thread(thread_id="OL0")
-    done = StoryDeletion(stores, project).delete_thread(thread_id="OL0")
-    assert [
-        (each.kind, each.entity_id, each.other_id) for each in StoryEntities(stores, project).list_entity_changes()
-    ] == [("delete", "OL0", "What does the fragment lead to?")]
-    with pytest.raises(UserInputError, match="no thread 'OL0'"):
-        StoryDeletion(stores, project).delete_thread(thread_id="OL0")
-    StoryEntities(stores, project).undo(change_id=done.change.change_id)
-    assert StoryThreads(stores, project).get_thread(thread_id="OL0") == before
-    with pytest.raises(UserInputError, match="undone already"):
-        StoryEntities(stores, project).undo(change_id=done.change.change_id)
 
 
 def test_only_the_type_that_was_asked_for_is_deleted(stores: MemoryStores, project: str) -> None:

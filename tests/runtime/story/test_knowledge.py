@@ -23,7 +23,6 @@ from runtime.search.knowledge import knowledge_rules
 from runtime.stores import MemoryStores
 from runtime.story.knowledge import StoryKnowledge
 from runtime.story.memories import StoryMemories
-from runtime.story.scenes import StoryScenes
 
 _numbers = itertools.count(1)
 
@@ -165,21 +164,6 @@ def test_what_two_have_lived_through(stores: MemoryStores, story: str) -> None:
         StoryKnowledge(stores, story).lived_together(first="Ada", second="C0")
 
 
-def test_the_authors_word_outranks_all_from_its_place_on(stores: MemoryStores, story: str) -> None:
-    """It holds on entering the position, not before; a new reading of the scene leaves it; it is taken back."""
-    said = StoryKnowledge(stores, story).set_knowledge(character="Ben", memory_id="M1", kind="hidden", start=at(2, 2))
-    assert (said.chapter_index, said.scene_index) == (2, 1)
-    assert "M1" in _known(stores, story, "Ben", at(2, 1))
-    assert "M1" not in _known(stores, story, "Ben", at(2, 2))
-    again = TELLS.model_copy(update={"text": TELLS.text + " The lamp went out."})
-    ingest_scenes(stores, story, [again], index=False)
-    assert "M1" not in _known(stores, story, "Ben", at(2, 2))
-    assert StoryKnowledge(stores, story).forget_knowledge(character="Ben", memory_id="M1") == [said]
-    assert "M1" in _known(stores, story, "Ben", at(2, 2))
-    with pytest.raises(UserInputError, match="nothing to take back"):
-        StoryKnowledge(stores, story).forget_knowledge(character="Ben", memory_id="M1")
-
-
 @pytest.mark.parametrize("take", [StoryMemories.ban_memory, StoryMemories.delete_memory])
 def test_a_memory_that_is_taken_out_is_known_to_nobody_until_it_is_back(
     stores: MemoryStores, story: str, take: Callable[..., object]
@@ -218,19 +202,6 @@ def test_a_memory_that_a_new_reading_lacks_is_known_to_nobody(stores: MemoryStor
     assert _known(stores, story, "Dora", at(2, 1)) == ["M1"]
     assert "M1" in _known(stores, story, "Ada", at(2, 1))
     assert check_minds(stores, story) == []
-
-
-def test_a_scene_that_moves_takes_along_what_is_learnt_in_it(stores: MemoryStores, story: str) -> None:
-    """Quotes, tellers and the author's word are at the new place, and nobody knows it before."""
-    StoryKnowledge(stores, story).set_knowledge(character="Dora", memory_id="M1", how="overheard", start=at(2, 1))
-    StoryScenes(stores, story).move_scene(source=at(1, 2), target=at(5, 3))
-    ben = StoryKnowledge(stores, story).knowledge(character="Ben")
-    told = {each.source_id: each for each in ben.known}["M1"]
-    assert (told.since_chapter, told.since_scene, told.learned_from) == (5, 3, "C0")
-    assert told.quote == "told Ben where she had hidden the heron key"
-    assert "M1" not in _known(stores, story, "Ben", at(5, 3))
-    dora = StoryKnowledge(stores, story).knowledge(character="Dora")
-    assert [(each.source_id, each.since_chapter) for each in dora.known] == [("M1", 5)]
 
 
 def test_without_a_place_it_holds_since_the_memorys_scene(stores: MemoryStores, story: str) -> None:

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from novelgen.errors import UnknownEntityError, UserInputError
+from novelgen.errors import UserInputError
 from novelgen.language.scrub import is_deeper
 from novelgen.models.position import StoryPosition
 from runtime.files.file_reading import MAX_DEPTH
@@ -29,53 +29,6 @@ def story(tmp_path: Path) -> Iterator[Story]:
         store_entities(stores, "guild", ENTITIES, origin="author")
         ingest_scenes(stores, "guild", [scene(*place) for place in ((1, 1), (1, 2), (2, 1))], index=False)
         yield Story(stores, "guild")
-
-
-def test_a_card_is_edited_and_read(story: Story) -> None:
-    """Seed 000.19: a nested state by Story holds from its place on, and the counts are those before the position."""
-    edited = story.edit_entity(
-        "Elena Thorne", {"current_state": {"location_id": "L0"}}, state={"mood": "calm"}, start=(2, 1)
-    )
-    assert (edited.attributes, edited.holds_after) == (["location_id", "mood"], "1:2")
-    card = story.entity("C0", as_of=(2, 1))
-    assert card.state is not None
-    assert (card.state.state_data["location_id"], card.state.state_data["mood"]) == ("L0", "calm")
-    assert (card.metadata["scene_count"], card.metadata["last_appeared"]) == (2, "S002")
-    with pytest.raises(UnknownEntityError):
-        story.entity("Nobody")
-
-
-def test_what_is_deleted_comes_back(story: Story) -> None:
-    """Seed 000.18: an entity, a relationship and a thread, each undone by the number of its result."""
-    entity = story.delete_entity("Odile Brandt", entity_type="character")
-    pair = story.delete_relationship("C0", "C1")
-    thread = story.delete_thread("OL0")
-    assert [each.entity_id for each in story.entities("character")] == ["C0", "C1"]
-    assert (story.relationships(), story.threads()) == ([], [])
-    for done in (thread, pair, entity):
-        story.undo(done.change.change_id)
-    assert len(story.entities("character")) == 3
-    assert [each.relationship_id for each in story.relationships()] == ["R0", "R1"]
-    assert [each.loop_id for each in story.threads()] == ["OL0"]
-    with pytest.raises(UserInputError, match="undone already"):
-        story.undo(entity.change.change_id)
-
-
-def test_a_thread_is_described_anew(story: Story) -> None:
-    """Seed 000.10: notes are the author's, and listed with the thread."""
-    assert story.edit_thread("OL0", notes="ask Marcus", importance="low").notes == "ask Marcus"
-    (thread,) = story.threads()
-    assert (thread.notes, thread.importance) == ("ask Marcus", "low")
-
-
-def test_a_program_asks_which_threads_are_late(story: Story) -> None:
-    """A deadline set here makes a thread due and overdue there, at its place; the ledger can be awaited."""
-    story.edit_thread("OL0", due_from=(1, 2), due_by=(2, 1), pay_off="the lake is seen")
-    stages = [story.thread_ledger(as_of=place).entries[0].stage for place in ((1, 2), (2, 1))]
-    assert stages == ["due", "overdue"]
-    assert story.thread_ledger(as_of=(1, 1)).entries == []
-    (entry,) = asyncio.run(story.athread_ledger(["Elena Thorne"])).entries
-    assert (entry.pay_off, entry.age_scenes) == ("the lake is seen", 2)
 
 
 def test_an_end_and_a_change_by_hand_are_taken_back(story: Story) -> None:

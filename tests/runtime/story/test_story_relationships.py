@@ -36,32 +36,6 @@ def a_pair(memory: Memory, project_id: str, names: tuple[str, str]) -> Story:
     return story
 
 
-def test_every_field_is_edited_from_a_position_on(memory: Memory) -> None:
-    """Seeds 000.23 and 002.36: a Story changes type, views and the feelings of one side; earlier reads do not."""
-    story = a_pair(memory, "own", ("Ada", "Ben"))
-    story.add_relationship(
-        "Ada", "Ben", "friends", perspective_a="he never lies", dimensions={"trust": 40}, start=(1, 2)
-    )
-    edited = story.edit_relationship(
-        "Ben",
-        "Ada",
-        relationship_type="debtor and creditor",
-        perspective_a="she haunts me",
-        perspective_b="he owes me",
-        status="strained",
-        event="She named the sum.",
-        intensity=9,
-        dimensions={"fear": 20},
-        scene_id="1:2",
-    ).relationship
-    assert edited.relationship_type == "creditor and debtor"
-    assert (edited.perspective_a, edited.perspective_b) == ("he owes me", "she haunts me")
-    assert (edited.status, edited.intensity, edited.history[-1].event) == ("strained", 9, "She named the sum.")
-    assert (edited.dimensions, edited.dimensions_a, edited.dimensions_b) == ({"trust": 40}, {}, {"fear": 20})
-    [before] = story.relationships(as_of=(1, 2))
-    assert (before.relationship_type, before.perspective_a, before.dimensions_b) == ("friends", "he never lies", {})
-
-
 def test_an_edit_that_says_nothing_is_refused(memory: Memory) -> None:
     """Neither an empty edit nor an empty view nor a pair without a relationship changes anything."""
     story = a_pair(memory, "own", ("Ada", "Ben"))

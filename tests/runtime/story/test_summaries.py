@@ -84,17 +84,6 @@ def test_a_part_that_goes_on_is_listed_as_not_over(stores: MemoryStores) -> None
             StorySummarizing(opened, PROJECT).write_model_summaries(model=answering(), only=("part", 1))
 
 
-def test_a_persons_summary_is_told_from_the_next_chapter_on(stores: MemoryStores) -> None:
-    """It stays when scenes change, and is listed as older."""
-    StorySummarizing(stores, PROJECT).write_author_summary(level="chapter", number=1, text="玛丽来了，\n汤姆答应了。")
-    assert (told(stores, 1), told(stores, 2)) == ({}, {1: "玛丽来了， 汤姆答应了。"})
-    ingest_scenes(stores, PROJECT, [scene(1, 1, text="Another.", record=record(1, 1))], index=False)
-    assert told(stores, 2)[1] == "玛丽来了， 汤姆答应了。"
-    assert states(stores)[0] == ("chapter", 1, "author", "outdated")
-    StorySummarizing(stores, PROJECT).write_author_summary(level="chapter", number=1, text="")
-    assert states(stores)[0] == ("chapter", 1, "made", "current")
-
-
 def test_a_model_writes_what_is_missing_and_leaves_the_persons_alone(stores: MemoryStores) -> None:
     """Its words are told until the scenes change; then those that are made are, and a further run writes anew."""
     StorySummarizing(stores, PROJECT).write_author_summary(level="chapter", number=2, text="Mine.")
@@ -147,21 +136,6 @@ def test_a_person_who_writes_meanwhile_is_heard(stores: MemoryStores) -> None:
 
     StorySummarizing(stores, PROJECT).write_model_summaries(model=ScriptedChatModel(answer=answer), only=("chapter", 1))
     assert told(stores, 2) == {1: "Mine."}
-
-
-def test_a_withheld_summary_outlives_the_models(stores: MemoryStores) -> None:
-    """A person's words about scenes that went elsewhere are kept for them to see."""
-    StorySummarizing(stores, PROJECT).write_author_summary(level="chapter", number=1, text="Mine.")
-    with stores.database(PROJECT).write() as unit:
-        unit.scenes.move_scene(StoryPosition(1, 2), StoryPosition(2, 1))
-    listed = StorySummarizing(stores, PROJECT).get_summary(level="chapter", number=1)
-    assert (listed.state, listed.written, listed.told) == ("withheld", "Mine.", "event 11.")
-    StorySummarizing(stores, PROJECT).write_model_summaries(
-        model=ScriptedChatModel(answer=repeating), only=("chapter", 1)
-    )
-    with stores.database(PROJECT).read() as unit:
-        kept = {each.summary.text for each in unit.summaries.list_as_of()}
-    assert kept == {"Mine.", "In short, event 11."}
 
 
 def test_a_person_decides_whether_a_model_may_write(stores: MemoryStores) -> None:

@@ -155,16 +155,6 @@ def test_an_author_says_when_a_thread_is_due_and_what_it_needs(stores: MemorySto
         StoryThreads(stores, project).edit_thread(thread_id="OL0", due_from=StoryPosition(3, 1))
 
 
-def test_how_a_thread_ended_is_kept_over_an_export(stores: MemoryStores, project: str, tmp_path: Path) -> None:
-    """A broken promise comes back broken, with its window."""
-    StoryThreads(stores, project).edit_thread(thread_id="OL0", due_by=StoryPosition(9))
-    StoryThreads(stores, project).resolve_thread(thread_id="OL0", summary="it was burnt", ending="broken")
-    StoryTransfer(stores, project).export(folder=tmp_path / "out")
-    StoryTransfer(stores, f"{project}-copy").import_project(source=tmp_path / "out")
-    (entry,) = StoryThreadLedger(stores, f"{project}-copy").thread_ledger().entries
-    assert (entry.ending, entry.window and entry.window.due_by) == ("broken", (9, 0))
-
-
 def test_taking_a_scene_in_warns_of_a_thread_that_it_ends_without_a_word(stores: MemoryStores, project: str) -> None:
     """The warning comes with the scene that did it, not with every later one."""
     ending = SceneRecord.model_validate({"chapter_index": 3, "scene_index": 1, "open_loops_resolved": [{"id": "OL0"}]})

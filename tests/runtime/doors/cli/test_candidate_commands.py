@@ -8,7 +8,6 @@ from typing import Any
 
 import pytest
 
-from runtime.doors.cli.error_handling import ExitCode
 from tests.runtime.doors.cli.conftest import Run
 
 BOOK = """# Chapter 1
@@ -68,14 +67,6 @@ def test_candidates_are_shown_with_what_is_known_of_them(run: Run) -> None:
 
 
 @pytest.mark.usefixtures("story")
-def test_the_list_is_cut_by_place_and_count(run: Run) -> None:
-    """Nobody of a later scene is offered; a count below one is a wrong use."""
-    assert "Miss Holt" not in _offered(run, "--as-of", "2:1", "--min-count", "1")
-    assert _offered(run, "--min-count", "99") == []
-    assert run("entity", "candidates", "gulls", "--min-count", "0").exit_code == ExitCode.BAD_INPUT
-
-
-@pytest.mark.usefixtures("story")
 def test_candidates_are_confirmed_merged_dropped_and_that_is_undone(run: Run) -> None:
     """Each says how it is undone, and `entity changes` lists it."""
     assert _json(run, "entity", "confirm", "gulls", "Ada")["confirmed"][0]["entity"]["entity_id"] == "C0"
@@ -98,15 +89,6 @@ def test_a_merge_of_a_candidate_asks_first(run: Run) -> None:
     assert _json(run, "entity", "changes", "gulls")["changes"] == []
     assert run("entity", "merge", "gulls", "Ben", "Miss Holt", "--yes").exit_code == 0
     assert "Miss Holt" not in _offered(run)
-
-
-@pytest.mark.usefixtures("story")
-@pytest.mark.parametrize("command", ["confirm", "drop"])
-def test_a_name_that_the_text_does_not_hold_is_refused(run: Run, command: str) -> None:
-    """The message tells who is near."""
-    result = run("entity", command, "gulls", "Miss Hold")
-    assert result.exit_code == ExitCode.BAD_INPUT
-    assert "near it: Miss Holt" in result.stderr
 
 
 def test_a_chinese_story_is_told_of_its_candidates_in_chinese(run: Run, tmp_path: Path) -> None:

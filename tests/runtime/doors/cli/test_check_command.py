@@ -15,8 +15,6 @@ from novelgen.models.continuity import CheckedDraft, DraftCheck
 from runtime.doors.cli.labels import view_labels_for
 from runtime.index.locations import EmbeddedIndex
 from runtime.index.process import DEFAULT_REGISTRY
-from runtime.ingest.ingest import ingest_scene
-from runtime.ingest.scene_input import SceneInput
 from runtime.settings import load_settings
 from runtime.stores import MemoryStores
 from tests.runtime.doors.cli.conftest import Run
@@ -81,20 +79,6 @@ def test_a_finding_is_shown_with_both_sides(run: Run, drowned: Path, tmp_path: P
     ):
         assert part in result.stdout
     assert run(*arguments, "--strict").exit_code == 1
-
-
-@pytest.mark.parametrize(
-    ("language", "said"), [("en", "nothing was compared"), ("zh", "没有可对照的事实")], ids=["en", "zh"]
-)
-def test_without_facts_nothing_is_cleared(run: Run, projects_dir: Path, language: str, said: str) -> None:
-    """A story of text alone has nothing to compare a draft with: that is said in place of an all-clear."""
-    with MemoryStores(load_settings(projects_dir=projects_dir, memory={"embedding_model": "fake:32"})) as stores:
-        stores.create_project("bare", language=language)
-        ingest_scene(stores, "bare", SceneInput(chapter_index=1, scene_index=1, text="林凡走了。 Lin Fan left."))
-    result = run("check", "bare", "--chapter", "2", "--scene", "1", "--text", "-", NO_MODEL, answer="Lin Fan came.")
-    assert result.exit_code == 0
-    assert said in result.stdout
-    assert "novelgen extract bare" in result.stdout
 
 
 @pytest.mark.parametrize(

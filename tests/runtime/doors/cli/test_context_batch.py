@@ -4,21 +4,12 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import Any
 
 import pytest
 
 from tests.runtime.doors.cli.conftest import Run
 from tests.runtime.doors.cli.small_project import PLAN, PROJECT
 from tests.runtime.story.test_scene_plans import line, plans_file
-
-
-def steady(file: Path) -> str:
-    """Return a context file without its moment and its timings, which differ from run to run."""
-    context: dict[str, Any] = json.loads(file.read_text(encoding="utf-8"))
-    del context["retrieval_timestamp"]
-    del context["report"]["timings_s"]
-    return json.dumps(context, ensure_ascii=False)
 
 
 def test_every_plan_gets_its_file_and_sees_only_what_lies_before_it(run: Run, ingested: Path, tmp_path: Path) -> None:
@@ -35,17 +26,6 @@ def test_every_plan_gets_its_file_and_sees_only_what_lies_before_it(run: Run, in
     assert "harbour master" not in (out / "early.json").read_text(encoding="utf-8")
     assert (ingested / "scene_1_2_memory.json").read_bytes() == (out / "early.json").read_bytes()
     assert "report" in json.loads((ingested / "scene_3_1_memory.json").read_text(encoding="utf-8"))
-
-
-def test_an_answer_key_changes_nothing(run: Run, ingested: Path, tmp_path: Path) -> None:
-    """Contexts with and without an answer key on the lines are the same, byte for byte."""
-    gold = [{"chapter_index": 2, "scene_index": 2, "quote": "Cornelius loaves SECRET", "grade": 2}]
-    plain, keyed = tmp_path / "plain", tmp_path / "keyed"
-    run("context", PROJECT, "--plans", str(plans_file(tmp_path, line())), "--out", str(plain))
-    with_key = plans_file(tmp_path, line(gold=gold, states=[{"entity_id": "C2", "value": "SECRET"}]))
-    run("context", PROJECT, "--plans", str(with_key), "--out", str(keyed))
-    assert steady(plain / "P1.json") == steady(keyed / "P1.json")
-    assert "SECRET" not in (keyed / "P1.json").read_text(encoding="utf-8")
 
 
 def test_a_bad_plan_does_not_stop_the_others(run: Run, ingested: Path, tmp_path: Path) -> None:
@@ -83,13 +63,4 @@ def test_a_plans_file_that_cannot_be_used_is_bad_input(
     result = run("context", PROJECT, "--plans", str(file), "--out", str(tmp_path / "out"))
     assert result.exit_code == 2
     assert told in result.stderr
-    assert not (tmp_path / "out").exists()
-
-
-def test_an_unknown_project_creates_nothing(run: Run, tmp_path: Path, projects_dir: Path) -> None:
-    """Neither the project nor the folder for the contexts comes into being."""
-    file = plans_file(tmp_path, line())
-    result = run("context", "nobody", "--plans", str(file), "--out", str(tmp_path / "out"))
-    assert result.exit_code == 2
-    assert not projects_dir.exists()
     assert not (tmp_path / "out").exists()

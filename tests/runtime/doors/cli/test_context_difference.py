@@ -20,7 +20,7 @@ from novelgen.models.context import (
 )
 from runtime.doors.cli.views import print_difference
 from tests.runtime.doors.cli.conftest import Run
-from tests.runtime.doors.cli.small_project import PLAN, PROJECT, disable_index
+from tests.runtime.doors.cli.small_project import PLAN, PROJECT
 
 SCENE = (PROJECT, "--chapter", "3", "--scene", "1")
 
@@ -80,13 +80,6 @@ def test_a_file_that_cannot_be_read_is_named(run: Run, ingested: Path, content: 
     assert (ingested / "scene_3_1_memory.json").read_bytes() == content
 
 
-def test_an_unknown_project_creates_nothing(run: Run, projects_dir: Path) -> None:
-    """A typing error leaves no folder behind."""
-    result = run("context", *SCENE, "--diff")
-    assert result.exit_code == 2
-    assert not projects_dir.exists()
-
-
 @pytest.mark.usefixtures("index_kept_open")
 def test_a_context_needs_no_plan_but_the_one_it_was_built_for(run: Run, ingested: Path, tmp_path: Path) -> None:
     """What --plan gave once is kept in the file, so that comparing and rebuilding need nothing else."""
@@ -98,14 +91,6 @@ def test_a_context_needs_no_plan_but_the_one_it_was_built_for(run: Run, ingested
     assert run("context", *place, "--diff").exit_code == 0
     context = json.loads(run("context", *place, "--json").stdout)
     assert context["report"]["scene_plan"]["purpose"] == PLAN["purpose"]
-
-
-@pytest.mark.thorough
-def test_what_failed_is_said_beside_what_went(run: Run, ingested: Path) -> None:
-    """An index that cannot be used may change the memories; the issue stands beside them."""
-    disable_index(ingested)
-    run("context", *SCENE)
-    assert any("is a file, not a folder" in each["message"] for each in shown_difference(run)["issues"])
 
 
 @pytest.mark.parametrize(

@@ -186,17 +186,3 @@ def test_options_of_one_context_are_refused(run: Run, arguments: list[str], told
     result = run("context", PROJECT, "--stale", *arguments)
     assert result.exit_code == 2
     assert told in result.stderr
-
-
-def test_an_unknown_project_creates_nothing(run: Run, projects_dir: Path) -> None:
-    """A typing error leaves no folder behind."""
-    assert run("context", "nobody", "--stale").exit_code == 2
-    assert not projects_dir.exists()
-
-
-def test_a_broken_database_ends_with_3(run: Run, stale: Path) -> None:
-    """Whether a file is stale cannot be told without the database; no file is written over."""
-    before = contents(stale)
-    (stale / "data" / "novel.db").write_bytes(b"no database at all" * 1000)
-    assert run("context", PROJECT, "--stale").exit_code == 3
-    assert contents(stale) == before

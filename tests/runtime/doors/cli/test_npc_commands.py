@@ -16,7 +16,6 @@ from runtime.stores import MemoryStores
 from runtime.story.characters import StoryCharacters
 from runtime.story.secrets import StorySecrets
 from tests.runtime.doors.cli.conftest import Run
-from tests.runtime.doors.cli.small_project import PROJECT
 
 VILLAGE = "village"
 
@@ -61,15 +60,6 @@ def test_what_is_remembered_is_recalled_by_nobody_else(run: Run, village: Path) 
     found = as_json(run, "recall", VILLAGE, "Gregor", "the lamp?", "--budget", "60")
     assert (found["budget_tokens"], len(found["items"])) == (60, 1)
     assert "importance 0.50 ×" in run("npc", "recall", VILLAGE, "Gregor", "the lamp?", "--explain").stdout
-
-
-def test_a_moment_cuts_strictly_before(run: Run, village: Path) -> None:
-    """What was learnt at the moment or later is not there."""
-    assert as_json(run, "list", VILLAGE, "Gregor", "--as-of", "1:1") == []
-    (memory,) = as_json(run, "list", VILLAGE, "Gregor", "--as-of", "1:2")
-    assert memory["content"] == "The player gave me a lamp."
-    assert "1:1" in run("npc", "list", VILLAGE, "Gregor").stdout
-    assert as_json(run, "recall", VILLAGE, "Gregor", "lamp", "--as-of", "1:1")["items"] == []
 
 
 def test_witnesses_and_ends_are_told(run: Run, village: Path) -> None:
@@ -150,18 +140,6 @@ def test_what_is_wrong_is_refused_with_the_way_out(run: Run, village: Path, argu
     result = run("npc", *arguments)
     assert result.exit_code == 2
     assert told in result.stderr
-
-
-def test_a_character_of_the_book_recalls_what_it_knows_there(run: Run, ingested: Path) -> None:
-    """Zero leak: with a place in the story what the character knows before it is recalled, and nothing else."""
-    ask = ("npc", "recall", PROJECT, "Ada", "Where is the brass key?")
-    assert run(*ask).stdout == "nothing\n"
-    assert "under the third stair" in run(*ask, "--story-as-of", "1:2").stdout
-    late = run(*ask, "--story-as-of", "9", "--json").stdout
-    assert "Cornelius" not in late
-    assert "harbour master" not in late
-    assert sorted(each["memory"]["memory_id"] for each in json.loads(late)["items"]) == ["M001", "M002"]
-    assert "harbour master" in run("npc", "recall", PROJECT, "Ben", "the key?", "--story-as-of", "9").stdout
 
 
 def test_a_point_in_time_without_a_zone_is_utc() -> None:

@@ -49,6 +49,10 @@ def test_no_projects_say_how_to_begin(run: Run, projects_dir: Path) -> None:
         ["scene", "delete", "nobody", "1:1", "--yes"],
         ["reindex", "nobody"],
         ["doctor", "nobody"],
+        ["ingest", "nobody"],
+        ["context", "nobody", "--chapter", "1", "--scene", "1"],
+        ["context", "nobody", "--chapter", "1", "--scene", "1", "--diff"],
+        ["context", "nobody", "--stale"],
     ],
 )
 def test_an_unknown_project_ends_with_2_and_creates_nothing(run: Run, projects_dir: Path, command: list[str]) -> None:

@@ -53,23 +53,6 @@ def test_a_scene_without_a_record_shows_an_empty_one(run: Run, ingested: Path) -
     assert "scene 2:1 has no record (extraction none)" in result.stderr
 
 
-def test_an_authors_record_takes_the_place_and_stays(run: Run, ingested: Path, tmp_path: Path) -> None:
-    """What came from the old record is withdrawn; taking the scene in again keeps the author's."""
-    record = shown(run)
-    record["memories"][0] |= {"memory_id": "MINE", "content": "Ada dropped the key into the sea."}
-    record |= {"chapter_index": 9, "scene_index": 9}
-    file = tmp_path / "record.json"
-    file.write_text(json.dumps(record), encoding="utf-8")
-    result = run("record", "edit", PROJECT, "1:1", "--file", str(file))
-    assert (result.exit_code, "now has your record" in result.stdout) == (0, True)
-    assert run("ingest", PROJECT, "--no-records").exit_code == 0
-    after = shown(run)
-    assert (after["chapter_index"], after["memories"][0]["memory_id"]) == (1, "MINE")
-    memories = run("memory", "list", PROJECT, "--json").stdout
-    assert "dropped the key into the sea" in memories
-    assert "M001" not in memories
-
-
 def test_the_editor_starts_from_what_is_stored(run: Run, ingested: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Without a file the record opens in an editor, and what is saved there is stored."""
 
@@ -112,8 +95,3 @@ def test_what_is_no_record_changes_nothing(run: Run, ingested: Path, tmp_path: P
     assert result.exit_code == 2
     assert message in result.stderr
     assert shown(run) == before
-
-
-def test_a_scene_that_is_not_there_is_refused(run: Run, ingested: Path) -> None:
-    """Nothing is shown or edited where no scene stands."""
-    assert run("record", "show", PROJECT, "7:7").exit_code == 2

@@ -74,15 +74,6 @@ def test_a_prompt_is_given_to_who_accepts_text(client: TestClient) -> None:
     assert recall.headers["content-type"] == "text/plain; charset=utf-8"
 
 
-def test_a_read_at_a_position_never_shows_what_comes_later(client: TestClient) -> None:
-    """What is read as of a position holds nothing of the scenes from there on."""
-    listed = client.get(f"{HERE}/memories", params={"as_of": "2:1", "limit": 500}).json()["memories"]
-    found = client.post(f"{HERE}/search", json={"query": "the key", "as_of": "2:1", "top_k": 50}).json()["memories"]
-    chunks = [each["chunk"] for each in listed] + found
-    assert chunks
-    assert {each["chapter_index"] for each in chunks if each["chapter_index"] is not None} <= {0, 1}
-
-
 @pytest.mark.parametrize(
     ("method", "path", "body", "status", "kind"),
     [
@@ -176,13 +167,6 @@ def test_lone_surrogates_are_no_bug(client: TestClient) -> None:
     ):
         answer = client.post(path, content=body, headers={"Content-Type": "application/json"})
         assert answer.status_code < 500, (path, answer.text)
-
-
-def test_projects_keep_to_themselves(client: TestClient) -> None:
-    """What is stored in one project is found in no other."""
-    client.post(f"{HERE}/memories", json={"text": "The xylograph hums at noon."})
-    other = client.post("/v1/projects/demo-zh/search", json={"query": "xylograph hums", "top_k": 50}).json()
-    assert {each["project_id"] for each in other["memories"]} <= {"demo-zh"}
 
 
 def test_a_project_whose_config_is_wrong_does_not_hide_the_others(demo_folder: Path) -> None:

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import Browser, Page, expect
+from playwright.sync_api import Browser, expect
 
 from tests.support.browser import PHONE, Window, open_server, window_of
 
@@ -19,51 +19,6 @@ def own_window(browser: Browser, demo_folder: Path) -> Iterator[Window]:
     """A window on demos that may be changed."""
     with open_server(demo_folder) as address, window_of(browser, address) as opened:
         yield opened
-
-
-def _fold_out(page: Page, title: str) -> None:
-    page.locator("summary", has_text=title).first.click()
-
-
-def test_a_name_is_added_two_become_one_and_a_name_gets_a_card(own_window: Window) -> None:
-    """On a card a name is added and another card joined, each taken back at the notice; a name of the text is kept."""
-    page = own_window.open(f"{HERE}/cards")
-    page.get_by_role("searchbox").fill("captain")
-    page.get_by_role("button", name="Find").click()
-    expect(page.locator(".tiles > li")).to_have_count(2)
-    page.get_by_role("link", name="Ysolde Varga").click()
-    names = page.locator(".names li")
-    expect(names).to_have_count(3)
-    _fold_out(page, "Another name")
-    page.get_by_label("Another name").fill("the Salt Queen")
-    page.get_by_role("button", name="Add").click()
-    expect(page.locator(".notice")).to_contain_text("the Salt Queen")
-    expect(names).to_have_count(4)
-    assert own_window.barriers() == []
-    page.get_by_role("button", name="Take this back").click()
-    expect(names).to_have_count(3)
-
-    _fold_out(page, "One with another card")
-    page.get_by_label("The other card").fill("Bram Dorn")
-    page.get_by_role("button", name="See what would be joined").click()
-    expect(page.get_by_role("heading", level=1)).to_have_text("Are Ysolde Varga and Bram Dorn one?")
-    assert own_window.barriers() == []
-    page.get_by_role("button", name="They are one").click()
-    expect(page.locator(".notice")).to_contain_text("They are one now")
-    expect(names.filter(has_text="Captain Dorn")).to_have_count(1)
-    page.get_by_role("button", name="Take this back").click()
-    expect(names.filter(has_text="Captain Dorn")).to_have_count(0)
-
-    own_window.open(f"{HERE}/who-is-who")
-    offered = page.locator(".offered > li", has=page.get_by_role("heading", name="Saltmouth", exact=True))
-    offered.get_by_role("button", name="Make a card").click()
-    expect(page.locator(".notice")).to_contain_text("Saltmouth has a card now.")
-    expect(offered).to_have_count(0)
-    expect(page.locator(".changes li")).to_have_count(2)
-    assert own_window.barriers() == []
-    page.get_by_role("button", name="Take this back").first.click()
-    expect(offered).to_have_count(1)
-    assert own_window.complaints == []
 
 
 def test_a_cell_says_why_is_corrected_and_taken_back(own_window: Window) -> None:

@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-from playwright.sync_api import Page
-
 from tests.support.browser import Window
 
-PAPER = "getComputedStyle(document.body).backgroundColor"
 FOCUSED = "[document.activeElement.tagName, document.activeElement.textContent.trim() || document.activeElement.id]"
 
 
@@ -54,30 +51,3 @@ def test_a_menu_closes_at_escape_and_outside(window: Window) -> None:
     assert menu.get_attribute("open") is not None
     page.locator("main h1").click()
     assert menu.get_attribute("open") is None
-
-
-def test_language_and_colours_are_kept(window: Window) -> None:
-    """What is chosen holds on every page from then on, and the place in the story is not lost by choosing."""
-    page = window.open("/page/projects/demo/threads?as_of=3:1")
-    light = _ground(page)
-    page.get_by_role("link", name="中文").click()
-    assert page.url.endswith("/threads?as_of=3:1")
-    assert page.locator("html").get_attribute("lang") == "zh-Hans"
-    page.get_by_text("配色").click()
-    page.get_by_role("link", name="深色").click()
-    page.get_by_role("link", name="卡片").click()
-    assert page.url.endswith("/cards?as_of=3%3A1")
-    assert page.locator("html").get_attribute("lang") == "zh-Hans"
-    assert _ground(page) != light
-    page.get_by_text("配色").click()
-    page.get_by_role("link", name="跟随系统").click()
-    assert _ground(page) == light
-    page.get_by_role("link", name="English").click()
-    assert page.locator("html").get_attribute("lang") == "en"
-    assert window.complaints == []
-
-
-def _ground(page: Page) -> str:
-    """Return the colour of the page, once its style is there."""
-    page.wait_for_load_state()
-    return str(page.evaluate(PAPER))
