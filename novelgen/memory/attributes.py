@@ -20,6 +20,9 @@ PASSING_ATTRIBUTE = "for_now"
 
 INVENTORY_ATTRIBUTE = "inventory"
 
+MEMBERS_ATTRIBUTE = "members"
+"""Who belongs to a group: ids of characters, and words for those that have none."""
+
 ATTRIBUTES: Mapping[str, str] = {
     "status": "alive, dead, missing, rank or trade",
     LOCATION_ATTRIBUTE: "place: id, name, or words such as: in a cab, on the road to York",
@@ -33,11 +36,15 @@ ATTRIBUTES: Mapping[str, str] = {
     INVENTORY_ATTRIBUTE: "list of things that have no id",
     "disguise": "as whom, or how",
     "identity": "who it really is",
+    MEMBERS_ATTRIBUTE: "list: who belongs to a group",
 }
 """The vocabulary as a model is told it; any other short name is allowed, too."""
 
 LIST_ATTRIBUTES = frozenset(
-    {"goals", "knowledge", INVENTORY_ATTRIBUTE, PASSING_ATTRIBUTE, "injuries", "titles", "skills", "secrets"}
+    {
+        *("goals", "knowledge", INVENTORY_ATTRIBUTE, PASSING_ATTRIBUTE),
+        *(MEMBERS_ATTRIBUTE, "injuries", "titles", "skills", "secrets"),
+    }
 )
 """Attributes that hold several things side by side."""
 
@@ -62,6 +69,7 @@ _OTHER_NAMES: Mapping[str, str] = {
     **dict.fromkeys(("possessions", "belongings", "carries", "items", "携带", "随身物品"), INVENTORY_ATTRIBUTE),
     **dict.fromkeys(("disguised_as", "伪装", "乔装"), "disguise"),
     **dict.fromkeys(("posture", "current_action", "姿势", "动作"), PASSING_ATTRIBUTE),
+    **dict.fromkeys(("member", "成员"), MEMBERS_ATTRIBUTE),
     "身份": "identity",
     "真实身份": "identity",
 }

@@ -28,6 +28,9 @@ class RecordedStateChange(UserFileModel):
     entity_id: str = Field(min_length=1)
     changes: dict[str, Any] = Field(default_factory=dict)
     evidence: str | None = Field(default=None, description="Verbatim quote from the scene.")
+    only_ends: bool = Field(
+        default=False, exclude_if=is_unsaid, description="A list that only got shorter: that needs no quote."
+    )
 
 
 class RecordedRelationshipChange(UserFileModel):

@@ -11,6 +11,7 @@ from typing import Any
 
 from novelgen.language.extractive import short_form
 from novelgen.language.scrub import scrub_text
+from novelgen.memory.attributes import MEMBERS_ATTRIBUTE, attribute_named
 from novelgen.memory.evidence import QuoteFinder
 from novelgen.memory.supersession import slot_of
 from novelgen.model_calls.prompt_data import as_data
@@ -46,7 +47,7 @@ STAGE = "extract"
 
 TEMPORARY_LOOP_PREFIX = "new-loop-"
 
-_MEMORY_NUMBER = re.compile(r"\s*(M\d{1,4})\b", re.IGNORECASE)
+_MEMORY_NUMBER = re.compile(r"\b(M\d{1,4})\b", re.IGNORECASE)
 
 _ATTRIBUTE = re.compile(r"[^\W\d][\w-]{0,39}")
 
@@ -100,7 +101,7 @@ def interpreted(part: ScenePart, so_far: SceneSoFar, answer: WindowAnswer) -> Wi
         present_ids=so_far.present_ids,
         stand_ins=stand_ins,
     )
-    reading = AnswerReader(references, so_far, part, answer.lists.memory_ids).read(answer.said)
+    reading = AnswerReader(references, so_far, part, answer.lists).read(answer.said)
     if answer.shortage is None:
         return reading
     issue = ReportIssue(stage=STAGE, kind="over_limit", message=answer.shortage)
@@ -113,15 +114,14 @@ class AnswerReader:
     Ids and names that nobody bears are dropped and reported; what is proposed as new gets a temporary id.
     """
 
-    def __init__(
-        self, references: References, so_far: SceneSoFar, part: ScenePart, memory_ids: Mapping[str, str]
-    ) -> None:
+    def __init__(self, references: References, so_far: SceneSoFar, part: ScenePart, lists: PromptLists) -> None:
         self._so_far = so_far
         self._request = so_far.request
         self._text = part.text
         self._placer = Placer(references)
         self._here, self._before = QuoteFinder(part.text), QuoteFinder(part.context)
-        self._memory_ids = {number.casefold(): each for number, each in memory_ids.items()}
+        self._listed = QuoteFinder("\n".join(lists.texts.values()))
+        self._memory_ids = {number.casefold(): each for number, each in lists.memory_ids.items()}
         self._told_before: list[str] = []
         self._of_nobody: set[str] = set()
         self._issues: list[ReportIssue] = []
@@ -132,14 +132,15 @@ class AnswerReader:
         proposals = self._placer.references.propose(
             answer.new_entities, text=self._text, first_number=first_number, used_ids=_used_ids(answer)
         )
-        self._placer = Placer(self._placer.references.with_proposals(proposals))
+        references = self._placer.references.with_proposals(proposals)
+        self._placer = Placer(references, members=self._members(answer, references))
         proposed = proposals.entities
         self._report("unresolved", "new names of which the scene holds nothing", proposals.refused)
         self._report("unresolved", "new names that several known entities bear", proposals.shared)
         self._report("degraded", "new names that the scene holds only in part were kept", proposals.garbled)
         new_names = [*proposals.names, *self._known_names(answer.known_names)]
         same_entities = self._same_entities(answer.same_entities)
-        present = self._placer.all(answer.characters_present, "character", field="characters_present")
+        present = self._placer.people(answer.characters_present, field="characters_present")
         record = SceneRecord(
             chapter_index=self._request.chapter_index,
             scene_index=self._request.scene_index,
@@ -178,6 +179,20 @@ class AnswerReader:
             same_entities=tuple(same_entities),
         )
 
+    def _members(self, answer: ModelSceneRecord, references: References) -> dict[str, list[str]]:
+        """Who belongs to each group, by the story so far and by this answer."""
+        told = {entity_id: list(state.get(MEMBERS_ATTRIBUTE) or ()) for entity_id, state in self._so_far.states.items()}
+        for change in answer.state_changes:
+            group = references.entity_id(change.entity, entity_types=["faction"])
+            if group is not None and attribute_named(change.attribute) == MEMBERS_ATTRIBUTE and change.op != "remove":
+                value = change.value if isinstance(change.value, list) else [change.value or ""]
+                told[group] = [*told.get(group, []), *value]
+        found = {
+            group: [references.entity_id(each, entity_types=["character"]) for each in each_said]
+            for group, each_said in told.items()
+        }
+        return {group: [each for each in ids if each is not None] for group, ids in found.items()}
+
     def _location(self, said: str) -> str | None:
         """Where the scene plays, if that is a known place; words for another place, and a vehicle, are none."""
         if not said:
@@ -200,6 +215,8 @@ class AnswerReader:
             bearers = ", ".join(references.bearers(each.name))
             if looks_like_an_id(each.name) or evidence in ("none", "garbled"):
                 self._placer.refuse(f"{field}.name", each.name, "the scene does not give it; quote what does")
+            elif bearers and bearers == (former := self._placer.meant(each.former)):
+                found.append(NewName(entity_id=entity_id, name=each.name, quote=each.quote, former_id=former))
             elif bearers:
                 why = f"{bearers} bears it; same_entities if they are one"
                 self._placer.refuse(f"{field}.name", each.name, why)
@@ -215,8 +232,8 @@ class AnswerReader:
             second = self._placer.one(each.b, field=f"{field}.b")
             if first is None or second is None or first == second:
                 continue
-            if self._here.find(each.quote) is None and self._before.find(each.quote) is None:
-                self._placer.refuse(f"{field}.quote", each.quote, "no words of the scene")
+            if all(words.find(each.quote) is None for words in (self._here, self._before, self._listed)):
+                self._placer.refuse(f"{field}.quote", each.quote, "no words of the scene or of the lists")
                 continue
             found.append(SameEntities(entity_id=first, other_id=second, how=each.how, quote=each.quote))
         return found
@@ -282,14 +299,14 @@ class AnswerReader:
                 self._placer.unknown_in(f"open_loops_moved[{number}].id", move.id)
         return {
             "open_loops_advanced": [
-                RecordedLoopAdvance(id=loop_id, note=move.note)
+                RecordedLoopAdvance(id=loop_id, note=move.note, pays_part=move.outcome == "part")
                 for loop_id, move in moves
-                if loop_id is not None and move.outcome == "advanced"
+                if loop_id is not None and move.outcome in ("advanced", "part")
             ],
             "open_loops_resolved": [
                 RecordedLoopResolution(id=loop_id, resolution_summary=move.note, abandoned=move.outcome == "abandoned")
                 for loop_id, move in moves
-                if loop_id is not None and move.outcome != "advanced"
+                if loop_id is not None and move.outcome not in ("advanced", "part")
             ],
         }
 
@@ -313,20 +330,25 @@ class AnswerReader:
             field = f"memories[{number}]"
             if not self._is_of_this_window(each.evidence):
                 continue
-            if known := self._known_memory(each.repeats, field=f"{field}.repeats"):
-                repeated.append(RecordedRepetition(memory_id=known, evidence=each.evidence or None))
+            if known := self._known_memories(each.repeats, field=f"{field}.repeats"):
+                repeated += [RecordedRepetition(memory_id=one, evidence=each.evidence or None) for one in known]
             elif each.content:
                 new.append(self._memory(each, present, field=field))
         return {"memories": new, "memories_repeated": repeated}
 
+    def _known_memories(self, said: str, *, field: str) -> list[str]:
+        """The ids of the memories of numbers; what is no number says nothing, an unknown number is reported."""
+        found = []
+        for number in _MEMORY_NUMBER.findall(said):
+            known = self._memory_ids.get(number.casefold())
+            if known is None:
+                self._placer.unknown_in(field, number)
+            else:
+                found.append(known)
+        return list(dict.fromkeys(found))
+
     def _known_memory(self, said: str, *, field: str) -> str | None:
-        """The id of the memory of a number; what is no number says nothing, an unknown number is reported."""
-        if not (number := _MEMORY_NUMBER.match(said)):
-            return None
-        known = self._memory_ids.get(number.group(1).casefold())
-        if known is None:
-            self._placer.unknown_in(field, said)
-        return known
+        return next(iter(self._known_memories(said, field=field)), None)
 
     def _memory(self, memory: ModelMemory, present: Sequence[str], *, field: str) -> RecordedMemory:
         event_type = memory.event_type.strip().casefold()
@@ -360,8 +382,8 @@ class AnswerReader:
         self, memory: ModelMemory, present: Sequence[str], entities: Sequence[str], *, field: str
     ) -> dict[str, Any]:
         """What presence does not tell; who is absent and knows it is said beside those who had part in it."""
-        absent = self._placer.all(memory.known_by, "character", field=f"{field}.known_by")
-        hidden_from = self._placer.all(memory.hidden_from, "character", field=f"{field}.hidden_from")
+        absent = self._placer.people(memory.known_by, field=f"{field}.known_by")
+        hidden_from = self._placer.people(memory.hidden_from, field=f"{field}.hidden_from")
         had_part = [each for each in entities if each in present]
         known_by = dict.fromkeys([*had_part, *absent] if absent else [])
         return {"known_by": [each for each in known_by if each not in hidden_from], "hidden_from": hidden_from}

@@ -12,6 +12,7 @@ from novelgen.memory.attributes import (
     LIST_ATTRIBUTES,
     LOCATION_ATTRIBUTE,
     MAX_ENTRIES,
+    MEMBERS_ATTRIBUTE,
     PLACE_ATTRIBUTE,
     SINGLE_ATTRIBUTES,
     attribute_named,
@@ -50,8 +51,10 @@ class StateReader:
         Of goals and knowledge that are added to, the newest `MAX_ENTRIES` stay.
         """
         for number, change in changes:
-            if change.when == "now":
-                self._read_one(change, field=f"state_changes[{number}]")
+            if change.when != "before":
+                # A guess bears no quote: it is kept as unverified, for the words prove only that somebody thinks so.
+                told = change if change.when == "now" else change.model_copy(update={"evidence": ""})
+                self._read_one(told, field=f"state_changes[{number}]")
         characters = [
             change.entity_id for change in self._changes if self._placer.type_of(change.entity_id) == "character"
         ]
@@ -75,24 +78,27 @@ class StateReader:
             self._set(entity_id, attribute, None, change)
         elif attribute == INVENTORY_ATTRIBUTE:
             self._carry(entity_id, _listed(value), change, field=field)
+        elif attribute == MEMBERS_ATTRIBUTE:
+            members = [self._placer.meant(each, ("character",)) or each for each in _listed(value)]
+            if change.op == "set":
+                self._set(entity_id, attribute, members, change)
+            else:
+                self._edit_list(entity_id, attribute, members, change)
         elif attribute in (LOCATION_ATTRIBUTE, PLACE_ATTRIBUTE, HOLDER_ATTRIBUTE):
             self._move(entity_id, attribute, value, change, field=field)
         elif change.op == "set" or (change.op == "add" and attribute in SINGLE_ATTRIBUTES):
             self._set(entity_id, attribute, value, change)
         else:
-            self._edit_list(entity_id, attribute, _listed(value), change, field=field)
+            self._edit_list(entity_id, attribute, _listed(value), change)
 
-    def _edit_list(
-        self, entity_id: str, attribute: str, said: Sequence[str], change: ModelStateChange, *, field: str
-    ) -> None:
+    def _edit_list(self, entity_id: str, attribute: str, said: Sequence[str], change: ModelStateChange) -> None:
         held = _listed(self._now.get(entity_id, {}).get(attribute))
         if change.op == "remove":
-            for each in said:
-                entry = entry_meant(each, held)
-                if entry is None:
-                    self._placer.refuse(field, each, f"{entity_id}.{attribute} holds nothing like it")
-                else:
-                    held.remove(entry)
+            # What is not held need not be removed; a list that was shown in part is no reason to ask again.
+            gone = [entry for each in said if (entry := entry_meant(each, held)) is not None]
+            if not gone:
+                return
+            held = [each for each in held if each not in gone]
         else:
             held += [each for each in said if each not in held]
             held = held[-MAX_ENTRIES.get(attribute, len(held)) :]
@@ -110,13 +116,11 @@ class StateReader:
                 self._move(item_id, HOLDER_ATTRIBUTE, bearer_id, change, field=field)
             elif self._now.get(item_id, {}).get(HOLDER_ATTRIBUTE) == bearer_id:
                 self._set(item_id, HOLDER_ATTRIBUTE, None, change)
-            else:
-                self._placer.refuse(field, each, f"{bearer_id} does not hold {item_id}")
         if change.op == "set":
             if words or self._now.get(bearer_id, {}).get(INVENTORY_ATTRIBUTE) is not None:
                 self._set(bearer_id, INVENTORY_ATTRIBUTE, words or None, change)
         elif words:
-            self._edit_list(bearer_id, INVENTORY_ATTRIBUTE, words, change, field=field)
+            self._edit_list(bearer_id, INVENTORY_ATTRIBUTE, words, change)
 
     def _move(self, entity_id: str, attribute: str, value: Any, change: ModelStateChange, *, field: str) -> None:
         """Put somebody or something where it is: at a place, with a holder, inside a thing, or in words."""
@@ -154,7 +158,12 @@ class StateReader:
     def _set(self, entity_id: str, attribute: str, value: Any, change: ModelStateChange) -> None:
         self._now.setdefault(entity_id, {})[attribute] = value
         self._changes.append(
-            RecordedStateChange(entity_id=entity_id, changes={attribute: value}, evidence=change.evidence or None)
+            RecordedStateChange(
+                entity_id=entity_id,
+                changes={attribute: value},
+                evidence=change.evidence or None,
+                only_ends=change.op == "remove" and not change.evidence,
+            )
         )
 
 

@@ -153,7 +153,7 @@ def _unverified(record: SceneRecord, finder: QuoteFinder) -> list[UnverifiedFact
         )
         for change in record.state_changes
         for attribute, value in change.changes.items()
-        if value is not None or change.evidence
+        if change.evidence or (value is not None and not change.only_ends)
     ]
     located = {fact.id for fact in facts if finder.find(fact.quote)}
     return [fact for fact in facts if fact.id not in located]

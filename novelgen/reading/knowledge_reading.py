@@ -284,7 +284,7 @@ class LearningReader:
         found: list[RecordedLearning] = []
         for number, each in enumerate(said):
             field = f"learned[{number}]"
-            who = self._placer.all(each.who, "character", field=f"{field}.who")
+            who = self._placer.people(each.who, field=f"{field}.who")
             teller = self._placer.one(each.from_whom, "character", field=f"{field}.from_whom")
             is_everything = any(one.casefold() in EVERYTHING for one in each.memories)
             memory_ids = [] if is_everything else self._memories(each.memories, field=f"{field}.memories")

@@ -194,10 +194,11 @@ NOBODY = "neither a listed id nor a name that somebody known bears"
 
 
 class Placer:
-    """Resolves what an answer says, and notes what it cannot place."""
+    """Resolves what an answer says, and notes what it cannot place; `members` tells who belongs to each group."""
 
-    def __init__(self, references: References) -> None:
+    def __init__(self, references: References, *, members: Mapping[str, Sequence[str]] | None = None) -> None:
         self.references = references
+        self._members = dict(members or {})
         self.unplaced: dict[UnplacedItem, None] = {}
         """What could not be placed, in the order in which it was met."""
         self.unknown: dict[str, None] = {}
@@ -226,6 +227,17 @@ class Placer:
         """Return whom a list means, each once; see `one`."""
         found = (self.one(each, *entity_types, field=f"{field}[{number}]") for number, each in enumerate(said))
         return list(dict.fromkeys(each for each in found if each is not None))
+
+    def people(self, said: Iterable[str], *, field: str) -> list[str]:
+        """Return which characters a list means, each once; a group stands for those known to belong to it."""
+        found: list[str] = []
+        for number, each in enumerate(said):
+            group = self.meant(each, ("faction",))
+            if group is not None:
+                found += self._members.get(group, ())
+            elif (one := self.one(each, "character", field=f"{field}[{number}]")) is not None:
+                found.append(one)
+        return list(dict.fromkeys(found))
 
     def meant(self, said: str, entity_types: Collection[str] = ()) -> str | None:
         """Return whom something means, or None, without noting it."""

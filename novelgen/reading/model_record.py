@@ -30,10 +30,11 @@ _BOUNDS_TOLD = ", ".join(f"{name} {bound}" for name, bound in DELTA_BOUNDS.items
 _IMPORTANCE_WORDS: Mapping[str, LoopImportance] = {"低": "low", "中": "medium", "高": "high", "极高": "critical"}
 
 
-LoopOutcome = Literal["advanced", "resolved", "abandoned"]
+LoopOutcome = Literal["advanced", "part", "resolved", "abandoned"]
 
 _OUTCOME_WORDS: Mapping[str, LoopOutcome] = {
     **dict.fromkeys(("moved", "progressed", "ongoing", "open", "推进", "进展", "未了"), "advanced"),
+    **dict.fromkeys(("partly", "in part", "一部分", "部分了结", "部分兑现"), "part"),
     **dict.fromkeys(("answered", "already answered", "already_answered", "paid", "kept", "done"), "resolved"),
     **dict.fromkeys(("fulfilled", "solved", "closed", "ended", "over"), "resolved"),
     **dict.fromkeys(("解决", "了结", "兑现", "已解决", "已有答案", "完成"), "resolved"),
@@ -103,7 +104,7 @@ class ModelNewEntity(ModelPart):
     name: Text = Field(description="as the scene calls it")
     entity_type: EntityTypeWord
     aliases: Annotated[Texts, AtMost(MAX_NAMES)] = Field(default_factory=list, description="other names in the scene")
-    description: Text = Field(default="", description="one sentence: what tells it apart, and where it is")
+    description: Text = Field(default="", description="what tells it apart, and where it is")
     same_as: Text = Field(default="", description="id of the known entity that this name belongs to; else empty")
     generic: bool = Field(default=False, description="true: one of a kind, known by no name of its own")
     quote: Text = Field(default="", description="words of the scene that give the name, if it is not there as such")
@@ -115,6 +116,7 @@ class ModelKnownName(ModelPart):
     entity: Text = Field(description="id of a known entity")
     name: Text
     quote: Text = Field(default="", description="words copied from the scene that give it the name")
+    former: Text = Field(default="", description="id of who bore it until now, of a title that passes on; else empty")
 
 
 class ModelSameEntities(ModelPart):
@@ -125,7 +127,7 @@ class ModelSameEntities(ModelPart):
     how: IdentityWord = Field(
         default="same", description="unmasked: readers learn it in this scene; same: they were one all along"
     )
-    quote: Text = Field(default="", description="words copied from the scene that prove it")
+    quote: Text = Field(default="", description="words copied from the scene or from a line of the lists")
 
 
 class ModelStateChange(ModelPart):
@@ -144,8 +146,8 @@ class ModelStateChange(ModelPart):
     value: Annotated[str | list[str] | None, BeforeValidator(_as_text)] = Field(
         default=None, description="what holds after the scene, or what is added or removed"
     )
-    when: Literal["now", "before"] = Field(
-        default="now", description="before: it held at an earlier time that is told of, not now"
+    when: Literal["now", "before", "probably"] = Field(
+        default="now", description="before: it held at an earlier time, not now; probably: a guess or claim of somebody"
     )
     evidence: Text = Field(default="", description="words copied from the scene")
 
@@ -163,8 +165,8 @@ class ModelRelationshipChange(ModelPart):
 
     character_a: Text = Field(description="id")
     character_b: Text = Field(description="id")
-    role_a: Text = Field(default="", description="what a is to b where they are not alike: killer, teacher")
-    role_b: Text = Field(default="", description="what b is to a: victim, pupil")
+    role_a: Text = Field(default="", description="what a is to b where they are not alike")
+    role_b: Text = Field(default="", description="what b is to a")
     relationship_type: Text = Field(default="", description="where they are alike: friends, rivals")
     status: Text = "neutral"
     perspective_a: Text = Field(default="", description="how a sees b")
@@ -190,7 +192,7 @@ class ModelLoopMove(ModelPart):
     id: Text = Field(description="id of an open loop, or its words where you have no id")
     note: Text = Field(default="", description="what happened to it")
     outcome: LoopOutcomeWord = Field(
-        default="advanced", description="resolved also when it is already answered; abandoned also when it is moot"
+        default="advanced", description="part: one part of it is answered; abandoned also when it is moot"
     )
 
 
@@ -213,30 +215,21 @@ class ModelLearning(ModelPart):
 class ModelMemory(ModelPart):
     """One fact that later scenes must not contradict."""
 
-    content: Text = Field(description="one or two whole sentences that stand alone, with names")
-    short: Text = Field(
-        default="", description="that one fact in as few words as carry it: about 35 characters, 11 in Chinese"
-    )
+    content: Text
+    short: Text = Field(default="", description="the same fact in about 55 characters, 16 in Chinese")
     event_type: Text = Field(default="other", json_schema_extra={"enum": [*sorted(EVENT_TYPES)]})
-    importance: Annotated[int, within(LOWEST_IMPORTANCE, HIGHEST_IMPORTANCE)] = Field(
-        default=5,
-        description="1-2 trifle, 3-4 colour, 5-6 worth knowing, 7-8 later scenes turn on it, 9-10 changes the story",
-    )
+    importance: Annotated[int, within(LOWEST_IMPORTANCE, HIGHEST_IMPORTANCE)] = 5
     entities: Annotated[Texts, AtMost(MAX_NAMES)] = Field(default_factory=list, description="ids of all it speaks of")
     tags: Annotated[Texts, AtMost(4)] = Field(default_factory=list)
     slot: Text = Field(
         default="", description="id.attribute where only one value can be true at a time: I1.holder; else empty"
     )
-    evidence: Text = Field(default="", description="words copied from the scene")
-    repeats: Text = Field(default="", description="M number of the known memory that tells the same; else empty")
+    evidence: Text = ""
+    repeats: Text = Field(default="", description="M numbers of the known memories that tell it; else empty")
     supersedes: Text = Field(default="", description="M number of the known memory that this ends or corrects")
     contradicts: Text = Field(default="", description="M number of the known memory that this cannot stand beside")
-    known_by: Annotated[Texts, _as_list, AtMost(MAX_KNOWERS)] = Field(
-        default_factory=list, description="ids of who knows it though they are not there"
-    )
-    hidden_from: Annotated[Texts, _as_list, AtMost(MAX_KNOWERS)] = Field(
-        default_factory=list, description="ids of who is there, or whom it concerns, and does not know it"
-    )
+    known_by: Annotated[Texts, _as_list, AtMost(MAX_KNOWERS)] = Field(default_factory=list)
+    hidden_from: Annotated[Texts, _as_list, AtMost(MAX_KNOWERS)] = Field(default_factory=list)
 
 
 class ModelSceneRecord(ModelPart):

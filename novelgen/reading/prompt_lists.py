@@ -54,11 +54,15 @@ REPORTED: Mapping[ListKind, str] = {
 """Lists whose want of room is reported; of memories and scenes before never more than a few are shown."""
 
 MAX_MEMORY_TOKENS = 500
+MEMORIES_IN_FULL = 6
+"""So many of those that are likeliest to be told again stand whole: a short form does not say what all is told."""
+
 MAX_RANKED_MEMORIES = 99
 """More never fit; their numbers have two digits."""
 
 MAX_SCENES_BEFORE = 3
 MAX_SCENE_TOKENS = 140
+MAX_NAMES_OF_A_SCENE = 12
 MAX_STATE_LINE_TOKENS = 160
 MAX_DESCRIPTION_TOKENS = 24
 
@@ -72,6 +76,9 @@ FADED_AFTER_SCENES = 30
 
 LEAST_TOUCH = 0.1
 LEAST_MEMORY_TOUCH = 0.12
+
+UNREAD: Mapping[StoryLanguage, str] = {"en": "not read yet", "zh": "尚未读"}
+"""What stands in the line of a scene that is read at the same time."""
 
 HELD = "holds"
 """Under which name a state line tells the things that have somebody or something as their holder."""
@@ -395,9 +402,10 @@ class _Choice:
         return piped(f"{a} {b}", *stands, f"@{changed}" if changed else "")
 
     def memory_line(self, memory: KnownMemory, *, number: int = MAX_RANKED_MEMORIES) -> str:
-        """Its number in the list, where it stands, its importance, what it says."""
+        """Its number in the list, where it stands, its importance, what it says: whole, or in short."""
         place = place_mark(memory.chapter_index, memory.scene_index)
-        return piped(f"M{number}", place, str(memory.importance), memory.says)
+        is_whole = any(each.memory_id == memory.memory_id for each in self.memories()[:MEMORIES_IN_FULL])
+        return piped(f"M{number}", place, str(memory.importance), memory.says if is_whole else memory.short)
 
     def scene_lines(self, max_tokens: int) -> list[str]:
         """The last scenes in story order: when, where, with whom, and how they ended."""
@@ -405,9 +413,13 @@ class _Choice:
         return listed(reversed(last), self._scene_line, max_tokens, stops_at_first=True).lines[::-1]
 
     def _scene_line(self, scene: SceneBefore) -> str:
+        mark = place_mark(scene.chapter_index, scene.scene_index)
+        if scene.last_words:
+            names = ", ".join(scene.names[:MAX_NAMES_OF_A_SCENE])
+            return piped(mark, UNREAD[self._language], names, f"… {scene.last_words}")
         place = self._reference(scene.location_id) if scene.location_id else ""
         cast = ", ".join(map(self._reference, scene.characters_present[:8]))
-        head = piped(place_mark(scene.chapter_index, scene.scene_index), scene.story_time, place, cast)
+        head = piped(mark, scene.story_time, place, cast)
         told: list[str] = []
         for bullet in reversed(scene.summary):
             if told and line_tokens(" ".join([head, bullet, *told])) > MAX_SCENE_TOKENS:

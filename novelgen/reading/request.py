@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, ConfigDict, Field, model_validator
 
 from novelgen.language.language import StoryLanguage, story_language
 from novelgen.language.scrub import require_size, scrub_text
@@ -88,7 +88,11 @@ class EntitySighting(BaseModel):
 
 
 class SceneBefore(BaseModel):
-    """What happened in a scene shortly before the one that is read."""
+    """What happened in a scene shortly before the one that is read.
+
+    Of one that nobody has read yet, as it is when scenes are read side by side, there are no bullets, but the words
+    that it ends with and the names that it holds.
+    """
 
     chapter_index: int
     scene_index: int
@@ -96,6 +100,8 @@ class SceneBefore(BaseModel):
     location_id: str | None = None
     characters_present: list[str] = Field(default_factory=list)
     summary: list[str] = Field(default_factory=list)
+    names: list[str] = Field(default_factory=list, description="Of one that is unread: whom and what it names.")
+    last_words: str = Field(default="", description="Of one that is unread.")
 
 
 class KnownMemory(BaseModel):
@@ -103,6 +109,13 @@ class KnownMemory(BaseModel):
 
     memory_id: str
     says: str
+    short: str = ""
+
+    @model_validator(mode="after")
+    def _short_is_said(self) -> KnownMemory:
+        self.short = self.short or self.says
+        return self
+
     chapter_index: int | None = None
     scene_index: int | None = None
     importance: int = 5
@@ -153,6 +166,7 @@ class NewName(BaseModel):
     entity_id: str
     name: str = Field(min_length=1)
     quote: str = ""
+    former_id: str | None = Field(default=None, description="Who bore it until then, of a title that passes on.")
 
 
 class SameEntities(BaseModel):

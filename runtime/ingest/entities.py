@@ -376,7 +376,10 @@ def _with_name(unit: UnitOfWork, name: NewName, at: StoryPosition) -> Entity | N
     others = [
         one.entity.entity_id
         for one in unit.entities.list_all()
-        if one.entity.entity_type == stored.entity.entity_type and key in map(name_key, one.entity.names())
+        if one.entity.entity_type == stored.entity.entity_type
+        and key in map(name_key, one.entity.names())
+        # A title passes on: until the scene it is the other's, from there on both have borne it.
+        and one.entity.entity_id != name.former_id
     ]
     if others:
         raise UserInputError(f"{', '.join(others)} bears it")

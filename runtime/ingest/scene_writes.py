@@ -419,7 +419,7 @@ def recorded_states(
             scene_index=record.scene_index,
             source_span=evidence.source_span,
             # What ends by itself, as a mood does, has no quote, and says nothing that could be untrue.
-            verified=evidence.verified or (value is None and not change.evidence),
+            verified=evidence.verified or change.only_ends or (value is None and not change.evidence),
         )
         for change in ([] if record.is_flashback else record.state_changes)
         for evidence in [located_evidence(change.evidence, finder, made_by)]

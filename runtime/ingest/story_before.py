@@ -6,7 +6,8 @@ from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-from novelgen.language.language import StoryLanguage, story_language
+from novelgen.language.candidates import find_name_candidates
+from novelgen.language.language import StoryLanguage, estimate_tokens, story_language
 from novelgen.language.matching import NameFinder
 from novelgen.language.sentences import split_sentences
 from novelgen.memory.outline import OutlineScene
@@ -23,6 +24,9 @@ from runtime.storage.records import StoredScene
 from runtime.storage.unit import UnitOfWork
 
 LAST_SCENES = 3
+
+LAST_WORDS_TOKENS = 150
+"""How much is shown of the end of a scene that nobody has read yet."""
 
 
 def record_request(unit: UnitOfWork, scene: StoredScene, *, max_bullets: int) -> SceneRecordRequest:
@@ -124,7 +128,8 @@ def _described(unit: UnitOfWork, scene: StoredScene) -> list[Entity]:
 def _known(chunk: StoryMemoryChunk) -> KnownMemory:
     return KnownMemory(
         memory_id=chunk.source_id or chunk.chunk_id,
-        says=chunk.short or chunk.content,
+        says=chunk.content,
+        short=chunk.short or "",
         chapter_index=chunk.chapter_index,
         scene_index=chunk.scene_index,
         importance=chunk.importance,
@@ -133,17 +138,33 @@ def _known(chunk: StoryMemoryChunk) -> KnownMemory:
 
 
 def _last_scenes(unit: UnitOfWork, position: StoryPosition) -> list[SceneBefore]:
-    return [
-        SceneBefore(
-            chapter_index=scene.chapter_index,
-            scene_index=scene.scene_index,
-            story_time=scene.story_time or "",
-            location_id=scene.location_id,
-            characters_present=scene.participants,
-            summary=scene.record.summary if scene.record else [],
-        )
-        for scene in unit.scenes.list_as_of(as_of=position, last=LAST_SCENES)
-    ]
+    return [_scene_before(scene) for scene in unit.scenes.list_as_of(as_of=position, last=LAST_SCENES, with_text=True)]
+
+
+def _scene_before(scene: StoredScene) -> SceneBefore:
+    place = {"chapter_index": scene.chapter_index, "scene_index": scene.scene_index}
+    if scene.record is None and scene.text:
+        # Nobody has read it yet: it is being read at the same time, or failed.
+        candidates = find_name_candidates([(scene.chapter_index, scene.scene_index, scene.text)], min_count=1)
+        return SceneBefore(**place, names=[each.name for each in candidates], last_words=_last_words(scene.text))
+    return SceneBefore(
+        **place,
+        story_time=scene.story_time or "",
+        location_id=scene.location_id,
+        characters_present=scene.participants,
+        summary=scene.record.summary if scene.record else [],
+    )
+
+
+def _last_words(text: str) -> str:
+    """Return the last sentences of a text, whole ones, that fit; of a last one that does not, its end."""
+    kept = ""
+    for span in reversed(split_sentences(text)):
+        told = text[span.start :].strip()
+        if estimate_tokens(told) > LAST_WORDS_TOKENS:
+            break
+        kept = told
+    return kept or text.strip()[-LAST_WORDS_TOKENS:]
 
 
 def _sightings(

@@ -19,10 +19,11 @@ from novelgen.errors import InvalidProjectIdError, UserInputError
 from novelgen.language.language import StoryLanguage
 from novelgen.language.scrub import SCENE_CHARACTER_LIMIT
 from novelgen.model_calls.prompting import read_prompt_file
+from novelgen.models.entity import Entity
 from novelgen.models.state import OpenLoop
 from novelgen.reading.request import KnownMemory, SceneBefore, SceneRecordResult
 from tests.faults.matrix import covers
-from tests.novelgen.reading.keeper_scene import ANSWER, TEXT, TEXT_ZH, answer, answer_with_memory, request
+from tests.novelgen.reading.keeper_scene import ANSWER, ENTITIES, TEXT, TEXT_ZH, answer, answer_with_memory, request
 from tests.support.scripted_chat_model import ScriptedChatModel, answering, finished
 
 
@@ -375,6 +376,44 @@ def test_a_repetition_becomes_a_link() -> None:
     assert [memory.event_type for memory in record.memories] == ["transfer"]
     [link] = record.memories_repeated
     assert (link.memory_id, link.evidence) == ("x-1", "and I let it go out")
+
+
+def test_one_telling_may_repeat_several_known_memories() -> None:
+    """Each number that a memory repeats becomes a link of its own."""
+    record = answer_about(repeats="M2, M1").record
+    assert record is not None
+    assert [each.memory_id for each in record.memories_repeated] == ["x-2", "x-1"]
+
+
+def test_lists_may_prove_that_two_are_one() -> None:
+    """Words of a line of the lists are proof; words that stand nowhere are none, and the model is asked again."""
+    twin = Entity(entity_id="C7", entity_type="character", name="the keeper", description="Trims the wick at dusk.")
+    pair = {"a": "C1", "b": "C7", "quote": "Trims the wick at dusk"}
+    result = extracted(answer(same_entities=[pair]), entities=[*ENTITIES, twin])
+    assert [(each.entity_id, each.other_id) for each in result.same_entities] == [("C1", "C7")]
+    unproved = extracted(
+        answer(same_entities=[{**pair, "quote": "He was the keeper all along"}]), entities=[*ENTITIES, twin]
+    )
+    assert unproved.same_entities == []
+    assert unproved.model_calls == 2
+
+
+def test_a_title_passes_to_somebody_else() -> None:
+    """A name that another bears is given where the model says who bore it until then, else refused."""
+    name = {"entity": "C0", "name": "the lamplighter", "quote": "Ada climbed to the lamp room"}
+    passed = extracted(answer(known_names=[{**name, "former": "C1"}]))
+    assert [(each.entity_id, each.name, each.former_id) for each in passed.new_names] == [
+        ("C0", "the lamplighter", "C1")
+    ]
+    assert extracted(answer(known_names=[name])).new_names == []
+
+
+def test_a_part_of_a_thread_is_paid() -> None:
+    """A thread of which one part is answered goes on, and the part counts as paid."""
+    record = extracted(answer(open_loops_moved=[{"id": "OL0", "note": "one is caught", "outcome": "partly"}])).record
+    assert record is not None
+    assert [(each.id, each.pays_part) for each in record.open_loops_advanced] == [("OL0", True)]
+    assert record.open_loops_resolved == []
 
 
 def test_what_ends_or_contradicts_a_known_memory_names_it() -> None:

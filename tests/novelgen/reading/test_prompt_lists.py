@@ -9,7 +9,7 @@ from novelgen.model_calls.prompt_data import telling_names
 from novelgen.models.entity import Entity, EntityAlias
 from novelgen.models.state import EntityStateSnapshot, OpenLoop, Relationship
 from novelgen.reading.known_story import SceneSoFar
-from novelgen.reading.prompt_lists import PromptLists, chosen_lists, few_words
+from novelgen.reading.prompt_lists import MEMORIES_IN_FULL, PromptLists, chosen_lists, few_words
 from novelgen.reading.request import EntitySighting, KnownMemory, SceneBefore
 from tests.novelgen.reading.keeper_scene import request
 from tests.support.stories import NOW, PROJECT
@@ -289,3 +289,31 @@ def test_a_line_shows_the_names_that_the_text_uses() -> None:
         *("the voice", "Maud", "the guest"),
         *("Osric", "the fellow", "the old man"),
     ]
+
+
+def test_what_may_be_told_again_stands_whole() -> None:
+    """The memories that are likest to the text are shown whole, those behind them in their short forms."""
+    known = [
+        KnownMemory(
+            memory_id=f"m{number}",
+            says=f"Captain Orme hid the grey ledger behind stove number {number}.",
+            short=f"Orme hid ledger {number}",
+            entities=["C900"],
+            chapter_index=1,
+            scene_index=number,
+        )
+        for number in range(1, MEMORIES_IN_FULL + 3)
+    ]
+    story = SceneSoFar.on_entering(request(TEXT, entities=long_story().entities, memories=known))
+    shown = chosen_lists(TEXT, story, language="en").texts["memories"].splitlines()
+    assert sum("behind stove" in line for line in shown) == MEMORIES_IN_FULL
+    assert sum("Orme hid ledger" in line for line in shown) == 2
+
+
+def test_a_scene_that_nobody_has_read_is_shown_by_its_last_words() -> None:
+    """Its line says that it is unread, whom it names and how it ends, in place of what it established."""
+    unread = SceneBefore(chapter_index=50, scene_index=4, names=["Sexton Pike"], last_words="Pike ran for the boat.")
+    story = SceneSoFar.on_entering(request(TEXT, scenes_before=[unread]))
+    assert chosen_lists(TEXT, story, language="en").texts["scenes"] == (
+        "50:4 | not read yet | Sexton Pike | … Pike ran for the boat."
+    )

@@ -127,17 +127,54 @@ def test_additions_of_one_scene_build_on_each_other() -> None:
 
 
 def test_what_is_not_there_cannot_be_removed() -> None:
-    """A removal that fits nothing changes nothing and is listed."""
+    """A removal that fits nothing changes nothing, and the model is not asked again for it: the list was cut."""
     result = read(
         change("C1", "goals", "marry", op="remove"),
         change("C1", "inventory", "I0", op="remove"),
         before={"C1": {"goals": ["find Thorne"]}, "I0": {"holder": "C0"}},
     )
-    assert stated(result) == {"C1.goals": ["find Thorne"]}
-    assert [(each.field, each.text) for each in result.unplaced] == [
-        ("state_changes[0].value", "marry"),
-        ("state_changes[1].value", "I0"),
-    ]
+    assert stated(result) == {}
+    assert (result.unplaced, result.model_calls) == ([], 1)
+
+
+def test_what_is_over_by_now_ends_without_a_quote() -> None:
+    """A list that only gets shorter and a state that is cleared owe no quote; what is new does."""
+    result = read(
+        change("C1", "goals", "marry", op="remove", evidence=""),
+        change("C1", "physical_state", op="clear", evidence=""),
+        change("C0", "goals", "sleep", op="add", evidence=""),
+        before={"C1": {"goals": ["find Thorne", "marry"], "physical_state": "tipsy"}},
+    )
+    assert stated(result) == {"C1.goals": ["find Thorne"], "C1.physical_state": None, "C0.goals": ["sleep"]}
+    assert [each.id for each in result.unverified if each.kind == "state_change"] == ["C0.goals"]
+
+
+def test_a_guess_is_kept_as_unverified() -> None:
+    """What somebody only thinks is stored, and its quote, which proves no more than that, is not."""
+    result = read(change("C0", "identity", "a smuggler", when="probably"), before={})
+    assert stated(result) == {"C0.identity": "a smuggler"}
+    assert [each.id for each in result.unverified if each.kind == "state_change"] == ["C0.identity"]
+
+
+KEEPERS = Entity(entity_id="F0", entity_type="faction", name="the two keepers")
+
+
+def test_a_group_stands_for_its_members() -> None:
+    """Members are ids; where people are listed the group means those who belong to it, told before or right here."""
+    told = {
+        "characters_present": ["the two keepers"],
+        "memories": [{"content": "The lamp went out.", "hidden_from": ["F0"], "evidence": "and I let it go out"}],
+    }
+    state = EntityStateSnapshot(
+        project_id=PROJECT, entity_type="faction", entity_id="F0", timestamp=NOW, state_data={"members": ["C0"]}
+    )
+    joins = change("F0", "members", ["Ben"], op="add")
+    model = answering(answer(state_changes=[joins], **told))
+    result = SceneRecordChain(model).invoke(request(states=[state], entities=[*ENTITIES, KEEPERS]))
+    assert stated(result) == {"F0.members": ["C0", "C1"]}
+    assert result.record is not None
+    assert result.record.characters_present == ["C0", "C1"]
+    assert result.record.memories[0].hidden_from == ["C0", "C1"]
 
 
 def test_entries_are_meant_in_other_words_only_when_one_fits() -> None:

@@ -5,8 +5,10 @@ from __future__ import annotations
 import pytest
 
 from novelgen.models.entity import Entity, EntityAlias
+from novelgen.models.position import StoryPosition
 from novelgen.models.user_file import Character, CharactersConfig
-from runtime.ingest.entities import store_entities
+from novelgen.reading.request import NewName
+from runtime.ingest.entities import store_entities, store_identities_in
 from runtime.ingest.ingest import ingest_scenes
 from runtime.ingest.scene_input import SceneInput
 from runtime.stores import MemoryStores
@@ -192,3 +194,29 @@ def test_a_translation_outlives_the_authors_file(stores: MemoryStores, project: 
         stored = unit.entities.get("C0")
     assert stored is not None
     assert (stored.entity.role, stored.entity.profile["translation"]) == ("captain", "玛丽")
+
+
+def test_a_title_that_passes_on_is_a_name_of_both(stores: MemoryStores, project: str) -> None:
+    """The new bearer gets it from the scene on where it is said who bore it before; else it is refused."""
+    people = [
+        Entity(entity_id="C0", entity_type="character", name="Ines", aliases=[EntityAlias(alias="Thursday")]),
+        Entity(entity_id="C1", entity_type="character", name="Ben"),
+    ]
+    store_entities(stores, project, people)
+    name = NewName(entity_id="C1", name="Thursday")
+    with stores.database(project).write() as unit:
+        at = StoryPosition(3, 1)
+        refused = store_identities_in(unit, project, names=[name], at=at, stores=stores)
+        told = name.model_copy(update={"former_id": "C0"})
+        given = store_identities_in(unit, project, names=[told], at=at, stores=stores)
+        bearers = [
+            [
+                each.entity_id
+                for each in unit.entities.list_as_of(as_of=StoryPosition(*place))
+                if "Thursday" in each.names()
+            ]
+            for place in ((3, 1), (3, 2))
+        ]
+    assert (refused.names, given.names) == ([], [told])
+    assert "C0 bears it" in refused.issues[0].message
+    assert bearers == [["C0"], ["C0", "C1"]]

@@ -127,3 +127,18 @@ def test_a_repetition_is_stored_as_a_link_and_a_contradiction_listed(stores: Mem
         memory.content,
         "The sexton told Mary Grey of it.",
     )
+
+
+def test_an_unread_scene_before_gives_its_names_and_its_end(stores: MemoryStores, story: str) -> None:
+    """Read side by side, a scene sees whole last sentences of the unread one before it, and whom that names."""
+    ingest_scenes(stores, story, [scene(3, 2, AGAIN)], index=False)
+    *_, last = before(stores, story, 3, 2)["scenes_before"]
+    assert "Sexton Pike" in last.names
+    assert SEEN.endswith(last.last_words)
+    assert last.summary == []
+    long = scene(3, 1, f"{SEEN} {'The rain fell on the churchyard and on the gate. ' * 40}Pike ran.")
+    ingest_scenes(stores, story, [long], index=False)
+    *_, last = before(stores, story, 3, 2)["scenes_before"]
+    assert last.last_words.startswith("The rain fell")
+    assert last.last_words.endswith("Pike ran.")
+    assert len(last.last_words) < 700
