@@ -198,9 +198,10 @@ def test_a_translation_outlives_the_authors_file(stores: MemoryStores, project: 
 
 def test_a_title_that_passes_on_is_a_name_of_both(stores: MemoryStores, project: str) -> None:
     """The new bearer gets it from the scene on where it is said who bore it before; else it is refused."""
+    place = {"first_chapter": 1, "first_scene": 1}
     people = [
-        Entity(entity_id="C0", entity_type="character", name="Ines", aliases=[EntityAlias(alias="Thursday")]),
-        Entity(entity_id="C1", entity_type="character", name="Ben"),
+        Entity(entity_id="C0", entity_type="character", name="Ines", aliases=[EntityAlias(alias="Thursday")], **place),
+        Entity(entity_id="C1", entity_type="character", name="Ben", **place),
     ]
     store_entities(stores, project, people)
     name = NewName(entity_id="C1", name="Thursday")

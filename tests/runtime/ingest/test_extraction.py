@@ -70,7 +70,10 @@ def answers(**changes: dict[str, Any]) -> Callable[[list[BaseMessage]], str]:
         ],
         **changes.get("broken", {}),
     }
-    return lambda messages: json.dumps(promise if "promised to return it" in messages[1].text else broken)
+    # The prompt of the second scene shows how an unread first one ends.
+    return lambda messages: json.dumps(
+        promise if "promised to return it" in messages[1].text.rpartition("the text =====")[2] else broken
+    )
 
 
 def extracted(stores: MemoryStores, project: str, answer: Callable[..., str], **options: Any) -> ExtractionReport:
