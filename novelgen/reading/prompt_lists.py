@@ -414,11 +414,11 @@ class _Choice:
 
     def _scene_line(self, scene: SceneBefore) -> str:
         mark = place_mark(scene.chapter_index, scene.scene_index)
+        cast = ", ".join(map(self._reference, scene.characters_present[:8]))
         if scene.last_words:
             names = ", ".join(scene.names[:MAX_NAMES_OF_A_SCENE])
-            return piped(mark, UNREAD[self._language], names, f"… {scene.last_words}")
+            return piped(mark, UNREAD[self._language], cast, names, f"… {scene.last_words}")
         place = self._reference(scene.location_id) if scene.location_id else ""
-        cast = ", ".join(map(self._reference, scene.characters_present[:8]))
         head = piped(mark, scene.story_time, place, cast)
         told: list[str] = []
         for bullet in reversed(scene.summary):

@@ -146,7 +146,12 @@ def _scene_before(scene: StoredScene) -> SceneBefore:
     if scene.record is None and scene.text:
         # Nobody has read it yet: it is being read at the same time, or failed.
         candidates = find_name_candidates([(scene.chapter_index, scene.scene_index, scene.text)], min_count=1)
-        return SceneBefore(**place, names=[each.name for each in candidates], last_words=_last_words(scene.text))
+        return SceneBefore(
+            **place,
+            characters_present=scene.participants,
+            names=[each.name for each in candidates],
+            last_words=_last_words(scene.text),
+        )
     return SceneBefore(
         **place,
         story_time=scene.story_time or "",

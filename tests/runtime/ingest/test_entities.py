@@ -200,7 +200,13 @@ def test_a_title_that_passes_on_is_a_name_of_both(stores: MemoryStores, project:
     """The new bearer gets it from the scene on where it is said who bore it before; else it is refused."""
     place = {"first_chapter": 1, "first_scene": 1}
     people = [
-        Entity(entity_id="C0", entity_type="character", name="Ines", aliases=[EntityAlias(alias="Thursday")], **place),
+        Entity(
+            entity_id="C0",
+            entity_type="character",
+            name="Ines",
+            aliases=[EntityAlias(alias="Thursday", **place)],
+            **place,
+        ),
         Entity(entity_id="C1", entity_type="character", name="Ben", **place),
     ]
     store_entities(stores, project, people)
