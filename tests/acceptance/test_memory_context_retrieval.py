@@ -1,7 +1,5 @@
 """The scenarios of the specification `memory-context-retrieval`, each under its own name, on real stores."""
 
-from __future__ import annotations
-
 import json
 import logging
 from pathlib import Path

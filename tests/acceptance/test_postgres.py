@@ -1,7 +1,5 @@
 """PostgreSQL as the main database: settings only, and the same story comes back."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor

@@ -1,7 +1,5 @@
 """What a point of view does not know reaches no context that excludes it: secrets are planted wherever they can be."""
 
-from __future__ import annotations
-
 import json
 import re
 from collections.abc import Iterator

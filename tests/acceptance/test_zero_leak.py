@@ -1,7 +1,5 @@
 """Nothing of the planned scene or later reaches a context: a mark is planted wherever a later scene can put one."""
 
-from __future__ import annotations
-
 import json
 import re
 from collections.abc import Iterator

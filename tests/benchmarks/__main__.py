@@ -1,7 +1,5 @@
 """Measure retrieval on a book with an answer key: `python -m tests.benchmarks DIR`."""
 
-from __future__ import annotations
-
 import sys
 import tempfile
 from collections.abc import Callable, Iterator, Sequence

@@ -1,7 +1,5 @@
 """A made-up life of one character: thousands of events, and questions of which it is known what they ask for."""
 
-from __future__ import annotations
-
 import random
 from collections.abc import Iterator
 from dataclasses import dataclass, field

@@ -7,8 +7,6 @@ Everything runs in one process, warm, with the embedding model of the settings; 
 The questions of the life ask in other words than the memories have, each for one event of which it is known.
 """
 
-from __future__ import annotations
-
 import argparse
 import tempfile
 import threading

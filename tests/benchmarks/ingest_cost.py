@@ -5,8 +5,6 @@
 On a machine that others use, too, only the shares can be compared with another run.
 """
 
-from __future__ import annotations
-
 import argparse
 import json
 import resource

@@ -7,8 +7,6 @@ present in the memory's scene" answers wrongly. Rules alone, from the book's rec
 simple answer would score.
 """
 
-from __future__ import annotations
-
 import argparse
 import tempfile
 from collections import defaultdict

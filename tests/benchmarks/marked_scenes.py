@@ -1,7 +1,5 @@
 """Made-up scenes that carry marks: every text says of which project, place and version it is."""
 
-from __future__ import annotations
-
 import random
 import re
 

@@ -7,8 +7,6 @@ visits after it. `--folder` keeps the story for another run; `--no-browser` leav
 in `docs/page.md`.
 """
 
-from __future__ import annotations
-
 import argparse
 import re
 import sys

@@ -6,8 +6,6 @@ All rows of all tables are compared whole, numbers and moments included. Those t
 change; of the others only the project's counters of writes may, and nothing else.
 """
 
-from __future__ import annotations
-
 import argparse
 import json
 import tempfile

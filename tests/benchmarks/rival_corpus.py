@@ -1,7 +1,5 @@
 """Texts in story order with their words and vectors, for the rivals; it shares no code with novelgen's own search."""
 
-from __future__ import annotations
-
 import math
 import re
 from bisect import bisect_left

@@ -1,7 +1,5 @@
 """Retrievers of other packages over the same memories; none of them is a dependency of novelgen."""
 
-from __future__ import annotations
-
 import importlib.util
 import os
 from collections.abc import Callable, Sequence

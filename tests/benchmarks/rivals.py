@@ -9,8 +9,6 @@ chain with models that plan nonsense, which must cost nearly nothing; --planner 
 answered to each plan (DIR/plan_answers.jsonl: {"plan_id", "answer"} a line).
 """
 
-from __future__ import annotations
-
 import argparse
 import json
 import random

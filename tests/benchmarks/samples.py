@@ -1,7 +1,5 @@
 """What a program holds at a moment: memory, descriptors, disk. Linux only."""
 
-from __future__ import annotations
-
 import contextlib
 import os
 from collections.abc import Sequence

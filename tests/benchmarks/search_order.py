@@ -8,8 +8,6 @@ imported once into the work folder. Each memory that has a short form is asked f
 middle, which is the form without its first and last fifth, so that no rule for equal texts can help.
 """
 
-from __future__ import annotations
-
 import argparse
 import random
 import tempfile

@@ -15,8 +15,6 @@ measured from the end of the first fifth of the run on, for what fills up as it 
 server's. Its connections are not opened in advance, so its descriptors are told and not judged.
 """
 
-from __future__ import annotations
-
 import argparse
 import logging
 import os

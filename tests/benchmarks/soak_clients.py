@@ -1,7 +1,5 @@
 """The clients of the soak: what they do, what was acknowledged to them, and whether it is all there at the end."""
 
-from __future__ import annotations
-
 import logging
 import random
 import threading

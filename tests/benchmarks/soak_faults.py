@@ -1,7 +1,5 @@
 """Random faults for the soak: what breaks under a running program, and how it is mended again."""
 
-from __future__ import annotations
-
 import contextlib
 import json
 import logging

@@ -1,7 +1,5 @@
 """What the soak works on: the stores of this program, or a real server that is asked over HTTP."""
 
-from __future__ import annotations
-
 import os
 from collections.abc import Callable
 from pathlib import Path

@@ -1,7 +1,5 @@
 """The score of who knows what, on the small hand-made book."""
 
-from __future__ import annotations
-
 import json
 import shutil
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Taking a changed scene in again changes what came from it, and nothing else."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 from tests.benchmarks.reingest_middle import BOOKKEEPING, measure

@@ -1,7 +1,5 @@
 """The rivals and test planners of the benchmark, on the small hand-made book."""
 
-from __future__ import annotations
-
 import json
 import shutil
 from pathlib import Path

@@ -1,7 +1,5 @@
 """The soak still runs, and finds what it is there to find."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

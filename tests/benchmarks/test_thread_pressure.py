@@ -1,7 +1,5 @@
 """The comparison of orders of threads, on a story of four scenes."""
 
-from __future__ import annotations
-
 from novelgen.models.record import SceneRecord
 from tests.benchmarks.thread_pressure import shares
 

@@ -1,7 +1,5 @@
 """The measurements of workers and holdings still run, and what they store is all there."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

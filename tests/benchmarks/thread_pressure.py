@@ -7,8 +7,6 @@ the people and place of the scene just before. Counted is which share of those t
 the first three and the first eight. No model and no database.
 """
 
-from __future__ import annotations
-
 import argparse
 import json
 from collections import defaultdict

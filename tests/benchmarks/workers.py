@@ -5,8 +5,6 @@ a Chroma server where NOVELGEN_TEST_POSTGRES_URL names a database (`. .ci/postgr
 so that storage is measured. It ends with 1 when something is lost, doubled or does not reach the index.
 """
 
-from __future__ import annotations
-
 import argparse
 import multiprocessing
 import os

@@ -1,7 +1,5 @@
 """The in-memory double keeps what the memory protocols promise."""
 
-from __future__ import annotations
-
 from novelgen.memory.in_memory import InMemoryStoryMemory
 from novelgen.memory.protocol import MemoryTools
 from novelgen.models.memory import StoryMemoryChunk

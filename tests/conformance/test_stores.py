@@ -1,7 +1,5 @@
 """The stores keep what the memory protocols promise: SQLite with embedded Chroma, PostgreSQL with a Chroma server."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 import pytest

@@ -1,7 +1,5 @@
 """Kills the victim at random moments and compares the stores with what it acknowledged."""
 
-from __future__ import annotations
-
 import contextlib
 import json
 import os

@@ -4,8 +4,6 @@
 second end is a SIGTERM, the others are SIGKILL.
 """
 
-from __future__ import annotations
-
 import argparse
 import random
 import signal

@@ -1,7 +1,5 @@
 """Kills at any point lose nothing that was acknowledged: 36 here, any number by NOVELGEN_TEST_KILLS."""
 
-from __future__ import annotations
-
 import os
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """A server that is killed under load loses nothing that it answered for: 2 ends here, any number by hand."""
 
-from __future__ import annotations
-
 import os
 from pathlib import Path
 

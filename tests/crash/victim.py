@@ -5,8 +5,6 @@ standard input, `LIFE SEED`. A life prints a JSON line before and after each act
 acknowledged.
 """
 
-from __future__ import annotations
-
 import contextlib
 import importlib
 import json

@@ -1,7 +1,5 @@
 """What of the pages is not run, or not run as it stands, each by name; nothing else is left out."""
 
-from __future__ import annotations
-
 NOT_RUN = {
     "main-command": "makes an environment and installs into it; tests/test_packaging.py does so with the wheel",
     "main-command-zh": "the same in Chinese",

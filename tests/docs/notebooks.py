@@ -5,8 +5,6 @@ loads everything anew, to run twenty cells that need no magic. What is shown is 
 cell's last line as `_repr_html_` has it.
 """
 
-from __future__ import annotations
-
 import ast
 import contextlib
 import io

@@ -1,7 +1,5 @@
 """The pages that users read, and the fenced blocks in them."""
 
-from __future__ import annotations
-
 import re
 from dataclasses import dataclass
 from pathlib import Path

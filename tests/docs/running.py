@@ -1,7 +1,5 @@
 """Running one block as its reader would, in a folder that holds copies of the demo projects."""
 
-from __future__ import annotations
-
 import json
 import os
 import re

@@ -1,7 +1,5 @@
 """Every block of README and docs runs as it stands."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterator
 from pathlib import Path

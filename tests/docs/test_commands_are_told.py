@@ -1,7 +1,5 @@
 """Every command and every exit code stands in the pages."""
 
-from __future__ import annotations
-
 import re
 
 import click

@@ -1,7 +1,5 @@
 """No link of the pages is dead, and the docs build without a network."""
 
-from __future__ import annotations
-
 import re
 import subprocess
 import sys

@@ -1,7 +1,5 @@
 """The notebooks run from top to bottom without a key and without a network, and show what they keep."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 

@@ -1,7 +1,5 @@
 """The pictures in the docs: those that the command takes, each shown and told in words."""
 
-from __future__ import annotations
-
 import re
 
 from runtime.page.frame import VIEWS

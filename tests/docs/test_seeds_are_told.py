@@ -1,7 +1,5 @@
 """The page on what the seeds ask names tests that are there."""
 
-from __future__ import annotations
-
 import re
 
 from tests.docs.pages import ROOT, text_of

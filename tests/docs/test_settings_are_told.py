@@ -1,7 +1,5 @@
 """The tables of settings, weights and deadlines are those of the program, with these defaults."""
 
-from __future__ import annotations
-
 import json
 import re
 from typing import Any

@@ -1,7 +1,5 @@
 """Writes the console listings of the pages anew: `python -m tests.docs.write_listings`."""
 
-from __future__ import annotations
-
 from tests.docs.pages import PAGES, ROOT, blocks_of, text_of
 from tests.docs.running import listing_of
 

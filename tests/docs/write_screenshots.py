@@ -1,7 +1,5 @@
 """Takes the pictures of the page anew: `python -m tests.docs.write_screenshots`, into `docs/images`."""
 
-from __future__ import annotations
-
 import datetime
 import io
 import tempfile

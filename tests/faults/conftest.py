@@ -1,7 +1,5 @@
 """Healthy projects to be broken, each test its own copy."""
 
-from __future__ import annotations
-
 import shutil
 from pathlib import Path
 

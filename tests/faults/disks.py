@@ -1,7 +1,5 @@
 """Disks that fail: small, immutable."""
 
-from __future__ import annotations
-
 import contextlib
 import shutil
 import subprocess

@@ -1,7 +1,5 @@
 """What a context must be while something is down: the letters of the fault matrix."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass

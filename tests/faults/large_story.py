@@ -1,7 +1,5 @@
 """A story with so many memories that Chroma keeps their vectors in files of their own."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 from novelgen.models.context import MemoryContextRequest

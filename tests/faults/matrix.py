@@ -1,7 +1,5 @@
 """The fault matrix: what is broken, and what must become of it. Tests name their rows by `covers`."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 import pytest

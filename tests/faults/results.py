@@ -1,7 +1,5 @@
 """A pytest plugin that writes what became of the fault matrix to `tests/RESULTS.md`, when asked to."""
 
-from __future__ import annotations
-
 import platform
 import sqlite3
 from collections import defaultdict

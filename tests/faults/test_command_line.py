@@ -1,7 +1,5 @@
 """What somebody at the command line meets of the matrix: exit code, stdout and stderr of the real program."""
 
-from __future__ import annotations
-
 import json
 import os
 import shutil

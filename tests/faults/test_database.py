@@ -1,7 +1,5 @@
 """Rows 29-32, 35 and 50: the SQL database is locked, damaged, of another schema, exhausted, or all is down."""
 
-from __future__ import annotations
-
 import hashlib
 import sqlite3
 import time

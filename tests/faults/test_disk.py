@@ -1,7 +1,5 @@
 """Rows 22-24 and 26-28: the disk is full, refuses, lies elsewhere, fails, and there are no descriptors."""
 
-from __future__ import annotations
-
 import errno
 import json
 import logging

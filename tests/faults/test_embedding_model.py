@@ -1,7 +1,5 @@
 """Rows 15 and 16: the embedding model raises, hangs, or returns what is no vector."""
 
-from __future__ import annotations
-
 import math
 import threading
 import time

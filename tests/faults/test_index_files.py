@@ -1,7 +1,5 @@
 """Rows 1-8: the files of the index are lost or damaged; SQL rebuilds them."""
 
-from __future__ import annotations
-
 import os
 import shutil
 from collections.abc import Callable

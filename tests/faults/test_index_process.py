@@ -1,7 +1,5 @@
 """Rows 9-14: the process of the index is locked out, frozen, killed, crashing, or not alone."""
 
-from __future__ import annotations
-
 import os
 import sqlite3
 import subprocess

@@ -1,7 +1,5 @@
 """Rows 18-20: rows in the index that SQL does not know, has lost, or that belong to somebody else."""
 
-from __future__ import annotations
-
 import json
 import os
 import subprocess

@@ -1,7 +1,5 @@
 """Rows 38-46: the language model fails in every way, over a real HTTP client, end to end."""
 
-from __future__ import annotations
-
 import itertools
 import json
 import time

@@ -1,7 +1,5 @@
 """Row 17: without any network everything passes, the local embedding model included."""
 
-from __future__ import annotations
-
 import json
 import os
 import shutil

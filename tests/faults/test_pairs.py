@@ -1,7 +1,5 @@
 """Two things fail at once: each costs what it costs alone, both are said, and the context comes in time."""
 
-from __future__ import annotations
-
 import shutil
 import sqlite3
 import time

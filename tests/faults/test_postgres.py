@@ -1,7 +1,5 @@
 """Rows 33, 34 and 36: the PostgreSQL server is killed, frozen, and the reply to a commit is lost."""
 
-from __future__ import annotations
-
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager

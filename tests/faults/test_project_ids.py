@@ -1,7 +1,5 @@
 """Row 21: a project id that is no plain string is refused before anything is read."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any

@@ -1,7 +1,5 @@
 """Rows 25 and 49: text that stores cannot hold, and text that is too much."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterator
 from pathlib import Path

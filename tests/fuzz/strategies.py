@@ -1,7 +1,5 @@
 """Inputs that nobody would write."""
 
-from __future__ import annotations
-
 import json
 import os
 from collections.abc import Callable, Iterator

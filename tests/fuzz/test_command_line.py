@@ -1,7 +1,5 @@
 """Ids, positions, names and queries as somebody may type them."""
 
-from __future__ import annotations
-
 import shutil
 from pathlib import Path
 

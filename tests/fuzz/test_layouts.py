@@ -1,7 +1,5 @@
 """Headings, remarks and edits of any kind lose no line of a story and put no text in another's place."""
 
-from __future__ import annotations
-
 from collections import Counter
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """What a language model may write, and worse."""
 
-from __future__ import annotations
-
 import json
 import time
 

@@ -1,7 +1,5 @@
 """Project files, settings and manuscripts with anything in them."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Callable
 from pathlib import Path

@@ -1,7 +1,5 @@
 """A small language model for the rooms that ask one."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 import pytest

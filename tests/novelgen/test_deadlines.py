@@ -1,7 +1,5 @@
 """Calls under a deadline."""
 
-from __future__ import annotations
-
 import contextvars
 import subprocess
 import sys

@@ -1,7 +1,5 @@
 """Prompt files as constant templates."""
 
-from __future__ import annotations
-
 import json
 import re
 from pathlib import Path

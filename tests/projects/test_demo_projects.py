@@ -1,7 +1,5 @@
 """The shipped demo stories hold together: ids, positions, holders and word counts."""
 
-from __future__ import annotations
-
 import json
 import re
 from pathlib import Path

@@ -1,7 +1,5 @@
 """A backup is the database alone, taken while it is in use; the index is rebuilt from it."""
 
-from __future__ import annotations
-
 import shutil
 import threading
 from pathlib import Path

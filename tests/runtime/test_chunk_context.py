@@ -1,7 +1,5 @@
 """The context of a piece of text over real SQLite and real Chroma."""
 
-from __future__ import annotations
-
 import itertools
 from collections.abc import Iterator
 

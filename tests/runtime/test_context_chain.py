@@ -1,7 +1,5 @@
 """The memory context chain over real stores: what callers hand in, and projects that there are not."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 

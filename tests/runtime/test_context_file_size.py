@@ -1,7 +1,5 @@
 """How much a context's file holds: no more than it need, and all of it where that is asked for."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """Readings of a story that are kept until a write."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from pathlib import Path
 

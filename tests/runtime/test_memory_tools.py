@@ -1,7 +1,5 @@
 """The three memory tools as plain functions: over given stores, over those of the settings, and what they refuse."""
 
-from __future__ import annotations
-
 import inspect
 from collections.abc import Iterator
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Names that stand in the text and are no entity's: their passages are found, and nobody is called unknown."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 import pytest

@@ -1,7 +1,5 @@
 """One scene end to end: context, the caller's writer, ingest."""
 
-from __future__ import annotations
-
 import asyncio
 import json
 from pathlib import Path

@@ -1,7 +1,5 @@
 """The order of use of things, and which are too many."""
 
-from __future__ import annotations
-
 from runtime.stores import RecentlyUsed
 
 

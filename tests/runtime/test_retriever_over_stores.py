@@ -1,7 +1,5 @@
 """The LangChain retriever over real SQLite and real Chroma."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any

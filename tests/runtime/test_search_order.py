@@ -1,7 +1,5 @@
 """What a search puts first, on both demos with the stores and the embedding model of the default install."""
 
-from __future__ import annotations
-
 import json
 import logging
 from collections.abc import Iterator

@@ -1,7 +1,5 @@
 """Settings by their names: those of the memory may be given flat, and a misspelt one is told the right one."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 

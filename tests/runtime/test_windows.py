@@ -1,7 +1,5 @@
 """Nothing that only Unix has is needed to import novelgen."""
 
-from __future__ import annotations
-
 import os
 import subprocess
 import sys

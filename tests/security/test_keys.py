@@ -1,7 +1,5 @@
 """Keys are in no log, report, error, output or representation, whatever a server says of them."""
 
-from __future__ import annotations
-
 import logging
 import os
 import subprocess

@@ -1,7 +1,5 @@
 """No name from outside becomes a path: projects (see tests/faults/test_project_ids.py), plans, entities, exports."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """No row of another project ever leaves: look-alike names, shared databases and indexes, planted rows."""
 
-from __future__ import annotations
-
 import json
 import sqlite3
 import unicodedata

@@ -1,7 +1,5 @@
 """What the source must never do, and which versions it needs."""
 
-from __future__ import annotations
-
 import ast
 import re
 import tomllib

@@ -1,7 +1,5 @@
 """Stored text that attacks: it stays text, inside of its fence, in its project, and calls nothing."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator
 

@@ -3,8 +3,6 @@
 More examples by NOVELGEN_TEST_STATEFUL_EXAMPLES and NOVELGEN_TEST_STATEFUL_STEPS.
 """
 
-from __future__ import annotations
-
 import itertools
 import os
 import signal

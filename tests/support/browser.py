@@ -1,7 +1,5 @@
 """A real browser without a screen, Debian's chromium driven by Playwright, and a server for it to visit."""
 
-from __future__ import annotations
-
 import contextlib
 import os
 import shutil

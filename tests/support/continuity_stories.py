@@ -1,7 +1,5 @@
 """A short story before a draft, in both languages, as a check of that draft sees it; no store is needed."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any
 

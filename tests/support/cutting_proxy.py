@@ -1,7 +1,5 @@
 """A proxy on loopback that loses the reply to a message."""
 
-from __future__ import annotations
-
 import contextlib
 import socket
 import threading

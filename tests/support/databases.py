@@ -1,7 +1,5 @@
 """The databases that tests run on: SQLite always, PostgreSQL where there is a server."""
 
-from __future__ import annotations
-
 import os
 from collections.abc import Iterator
 from contextlib import contextmanager

@@ -1,7 +1,5 @@
 """The demo projects, ingested once for a test session with embeddings that hash characters."""
 
-from __future__ import annotations
-
 import json
 import shutil
 from pathlib import Path

@@ -6,8 +6,6 @@ minutes on two quiet cores. What is forked runs the same `runtime.index.worker.m
 of its faults and of its owners are marked `index_started_as_shipped` and start a new interpreter.
 """
 
-from __future__ import annotations
-
 import contextlib
 import ctypes
 import json

@@ -1,7 +1,5 @@
 """Stopping a process where it is: a signal alone returns before its threads have stopped."""
 
-from __future__ import annotations
-
 import os
 import signal
 import subprocess

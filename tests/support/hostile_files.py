@@ -1,7 +1,5 @@
 """Small books that make parsers run for minutes, take gigabytes or fail in ways of their own; made when needed."""
 
-from __future__ import annotations
-
 import zipfile
 from collections.abc import Mapping
 from pathlib import Path

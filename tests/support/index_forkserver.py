@@ -4,8 +4,6 @@ Started as a program, with a socket as its standard input. Per request it forks 
 `runtime.index.worker`, and lets the program that asks become that process's parent.
 """
 
-from __future__ import annotations
-
 import json
 import os
 import socket

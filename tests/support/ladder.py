@@ -1,7 +1,5 @@
 """The seconds that the stages of a context and of a check have, derived from the table of shares."""
 
-from __future__ import annotations
-
 import math
 
 from novelgen.deadlines import SHARES, Deadline

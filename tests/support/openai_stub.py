@@ -1,7 +1,5 @@
 """An OpenAI-compatible chat server on loopback that answers as a test tells it to."""
 
-from __future__ import annotations
-
 import contextlib
 import json
 import threading

@@ -1,7 +1,5 @@
 """A PostgreSQL server of the test's own, to be killed and frozen; needs Debian's packages."""
 
-from __future__ import annotations
-
 import contextlib
 import os
 import shutil

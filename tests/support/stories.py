@@ -1,7 +1,5 @@
 """A tiny story in memory, for tests of everything above the stores."""
 
-from __future__ import annotations
-
 from datetime import UTC, datetime
 
 from novelgen.memory.in_memory import InMemoryStoryMemory

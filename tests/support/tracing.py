@@ -1,7 +1,5 @@
 """A callback handler that keeps the runs it was told of."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass, field
 from typing import Any
 from uuid import UUID

@@ -1,7 +1,5 @@
 """The stores that are measured: real ones, with vectors kept on disk so that repeated runs do not embed again."""
 
-from __future__ import annotations
-
 import sqlite3
 import threading
 from collections.abc import Callable, Iterator, Sequence

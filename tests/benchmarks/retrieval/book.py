@@ -1,7 +1,5 @@
 """A benchmark book: a book's folder with plans and an answer key beside its scenes and records."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path

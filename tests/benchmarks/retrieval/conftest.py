@@ -1,7 +1,5 @@
 """A small hand-made book, and settings that embed nothing for real."""
 
-from __future__ import annotations
-
 import shutil
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """What the chain costs in time and memory, beside one bare embedding and one bare Chroma query."""
 
-from __future__ import annotations
-
 import shutil
 import subprocess
 import sys

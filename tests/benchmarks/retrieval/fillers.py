@@ -1,7 +1,5 @@
 """Made-up memories that fill a project to a size: seeded, written directly, never embedded."""
 
-from __future__ import annotations
-
 import random
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import count, islice

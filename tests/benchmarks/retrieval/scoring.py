@@ -9,8 +9,6 @@ scenes among the first k scenes; leak is the share of items from the planned sce
 Entity states are compared with the fold of the records strictly before the scene.
 """
 
-from __future__ import annotations
-
 import re
 import unicodedata
 from collections.abc import Iterable, Mapping, Sequence

@@ -1,7 +1,5 @@
 """Vectors kept on disk by text."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

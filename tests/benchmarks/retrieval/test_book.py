@@ -1,7 +1,5 @@
 """Reading a benchmark book."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """`python -m tests.benchmarks`."""
 
-from __future__ import annotations
-
 import json
 import sys
 from collections.abc import Callable

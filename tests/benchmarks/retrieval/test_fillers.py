@@ -1,7 +1,5 @@
 """Filling a project with made-up memories."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from pathlib import Path
 

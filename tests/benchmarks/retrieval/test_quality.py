@@ -1,7 +1,5 @@
 """A whole quality run over the hand-made book, with real stores and hashed embeddings."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

@@ -1,7 +1,5 @@
 """far@B, evidence@B, scene@k and leak, and the accuracy of states, on a hand-made book."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from datetime import UTC, datetime
 from typing import Any

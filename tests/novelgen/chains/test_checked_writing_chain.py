@@ -1,7 +1,5 @@
 """The step after the writer: a check of what it wrote, and one repair, with scripted models."""
 
-from __future__ import annotations
-
 import asyncio
 import json
 from typing import Any

@@ -1,7 +1,5 @@
 """The context of a piece of text, over the in-memory double."""
 
-from __future__ import annotations
-
 import asyncio
 from typing import Any
 

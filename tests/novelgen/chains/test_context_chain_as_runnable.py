@@ -1,7 +1,5 @@
 """The memory context chain as a citizen of LangChain: tracing, batches, retries, fallbacks."""
 
-from __future__ import annotations
-
 import asyncio
 import dataclasses
 import json

@@ -1,7 +1,5 @@
 """A draft against the story before it, with scripted models and no store."""
 
-from __future__ import annotations
-
 import asyncio
 import json
 from typing import Any

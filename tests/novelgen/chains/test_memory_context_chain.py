@@ -1,7 +1,5 @@
 """The memory context chain, wholly on the in-memory double of the memory tools."""
 
-from __future__ import annotations
-
 import json
 import logging
 import threading

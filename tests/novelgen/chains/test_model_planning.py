@@ -1,7 +1,5 @@
 """What a planning model is told of the story, and its second round, through the whole chain."""
 
-from __future__ import annotations
-
 import json
 import threading
 from typing import Any

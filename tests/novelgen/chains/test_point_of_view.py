@@ -1,7 +1,5 @@
 """From whose point of view a context is: what is decided, what is marked, and what happens when it cannot be told."""
 
-from __future__ import annotations
-
 import threading
 from typing import Any
 

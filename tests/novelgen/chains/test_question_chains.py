@@ -1,7 +1,5 @@
 """Summaries, bullets and consolidated memories that a model writes, with a scripted model."""
 
-from __future__ import annotations
-
 import asyncio
 import json
 import threading

@@ -1,7 +1,5 @@
 """Who knows what when a scene ends, with a scripted model and no store."""
 
-from __future__ import annotations
-
 import json
 from typing import Any
 

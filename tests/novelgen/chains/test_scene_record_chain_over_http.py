@@ -1,7 +1,5 @@
 """The extraction of scene records with the real ChatOpenAI against a server on loopback."""
 
-from __future__ import annotations
-
 import json
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Extraction with a real small model; such a model extracts badly, so only structure is asserted."""
 
-from __future__ import annotations
-
 import pytest
 from langchain_openai import ChatOpenAI
 

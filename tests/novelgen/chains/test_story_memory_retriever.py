@@ -1,7 +1,5 @@
 """The story memory as a LangChain retriever, over the in-memory double."""
 
-from __future__ import annotations
-
 import asyncio
 from typing import Any
 

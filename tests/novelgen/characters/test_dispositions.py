@@ -1,7 +1,5 @@
 """Feelings: how events move them, within which bounds, and what they are called."""
 
-from __future__ import annotations
-
 import json
 
 import pytest

@@ -1,7 +1,5 @@
 """What events are worth to the character who remembers them."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

@@ -1,7 +1,5 @@
 """Which memories come back: the score, the candidates, the forms, the budget and what is protected."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from datetime import UTC, datetime, timedelta
 from typing import Any

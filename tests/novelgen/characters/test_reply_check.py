@@ -1,7 +1,5 @@
 """What is wrong with a reply is found, told in the story's language, and nothing else is."""
 
-from __future__ import annotations
-
 import pytest
 
 from novelgen.characters.reply_check import KnownSlot, ReplyGround, check_reply, known_slots, slot_value

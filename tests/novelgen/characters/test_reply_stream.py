@@ -1,7 +1,5 @@
 """What a character says comes token by token; the analysis behind it is never heard."""
 
-from __future__ import annotations
-
 import json
 import threading
 from collections.abc import Iterator

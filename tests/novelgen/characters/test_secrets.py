@@ -1,7 +1,5 @@
 """Secrets: what unlocks them, and which texts give them away."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

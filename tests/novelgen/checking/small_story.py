@@ -1,7 +1,5 @@
 """A made-up story before a draft, in English or Chinese, of a few people and things, told by states and memories."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 from novelgen.checking.rules import find_by_rules

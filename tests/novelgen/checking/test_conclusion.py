@@ -1,7 +1,5 @@
 """What rules and a model found, concluded: ids, order, waivers, and nothing of later."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from novelgen.checking.findings import conclude, evidence_before

@@ -1,7 +1,5 @@
 """Evidence for a draft: what is gathered of the story before it, in which order and within which bounds."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import pytest

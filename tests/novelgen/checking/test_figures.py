@@ -1,7 +1,5 @@
 """Figures of a draft against those of a small made-up story, in English and in Chinese."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import replace
 

@@ -1,7 +1,5 @@
 """A thing is where the story left it, unless the draft tells how it changed hands."""
 
-from __future__ import annotations
-
 import pytest
 
 from novelgen.models.plan import ScenePlan

@@ -1,7 +1,5 @@
 """Who says I in a draft is who says I in the scenes before it."""
 
-from __future__ import annotations
-
 from novelgen.checking.story import read_draft
 from tests.novelgen.checking.small_story import CHINESE, ENGLISH, found, state, told
 

@@ -1,7 +1,5 @@
 """What the author's own notes make certain: who has a thing, and who never leaves a place, in both languages."""
 
-from __future__ import annotations
-
 import pytest
 
 from novelgen.models.continuity import ContinuityIssue

@@ -1,7 +1,5 @@
 """What a model is shown of a check: whom and what the draft names, what holds, and evidence by whom it is about."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any

@@ -1,7 +1,5 @@
 """Who is dead, bound or held does not act: only what is certain is found, in English and in Chinese."""
 
-from __future__ import annotations
-
 import pytest
 
 from novelgen.models.plan import ScenePlan

@@ -1,7 +1,5 @@
 """A draft that opens with a time which cannot follow on what was told before it."""
 
-from __future__ import annotations
-
 import pytest
 
 from novelgen.checking.rules import impossible_opening_time

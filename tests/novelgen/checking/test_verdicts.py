@@ -1,7 +1,5 @@
 """Words of a model that say the same."""
 
-from __future__ import annotations
-
 import pytest
 
 from novelgen.checking.findings import merge_issues

@@ -1,7 +1,5 @@
 """The three scenes that the recorded models were asked about, and what their stories know before them."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 from novelgen.language.language import StoryLanguage

@@ -1,7 +1,5 @@
 """Which states enter a context."""
 
-from __future__ import annotations
-
 from novelgen.context.labels import ENGLISH
 from novelgen.context.scene_context import AssembledStates, assemble_states
 from novelgen.language.language import estimate_tokens

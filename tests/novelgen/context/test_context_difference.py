@@ -1,7 +1,5 @@
 """Comparing two contexts of one planned scene."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

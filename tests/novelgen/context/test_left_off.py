@@ -1,7 +1,5 @@
 """Where the story left off: the scene that is followed, and its last sentences word for word."""
 
-from __future__ import annotations
-
 import pytest
 
 from novelgen.context.labels import ENGLISH

@@ -1,7 +1,5 @@
 """Thirty answers of small models, read by a person first: which plans may be used, and why the others not."""
 
-from __future__ import annotations
-
 import json
 from dataclasses import dataclass
 from pathlib import Path

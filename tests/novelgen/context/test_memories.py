@@ -1,7 +1,5 @@
 """The planned scene as the choice of memories sees it."""
 
-from __future__ import annotations
-
 from novelgen.context.retrieval_plan import RetrievalPlan
 from novelgen.context.scene_context import selection_scene
 from novelgen.memory.outline import OutlineScene, StoryOutline

@@ -1,7 +1,5 @@
 """The model planner, driven by a scripted chat model."""
 
-from __future__ import annotations
-
 import json
 import threading
 import time

@@ -1,7 +1,5 @@
 """The model planner with the real ChatOpenAI against a server on loopback."""
 
-from __future__ import annotations
-
 import json
 import time
 from typing import Any

@@ -1,7 +1,5 @@
 """What a notebook shows: small tables in the story's language, in which no story text is ever HTML."""
 
-from __future__ import annotations
-
 from datetime import UTC, datetime
 from html.parser import HTMLParser
 from typing import Any

@@ -1,7 +1,5 @@
 """The texts that go into the planner's prompt."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from novelgen.context.planner_prompt import (

@@ -1,7 +1,5 @@
 """A context becomes a prompt block."""
 
-from __future__ import annotations
-
 import re
 
 import pytest

@@ -1,7 +1,5 @@
 """How two characters stand, told to the writer in one line."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

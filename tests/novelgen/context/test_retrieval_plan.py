@@ -1,7 +1,5 @@
 """The plan that a model fills, and the merging of plans."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

@@ -1,7 +1,5 @@
 """The rules planner."""
 
-from __future__ import annotations
-
 from itertools import combinations
 
 from novelgen.context.retrieval_plan import RetrievalPlan

@@ -1,7 +1,5 @@
 """From a request and the story so far to the plan of what to look up."""
 
-from __future__ import annotations
-
 from novelgen.context.retrieval_plan import RetrievalPlan
 from novelgen.context.scene_planning import plan_scene
 from novelgen.memory.outline import StoryOutline

@@ -1,7 +1,5 @@
 """The model planner with a real small model; such a model plans badly, so only structure is asserted."""
 
-from __future__ import annotations
-
 import pytest
 from langchain_openai import ChatOpenAI
 

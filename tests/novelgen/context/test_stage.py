@@ -1,7 +1,5 @@
 """Tests of the choice of entities whose state a scene needs."""
 
-from __future__ import annotations
-
 from novelgen.context.retrieval_plan import RetrievalPlan
 from novelgen.context.scene_planning import entities_for_states, recently_on_stage, state_candidates
 from novelgen.memory.outline import OutlineScene, StoryOutline

@@ -1,7 +1,5 @@
 """State lines within a token budget."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

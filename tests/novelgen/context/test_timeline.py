@@ -1,7 +1,5 @@
 """The timeline of a context."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

@@ -1,7 +1,5 @@
 """Entities of two small stories for the tests of this room."""
 
-from __future__ import annotations
-
 from novelgen.models.entity import Entity, EntityAlias, EntityType
 
 _TYPES: dict[str, EntityType] = {"C": "character", "L": "location", "I": "item", "F": "faction"}

@@ -1,7 +1,5 @@
 """Names that a text offers by itself, in English and Chinese."""
 
-from __future__ import annotations
-
 import pytest
 
 from novelgen.language.candidates import NameCandidate, SceneText, candidate_of, find_name_candidates, without_known

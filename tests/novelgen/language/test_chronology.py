@@ -1,7 +1,5 @@
 """Running days, the time between scenes, and the order lived."""
 
-from __future__ import annotations
-
 import pytest
 
 from novelgen.language.chronology import TellingScene, days_apart, scene_times

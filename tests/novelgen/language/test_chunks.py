@@ -1,7 +1,5 @@
 """Tests of cutting scenes into passages."""
 
-from __future__ import annotations
-
 from itertools import pairwise
 
 import pytest

@@ -1,7 +1,5 @@
 """Tests of finding Chinese and telling a story's language."""
 
-from __future__ import annotations
-
 import pytest
 
 from novelgen.language.language import count_cjk, has_cjk, is_cjk, story_language

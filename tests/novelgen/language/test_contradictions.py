@@ -1,7 +1,5 @@
 """Which told times contradict each other, and which only look so."""
 
-from __future__ import annotations
-
 import pytest
 
 from novelgen.language.chronology import TellingScene, scene_times

@@ -1,7 +1,5 @@
 """A better display name."""
 
-from __future__ import annotations
-
 import pytest
 
 from novelgen.language.display_name import better_display_name

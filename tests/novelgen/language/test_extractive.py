@@ -1,7 +1,5 @@
 """Tests of what is distilled from a scene without a model."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 import pytest

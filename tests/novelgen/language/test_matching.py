@@ -1,7 +1,5 @@
 """Tests of finding names in texts."""
 
-from __future__ import annotations
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st

@@ -1,7 +1,5 @@
 """Depth of data."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

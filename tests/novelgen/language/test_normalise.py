@@ -1,7 +1,5 @@
 """Tests of the keys of names."""
 
-from __future__ import annotations
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st

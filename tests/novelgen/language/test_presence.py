@@ -1,7 +1,5 @@
 """Tests of who is on stage, told from the text alone."""
 
-from __future__ import annotations
-
 import pytest
 
 from novelgen.language.presence import ScenePresence, presence_of

@@ -1,7 +1,5 @@
 """Numbers with their units are read from words and digits, in English and in Chinese."""
 
-from __future__ import annotations
-
 import pytest
 
 from novelgen.language.language import StoryLanguage

@@ -1,7 +1,5 @@
 """What a few words of a record, or the first words of a scene, say of when it plays."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

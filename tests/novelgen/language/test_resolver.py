@@ -1,7 +1,5 @@
 """Tests of resolving names to entities."""
 
-from __future__ import annotations
-
 import pytest
 
 from novelgen.language.resolver import NameResolver

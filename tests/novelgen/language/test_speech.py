@@ -1,7 +1,5 @@
 """What is said aloud and by whom, where the words beside it leave no doubt."""
 
-from __future__ import annotations
-
 import pytest
 
 from novelgen.language.resolver import NameResolver

@@ -1,7 +1,5 @@
 """Small hand-made candidates and scenes."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from novelgen.memory.search import Candidate, RetrieverHit, SceneCast, SceneQuery, SelectionScene

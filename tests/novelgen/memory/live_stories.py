@@ -1,7 +1,5 @@
 """Short ways to live memories."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from novelgen.memory.consolidation import LiveMemory

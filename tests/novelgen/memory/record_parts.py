@@ -1,7 +1,5 @@
 """Small parts of records for the tests of their rules."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from novelgen.memory.conflict import SceneFacts

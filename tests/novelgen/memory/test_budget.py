@@ -1,7 +1,5 @@
 """Filling the budget for memories, with its quota for passages."""
 
-from __future__ import annotations
-
 import pytest
 
 from novelgen.memory.budget import Priced, fill

@@ -1,7 +1,5 @@
 """What can be shown of one character's knowledge: where in doubt it is not known."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 import pytest

@@ -1,7 +1,5 @@
 """Contradictions that no rule resolves."""
 
-from __future__ import annotations
-
 import pytest
 
 from novelgen.memory.conflict import Conflict, SceneFacts

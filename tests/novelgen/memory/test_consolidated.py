@@ -1,7 +1,5 @@
 """The text of a consolidated memory without a model, and the memory itself."""
 
-from __future__ import annotations
-
 from datetime import UTC, datetime
 
 import numpy as np

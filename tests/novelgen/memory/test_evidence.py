@@ -1,7 +1,5 @@
 """Finding quotes in the scene that they are said to come from."""
 
-from __future__ import annotations
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st

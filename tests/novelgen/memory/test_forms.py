@@ -1,7 +1,5 @@
 """Which form of a memory is given."""
 
-from __future__ import annotations
-
 import pytest
 
 from novelgen.language.language import estimate_tokens

@@ -1,7 +1,5 @@
 """Which memories are consolidated together."""
 
-from __future__ import annotations
-
 import random
 from typing import Any
 

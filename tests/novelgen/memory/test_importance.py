@@ -1,7 +1,5 @@
 """Raising importance by what a record says for certain."""
 
-from __future__ import annotations
-
 from typing import get_args
 
 import pytest

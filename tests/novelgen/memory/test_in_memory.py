@@ -1,7 +1,5 @@
 """The public in-memory double of the memory tools."""
 
-from __future__ import annotations
-
 from novelgen.memory.in_memory import InMemoryStoryMemory
 from novelgen.memory.protocol import PartialStoryMemory, as_story_memory
 from novelgen.memory.search import SearchQuery, SearchRequest

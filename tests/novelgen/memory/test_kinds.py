@@ -1,7 +1,5 @@
 """Kinds of threads, in whatever words their categories are said."""
 
-from __future__ import annotations
-
 from typing import get_args
 
 import pytest

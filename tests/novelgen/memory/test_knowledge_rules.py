@@ -1,7 +1,5 @@
 """Who knows what, by rules, and what outranks them."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

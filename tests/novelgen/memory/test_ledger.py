@@ -1,7 +1,5 @@
 """The ledger: how long threads waited, when they are due, how they ended, and what an author hears of it."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Any
 

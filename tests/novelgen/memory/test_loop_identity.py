@@ -1,7 +1,5 @@
 """Telling the loops of a scene that was read anew from new ones."""
 
-from __future__ import annotations
-
 import pytest
 
 from novelgen.memory.merge import known_loop_ids, loops_said_again, with_loops_said_again

@@ -1,7 +1,5 @@
 """What is lost when memories become one."""
 
-from __future__ import annotations
-
 from novelgen.memory.consolidation import ConsolidationRules, Losses, Topics
 from novelgen.models.memory import StoryMemoryChunk
 from tests.novelgen.memory.live_stories import chunk

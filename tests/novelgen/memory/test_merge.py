@@ -1,7 +1,5 @@
 """Merging the records of a scene's windows."""
 
-from __future__ import annotations
-
 import pytest
 
 from novelgen.memory.merge import MAX_KEY_EVENTS, merge_records, spread

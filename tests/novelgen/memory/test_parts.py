@@ -1,7 +1,5 @@
 """The arithmetic under the choice."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

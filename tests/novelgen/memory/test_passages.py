@@ -1,7 +1,5 @@
 """What tells passages apart where a story has nothing else."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

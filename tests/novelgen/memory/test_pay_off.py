@@ -1,7 +1,5 @@
 """Which open threads a planned scene could pay off."""
 
-from __future__ import annotations
-
 from novelgen.memory.outline import OutlineScene, StoryOutline
 from novelgen.memory.pay_off import MANY_THREADS, SceneAhead, threads_by_pay_off
 from novelgen.models.entity import Entity

@@ -1,7 +1,5 @@
 """Parts of a story."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

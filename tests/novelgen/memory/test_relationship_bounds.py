@@ -1,7 +1,5 @@
 """How far a scene may move a relationship."""
 
-from __future__ import annotations
-
 from typing import get_args
 
 import pytest

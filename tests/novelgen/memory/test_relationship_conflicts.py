@@ -1,7 +1,5 @@
 """What scenes say of two people and what excludes it."""
 
-from __future__ import annotations
-
 from itertools import count
 from typing import Any
 

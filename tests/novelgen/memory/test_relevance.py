@@ -1,7 +1,5 @@
 """How well a memory fits a query by itself."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import numpy as np

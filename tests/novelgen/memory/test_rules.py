@@ -1,7 +1,5 @@
 """What is never consolidated."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

@@ -1,7 +1,5 @@
 """The order in which one query's findings are shown."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 from novelgen.memory.search import Candidate, RetrieverHit

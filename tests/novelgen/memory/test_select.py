@@ -1,7 +1,5 @@
 """Behaviour of the choice as a whole."""
 
-from __future__ import annotations
-
 import dataclasses
 import random
 

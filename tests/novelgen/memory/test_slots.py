@@ -1,7 +1,5 @@
 """Slots that hold one value at a time."""
 
-from __future__ import annotations
-
 import pytest
 
 from novelgen.memory.supersession import SlotHolder, closed_by, slot_of, split_slot

@@ -1,7 +1,5 @@
 """Contradictions of when scenes play as conflicts that an author can look at and waive."""
 
-from __future__ import annotations
-
 import pytest
 
 from novelgen.language.chronology import TellingScene, scene_times

@@ -1,7 +1,5 @@
 """Summaries that roll up and are cut by position."""
 
-from __future__ import annotations
-
 import pytest
 
 from novelgen.memory.outline import OutlineScene

@@ -1,7 +1,5 @@
 """Promises broken, alliances gone, secrets out."""
 
-from __future__ import annotations
-
 import pytest
 
 from novelgen.memory.supersession import SUPERSESSION_CHAINS, ends_another, with_supersessions

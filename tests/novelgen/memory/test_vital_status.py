@@ -1,7 +1,5 @@
 """Telling the dead from the living by words of a state."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

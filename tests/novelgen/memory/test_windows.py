@@ -1,7 +1,5 @@
 """Windows over long scenes."""
 
-from __future__ import annotations
-
 from itertools import pairwise
 
 import pytest

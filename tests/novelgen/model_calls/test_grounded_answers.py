@@ -1,7 +1,5 @@
 """Refusing what a model wrote where it is broken off or says more than it was shown."""
 
-from __future__ import annotations
-
 import pytest
 
 from novelgen.model_calls.answers import UnusableAnswerError, require_grounded, whole_sentences

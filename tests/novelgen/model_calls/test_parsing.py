@@ -1,7 +1,5 @@
 """One JSON object out of a model's text."""
 
-from __future__ import annotations
-
 import pytest
 
 from novelgen.model_calls.answers import MAX_ANSWER_CHARACTERS, UnusableAnswerError, parse_json_object

@@ -1,7 +1,5 @@
 """Lists of a prompt: whole lines of data within a budget."""
 
-from __future__ import annotations
-
 import pytest
 
 from novelgen.model_calls.prompt_data import line_tokens, listed, piped, place_mark

@@ -1,7 +1,5 @@
 """Which errors of a model every other request would meet, too."""
 
-from __future__ import annotations
-
 import pytest
 
 from novelgen.model_calls.model_answer import NO_SUCH_MODEL, NOBODY_THERE, NOTHING_LEFT, WRONG_KEY, refusal_of

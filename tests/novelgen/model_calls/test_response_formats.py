@@ -1,7 +1,5 @@
 """In which form a model is asked for JSON, by what its client takes."""
 
-from __future__ import annotations
-
 import json
 from typing import Any
 

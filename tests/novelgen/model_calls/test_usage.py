@@ -1,7 +1,5 @@
 """What providers count, in whatever shape they tell it."""
 
-from __future__ import annotations
-
 from langchain_core.messages import AIMessage
 
 from novelgen.model_calls.usage import ModelUsage, TokenPrices, total_usage, usage_of

@@ -1,7 +1,5 @@
 """Plans as callers hold them, read by the request of the memory context chain."""
 
-from __future__ import annotations
-
 import logging
 from dataclasses import dataclass, field
 from typing import Any

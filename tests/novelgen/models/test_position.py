@@ -1,7 +1,5 @@
 """Story position, the clock of the system."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

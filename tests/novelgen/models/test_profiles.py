@@ -1,7 +1,5 @@
 """Profiles of entities."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

@@ -1,7 +1,5 @@
 """Project ids are plain strings."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

@@ -1,7 +1,5 @@
 """How two characters stand, from either side."""
 
-from __future__ import annotations
-
 import pytest
 from pydantic import ValidationError
 

@@ -1,7 +1,5 @@
 """The fold of state changes over story time."""
 
-from __future__ import annotations
-
 from datetime import UTC, datetime, timedelta, timezone
 from typing import Any
 

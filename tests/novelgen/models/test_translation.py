@@ -1,7 +1,5 @@
 """Translations of names, as profiles hold them."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

@@ -1,7 +1,5 @@
 """Models that are read from users' files."""
 
-from __future__ import annotations
-
 import logging
 
 import pytest

@@ -1,7 +1,5 @@
 """A short scene in two languages, what is known on entering it, and a good answer about it."""
 
-from __future__ import annotations
-
 import copy
 import json
 from typing import Any

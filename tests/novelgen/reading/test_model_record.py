@@ -1,7 +1,5 @@
 """The record as a model fills it."""
 
-from __future__ import annotations
-
 import json
 from typing import Any
 

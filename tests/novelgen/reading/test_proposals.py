@@ -1,7 +1,5 @@
 """Ids for what a scene brings."""
 
-from __future__ import annotations
-
 from collections import Counter
 
 from novelgen.chains.scene_record_chain import SceneRecordChain

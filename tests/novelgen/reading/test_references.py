@@ -1,7 +1,5 @@
 """Whom a model means, and what it may call new."""
 
-from __future__ import annotations
-
 import pytest
 
 from novelgen.models.entity import Entity, EntityAlias

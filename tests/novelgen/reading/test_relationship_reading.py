@@ -1,7 +1,5 @@
 """What a model says of two characters keeps its direction, and adds up within one scene."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

@@ -1,7 +1,5 @@
 """Whom a scene's text touches, and how surely."""
 
-from __future__ import annotations
-
 import pytest
 
 from novelgen.models.entity import Entity, EntityAlias, EntityType

@@ -1,7 +1,5 @@
 """What could not be placed is asked about once more, in the same conversation."""
 
-from __future__ import annotations
-
 import json
 from typing import Any
 

@@ -1,7 +1,5 @@
 """What a prompt tells of somebody whose mask has fallen."""
 
-from __future__ import annotations
-
 from novelgen.models.entity import Entity
 from novelgen.models.state import EntityStateSnapshot, OpenLoop, Relationship
 from novelgen.reading.known_story import SceneSoFar

@@ -1,7 +1,5 @@
 """A stored story for the tools, in a project of its own for every test."""
 
-from __future__ import annotations
-
 import itertools
 from collections.abc import Callable, Iterator
 from typing import Any

@@ -1,7 +1,5 @@
 """A made-up story of a mapmakers' guild, with records."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from novelgen.models.entity import Entity, EntityAlias

@@ -1,7 +1,5 @@
 """Creating characters and locations by tool."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from novelgen.models.position import StoryPosition

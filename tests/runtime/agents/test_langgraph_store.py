@@ -1,7 +1,5 @@
 """A story as a store of LangGraph: what LangGraph's own store in memory does, and what only a story knows."""
 
-from __future__ import annotations
-
 import asyncio
 from collections.abc import Callable, Iterator
 from pathlib import Path

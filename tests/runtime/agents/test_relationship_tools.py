@@ -1,7 +1,5 @@
 """Relationships and open loops by tool, as of a position."""
 
-from __future__ import annotations
-
 import pytest
 
 from novelgen.models.position import StoryPosition

@@ -1,7 +1,5 @@
 """Any story: what hypothesis fills projects with, to export and import them."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from hypothesis import strategies as st

@@ -1,7 +1,5 @@
 """An export of an earlier version is how a story comes into this one."""
 
-from __future__ import annotations
-
 import json
 import zipfile
 from pathlib import Path

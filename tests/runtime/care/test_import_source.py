@@ -1,7 +1,5 @@
 """Importing whatever a path is."""
 
-from __future__ import annotations
-
 import itertools
 import json
 import zipfile

@@ -1,7 +1,5 @@
 """Checks that need no project."""
 
-from __future__ import annotations
-
 import pytest
 from pydantic import SecretStr
 

@@ -1,7 +1,5 @@
 """A project's memory as a folder of JSON files: out and in without loss."""
 
-from __future__ import annotations
-
 import itertools
 import json
 import tempfile

@@ -1,7 +1,5 @@
 """What the doctor says of characters' memories and of who knows what."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from datetime import UTC, datetime
 from pathlib import Path

@@ -1,7 +1,5 @@
 """`doctor --repair`: the index is brought to what the database says, and nothing else is changed."""
 
-from __future__ import annotations
-
 import shutil
 from collections.abc import Iterator
 from pathlib import Path

@@ -1,7 +1,5 @@
 """The memory folder of seed 000, as another program writes it: what it says survives import, export and import."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterator
 from datetime import datetime

@@ -1,7 +1,5 @@
 """Importing a manuscript again after its author edited it."""
 
-from __future__ import annotations
-
 import itertools
 from collections.abc import Iterator, Sequence
 from pathlib import Path

@@ -1,7 +1,5 @@
 """One operation, the same arguments, the same answer and the same kind of refusal, whichever door it is called by."""
 
-from __future__ import annotations
-
 import json
 import shutil
 from collections.abc import Iterator

@@ -1,7 +1,5 @@
 """What doors take as an argument: bounds that hold, and no number for yes or no."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

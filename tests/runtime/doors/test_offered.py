@@ -4,8 +4,6 @@ After a change that is meant: `python -m tests.runtime.doors.test_offered` write
 belongs into CHANGELOG.md.
 """
 
-from __future__ import annotations
-
 import asyncio
 import contextlib
 import json

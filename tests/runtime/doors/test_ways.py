@@ -1,7 +1,5 @@
 """A message tells the way out of the door that it comes out of."""
 
-from __future__ import annotations
-
 from novelgen.errors import UnknownIdError
 from runtime.doors.answers import refusal
 from runtime.doors.http.problems import problem_of

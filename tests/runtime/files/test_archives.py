@@ -1,7 +1,5 @@
 """Zip archives are unpacked within bounds, and nothing of them comes to lie elsewhere."""
 
-from __future__ import annotations
-
 import stat
 import zipfile
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Books as folders of JSON Lines."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 from typing import Any

@@ -1,7 +1,5 @@
 """Splitting chapters of plain text and Markdown into scenes."""
 
-from __future__ import annotations
-
 import pytest
 
 from novelgen.models.plan import GeneratedChapter

@@ -1,7 +1,5 @@
 """Reading users' files, and what is said when they are wrong."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

@@ -1,7 +1,5 @@
 """Books that were made to do harm end in an error that names them, in bounded time and memory."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """Plain manuscripts split into chapters and scenes."""
 
-from __future__ import annotations
-
 import sys
 import zipfile
 from pathlib import Path

@@ -1,7 +1,5 @@
 """The files of a project folder, of either version of novel-gen."""
 
-from __future__ import annotations
-
 import json
 import logging
 from collections.abc import Callable

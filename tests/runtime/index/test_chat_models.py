@@ -1,7 +1,5 @@
 """Chat models by name."""
 
-from __future__ import annotations
-
 import pytest
 from langchain_openai import ChatOpenAI
 from pydantic import SecretStr

@@ -1,7 +1,5 @@
 """Damaged, missing and locked index files end in an error of ours, never in a hang or an empty answer."""
 
-from __future__ import annotations
-
 import os
 import shutil
 import sqlite3

@@ -1,7 +1,5 @@
 """Embeddings by name, and what this border refuses."""
 
-from __future__ import annotations
-
 import importlib.util
 import json
 import math

@@ -1,7 +1,5 @@
 """Every failure of Chroma has a place in our error tree."""
 
-from __future__ import annotations
-
 import inspect
 import pickle
 import sqlite3

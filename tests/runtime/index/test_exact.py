@@ -1,7 +1,5 @@
 """Exact search is the oracle of the index."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

@@ -1,7 +1,5 @@
 """A query that is asked again, or by several at once, is embedded once."""
 
-from __future__ import annotations
-
 import threading
 
 import pytest

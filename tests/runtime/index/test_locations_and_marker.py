@@ -1,7 +1,5 @@
 """The marker remembers which projects have rows."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

@@ -1,7 +1,5 @@
 """The embedded index stores, finds and forgets rows, each project for itself."""
 
-from __future__ import annotations
-
 import math
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any

@@ -1,7 +1,5 @@
 """One process owns an embedded index; managers within it share."""
 
-from __future__ import annotations
-
 import os
 from pathlib import Path
 

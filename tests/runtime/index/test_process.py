@@ -1,7 +1,5 @@
 """The process of the index is killed, frozen and slow, and the program never is."""
 
-from __future__ import annotations
-
 import os
 import re
 import signal

@@ -1,7 +1,5 @@
 """An index is rebuilt beside the old one, verified, and swapped; verification finds silent loss."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator
 from pathlib import Path

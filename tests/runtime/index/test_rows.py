@@ -1,7 +1,5 @@
 """Rows that make no sense cannot be made, and unusable vectors never reach the index."""
 
-from __future__ import annotations
-
 import math
 
 import numpy as np

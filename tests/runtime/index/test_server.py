@@ -1,7 +1,5 @@
 """The same body works on a Chroma server, and outlives its faults."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

@@ -1,7 +1,5 @@
 """A Chroma server behind a door that asks for a token or a header."""
 
-from __future__ import annotations
-
 import logging
 import threading
 from collections.abc import Iterator

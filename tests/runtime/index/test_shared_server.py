@@ -1,7 +1,5 @@
 """Databases of different programs on one Chroma server."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

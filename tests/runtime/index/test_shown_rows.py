@@ -1,7 +1,5 @@
 """Stored rows are shown only when whole, of the project, and before the reader."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

@@ -1,7 +1,5 @@
 """Waiting for the process of the index before the first question."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

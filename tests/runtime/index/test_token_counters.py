@@ -1,7 +1,5 @@
 """Counting tokens by the tokenizer that a setting names."""
 
-from __future__ import annotations
-
 import hashlib
 import socket
 from pathlib import Path

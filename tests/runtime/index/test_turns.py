@@ -1,7 +1,5 @@
 """Threads that take turns at what there is too little of."""
 
-from __future__ import annotations
-
 import threading
 
 import pytest

@@ -1,7 +1,5 @@
 """Real stores in a temporary folder, with embeddings that count characters."""
 
-from __future__ import annotations
-
 import itertools
 from collections.abc import Callable, Iterator
 

@@ -1,7 +1,5 @@
 """A small made-up story with records, for the tests of ingest."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from novelgen.models.entity import Entity

@@ -1,7 +1,5 @@
 """The pass at the end of a chapter with a scripted model, in real stores."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Callable
 from typing import Any

@@ -1,7 +1,5 @@
 """Consolidating a project in real stores: what a scene reads before and after, undo, models, ingest, failures."""
 
-from __future__ import annotations
-
 import json
 
 import pytest

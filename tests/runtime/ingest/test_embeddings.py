@@ -1,7 +1,5 @@
 """Letting the settings of what is embedded hold for scenes that are stored already."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 import pytest

@@ -1,7 +1,5 @@
 """Extracting scenes anew that a model read before, in real stores."""
 
-from __future__ import annotations
-
 import pytest
 from langchain_core.messages import BaseMessage
 

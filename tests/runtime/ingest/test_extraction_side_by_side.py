@@ -1,7 +1,5 @@
 """Scenes read side by side, concluded and stored in story order; refusals; interrupts."""
 
-from __future__ import annotations
-
 import json
 import threading
 from typing import Any

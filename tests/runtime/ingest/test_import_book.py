@@ -1,7 +1,5 @@
 """Importing a book's folder."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterator
 from pathlib import Path

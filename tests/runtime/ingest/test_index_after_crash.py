@@ -1,7 +1,5 @@
 """An index that was interrupted at work is verified by the next writer, and rebuilt where it lost vectors."""
 
-from __future__ import annotations
-
 import contextlib
 import os
 import signal

@@ -1,7 +1,5 @@
 """The vector index stays as small as what it holds."""
 
-from __future__ import annotations
-
 import os
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """From SQL to a real Chroma index."""
 
-from __future__ import annotations
-
 import sqlite3
 from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager

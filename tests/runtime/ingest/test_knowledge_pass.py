@@ -1,7 +1,5 @@
 """Reading scenes that have a record for who knows what, with a scripted model, in real stores."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Callable
 from typing import Any

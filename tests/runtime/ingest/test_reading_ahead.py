@@ -1,7 +1,5 @@
 """Jobs side by side, with their results in order."""
 
-from __future__ import annotations
-
 import threading
 from collections.abc import Callable
 

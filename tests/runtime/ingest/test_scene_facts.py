@@ -1,7 +1,5 @@
 """What a scene brings: its memories and its states."""
 
-from __future__ import annotations
-
 from datetime import UTC, datetime
 
 import pytest

@@ -1,7 +1,5 @@
 """What a scene's names tell: who is on stage, where, and which names occur."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from novelgen.models.entity import Entity

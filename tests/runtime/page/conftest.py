@@ -1,7 +1,5 @@
 """Visitors of the page over both demos."""
 
-from __future__ import annotations
-
 import shutil
 from collections.abc import Iterator
 from pathlib import Path

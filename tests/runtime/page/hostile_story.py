@@ -1,7 +1,5 @@
 """A story that wants to be HTML: every field of it that somebody writes."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from fastapi.testclient import TestClient

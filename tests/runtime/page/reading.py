@@ -1,7 +1,5 @@
 """Reading a page as a browser does: its elements, their attributes, and the text that a person sees."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass, field
 from html.parser import HTMLParser
 from urllib.parse import urlsplit

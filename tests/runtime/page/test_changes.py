@@ -1,7 +1,5 @@
 """What a person changes on the page: waiving a finding, decisions on memories, language and colours."""
 
-from __future__ import annotations
-
 import re
 
 import pytest

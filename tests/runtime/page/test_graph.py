@@ -1,7 +1,5 @@
 """The relationship graph: who is drawn stands within the picture, and arrows lead between those who are drawn."""
 
-from __future__ import annotations
-
 import re
 from itertools import combinations
 

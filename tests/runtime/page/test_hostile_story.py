@@ -1,7 +1,5 @@
 """A story that wants to be HTML: nothing of it becomes an element, an attribute or an address."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from pathlib import Path
 

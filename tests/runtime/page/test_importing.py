@@ -1,7 +1,5 @@
 """Projects on the page: made, imported with a look first, read by a model, taken out, deleted."""
 
-from __future__ import annotations
-
 import io
 import json
 import threading

@@ -1,7 +1,5 @@
 """What the page keeps from one visit to the next is never told after it changed, nor at another position."""
 
-from __future__ import annotations
-
 import pytest
 from fastapi.testclient import TestClient
 

@@ -1,7 +1,5 @@
 """The timeline's pictures: stretches of scenes, lanes with stays and marks, and who is named in which chapters."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Any
 

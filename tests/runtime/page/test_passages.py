@@ -1,7 +1,5 @@
 """Marked passages: the text stays whole, and each passage is marked over its length."""
 
-from __future__ import annotations
-
 import hypothesis.strategies as st
 from hypothesis import given
 

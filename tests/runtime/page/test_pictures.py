@@ -1,7 +1,5 @@
 """Relationships and timeline as pages: what may be chosen on them, what they draw, and saying what one feels."""
 
-from __future__ import annotations
-
 from urllib.parse import parse_qsl
 
 import pytest

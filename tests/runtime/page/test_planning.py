@@ -1,7 +1,5 @@
 """Planning on the page: what a form gives, what a change does, drafts checked by a model, and what is refused."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 from typing import Any

@@ -1,7 +1,5 @@
 """The story on the page: changing facts, texts and places by forms, and what is refused."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any, get_args
 

@@ -1,7 +1,5 @@
 """The page's colours can be read, in the light and in the dark."""
 
-from __future__ import annotations
-
 import re
 from itertools import product
 

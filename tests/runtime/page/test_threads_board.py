@@ -1,7 +1,5 @@
 """The board of threads: planting, moving, changing, ending and taking back, and the lines over the book."""
 
-from __future__ import annotations
-
 from urllib.parse import parse_qsl
 
 import pytest

@@ -1,7 +1,5 @@
 """Every view over both demos: it answers in both languages, needs nothing from elsewhere, tells nothing early."""
 
-from __future__ import annotations
-
 import base64
 from itertools import product
 from pathlib import Path

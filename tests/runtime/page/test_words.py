@@ -1,7 +1,5 @@
 """The catalogues of the page's words hold the same."""
 
-from __future__ import annotations
-
 import re
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """Contexts and searches while part of a story waits to be indexed by meaning."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from pathlib import Path
 

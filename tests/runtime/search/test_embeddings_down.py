@@ -1,7 +1,5 @@
 """A remote embedding model that cannot be asked: what words and entities find is there all the same."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

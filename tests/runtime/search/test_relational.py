@@ -1,7 +1,5 @@
 """The retrievers that need no query, over the demo story."""
 
-from __future__ import annotations
-
 from novelgen.memory.search import SearchRequest
 from novelgen.models.position import StoryPosition
 from novelgen.models.state import OpenLoop

@@ -3,8 +3,6 @@
 Migrating takes longer than most tests, so every test gets a copy of one that was migrated for the session.
 """
 
-from __future__ import annotations
-
 import shutil
 from collections.abc import Iterator
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Short ways to the models that the storage tests write."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from novelgen.models.memory import StoryMemoryChunk

@@ -1,7 +1,5 @@
 """A stranger who turns out to be Mary, with all that can refer to her, and every row of a project as it stands."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterator
 from datetime import UTC, datetime

@@ -1,7 +1,5 @@
 """Memories attached to entities, chapters and the book: derived, and by hand."""
 
-from __future__ import annotations
-
 import pytest
 
 from novelgen.errors import UnknownEntityError, UnknownMemoryError, UnknownSceneError

@@ -1,7 +1,5 @@
 """What characters remember, in SQL."""
 
-from __future__ import annotations
-
 from datetime import UTC, datetime
 from typing import Any
 

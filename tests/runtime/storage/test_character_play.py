@@ -1,7 +1,5 @@
 """Feelings, secrets, disclosures and flags, in both databases and over the time of a game."""
 
-from __future__ import annotations
-
 from datetime import UTC, datetime, timedelta
 from typing import Any
 

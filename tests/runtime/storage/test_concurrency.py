@@ -1,7 +1,5 @@
 """Many writers at once lose nothing and never see a locked database within the busy timeout."""
 
-from __future__ import annotations
-
 import subprocess
 import sys
 import threading

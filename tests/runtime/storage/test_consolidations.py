@@ -1,7 +1,5 @@
 """Consolidated memories: what a read sees at each position, and when they are withdrawn."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from contextlib import suppress
 from typing import Any

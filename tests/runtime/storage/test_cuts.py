@@ -1,7 +1,5 @@
 """The SQL cut is the cut of StoryPosition."""
 
-from __future__ import annotations
-
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st

@@ -1,7 +1,5 @@
 """Opening, transactions, backup, and what a broken file does."""
 
-from __future__ import annotations
-
 import sqlite3
 from datetime import UTC, datetime
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Deleting entities, relationships and threads: who refers to them stays, and it is undone exactly."""
 
-from __future__ import annotations
-
 import pytest
 
 from novelgen.errors import UnknownEntityError, UserInputError

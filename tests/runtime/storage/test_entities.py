@@ -1,7 +1,5 @@
 """Entities, and how much of their names the story has told."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

@@ -1,7 +1,5 @@
 """Merging and splitting entities: everything is re-linked, and undone exactly."""
 
-from __future__ import annotations
-
 import itertools
 import json
 from collections.abc import Iterator

@@ -1,7 +1,5 @@
 """Every failure of a database has a name in novelgen's tree."""
 
-from __future__ import annotations
-
 import sqlite3
 import sys
 from collections.abc import Iterator

@@ -1,7 +1,5 @@
 """States, threads and relationships over story time."""
 
-from __future__ import annotations
-
 from datetime import UTC, datetime
 
 import pytest

@@ -1,7 +1,5 @@
 """Nothing that is stored is forgotten by an export."""
 
-from __future__ import annotations
-
 import pytest
 from pydantic import BaseModel
 from sqlalchemy import Table

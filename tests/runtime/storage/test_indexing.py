@@ -1,7 +1,5 @@
 """What the vector index has yet to follow, and the vectors that are kept beside memories."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

@@ -1,7 +1,5 @@
 """What is said of who knows what: kept with its scene, and apart from the author's word."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

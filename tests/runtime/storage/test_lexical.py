@@ -1,7 +1,5 @@
 """Search by words over stored memories."""
 
-from __future__ import annotations
-
 import math
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Reading memories as of a position, and what authors do to them."""
 
-from __future__ import annotations
-
 import pytest
 
 from novelgen.errors import DatabaseError, UnknownMemoryError

@@ -1,7 +1,5 @@
 """What a story has shown before a position, and the summaries of its chapters and parts, made and written."""
 
-from __future__ import annotations
-
 import pytest
 
 from novelgen.memory.outline import OutlineScene, StoryOutline

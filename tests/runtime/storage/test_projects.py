@@ -1,7 +1,5 @@
 """Projects and the mark of their story."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 
 import pytest

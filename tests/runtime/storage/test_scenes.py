@@ -1,7 +1,5 @@
 """Replacing, deleting and moving scenes with everything that came from them."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

@@ -1,7 +1,5 @@
 """A stored story for the services, in a project of its own for every test."""
 
-from __future__ import annotations
-
 import itertools
 from collections.abc import Iterator
 

@@ -1,7 +1,5 @@
 """A made-up story in which somebody dies and a secret comes out later, for checks of drafts."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from novelgen.models.entity import Entity

@@ -1,7 +1,5 @@
 """Who and what a story has, how it stands and came to, and what would become one."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

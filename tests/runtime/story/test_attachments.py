@@ -1,7 +1,5 @@
 """Attaching memories by hand, as code does it."""
 
-from __future__ import annotations
-
 import pytest
 
 from novelgen.errors import UnknownEntityError, UnknownSceneError, UserInputError

@@ -1,7 +1,5 @@
 """What an author changes in memories and scenes: confirming, proving, editing texts and records, and taking it back."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any
 

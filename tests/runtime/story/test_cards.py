@@ -1,7 +1,5 @@
 """Looking up characters, places and scenes by their cards, as of a position."""
 
-from __future__ import annotations
-
 import pytest
 
 from novelgen.errors import EmbeddingError

@@ -1,7 +1,5 @@
 """A character that remembers: what comes back, from whom it is kept, and from when on it is known."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
 from pathlib import Path

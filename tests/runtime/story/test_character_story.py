@@ -1,7 +1,5 @@
 """What a character recalls of the story that it stands in: only what it knows, only what lies before the position."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any

@@ -1,7 +1,5 @@
 """A character among others: what it feels, what it may tell, and what comes of what it says."""
 
-from __future__ import annotations
-
 import asyncio
 import json
 import threading

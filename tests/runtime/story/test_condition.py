@@ -1,7 +1,5 @@
 """What a project holds now, what to do next, and what the doctor makes of it."""
 
-from __future__ import annotations
-
 import pytest
 
 from novelgen.errors import UnknownProjectError

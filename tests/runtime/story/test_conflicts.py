@@ -1,7 +1,5 @@
 """The contradictions of a stored story, and what its author says to them, in real stores."""
 
-from __future__ import annotations
-
 import itertools
 from collections.abc import Iterator
 from functools import partial

@@ -1,7 +1,5 @@
 """Contexts to be looked at piece by piece."""
 
-from __future__ import annotations
-
 import pytest
 from pydantic import ValidationError
 

@@ -1,7 +1,5 @@
 """Checks of drafts and stored scenes in real stores: found, waived, degraded, and never of later."""
 
-from __future__ import annotations
-
 import itertools
 import json
 import sqlite3

@@ -1,7 +1,5 @@
 """What users delete: told in full, gone for readers, and back by its number."""
 
-from __future__ import annotations
-
 import pytest
 
 from novelgen.errors import UnknownEntityError

@@ -1,7 +1,5 @@
 """Who knows what, as users ask for it: characters, memories, pairs, and the author's word."""
 
-from __future__ import annotations
-
 import itertools
 from collections.abc import Callable
 from typing import Any

@@ -1,7 +1,5 @@
 """The table of who knows what says the same as asking for each memory alone."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

@@ -1,7 +1,5 @@
 """Where a stored story left off: cut before the scene, said where missing, kept from who was not there."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any

@@ -1,7 +1,5 @@
 """What an author decides about memories."""
 
-from __future__ import annotations
-
 import pytest
 
 from novelgen.errors import UnknownMemoryError

@@ -1,7 +1,5 @@
 """Candidates: names of the text that are listed, confirmed, merged and dropped, and never facts by themselves."""
 
-from __future__ import annotations
-
 import itertools
 from collections.abc import Iterator
 from typing import cast

@@ -1,7 +1,5 @@
 """What pictures of a story are drawn from: the course of a pair, what a stretch stated, and who is named where."""
 
-from __future__ import annotations
-
 import pytest
 
 from novelgen.errors import UnknownEntityError, UserInputError

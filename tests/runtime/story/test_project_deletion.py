@@ -1,7 +1,5 @@
 """Deleting a project: all of its own goes, nothing of any other, and what was cut short can be finished."""
 
-from __future__ import annotations
-
 import shutil
 from collections.abc import Iterator
 from pathlib import Path

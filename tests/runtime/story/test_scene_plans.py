@@ -1,7 +1,5 @@
 """Reading one plan or many."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterator
 from pathlib import Path

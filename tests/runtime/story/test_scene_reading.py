@@ -1,7 +1,5 @@
 """A scene read beside what it established: facts with their words, as of a position."""
 
-from __future__ import annotations
-
 import pytest
 
 from novelgen.errors import UnknownEntityError, UnknownSceneError

@@ -1,7 +1,5 @@
 """A scene in three to five bullets, by function, Story and command."""
 
-from __future__ import annotations
-
 import asyncio
 import json
 from pathlib import Path

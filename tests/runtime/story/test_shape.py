@@ -1,7 +1,5 @@
 """What every service has in common, so that a door over them is thin."""
 
-from __future__ import annotations
-
 import importlib
 import inspect
 import pkgutil

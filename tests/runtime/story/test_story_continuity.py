@@ -1,7 +1,5 @@
 """Checks of drafts as methods of a story, with their async twins."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterator
 from pathlib import Path

@@ -1,7 +1,5 @@
 """What scenes changed: each kind, in both languages, and never anything that comes later."""
 
-from __future__ import annotations
-
 import itertools
 from typing import Any, Literal
 

@@ -1,7 +1,5 @@
 """A program corrects its story through the front door: cards, threads, deletions and their undoing."""
 
-from __future__ import annotations
-
 import asyncio
 from collections.abc import Iterator
 from pathlib import Path

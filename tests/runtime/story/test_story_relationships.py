@@ -1,7 +1,5 @@
 """Relationships through `Story`: adding, editing every field, and the context that tells of them."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """When the scenes of a stored story play, in real stores: strictly before a position, by character, as conflicts."""
 
-from __future__ import annotations
-
 import itertools
 from collections.abc import Iterator
 

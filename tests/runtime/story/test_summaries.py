@@ -1,7 +1,5 @@
 """The summaries of a story, listed, and written by a person and a model."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterator
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Threads as an author keeps them."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

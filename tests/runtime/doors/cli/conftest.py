@@ -1,7 +1,5 @@
 """A small project, empty or taken in, and a way to run commands on it."""
 
-from __future__ import annotations
-
 import logging
 import shutil
 from collections.abc import Callable, Iterator

@@ -1,7 +1,5 @@
 """A small project as an author's files: two written chapters, the plan of a third, characters, records."""
 
-from __future__ import annotations
-
 import json
 import shutil
 from pathlib import Path

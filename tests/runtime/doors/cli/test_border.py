@@ -1,7 +1,5 @@
 """What becomes of errors at the border of the program."""
 
-from __future__ import annotations
-
 import logging
 import subprocess
 import sys

@@ -1,7 +1,5 @@
 """When `novelgen serve` opens the browser, and what it opens."""
 
-from __future__ import annotations
-
 import webbrowser
 
 import pytest

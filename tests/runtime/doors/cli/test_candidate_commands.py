@@ -1,7 +1,5 @@
 """`novelgen entity candidates`, `confirm`, `merge` of candidates, and `drop`."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 from typing import Any

@@ -1,7 +1,5 @@
 """`novelgen check`."""
 
-from __future__ import annotations
-
 import json
 import shutil
 from collections.abc import Iterator

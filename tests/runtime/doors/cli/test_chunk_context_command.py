@@ -1,7 +1,5 @@
 """`novelgen chunk-context`."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 

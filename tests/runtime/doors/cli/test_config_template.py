@@ -1,7 +1,5 @@
 """The commented config.yaml of a new project."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

@@ -1,7 +1,5 @@
 """`novelgen context --plans`: many contexts in one process."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """`novelgen context --diff`: what changed against the context file."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 from typing import Any

@@ -1,7 +1,5 @@
 """`novelgen context --stale`: building again what the story has left behind."""
 
-from __future__ import annotations
-
 import json
 import shutil
 import sqlite3

@@ -1,7 +1,5 @@
 """`novelgen delete`: asks first, deletes one project, and leaves those of a running server to it."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 

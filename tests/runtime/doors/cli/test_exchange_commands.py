@@ -1,7 +1,5 @@
 """`novelgen new`, `export` and `import`."""
 
-from __future__ import annotations
-
 import json
 import shlex
 from pathlib import Path

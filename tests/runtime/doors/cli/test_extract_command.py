@@ -1,7 +1,5 @@
 """`novelgen extract`, with a model server on loopback."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 

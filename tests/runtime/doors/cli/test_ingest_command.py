@@ -1,7 +1,5 @@
 """`novelgen init`, `ingest` and `import-book`."""
 
-from __future__ import annotations
-
 import json
 import shutil
 from pathlib import Path

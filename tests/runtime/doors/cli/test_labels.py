@@ -1,7 +1,5 @@
 """The words of a view in the language of its story."""
 
-from __future__ import annotations
-
 import pytest
 
 from novelgen.models.context import ContextReport, PlannerReport, ReportIssue

@@ -1,7 +1,5 @@
 """The program's help, its lazy commands and its options."""
 
-from __future__ import annotations
-
 import subprocess
 import sys
 from collections.abc import Iterator

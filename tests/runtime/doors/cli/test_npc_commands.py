@@ -1,7 +1,5 @@
 """`novelgen npc`: a game's characters from the command line."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 from typing import Any

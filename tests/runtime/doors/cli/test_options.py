@@ -1,7 +1,5 @@
 """Positions as they are typed."""
 
-from __future__ import annotations
-
 import click
 import pytest
 

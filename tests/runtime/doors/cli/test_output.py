@@ -1,7 +1,5 @@
 """JSON and tables as they are printed."""
 
-from __future__ import annotations
-
 import io
 import json
 import logging

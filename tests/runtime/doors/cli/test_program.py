@@ -1,7 +1,5 @@
 """The program as a process of its own, on the shipped demo."""
 
-from __future__ import annotations
-
 import json
 import os
 import shutil

@@ -1,7 +1,5 @@
 """`novelgen projects`, and what is said of a project that is not there; how a memory that is over is shown."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 from typing import Any

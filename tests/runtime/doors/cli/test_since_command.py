@@ -1,7 +1,5 @@
 """`novelgen since`, and what ingest, import-book and extract end with."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """A server over both demo projects, without a network."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """Answers tell nothing of where things lie on the machine, and leave the story's own words alone."""
 
-from __future__ import annotations
-
 from pydantic import BaseModel
 
 from novelgen.models.context import ReportIssue

@@ -1,7 +1,5 @@
 """Connections that do not say what they want: they end, and keep nobody else out."""
 
-from __future__ import annotations
-
 import contextlib
 import socket
 import threading

@@ -1,7 +1,5 @@
 """Who may come in: addresses, hosts, origins and tokens; and what the log tells of it."""
 
-from __future__ import annotations
-
 import logging
 from collections.abc import Iterator
 from pathlib import Path

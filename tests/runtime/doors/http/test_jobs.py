@@ -1,7 +1,5 @@
 """Long work over HTTP: progress, cancel, resume, and what a restart leaves of it."""
 
-from __future__ import annotations
-
 import json
 import threading
 from collections.abc import Callable

@@ -1,7 +1,5 @@
 """Which paths, methods and parameters the OpenAPI document names: a client notices whatever changes in them."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 from typing import Any

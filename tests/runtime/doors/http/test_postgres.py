@@ -1,7 +1,5 @@
 """The service over PostgreSQL: the main ways work as over SQLite."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """Every route once over real stores, and what each kind of wrong request is told."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 from typing import Any

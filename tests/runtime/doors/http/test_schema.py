@@ -1,7 +1,5 @@
 """Requests made up from the OpenAPI document: whatever comes in, the server answers as it says."""
 
-from __future__ import annotations
-
 import os
 from pathlib import Path
 from typing import Any

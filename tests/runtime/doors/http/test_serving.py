@@ -1,7 +1,5 @@
 """The running server: found by its folder, ended by a signal within seconds, and refused where it must be."""
 
-from __future__ import annotations
-
 import contextlib
 import signal
 import socket

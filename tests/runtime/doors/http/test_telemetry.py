@@ -1,7 +1,5 @@
 """What metrics and spans tell of a server, and that they tell nothing of its stories."""
 
-from __future__ import annotations
-
 import importlib.util
 import logging
 from collections.abc import Iterator

@@ -1,7 +1,5 @@
 """How much the server takes on at once, and what it does with the rest."""
 
-from __future__ import annotations
-
 import asyncio
 from typing import Any
 

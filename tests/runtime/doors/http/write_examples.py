@@ -1,7 +1,5 @@
 """Write the examples of the OpenAPI document from a walk over the demo story: `python -m …write_examples`."""
 
-from __future__ import annotations
-
 import json
 import tempfile
 from pathlib import Path

@@ -4,8 +4,6 @@ Its arguments are connections of the adapters as JSON and the id of a story (emp
 it got as JSON.
 """
 
-from __future__ import annotations
-
 import asyncio
 import json
 import sys

@@ -1,7 +1,5 @@
 """Clients of the SDK over the demo projects, in process and over both transports."""
 
-from __future__ import annotations
-
 import asyncio
 import contextlib
 import os

@@ -1,7 +1,5 @@
 """The tools in an agent of LangChain, by langchain-mcp-adapters, which speak an older version of the protocol."""
 
-from __future__ import annotations
-
 import json
 import os
 import subprocess

@@ -1,7 +1,5 @@
 """Resources and prompts: what an author's client can attach and pick."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 from typing import Any

@@ -1,7 +1,5 @@
 """The tools as an agent's client has them: what they offer, answer, store and refuse."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Mapping
 from pathlib import Path

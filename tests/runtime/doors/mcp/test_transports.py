@@ -1,7 +1,5 @@
 """Both transports with the SDK's client: a process of its own over stdio, and the server's /mcp over HTTP."""
 
-from __future__ import annotations
-
 import asyncio
 import json
 import subprocess

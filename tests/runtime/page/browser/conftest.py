@@ -1,7 +1,5 @@
 """A browser per worker, and a server over both demos that nothing changes."""
 
-from __future__ import annotations
-
 import os
 import shutil
 from collections.abc import Iterator

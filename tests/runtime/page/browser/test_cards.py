@@ -1,7 +1,5 @@
 """Cards and the picture of who knows what in a real browser: changed by hand, taken back, and silent about later."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator
 from pathlib import Path

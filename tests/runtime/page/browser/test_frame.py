@@ -1,7 +1,5 @@
 """The frame of every page by keyboard: the skip link, the order of tabs, menus, and choices that are kept."""
 
-from __future__ import annotations
-
 from tests.support.browser import Window
 
 FOCUSED = "[document.activeElement.tagName, document.activeElement.textContent.trim() || document.activeElement.id]"

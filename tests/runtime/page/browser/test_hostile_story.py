@@ -1,7 +1,5 @@
 """A story that wants to be a script, in a browser that would run it."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """A story on its way in, in a real browser: from the drop of files to the first context, in both languages."""
 
-from __future__ import annotations
-
 import base64
 import zipfile
 from pathlib import Path

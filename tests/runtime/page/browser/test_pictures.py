@@ -1,7 +1,5 @@
 """Relationships, timeline and threads in a real browser: they follow the slider, and a thread is dragged to its end."""
 
-from __future__ import annotations
-
 import shutil
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """Planning and checking in a real browser: a form, its block, a ban and back, a dropped plan, a draft's findings."""
 
-from __future__ import annotations
-
 import json
 import re
 import shutil

@@ -1,7 +1,5 @@
 """The slider in a real browser: by pointer and keyboard it leads every view to its place, and nothing is told early."""
 
-from __future__ import annotations
-
 import re
 
 import httpx

@@ -1,7 +1,5 @@
 """Correcting the story in a real browser: words and facts light each other, changes keep the place and are undone."""
 
-from __future__ import annotations
-
 import shutil
 from collections.abc import Iterator
 from pathlib import Path

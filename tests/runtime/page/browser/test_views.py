@@ -1,7 +1,5 @@
 """Every view in a real browser: it loads without complaint, nobody is kept out, and links lead somewhere."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest
