@@ -29,9 +29,7 @@ def test_prompts_and_types_are_in_the_wheel(wheel: Path) -> None:
     for prompt in (ROOT / "prompts").iterdir():
         assert f"novelgen/_prompts/{prompt.name}" in names
     assert {"novelgen/py.typed", "runtime/py.typed"} <= set(names)
-    assert {f"runtime/storage/migrations/versions/baseline.{each}.sql" for each in ("sqlite", "postgresql")} <= set(
-        names
-    )
+    assert "runtime/storage/migrations/versions/v0001_baseline.py" in names
     page = ROOT / "runtime/page"
     for file in (*(page / "templates").iterdir(), *(page / "static").iterdir()):
         assert file.relative_to(ROOT).as_posix() in names

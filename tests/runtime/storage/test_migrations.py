@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shutil
 import threading
+from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +13,9 @@ from alembic.autogenerate import compare_metadata
 from alembic.migration import MigrationContext
 from alembic.script import ScriptDirectory
 from sqlalchemy import create_engine, inspect, text
+from sqlalchemy.dialects import sqlite
 from sqlalchemy.exc import DBAPIError
+from sqlalchemy.schema import CreateIndex, CreateTable
 
 from novelgen.errors import DatabaseError, SchemaVersionError
 from runtime.storage.connection import database_url as url_of
@@ -36,6 +39,20 @@ def test_the_migrations_and_the_models_describe_one_schema(database_url: str) ->
     engine.dispose()
 
     assert difference == []
+
+
+def test_a_change_of_the_tables_is_another_baseline() -> None:
+    """The baseline is made of the models, so that a database of other ones must be told by its name.
+
+    Where this fails, give HEAD and the baseline another name, add the old one to NEVER_RELEASED, and write the new
+    fingerprint here.
+    """
+    dialect = sqlite.dialect()
+    indexes = (index for table in METADATA.sorted_tables for index in sorted(table.indexes, key=lambda each: each.name))
+    made = [*map(CreateTable, METADATA.sorted_tables), *map(CreateIndex, indexes)]
+    statements = "\n".join(str(each.compile(dialect=dialect)) for each in made)
+
+    assert (runner.HEAD, sha256(statements.encode()).hexdigest()[:12]) == ("baseline_2", "60ade599c744")
 
 
 @pytest.mark.parametrize(
