@@ -1,4 +1,7 @@
-"""The checks of `novelgen doctor`, one by one: the machine, the models, and one project."""
+"""The checks of `novelgen doctor`, one by one: the machine, the models, and one project; and what it repairs.
+
+What is found is told in words of `novelgen/words/doctor`, by its kind.
+"""
 
 from __future__ import annotations
 
@@ -6,6 +9,7 @@ import importlib.metadata
 import ipaddress
 import platform
 import sqlite3
+from dataclasses import dataclass
 from typing import Any, Literal
 from urllib.parse import urlsplit
 
@@ -17,14 +21,24 @@ from novelgen.errors import (
     DatabaseError,
     DeadlineExceededError,
     EmbeddingError,
+    InvalidFileError,
     NovelgenError,
     UnknownProjectError,
+    VectorIndexError,
+    VectorIndexOwnedError,
 )
+from novelgen.language.language import StoryLanguage
 from novelgen.model_calls.model_answer import described, secrets_of
+from novelgen.models.context import SceneMemoryContext
+from novelgen.models.position import StoryPosition
+from novelgen.words import words
+from runtime.files.paths import ProjectPaths
+from runtime.files.scene_plans import context_places, load_context, own_scene_plan
 from runtime.index.chat_models import build_chat_model
 from runtime.index.connection import known_keys
+from runtime.index.index_files import swollen_file
 from runtime.ingest.character_events import vectors_model
-from runtime.ingest.indexing import stored_otherwise, verify_index
+from runtime.ingest.indexing import drain_outbox, reindex, stored_otherwise, verify_index
 from runtime.settings import NovelgenSettings
 from runtime.storage.records import MemoryFilter
 from runtime.stores import MemoryStores
@@ -44,8 +58,8 @@ _PACKAGES = (
 ASKING_TIMEOUT_S = 5.0
 """How long the doctor waits for a model that it asks for one word or one vector."""
 
-EMBEDDINGS_FIRST = "put the embedding model right first; the index waits for it, and nothing is lost"
-"""Advice where the index cannot be opened for want of its model: a rebuild would fail, too."""
+_OF_MODEL = (EmbeddingError, ConfigurationError)
+"""What keeps an index from being opened for want of its model: a rebuild would fail, too."""
 
 Level = Literal["ok", "hint", "degraded", "broken"]
 
@@ -60,7 +74,7 @@ class Finding(BaseModel):
     what: str
     message: str
     fix: str = ""
-    kind: str = Field(default="", description="What was found, by a name that stays; see runtime.care.wording.")
+    kind: str = Field(default="", description="What was found, by a name that stays.")
     values: dict[str, Any] = Field(default_factory=dict, description="What the message is filled with.")
 
 
@@ -79,55 +93,53 @@ class Diagnosis(BaseModel):
         return any(finding.level == "broken" for finding in [*self.repairs, *self.findings])
 
 
+def found(level: Level, kind: str, **values: Any) -> Finding:
+    """Return a finding of a kind, told in English."""
+    return Finding(level=level, kind=kind, values=values, **_told(kind, values, "en"))
+
+
+def in_language(diagnosis: Diagnosis, language: StoryLanguage) -> Diagnosis:
+    """Return a diagnosis whose findings are told in a language."""
+    both = {
+        name: [each.model_copy(update=_told(each.kind, each.values, language)) for each in getattr(diagnosis, name)]
+        for name in ("findings", "repairs")
+    }
+    return diagnosis.model_copy(update=both)
+
+
+def _told(kind: str, values: dict[str, Any], language: StoryLanguage) -> dict[str, str]:
+    return {name: text.format(**values) for name, text in words("doctor", language).table(kind).items()}
+
+
 def versions() -> dict[str, str]:
     """Return the versions of Python, SQLite and the packages that matter; what is not installed says so."""
-    found = {"python": platform.python_version(), "sqlite": sqlite3.sqlite_version}
+    found_versions = {"python": platform.python_version(), "sqlite": sqlite3.sqlite_version}
     for package in _PACKAGES:
         try:
-            found[package] = importlib.metadata.version(package)
+            found_versions[package] = importlib.metadata.version(package)
         except importlib.metadata.PackageNotFoundError:
-            found[package] = "not installed"
-    return found
+            found_versions[package] = "not installed"
+    return found_versions
 
 
 def check_sqlite(settings: NovelgenSettings, *, version: tuple[int, ...]) -> Finding:
     """Judge the SQLite library, which can lose writes of several processes before 3.51.3."""
     shown = ".".join(map(str, version))
     if settings.database_url is not None and not settings.database_url.startswith("sqlite"):
-        return Finding(
-            level="ok",
-            what="sqlite",
-            message=f"{shown}, not used: database_url is set",
-            kind="sqlite_unused",
-            values={"version": shown},
-        )
+        return found("ok", "sqlite_unused", version=shown)
     if version >= WAL_RESET_FIXED_IN:
-        return Finding(level="ok", what="sqlite", message=shown, kind="sqlite_fine", values={"version": shown})
-    return Finding(
-        level="hint",
-        what="sqlite",
-        message=f"{shown} has the WAL-reset error (fixed in 3.51.3): several processes that write to one "
-        "project at once can damage its database; a single process is safe",
-        fix="let one process write to a project at a time, update SQLite, or set database_url to PostgreSQL",
-        kind="sqlite_old",
-        values={"version": shown},
-    )
+        return found("ok", "sqlite_fine", version=shown)
+    return found("hint", "sqlite_old", version=shown)
 
 
 def check_embeddings(stores: MemoryStores, *, ask_network: bool = True) -> Finding:
     """Embed one word, which loads the model or asks its server."""
-    what, name = "embedding model", stores.settings.memory.embedding_model
+    name = stores.settings.memory.embedding_model
     is_served = ":" in name and not name.startswith("fake:")
     try:
         embeddings = stores.embeddings
         if is_served and not (ask_network or _is_here(stores.settings.memory.embedding_base_url)):
-            return Finding(
-                level="ok",
-                what=what,
-                message=f"{name} is configured; it was not asked anything",
-                kind="embedding_not_asked",
-                values={"model": name},
-            )
+            return found("ok", "embedding_not_asked", model=name)
         if is_served:
             call_with_deadline(
                 lambda: embeddings.embed_query("word"), timeout_s=ASKING_TIMEOUT_S, stage="asking it for a vector"
@@ -136,40 +148,14 @@ def check_embeddings(stores: MemoryStores, *, ask_network: bool = True) -> Findi
             embeddings.embed_query("word")
         identity = stores.embedding_identity
     except (EmbeddingError, ConfigurationError, DeadlineExceededError) as error:
-        return Finding(
-            level="degraded",
-            what=what,
-            message=f"{name!r} does not work, so search goes by words alone: {error}",
-            fix="correct memory.embedding_model (NOVELGEN_MEMORY__EMBEDDING_MODEL): local, or provider:model, its "
-            "address (…_BASE_URL) and its key (…_API_KEY)",
-            kind="embedding_fails",
-            values={"model": name, "error": str(error)},
-        )
-    message = f"{identity.model_name} works, {identity.dimension} dimensions"
-    return Finding(
-        level="ok",
-        what=what,
-        message=message,
-        kind="embedding_works",
-        values={"model": identity.model_name, "dimension": identity.dimension},
-    )
+        return found("degraded", "embedding_fails", model=name, error=str(error))
+    return found("ok", "embedding_works", model=identity.model_name, dimension=identity.dimension)
 
 
 def check_chat_model(settings: NovelgenSettings, *, ask_network: bool = True) -> Finding:
     """Build the chat model and ask it for one word."""
-    what = "chat model"
     if settings.model is None:
-        return Finding(
-            level="hint",
-            what=what,
-            message="none is configured; retrieval is planned by rules",
-            fix="set model (NOVELGEN_MODEL) to provider:model if you want a model to add to the rules",
-            kind="model_none",
-        )
-    fix = (
-        "correct model (NOVELGEN_MODEL), its address (NOVELGEN_MODEL_BASE_URL) and its key "
-        "(NOVELGEN_MODEL_API_KEY), or unset it"
-    )
+        return found("hint", "model_none")
     try:
         model = build_chat_model(
             settings.model,
@@ -179,45 +165,17 @@ def check_chat_model(settings: NovelgenSettings, *, ask_network: bool = True) ->
             max_tokens=16,
         )
     except ConfigurationError as error:
-        message = f"{settings.model!r} cannot be used, so retrieval is planned by rules: {error}"
-        return Finding(
-            level="degraded",
-            what=what,
-            message=message,
-            fix=fix,
-            kind="model_unusable",
-            values={"model": settings.model, "error": str(error)},
-        )
+        return found("degraded", "model_unusable", model=settings.model, error=str(error))
     if model is None or not (ask_network or _is_here(settings.model_base_url)):
-        return Finding(
-            level="ok",
-            what=what,
-            message=f"{settings.model} is configured; it was not asked anything",
-            kind="model_not_asked",
-            values={"model": settings.model},
-        )
+        return found("ok", "model_not_asked", model=settings.model)
     try:
         call_with_deadline(
             lambda: model.invoke("Answer with one word."), timeout_s=ASKING_TIMEOUT_S, stage="asking it for a word"
         )
     except Exception as error:  # noqa: BLE001 - a provider's package may fail in any way
         secrets = [*known_keys(settings.model_api_key), *secrets_of(model)]
-        reason = described(error, secrets=secrets)
-        return Finding(
-            level="degraded",
-            what=what,
-            message=f"{settings.model} does not answer, so retrieval is planned by rules: {reason}",
-            fix=fix,
-            kind="model_silent",
-            values={"model": settings.model, "error": reason},
-        )
-    return Finding(
-        level="ok",
-        what=what,
-        message=f"{settings.model} answers",
-        kind="model_answers",
-        values={"model": settings.model},
-    )
+        return found("degraded", "model_silent", model=settings.model, error=described(error, secrets=secrets))
+    return found("ok", "model_answers", model=settings.model)
 
 
 def _is_here(address: str | None) -> bool:
@@ -233,29 +191,15 @@ def _is_here(address: str | None) -> bool:
 
 def check_database(stores: MemoryStores, project_id: str) -> Finding:
     """Open the project's database."""
+    is_of_project = stores.settings.database_url is None
+    name = str(stores.paths(project_id).database) if is_of_project else "the database of the setting database_url"
     try:
         stores.database(project_id)
     except UnknownProjectError:
-        return Finding(
-            level="broken",
-            what="database",
-            message=f"nothing of project {project_id!r} is stored",
-            fix=f"run `novelgen ingest {project_id}`, or restore {_database_name(stores, project_id)} if it is lost",
-            kind="database_empty",
-            values={"project_id": project_id, "database": _database_name(stores, project_id)},
-        )
+        return found("broken", "database_empty", project_id=project_id, database=name)
     except DatabaseError as error:
-        return Finding(
-            level="broken",
-            what="database",
-            message=f"{_database_name(stores, project_id)} cannot be used: {error}",
-            fix="restore a backup of it, or move it away and run `novelgen ingest` again; contexts stay possible "
-            "from the index alone",
-            kind="database_fails",
-            values={"database": _database_name(stores, project_id), "error": str(error)},
-        )
-    name = _database_name(stores, project_id)
-    return Finding(level="ok", what="database", message=name, kind="database_fine", values={"database": name})
+        return found("broken", "database_fails", database=name, error=str(error))
+    return found("ok", "database_fine", database=name)
 
 
 def project_counts(stores: MemoryStores, project_id: str) -> dict[str, int]:
@@ -281,70 +225,28 @@ def project_counts(stores: MemoryStores, project_id: str) -> dict[str, int]:
 
 def check_index(stores: MemoryStores, project_id: str, *, waiting: int) -> Finding:
     """Compare the vector index with the database."""
-    fix = f"run `novelgen reindex {project_id}`"
-    built_with = _model_of_index(stores, project_id)
+    with stores.database(project_id).read() as unit:
+        built_with = unit.projects.require().embedding_model
     try:
         configured = stores.embedding_identity.model_name
         if built_with not in (None, configured):
-            message = f"built with {built_with!r}, but {configured!r} is configured; it is not asked"
-            return Finding(
-                level="degraded",
-                what="vector index",
-                message=message,
-                fix=fix,
-                kind="index_other_model",
-                values={"built_with": built_with, "configured": configured, "project_id": project_id},
-            )
+            values = {"built_with": built_with, "configured": configured}
+            return found("degraded", "index_other_model", **values, project_id=project_id)
         verification = verify_index(stores, project_id)
     except NovelgenError as error:
-        message = f"cannot be used, search goes on without it: {error}"
-        fix = EMBEDDINGS_FIRST if isinstance(error, EmbeddingError | ConfigurationError) else fix
-        is_of_model = isinstance(error, EmbeddingError | ConfigurationError)
-        return Finding(
-            level="degraded",
-            what="vector index",
-            message=message,
-            fix=fix,
-            kind="index_waits_for_model" if is_of_model else "index_fails",
-            values={"error": str(error), "project_id": project_id},
-        )
+        kind = "index_waits_for_model" if isinstance(error, _OF_MODEL) else "index_fails"
+        return found("degraded", kind, error=str(error), project_id=project_id)
     if verification.is_sound:
-        return Finding(
-            level="ok",
-            what="vector index",
-            message=f"agrees with the database: {verification}",
-            kind="index_fine",
-            values={"verification": str(verification)},
-        )
-    lag = f" ({waiting} changes wait to be brought to it)" if waiting else ""
-    message = f"does not agree with the database: {verification}{lag}"
+        return found("ok", "index_fine", verification=str(verification))
     behind = len(verification.missing_ids) + len(verification.unexpected_ids)
-    is_only_late = behind <= waiting and not verification.lost_ids
-    if is_only_late:
-        fix = f"run `novelgen index {project_id}`"
-    return Finding(
-        level="degraded",
-        what="vector index",
-        message=message,
-        fix=fix,
-        kind="index_late" if is_only_late else "index_differs",
-        values={"verification": str(verification), "waiting": waiting, "project_id": project_id},
-    )
+    kind = "index_late" if behind <= waiting and not verification.lost_ids else "index_differs"
+    return found("degraded", kind, verification=str(verification), waiting=waiting, project_id=project_id)
 
 
 def check_embedding_settings(stores: MemoryStores, project_id: str) -> Finding | None:
     """Tell whether scenes were stored under other settings of what is embedded, where any were."""
     otherwise = stored_otherwise(stores, project_id)
-    if not otherwise:
-        return None
-    return Finding(
-        level="hint",
-        what="memory.ingest",
-        message=f"{otherwise} memories were stored under other settings of what is embedded",
-        fix=f"run `novelgen reindex {project_id}`",
-        kind="embedded_otherwise",
-        values={"count": otherwise, "project_id": project_id},
-    )
+    return found("hint", "embedded_otherwise", count=otherwise, project_id=project_id) if otherwise else None
 
 
 def check_minds(stores: MemoryStores, project_id: str) -> list[Finding]:
@@ -354,78 +256,120 @@ def check_minds(stores: MemoryStores, project_id: str) -> list[Finding]:
         strangers = unit.characters.unknown_owners()
         without = unit.characters.count_without_vector(model) if model is not None else 0
         gone = unit.knowledge.words_on_nothing()
-    found = []
+    findings = []
     if strangers:
-        found.append(
-            Finding(
-                level="degraded",
-                what="memories of characters",
-                message=f"nobody is stored as {', '.join(strangers)}, whose memories, feelings or secrets are",
-                fix=f"undo what took them away (`novelgen undo {project_id}`), or import their cards",
-                kind="minds_of_nobody",
-                values={"names": ", ".join(strangers), "project_id": project_id},
-            )
-        )
+        findings.append(found("degraded", "minds_of_nobody", names=", ".join(strangers), project_id=project_id))
     if without:
-        found.append(
-            Finding(
-                level="hint",
-                what="memories of characters",
-                message=f"{without} have no vector of {model!r} and are compared by words",
-                fix="nothing needs to be done: each recall embeds some of those of its character",
-                kind="minds_without_vector",
-                values={"count": without, "model": model},
-            )
-        )
+        findings.append(found("hint", "minds_without_vector", count=without, model=model))
     if gone:
-        found.append(
-            Finding(
-                level="hint",
-                what="who knows what",
-                message=f"you said who knows {', '.join(gone)}, which {'is' if len(gone) == 1 else 'are'} not stored "
-                "any more; it counts again where a reading brings that memory back",
-                fix=f"say it of the memory in its place, and take it back here "
-                f"(`novelgen memory forget-knowledge {project_id} {gone[0]} CHARACTER`)",
-                kind="knowledge_of_nothing",
-                values={"memories": ", ".join(gone), "first": gone[0], "project_id": project_id},
-            )
-        )
-    return found
+        values = {"memories": ", ".join(gone), "first": gone[0], "project_id": project_id}
+        findings.append(found("hint", "knowledge_of_nothing", **values))
+    return findings
 
 
 def check_breaker(stores: MemoryStores, project_id: str) -> Finding:
     """Tell whether calls to the index are refused after repeated failures; looks at nothing else."""
-    what = "circuit breaker"
     try:
         is_refusing = stores.vectors(project_id).is_refusing
     except NovelgenError as error:
-        fix = EMBEDDINGS_FIRST if isinstance(error, EmbeddingError | ConfigurationError) else ""
-        return Finding(
-            level="degraded",
-            what=what,
-            message=f"the index cannot be opened: {error}",
-            fix=fix,
-            kind="breaker_unknown",
-            values={"error": str(error)},
-        )
-    if not is_refusing:
-        return Finding(level="ok", what=what, message="closed: the index is asked", kind="breaker_closed")
-    return Finding(
-        level="degraded",
-        what=what,
-        message="open: the index failed again and again and is left alone; it is probed after the cool-down",
-        fix=f"run `novelgen doctor {project_id} --repair`",
-        kind="breaker_open",
-        values={"project_id": project_id},
-    )
+        kind = "breaker_waits_for_model" if isinstance(error, _OF_MODEL) else "breaker_unknown"
+        return found("degraded", kind, error=str(error))
+    return found("degraded", "breaker_open", project_id=project_id) if is_refusing else found("ok", "breaker_closed")
 
 
-def _model_of_index(stores: MemoryStores, project_id: str) -> str | None:
+# --- Context files: whether the story before their scene has changed since they were written ---
+
+
+@dataclass(frozen=True, slots=True)
+class JudgedContext:
+    """A context file: what it holds and whether it is stale, or why it cannot be read."""
+
+    chapter_index: int
+    scene_index: int
+    context: SceneMemoryContext | None = None
+    is_stale: bool = False
+    problem: str = ""
+
+
+def judge_context_files(stores: MemoryStores, project_id: str) -> list[JudgedContext]:
+    """Judge all context files of a project, in story order; empty where there are none."""
+    places = context_places(stores.paths(project_id))
+    return [_judged(stores, project_id, *place) for place in places]
+
+
+def check_context_files(stores: MemoryStores, project_id: str) -> list[Finding]:
+    """Tell of the context files of a project."""
+    judged = judge_context_files(stores, project_id)
+    paths = stores.paths(project_id)
+    findings = [_finding_of_context(paths, each) for each in judged if each.is_stale or each.problem]
+    return [*findings, found("ok", "context_files", fresh=len(judged) - len(findings), count=len(judged))]
+
+
+def _judged(stores: MemoryStores, project_id: str, chapter_index: int, scene_index: int) -> JudgedContext:
+    try:
+        context = load_context(stores.paths(project_id), chapter_index, scene_index)
+    except InvalidFileError as error:
+        return JudgedContext(chapter_index, scene_index, problem=str(error))
+    if context is None:
+        return JudgedContext(chapter_index, scene_index)
     with stores.database(project_id).read() as unit:
-        return unit.projects.require().embedding_model
+        now = unit.story_version(StoryPosition(chapter_index, scene_index))
+    is_stale = context.report is None or context.report.story_version != now
+    return JudgedContext(chapter_index, scene_index, context, is_stale=is_stale)
 
 
-def _database_name(stores: MemoryStores, project_id: str) -> str:
-    if stores.settings.database_url is None:
-        return str(stores.paths(project_id).database)
-    return "the database of the setting database_url"
+def _finding_of_context(paths: ProjectPaths, judged: JudgedContext) -> Finding:
+    command = f"novelgen context {paths.project_id} --chapter {judged.chapter_index} --scene {judged.scene_index}"
+    if not _has_plan(paths, judged):
+        command += " --plan FILE"
+    elif judged.is_stale:
+        command = f"novelgen context {paths.project_id} --stale"
+    file = paths.context_file(judged.chapter_index, judged.scene_index).name
+    kind = "context_unreadable" if judged.problem else "context_stale"
+    return found("degraded", kind, problem=judged.problem, command=command, file=file)
+
+
+def _has_plan(paths: ProjectPaths, judged: JudgedContext) -> bool:
+    try:
+        found, _ = own_scene_plan(paths, chapter_index=judged.chapter_index, scene_index=judged.scene_index)
+    except InvalidFileError:
+        return False
+    return found is not None
+
+
+# --- Repair: the vector index is brought to what the database says, and rebuilt if it must be ---
+
+
+def repair_index(stores: MemoryStores, project_id: str) -> list[Finding]:
+    """Make the vector index of a project agree with its database; the database is never changed by it.
+
+    What waits in the outbox is done first; what fails there is repaired by the rebuild, or stops that. Where the index
+    then does not hold exactly what the database says, or cannot find a sample of it, it is built anew beside the old
+    one and takes its place.
+    """
+    drained = drain_outbox(stores, project_id)
+    done = []
+    if drained.indexed or drained.removed:
+        done.append(found("ok", "outbox_drained", indexed=drained.indexed, removed=drained.removed))
+    problem = _problem(stores, project_id)
+    if problem is not None:
+        result = reindex(stores, project_id)
+        values = {"indexed": result.indexed, "embedded": result.embedded}
+        done.append(found("ok", "index_rebuilt", problem=problem, **values))
+        problem = _problem(stores, project_id)
+    if problem is not None:
+        return [*done, found("broken", "index_beyond_repair", problem=problem)]
+    return [*done, found("ok", "index_repaired")]
+
+
+def _problem(stores: MemoryStores, project_id: str) -> str | None:
+    """Say in what the index differs from the database; None when it does not."""
+    try:
+        verification = verify_index(stores, project_id)
+    except VectorIndexOwnedError:
+        raise
+    except (VectorIndexError, DeadlineExceededError) as error:
+        return f"it cannot be read ({error})"
+    if not verification.is_sound:
+        return f"it did not agree with it ({verification})"
+    return swollen_file(stores.vectors(project_id).location)

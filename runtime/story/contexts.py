@@ -23,7 +23,7 @@ from novelgen.models.entity import Entity
 from novelgen.models.plan import ScenePlan
 from novelgen.models.position import StoryPosition
 from novelgen.models.user_file import Character, CharactersConfig
-from runtime.care.context_files import judge_context_files
+from runtime.care.checks import judge_context_files
 from runtime.context_chain import build_context_chain, configured_chat_model
 from runtime.files.atomic_files import write_text_atomically
 from runtime.files.paths import ProjectPaths

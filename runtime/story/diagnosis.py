@@ -16,18 +16,19 @@ from runtime.care.checks import (
     Level,
     check_breaker,
     check_chat_model,
+    check_context_files,
     check_database,
     check_embedding_settings,
     check_embeddings,
     check_index,
     check_minds,
     check_sqlite,
+    found,
+    in_language,
     project_counts,
+    repair_index,
     versions,
 )
-from runtime.care.context_files import check_context_files
-from runtime.care.repair import repair_index
-from runtime.care.wording import in_language
 from runtime.ingest.indexing import (
     IndexingResult,
     apply_embedding_settings,
@@ -230,55 +231,31 @@ class StoryDiagnosis(StoryConditions):
             breaker = check_breaker(self._stores, self.project_id)
             files = check_context_files(self._stores, self.project_id)
         except DatabaseError as error:
-            message = f"it opens, but cannot be read: {error}"
-            broken = Finding(
-                level="broken",
-                what="database",
-                message=message,
-                fix="restore a backup of it",
-                kind="database_unreadable",
-                values={"error": str(error)},
-            )
-            return {}, [broken]
-        found = (*reading, index, embedding, *minds, breaker, *files)
-        return counts, [finding for finding in found if finding is not None]
+            return {}, [found("broken", "database_unreadable", error=str(error))]
+        looked_at = (*reading, index, embedding, *minds, breaker, *files)
+        return counts, [finding for finding in looked_at if finding is not None]
 
 
 def check_reading(condition: StoryCondition) -> list[Finding]:
     """Name what keeps a stored story from being of use: no records, half read, no people, not indexed."""
     commands = {step.kind: step.command for step in condition.next_steps}
-
-    def finding(level: Level, what: str, message: str, *, kind: str, mended_by: StepKind) -> Finding:
-        numbers = condition.model_dump(include={"scenes", "scenes_with_record", "unindexed"})
-        return Finding(
-            level=level,
-            what=what,
-            message=message,
-            fix=f"run `{commands[mended_by]}`",
-            kind=kind,
-            values={**numbers, "failed": failed, "waiting": waiting, "command": commands[mended_by]},
-        )
-
-    failed, waiting, scenes = condition.scenes_failed, condition.scenes_waiting, condition.scenes
-    found: list[Finding] = []
-    if not scenes:
-        return [finding("hint", "story", "no scene is stored", kind="no_scenes", mended_by="take_in")]
-    if failed:
-        message = f"the extraction of {failed} scenes failed; their text is stored, their facts are not"
-        found.append(finding("degraded", "scene records", message, kind="reading_failed", mended_by="retry"))
-    if waiting and not condition.scenes_with_record:
-        message = f"none of {scenes} scenes was read: there are no facts, states, threads or relationships"
-        found.append(finding("degraded", "scene records", message, kind="nothing_read", mended_by="read"))
-    elif waiting:
-        message = f"half read: {condition.scenes_with_record} of {scenes} scenes have a record, {waiting} wait"
-        found.append(finding("hint", "scene records", message, kind="half_read", mended_by="read"))
-    if not condition.people:
-        message = "no people are known, so nothing is found by who is in a scene"
-        found.append(finding("hint", "people", message, kind="no_people", mended_by="people"))
-    if condition.unindexed:
-        message = f"{condition.unindexed} changes wait; what they bring is found by words only"
-        found.append(finding("degraded", "waiting for the index", message, kind="index_waiting", mended_by="index"))
-    return found
+    failed, waiting = condition.scenes_failed, condition.scenes_waiting
+    values = condition.model_dump(include={"scenes", "scenes_with_record", "unindexed"})
+    values |= {"failed": failed, "waiting": waiting}
+    unread: Level = "hint" if condition.scenes_with_record else "degraded"
+    looked_at: list[tuple[bool, Level, str, StepKind]] = [
+        (failed > 0, "degraded", "reading_failed", "retry"),
+        (waiting > 0, unread, "half_read" if condition.scenes_with_record else "nothing_read", "read"),
+        (not condition.people, "hint", "no_people", "people"),
+        (condition.unindexed > 0, "degraded", "index_waiting", "index"),
+    ]
+    if not condition.scenes:
+        looked_at = [(True, "hint", "no_scenes", "take_in")]
+    return [
+        found(level, kind, **values, command=commands[mended_by])
+        for is_so, level, kind, mended_by in looked_at
+        if is_so
+    ]
 
 
 def _shown(settings: NovelgenSettings) -> dict[str, object]:

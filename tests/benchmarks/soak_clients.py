@@ -10,7 +10,7 @@ from collections.abc import Callable, Sequence
 from functools import partial
 
 from novelgen.errors import NovelgenError
-from runtime.care.repair import repair_index
+from runtime.care.checks import repair_index
 from runtime.ingest.indexing import verify_index
 from runtime.storage.unit import UnitOfWork
 from runtime.stores import MemoryStores

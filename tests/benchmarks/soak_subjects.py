@@ -11,7 +11,7 @@ from novelgen.errors import NovelgenError
 from novelgen.models.context import SceneMemoryContext
 from novelgen.models.plan import ScenePlan
 from novelgen.models.position import StoryPosition
-from runtime.care.repair import repair_index
+from runtime.care.checks import repair_index
 from runtime.context_chain import build_context_chain
 from runtime.doors.http.problems import Problem
 from runtime.ingest.ingest import delete_scene, ingest_scene

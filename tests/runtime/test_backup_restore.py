@@ -4,7 +4,7 @@ import shutil
 import threading
 from pathlib import Path
 
-from runtime.care.repair import repair_index
+from runtime.care.checks import repair_index
 from runtime.context_chain import build_context_chain
 from runtime.ingest.indexing import verify_index
 from runtime.ingest.ingest import ingest_scene

@@ -7,8 +7,7 @@ from pathlib import Path
 import pytest
 
 from novelgen.errors import UnknownProjectError, VectorIndexOwnedError
-from runtime.care.checks import check_breaker, check_index
-from runtime.care.repair import repair_index
+from runtime.care.checks import check_breaker, check_index, repair_index
 from runtime.index.index_files import IndexOwnership
 from runtime.index.locations import EmbeddedIndex
 from runtime.ingest.indexing import verify_index

@@ -7,7 +7,7 @@ import pytest
 
 from novelgen.errors import VectorIndexError
 from novelgen.models.record import SceneRecord
-from runtime.care.repair import repair_index
+from runtime.care.checks import repair_index
 from runtime.index.index_files import VECTOR_FILE, kept_vectors, swollen_file
 from runtime.index.locations import ChromaServer, EmbeddedIndex
 from runtime.index.manager import VectorStoreManager
