@@ -17,6 +17,7 @@ from langchain_core.runnables import RunnableLambda
 from pydantic import BaseModel, Field
 
 from novelgen.chains.stepwise_chain import StepwiseChain
+from novelgen.errors import DeadlineExceededError, ModelError
 from novelgen.language.extractive import MAX_BULLETS, MIN_BULLETS
 from novelgen.language.language import story_language
 from novelgen.language.sentences import split_sentences
@@ -30,7 +31,7 @@ from novelgen.memory.consolidation import (
     grounded_text,
 )
 from novelgen.model_calls.answers import UnusableAnswerError, require_grounded, spoken_text, whole_sentences
-from novelgen.model_calls.json_model import Question
+from novelgen.model_calls.json_model import Question, failure_fields
 from novelgen.model_calls.prompt_data import as_data
 from novelgen.model_calls.usage import ModelWork
 from novelgen.models.context import ReportIssue
@@ -43,6 +44,8 @@ from novelgen.reading.chapter_reading import (
     ChapterRequest,
     ModelChapter,
 )
+from novelgen.reading.request import SceneResult
+from novelgen.reading.short_forms import SHORTS_STAGE, ModelShorts, ShortFormsRequest, accepted_shorts
 
 logger = logging.getLogger(__name__)
 
@@ -291,6 +294,46 @@ class ChapterPassChain(StepwiseChain[ChapterRequest | Mapping[str, Any], Chapter
             failure=f"chapter {request.chapter_index} was not reconciled",
         )
         return ChapterPassResult(reading=reading, **work)
+
+
+class ShortFormsResult(SceneResult):
+    """The new short forms by memory_id; None when the model gave no usable answer, and `reason` says why."""
+
+    shorts: dict[str, str] | None = None
+
+
+class ShortFormsChain(StepwiseChain[ShortFormsRequest | Mapping[str, Any], ShortFormsResult]):
+    """Writes the short forms of memories anew; nothing that the model or its server does is raised."""
+
+    def __init__(self, model: BaseChatModel, *, timeout_s: float = 60.0) -> None:
+        self._timeout_s = timeout_s
+        self._question = Question(
+            model,
+            ModelShorts,
+            prompt="short_forms",
+            repair="repair_short_forms",
+            stage=SHORTS_STAGE,
+            keys=("shorts",),
+            has_example=False,
+        )
+        super().__init__(RunnableLambda(self._rewritten).with_config(run_name="rewrite_short_forms"))
+
+    def prompt_tokens(self, request: ShortFormsRequest) -> int:
+        """Estimate the tokens of the prompt that a scene's memories make."""
+        return self._question.prompt_tokens(request.language, request.values())
+
+    def _rewritten(self, given: ShortFormsRequest | Mapping[str, Any]) -> ShortFormsResult:
+        request = ShortFormsRequest.model_validate(given)
+        if not request.memories:
+            return ShortFormsResult(status="done", shorts={})
+        conversation = self._question.begin(self._timeout_s)
+        try:
+            shorts = self._question.ask(
+                conversation, request.language, request.values(), accept=partial(accepted_shorts, request=request)
+            )
+        except (ModelError, DeadlineExceededError) as error:
+            return ShortFormsResult(**failure_fields(error, stage=SHORTS_STAGE), **conversation.work())
+        return ShortFormsResult(status="done", shorts=shorts, **conversation.work())
 
 
 def _as_list(texts: list[str]) -> str:

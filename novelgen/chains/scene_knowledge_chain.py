@@ -15,11 +15,11 @@ from langchain_core.language_models import BaseChatModel
 from langchain_core.runnables import RunnableLambda
 
 from novelgen.chains.stepwise_chain import StepwiseChain
-from novelgen.errors import DeadlineExceededError, ModelError, ModelRefusedError
+from novelgen.errors import DeadlineExceededError, ModelError
 from novelgen.language.scrub import scrub_text
 from novelgen.memory.evidence import QuoteFinder
 from novelgen.memory.windows import WINDOW_CHARACTERS
-from novelgen.model_calls.json_model import JsonConversation, Question, issue_kind_of
+from novelgen.model_calls.json_model import JsonConversation, Question, failure_fields
 from novelgen.models.context import ReportIssue
 from novelgen.reading.knowledge_reading import (
     KNOWLEDGE_STAGE,
@@ -97,16 +97,9 @@ class SceneKnowledgeChain(StepwiseChain[KnowledgeInput, SceneKnowledgeResult]):
         except (ModelError, DeadlineExceededError) as error:
             place = f"scene {request.scene_index} of chapter {request.chapter_index}"
             logger.warning("%s was not read for who knows what: %s", place, error)
-            issue = ReportIssue(stage=KNOWLEDGE_STAGE, kind=issue_kind_of(error), message=str(error))
-            return SceneKnowledgeResult(
-                status="failed",
-                reason=str(error),
-                is_refused=isinstance(error, ModelRefusedError),
-                is_nobody_there=isinstance(error, ModelRefusedError) and error.is_nobody_there,
-                windows=len(parts),
-                issues=[*read.issues, issue],
-                **conversation.work(),
-            )
+            told = failure_fields(error, stage=KNOWLEDGE_STAGE)
+            told["issues"] = [*read.issues, *told["issues"]]
+            return SceneKnowledgeResult(windows=len(parts), **told, **conversation.work())
         return SceneKnowledgeResult(
             status="done", knowledge=read, windows=len(parts), issues=read.issues, **conversation.work()
         )

@@ -301,6 +301,18 @@ def issue_kind_of(error: ModelError | DeadlineExceededError) -> IssueKind:
     return "malformed"
 
 
+def failure_fields(error: ModelError | DeadlineExceededError, *, stage: str, message: str = "") -> dict[str, Any]:
+    """Return the fields of a result that an error ended: why, and whether every other scene would meet it, too."""
+    message = message or str(error)
+    return {
+        "status": "failed",
+        "reason": message,
+        "is_refused": isinstance(error, ModelRefusedError),
+        "is_nobody_there": isinstance(error, ModelRefusedError) and error.is_nobody_there,
+        "issues": [ReportIssue(stage=stage, kind=issue_kind_of(error), message=message)],
+    }
+
+
 def _schema_problem(error: OutputParserException) -> str:
     if not isinstance(error.__cause__, ValidationError):
         return "the JSON does not fit the schema"

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import Any, Literal
 
-from novelgen.errors import DeadlineExceededError, ModelError, ModelRefusedError, ModelUnavailableError
+from novelgen.errors import DeadlineExceededError, ModelError, ModelUnavailableError
 from novelgen.language.language import estimate_tokens, significant_words
 from novelgen.memory.endings import with_endings_of_the_scene
 from novelgen.memory.evidence import QuoteFinder
@@ -13,7 +13,7 @@ from novelgen.memory.importance import with_raised_importances
 from novelgen.memory.merge import merge_records
 from novelgen.memory.supersession import slot_of
 from novelgen.model_calls.answers import UnusableAnswerError
-from novelgen.model_calls.json_model import issue_kind_of
+from novelgen.model_calls.json_model import failure_fields
 from novelgen.models.context import ReportIssue
 from novelgen.models.entity import Entity, EntityType
 from novelgen.models.record import SceneRecord
@@ -112,11 +112,9 @@ def failed(
 ) -> SceneRecordResult:
     """Return the result of an extraction that an error ended."""
     where = f"window {window} of {windows}: " if windows > 1 else ""
-    issue = ReportIssue(stage=STAGE, kind=issue_kind_of(error), message=f"{where}{error}")
-    result = _failed(_fault(error), issue.message, [*issues, issue])
-    is_refused = isinstance(error, ModelRefusedError)
-    is_nobody_there = isinstance(error, ModelRefusedError) and error.is_nobody_there
-    return result.model_copy(update={"is_refused": is_refused, "is_nobody_there": is_nobody_there})
+    told = failure_fields(error, stage=STAGE, message=f"{where}{error}")
+    told["issues"] = [*issues, *told["issues"]]
+    return SceneRecordResult(fault=_fault(error), **told)
 
 
 def has_facts(record: SceneRecord) -> bool:

@@ -45,8 +45,9 @@ from runtime.ingest.scene_passes import (
     SceneOutcome,
     SceneReport,
     bounds_of,
+    still_as_read,
 )
-from runtime.ingest.scene_writes import memories_still_true, read_surroundings, replace_scene, same_record
+from runtime.ingest.scene_writes import memories_still_true, read_surroundings, replace_scene
 from runtime.ingest.story_before import record_request
 from runtime.storage.records import ExtractionStatus, StoredScene
 from runtime.storage.unit import UnitOfWork
@@ -212,8 +213,8 @@ def extract_scenes(
 
 
 def _stored(stores: MemoryStores, unit: UnitOfWork, read: StoredScene, result: SceneRecordResult) -> SceneExtraction:
-    stored = unit.scenes.get(read.position)
-    if stored is None or stored.text != read.text or not same_record(stored.record, read.record):
+    stored = still_as_read(unit, read)
+    if stored is None:
         return _outcome(read, result, "overtaken")
     if result.record is None and stored.record is not None:
         return _outcome(read, result, "failed")

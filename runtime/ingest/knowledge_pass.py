@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import partial
 from typing import Any
 
 from langchain_core.language_models import BaseChatModel
@@ -22,13 +23,14 @@ from runtime.ingest.scene_passes import (
     SAMPLED_SCENES,
     ExtractionEstimate,
     PassReport,
-    PassRun,
     SceneChoice,
     SceneOutcome,
     SceneReport,
     bounds_of,
+    run_over_scenes,
+    still_as_read,
 )
-from runtime.ingest.scene_writes import replace_stored_scene, same_record
+from runtime.ingest.scene_writes import replace_stored_scene
 from runtime.ingest.story_before import knowledge_request
 from runtime.storage.records import StoredScene
 from runtime.storage.unit import UnitOfWork
@@ -76,20 +78,15 @@ def read_knowledge(
     database = stores.database(project_id)
     with database.read() as unit:
         positions = chosen_for_knowledge(unit, choice or SceneChoice())
-    begun: dict[StoryPosition, StoredScene] = {}
-
-    def begin(position: StoryPosition) -> Callable[[], SceneKnowledgeResult]:
-        with database.read() as unit:
-            begun[position] = unit.scenes.require(position)
-            request = knowledge_request(unit, begun[position])
-        return lambda: chain.invoke(request)
-
-    def finish(position: StoryPosition, result: SceneKnowledgeResult) -> SceneKnowledgeReading:
-        with database.write() as unit:
-            return _stored(stores, unit, begun.pop(position), result)
-
-    run = PassRun(begin, finish)
-    run.read(positions, workers=workers, progress=progress)
+    run = run_over_scenes(
+        database,
+        positions,
+        request_of=knowledge_request,
+        ask=chain.invoke,
+        store=partial(_stored, stores),
+        workers=workers,
+        progress=progress,
+    )
     with database.read() as unit:
         stored = unit.scenes.list_as_of(with_text=False)
     return KnowledgeReport(
@@ -128,9 +125,8 @@ def _stored(
     knowledge = result.knowledge
     if knowledge is None:
         return _outcome(read, result, "failed")
-    stored = unit.scenes.get(read.position)
-    is_same = stored is not None and stored.text == read.text and same_record(stored.record, read.record)
-    if stored is None or stored.record is None or not is_same:
+    stored = still_as_read(unit, read)
+    if stored is None or stored.record is None:
         return _outcome(read, result, "overtaken")
     rules = KnowledgeRules(unit.knowledge_story(as_of=read.position))
     learned = without_learnings(knowledge.learned, _knows_already(rules))

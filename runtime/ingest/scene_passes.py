@@ -23,6 +23,10 @@ from novelgen.model_calls.usage import ModelUsage, ModelWork, TokenPrices, total
 from novelgen.models.position import StoryPosition
 from novelgen.reading.request import SceneResult
 from runtime.ingest.indexing import IndexingResult
+from runtime.ingest.scene_writes import same_record
+from runtime.storage.database import ProjectDatabase
+from runtime.storage.records import StoredScene
+from runtime.storage.unit import UnitOfWork
 from runtime.stores import MemoryStores
 
 RETRY_PAUSE_S = 1.0
@@ -174,6 +178,47 @@ class PassRun(Generic[Answer, Read]):
             self.refused_usage = self.refused_usage.plus(answer.usage)
         else:
             self.scenes.append(self.finish(position, answer))
+
+
+Request = TypeVar("Request")
+
+
+def run_over_scenes(
+    database: ProjectDatabase,
+    positions: Sequence[StoryPosition],
+    *,
+    request_of: Callable[[UnitOfWork, StoredScene], Request],
+    ask: Callable[[Request], Answer],
+    store: Callable[[UnitOfWork, StoredScene, Answer], Read],
+    workers: int,
+    progress: Callable[[int, int], Any] | None,
+) -> PassRun[Answer, Read]:
+    """Run a pass that needs no more than each scene's own request; every answer is stored in one transaction.
+
+    `store` is given the scene as it was when the model was asked.
+    """
+    begun: dict[StoryPosition, StoredScene] = {}
+
+    def begin(position: StoryPosition) -> Callable[[], Answer]:
+        with database.read() as unit:
+            begun[position] = unit.scenes.require(position)
+            request = request_of(unit, begun[position])
+        return lambda: ask(request)
+
+    def finish(position: StoryPosition, answer: Answer) -> Read:
+        with database.write() as unit:
+            return store(unit, begun.pop(position), answer)
+
+    run = PassRun(begin, finish)
+    run.read(positions, workers=workers, progress=progress)
+    return run
+
+
+def still_as_read(unit: UnitOfWork, read: StoredScene) -> StoredScene | None:
+    """Return a scene as it is stored, or None when its text or record is not what the model was shown."""
+    stored = unit.scenes.get(read.position)
+    is_same = stored is not None and stored.text == read.text and same_record(stored.record, read.record)
+    return stored if is_same else None
 
 
 MORE_THAN_WORKERS = 1

@@ -47,9 +47,9 @@ ChangeSubject = Literal["entity", "memory", "scene", "thread", "consolidation", 
 EntityChangeKind = Literal["merge", "split", "confirm", "name", "join", "drop", "delete"]
 
 AuthorChangeKind = Literal[
-    "add", "edit", "confirm", "delete", "pin", "unpin", "ban", "unban", "text", "record", "title"
+    "add", "edit", "confirm", "delete", "pin", "unpin", "ban", "unban", "text", "record", "title", "shorten"
 ]
-"""The first eight are of a memory, the others of a scene."""
+"""The first eight are of a memory, the others of a scene; the last is a model's, which rewrote short forms."""
 
 ChangeKind = EntityChangeKind | AuthorChangeKind | Literal["resolve", "abandon", "remember", "consolidate"]
 
@@ -395,6 +395,8 @@ class Journal(Repository):
         old = self._session.select(
             (CHANGES.c.row_id,),
             CHANGES.c.subject.in_(_FORGOTTEN),
+            # One run brings as many as there are scenes, and goes back as a whole.
+            CHANGES.c.kind != "shorten",
             order=[CHANGES.c.row_id.desc()],
             offset=MAX_KEPT_CHANGES,
         )

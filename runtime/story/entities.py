@@ -17,6 +17,7 @@ from novelgen.models.shown import Shown, ShownList
 from novelgen.models.state import EntityStateSnapshot, StateChange
 from runtime.ingest.entities import rescan_since_in, store_entities_in, withdraw_names_in
 from runtime.ingest.indexing import IndexingResult, follow_edit
+from runtime.ingest.shorts_pass import restore_shorts
 from runtime.storage.journal import Change
 from runtime.storage.records import EntityOrigin
 from runtime.storage.unit import UnitOfWork
@@ -380,6 +381,9 @@ class StoryEntities(StoryBase):
 
 
 def _undone(stores: MemoryStores, unit: UnitOfWork, kept: Change) -> Change:
+    if kept.subject == "scene" and kept.kind == "shorten":
+        restore_shorts(unit, kept, stores=stores)
+        return unit.journal.require(kept.change_id)
     if kept.subject == "scene":
         restore_scene(unit, kept, stores=stores)
         return unit.journal.mark_undone(kept.change_id)

@@ -18,6 +18,7 @@ from runtime.ingest.extraction import ExtractionReport, estimate_extraction, ext
 from runtime.ingest.indexing import IndexingResult, drain_outbox
 from runtime.ingest.knowledge_pass import KnowledgeReport, estimate_knowledge, read_knowledge
 from runtime.ingest.scene_passes import ExtractionEstimate, SceneChoice
+from runtime.ingest.shorts_pass import ShortsReport, estimate_shorts, rewrite_shorts
 from runtime.settings import NovelgenSettings
 from runtime.storage.consolidations import StoredConsolidation
 from runtime.stores import MemoryStores
@@ -152,11 +153,51 @@ class StoryExtraction(StoryDifferences):
             prices=_prices(self._stores, prices),
         )
 
+    def rewrite_shorts_of_project(
+        self,
+        *,
+        scenes: Sequence[StoryPosition] = (),
+        chapter_index: int | None = None,
+        again: bool = False,
+        model: str | BaseChatModel | None = None,
+        workers: int | None = None,
+        prices: TokenPrices | None = None,
+        progress: Callable[[int, int], Any] | None = None,
+    ) -> ShortsReport:
+        """Let a model write the short forms of what it read anew; `undo` takes the whole run back."""
+        return rewrite_shorts(
+            self._stores,
+            self.project_id,
+            build_extraction_model(self._stores.settings, model),
+            choice=_choice(scenes, chapter_index=chapter_index, again=again),
+            workers=workers or self._stores.settings.memory.summarization.workers,
+            prices=_prices(self._stores, prices),
+            progress=progress,
+        )
+
+    def estimate_shorts_of_project(
+        self,
+        *,
+        scenes: Sequence[StoryPosition] = (),
+        chapter_index: int | None = None,
+        again: bool = False,
+        prices: TokenPrices | None = None,
+    ) -> ExtractionEstimate:
+        """Estimate what `rewrite_shorts_of_project` would take with the same arguments; no model is asked."""
+        return estimate_shorts(
+            self._stores,
+            self.project_id,
+            choice=_choice(scenes, chapter_index=chapter_index, again=again),
+            prices=_prices(self._stores, prices),
+        )
+
     aextract = async_twin(extract)
     areconcile_project = async_twin(reconcile_project)
     aestimate_project = async_twin(estimate_project)
     aread_knowledge_of_project = async_twin(read_knowledge_of_project)
     aestimate_knowledge_of_project = async_twin(estimate_knowledge_of_project)
+    arewrite_shorts_of_project = async_twin(rewrite_shorts_of_project)
+    aestimate_shorts_of_project = async_twin(estimate_shorts_of_project)
 
 
 class ReconciliationReport(BaseModel):

@@ -27,7 +27,13 @@ if TYPE_CHECKING:
     from novelgen.model_calls.usage import TokenPrices
     from novelgen.models.position import StoryPosition
     from runtime.doors.cli.labels import ViewLabels
-    from runtime.story.extraction import ChapterPass, ExtractionEstimate, ExtractionReport, KnowledgeReport
+    from runtime.story.extraction import (
+        ChapterPass,
+        ExtractionEstimate,
+        ExtractionReport,
+        KnowledgeReport,
+        ShortsReport,
+    )
 
 
 MAX_UNPLACED_LISTED = 12
@@ -40,7 +46,8 @@ MAX_UNPLACED_CHARACTERS = 60
     "  novelgen extract my-novel --workers 4\n"
     "  novelgen extract my-novel --chapter 7 --model openai:gpt-4.1-mini\n"
     "  novelgen extract my-novel --scene 7:2 --scene 7:3\n"
-    "  novelgen extract my-novel --knowledge --workers 4"
+    "  novelgen extract my-novel --knowledge --workers 4\n"
+    "  novelgen extract my-novel --shorts --estimate"
 )
 @project_argument
 @click.option("--retry", is_flag=True, help="Also the scenes whose extraction failed before.")
@@ -88,6 +95,11 @@ MAX_UNPLACED_CHARACTERS = 60
     is_flag=True,
     help="Read scenes that have a record, also one of yours, for who knows what; each once, or --again.",
 )
+@click.option(
+    "--shorts",
+    is_flag=True,
+    help="Only write the short forms of memories anew that a model made; each scene once, or --again.",
+)
 @changes_option
 @json_option
 @click.pass_obj
@@ -105,6 +117,7 @@ def extract(
     dry_run: bool,
     reconcile: bool,
     knowledge: bool,
+    shorts: bool,
     tell_changes: bool,
     as_json: bool,
 ) -> None:
@@ -123,9 +136,15 @@ def extract(
 
     With --knowledge no record is made: scenes that have one are read for who knows each memory at their end, and who
     learns earlier ones in them, and that is written into the record.
+
+    With --shorts no scene is read: of the memories that a model made the short forms, which stand for them where there
+    is no room, are written anew. `novelgen undo` takes a run back, whole.
     """
-    if knowledge and (retry or reconcile):
-        raise click.UsageError("--knowledge reads scenes that have a record; leave out --retry and --reconcile")
+    if shorts and knowledge:
+        raise click.UsageError("--knowledge and --shorts are two passes; run one after the other")
+    if (knowledge or shorts) and (retry or reconcile):
+        name = "--knowledge" if knowledge else "--shorts"
+        raise click.UsageError(f"{name} reads scenes that have a record; leave out --retry and --reconcile")
     if reconcile and (scenes or retry or dry_run):
         raise click.UsageError("--reconcile reads no scenes; leave out --scene, --retry and --dry-run")
     if reconcile:
@@ -135,10 +154,11 @@ def extract(
         raise click.UsageError("--scene names the scenes; leave out --chapter, --retry and --again")
     from novelgen.model_calls.usage import TokenPrices
 
-    if knowledge:
-        _read_knowledge(
+    if knowledge or shorts:
+        _run_pass(
             session,
             project,
+            is_of_shorts=shorts,
             chosen={"scenes": scenes, "chapter_index": chapter, "again": again},
             model=model,
             workers=workers,
@@ -196,10 +216,11 @@ def extract(
         raise click.exceptions.Exit(ExitCode.FAILED)
 
 
-def _read_knowledge(
+def _run_pass(
     session: CliSession,
     project: str,
     *,
+    is_of_shorts: bool,
     chosen: Mapping[str, Any],
     model: str | None,
     workers: int | None,
@@ -207,11 +228,15 @@ def _read_knowledge(
     dry_run: bool,
     as_json: bool,
 ) -> None:
+    """Run a pass over scenes that have a record: who knows what, or their short forms."""
     from runtime.story.extraction import StoryExtraction, build_extraction_model
 
     with opened_project(session, project) as stores:
         chat_model = None if dry_run else build_extraction_model(stores.settings, model)
-        estimate = StoryExtraction(stores, project).estimate_knowledge_of_project(**chosen, prices=prices)
+        story = StoryExtraction(stores, project)
+        estimated = story.estimate_shorts_of_project if is_of_shorts else story.estimate_knowledge_of_project
+        run = story.rewrite_shorts_of_project if is_of_shorts else story.read_knowledge_of_project
+        estimate = estimated(**chosen, prices=prices)
         if dry_run:
             print_result(estimate, _estimate_line(estimate), as_json=as_json)
             return
@@ -219,11 +244,9 @@ def _read_knowledge(
             report_line(_estimate_line(estimate))
         with progress_bars("scenes") as (progress,):
             progress(0, estimate.scenes)
-            report = StoryExtraction(stores, project).read_knowledge_of_project(
-                **chosen, model=chat_model, workers=workers, prices=prices, progress=progress
-            )
+            report = run(**chosen, model=chat_model, workers=workers, prices=prices, progress=progress)
         labels = story_labels(stores, project)
-    _report_knowledge(report, project)
+    _report_pass(report, project)
     if as_json:
         print_json(report)
     else:
@@ -232,8 +255,7 @@ def _read_knowledge(
             {
                 "project": project,
                 "scenes": labels["line.done_failed_overtaken"].format(*counts),
-                "memories_whose_knowers_are_told": sum(each.memories for each in report.scenes),
-                "earlier_memories_learnt": sum(each.learned for each in report.scenes),
+                **_done_by(report),
                 "model_calls": sum(each.model_calls for each in report.scenes),
                 "tokens": _counted(report, labels),
                 "price": None if report.price is None else f"{report.price:,.2f}",
@@ -245,7 +267,20 @@ def _read_knowledge(
         raise click.exceptions.Exit(ExitCode.FAILED)
 
 
-def _report_knowledge(report: KnowledgeReport, project_id: str) -> None:
+def _done_by(report: KnowledgeReport | ShortsReport) -> dict[str, int | None]:
+    from runtime.story.extraction import ShortsReport
+
+    if isinstance(report, ShortsReport):
+        return {"short_forms_rewritten": sum(each.memories for each in report.scenes), "change_id": report.change_id}
+    return {
+        "memories_whose_knowers_are_told": sum(each.memories for each in report.scenes),
+        "earlier_memories_learnt": sum(each.learned for each in report.scenes),
+    }
+
+
+def _report_pass(report: KnowledgeReport | ShortsReport, project_id: str) -> None:
+    from runtime.story.extraction import ShortsReport
+
     for scene in report.scenes:
         place = f"scene {scene.chapter_index}:{scene.scene_index}"
         if scene.outcome == "failed":
@@ -257,12 +292,14 @@ def _report_knowledge(report: KnowledgeReport, project_id: str) -> None:
                 report_warning(f"{place}: {issue.message}")
     if report.stopped is not None:
         report_line(f"error: stopped: {report.stopped}")
+    is_of_shorts = isinstance(report, ShortsReport)
     if report.waiting:
-        report_line(
-            f"{report.waiting} scenes wait to be read for who knows what;"
-            f" `novelgen extract {project_id} --knowledge` goes on from there"
+        wanted = (
+            "the short forms of {} scenes wait;" if is_of_shorts else "{} scenes wait to be read for who knows what;"
         )
-    if report.without_record:
+        option = "--shorts" if is_of_shorts else "--knowledge"
+        report_line(f"{wanted.format(report.waiting)} `novelgen extract {project_id} {option}` goes on from there")
+    if not isinstance(report, ShortsReport) and report.without_record:
         report_line(
             f"{report.without_record} scenes have no record, and were not read;"
             f" `novelgen extract {project_id}` makes them"
@@ -389,7 +426,7 @@ def _model_calls(report: ExtractionReport) -> int:
     return of_scenes + sum(each.model_calls for each in report.chapters)
 
 
-def _counted(report: ExtractionReport | KnowledgeReport, labels: ViewLabels) -> str | None:
+def _counted(report: ExtractionReport | KnowledgeReport | ShortsReport, labels: ViewLabels) -> str | None:
     usage = report.usage
     if not usage.input_tokens and not usage.output_tokens:
         return None
