@@ -17,7 +17,7 @@ from novelgen.models.position import StoryPosition
 MOST_CHARACTERS_PER_TOKEN = 10
 """Of a long scene no more is looked at than could fit; English has four to five, Chinese one or two."""
 
-SCENE_SHARE = 0.6
+SCENE_SHARE = 0.8
 """Of the room of the story so far its last scenes get so much; the chapters before them half of what is left where
 there are parts, and the parts the rest."""
 

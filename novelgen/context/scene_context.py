@@ -283,7 +283,7 @@ def assemble_context(
     }
     shown = assembler.states(found, names)
     left_tokens = max(0, bounds.memory_budget - sum(tokens_before.values()))
-    chosen = assembler.memories(found, budget_tokens=left_tokens)
+    chosen = assembler.memories(found, budget_tokens=left_tokens, so_far=so_far)
     times = assembler.timeline(found, names, shown=shown.snapshots, memories=chosen)
     # With a point of view a memory's own line says who does not know it, which no other line could.
     told = [] if point_of_view else _told_elsewhere(ended, so_far, times, shown, names, assembler.labels)
@@ -351,7 +351,7 @@ def _hidden(assembler: _Assembler, cut: PointOfViewCut) -> HiddenContext | None:
     times = within.timeline(cut.hidden, names, shown=(), memories=AssembledMemories())
     so_far = within.story_so_far(cut.hidden, budget_tokens=max(0, beside - times.tokens))
     left_tokens = budget_tokens - states.tokens - times.tokens - sum(each.tokens for each in so_far)
-    memories = assembler.memories(cut.hidden, budget_tokens=left_tokens)
+    memories = assembler.memories(cut.hidden, budget_tokens=left_tokens, so_far=so_far)
     if not (memories.chunks or states.snapshots or times.timeline or so_far):
         return None
     used = [*_ids_in(states.snapshots), *_ids_in(times.timeline)]
@@ -397,15 +397,24 @@ class _Assembler:
             count_tokens=self.count_tokens,
         )
 
-    def memories(self, found: FoundStory, *, budget_tokens: int) -> AssembledMemories:
-        """Choose the memories; what the scene is like is told by the whole story."""
+    def memories(
+        self, found: FoundStory, *, budget_tokens: int, so_far: Sequence[ToldBefore] = ()
+    ) -> AssembledMemories:
+        """Choose the memories; what the scene is like is told by the whole story.
+
+        Of scenes that the story so far tells, the writer has what their memories tell.
+        """
+        told = sum(each.level == "scene" for each in so_far)
+        weights = self.bounds.weights
+        if told > weights.at_hand_scenes:
+            weights = weights.model_copy(update={"at_hand_scenes": told})
         return assemble_memories(
             self.request,
             self.story,
             self.plan,
             search=found.search,
             budget_tokens=budget_tokens,
-            weights=self.bounds.weights,
+            weights=weights,
             count_tokens=self.count_tokens,
             quotas=self.bounds.quotas,
             top_k=self.bounds.top_k if self.request.top_k is None else self.request.top_k,

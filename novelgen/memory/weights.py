@@ -26,7 +26,7 @@ class NeedQuotas(BaseModel):
         default=0.15, ge=0, le=1, description="The end of the scene before, word for word, of memory_budget; 0: none."
     )
     story_so_far: float = Field(
-        default=0.15, ge=0, le=1, description="The last scenes, chapters and parts, of memory_budget; 0: none."
+        default=0.35, ge=0, le=1, description="The last scenes, chapters and parts, of memory_budget; 0: none."
     )
 
     def tokens(self, name: QuotaName, budget_tokens: int) -> int:
@@ -122,7 +122,11 @@ class SelectionWeights(BaseModel):
     )
     lexical_share: float = Field(default=0.5, ge=0, description="Weight of words beside meaning in scene evidence.")
 
-    at_hand_scenes: int = Field(default=3, ge=0, description="Scenes back that the author still has at hand.")
+    at_hand_scenes: int = Field(
+        default=3,
+        ge=0,
+        description="Scenes back that the writer has at hand; all that the story so far tells, where these are more.",
+    )
     at_hand_points: float = Field(default=-2.0, description="Added to memories of scenes at hand.")
     superseded_points: float = Field(default=-0.5, description="Added to what a later memory replaced.")
     unverified_points: float = Field(default=-0.5, description="Added to what no quote of its scene proves.")

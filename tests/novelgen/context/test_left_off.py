@@ -133,7 +133,7 @@ def so_far(story: StoryOutline, as_of: StoryPosition, budget_tokens: int = 300) 
     return story_so_far(story, as_of=as_of, budget_tokens=budget_tokens, labels=ENGLISH, count_tokens=estimate_tokens)
 
 
-@pytest.mark.parametrize(("chapters", "parts"), [(2, 0), (7, 0), (25, 2), (200, 20)])
+@pytest.mark.parametrize(("chapters", "parts"), [(4, 0), (7, 0), (25, 2), (200, 20)])
 @pytest.mark.parametrize("budget_tokens", [0, 20, 60, 300, 2000])
 def test_the_story_so_far_fits_and_grows_coarser_with_distance(chapters: int, parts: int, budget_tokens: int) -> None:
     """Books of 20 and of 2,000 scenes: within the budget, oldest first, parts before chapters before scenes."""
