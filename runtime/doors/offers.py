@@ -314,7 +314,7 @@ TOOLS: tuple[Tool, ...] = (
         mcp="correct_entity",
         langchain="entity_update",
         given_to="editor",
-        include={"entity": {**_ENTITY, "description": True}, "updated_fields": True},
+        include={"entity": {**_ENTITY, "description": True}, "updated_fields": True, "change": {"change_id"}},
     ),
     _tool(
         "merge_entities",
@@ -326,7 +326,7 @@ TOOLS: tuple[Tool, ...] = (
     ),
     _tool(
         "undo_change",
-        "Take back a merge, split or deletion by its change_id, unless something changed since.",
+        "Take back a change of a card, a merge, split or deletion by its change_id, unless something changed since.",
         mcp="undo_change",
         langchain="change_undo",
         given_to="editor",
@@ -359,6 +359,15 @@ TOOLS: tuple[Tool, ...] = (
         "Search characters, locations and scenes by name or meaning. Use it before you create anything, and whenever"
         " you need an id. Returns the best fits with id, name, relevance from 0 to 1 and a snippet.",
         langchain="memory_search",
+    ),
+    _tool(
+        "add_card",
+        "Make a card of a character, place, thing, faction or term that the author wants and no card has yet: search"
+        " first. fields are those of the story's template; a wrong one is refused with those that there are.",
+        mcp="add_card",
+        langchain="card_add",
+        given_to="editor",
+        include={"entity": {**_ENTITY, "profile": True}, "holds_after": True, "change": {"change_id"}},
     ),
     _tool(
         "add_character",
@@ -431,6 +440,7 @@ TOOLS: tuple[Tool, ...] = (
         "delete_entity",
         "Delete a character, place, thing, group or term that should not be there. Memories about it stay without"
         " the link. Returns a change_id, by which {undo_change} takes it back.",
+        mcp="delete_card",
         langchain="entity_delete",
         given_to="editor",
         include=_DELETED,

@@ -169,8 +169,9 @@ OPERATIONS: tuple[Operation, ...] = (
         _row("list_appearances", "appearances", "GET /appearances", key="appearances"),
         _row("preview_merge", "appearances", "GET /entities/merge/preview"),
         _row("merge_entities", "entities", "POST /entities/merge"),
-        _row("add_character", "entities", "POST /characters", status=201),
-        _row("add_location", "entities", "POST /locations", status=201),
+        _row("add_card", "entities", "POST /entities", status=201),
+        _row("list_card_templates", "card_templates.card_templates", "GET /card-templates"),
+        _row("use_card_template", "card_templates", "PUT /card-templates/{name}"),
         _row("get_entity", "entities.entity", "GET /entities/{name}"),
         _row("list_memories_about", "attachments.memories_about", "GET /entities/{entity}/memories"),
         _row("edit_entity", "entities", "PATCH /entities/{name}"),
@@ -268,6 +269,8 @@ OPERATIONS: tuple[Operation, ...] = (
 """In the order in which routes are tried: a fixed path stands before one with a name in its place."""
 
 WITHOUT_ADDRESS: tuple[Operation, ...] = (
+    _row("add_character", "entities"),
+    _row("add_location", "entities"),
     _row("list_entity_changes", "entities", key="changes", is_read=True),
     _row("get_relationship", "relationships", is_read=True),
     _row("list_consolidations", "extraction", key="consolidations", is_read=True),

@@ -103,6 +103,22 @@ def withdraw_names_in(
         )
 
 
+def restore_card_in(unit: UnitOfWork, change: Change, *, stores: MemoryStores) -> Change:
+    """Put a card that was added, edited or renamed back as it was, and derive anew the scenes that name it."""
+    before = frozenset(unit.entities.all_names())
+    undone = unit.journal.undo(change.change_id)
+    rewritten = {scene.scene_id: scene for scene in map(unit.scenes.by_id, change.scene_ids) if scene is not None}
+    named = _scenes_naming(unit, before ^ frozenset(unit.entities.all_names()))
+    for scene in (rewritten | {scene.scene_id: scene for scene in named}).values():
+        replace_stored_scene(unit, scene, stores=stores)
+    if change.kind == "add" and unit.entities.is_spoken_of(change.entity_id):
+        raise UserInputError(
+            f"{change.entity_id!r} has memories, states or relationships by now, so that it cannot go; "
+            "delete its card, or merge it into another one"
+        )
+    return undone
+
+
 def rescan_since_in(unit: UnitOfWork, names: Sequence[str], *, since: datetime, stores: MemoryStores) -> None:
     """Derive anew the scenes that hold one of the names and were stored when nobody bore it."""
     finder = NameFinder(names)

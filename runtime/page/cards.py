@@ -74,6 +74,21 @@ def cards_page(
     )
 
 
+@router.get("/page/projects/{project_id}/cards/new")
+def new_card_page(visit: Visited, kind: Name = "") -> Response:
+    """Show the form of a new card, with the fields of its kind."""
+    chosen = kind if kind in KINDS else KINDS[0]
+    templates = visit.story.card_templates()
+    return visit.frame("cards").page(
+        "new_card",
+        kind=chosen,
+        kinds=KINDS,
+        fields=[each for each in templates.fields if each.kind == chosen],
+        templates=templates.templates,
+        names=_names_by_kind(visit),
+    )
+
+
 @router.get("/page/projects/{project_id}/card")
 def card_page(visit: Visited, entity: Name, shown: Shown = MEMORIES_AT_ONCE) -> Response:
     """Show an entity: its names, how it stands, its relationships, what it knows and what is remembered of it."""
@@ -89,11 +104,19 @@ def card_page(visit: Visited, entity: Name, shown: Shown = MEMORIES_AT_ONCE) -> 
     frame = visit.frame("cards")
     histories = visit.kept(StoryStates.attribute_histories, entity=entity_id)
     standing, over = _attributes(card, histories, names, frame.language)
+    lasting = [
+        each
+        for each in visit.story.card_templates().fields
+        if each.kind == card.entity.entity_type and not each.changes and _is_told_in_words(card.entity, each.kept_as)
+    ]
     return frame.page(
         "card",
         card=card,
         appearance=next(each for each in known if each.entity.entity_id == entity_id),
         profile=_profile(card.entity, names, frame.language),
+        fields=lasting,
+        values=field_values(card.entity, names),
+        names_by_kind=_names_by_kind(visit),
         related=visit.kept(StoryRelationships.relationships_of, character=entity_id) if is_person else [],
         knows=_facts(visit, entity_id, "known") if is_person else [],
         kept_from=_facts(visit, entity_id, "secret") if is_person else [],
@@ -138,6 +161,25 @@ def identities_page(visit: Visited, shown: Shown = CANDIDATES_AT_ONCE) -> Respon
         changes=changes[:CHANGES_SHOWN] if as_of is None else [],
         names={each.entity_id: each.name for each in known},
     )
+
+
+def _names_by_kind(visit: Visited) -> dict[str, list[str]]:
+    known = [each.entity for each in visit.kept(StoryAppearances.list_appearances)]
+    return {kind: [each.name for each in known if each.entity_type == kind] for kind in KINDS}
+
+
+def _is_told_in_words(entity: Entity, field: str) -> bool:
+    """Tell whether a form can hold what a card says in a field; an object of many parts it cannot."""
+    return not isinstance(entity.profile.get(field), dict)
+
+
+def field_values(entity: Entity, names: Mapping[str, str]) -> dict[str, str]:
+    """Return what a card says in its fields as a form has it: a list in one line."""
+    return {
+        name: "、".join(names.get(str(each), str(each)) for each in (value if isinstance(value, list) else [value]))
+        for name, value in entity.profile.items()
+        if not isinstance(value, dict)
+    }
 
 
 def _facts(visit: Visited, character: str, narrowing: Narrowing) -> list[tuple[Any, KnownMemory | None]]:

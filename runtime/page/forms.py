@@ -15,6 +15,7 @@ from novelgen.models.position import END_OF_STORY, StoryPosition
 from novelgen.models.state import DIMENSION_RANGES
 from runtime.doors.arguments import arguments_of, read_arguments
 from runtime.doors.operations import OPERATIONS
+from runtime.page.cards import field_values
 from runtime.page.frame import ENGLISH, MAX_TOLD, NOTICE_FIELDS, TakingBack, named_by_words, undo_by_number, unpacked
 from runtime.page.visits import Form, Visit, Visited, names_in, own_address, place_in, place_of, router
 
@@ -77,7 +78,8 @@ class PageForm:
         undo = self.undo(visit, payload).packed() if self.undo else ""
         result = operation.function(visit.story, **arguments)
         change = getattr(result, "change", None)
-        is_same = not undo and change is None and getattr(result, "change_id", 0) is None
+        numbers = [getattr(result, name) for name in ("change", "change_id") if hasattr(result, name)]
+        is_same = not undo and bool(numbers) and not any(each is not None for each in numbers)
         return led_back(
             self.to(visit, sent, result) if self.to else sent.get("back", ""),
             "same" if is_same else self.done,
@@ -120,13 +122,12 @@ def take_back(visit: Visited, form: Form) -> Response:
     undo = unpacked(form.get("undo", ""))
     story = visit.story
     if undo.kind in ("author_change", "entity_change"):
-        story.undo(change_id=undo.change_id)
+        undone = story.undo(change_id=undo.change_id)
+        if undone.change.kind == "add" and undone.change.subject == "entity":
+            # Its card, where the notice stood, is gone.
+            return led_back(visit.address("cards"), "undo")
     elif undo.kind == "thread":
         story.reopen_thread(thread_id=undo.entity, start=place_of(undo.start, "start"))
-    elif undo.kind == "card":
-        story.edit_entity(
-            name=undo.entity, changes=undo.changes, state=undo.attributes or None, start=place_of(undo.start, "start")
-        )
     else:
         story.restore_author_words(character=undo.entity, memory_id=undo.memory_id, words=undo.words)
     return led_back(form.get("back", ""), "undo")
@@ -265,10 +266,27 @@ def _card_edited(visit: Visit, sent: Sent) -> dict[str, Any]:
     said = {each: sent[each].strip()[:MAX_TEXT] for each in CARD_FIELDS if each in sent}
     if "name" in said and not said["name"]:
         raise UserInputError("a card needs a name; write one")
+    names = {each.entity_id: each.name for each in visit.story.entities(as_of=visit.as_of or END_OF_STORY)}
+    stood = field_values(shown, names)
     changed: dict[str, Any] = {each: value for each, value in said.items() if value != getattr(shown, each)}
+    changed |= {name: value for name, value in _fields_said(sent).items() if value != stood.get(name, "")}
     if not changed:
         raise UserInputError("nothing of the card was changed; write another name, role or description")
     return {"name": shown.entity_id, "changes": changed}
+
+
+def _fields_said(sent: Sent) -> dict[str, str]:
+    """Return the fields of a card's template that a form has."""
+    return {name.removeprefix("field:"): text.strip() for name, text in sent.items() if name.startswith("field:")}
+
+
+def _card_added(visit: Visit, sent: Sent) -> dict[str, Any]:
+    return {
+        **{name: sent.get(name, "").strip() for name in ("name", "kind", "role", "description")},
+        "aliases": names_in(sent.get("aliases", "")),
+        "fields": {name: text for name, text in _fields_said(sent).items() if text},
+        "start": visit.standing,
+    }
 
 
 def _alias_changed(visit: Visit, sent: Sent) -> dict[str, Any]:
@@ -284,18 +302,6 @@ def _alias_changed(visit: Visit, sent: Sent) -> dict[str, Any]:
     place = place_in(sent, "since")
     since = {} if place is None else {"first_chapter": place.chapter_index, "first_scene": place.scene_index}
     return {"name": whole.entity_id, "changes": {"alias": {"alias": alias, **since}}}
-
-
-def _card_before(visit: Visit, payload: dict[str, Any]) -> TakingBack:
-    """Return the fields of a card as they stand; what names it has goes together."""
-    whole = _card(visit, {"entity": payload["name"]})
-    fields = set(payload["changes"]) & {"role", "description"}
-    if payload["changes"].keys() & {"name", "alias", "aliases"}:
-        fields |= {"name", "name_first_chapter", "name_first_scene"}
-    before = {each: getattr(whole, each) for each in fields}
-    if "name" in fields:
-        before["aliases"] = [each.model_dump() for each in whole.aliases]
-    return TakingBack(kind="card", entity=whole.entity_id, changes=before)
 
 
 def _state_said(visit: Visit, sent: Sent) -> dict[str, Any]:
@@ -321,11 +327,6 @@ def _state_said(visit: Visit, sent: Sent) -> dict[str, Any]:
 def _stood(visit: Visit, entity_id: str, attribute: str) -> Any:
     card = visit.story.entity(name=entity_id, as_of=visit.as_of or END_OF_STORY)
     return None if card.state is None else card.state.state_data.get(attribute)
-
-
-def _state_before(visit: Visit, payload: dict[str, Any]) -> TakingBack:
-    before = {each: _stood(visit, payload["name"], each) for each in payload["state"]}
-    return TakingBack(kind="card", entity=payload["name"], attributes=before, start=visit.standing)
 
 
 def _meant(visit: Visit, text: str) -> str:
@@ -411,28 +412,22 @@ FORMS: dict[str, PageForm] = {
         undo=_known_before,
         keeps_empty=("kind",),
     ),
-    "card/edit": PageForm(
-        operation="edit_entity", done="edit_card", read=_card_edited, told=_card_name, undo=_card_before
-    ),
+    "card/edit": PageForm(operation="edit_entity", done="edit_card", read=_card_edited, told=_card_name),
     "card/alias": PageForm(
         operation="edit_entity",
         done="alias",
         read=_alias_changed,
         told=lambda sent, result: sent.get("alias") or sent["gone"],
-        undo=_card_before,
     ),
-    "card/state": PageForm(
-        operation="edit_entity", done="state", read=_state_said, told=_card_name, undo=_state_before
+    "card/state": PageForm(operation="edit_entity", done="state", read=_state_said, told=_card_name),
+    "cards/add": PageForm(
+        operation="add_card",
+        done="confirm_card",
+        read=_card_added,
+        told=_card_name,
+        to=lambda visit, sent, result: visit.address("card", entity=result.entity.entity_id),
     ),
-    **{
-        f"cards/{each}": PageForm(
-            operation=f"add_{each}",
-            done="confirm_card",
-            told=_card_name,
-            to=lambda visit, sent, result: visit.address("card", entity=result.entity.entity_id),
-        )
-        for each in ("character", "location")
-    },
+    "cards/template": PageForm(operation="use_card_template", done="template"),
     "card/merge": PageForm(operation="merge_entities", done="merge", told=_card_name, to=_to_card),
     "card/split": PageForm(
         operation="split_entity", done="split", read=_split, told=lambda sent, result: sent["new_name"], to=_to_card

@@ -76,21 +76,19 @@ MAX_TOLD = 400
 LONGEST_NAME = 60
 """Characters by which a memory is named."""
 
-Undoing = Literal["author_change", "entity_change", "thread", "card", "knowledge"]
+Undoing = Literal["author_change", "entity_change", "thread", "knowledge"]
 
 
 class TakingBack(BaseModel):
     """How a change is taken back.
 
-    `author_change`, `entity_change`: by its number. `thread`: that one has not ended. `card`: fields and attributes to
-    what they were. `knowledge`: the words of the author that stood before.
+    `author_change`, `entity_change`: by its number. `thread`: that one has not ended. `knowledge`: the words of the
+    author that stood before.
     """
 
     kind: Undoing
     change_id: int = 0
     entity: str = ""
-    changes: dict[str, Any] = Field(default_factory=dict)
-    attributes: dict[str, Any] = Field(default_factory=dict)
     start: str = Field(default="", pattern=r"^([0-9]{1,7}(:[0-9]{1,7})?)?$")
     memory_id: str = ""
     words: list[StoredKnowledge] = Field(default_factory=list)

@@ -44,7 +44,7 @@ from runtime.storage.tables import (
 
 ChangeSubject = Literal["entity", "memory", "scene", "thread", "consolidation", "character"]
 
-EntityChangeKind = Literal["merge", "split", "confirm", "name", "join", "drop", "delete"]
+EntityChangeKind = Literal["add", "edit", "rename", "merge", "split", "confirm", "name", "join", "drop", "delete"]
 
 AuthorChangeKind = Literal[
     "add", "edit", "confirm", "delete", "pin", "unpin", "ban", "unban", "text", "record", "title", "shorten"
@@ -81,7 +81,8 @@ class RowChange(BaseModel):
 class Change(BaseModel):
     """Something that was changed and can be undone by its number.
 
-    Of an entity: a merge (`other_id` became `entity_id`), a split (`other_id` came out of `entity_id`), or a decision
+    Of an entity: its card was added, edited or renamed (`other_id` is the name before), a merge (`other_id` became
+    `entity_id`), a split (`other_id` came out of `entity_id`), or a decision
     on a candidate, a name that the text alone offers: it became an entity (confirm), or a name of one (name), it
     belongs to another candidate (join), or is not offered again (drop). Of a deletion `entity_id` is what is gone,
     an entity, relationship or thread, and `other_id` its name.
@@ -104,6 +105,11 @@ class Change(BaseModel):
     def rows(self) -> list[RowChange]:
         """The rows before and after."""
         return self._rows
+
+    @property
+    def scene_ids(self) -> list[str]:
+        """The scenes whose text or record it changed."""
+        return [row.key["scene_id"] for row in self._rows if row.table == SCENES.name]
 
     @property
     def before(self) -> Image:
@@ -250,6 +256,23 @@ class Journal(Repository):
     def recording(self, *, deleted_id: str | None = None) -> Iterator[list[RowChange]]:
         """Give a list that holds what the block changed in all that refers to entities, once the block has ended."""
         yield from self._recorded(lambda: self._snapshots(deleted_id))
+
+    @contextmanager
+    def recording_card(self, entity_id: str) -> Iterator[list[RowChange]]:
+        """Give a list that holds how the block changed an entity, its names and what an author said of its state."""
+        tables: tuple[tuple[Table, tuple[ColumnElement[bool], ...]], ...] = (
+            (ENTITIES, ()),
+            (ALIASES, ()),
+            (STATES, (STATES.c.origin == "author",)),
+        )
+        yield from self._recorded(
+            lambda: {
+                table.name: self._pictured(
+                    _BY_NAME[table.name], _BY_NAME[table.name].columns, table.c.entity_id == entity_id, *conditions
+                )
+                for table, conditions in tables
+            }
+        )
 
     @contextmanager
     def recording_memory(self, chunk_id: str) -> Iterator[list[RowChange]]:

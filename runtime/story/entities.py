@@ -11,11 +11,11 @@ from pydantic import BaseModel, Field
 from novelgen.errors import UserInputError
 from novelgen.language.normalise import name_key
 from novelgen.models.appearances import METADATA, entity_counts
-from novelgen.models.entity import Entity, EntityType
+from novelgen.models.entity import Entity, EntityAlias, EntityType
 from novelgen.models.position import END_OF_STORY, StoryPosition
 from novelgen.models.shown import Shown, ShownList
 from novelgen.models.state import EntityStateSnapshot, StateChange
-from runtime.ingest.entities import rescan_since_in, store_entities_in, withdraw_names_in
+from runtime.ingest.entities import rescan_since_in, restore_card_in, store_entities_in, withdraw_names_in
 from runtime.ingest.indexing import IndexingResult, follow_edit
 from runtime.ingest.shorts_pass import restore_shorts
 from runtime.storage.journal import Change
@@ -35,10 +35,11 @@ from runtime.story.base import (
     position_of,
     resolved_entity,
 )
+from runtime.story.card_templates import card_language, chosen_template
 from runtime.story.changes import restore_scene
 from runtime.story.entity_fields import (
     CURRENT_STATE,
-    card_fields,
+    KnownFields,
     changed_card,
     refuse_slips,
     require_fitting_attributes,
@@ -75,6 +76,7 @@ class AddedEntity(BaseModel):
 
     entity: Entity
     holds_after: str | None = Field(description="Scene after which it is known, such as 2:2; None: from the start.")
+    change: Change = Field(description="By its number it is taken back.")
 
 
 class EditedEntity(BaseModel):
@@ -86,6 +88,7 @@ class EditedEntity(BaseModel):
     holds_after: str | None = Field(
         description="Scene after which the attributes hold; None: from the start, or there are none."
     )
+    change: Change | None = Field(description="By its number it is taken back; None: all was like that already.")
 
 
 class EntityChangeResult(BaseModel):
@@ -160,6 +163,67 @@ class StoryEntities(StoryBase):
         with self._stores.database(self.project_id).read() as unit:
             return bool(unit.scenes.list_as_of(last=1))
 
+    def add_card(
+        self,
+        name: Name,
+        fields: Mapping[str, Any] | None = None,
+        *,
+        kind: EntityType = "character",
+        role: str = "",
+        description: str = "",
+        aliases: Sequence[str] = (),
+        holder: Name | None = None,
+        state: Mapping[str, Any] | None = None,
+        template: Name | None = None,
+        start: Place = None,
+    ) -> AddedEntity:
+        """Add a card: a character, a place, a thing, a faction or a term; `undo` takes it back.
+
+        Args:
+            name: Its display name.
+            fields: Further fields to their values, as the project's template names them; what may change with the
+                story is an attribute of its state.
+            kind: character, location, item, faction or term.
+            role: protagonist, antagonist, supporting or minor; of others what they are.
+            description: Who or what it is, in a sentence or two.
+            aliases: Its other names.
+            holder: Who has it, by id, name or alias; of an item.
+            state: Attributes of its state, whatever their names look like.
+            template: Fields of this template in place of the project's, such as xianxia.
+            start: It is known on entering this position, `1:1` from the start; None means after the last stored scene.
+
+        Raises:
+            UserInputError: When the name is taken, or a field looks misspelt or does not fit; names those that there
+                are.
+        """
+        said = {**(fields or {}), **({"holder": holder} if holder else {})}
+        if holder and kind != "item":
+            raise UserInputError(f"a {kind} has no holder; only an item has one")
+        with self._stores.database(self.project_id).write() as unit:
+            as_of = position_of(start) or END_OF_STORY
+            _refuse_taken_name(unit, name, kind, as_of)
+            known, known_fields = known_entities(unit, None), self._known_fields(unit, kind, template)
+            at = place_of_statement(unit, as_of)
+            first = {"first_chapter": at.chapter_index, "first_scene": at.scene_index}
+            bare = Entity(
+                entity_id=unit.entities.next_id(kind),
+                entity_type=kind,
+                name=name,
+                role=role,
+                description=description,
+                aliases=[EntityAlias(alias=each) for each in dict.fromkeys(aliases) if each != name],
+                **first,
+                **{f"name_{field}": value for field, value in first.items()},
+            )
+            entity, _, attributes = _with_said(unit, bare, said, known, known_fields, at, state=state, is_new=True)
+            with unit.journal.recording_card(entity.entity_id) as rows:
+                rescanned = _store(self._stores, unit, self.project_id, entity)
+                unit.states.append(_state_changes(entity, attributes, at))
+            change = unit.journal.keep("add", entity.entity_id, "", rows)
+        if rescanned:
+            follow_edit(self._stores, self.project_id)
+        return AddedEntity(entity=entity, holds_after=place_name(at), change=change)
+
     def add_character(
         self,
         *,
@@ -183,14 +247,11 @@ class StoryEntities(StoryBase):
         Raises:
             UserInputError: When the name is taken or empty.
         """
-        profile: dict[str, Any] = {}
-        if traits:
-            profile["personality"] = {"core_traits": list(traits)}
-        if goals:
-            profile["current_state"] = {"goals": list(goals)}
-        fields = {"name": name, "role": role, "description": description, "profile": profile}
-        state = {"goals": list(goals)} if goals else {}
-        return self._add("character", fields, state=state, as_of=position_of(start) or END_OF_STORY)
+        fields = {
+            **({"personality": {"core_traits": list(traits)}} if traits else {}),
+            **({"goals": list(goals)} if goals else {}),
+        }
+        return self.add_card(name, fields, role=role, description=description, start=start)
 
     def add_location(
         self,
@@ -210,11 +271,9 @@ class StoryEntities(StoryBase):
             features: What is notable there.
             start: It is known on entering this position, `1:1` from the start; None means after the last stored scene.
         """
-        profile: dict[str, Any] = {"atmosphere": atmosphere} if atmosphere else {}
-        if features:
-            profile["features"] = list(features)
-        fields = {"name": name, "description": description, "profile": profile}
-        return self._add("location", fields, state={}, as_of=position_of(start) or END_OF_STORY)
+        told = {"atmosphere": atmosphere, "features": list(features)}
+        fields = {field: value for field, value in told.items() if value}
+        return self.add_card(name, fields, kind="location", description=description, start=start)
 
     def edit_entity(
         self,
@@ -239,41 +298,30 @@ class StoryEntities(StoryBase):
             UnknownEntityError: When nobody bears the name, or several do.
             UserInputError: When a name looks misspelt, a value does not fit, or nothing is to be changed.
         """
-        attributes = state
-        start = position_of(start)
-        if not changes and not attributes:
+        if not changes and not state:
             raise UserInputError("nothing to change; give a field and its value, such as role=minor")
         with self._stores.database(self.project_id).write() as unit:
             known = known_entities(unit, None)
             entity = resolved_entity(name, known, entity_type)
-            changes = with_known_speakers(changes, known)
-            nested = state_within(entity, changes)
-            require_fitting_attributes(entity, nested)
-            plain = {field: value for field, value in changes.items() if field != CURRENT_STATE}
-            card = {field: value for field, value in plain.items() if field in card_fields(entity)}
-            said = {field: value for field, value in plain.items() if field not in card} | nested
-            told = {change.attribute for change in unit.states.changes_of() if change.kind == "explicit"}
-            refuse_slips(entity, said, told=told)
-            said |= attributes or {}
-            require_fitting_attributes(entity, said)
-            at = place_of_statement(unit, start or END_OF_STORY)
-            if at == END_OF_STORY and CURRENT_STATE in entity.profile:
-                # What holds from the start is how the card says that it stands there.
-                card[CURRENT_STATE] = start_state(entity, said)
-            changed = changed_card(entity, card)
-            rescanned = (
-                _store_edited(self._stores, unit, self.project_id, entity, changed) if changed != entity else False
-            )
-            if said:
-                unit.states.append(_state_changes(changed, said, at))
-                unit.entities.mark_updated(entity.entity_id)
+            known_fields = self._known_fields(unit, entity.entity_type)
+            at = place_of_statement(unit, position_of(start) or END_OF_STORY)
+            changed, card, said = _with_said(unit, entity, changes, known, known_fields, at, state=state)
+            with unit.journal.recording_card(entity.entity_id) as rows:
+                rescanned = (
+                    _store_edited(self._stores, unit, self.project_id, entity, changed) if changed != entity else False
+                )
+                if said:
+                    unit.states.append(_state_changes(changed, said, at))
+                    unit.entities.mark_updated(entity.entity_id)
+            change = unit.journal.keep("edit", entity.entity_id, entity.name, rows) if rows else None
         if rescanned:
             follow_edit(self._stores, self.project_id)
         return EditedEntity(
             entity=changed,
-            updated_fields=list(dict.fromkeys([*plain, *said])),
+            updated_fields=list(dict.fromkeys([*card, *said])),
             attributes=list(said),
             holds_after=place_name(at) if said else None,
+            change=change,
         )
 
     def merge_entities(self, *, keep: str, gone: Name) -> EntityChangeResult:
@@ -347,25 +395,10 @@ class StoryEntities(StoryBase):
         with self._stores.database(self.project_id).read() as unit:
             return unit.merges.list_all()
 
-    def _add(
-        self, entity_type: EntityType, fields: Mapping[str, Any], *, state: Mapping[str, Any], as_of: StoryPosition
-    ) -> AddedEntity:
-        with self._stores.database(self.project_id).write() as unit:
-            _refuse_taken_name(unit, fields["name"], entity_type, as_of)
-            at = place_of_statement(unit, as_of)
-            place = {"first_chapter": at.chapter_index, "first_scene": at.scene_index}
-            entity = Entity(
-                entity_id=unit.entities.next_id(entity_type),
-                entity_type=entity_type,
-                **fields,
-                **place,
-                **{f"name_{field}": value for field, value in place.items()},
-            )
-            rescanned = _store(self._stores, unit, self.project_id, entity)
-            unit.states.append(_state_changes(entity, state, at))
-        if rescanned:
-            follow_edit(self._stores, self.project_id)
-        return AddedEntity(entity=entity, holds_after=place_name(at))
+    def _known_fields(self, unit: UnitOfWork, kind: EntityType, template: str | None = None) -> KnownFields:
+        """Return which fields the cards of a kind have in this story."""
+        chosen = chosen_template(self._stores, self.project_id, unit=unit, name=template)
+        return KnownFields(chosen.fields(kind), card_language(unit))
 
     aentity = async_twin(entity)
     aedit_entity = async_twin(edit_entity)
@@ -373,11 +406,42 @@ class StoryEntities(StoryBase):
     aentities = async_twin(entities)
     aentity_names = async_twin(entity_names)
     ahas_scenes = async_twin(has_scenes)
+    aadd_card = async_twin(add_card)
     aadd_character = async_twin(add_character)
     aadd_location = async_twin(add_location)
     amerge_entities = async_twin(merge_entities)
     asplit_entity = async_twin(split_entity)
     alist_entity_changes = async_twin(list_entity_changes)
+
+
+def _with_said(
+    unit: UnitOfWork,
+    entity: Entity,
+    changes: Mapping[str, Any],
+    known: Sequence[Entity],
+    known_fields: KnownFields,
+    at: StoryPosition,
+    *,
+    state: Mapping[str, Any] | None = None,
+    is_new: bool = False,
+) -> tuple[Entity, list[str], dict[str, Any]]:
+    """Return an entity with what is said of its card, which fields that are, and what is said of its state."""
+    changes = known_fields.kept(with_known_speakers(changes, known), known)
+    nested = known_fields.kept(state_within(entity, changes), known)
+    require_fitting_attributes(entity, nested, known_fields=known_fields)
+    plain = {field: value for field, value in changes.items() if field != CURRENT_STATE}
+    on_card = known_fields.on_card(entity)
+    card = {field: value for field, value in plain.items() if field in on_card}
+    said = {field: value for field, value in plain.items() if field not in card} | nested
+    told = {change.attribute for change in unit.states.changes_of() if change.kind == "explicit"}
+    refuse_slips(entity, said, told=told, known_fields=known_fields, is_new=is_new)
+    said |= known_fields.kept(state or {}, known)
+    require_fitting_attributes(entity, said, known_fields=known_fields)
+    started = start_state(entity, said)
+    if at == END_OF_STORY and started:
+        # What holds from the start is how the card says that it stands there.
+        card[CURRENT_STATE] = started
+    return changed_card(entity, card), [each for each in plain if each in card], said
 
 
 def _undone(stores: MemoryStores, unit: UnitOfWork, kept: Change) -> Change:
@@ -387,6 +451,8 @@ def _undone(stores: MemoryStores, unit: UnitOfWork, kept: Change) -> Change:
     if kept.subject == "scene":
         restore_scene(unit, kept, stores=stores)
         return unit.journal.mark_undone(kept.change_id)
+    if kept.subject == "entity" and kept.kind in ("add", "edit", "rename"):
+        return restore_card_in(unit, kept, stores=stores)
     if kept.subject == "entity" and kept.kind in ("confirm", "name"):
         change, names = unit.journal.withdraw_names(kept.change_id)
         withdraw_names_in(unit, change.entity_id, names, is_whole=kept.kind == "confirm", stores=stores)

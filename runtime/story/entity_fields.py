@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence, Set
+from dataclasses import dataclass
 from difflib import get_close_matches
 from typing import Any
 
 from pydantic import ValidationError
 
+from novelgen.card_templates import CardField, said_under_kept_names
 from novelgen.context.labels import labels_for
 from novelgen.errors import UserInputError
 from novelgen.language.resolver import NameResolver
-from novelgen.models.entity import ALIAS_TRANSLATIONS, TRANSLATION, Entity, EntityAlias
+from novelgen.models.entity import ALIAS_TRANSLATIONS, TRANSLATION, Entity, EntityAlias, EntityType
 from novelgen.models.position import StoryPosition
 from novelgen.models.profiles import PROFILE_MODELS, STATE_MODELS, profile_of
 from novelgen.models.state import PRESENCE_ATTRIBUTE
@@ -28,11 +30,51 @@ MIN_LIKENESS = 0.75
 """A name as like to a field as this is taken for a slip of the pen."""
 
 
-def card_fields(entity: Entity) -> list[str]:
-    """Return the fields of an entity's card and profile, those included that only this profile has."""
-    model_fields = [each for each in PROFILE_MODELS[entity.entity_type].model_fields if each != "extra"]
-    fields = [*_OWN_FIELDS, *_NAME_FIELDS, *_PLACE_FIELDS, *model_fields, *entity.profile]
-    return list(dict.fromkeys(fields))
+@dataclass(frozen=True)
+class KnownFields:
+    """Which fields the cards of a kind have in a story: those of its template beside novelgen's own.
+
+    Args:
+        template: The fields of the template.
+        language: Of the story.
+    """
+
+    template: Sequence[CardField] = ()
+    language: str = ""
+
+    def on_card(self, entity: Entity) -> list[str]:
+        """Return the fields of an entity's card and profile, those included that only this profile has."""
+        model_fields = [each for each in PROFILE_MODELS[entity.entity_type].model_fields if each != "extra"]
+        lasting = [each.kept_as(self.language) for each in self.template if not each.changes]
+        fields = [*_OWN_FIELDS, *_NAME_FIELDS, *_PLACE_FIELDS, *model_fields, *lasting, *entity.profile]
+        return list(dict.fromkeys(fields))
+
+    def of_state(self, entity: Entity) -> list[str]:
+        """Return the attributes of its state that have a name of their own."""
+        changing = [each.kept_as(self.language) for each in self.template if each.changes]
+        own = [*STATE_MODELS[entity.entity_type].model_fields, *labels_for("zh").attributes]
+        return [each for each in dict.fromkeys([*changing, *own]) if each not in ("extra", PRESENCE_ATTRIBUTE)]
+
+    def kept(self, said: Mapping[str, Any], known: Sequence[Entity]) -> dict[str, Any]:
+        """Return what is said by the names under which it is kept, and by id whoever has a card."""
+        told = said_under_kept_names(said, self.template, language=self.language)
+        kinds = {each.kept_as(self.language): each.card for each in self.template if each.card}
+        kinds |= {name: kind for name, kind in _NAMES_A_CARD.items() if name not in kinds}
+        return {name: _with_ids(value, kinds[name], known) if name in kinds else value for name, value in told.items()}
+
+
+_NAMES_A_CARD: Mapping[str, EntityType] = {"holder": "character", "leader": "character", "location_id": "location"}
+"""Attributes whose value is somebody or something that has a card, whatever the template."""
+
+
+def _with_ids(value: Any, kind: EntityType, known: Sequence[Entity]) -> Any:
+    """Return the id of whom a text names where a card of that kind is known, else the text."""
+    if isinstance(value, list):
+        return [_with_ids(each, kind, known) for each in value]
+    if not isinstance(value, str):
+        return value
+    found = NameResolver([each for each in known if each.entity_type == kind]).resolve(value).entity_id
+    return found or value
 
 
 def state_within(entity: Entity, changes: Mapping[str, Any]) -> dict[str, Any]:
@@ -53,27 +95,35 @@ def start_state(entity: Entity, said: Mapping[str, Any]) -> dict[str, Any]:
     return {name: value for name, value in said.items() if name in known and value is not None}
 
 
-def refuse_slips(entity: Entity, said: Iterable[str], *, told: Set[str]) -> None:
-    """Refuse attributes that look like a misspelt field or attribute, which would become facts unnoticed."""
-    fields = card_fields(entity)
-    known = {*STATE_MODELS[entity.entity_type].model_fields, *labels_for("zh").attributes, *told}
-    known -= {"extra", PRESENCE_ATTRIBUTE}
+def refuse_slips(
+    entity: Entity, said: Iterable[str], *, told: Set[str], known_fields: KnownFields, is_new: bool
+) -> None:
+    """Refuse attributes that look like a misspelt field or attribute, which would become facts unnoticed.
+
+    Of a new card every name must be known: nothing tells yet what its author calls things.
+    """
+    fields = known_fields.on_card(entity)
+    known = {*known_fields.of_state(entity), *told} - {PRESENCE_ATTRIBUTE}
     for name in said:
         field, _, part = name.partition(".")
         if part and field in fields:
             raise UserInputError(f'{name!r} is a part of a field; write {field}={{"{part}": …}}')
         near = [] if name in known else get_close_matches(name, [*fields, *known], n=1, cutoff=MIN_LIKENESS)
-        if near:
+        if near or (is_new and name not in known):
+            meant = f"; did you mean {near[0]!r}?" if near else "."
+            listed = list(
+                dict.fromkeys([*(each.called(known_fields.language) for each in known_fields.template), *fields])
+            )
+            rest = sorted(known - set(listed))
             raise UserInputError(
-                f"{name!r} is no field of a {entity.entity_type}; did you mean {near[0]!r}? Fields are"
-                f" {', '.join(fields)}, and attributes of its state {', '.join(sorted(known))}; where you mean an"
-                f" attribute of this name, say --state {name}=VALUE"
+                f"{name!r} is no field of a {entity.entity_type}{meant} Fields are {', '.join(listed)}, and attributes"
+                f" of its state {', '.join(rest)}; where you mean an attribute of this name, say --state {name}=VALUE"
             )
 
 
-def require_fitting_attributes(entity: Entity, said: Mapping[str, Any]) -> None:
+def require_fitting_attributes(entity: Entity, said: Mapping[str, Any], *, known_fields: KnownFields) -> None:
     """Refuse fields of the card among attributes of the state, and values of the wrong shape."""
-    fields = [field for field in said if field in (*card_fields(entity), PRESENCE_ATTRIBUTE)]
+    fields = [field for field in said if field in (*known_fields.on_card(entity), PRESENCE_ATTRIBUTE)]
     if fields:
         raise UserInputError(f"{fields[0]!r} is no attribute of a state; change it as a field")
     model = STATE_MODELS[entity.entity_type]

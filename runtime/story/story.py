@@ -37,6 +37,7 @@ from runtime.search.story_memory import DEFAULT_TOP_K
 from runtime.story.appearances import StoryAppearances
 from runtime.story.attachments import StoryAttachments
 from runtime.story.base import Given, Number, Passage, Place, async_twin, position_of
+from runtime.story.card_templates import StoryCardTemplates
 from runtime.story.changes import StoryAuthorChanges, StoryDeletion
 from runtime.story.character import Character
 from runtime.story.character_news import StoryCharacterNews
@@ -74,6 +75,7 @@ class Story(
     StoryAppearances,
     StoryAttachments,
     StoryAuthorChanges,
+    StoryCardTemplates,
     StoryCards,
     StoryCharacterNews,
     StoryConflicts,

@@ -120,7 +120,7 @@ def _command(path: str, operation: Operation, offer: Offer, fixed: Mapping[str, 
         path.rpartition(" ")[2],
         callback=run,
         help=offer.help or _first_part(operation),
-        epilog=_examples(path, offer),
+        epilog=_examples(path, offer, fixed),
         params=[_argument(each, fields[each], is_last=each == first[-1]) for each in first]
         + [_option(each, info, offer) for each, info in fields.items() if each not in first],
     )
@@ -176,10 +176,12 @@ def _show(result: Any, operation: Operation, offer: Offer, view: View, *, shows_
         print_text(done.format(result=result, project=view.project, count=count, **stored | view.values))
 
 
-def _examples(path: str, offer: Offer) -> str | None:
+def _examples(path: str, offer: Offer, fixed: Mapping[str, Any]) -> str | None:
     if not offer.example:
         return None
     lines = [re.sub(rf"^{offer.command}", path, each) for each in offer.example.strip().splitlines()]
+    # An example of what this command fixes shows another one.
+    lines = [each for each in lines if not fixed or "--kind" not in each]
     heading = "Example" if len(lines) == 1 else "Examples"
     return "\n".join(("\b", f"{heading}:", *(f"  novelgen {each.strip()}" for each in lines)))
 

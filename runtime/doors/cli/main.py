@@ -45,6 +45,7 @@ COMMAND_SECTIONS: dict[str, dict[str, str]] = {
     },
     "Look things up": {
         "search": "",
+        "card": "",
         "entity": "",
         "character": "",
         "location": "",

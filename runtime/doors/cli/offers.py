@@ -167,6 +167,7 @@ SPELLINGS = {
     "content": "--text",
     "scene_id": "--scene",
     "new_name": "--name",
+    "entity_type": "--kind",
     "is_applied": "--apply",
     "with_model": "--with-model/--no-model",
 }
@@ -418,7 +419,7 @@ def _show_entity(card: Any, view: View) -> None:
     profile = {
         name: render_value(value, view.names, prompt)
         for name, value in found.profile.items()
-        if name != METADATA or not isinstance(value, dict)
+        if name != "current_state" and (name != METADATA or not isinstance(value, dict))
     }
     print_pairs(
         {
@@ -449,9 +450,30 @@ def _show_edited_entity(result: Any, view: View) -> None:
     view.say("changed_fields", id=result.entity.entity_id, fields=", ".join(result.updated_fields))
     if result.holds_after is not None:
         view.say("holds_from", attributes=", ".join(result.attributes), place=result.holds_after)
+    if result.change is not None:
+        _undo_told(result.change, view)
 
 
-@does("before", "add_character", "add_location")
+@does("show", "list_card_templates", "use_card_template")
+def _show_templates(result: Any, view: View) -> None:
+    told = [f"{'* ' if each.is_chosen else ''}{each.name} ({each.title})" for each in result.templates]
+    print_text(view.labels["line.card_templates"].format(templates=", ".join(told)))
+    rows = [
+        (
+            view.labels.value(each.kind),
+            each.name,
+            "" if each.kept_as == each.name else each.kept_as,
+            view.labels["line.field_changes"] if each.changes else "",
+            view.labels.value(each.card) if each.card else "",
+        )
+        for each in result.fields
+    ]
+    headings = ("kind", "field", "kept_as", "state", "is_card_of")
+    print_table(headings, rows, labels=view.labels, shows_all=view.asked["shows_all"])
+    print_text(view.labels["line.own_card_templates"].format(folders=", ".join(result.folders)))
+
+
+@does("before", "add_card")
 def _ask_start(view: View, payload: dict[str, Any]) -> None:
     """Ask on a terminal from where on somebody new is known, where the story has scenes already."""
     if "start" in payload or not can_ask() or not view.part.has_scenes():
@@ -462,7 +484,7 @@ def _ask_start(view: View, payload: dict[str, Any]) -> None:
         payload["start"] = str(POSITION.convert(answer, None, None))
 
 
-@does("show", "add_character", "add_location")
+@does("show", "add_card")
 def _show_added_entity(result: Any, view: View) -> None:
     view.say("added_entity", id=result.entity.entity_id, name=result.entity.name)
     if result.holds_after is not None:
@@ -470,6 +492,7 @@ def _show_added_entity(result: Any, view: View) -> None:
         print_text(view.labels["line.known_after"].format(place=result.holds_after) + advice)
     elif view.values.get("start") is not None:
         view.say("known_from_start")
+    _undo_told(result.change, view)
 
 
 @does("asks", "merge_entities")
@@ -921,17 +944,17 @@ GROUPS: dict[str, str] = _TOLD.pop("groups")
 OFFERS = {name: _offer(name, told) for name, told in _TOLD.items()}
 """By the name of the operation."""
 
+_OF_CARDS = {"list": "list_entities", "show": "get_entity", "edit": "edit_entity", "delete": "delete_entity"}
+
 ALIKE: dict[str, tuple[str, dict[str, Any]]] = {
-    f"{kind} undo": ("undo_change", {}) for kind in ("entity", "memory")
-} | {
-    f"{kind} {verb}": (name, {"entity_type": kind})
-    for kind in ("character", "location")
-    for verb, name in (
-        ("list", "list_entities"),
-        ("show", "get_entity"),
-        ("edit", "edit_entity"),
-        ("delete", "delete_entity"),
-    )
+    **{f"{kind} undo": ("undo_change", {}) for kind in ("card", "entity", "memory")},
+    **{f"entity {verb}": (name, {}) for verb, name in _OF_CARDS.items()},
+    **{
+        f"{kind} {verb}": (name, {"entity_type": kind})
+        for kind in ("character", "location")
+        for verb, name in _OF_CARDS.items()
+    },
+    **{f"{kind} add": ("add_card", {"kind": kind}) for kind in ("character", "location")},
 }
 """Further commands of an operation, with arguments that they fix."""
 

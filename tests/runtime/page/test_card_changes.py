@@ -115,16 +115,38 @@ def test_a_list_has_one_entry_a_line(client: TestClient) -> None:
     assert ENGLISH["holds_no_more"] in seen.text
 
 
-@pytest.mark.parametrize("kind", ["character", "location"])
+@pytest.mark.parametrize("kind", ["character", "location", "item", "faction", "term"])
 def test_a_new_card_is_known_from_the_slider_on(client: TestClient, kind: str) -> None:
     """Who makes a card is led to it; before the slider nobody knows of it, and its name is taken from then on."""
-    form = {"name": "Corin Vale", "description": "Nobody met before."}
-    seen = _send(client, f"cards/{kind}?as_of=3:1", **form)
+    form = {"kind": kind, "name": "Corin Vale", "description": "Nobody met before.", "aliases": "Corry, the Vale"}
+    assert ENGLISH["new_card"] in read(client.get(f"{HERE}/cards")).text
+    seen = _send(client, "cards/add?as_of=3:1", **form)
     assert ENGLISH["did_confirm_card"].format(name="Corin Vale") in seen.text
     (made,) = [each for each in _entities(client, as_of="3:1") if each["name"] == "Corin Vale"]
     assert (made["entity_type"], made["description"]) == (kind, form["description"])
+    assert [each["alias"] for each in made["aliases"]] == ["Corry", "the Vale"]
     assert "Corin Vale" not in [each["name"] for each in _entities(client, as_of="2:1")]
-    assert client.post(f"{HERE}/cards/{kind}?as_of=3:1", data=form).status_code == 400
+    assert client.post(f"{HERE}/cards/add?as_of=3:1", data=form).status_code == 400
+    _take_back(client, seen)
+    assert "Corin Vale" not in [each["name"] for each in _entities(client)]
+
+
+def test_a_new_card_has_the_fields_of_its_kind_and_template(client: TestClient) -> None:
+    """Who chooses a template gets its fields; who names a person as the holder means that person's card."""
+    assert "品阶" not in read(client.get(f"{HERE}/cards/new?kind=item")).text
+    assert "points to" not in client.get(f"{HERE}/cards/new?kind=item").text
+    seen = _send(client, "cards/template", name="mystery", back=f"{HERE}/cards/new?kind=item")
+    assert {"field:holder", "field:points to"} <= {each.get("name") for each in seen.all("input")}
+    given = {"field:holder": "Ines", "field:points to": "Finch", "field:origin": ""}
+    _send(client, "cards/add", kind="item", name="the torn glove", **given)
+    card = client.get("/v1/projects/demo/entities/the torn glove").json()
+    assert card["entity"]["profile"] == {"points to": "C3"}
+    assert card["state"]["state_data"]["holder"] == "C0"
+    entity_id = card["entity"]["entity_id"]
+    edited = {"entity": entity_id, "name": "the torn glove", "field:points to": "Finch", "field:origin": "a shop"}
+    _send(client, "card/edit", back=f"{HERE}/card?entity={entity_id}", **edited)
+    card = client.get("/v1/projects/demo/entities/the torn glove").json()
+    assert card["entity"]["profile"] == {"points to": "C3", "origin": "a shop"}
 
 
 def test_two_become_one_and_two_again(client: TestClient) -> None:

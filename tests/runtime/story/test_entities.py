@@ -241,7 +241,7 @@ def test_items_are_edited_too(stores: MemoryStores, project: str) -> None:
     ("entity_id", "changes", "message"),
     [
         ("L0", {"tension_level": 11}, "tension_level cannot be 11"),
-        ("C0", {"inventory": "compass"}, "inventory cannot be 'compass'"),
+        ("C0", {"inventory": 3}, "inventory cannot be 3"),
         ("C0", {"personality": {"fears": 3}}, "personality.fears cannot be 3"),
         ("C0", {"name": ""}, "name cannot be ''"),
         ("C0", {"translation": 7}, "translation cannot be 7"),

@@ -224,9 +224,11 @@ def _walk_entities(walker: Walker, here: dict[str, str]) -> None:
     walker.call("undo_last_change", **here)
     walker.call("merge_candidate", {"keep": "Agatha Quill", "other": names[2]}, **here)
     walker.call("undo_last_change", **here)
-    new = {"name": "Corin Vale", "role": "ferryman", "goals": ["buy the boat back"], "start": "2:1"}
-    walker.call("add_character", new, **here)
-    walker.call("add_location", {"name": "the Lower Weir", "features": ["a broken sluice"]}, **here)
+    new = {"name": "Corin Vale", "role": "ferryman", "fields": {"goals": ["buy the boat back"]}, "start": "2:1"}
+    walker.call("add_card", new, **here)
+    walker.call("add_card", {"name": "the tide bell", "kind": "item", "holder": "Ines"}, **here)
+    walker.call("list_card_templates", **here)
+    walker.call("use_card_template", **here, name="mystery")
 
 
 def _walk_memories(walker: Walker, here: dict[str, str]) -> None:

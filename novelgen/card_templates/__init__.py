@@ -1,0 +1,184 @@
+"""Which fields a genre's cards have, as data: one TOML file per genre, with the names of its fields in both languages.
+
+`plain` holds for every story; a genre adds to it. Authors write files of the same form. A field is kept under its `key`
+where novelgen knows it by one, else under its name in the story's language: so it reads well wherever it is told.
+"""
+
+from __future__ import annotations
+
+import tomllib
+from collections.abc import Mapping, Sequence
+from functools import cache
+from importlib import resources
+from typing import Any
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
+
+from novelgen.errors import InvalidFileError, UserInputError
+from novelgen.models.entity import EntityType
+from novelgen.nearest import did_you_mean
+
+PLAIN = "plain"
+"""The template whose fields every card has."""
+
+GENRES = (PLAIN, "xianxia", "mystery", "romance")
+
+
+class CardField(BaseModel):
+    """One field of a card.
+
+    `name` stands for both languages where a template is written in one.
+    """
+
+    model_config = ConfigDict(extra="forbid")
+
+    key: str = Field(default="", description="Under which it is kept; empty: its name in the story's language.")
+    name: str = ""
+    en: str = ""
+    zh: str = ""
+    changes: bool = Field(default=False, description="It is an attribute of the state: it may change with the story.")
+    many: bool = Field(default=False, description="A list of values.")
+    card: EntityType | None = Field(default=None, description="Its value is the name of a card of this kind.")
+
+    @model_validator(mode="after")
+    def _has_a_name(self) -> CardField:
+        if not any((self.key, self.name, self.en, self.zh)):
+            raise ValueError("a field needs a name, or names in en and zh")
+        return self
+
+    def called(self, language: str) -> str:
+        """Return its name in a language."""
+        own, other = (self.zh, self.en) if language == "zh" else (self.en, self.zh)
+        return own or self.name or self.key or other
+
+    def kept_as(self, language: str) -> str:
+        """Return under which name it is kept in a story of a language."""
+        return self.key or self.called(language)
+
+    def answers_to(self, name: str) -> bool:
+        """Tell whether it is meant by a name, in either language."""
+        return name.casefold() in {each.casefold() for each in (self.key, self.name, self.en, self.zh) if each}
+
+
+class CardTemplate(BaseModel):
+    """The fields that the cards of a genre have, by kind."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    title: str = ""
+    en: str = ""
+    zh: str = ""
+    character: list[CardField] = Field(default_factory=list)
+    location: list[CardField] = Field(default_factory=list)
+    item: list[CardField] = Field(default_factory=list)
+    faction: list[CardField] = Field(default_factory=list)
+    term: list[CardField] = Field(default_factory=list)
+
+    def called(self, language: str) -> str:
+        """Return the name of the genre in a language."""
+        own, other = (self.zh, self.en) if language == "zh" else (self.en, self.zh)
+        return own or self.title or other
+
+    def titles(self) -> list[str]:
+        """Return by what it is called in either language."""
+        return [each for each in (self.title, self.en, self.zh) if each]
+
+    def fields(self, kind: EntityType) -> list[CardField]:
+        """Return the fields of a kind of card."""
+        listed: list[CardField] = getattr(self, kind)
+        return listed
+
+    def with_fields_of(self, other: CardTemplate) -> CardTemplate:
+        """Return both together; a field of the other takes the place of one of the same name."""
+        kinds: dict[str, Any] = {
+            kind: [each for each in self.fields(kind) if not _is_among(each, other.fields(kind))] + other.fields(kind)
+            for kind in KINDS
+        }
+        return self.model_copy(update={**kinds, "title": other.title, "en": other.en, "zh": other.zh})
+
+
+KINDS: tuple[EntityType, ...] = ("character", "location", "item", "faction", "term")
+
+
+def _is_among(field: CardField, others: Sequence[CardField]) -> bool:
+    names = [each for each in (field.key, field.name, field.en, field.zh) if each]
+    return any(other.answers_to(name) for other in others for name in names)
+
+
+def read_card_template(text: str, *, where: str) -> CardTemplate:
+    """Read a template.
+
+    Args:
+        text: TOML.
+        where: What an error calls the file.
+
+    Raises:
+        InvalidFileError: When it is no TOML, or holds what a template has not; says where and what.
+    """
+    try:
+        return CardTemplate.model_validate(tomllib.loads(text))
+    except tomllib.TOMLDecodeError as error:
+        raise InvalidFileError(f"{where} is no TOML: {error}; compare it with docs/cards.md") from error
+    except ValidationError as error:
+        first = error.errors(include_url=False)[0]
+        place = ".".join(str(part) for part in first["loc"])
+        raise InvalidFileError(
+            f"{where}: {place} cannot be {first.get('input')!r}: {first['msg']}; kinds are {', '.join(KINDS)}, and a"
+            f" field has some of {', '.join(CardField.model_fields)}"
+        ) from error
+
+
+@cache
+def shipped_templates() -> Mapping[str, CardTemplate]:
+    """Return the templates that come with novelgen, by name."""
+    folder = resources.files(__name__)
+    return {
+        name: read_card_template(folder.joinpath(f"{name}.toml").read_text(encoding="utf-8"), where=f"{name}.toml")
+        for name in GENRES
+    }
+
+
+def template_of(name: str, templates: Mapping[str, CardTemplate]) -> CardTemplate:
+    """Return the fields of every card with those of a genre.
+
+    Args:
+        name: Of the genre, as its file or its title calls it; empty means none.
+        templates: All there are.
+
+    Raises:
+        UserInputError: When there is none of that name.
+    """
+    plain = templates[PLAIN]
+    if not name or name == PLAIN:
+        return plain
+    found = templates.get(name) or next((each for each in templates.values() if name in each.titles()), None)
+    if found is None:
+        raise UserInputError(
+            f"no card template {name!r}{did_you_mean(name, templates)}; there are {', '.join(templates)}"
+        )
+    return plain.with_fields_of(found)
+
+
+def field_meant(fields: Sequence[CardField], name: str) -> CardField | None:
+    """Return the field that a name means, in either language."""
+    return next((each for each in fields if each.answers_to(name)), None)
+
+
+def said_under_kept_names(said: Mapping[str, Any], fields: Sequence[CardField], *, language: str) -> dict[str, Any]:
+    """Return what is said of a card by the names under which it is kept; a list where a field has many values."""
+    kept: dict[str, Any] = {}
+    for name, value in said.items():
+        field = field_meant(fields, name)
+        if field is None:
+            kept[name] = value
+        else:
+            kept[field.kept_as(language)] = _listed(value) if field.many else value
+    return kept
+
+
+def _listed(value: Any) -> Any:
+    if not isinstance(value, str):
+        return value
+    for mark in "、，,；;\n":
+        value = value.replace(mark, "\n")
+    return [part.strip() for part in value.split("\n") if part.strip()]
