@@ -305,7 +305,7 @@ class StoryEntities(StoryBase):
             entity = resolved_entity(name, known, entity_type)
             known_fields = self._known_fields(unit, entity.entity_type)
             at = place_of_statement(unit, position_of(start) or END_OF_STORY)
-            changed, card, said = _with_said(unit, entity, changes, known, known_fields, at, state=state)
+            changed, plain, said = _with_said(unit, entity, changes, known, known_fields, at, state=state)
             with unit.journal.recording_card(entity.entity_id) as rows:
                 rescanned = (
                     _store_edited(self._stores, unit, self.project_id, entity, changed) if changed != entity else False
@@ -318,7 +318,7 @@ class StoryEntities(StoryBase):
             follow_edit(self._stores, self.project_id)
         return EditedEntity(
             entity=changed,
-            updated_fields=list(dict.fromkeys([*card, *said])),
+            updated_fields=list(dict.fromkeys([*plain, *said])),
             attributes=list(said),
             holds_after=place_name(at) if said else None,
             change=change,
@@ -425,7 +425,7 @@ def _with_said(
     state: Mapping[str, Any] | None = None,
     is_new: bool = False,
 ) -> tuple[Entity, list[str], dict[str, Any]]:
-    """Return an entity with what is said of its card, which fields that are, and what is said of its state."""
+    """Return an entity with what is said of its card, all fields that are said, and what is said of its state."""
     changes = known_fields.kept(with_known_speakers(changes, known), known)
     nested = known_fields.kept(state_within(entity, changes), known)
     require_fitting_attributes(entity, nested, known_fields=known_fields)
@@ -441,7 +441,7 @@ def _with_said(
     if at == END_OF_STORY and started:
         # What holds from the start is how the card says that it stands there.
         card[CURRENT_STATE] = started
-    return changed_card(entity, card), [each for each in plain if each in card], said
+    return changed_card(entity, card), list(plain), said
 
 
 def _undone(stores: MemoryStores, unit: UnitOfWork, kept: Change) -> Change:

@@ -194,7 +194,12 @@ def _first_part(operation: Operation) -> str:
 def _argument(name: str, info: FieldInfo, *, is_last: bool) -> click.Argument:
     kind, is_many = _taken(info.annotation, info.metadata)
     many = is_many and is_last
-    called = {"position": "C:S", "changes": "[FIELD=VALUE]...", "change_id": "[NUMBER]"}.get(name)
+    called = {
+        "position": "C:S",
+        "changes": "[FIELD=VALUE]...",
+        "fields": "[FIELD=VALUE]...",
+        "change_id": "[NUMBER]",
+    }.get(name)
     metavar = called or re.sub(r"_ids?$|s$", "", name).upper() + ("..." if many else "")
     return click.Argument(
         [name], type=kind, nargs=-1 if many else 1, required=info.is_required() and kind is not CHANGE, metavar=metavar
