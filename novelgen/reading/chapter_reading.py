@@ -26,6 +26,8 @@ CHAPTER_STAGE = "reconcile"
 
 MAX_IDENTITIES = 16
 
+LEAST_DRIFT = 2
+
 MAX_NEW_TOKENS = 2500
 MAX_KNOWN_TOKENS = 2500
 MAX_THREAD_TOKENS = 2500
@@ -94,6 +96,9 @@ class ChapterReading(BaseModel):
         default_factory=list, description="Threads that ended, with the scenes in which they did."
     )
     joined: dict[str, str] = Field(default_factory=dict, description="Thread to an older one that says the same.")
+    joined_memories: dict[str, str] = Field(
+        default_factory=dict, description="memory_id to that of the one that tells the same and stays."
+    )
     importances: dict[str, int] = Field(default_factory=dict, description="memory_id to its new importance.")
     issues: list[ReportIssue] = Field(default_factory=list)
 
@@ -145,6 +150,13 @@ class ModelJoinedThread(ModelPart):
     same_as: Text = Field(description="id of the older one")
 
 
+class ModelJoinedMemory(ModelPart):
+    """A memory that tells the same as another one."""
+
+    id: Text = Field(description="number of the memory that goes: M4")
+    same_as: Text = Field(description="number of the one that stays")
+
+
 class ModelImportance(ModelPart):
     """The importance that a memory should have beside the others."""
 
@@ -160,6 +172,7 @@ class ModelChapter(ModelPart):
     not_same: Annotated[list[ModelNotSame], AtMost(MAX_IDENTITIES)] = Field(default_factory=list)
     threads_ended: Annotated[list[ModelEndedThread], AtMost(40)]
     threads_joined: Annotated[list[ModelJoinedThread], AtMost(20)] = Field(default_factory=list)
+    memories_joined: Annotated[list[ModelJoinedMemory], AtMost(20)] = Field(default_factory=list)
     importance: Annotated[list[ModelImportance], AtMost(80)] = Field(default_factory=list)
 
 
@@ -282,6 +295,7 @@ class ChapterAnswerReader:
             wrong_names=self._wrong_names(answer.not_same),
             endings=[each for each in self._endings(answer.threads_ended) if each[1].id not in joined],
             joined=joined,
+            joined_memories=self._joined_memories(answer.memories_joined),
             importances=self._importances(answer.importance),
             issues=[*self._lists.issues, *self._issues],
         )
@@ -374,13 +388,26 @@ class ChapterAnswerReader:
         thread = self._threads[loop_id]
         return thread.chapter_index or 0, thread.scene_index or 0, len(loop_id), loop_id
 
+    def _joined_memories(self, said: Sequence[ModelJoinedMemory]) -> dict[str, str]:
+        found: dict[str, str] = {}
+        for each in said:
+            gone, stays = self._memory(each.id), self._memory(each.same_as)
+            if gone is None or stays is None or gone is stays:
+                self._drop("memories to join that were not both listed", f"{each.id} {each.same_as}")
+            elif gone.memory_id in found.values() or stays.memory_id in found:
+                self._drop("memories to join of which one goes and stays", f"{each.id} {each.same_as}")
+            else:
+                found.setdefault(gone.memory_id, stays.memory_id)
+        return found
+
     def _importances(self, said: Sequence[ModelImportance]) -> dict[str, int]:
+        """Take up what differs by `LEAST_DRIFT`: a model that weighs again is off by a point or so each time."""
         found = {}
         for each in said:
             memory = self._memory(each.id)
             if memory is None:
                 self._drop("importance of memories that were not listed", each.id)
-            elif memory.importance != each.importance:
+            elif abs(memory.importance - each.importance) >= LEAST_DRIFT:
                 found[memory.memory_id] = each.importance
         return found
 

@@ -22,6 +22,7 @@ from novelgen.chains.question_chains import ChapterPassChain
 from novelgen.errors import StoreError, UnknownProjectError, UserInputError
 from novelgen.language.display_name import better_display_name
 from novelgen.language.language import StoryLanguage, story_language
+from novelgen.memory.joining import with_joined_memory
 from novelgen.model_calls.usage import ModelWork
 from novelgen.models.context import ReportIssue
 from novelgen.models.entity import renamed
@@ -80,6 +81,9 @@ class ChapterPass(ModelWork):
         default_factory=dict, description="Id to the name that the story gave to one listed under a makeshift."
     )
     weighed_memories: int = Field(default=0, description="Memories that got another importance.")
+    joined_memories: dict[str, str] = Field(
+        default_factory=dict, description="memory_id to that of the one that tells the same and stands for both."
+    )
 
 
 def chapters_to_retry(unit: UnitOfWork) -> list[int]:
@@ -164,7 +168,8 @@ def _reconciled(
         if _mark(_scenes_of(unit, chapter_index)) != mark:
             return simple.model_copy(update={"outcome": "overtaken", **told})
         done = _Pass(stores, unit, project_id, chapter_index).stored(result.reading)
-        _note(unit, chapter_index, mark)
+        # A memory that was joined to another is gone from its scene.
+        _note(unit, chapter_index, _mark(_scenes_of(unit, chapter_index)))
     return done.model_copy(
         update={
             **told,
@@ -271,6 +276,7 @@ class _Pass:
         ]
         endings = [each for each in reading.endings if each[1].id in self._threads]
         weighed = self._write([*endings, *joined], reading.importances)
+        joined_memories = self._join_memories(reading.joined_memories)
         return ChapterPass(
             chapter_index=self._chapter_index,
             outcome="done",
@@ -280,6 +286,7 @@ class _Pass:
             parted=[change for each in partings for change in each.changes],
             ended_threads=[ending.id for _, ending in (*endings, *joined)],
             weighed_memories=weighed,
+            joined_memories=joined_memories,
             issues=[*reading.issues, *(issue for each in (*partings, *outcomes) for issue in each.issues)],
         )
 
@@ -298,6 +305,27 @@ class _Pass:
                 self._unit.entities.upsert(renamed(entity, name), origin="extracted")
                 better[entity.entity_id] = name
         return better
+
+    def _join_memories(self, joined: Mapping[str, str]) -> dict[str, str]:
+        """Let one memory stand for another; each scene that changes is a change of its own, which can be undone."""
+        done: dict[str, str] = {}
+        for gone, stays in joined.items():
+            scenes = [scene for scene in self._unit.scenes.list_as_of() if scene.record is not None]
+            records = [scene.record for scene in scenes if scene.record is not None]
+            became = with_joined_memory(records, gone, stays)
+            changed = [
+                (scene, record) for scene, record in zip(scenes, became or (), strict=False) if record != scene.record
+            ]
+            # What an author or a file says of a scene is left as it is.
+            if not changed or any(scene.record_origin != "extracted" for scene, _ in changed):
+                continue
+            for scene, record in changed:
+                stored = self._unit.scenes.require(scene.position)
+                before, after = ({"record": each and each.model_dump(mode="json")} for each in (stored.record, record))
+                replace_stored_scene(self._unit, stored.model_copy(update={"record": record}), stores=self._stores)
+                self._unit.journal.keep_fields("scene", "record", scene.scene_id, before, after)
+            done[gone] = stays
+        return done
 
     def _after(self) -> StoryPosition:
         return StoryPosition(self._chapter_index + 1, 0)

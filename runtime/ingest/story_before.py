@@ -232,7 +232,7 @@ def chapter_request(unit: UnitOfWork, chapter_index: int) -> ChapterRequest:
                 memory_id=memory.memory_id,
                 chapter_index=scene.chapter_index,
                 scene_index=scene.scene_index,
-                says=memory.short or memory.content,
+                says=memory.content,
                 importance=memory.importance,
                 evidence=memory.evidence or "",
             )

@@ -14,8 +14,10 @@ from runtime.ingest.chapter_pass import ChapterPass, reconcile_chapter, reconcil
 from runtime.ingest.entities import store_entities
 from runtime.ingest.ingest import ingest_scene
 from runtime.ingest.scene_input import SceneInput
+from runtime.ingest.scene_writes import memories_still_true
 from runtime.storage.records import MemoryFilter
 from runtime.stores import MemoryStores
+from runtime.story.entities import StoryEntities
 from tests.support.scripted_chat_model import ScriptedChatModel
 
 TEXTS = {
@@ -313,6 +315,48 @@ def test_importance_is_set_beside_the_others(stores: MemoryStores, project: str)
     assert weights == {"x-a": 3, "x-b": 1, "x-c": 9, "x-d": 9}
 
 
+def test_weighing_again_does_not_drift(stores: MemoryStores, project: str) -> None:
+    """A point more or less changes nothing."""
+    read_story(stores, project)
+    assert run(stores, project, importance=[{"id": "M1", "importance": 8}]).weighed_memories == 0
+
+
+def told(stores: MemoryStores, project: str, *place: int) -> dict[str, tuple[list[str], list[str | None]]]:
+    """Return for each scene of chapter 1 which memories it has and repeats, and what holds at a position."""
+    with stores.database(project).read() as unit:
+        records = [scene.record for scene in unit.scenes.list_as_of() if scene.record]
+        held = memories_still_true(unit, StoryPosition(*place) if place else END_OF_STORY)
+    of_scenes = {
+        f"{record.chapter_index}:{record.scene_index}": (
+            [each.memory_id for each in record.memories],
+            [each.memory_id for each in record.memories_repeated],
+        )
+        for record in records
+    }
+    return {**of_scenes, "held": (sorted(each.source_id or "" for each in held), [])}
+
+
+def test_a_memory_that_tells_the_same_again_becomes_a_repetition(stores: MemoryStores, project: str) -> None:
+    """The earlier one stays; the later scene links to it, and undoing the change brings the other back."""
+    read_story(stores, project)
+    done = run(stores, project, memories_joined=[{"id": "M3", "same_as": "M1"}])
+    assert done.joined_memories == {"x-c": "x-a"}
+    now = told(stores, project)
+    assert (now["1:1"], now["1:2"]) == ((["x-a"], []), (["x-b"], ["x-a"]))
+    assert run(stores, project).outcome == "unchanged"
+    StoryEntities(stores, project).undo()
+    assert told(stores, project)["1:2"] == (["x-b", "x-c"], [])
+
+
+def test_a_fuller_later_memory_stands_for_the_earlier(stores: MemoryStores, project: str) -> None:
+    """Where the later one stays, both are stored: up to its scene the earlier one holds, after it the later."""
+    read_story(stores, project)
+    done = run(stores, project, memories_joined=[{"id": "M1", "same_as": "M3"}])
+    assert done.joined_memories == {"x-a": "x-c"}
+    assert told(stores, project, 1, 2)["held"] == (["x-a"], [])
+    assert told(stores, project)["held"] == (["x-b", "x-c", "x-d"], [])
+
+
 def test_a_name_counts_from_the_scene_that_gives_it(stores: MemoryStores, project: str) -> None:
     """A known person's new name is unknown before the scene that gives it."""
     read_story(stores, project)
@@ -338,6 +382,8 @@ def test_a_name_counts_from_the_scene_that_gives_it(stores: MemoryStores, projec
         {"threads_ended": [{"id": "OL99", "scene": "1:1"}]},
         {"threads_ended": [{"id": "OL0", "scene": "9:9", "quote": "nowhere"}]},
         {"threads_joined": [{"id": "OL0", "same_as": "OL99"}]},
+        {"memories_joined": [{"id": "M1", "same_as": "M99"}]},
+        {"memories_joined": [{"id": "M1", "same_as": "M1"}]},
         {"importance": [{"id": "M99", "importance": 2}, {"id": "x-a", "importance": 2}]},
     ],
 )

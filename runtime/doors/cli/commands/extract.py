@@ -337,6 +337,7 @@ def _report_chapters(chapters: Sequence[ChapterPass]) -> None:
 def _chapter_pairs(chapters: Sequence[ChapterPass], labels: ViewLabels) -> dict[str, str]:
     done = [each for each in chapters if each.outcome == "done"]
     pairs = [f"{change.other_id} = {change.entity_id}" for each in done for change in each.changes]
+    pairs += [f"{gone} = {stays}" for each in done for gone, stays in each.joined_memories.items()]
     parted = [f"{change.entity_id} ≠ {change.other_id}" for each in done for change in each.parted]
     names = [f"{name.entity_id} {name.name}" for each in done for name in each.names]
     names += [f"{entity_id} → {name}" for each in done for entity_id, name in each.display_names.items()]
