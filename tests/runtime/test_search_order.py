@@ -101,27 +101,6 @@ def test_what_is_over_later_holds_before_that(stores: MemoryStores, project_id: 
     assert found == {entering: {"M002": None}, after: {"M002": "M025", "M025": None}}
 
 
-@BOTH
-def test_every_door_gives_the_same_order(stores: MemoryStores, project_id: str) -> None:
-    """The tool, the retriever, the tool for function calling and the command rank alike and mark alike."""
-    query = DOOR[project_id]
-    expected = [
-        (each.chunk.chunk_id, each.chunk.superseded_by) for each in ranked_memories(stores, project_id, query).memories
-    ]
-    called = [
-        (each.chunk_id, each.superseded_by) for each in search_story_memory_tool(project_id, query, stores=stores)
-    ]
-    documents = StoryMemoryRetriever(memory=StoryMemoryTools(stores), project_id=project_id).invoke(query)
-    retrieved = [(each.metadata["chunk_id"], each.metadata["superseded_by"]) for each in documents]
-    told = build_memory_tools(stores)[0].invoke({"project_id": project_id, "query": query})
-    memories = (json.loads(told) if isinstance(told, str) else told)["memories"]
-    assert called == retrieved == expected
-    assert [(each["source_id"], each.get("superseded_by")) for each in memories] == [
-        (each.source_id, each.superseded_by) for each in search_story_memory_tool(project_id, query, stores=stores)
-    ]
-    assert all(("held_by" in each) == ("superseded_by" in each) for each in memories)
-
-
 NONSENSE = {
     "demo": ("quantum chromodynamics", "mortgage interest rates", "how to unclog a sink"),
     "demo-zh": ("量子色动力学", "房贷利率", "怎么疏通水槽"),

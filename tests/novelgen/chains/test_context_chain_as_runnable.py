@@ -10,9 +10,9 @@ from langchain_core.runnables import RunnableConfig, RunnableLambda
 
 from novelgen.chains.memory_context_chain import MemoryContextChain
 from novelgen.chains.stepwise_chain import StepwiseChain, retriever_summaries
-from novelgen.errors import DatabaseError, InvalidProjectIdError, VectorIndexError
+from novelgen.errors import InvalidProjectIdError
 from novelgen.memory.search import Candidate, RetrieverHit, SearchResult
-from novelgen.models.context import MemoryContextRequest, ReportIssue, SceneMemoryContext
+from novelgen.models.context import ReportIssue
 from tests.support.scripted_chat_model import answering
 from tests.support.stories import MEMORIES, NOW, PROJECT, lighthouse_memory, lighthouse_request
 from tests.support.tracing import RecordingHandler
@@ -123,49 +123,6 @@ def test_an_async_batch_gives_the_same_contexts() -> None:
     requests = [lighthouse_request(2, 1), lighthouse_request(2, 2)]
     chosen = asyncio.run(chain().abatch(requests))
     assert [each.relevant_memories for each in chosen] == [each.relevant_memories for each in chain().batch(requests)]
-
-
-def test_a_retry_around_a_longer_chain_runs_the_chain_again() -> None:
-    """What fails before the chain may fail for a moment; with_retry gets past it."""
-    failures = iter([DatabaseError("locked for a moment")])
-
-    def load(place: tuple[int, int]) -> MemoryContextRequest:
-        for failure in failures:
-            raise failure
-        return lighthouse_request(*place)
-
-    retried = (RunnableLambda(load) | chain()).with_retry(
-        retry_if_exception_type=(DatabaseError,), wait_exponential_jitter=False, stop_after_attempt=2
-    )
-    assert retried.invoke((2, 2)).scene_index == 2
-
-
-def test_a_fallback_answers_what_the_chain_refuses() -> None:
-    """with_fallbacks hands a refused request to whoever can still answer it."""
-
-    def bare(asked: dict[str, Any]) -> SceneMemoryContext:
-        return SceneMemoryContext(project_id="none", chapter_index=0, scene_index=0, retrieval_timestamp=NOW)
-
-    safe = chain().with_fallbacks([RunnableLambda(bare)], exceptions_to_handle=(InvalidProjectIdError,))
-    refused = {**dict(lighthouse_request()), "project_id": ".."}
-    assert safe.invoke(refused).project_id == "none"
-    assert safe.invoke(lighthouse_request()).project_id == PROJECT
-
-
-def test_a_failing_memory_needs_no_fallback() -> None:
-    """The chain degrades by itself: a fallback is not asked, and the report says what is missing."""
-
-    class Broken(type(lighthouse_memory())):  # type: ignore[misc]
-        def search(self, request: Any) -> SearchResult:
-            raise VectorIndexError("the index is gone")
-
-    broken = Broken(PROJECT)
-    safe = MemoryContextChain(broken, clock=lambda: NOW).with_fallbacks([chain()])
-    report = safe.invoke(lighthouse_request()).report
-    assert report is not None
-    assert [(issue.stage, issue.kind) for issue in report.issues if issue.stage == "search"] == [
-        ("search", "unavailable")
-    ]
 
 
 def twice(number: int) -> int:

@@ -6,7 +6,6 @@ from typing import Any
 import pytest
 from langchain_core.documents import Document
 from langchain_core.retrievers import BaseRetriever
-from langchain_core.runnables import RunnableLambda
 from langchain_tests.integration_tests import RetrieversIntegrationTests
 from pydantic import ValidationError
 
@@ -115,15 +114,6 @@ def test_fields_out_of_bounds_are_refused(fields: dict[str, Any]) -> None:
     """A wrong field is refused when the retriever is built, by its name."""
     with pytest.raises(ValidationError, match=next(iter(fields))):
         retriever(**fields)
-
-
-def test_it_is_a_link_of_any_chain() -> None:
-    """Documents flow into the next step of an LCEL chain."""
-    chain = retriever(k=2) | RunnableLambda(sources)
-    assert chain.batch(["Nobody can swim", "the logbook of the keeper"]) == [
-        sources(retriever(k=2).invoke("Nobody can swim")),
-        sources(retriever(k=2).invoke("the logbook of the keeper")),
-    ]
 
 
 class BrokenSearch(InMemoryStoryMemory):

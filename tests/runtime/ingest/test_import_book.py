@@ -9,8 +9,7 @@ import pytest
 
 from novelgen.errors import InvalidFileError, InvalidProjectIdError
 from novelgen.models.position import StoryPosition
-from runtime.ingest.ingest import import_book, ingest_scenes
-from runtime.ingest.scene_input import SceneInput
+from runtime.ingest.ingest import import_book
 from runtime.settings import load_settings
 from runtime.stores import MemoryStores
 
@@ -109,12 +108,3 @@ def test_a_wrong_folder_creates_no_project(stores: MemoryStores, folder: Path) -
     with pytest.raises(InvalidProjectIdError, match=r"\.\./lamp"):
         import_book(stores, folder, project_id="../lamp")
     assert stores.project_ids() == []
-
-
-def test_the_books_scenes_do_not_touch_others(stores: MemoryStores, folder: Path) -> None:
-    """A project may hold more scenes than the book; they stay."""
-    import_book(stores, folder, project_id="lamp")
-    ingest_scenes(stores, "lamp", [SceneInput(chapter_index=3, scene_index=1, text="天亮了。")], index=False)
-    import_book(stores, folder, project_id="lamp")
-    with stores.database("lamp").read() as unit:
-        assert len(unit.scenes.list_as_of()) == 3

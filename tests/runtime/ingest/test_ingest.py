@@ -1,6 +1,5 @@
 """Taking scenes in."""
 
-from collections.abc import Callable
 from typing import Any
 
 import pytest
@@ -34,23 +33,6 @@ def story(stores: MemoryStores, project: str) -> str:
     store_entities(stores, project, ENTITIES)
     _ingest(stores, project, *recorded_scenes())
     return project
-
-
-def test_a_record_becomes_memories_states_loops_and_relationships(stores: MemoryStores, story: str) -> None:
-    """Everything that a record states is stored at its scene."""
-    stored = stored_at(stores, story, 1, 2)
-    assert {each["source_id"] for each in stored["memories"]} == {
-        "M12",
-        "1:2:summary:0",
-        "1:2:summary:1",
-        "1:2:key_events:0",
-        None,
-    }
-    assert [each["loop_id"] for each in stored["loops"]] == ["OL12"]
-    assert _mood(stores, story, 2, 1) == "mood 12"
-    with stores.database(story).read() as unit:
-        (relationship,) = unit.relationships.list_as_of(as_of=StoryPosition(2, 1))
-    assert relationship.status == "status 12"
 
 
 def test_text_alone_keeps_the_stored_record(stores: MemoryStores, story: str) -> None:
@@ -161,19 +143,6 @@ def test_an_empty_scene_is_stored(stores: MemoryStores, project: str) -> None:
         stores, project, [SceneInput(chapter_index=1, scene_index=1, text="")], index=False
     ).scenes
     assert (result.outcome, result.added) == ("added", 0)
-
-
-def test_ids_are_the_same_in_another_database(stores: MemoryStores, new_project: Callable[[], str]) -> None:
-    """Deleting a scene and taking it in again gives the same scene and memory ids."""
-    project = new_project()
-    _ingest(stores, project, scene(1, 1))
-    before = stored_at(stores, project, 1, 1)
-    with stores.database(project).write() as unit:
-        unit.scenes.delete_scene(StoryPosition(1, 1))
-    _ingest(stores, project, scene(1, 1))
-    after = stored_at(stores, project, 1, 1)
-    assert after["scene"]["scene_id"] == before["scene"]["scene_id"]
-    assert [each["chunk_id"] for each in after["memories"]] == [each["chunk_id"] for each in before["memories"]]
 
 
 def test_a_scene_may_be_taken_in_where_another_moved_away(stores: MemoryStores, project: str) -> None:

@@ -8,16 +8,12 @@ from typing import Any
 import pytest
 from fastapi.testclient import TestClient
 
-from novelgen.models.entity import Entity
-from novelgen.models.position import StoryPosition
 from runtime.doors.http.settings import ServerSettings
-from runtime.ingest.entities import store_entities
 from runtime.page.frame import ENGLISH, TakingBack, undo_by_number
 from tests.runtime.doors.http.serving import READ_TOKEN, TOKEN, client_of
 from tests.runtime.page.reading import Seen, read
 
 HERE = "/page/projects/demo"
-HIDDEN = "In the end she is the heir."
 
 
 def _send(client: TestClient, address: str, **form: str) -> Seen:
@@ -55,15 +51,6 @@ def test_a_card_is_edited_and_taken_back(client: TestClient) -> None:
     seen = _take_back(client, seen)
     assert client.get("/v1/projects/demo/entities/C4").json()["entity"] == before
     assert ENGLISH["did_undo"] in seen.text
-
-
-def test_a_card_listed_under_one_of_its_names(client: TestClient) -> None:
-    """The name that becomes the first one counts from where it did, and is listed once."""
-    _send(client, "card/edit", entity="C3", name="Aurel Lind", back=f"{HERE}/card?entity=C3")
-    early = client.get("/v1/projects/demo/entities/C3", params={"as_of": "2:1"}).json()["entity"]
-    assert early["name"] == "Finch"
-    names = client.get("/v1/projects/demo/entities/C3").json()["entity"]
-    assert [names["name"], *(each["alias"] for each in names["aliases"])].count("Aurel Lind") == 1
 
 
 def test_a_name_is_added_from_a_scene_on_and_taken_away(client: TestClient) -> None:
@@ -282,32 +269,6 @@ def test_a_card_says_how_it_came_to_stand_so(client: TestClient) -> None:
     early = read(client.get(f"{HERE}/card?entity=C0&as_of=2:1"))
     assert "locksmith's daughter" not in early.text
     assert words not in early.text
-
-
-def test_a_description_of_the_whole_story_is_not_told_early(demo_folder: Path) -> None:
-    """What a reading wrote of somebody is shown at the end alone; editing from an earlier point does not lose it."""
-    with client_of(demo_folder) as client:
-        card = Entity(
-            entity_id="C40",
-            entity_type="character",
-            name="Mother Tansy",
-            description=HIDDEN,
-            first_chapter=1,
-            first_scene=2,
-        )
-        stores = client.app.state.house.stores.of("demo")  # type: ignore[attr-defined]
-        store_entities(stores, "demo", [card], origin="supplied")
-        early = read(client.get(f"{HERE}/card?entity=C40&as_of=2:1"))
-        assert HIDDEN not in early.text
-        assert ENGLISH["edit_hidden"] in early.text
-        back = f"{HERE}/card?entity=C40&as_of=2%3A1"
-        seen = _send(client, "card/alias?as_of=2:1", entity="C40", alias="the herb woman", back=back)
-        assert "the herb woman" in seen.text
-        assert HIDDEN not in seen.text
-        _send(client, "card/edit?as_of=2:1", entity="C40", role="herb woman", description="", back=back)
-        whole = client.get("/v1/projects/demo/entities/C40").json()["entity"]
-        assert (whole["role"], whole["description"]) == ("herb woman", HIDDEN)
-        assert StoryPosition(2, 1).admits(whole["first_chapter"], whole["first_scene"])
 
 
 @pytest.mark.parametrize(

@@ -42,14 +42,6 @@ def test_an_end_is_taken_back(client: TestClient, how: str) -> None:
         client.post(f"{BOARD}/end?as_of=2:1", data=form_of_end)
 
 
-def test_a_thread_ends_in_an_earlier_scene(client: TestClient) -> None:
-    """Who names the scene ends it there, and nowhere before."""
-    form = {"thread_id": "OL1", "ending": "paid", "summary": "So it was.", "scene_id": "1:3"}
-    client.post(f"{BOARD}/end?as_of=2:1", data=form)
-    assert _ledger(client, "1:4")["OL1"]["stage"] == "over"
-    assert _ledger(client, "1:3")["OL1"]["stage"] != "over"
-
-
 def test_a_thread_is_planted_moved_and_changed(client: TestClient) -> None:
     """Each form does what its service does, at the place of the slider."""
     form = {

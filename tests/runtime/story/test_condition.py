@@ -1,8 +1,5 @@
 """What a project holds now, what to do next, and what the doctor makes of it."""
 
-import pytest
-
-from novelgen.errors import UnknownProjectError
 from runtime.ingest.indexing import drain_outbox
 from runtime.ingest.ingest import ingest_scenes
 from runtime.ingest.scene_input import SceneInput
@@ -66,13 +63,3 @@ def test_a_half_read_story_names_what_failed_and_what_waits(stores: MemoryStores
     found = [each for each in check_reading(condition) if each.what == "scene records"]
     assert [each.level for each in found] == ["degraded", "hint"]
     assert "--retry" in found[0].fix
-
-
-def test_an_empty_project_wants_its_first_chapter(stores: MemoryStores) -> None:
-    """Nothing but taking in makes sense before the first scene; a project that is not there is refused."""
-    stores.create_project("empty")
-    condition = StoryConditions(stores, "empty").story_condition()
-    assert _kinds(condition) == ["take_in"]
-    assert [each.what for each in check_reading(condition)] == ["story"]
-    with pytest.raises(UnknownProjectError):
-        StoryConditions(stores, "nowhere").story_condition()

@@ -5,9 +5,10 @@ from pydantic import ValidationError
 
 from novelgen.errors import UnknownProjectError
 from novelgen.models.context import MemoryContextRequest
+from novelgen.models.entity import Entity
 from novelgen.models.plan import ScenePlan
 from runtime.stores import MemoryStores
-from runtime.story.contexts import ContextBounds, ContextOptions, StoryContexts
+from runtime.story.contexts import ContextBounds, ContextOptions, StoryContexts, characters_of_entities
 
 
 def request(project_id: str) -> MemoryContextRequest:
@@ -56,3 +57,19 @@ def test_a_budget_out_of_bounds_is_refused() -> None:
     for budget in (-1, 2_000_000):
         with pytest.raises(ValidationError):
             ContextBounds(memory_budget=budget)
+
+
+def test_characters_are_built_from_what_the_story_has_shown() -> None:
+    """Characters with a leading role lead, the others support, and places and things are none."""
+    entities = [
+        Entity(entity_id="C1", entity_type="character", name="Ben", role="antagonist"),
+        Entity(entity_id="C0", entity_type="character", name="阿雀", role="主角", description="敲钟的孩子"),
+        Entity(entity_id="C2", entity_type="character", name="Cornelius"),
+        Entity(entity_id="L0", entity_type="location", name="the lighthouse"),
+    ]
+    characters = characters_of_entities(entities)
+    assert characters.protagonist is not None
+    assert (characters.protagonist.name, characters.protagonist.background) == ("阿雀", "敲钟的孩子")
+    assert characters.antagonist is not None
+    assert characters.antagonist.name == "Ben"
+    assert [each.name for each in characters.supporting_characters] == ["Cornelius"]

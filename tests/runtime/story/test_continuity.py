@@ -3,8 +3,6 @@
 import itertools
 import json
 import sqlite3
-import threading
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -159,44 +157,6 @@ def test_a_model_that_cannot_be_built(tmp_path: Path) -> None:
             checked(stores, "drowned", model="nobody:else")
 
 
-def failing(messages: Any) -> str:
-    """Fail as a server does that is gone."""
-    raise ConnectionError("connection refused")
-
-
-@pytest.mark.parametrize("answer", [failing, lambda _: "no JSON at all", lambda _: '{"contradictions": 7}'])
-def test_a_model_that_fails_or_talks_nonsense_costs_its_part(stores: MemoryStores, project: str, answer: Any) -> None:
-    """The rules' finding and the evidence stand, and the report says what was not judged."""
-    check = checked(stores, project, model=ScriptedChatModel(answer=answer))
-    assert [each.by for each in check.issues] == ["rule"]
-    assert check.evidence
-    assert check.report.issues
-    assert all(each.stage and each.kind and each.message for each in check.report.issues)
-
-
-@pytest.fixture(params=[{"continuity": {"model_timeout_s": 0.5}}, {"summarization": {"timeout_s": 0.5}}], ids=str)
-def hurried(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[MemoryStores]:
-    """Stores whose model has half a second, of its own or, without that, as for the reading of a scene."""
-    memory = {"embedding_model": "fake:8", **request.param}
-    with MemoryStores(load_settings(projects_dir=tmp_path, memory=memory)) as opened:
-        tell_drowned_story(opened, "drowned")
-        yield opened
-
-
-def test_a_model_that_hangs_is_left_behind(hurried: MemoryStores) -> None:
-    """The check comes without it and says so."""
-    never = threading.Event()
-
-    def hang(_: Any) -> str:
-        never.wait()
-        return ""
-
-    check = checked(hurried, "drowned", model=ScriptedChatModel(answer=hang))
-    never.set()
-    assert "timeout" in {each.kind for each in check.report.issues}
-    assert [each.by for each in check.issues] == ["rule"]
-
-
 def test_a_database_that_cannot_be_read_is_said(tmp_path: Path) -> None:
     """A valid check comes, with nothing in it but why."""
     settings = load_settings(projects_dir=tmp_path, memory={"embedding_model": "fake:8"})
@@ -263,13 +223,6 @@ def test_a_model_finds_what_rules_cannot(stores: MemoryStores, project: str) -> 
     assert (found.by, found.kind, ALONE[start:end]) == ("model", "invented", found.draft_quote)
     assert (found.evidence[0].chapter_index, found.fix) == (1, "Let both have locked it.")
     assert check.checked.model_calls == 2
-
-
-def test_a_finding_that_does_not_stand_at_the_second_look_is_none(stores: MemoryStores, project: str) -> None:
-    """It is counted among the dropped."""
-    check = checked(stores, project, ALONE, model=judged_by(stands=False))
-    assert check.issues == []
-    assert sum(check.checked.dropped.values()) == 1
 
 
 # --- Waivers ---

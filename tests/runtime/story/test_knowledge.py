@@ -107,14 +107,6 @@ def test_a_memory_stands_in_exactly_one_list(stores: MemoryStores, story: str) -
     assert _known(stores, story, "Reader", at(2, 1)) == ["M1", "M2"]
 
 
-def test_who_might_have_told_is_offered(stores: MemoryStores, story: str) -> None:
-    """Cornelius was with Ada since, who knows: he may have been told, and is not held to have been."""
-    (first, _) = StoryKnowledge(stores, story).knowledge(character="Cornelius").not_known
-    assert (first.source_id, first.might_know, first.might_know_from) == ("M1", True, "C0")
-    early = StoryKnowledge(stores, story).knowledge(character="Cornelius", as_of=at(1, 2)).not_known
-    assert [(each.source_id, each.might_know) for each in early] == [("M1", False)]
-
-
 def test_why_is_told_in_the_storys_language(stores: MemoryStores) -> None:
     """A Chinese story says in Chinese why somebody does not know something."""
     project, _ = _told(stores, HIDES, language="zh")
@@ -129,37 +121,12 @@ def test_it_is_filtered_by_entity_or_words(stores: MemoryStores, story: str, abo
     assert [each.source_id for each in [*asked.known, *asked.not_known]] == found
 
 
-def test_who_knows_a_memory(stores: MemoryStores, story: str) -> None:
-    """Everybody is in one of two lists, the reader among them; those who slept do not know."""
-    found = StoryKnowledge(stores, story).who_knows(memory_id="M1", as_of=at(2, 2))
-    assert [(each.character_id, each.how) for each in found.known_by] == [
-        ("reader", "read"),
-        ("C0", "own_doing"),
-        ("C1", "told"),
-    ]
-    assert [(each.name, each.might_know_from) for each in found.not_known_by] == [("Cornelius", "C0"), ("Dora", None)]
-    with pytest.raises(UnknownMemoryError, match="'M1' is there by then"):
-        StoryKnowledge(stores, story).who_knows(memory_id="M1", as_of=at(1, 1))
-
-
 def test_a_passage_is_no_fact(stores: MemoryStores, story: str) -> None:
     """Only memories and notes can be known; another kind is named."""
     with stores.database(story).read() as unit:
         passage = next(each.chunk for each in unit.memories.list_matching() if each.chunk.content_type == "scene")
     with pytest.raises(UserInputError, match="is a scene; only memories and notes"):
         StoryKnowledge(stores, story).who_knows(memory_id=passage.chunk_id)
-
-
-def test_what_two_have_lived_through(stores: MemoryStores, story: str) -> None:
-    """The scenes of both in story order, and those spent alone; strictly before the position."""
-    shared = StoryKnowledge(stores, story).lived_together(first="Ada", second="Ben")
-    assert [(each.chapter_index, each.scene_index, each.is_alone) for each in shared.scenes] == [
-        (1, 2, False),
-        (2, 2, True),
-    ]
-    assert StoryKnowledge(stores, story).lived_together(first="Ada", second="Ben", as_of=at(2, 2)).alone == []
-    with pytest.raises(UserInputError, match="not two characters"):
-        StoryKnowledge(stores, story).lived_together(first="Ada", second="C0")
 
 
 @pytest.mark.parametrize("take", [StoryMemories.ban_memory, StoryMemories.delete_memory])
@@ -211,25 +178,6 @@ def test_without_a_place_it_holds_since_the_memorys_scene(stores: MemoryStores, 
     assert note in _known(stores, story, "Dora")
     StoryKnowledge(stores, story).set_knowledge(character="Dora", memory_id=note, kind="deceived")
     assert note not in _known(stores, story, "Dora")
-
-
-def test_a_note_says_who_knows_it(stores: MemoryStores, story: str) -> None:
-    """Who is named knows it and nobody else; one about nobody is known to nobody but the reader."""
-    memories = StoryMemories(stores, story)
-    secret = memories.note("Ada cannot swim.", known_by=["Dora"], hidden_from=["Ben"]).note.chunk_id
-    loose = memories.note("Nobody has seen the far shore.").note.chunk_id
-    knows = {who: {secret, loose} & set(_known(stores, story, who)) for who in ("Dora", "Ben", "Ada", "reader")}
-    assert knows == {"Dora": {secret}, "Ben": set(), "Ada": set(), "reader": {secret, loose}}
-    with pytest.raises(UnknownEntityError):
-        memories.note("Ada cannot swim.", known_by=["Benn"])
-
-
-def test_a_whole_tale_may_be_the_authors_word(stores: MemoryStores, story: str) -> None:
-    """All that Ada lived through becomes known to whom she tells it; a tale without a teller is refused."""
-    StoryKnowledge(stores, story).set_knowledge(character="Dora", memory_id="*", how="told", learned_from="Ada")
-    assert _known(stores, story, "Dora") == ["M1", "M2"]
-    with pytest.raises(UserInputError, match="say who tells it"):
-        StoryKnowledge(stores, story).set_knowledge(character="Dora", memory_id="*")
 
 
 @pytest.mark.parametrize(

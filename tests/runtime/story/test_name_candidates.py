@@ -244,13 +244,3 @@ def test_names_that_the_text_does_not_hold_are_refused(stores: MemoryStores, pro
     with pytest.raises(UnknownEntityError, match="Zachary"):
         StoryNameCandidates(stores, project).merge_candidate(keep="Zachary", other="Ben")
     assert StoryEntities(stores, project).list_entity_changes() == []
-
-
-def test_confirmed_candidates_merge_like_entities(stores: MemoryStores, project: str) -> None:
-    """What was confirmed is an entity like any other."""
-    for name in ("Ada", "Ben"):
-        StoryNameCandidates(stores, project).confirm_candidate(name=name)
-    merged = StoryEntities(stores, project).merge_entities(keep="Ada", gone="Ben")
-    assert "Ben" in StoryEntities(stores, project).entity(name="Ada").entity.names()
-    StoryEntities(stores, project).undo(change_id=merged.change.change_id)
-    assert len(_entities(stores, project)) == 2

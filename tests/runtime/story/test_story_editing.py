@@ -137,9 +137,3 @@ def test_what_nests_too_deep_is_refused(story: Story) -> None:
     story.edit_entity("C0", {}, state=nested(88))
     assert story.entity("C0").model_dump_json()
     assert not is_deeper(story.project_documents(), than=MAX_DEPTH)
-
-
-def test_a_number_that_no_database_holds_is_refused(story: Story) -> None:
-    """It is an argument to correct, not a bug."""
-    with pytest.raises(UserInputError, match="too large"):
-        story.undo(2**63)

@@ -17,31 +17,6 @@ from runtime.story.transfer import StoryTransfer
 from tests.runtime.agents.guild_story import scene
 
 
-def test_a_thread_is_planted_moved_and_ended(stores: MemoryStores, project: str) -> None:
-    """Each step returns the thread as it stands then, and holds from its place on."""
-    planted = StoryThreads(stores, project).add_thread(
-        description="Who lit the lamp?", characters=["Elena Thorne"], start=StoryPosition(2, 1)
-    )
-    assert (planted.status, planted.related_entities, planted.scene_index) == ("open", ["C0"], 2)
-    moved = StoryThreads(stores, project).advance_thread(thread_id=planted.loop_id, note="a second light")
-    assert moved.status == "advanced"
-    ended = StoryThreads(stores, project).resolve_thread(thread_id=planted.loop_id, summary="Elena did")
-    assert (ended.status, ended.resolution_summary) == ("resolved", "Elena did")
-    assert (
-        StoryThreads(stores, project).get_thread(thread_id=planted.loop_id, as_of=StoryPosition(2, 1)).status == "open"
-    )
-    assert planted.loop_id not in [each.loop_id for each in StoryThreads(stores, project).threads()]
-
-
-def test_due_threads_come_by_weight_and_age(stores: MemoryStores, project: str) -> None:
-    """The weightiest of one age comes first, and no more come than were asked for."""
-    StoryThreads(stores, project).add_thread(description="A small thing", importance="low", start=StoryPosition(1, 2))
-    critical = StoryThreads(stores, project).add_thread(
-        description="A great thing", importance="critical", start=StoryPosition(1, 2)
-    )
-    assert [each.loop_id for each in StoryThreads(stores, project).due_threads(limit=1)] == [critical.loop_id]
-
-
 def test_what_does_not_wait_cannot_end(stores: MemoryStores, project: str) -> None:
     """The threads that do wait are named."""
     StoryThreads(stores, project).abandon_thread(thread_id="OL0", summary="dropped")

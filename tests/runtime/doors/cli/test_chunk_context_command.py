@@ -57,26 +57,3 @@ def test_a_text_that_cannot_be_read_is_refused(run: Run, ingested: Path, tmp_pat
     file.write_text("x" * 100_001, encoding="utf-8")
     assert "100,000" in run("chunk-context", PROJECT, "--text", str(file)).stderr
     assert run("chunk-context", PROJECT, "--text", str(tmp_path / "none.txt")).exit_code == 2
-
-
-def test_the_limit_of_a_book_stands_in_its_config(run: Run, ingested: Path, tmp_path: Path) -> None:
-    """Seed 003.12: config.yaml sets the limit of the project; --limit wins."""
-    (ingested / "config.yaml").write_text("memory:\n  chunk_context:\n    limit: 1\n", encoding="utf-8")
-    arguments = ["chunk-context", PROJECT, "--text", "-", "--json"]
-    text = "Ada asked Ben and Cornelius for the brass key."
-    assert len(json.loads(run(*arguments, answer=text).stdout)["memories"]) == 1
-    assert len(json.loads(run(*arguments, "--limit", "2", answer=text).stdout)["memories"]) == 2
-
-
-def test_touch_lets_others_have_their_turn(run: Run, ingested: Path) -> None:
-    """Seed 003.13: with --touch and the priority the next page shows what this one did not."""
-    text = "Ada asked Ben and Cornelius for the brass key."
-
-    def shown(*options: str) -> list[str]:
-        arguments = ("chunk-context", PROJECT, "--text", "-", "--limit", "1", "--json", *options)
-        found = json.loads(run(*arguments, answer=text).stdout)
-        return [each["chunk"]["source_id"] for each in found["memories"]]
-
-    first = shown("--touch")
-    assert shown() == first
-    assert shown("--priority", "least_recently_read") != first

@@ -3,8 +3,6 @@
 import json
 from pathlib import Path
 
-import pytest
-
 from tests.runtime.doors.cli.conftest import Run
 from tests.runtime.doors.cli.small_project import PLAN, PROJECT
 from tests.runtime.story.test_scene_plans import line, plans_file
@@ -48,17 +46,3 @@ def test_a_file_that_cannot_be_written_fails_its_plan_alone(run: Run, ingested: 
     assert "line 1, plan 'P1'" in result.stderr
     assert (out / "P2.json").exists()
     assert not (tmp_path / "elsewhere.json").exists()
-
-
-@pytest.mark.parametrize(("content", "told"), [(None, "cannot read"), ("", "holds no plan")])
-def test_a_plans_file_that_cannot_be_used_is_bad_input(
-    run: Run, ingested: Path, tmp_path: Path, content: str | None, told: str
-) -> None:
-    """Nothing is created for a file that is missing or empty."""
-    file = tmp_path / "plans.jsonl"
-    if content is not None:
-        file.write_text(content, encoding="utf-8")
-    result = run("context", PROJECT, "--plans", str(file), "--out", str(tmp_path / "out"))
-    assert result.exit_code == 2
-    assert told in result.stderr
-    assert not (tmp_path / "out").exists()

@@ -8,8 +8,6 @@ import pytest
 from click.testing import Result
 
 from novelgen.models.context import SceneMemoryContext
-from novelgen.models.entity import Entity
-from runtime.story.contexts import characters_of_entities
 from tests.runtime.doors.cli.conftest import Run
 from tests.runtime.doors.cli.small_project import PLAN, PROJECT
 
@@ -133,11 +131,15 @@ def test_a_bad_config_file_is_bad_input(run: Run, ingested: Path, content: bytes
 
 
 def test_settings_of_the_project_hold(run: Run, ingested: Path) -> None:
-    """config.yaml sets the budgets that the command line leaves open."""
+    """config.yaml sets the budgets that the command line leaves open; what an option says counts."""
     (ingested / "config.yaml").write_text("memory:\n  memory_budget: 20\n  state_budget: 0\n", encoding="utf-8")
     tokens = shown_context(run("context", *SCENE, "--state-budget", "500", "--json"))["report"]["tokens"]
     assert tokens["memories"] <= 20
     assert tokens["states"] > 0
+    asked = ("--memory-budget", "500", "--top-k", "2", "--full-report", "--json")
+    context = shown_context(run("context", *SCENE, *asked))
+    assert len(context["relevant_memories"]) == 2
+    assert all(item["score_parts"] for item in context["report"]["items"])
 
 
 def test_another_scene_number_in_the_plan_is_warned_of(run: Run, ingested: Path) -> None:
@@ -147,22 +149,6 @@ def test_another_scene_number_in_the_plan_is_warned_of(run: Run, ingested: Path)
     result = run("context", *SCENE, "--plan", str(plan), "--json")
     assert shown_context(result)["scene_index"] == 1
     assert "scene_number 5" in result.stderr
-
-
-def test_characters_are_built_from_what_the_story_has_shown() -> None:
-    """Characters with a leading role lead, the others support, and places and things are none."""
-    entities = [
-        Entity(entity_id="C1", entity_type="character", name="Ben", role="antagonist"),
-        Entity(entity_id="C0", entity_type="character", name="阿雀", role="主角", description="敲钟的孩子"),
-        Entity(entity_id="C2", entity_type="character", name="Cornelius"),
-        Entity(entity_id="L0", entity_type="location", name="the lighthouse"),
-    ]
-    characters = characters_of_entities(entities)
-    assert characters.protagonist is not None
-    assert (characters.protagonist.name, characters.protagonist.background) == ("阿雀", "敲钟的孩子")
-    assert characters.antagonist is not None
-    assert characters.antagonist.name == "Ben"
-    assert [each.name for each in characters.supporting_characters] == ["Cornelius"]
 
 
 def test_without_characters_json_nobody_of_later_is_known(run: Run, written: Path) -> None:
@@ -215,29 +201,6 @@ def test_a_chinese_storys_view_is_chinese(run: Run, ingested: Path, monkeypatch:
     assert "规划方式" in shown
     assert "重要" in shown
     assert not {"importance", "relevance", "no model is configured"} & set(shown.replace(";", " ").split())
-
-
-def test_top_k_bounds_the_memories(run: Run, ingested: Path) -> None:
-    """Seed 001.4: --top-k is an upper bound beside the budget, and may stand in config.yaml."""
-    assert len(shown_context(run("context", *SCENE, "--json"))["relevant_memories"]) > 2
-    few = shown_context(run("context", *SCENE, "--top-k", "2", "--json"))
-    assert len(few["relevant_memories"]) == len(few["report"]["items"]) == 2
-    (ingested / "config.yaml").write_text("memory:\n  top_k: 1\n", encoding="utf-8")
-    assert len(shown_context(run("context", *SCENE, "--json"))["relevant_memories"]) == 1
-
-
-def test_a_full_report_is_written_when_it_is_asked_for(run: Run, ingested: Path) -> None:
-    """Seed 004: with --full-report file and stdout hold every field; a diff reads either file."""
-    small = shown_context(run("context", *SCENE, "--json"))
-    size = (ingested / "scene_3_1_memory.json").stat().st_size
-    full = shown_context(run("context", *SCENE, "--full-report", "--json"))
-    assert (ingested / "scene_3_1_memory.json").stat().st_size > 1.5 * size
-    assert full == json.loads((ingested / "scene_3_1_memory.json").read_text(encoding="utf-8"))
-    assert all(item["score_parts"] for item in full["report"]["items"])
-    assert not any(item["score_parts"] for item in small["report"]["items"])
-    assert "superseded_by" in full["relevant_memories"][0]
-    difference = json.loads(run("context", *SCENE, "--diff", "--json").stdout)
-    assert (difference["states"], difference["memories"], difference["timeline"]) == ([], [], [])
 
 
 def test_a_point_of_view_is_said_by_an_option(run: Run, ingested: Path) -> None:

@@ -91,23 +91,6 @@ def test_the_end_of_an_import_says_what_is_there_and_what_is_next(run: Run, tmp_
     assert json.loads(kept.stdout)["remarks"] == []
 
 
-def test_an_edited_manuscript_is_taken_in_by_update_alone(run: Run, tmp_path: Path) -> None:
-    """Without the option the command names what changed and says which option takes it in."""
-    file = tmp_path / "book.txt"
-    file.write_text("Chapter 1\n\nShe came.\nIt was late.\n\nChapter 2\n\nShe left.", "utf-8")
-    assert run("import", str(file), "--project", "book").exit_code == 0
-    file.write_text("Chapter 1\n\nShe came.\nIt was early.\n\nChapter 2\n\nShe left.", "utf-8")
-    hinted = run("import", str(file), "--project", "book")
-    assert "changed chapters  1: 1" in hinted.stdout
-    assert "--update" in hinted.stdout
-    assert "late" in run("scene", "show", "book", "1:1").stdout
-    updated = run("import", str(file), "--project", "book", "--update")
-    assert updated.exit_code == 0, updated.stderr
-    assert "early" in run("scene", "show", "book", "1:1").stdout
-    again = json.loads(run("import", str(file), "--project", "book", "--update", "--json").stdout)
-    assert again["changes"]["changed_chapters"] == []
-
-
 def test_an_update_by_another_story_asks_first(run: Run, tmp_path: Path) -> None:
     """Replacing a whole story by another is refused without a yes."""
     file = tmp_path / "book.txt"

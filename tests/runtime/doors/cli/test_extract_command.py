@@ -56,19 +56,6 @@ def test_scenes_without_records_are_extracted(run: Run, unrecorded: Path, model:
     assert len(stub.calls) == 4
 
 
-def test_json_is_all_there_is_on_stdout(run: Run, unrecorded: Path, model: pytest.MonkeyPatch) -> None:
-    """`--json` prints the report, with the facts that have no quote."""
-    with openai_stub(answer_well) as stub:
-        model.setenv("NOVELGEN_MODEL_BASE_URL", stub.base_url)
-        report = json.loads(run("extract", PROJECT, "--chapter", "1", "--json").stdout)
-    assert [(scene["scene_index"], scene["outcome"], scene["memories"]) for scene in report["scenes"]] == [
-        (1, "done", 2),
-        (2, "done", 2),
-    ]
-    for scene in report["scenes"]:
-        assert [fact["quote"] for fact in scene["unverified"]] == ["the cat sat on the mat"]
-
-
 def test_an_overdue_thread_is_told_at_the_end(run: Run, unrecorded: Path, model: pytest.MonkeyPatch) -> None:
     """A critical thread whose deadline has passed is named on stderr and in the report; one that has time is not."""
     for description, deadline in (("Who lit the lamp?", "1:2"), ("Who rows at night?", "99")):
@@ -144,13 +131,6 @@ def test_without_a_model_nothing_is_done(run: Run, unrecorded: Path) -> None:
     assert "memory.summarization.model" in result.stderr
 
 
-def test_an_option_names_another_model(run: Run, unrecorded: Path) -> None:
-    """`--model` outranks the settings, and a model that cannot be built is refused."""
-    result = run("extract", PROJECT, "--model", "no-such-provider:x")
-    assert result.exit_code == 2
-    assert "no-such-provider" in result.stderr
-
-
 def test_an_estimate_asks_nobody(run: Run, unrecorded: Path) -> None:
     """`--estimate`, also called `--dry-run`, needs no model: scenes, calls, tokens, and the price where it is told."""
     plain = run("extract", PROJECT, "--dry-run")
@@ -187,25 +167,6 @@ def test_a_refused_key_ends_the_run(run: Run, unrecorded: Path, model: pytest.Mo
     assert (report["scenes"], report["waiting"]) == ([], 4)
     assert "401" in report["stopped"]
     assert statuses(run) == ["none"] * 4
-
-
-def test_passes_at_the_end_of_chapters_are_counted(run: Run, unrecorded: Path, model: pytest.MonkeyPatch) -> None:
-    """Their calls are among those of the model; chapters that were reconciled before are told apart."""
-
-    def answer(call: StubCall) -> None:
-        is_pass = "threads_ended" in call.payload["messages"][0]["content"]
-        call.say('{"same_entities": [], "threads_ended": []}' if is_pass else answer_to(call))
-
-    model.delenv("NOVELGEN_MEMORY__SUMMARIZATION__RECONCILE_CHAPTERS")
-    with openai_stub(answer) as stub:
-        model.setenv("NOVELGEN_MODEL_BASE_URL", stub.base_url)
-        read = run("extract", PROJECT)
-        calls = len(stub.calls)
-        again = run("extract", PROJECT, "--reconcile")
-    assert calls > 4
-    assert f"model calls          {calls}" in read.stdout
-    assert len(stub.calls) == calls
-    assert "2 before" in again.stdout
 
 
 def tell_who_knows(call: StubCall) -> None:
@@ -247,29 +208,6 @@ def test_knowledge_of_supplied_records_is_read(run: Run, model: pytest.MonkeyPat
     assert (learnt["since_chapter"], learnt["since_scene"], learnt["quote"]) == (2, 2, "Ben sold the brass key")
     assert "M001" in known_to(run, "Ada")
     assert "M001" not in known_to(run, "Cornelius")
-
-
-@pytest.mark.usefixtures("recorded")
-def test_a_scene_not_read_for_knowledge_is_told_of(run: Run, model: pytest.MonkeyPatch) -> None:
-    """Failures end the command with code 1 and their reason; the same command goes on from there."""
-
-    def refuse_ben(call: StubCall) -> None:
-        if "Ben sold" in call.payload["messages"][1]["content"]:
-            call.say("I cannot.")
-        else:
-            tell_who_knows(call)
-
-    with openai_stub(refuse_ben) as stub:
-        model.setenv("NOVELGEN_MODEL_BASE_URL", stub.base_url)
-        result = run("extract", PROJECT, "--knowledge", "--json")
-    assert result.exit_code == 1
-    assert [scene["outcome"] for scene in json.loads(result.stdout)["scenes"]] == ["done", "done", "failed"]
-    assert "scene 2:2: no readable JSON object" in result.stderr
-    assert "1 scenes wait to be read for who knows what" in result.stderr
-    with openai_stub(tell_who_knows) as stub:
-        model.setenv("NOVELGEN_MODEL_BASE_URL", stub.base_url)
-        assert run("extract", PROJECT, "--knowledge").exit_code == 0
-        assert len(stub.calls) == 1
 
 
 @pytest.mark.parametrize("option", ["--retry", "--reconcile"])

@@ -21,19 +21,6 @@ def test_since_tells_the_last_scene(run: Run, ingested: Path) -> None:
     assert not any("C2" in line for line in lines)
 
 
-def test_since_tells_a_scene_or_a_stretch(run: Run, ingested: Path) -> None:
-    """`--scene` tells one, `--from` and `--as-of` a stretch; what comes later is in neither."""
-    scene = run("since", PROJECT, "--scene", "1:2").stdout
-    assert scene.startswith("What scene 1:2 changed:")
-    assert "  - Ben: wants: keep the lamp burning" in scene.splitlines()
-    assert "Cornelius" not in scene
-    stretch = json.loads(run("since", PROJECT, "--from", "1:1", "--as-of", "2:2", "--json").stdout)
-    assert (stretch["first"], stretch["last"]) == ([1, 1], [2, 1])
-    assert [each["has_record"] for each in stretch["scenes"]] == [True, True, False]
-    assert SOLD not in [each["content"] for each in stretch["facts"]]
-    assert "handovers" not in stretch
-
-
 @pytest.mark.parametrize(
     ("arguments", "reason"),
     [

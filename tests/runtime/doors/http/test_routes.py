@@ -15,7 +15,6 @@ from tests.runtime.doors.http.serving import client_of, project_stores, walk
 
 PLAN = {"location": "the lock shop", "characters": ["Ines", "Sparrow"], "purpose": "the key"}
 HERE = "/v1/projects/demo"
-PAIR = {"first": "Ines", "second": "Tobias Reed"}
 
 
 def test_every_route_answers(client: TestClient) -> None:
@@ -80,24 +79,15 @@ def test_a_prompt_is_given_to_who_accepts_text(client: TestClient) -> None:
         ("POST", "/v1/projects", {"project_id": "../x"}, 400, "invalid-project-id"),
         ("POST", "/v1/projects", {"project_id": "demo"}, 409, "project-exists"),
         ("POST", "/v1/projects", {"project": "x"}, 422, "invalid-request"),
-        ("GET", f"{HERE}/entities/Nobody", None, 404, "unknown-entity"),
         ("GET", f"{HERE}/memories/none", None, 404, "unknown-memory"),
-        ("GET", f"{HERE}/scenes/99/1", None, 404, "unknown-scene"),
         ("GET", f"{HERE}/scenes/x/1", None, 422, "invalid-request"),
-        ("GET", f"{HERE}/memories?as_of=late", None, 422, "invalid-request"),
         ("GET", f"{HERE}/memories?as_of=9999999", None, 422, "invalid-request"),
         ("GET", f"{HERE}/threads/OL999", None, 404, "unknown-id"),
-        ("PUT", f"{HERE}/scenes/9/1", {}, 400, "user-input"),
-        ("PUT", f"{HERE}/scenes/9/1", {"text": "x", "record": {"summary": 3}}, 400, "user-input"),
-        ("POST", f"{HERE}/context", {"chapter_index": 40, "scene_index": 1}, 400, "user-input"),
         ("POST", f"{HERE}/context", {"chapter_index": -1, "scene_index": 1}, 422, "invalid-request"),
-        ("POST", f"{HERE}/search", {"query": " "}, 400, "user-input"),
-        ("PATCH", f"{HERE}/relationships", {**PAIR, "dimensions": {"trust": 101}}, 400, "user-input"),
         ("POST", f"{HERE}/conflicts/none/waive", {}, 404, "unknown-id"),
         ("POST", f"{HERE}/changes/999/undo", None, 404, "unknown-id"),
         ("DELETE", f"{HERE}/check/waivers/K0123456789ab", None, 404, "unknown-id"),
         ("DELETE", f"{HERE}/characters/Ines/secrets/none", None, 404, "unknown-id"),
-        ("PUT", f"{HERE}/flags/deep", {"value": json.loads("[" * 101 + "]" * 101)}, 400, "user-input"),
         ("POST", f"{HERE}/characters/Nobody/reply", {"said": "Hello"}, 404, "unknown-entity"),
         ("POST", f"{HERE}/characters/Ines/recall", {"as_of": "soon"}, 422, "invalid-request"),
         ("GET", "/v1/jobs/none", None, 404, "unknown-job"),
