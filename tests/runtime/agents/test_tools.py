@@ -16,6 +16,7 @@ from novelgen.models.position import StoryPosition
 from runtime.doors.langchain import attachment_guidance, build_memory_tools
 from runtime.stores import MemoryStores
 from runtime.story.story import Story
+from runtime.story.threads import StoryThreads
 from tests.runtime.agents.conftest import Call
 from tests.runtime.story.drowned_story import DEAD_ACT, tell_drowned_story
 from tests.support.scripted_chat_model import ScriptedChatModel, answering, calling
@@ -99,6 +100,21 @@ def test_nothing_of_the_planned_scene_is_read(stores: MemoryStores, project: str
     check = {each.name: each for each in Story(stores, drowned).tools(as_of=HERE)}["continuity_check"]
     early = check.invoke({"text": DEAD_ACT, "chapter_index": 3, "scene_index": 1, "use_model": False})
     assert (early["chapter_index"], early["issues"]) == (2, [])
+
+
+def test_threads_are_cut_as_they_are_asked(stores: MemoryStores, project: str, call: Call) -> None:
+    """What presses most comes first, by limit, stage and kind; those that are over are not told unless asked for."""
+    StoryThreads(stores, project).add_thread(description="Who lit the lamp?", importance="critical", characters=["C1"])
+    StoryThreads(stores, project).edit_thread(thread_id="OL1", category="mystery")
+    whole = call("open_loop_list", on_stage=["Marcus Vale"])
+    assert [each["loop_id"] for each in whole["entries"]] == ["OL1", "OL0"]
+    one = call("open_loop_list", limit=1)
+    assert ([each["loop_id"] for each in one["entries"]], one["more"]) == (["OL1"], 1)
+    assert call("open_loop_list", stages=["due", "overdue"])["entries"] == []
+    assert [each["loop_id"] for each in call("open_loop_list", category="a riddle")["entries"]] == ["OL1"]
+    call("open_loop_resolve", thread_id="OL0", summary="It leads to the lake.")
+    assert [each["loop_id"] for each in call("open_loop_list")["entries"]] == ["OL1"]
+    assert [each["loop_id"] for each in call("open_loop_list", stages=["over"])["entries"]] == ["OL0"]
 
 
 def test_a_model_sums_a_scene_up(stores: MemoryStores, project: str, call: Call) -> None:

@@ -35,11 +35,13 @@ def a_pair(memory: Memory, project_id: str, names: tuple[str, str]) -> Story:
 
 
 def test_an_edit_that_says_nothing_is_refused(memory: Memory) -> None:
-    """Neither an empty edit nor an empty view nor a pair without a relationship changes anything."""
+    """An empty edit, an empty view, a pair without a relationship, and a second one of a pair change nothing."""
     story = a_pair(memory, "own", ("Ada", "Ben"))
     with pytest.raises(UserInputError, match="have no relationship yet"):
         story.edit_relationship("Ada", "Ben", status="close")
     story.add_relationship("Ada", "Ben", "friends")
+    with pytest.raises(UserInputError, match="have relationship R0 already"):
+        story.add_relationship("Ben", "Ada", "rivals")
     with pytest.raises(UserInputError, match="nothing to update"):
         story.edit_relationship("Ada", "Ben")
     with pytest.raises(UserInputError, match="perspective_a cannot become ''"):
