@@ -92,7 +92,7 @@ class Memory:
         chat_model: LangChain chat model in place of the setting's.
 
     Raises:
-        ConfigurationError: When a setting is misspelt or wrong.
+        ConfigurationError: When a setting is misspelt or wrong, or the folder is none.
     """
 
     def __init__(
@@ -109,6 +109,9 @@ class Memory:
             )
         self._chat_model = chat_model
         self._opened = ProjectStores(settings, embeddings=embeddings)
+        folder = self.settings.projects_dir
+        if folder.exists() and not folder.is_dir():
+            raise ConfigurationError(f"projects_dir {str(folder)!r} is a file; name the folder that holds the projects")
 
     @property
     def settings(self) -> NovelgenSettings:
@@ -132,12 +135,14 @@ class Memory:
         await self.aclose()
 
     def close(self) -> None:
-        """Close everything that was opened; what is asked for afterwards is opened again."""
-        self._opened.close()
+        """Close everything that was opened; neither this memory nor a story of it is used any more."""
+        self._opened.close(for_good=True)
 
     def projects(self) -> list[ProjectOverview]:
         """Return every project with what it holds; one that cannot be read says why in `problem`."""
-        return [self._overview(each) for each in project_services.list_project_ids(self._stores(None))]
+        stores = self._stores(None)
+        stores.require_open()
+        return [self._overview(each) for each in project_services.list_project_ids(stores)]
 
     def story(self, project_id: str) -> Story:
         """Return the story of a project; one whose folder is there but holds nothing stored yet can be ingested.

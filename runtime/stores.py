@@ -18,6 +18,7 @@ from novelgen.errors import (
     InvalidProjectIdError,
     ProjectExistsError,
     UnknownProjectError,
+    UserInputError,
     VectorIndexError,
 )
 from novelgen.models.position import require_project_id, utc_now
@@ -34,6 +35,7 @@ from runtime.index.index_files import require_unowned
 from runtime.index.last_queries import LastQueries
 from runtime.index.locations import ChromaServer, EmbeddedIndex, IndexLocation
 from runtime.index.manager import VectorStoreManager
+from runtime.index.process import DEFAULT_REGISTRY, IndexProcessRegistry
 from runtime.index.relevance_scales import RelevanceScales
 from runtime.settings import NovelgenSettings, load_settings
 from runtime.storage.characters import MindCache
@@ -100,6 +102,7 @@ class MemoryStores:
         settings: Where projects live, and which database, index and embedding model they use.
         embeddings: Embedding model: LangChain embeddings, or a name as the setting has it; None takes the setting's.
         clock: Tells the moment that is written into rows.
+        indexes: Gives the process that answers for an index.
     """
 
     def __init__(
@@ -108,8 +111,11 @@ class MemoryStores:
         *,
         embeddings: Embeddings | str | None = None,
         clock: Callable[[], datetime] = utc_now,
+        indexes: IndexProcessRegistry = DEFAULT_REGISTRY,
     ) -> None:
         self.settings = settings
+        self._indexes = indexes
+        self._is_over = False
         self.clock = clock
         self.minds = MindCache()
         self.relevance_scales = RelevanceScales()
@@ -212,6 +218,7 @@ class MemoryStores:
             EmbeddingError: When the embedding model cannot say how long its vectors are.
             VectorIndexError: When the index cannot be opened, or the database cannot tell its id.
         """
+        self.require_open()
         self._require_traces(self.paths(project_id))
         with self._vectors_lock:
             known = self._vectors.get(project_id)
@@ -291,8 +298,13 @@ class MemoryStores:
                 own.close()
         self.minds.clear()
 
-    def close(self) -> None:
-        """Close everything that was opened; what is asked for afterwards is opened again."""
+    def close(self, *, for_good: bool = False) -> None:
+        """Close everything that was opened.
+
+        Args:
+            for_good: Whether what is asked for afterwards is refused; else it is opened again.
+        """
+        self._is_over = self._is_over or for_good
         with self._vectors_lock:
             vectors = list(self._vectors.values())
             self._vectors.clear()
@@ -309,6 +321,13 @@ class MemoryStores:
         for database in databases:
             database.close()
 
+    def require_open(self) -> None:
+        """Refuse what is asked of stores that were closed for good."""
+        if self._is_over:
+            raise UserInputError(
+                f"the memory of {str(self.settings.projects_dir)!r} was closed; open it again with novelgen.open"
+            )
+
     def _require_stored(self, database: DatabaseManager, project_id: str) -> None:
         try:
             with database.project(project_id).read() as unit:
@@ -317,6 +336,7 @@ class MemoryStores:
             raise UnknownProjectError(f"{error}{self._meant(project_id)}") from error
 
     def _open_database(self, paths: ProjectPaths, *, create: bool) -> DatabaseManager:
+        self.require_open()
         if self.settings.database_url is not None:
             return self._open_shared(self.settings.database_url)
         database = self._databases.get(paths.project_id) or self._held.get(paths.project_id)
@@ -327,6 +347,7 @@ class MemoryStores:
         return self._kept_open(paths.project_id, database)
 
     def _open_shared(self, url: str) -> DatabaseManager:
+        self.require_open()
         database = self._databases.get(url) or DatabaseManager.open(url, clock=self.clock)
         return self._kept_open(url, database)
 
@@ -370,6 +391,7 @@ class MemoryStores:
             embedding_model=identity.model_name,
             dimension=identity.dimension,
             index_id=index_id,
+            registry=self._indexes,
         )
         with contextlib.suppress(VectorIndexError):
             # Whatever keeps it from starting is raised by the first call that needs it.
@@ -401,7 +423,9 @@ class MemoryStores:
             require_unowned(location)
         elif is_stored:
             # Whatever model made it: only its name counts.
-            index = VectorStoreManager(location, embedding_model="", dimension=1, index_id=self._index_id(project_id))
+            index = VectorStoreManager(
+                location, embedding_model="", dimension=1, index_id=self._index_id(project_id), registry=self._indexes
+            )
             try:
                 index.drop(project_id)
             finally:

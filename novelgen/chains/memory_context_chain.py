@@ -17,6 +17,7 @@ from typing import Any, Protocol, runtime_checkable
 
 from langchain_core.language_models import BaseChatModel
 from langchain_core.runnables import RunnableConfig, RunnableLambda
+from pydantic import ValidationError
 
 from novelgen.chains.stepwise_chain import (
     NOTHING_FOUND,
@@ -42,7 +43,7 @@ from novelgen.context.scene_planning import (
     with_names_of_text,
 )
 from novelgen.deadlines import CallOutcome, Deadline, run_concurrently
-from novelgen.errors import ContextWriteError, UnknownProjectError
+from novelgen.errors import ContextWriteError, UnknownProjectError, UserInputError
 from novelgen.language.language import TokenCounter, estimate_tokens
 from novelgen.language.scrub import scrub_tree
 from novelgen.memory.character_view import StoryKnowledge
@@ -229,7 +230,12 @@ class MemoryContextChain(StepwiseChain[ContextInput, SceneMemoryContext]):
         }
 
     def _begin(self, given: ContextInput) -> ContextRun:
-        request = MemoryContextRequest.model_validate(given)
+        try:
+            request = MemoryContextRequest.model_validate(given)
+        except ValidationError as error:
+            first = error.errors(include_url=False)[0]
+            where = ".".join(str(part) for part in first["loc"]) or "the request"
+            raise UserInputError(f"{where} cannot be {first['input']!r:.200}: {first['msg']}") from error
         require_project_id(request.project_id)
         # Once, here: neither queries nor stores nor prompts could take a lone surrogate or a NUL.
         request = MemoryContextRequest.model_validate(scrub_tree(request.model_dump()))

@@ -95,12 +95,16 @@ def given_record(given: object, *, chapter_index: int, scene_index: int) -> obje
     """Return a scene's record so that `SceneRecord` reads it; its place is that of the scene it is given for.
 
     Raises:
-        ValueError: When a field is misspelt; names the right one.
+        ValueError: When a field is misspelt; names the right one. When it is the record of another scene.
     """
     fields = given_fields(given, SceneRecord, where="record")
     place = {"chapter_index": chapter_index, "scene_index": scene_index}
+    said = dict(fields) if isinstance(fields, dict | SceneRecord) else {}
+    if any(said.get(name) not in (None, number) for name, number in place.items()):
+        of = f"{said.get('chapter_index')}:{said.get('scene_index')}"
+        raise ValueError(f"record is of scene {of}, not of {chapter_index}:{scene_index}; pass that of this scene")
     if isinstance(fields, SceneRecord):
-        return fields.model_copy(update=place)
+        return fields
     return {**fields, **place} if isinstance(fields, dict) else fields
 
 

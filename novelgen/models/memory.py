@@ -24,10 +24,11 @@ EVENT_TYPES: frozenset[str] = frozenset(
 OTHER_EVENT = "other"
 """What an event type becomes that is not in the list.
 
-A new one needs no more than its word above: models are offered the list, records are checked against it, SQL stores
-any text. Where it means more, it has a place in one of these, too: `EVENT_SIGNALS` of novelgen/memory/importance.py
-(its weight by itself), `SUPERSESSION_CHAINS` of novelgen/memory/supersession.py (what it ends; by these
-novelgen/memory/consolidation_rules.py knows what is owed), `REVEALING_EVENTS` of novelgen/memory/conflict.py.
+A new one needs its word above, and what people read for it, `kind_…` in the page's words of both languages; the list
+stands in docs/file-formats.md, too. Models are offered it, records are checked against it, SQL stores any text. Where
+it means more, it has a place in one of these: `EVENT_SIGNALS` of novelgen/memory/importance.py (its weight by itself),
+`SUPERSESSION_CHAINS` of novelgen/memory/supersession.py (what it ends; by these novelgen/memory/consolidation.py knows
+what is owed), `REVEALING_EVENTS` of novelgen/memory/conflict.py.
 """
 
 ContentType = Literal["scene", "dialogue", "description", "summary", "memory", "note"]

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import logging
+from hashlib import sha256
 from typing import Any, Literal, Self
 
-from pydantic import Field, field_validator
+from pydantic import Field, field_validator, model_validator
 
 from novelgen.models.knowledge import KnowledgeKind, KnowledgeSource
 from novelgen.models.memory import EVENT_TYPES, OTHER_EVENT
@@ -132,7 +133,9 @@ class RecordedLoopResolution(UserFileModel):
 class RecordedMemory(UserFileModel):
     """One fact worth remembering, with a short form."""
 
-    memory_id: str = Field(min_length=1)
+    memory_id: str = Field(
+        min_length=1, description="Unique in the story; where a record leaves it out it is made of place and text."
+    )
     event_type: str = OTHER_EVENT
     content: str = Field(min_length=1)
     short: str = ""
@@ -220,3 +223,20 @@ class SceneRecord(UserFileModel):
         exclude_if=is_unsaid,
         description="The scene was read for who knows what: `learned` is then all that was learnt in it.",
     )
+
+    @model_validator(mode="before")
+    @classmethod
+    def _name_memories(cls, given: Any) -> Any:
+        """Give each memory without an id one that the same record gets again."""
+        memories = given.get("memories") if isinstance(given, dict) else None
+        if not isinstance(memories, list):
+            return given
+        where = f"{given.get('chapter_index')}:{given.get('scene_index')}"
+        return {**given, "memories": [_with_id(each, where) for each in memories]}
+
+
+def _with_id(memory: Any, where: str) -> Any:
+    if not isinstance(memory, dict) or memory.get("memory_id") or not isinstance(memory.get("content"), str):
+        return memory
+    digest = sha256(f"{where} {memory['content']}".encode("utf-8", "replace")).hexdigest()
+    return {**memory, "memory_id": f"r-{digest[:16]}"}

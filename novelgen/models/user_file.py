@@ -7,7 +7,17 @@ from contextvars import ContextVar
 from itertools import pairwise
 from typing import Annotated, Any, Self
 
-from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ModelWrapValidatorHandler, model_validator
+from pydantic import (
+    AfterValidator,
+    BaseModel,
+    ConfigDict,
+    Field,
+    GetJsonSchemaHandler,
+    ModelWrapValidatorHandler,
+    model_validator,
+)
+from pydantic.json_schema import JsonSchemaValue
+from pydantic_core import CoreSchema
 
 from novelgen.models.position import ChapterIndex
 
@@ -26,6 +36,15 @@ class UserFileModel(BaseModel):
     model_config = ConfigDict(extra="forbid", str_strip_whitespace=False)
 
     extra: dict[str, Any] = Field(default_factory=dict, description="Fields that this model does not know.")
+
+    @classmethod
+    def __get_pydantic_json_schema__(cls, schema: CoreSchema, handler: GetJsonSchemaHandler) -> JsonSchemaValue:
+        """Leave `extra` out of what a model is asked to write: whatever it made up would go there."""
+        told = handler(schema)
+        whole = handler.resolve_ref_schema(told)
+        if handler.mode == "validation":
+            whole.get("properties", {}).pop("extra", None)
+        return told
 
     @model_validator(mode="wrap")
     @classmethod

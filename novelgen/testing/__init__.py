@@ -1,7 +1,33 @@
-"""For those who bring a memory of their own: a conformance suite, and the stories that it is filled with."""
+"""For tests: a memory that is gone afterwards, and for those who bring a memory of their own a conformance suite."""
 
-from novelgen.testing.conformance import MemoryToolsConformance, StoryMemoryConformance
-from novelgen.testing.sample_story import CHINESE_STORY, ENGLISH_STORY, SampleScene, SampleStory
+from __future__ import annotations
+
+import sys
+from typing import TYPE_CHECKING
+
+from novelgen.lazy_exports import lazy_exports
+
+if "pytest" in sys.modules:
+    # Before they are imported, so that a case that fails tells the values.
+    sys.modules["pytest"].register_assert_rewrite("novelgen.testing.conformance")
+
+if TYPE_CHECKING:
+    from novelgen.testing.conformance import MemoryToolsConformance, StoryMemoryConformance
+    from novelgen.testing.sample_story import CHINESE_STORY, ENGLISH_STORY, SampleScene, SampleStory
+    from runtime.ephemeral import memory
+else:
+    __getattr__, __dir__ = lazy_exports(
+        __name__,
+        {
+            "CHINESE_STORY": "novelgen.testing.sample_story",
+            "ENGLISH_STORY": "novelgen.testing.sample_story",
+            "MemoryToolsConformance": "novelgen.testing.conformance",
+            "SampleScene": "novelgen.testing.sample_story",
+            "SampleStory": "novelgen.testing.sample_story",
+            "StoryMemoryConformance": "novelgen.testing.conformance",
+            "memory": "runtime.ephemeral",
+        },
+    )
 
 __all__ = [
     "CHINESE_STORY",
@@ -10,4 +36,5 @@ __all__ = [
     "SampleScene",
     "SampleStory",
     "StoryMemoryConformance",
+    "memory",
 ]

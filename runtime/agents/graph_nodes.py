@@ -8,15 +8,18 @@ from __future__ import annotations
 
 import dataclasses
 import logging
-from collections.abc import Callable, Mapping
+import sys
+from collections.abc import Callable, Coroutine, Mapping, Sequence
+from types import FrameType
 from typing import Any
 
-from langchain_core.runnables import Runnable, RunnableLambda
+from langchain_core.runnables import Runnable, RunnableConfig, RunnableLambda
 from pydantic import BaseModel, Field
 
+from novelgen.chains.stepwise_chain import StoryStep
 from novelgen.context.difference_block import difference_lines
 from novelgen.errors import NovelgenError, UserInputError
-from novelgen.models.context import IssueKind, ReportIssue, SceneMemoryContext
+from novelgen.models.context import IssueKind, MemoryContextRequest, ReportIssue, SceneMemoryContext
 from novelgen.models.position import GREATEST_INDEX
 from novelgen.models.story_difference import StoryDifference
 from runtime.story.extraction import ExtractionReport
@@ -61,7 +64,8 @@ def build_context_node(
         json_key: Key for the context as JSON; None leaves it out.
     """
 
-    def node(state: Any) -> dict[str, Any]:
+    def node(state: Any, config: RunnableConfig) -> dict[str, Any]:
+        _require_keys(config, [each for each in (prompt_key, json_key) if each is not None])
         given = _fields_of(state)
         context = build({name: given[name] for name in _ASKED if given.get(name) is not None})
         update: dict[str, Any] = {}
@@ -94,7 +98,8 @@ def build_scene_node(
         report_key: Key for what became of it.
     """
 
-    def node(state: Any) -> dict[str, Any]:
+    def node(state: Any, config: RunnableConfig) -> dict[str, Any]:
+        _require_keys(config, [report_key])
         given = _fields_of(state)
         missing = [each for each in ("chapter_index", "scene_index", text_key) if given.get(each) is None]
         if missing:
@@ -104,7 +109,7 @@ def build_scene_node(
         chapter, scene = given["chapter_index"], given["scene_index"]
         record = given.get(record_key)
         report = _stored(ingest, text=given[text_key], record=record, chapter_index=chapter, scene_index=scene)
-        if report.is_stored and record is None and extract is not None:
+        if report.is_stored and not report.is_read and extract is not None:
             _read_out(extract, report, (chapter, scene))
         if report.is_read:
             _tell_changes(what_changed, report, (chapter, scene))
@@ -114,10 +119,17 @@ def build_scene_node(
 
 
 def _stored(ingest: Callable[..., IngestReport], **scene: Any) -> SceneReport:
-    """Take a scene in; where that fails, the report says why, and the graph goes on."""
+    """Take a scene in; where that fails, the report says why, and the graph goes on.
+
+    The finished text goes in also where its record, which a model may have written, cannot be read.
+    """
     try:
         taken = ingest(**scene)
     except NovelgenError as error:
+        if scene["record"] is not None and isinstance(error, UserInputError):
+            report = _stored(ingest, **scene | {"record": None})
+            report.issues.append(_issue("record", f"the record was left out: {error}", kind="not_written"))
+            return report
         logger.error("scene %s:%s was not stored: %s", scene["chapter_index"], scene["scene_index"], error)
         return SceneReport(is_stored=False, issues=[_issue("ingest", str(error), kind="not_written")])
     issues = [_issue("ingest", each, kind="not_written") for each in taken.failures]
@@ -157,6 +169,57 @@ def _tell_changes(what_changed: Callable[..., StoryDifference], report: SceneRep
 
 def _issue(stage: str, message: str, *, kind: IssueKind = "unavailable") -> ReportIssue:
     return ReportIssue(stage=stage, kind=kind, message=message)
+
+
+class ContextStep(StoryStep[Any, Any]):
+    """A step of chains that gives contexts, and refuses to be a node of a graph.
+
+    LangGraph takes of a model that a node returns the fields that its state has, too: of a context that are the place
+    and the plan that were there already, and the rest would be gone without a word.
+    """
+
+    @property
+    def InputType(self) -> type[MemoryContextRequest]:  # noqa: N802 - LangChain's name
+        """What it takes, for LangChain's schemas; a mapping of its fields does as well."""
+        return MemoryContextRequest
+
+    def invoke(self, input: Any, config: RunnableConfig | None = None, **kwargs: Any) -> Any:
+        """Build a context."""
+        _require_no_graph(sys._getframe(1))
+        return super().invoke(input, config, **kwargs)
+
+    def ainvoke(self, input: Any, config: RunnableConfig | None = None, **kwargs: Any) -> Coroutine[Any, Any, Any]:
+        """Do the same without blocking the event loop; not itself a coroutine, so that it sees who calls."""
+        _require_no_graph(sys._getframe(1))
+        return super().ainvoke(input, config, **kwargs)
+
+
+def _require_no_graph(caller: FrameType) -> None:
+    # What a graph hands its node and what a node hands a step of its own are alike but for who calls.
+    if str(caller.f_globals.get("__name__", "")).startswith("langgraph."):
+        raise UserInputError(
+            "as_step() is a step of chains and no node of a graph, whose state would not keep its context; take "
+            "story.as_context_node()"
+        )
+
+
+def _require_keys(config: RunnableConfig, keys: Sequence[str]) -> None:
+    """Refuse to put into a graph's state what it has no key for: LangGraph would drop it without a word."""
+    read = config.get("configurable", {}).get(_READ_STATE)
+    if read is None:
+        return
+    for key in keys:
+        try:
+            read(key, False)
+        except KeyError as error:
+            raise UserInputError(
+                f"the state of the graph has no key {key!r}, where this node puts its result; add it to the state, or "
+                "name another key of the node"
+            ) from error
+
+
+_READ_STATE = "__pregel_read"
+"""Under which LangGraph lets a node read the channels of its state; a test holds that it still does."""
 
 
 def _fields_of(state: Any) -> dict[str, Any]:

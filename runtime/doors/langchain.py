@@ -6,14 +6,16 @@ fix}}` instead of an exception. The project is bound, never an argument, where o
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from langchain_core.tools import BaseTool, StructuredTool
 
+from novelgen.errors import UserInputError
 from novelgen.language.language import StoryLanguage
 from novelgen.model_calls.prompting import read_prompt_file
 from novelgen.models.position import StoryPosition
+from novelgen.nearest import did_you_mean
 from runtime.doors.answers import refusal
 from runtime.doors.offers import LANGCHAIN_NAMES, TOOLS
 from runtime.doors.tools import Tool
@@ -39,7 +41,13 @@ def build_memory_tools(stores: MemoryStores, *, as_of: StoryPosition | None = No
 
 
 def build_story_tools(
-    stores: MemoryStores, story: Story, given_to: str, *, as_of: StoryPosition | None = None
+    stores: MemoryStores,
+    story: Story,
+    given_to: str,
+    *,
+    as_of: StoryPosition | None = None,
+    names: Sequence[str] | None = None,
+    reads_only: bool = False,
 ) -> list[BaseTool]:
     """Build the tools of a planner, an editor or a keeper of `attachments`; they reach one story alone.
 
@@ -48,8 +56,24 @@ def build_story_tools(
         story: The story.
         given_to: Who is given them: editors see the whole story and can undo the author's work.
         as_of: Position that is being planned: nothing at it or beyond is read, and what is stored holds from it on.
+        names: Only these, in this order; None gives all.
+        reads_only: Whether those are left out that store something.
+
+    Raises:
+        UserInputError: When there is no tool of a name.
     """
-    chosen = [each for each in TOOLS if each.langchain and each.given_to == given_to]
+    offered = {
+        each.langchain: each
+        for each in TOOLS
+        if each.langchain and each.given_to == given_to and (each.reads or not reads_only)
+    }
+    for name in names if names is not None else ():
+        if name not in offered:
+            kind = "tool that changes nothing" if reads_only else "tool"
+            raise UserInputError(
+                f"there is no {kind} {name!r}{did_you_mean(name, offered)}; there are: {', '.join(offered)}"
+            )
+    chosen = list(offered.values()) if names is None else [offered[name] for name in names]
     return [_langchain_tool(each, stores, story, limit=as_of) for each in chosen]
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable, Coroutine, Mapping, Sequence
 from functools import cached_property, wraps
-from typing import TYPE_CHECKING, Annotated, Any, Concatenate, ParamSpec, TypeVar
+from typing import TYPE_CHECKING, Annotated, Any, Concatenate, NoReturn, ParamSpec, TypeVar
 
 from pydantic import Field
 
@@ -17,6 +17,7 @@ from novelgen.models.position import END_OF_STORY, StoryPosition
 from novelgen.nearest import nearest_names
 from runtime.storage.unit import UnitOfWork
 from runtime.stores import MemoryStores
+from runtime.story.python_arguments import ReadsArguments, story_position, with_read_arguments
 
 if TYPE_CHECKING:
     from langchain_core.language_models import BaseChatModel
@@ -24,8 +25,10 @@ if TYPE_CHECKING:
     from runtime.search.story_memory import StoryMemoryTools
 
 
-Place = StoryPosition | tuple[int, int] | int | None
-"""A point of the story: `(5, 4)` on entering scene 4 of chapter 5, `5` on entering chapter 5, None after the end."""
+Place = StoryPosition | tuple[int, int] | list[int] | int | str | None
+"""A point of the story: `(5, 4)` or `"5:4"` on entering scene 4 of chapter 5, `5` on entering chapter 5, None after
+the end. A list is what JSON, and the checkpoint of a graph, make of a pair.
+"""
 
 Name = Annotated[str, Field(min_length=1, max_length=400)]
 """Of an entity, a kind or a number that is called by a word."""
@@ -67,15 +70,13 @@ def position_of(place: Place) -> StoryPosition | None:
     return None if place is None else required_position(place)
 
 
-def required_position(place: StoryPosition | tuple[int, int] | int) -> StoryPosition:
+def required_position(place: StoryPosition | tuple[int, int] | list[int] | int | str) -> StoryPosition:
     """Return the position that is meant.
 
     Raises:
-        InvalidPositionError: When chapter or scene is out of bounds.
+        InvalidPositionError: When it is none, or chapter or scene is out of bounds.
     """
-    if isinstance(place, StoryPosition):
-        return place
-    return StoryPosition(*place) if isinstance(place, tuple) else StoryPosition(place)
+    return story_position(place)
 
 
 Owner = TypeVar("Owner")
@@ -92,9 +93,11 @@ def async_twin(
     tracing keep in context variables goes with it.
     """
 
+    reading = with_read_arguments(method)
+
     @wraps(method)
     async def twin(self: Owner, *args: Arguments.args, **kwargs: Arguments.kwargs) -> Result:
-        return await asyncio.to_thread(method, self, *args, **kwargs)
+        return await asyncio.to_thread(reading, self, *args, **kwargs)
 
     owner, _, name = method.__qualname__.rpartition(".")
     twin.__name__, twin.__qualname__ = f"a{name}", f"{owner}.a{name}"
@@ -102,7 +105,7 @@ def async_twin(
     return twin
 
 
-class StoryBase:
+class StoryBase(ReadsArguments):
     """What every part of a `Story` works on; a part can be used alone.
 
     Args:
@@ -116,6 +119,11 @@ class StoryBase:
         self._chat_model = chat_model
         self._is_awake = False
         self.project_id = project_id
+
+    def __reduce__(self) -> NoReturn:
+        raise TypeError(
+            f"{self!r} holds open stores and cannot be pickled; open the memory in each process, and ask it for a story"
+        )
 
     @cached_property
     def _tools(self) -> StoryMemoryTools:
@@ -138,6 +146,7 @@ class StoryBase:
 
     def _awaken(self) -> None:
         """Let the vector index start before the first search, whose deadline its start would use up."""
+        self._stores.require_open()
         if not self._is_awake:
             self.await_index()
             self._is_awake = True

@@ -17,13 +17,14 @@ from runtime.storage.records import Disclosure, StoredDispositionChange
 from runtime.stores import MemoryStores
 from runtime.story.base import Place, async_twin, position_of
 from runtime.story.dispositions import Feelings, StoryDispositions
+from runtime.story.python_arguments import ReadsArguments
 from runtime.story.replies import Keeping, Reply, StoryReplies
 from runtime.story.secrets import SecretState, StorySecrets
 
 Moment = tuple[int, int] | datetime | None
 
 
-class CharacterTalk:
+class CharacterTalk(ReadsArguments):
     """Feelings, secrets and replies of a character, towards one other at a time.
 
     The other is the id, name or alias of a character, or any other name: "player" where nobody is named.

@@ -31,6 +31,7 @@ from novelgen.models.position import require_project_id
 from novelgen.models.user_file import CharactersConfig, Settings
 from runtime.files.paths import ProjectPaths
 from runtime.files.project_files import load_settings_file
+from runtime.index.process import DEFAULT_REGISTRY, IndexProcessRegistry
 from runtime.settings import NovelgenSettings, load_settings
 from runtime.stores import MemoryStores
 from runtime.story.base import StoryBase, async_twin
@@ -340,13 +341,22 @@ _FileMark = tuple[int, int] | None
 class ProjectStores:
     """Opens stores for projects as they are asked for; safe to share between threads."""
 
-    def __init__(self, given: Mapping[str, Any], *, embeddings: Embeddings | None = None) -> None:
+    def __init__(
+        self,
+        given: Mapping[str, Any],
+        *,
+        embeddings: Embeddings | None = None,
+        indexes: IndexProcessRegistry = DEFAULT_REGISTRY,
+    ) -> None:
+        self._indexes = indexes
         self._given = {name: value for name, value in given.items() if value is not None}
         self._embeddings = embeddings
         self._lock = threading.Lock()
         own = load_settings(**self._given)
         # A project's config.yaml may say otherwise; projects whose settings are the same share what is open.
-        self._opened: list[tuple[NovelgenSettings, MemoryStores]] = [(own, MemoryStores(own, embeddings=embeddings))]
+        self._opened: list[tuple[NovelgenSettings, MemoryStores]] = [
+            (own, MemoryStores(own, embeddings=embeddings, indexes=indexes))
+        ]
         self._read: dict[str, tuple[_FileMark, MemoryStores]] = {}
 
     @property
@@ -375,12 +385,12 @@ class ProjectStores:
         """Return what each project of the folder holds; one that cannot be read says why in `problem`."""
         return [self._overview(each) for each in list_project_ids(self.common)]
 
-    def close(self) -> None:
-        """Close everything that was opened; what is asked for afterwards is opened again."""
+    def close(self, *, for_good: bool = False) -> None:
+        """Close everything that was opened; see `MemoryStores.close`."""
         with self._lock:
             opened = [stores for _, stores in self._opened]
         for stores in opened:
-            stores.close()
+            stores.close(for_good=for_good)
 
     def _overview(self, project_id: str) -> ProjectOverview:
         try:
@@ -395,8 +405,9 @@ class ProjectStores:
             for known, stores in self._opened:
                 if known == settings:
                     return stores
-            self._opened.append((settings, MemoryStores(settings, embeddings=self._embeddings)))
-            return self._opened[-1][1]
+            opened = MemoryStores(settings, embeddings=self._embeddings, indexes=self._indexes)
+            self._opened.append((settings, opened))
+            return opened
 
 
 def _mark_of(file: Path) -> _FileMark:

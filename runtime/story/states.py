@@ -49,12 +49,19 @@ class StoryStates(StoryEntities):
             as_of: As it stands at this position.
 
         Returns:
-            The state, or None when nothing is known of the entity by then.
+            The state, or None when nothing is known of how it stands by then.
+
+        Raises:
+            UnknownEntityError: When nobody bears the name by then; names who is near.
         """
         place = position_of(as_of) or END_OF_STORY
-        return self._tools.get_entity_state(
+        found = self._tools.get_entity_state(
             self.project_id, entity, chapter_index=place.chapter_index, scene_index=place.scene_index
         )
+        if found is None:
+            with self._stores.database(self.project_id).read() as unit:
+                resolved_entity(entity, known_entities(unit, position_of(as_of)))
+        return found
 
     def timeline(
         self, chapter_index: int, *, context_window: int = DEFAULT_CONTEXT_WINDOW, as_of: Place = None

@@ -11,7 +11,6 @@ from langchain_core.runnables import Runnable
 from langchain_core.tools import BaseTool
 from pydantic import BaseModel, Field
 
-from novelgen.chains.stepwise_chain import StoryStep
 from novelgen.chains.story_memory_retriever import StoryMemoryRetriever
 from novelgen.errors import UserInputError
 from novelgen.models.chunk_context import ChunkContext, MemoryPriority
@@ -26,6 +25,7 @@ from runtime.agents.graph_nodes import (
     RECORD_KEY,
     REPORT_KEY,
     TEXT_KEY,
+    ContextStep,
     build_context_node,
     build_scene_node,
 )
@@ -271,7 +271,9 @@ class Story(
             min_relevance=min_relevance,
         )
 
-    def tools(self, *, as_of: Place = None) -> list[BaseTool]:
+    def tools(
+        self, *, as_of: Place = None, names: Sequence[str] | None = None, reads_only: bool = False
+    ) -> list[BaseTool]:
         """Return LangChain tools for an agent, which reach this story alone.
 
         They search, look up states and the timeline, find characters and places, make new ones, and tell of
@@ -280,8 +282,13 @@ class Story(
         Args:
             as_of: Position that is being planned: only what lies strictly before it is read, and what a tool states
                 holds after the last scene before it.
+            names: Only these, by their names, in this order; None gives all.
+            reads_only: Whether those are left out that store something.
+
+        Raises:
+            UserInputError: When there is no tool of a name; names the nearest.
         """
-        return self._tools_of("planner", position_of(as_of))
+        return self._tools_of("planner", position_of(as_of), names=names, reads_only=reads_only)
 
     def attachment_tools(self) -> list[BaseTool]:
         """Return LangChain tools for an agent that keeps this story's memories and what they are attached to in order.
@@ -295,7 +302,7 @@ class Story(
         """Return a step for LangChain chains that builds contexts.
 
         It takes a mapping of the arguments of `context` (chapter_index, scene_index, scene_plan, …; other keys are
-        ignored), or a MemoryContextRequest.
+        ignored), or a MemoryContextRequest. As a node of a graph take `as_context_node`: this one is refused there.
 
         Args:
             as_prompt: Give the text for a prompt in place of the SceneMemoryContext.
@@ -306,7 +313,7 @@ class Story(
             [context] = self._built([asked], write_files=write_file)
             return context.as_prompt() if as_prompt else context
 
-        return StoryStep(build).with_config(run_name="story_memory")
+        return ContextStep(build, name="story_memory")
 
     # --- LangGraph ---
 
@@ -405,11 +412,18 @@ class Story(
         """
         return self._tools_of("editor")
 
-    def _tools_of(self, given_to: str, as_of: StoryPosition | None = None) -> list[BaseTool]:
+    def _tools_of(
+        self,
+        given_to: str,
+        as_of: StoryPosition | None = None,
+        *,
+        names: Sequence[str] | None = None,
+        reads_only: bool = False,
+    ) -> list[BaseTool]:
         # Tools are a door: they stand above the story that they are made of.
         from runtime.doors.langchain import build_story_tools  # noqa: PLC0415
 
-        return build_story_tools(self._stores, self, given_to, as_of=as_of)
+        return build_story_tools(self._stores, self, given_to, as_of=as_of, names=names, reads_only=reads_only)
 
     def character(self, name: str, *, create: bool = False, clock: Callable[[], datetime] | None = None) -> Character:
         """Return a character who remembers and recalls by itself, for games and role-play.

@@ -30,6 +30,7 @@ from novelgen.errors import (
     UserInputError,
 )
 from novelgen.models import MemoryContextRequest, SceneMemoryContext, SceneRecord
+from runtime.story.python_arguments import ReadsArguments
 from tests.support.demo_project import SHIPPED_PROJECTS
 from tests.support.scripted_chat_model import ScriptedChatModel
 
@@ -192,14 +193,22 @@ class TestOpen:
         with pytest.raises(UserInputError, match="exists already"):
             own_memory.create("lamp")
 
-    def test_it_may_be_used_after_it_was_closed(self, demo_folder: Path) -> None:
-        """What is asked for then is opened again."""
+    def test_a_closed_memory_is_closed(self, demo_folder: Path) -> None:
+        """Whatever is asked of it, or of a story of it, is refused with the way to open it again."""
         memory = novelgen.open(demo_folder, **PATIENT)
         story = memory.story("demo")
-        before = story.memories().total
+        assert story.memories().total > 0
         memory.close()
-        assert story.memories().total == before
         memory.close()
+        for ask in (story.memories, memory.projects, lambda: story.search("key"), lambda: memory.create("new")):
+            with pytest.raises(UserInputError, match=r"closed; open it again with novelgen\.open"):
+                ask()
+
+    def test_a_file_is_no_folder_of_projects(self, tmp_path: Path) -> None:
+        """Whoever names a file is told so at once."""
+        (tmp_path / "story.txt").write_text("Once.")
+        with pytest.raises(ConfigurationError, match=r"story\.txt' is a file"):
+            novelgen.open(tmp_path / "story.txt")
 
 
 class TestContext:
@@ -457,7 +466,7 @@ class TestLangChain:
             demo.as_step().invoke({"project_id": "demo-zh", "chapter_index": 5, "scene_index": 4, "scene_plan": PLAN})
 
 
-STORY_PARTS = [part for part in Story.__mro__ if part is not object]
+STORY_PARTS = [part for part in Story.__mro__ if part not in (object, ReadsArguments)]
 
 
 class TestAsync:

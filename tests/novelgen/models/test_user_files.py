@@ -1,10 +1,13 @@
 """Models that are read from users' files."""
 
 import logging
+import re
+from pathlib import Path
 
 import pytest
 from pydantic import ValidationError
 
+from novelgen.models.memory import EVENT_TYPES
 from novelgen.models.plan import ChapterPlan, ScenePlan
 from novelgen.models.record import SceneRecord
 from novelgen.models.user_file import CharactersConfig
@@ -81,3 +84,10 @@ def test_importance_out_of_bounds_is_refused(importance: int) -> None:
     memory = {"memory_id": "M1", "content": "x", "importance": importance}
     with pytest.raises(ValidationError, match="importance"):
         SceneRecord.model_validate({"chapter_index": 1, "scene_index": 1, "memories": [memory]})
+
+
+def test_the_pages_list_every_type_of_event() -> None:
+    """Whoever writes a record finds the closed list where records are told."""
+    page = (Path(__file__).parents[3] / "docs/file-formats.md").read_text(encoding="utf-8")
+    listed = page[page.index("`event_type` of a memory is one of") :].partition("\n\n")[0].replace("\n", " ")
+    assert set(re.findall(r"[a-z_]+", listed)) >= EVENT_TYPES

@@ -99,12 +99,12 @@ def test_a_graph_writes_a_scene_and_remembers_it(story: Story, is_async: bool) -
 
 
 def test_what_fails_is_reported_and_stops_nothing(story: Story) -> None:
-    """A record that is none is not stored; a model that fails leaves the text."""
+    """A scene that has no text is not stored; a model that fails leaves the text."""
     report = story.as_scene_node().invoke(
-        {"chapter_index": 1, "scene_index": 2, "scene_text": "Ben slept.", "scene_record": {"memories": 7}}
+        {"chapter_index": 1, "scene_index": 2, "scene_text": " ", "scene_record": {"memories": 7}}
     )["scene_report"]
     assert (report["is_stored"], report["issues"][0]["stage"]) == (False, "ingest")
-    assert "memories" in report["issues"][0]["message"]
+    assert "no text" in report["issues"][0]["message"]
     reading = Story(story._stores, story.project_id, chat_model=answering("no JSON", "no JSON", "no JSON", "no JSON"))
     report = reading.as_scene_node().invoke({"chapter_index": 1, "scene_index": 2, "scene_text": "Ben slept."})[
         "scene_report"
@@ -147,3 +147,48 @@ def test_a_state_without_a_scene_is_refused(story: Story, state: Any, reason: st
     """The error names the key that is missing."""
     with pytest.raises(UserInputError, match=reason):
         story.as_scene_node().invoke(state)
+
+
+def test_a_record_that_is_none_costs_no_text(story: Story) -> None:
+    """The finished text is stored, and the report says what was wrong with the record that came with it."""
+    state = {"chapter_index": 1, "scene_index": 2, "scene_text": "Ben found the lamp.", "scene_record": {"memorys": []}}
+    report = story.as_scene_node().invoke(state)["scene_report"]
+    assert (report["is_stored"], report["is_read"], report["issues"][-1]["stage"]) == (True, False, "record")
+    assert "did you mean 'memories'" in report["issues"][-1]["message"]
+
+
+class Bare(TypedDict, total=False):
+    """A state that has the place of a scene alone."""
+
+    chapter_index: int
+    scene_index: int
+    scene_plan: dict[str, Any]
+
+
+@pytest.mark.parametrize("is_async", [False, True])
+@pytest.mark.parametrize(
+    ("node", "told"), [("as_step", "as_context_node"), ("as_context_node", "no key 'story_context'")]
+)
+def test_a_graph_that_would_lose_the_context_is_refused(story: Story, node: str, told: str, is_async: bool) -> None:
+    """A step of chains as a node, and a state without the node's key, are errors: LangGraph would drop it silently."""
+    graph = StateGraph(Bare)
+    graph.add_node("remember", getattr(story, node)())
+    graph.add_edge(START, "remember")
+    graph.add_edge("remember", END)
+    place = {"chapter_index": 1, "scene_index": 2, "scene_plan": {"purpose": "Ben seeks the lamp."}}
+    with pytest.raises(UserInputError, match=told):
+        asyncio.run(graph.compile().ainvoke(place)) if is_async else graph.compile().invoke(place)
+
+
+def test_a_node_may_use_a_step_of_its_own(story: Story) -> None:
+    """What a node of the caller's does with a step is the caller's."""
+
+    def remember(state: Writing) -> dict[str, Any]:
+        return {"story_context": story.as_step(as_prompt=True).invoke(state)}
+
+    graph = StateGraph(Writing)
+    graph.add_node("remember", remember)
+    graph.add_edge(START, "remember")
+    graph.add_edge("remember", END)
+    place = {"chapter_index": 1, "scene_index": 2, "scene_plan": {"purpose": "Ben seeks the lamp."}}
+    assert "Ada hid the lamp" in graph.compile().invoke(place)["story_context"]

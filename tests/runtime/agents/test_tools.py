@@ -12,6 +12,7 @@ from langchain_core.messages import AIMessage, ToolMessage
 from langchain_core.utils.function_calling import convert_to_openai_tool
 
 import novelgen
+from novelgen.errors import UserInputError
 from novelgen.models.position import StoryPosition
 from runtime.doors.langchain import attachment_guidance, build_memory_tools
 from runtime.stores import MemoryStores
@@ -193,7 +194,7 @@ def test_memory_tools_name_their_project(stores: MemoryStores, project: str) -> 
     """Over several stories each call of the three names one; what is no project is refused as data."""
     search, state, _ = build_memory_tools(stores, as_of=HERE)
     assert search.name == "search_story_memory_tool"
-    assert state.invoke({"project_id": project, "entity": "the Emperor"})["state"] is None
+    assert state.invoke({"project_id": project, "entity": "the Emperor"})["error"]["kind"] == "unknown-entity"
     assert search.invoke({"project_id": "nowhere", "query": "x"})["error"]["kind"] == "unknown-project"
     assert search.invoke({"project_id": "../guild", "query": "x"})["error"]["kind"] == "invalid-project-id"
     assert search.invoke({"query": "x"})["error"]["kind"] == "invalid-request"
@@ -214,3 +215,17 @@ def test_a_model_remembers_and_recalls_for_one_character(tmp_path: Path) -> None
         for wrong in ({"text": ""}, {"text": "   "}, {"words": "The player came."}):
             assert "error" in remember.invoke(wrong)
         assert len(gregor.memories()) == 1
+
+
+def test_an_agent_is_given_only_what_it_needs(stores: MemoryStores, project: str) -> None:
+    """Tools are chosen by name, or those alone that change nothing; a name that is none is refused."""
+    story = Story(stores, project)
+    names = ["get_entity_state_tool", "search_story_memory_tool"]
+    assert [each.name for each in story.tools(names=names)] == names
+    reading = {each.name for each in story.tools(reads_only=True)}
+    assert {*names, "knowledge_query"} < reading
+    assert not reading & {"open_loop_create", "character_generate", "relationship_update"}
+    with pytest.raises(UserInputError, match="did you mean 'knowledge_query'"):
+        story.tools(names=["knowledge_qeury"])
+    with pytest.raises(UserInputError, match="no tool that changes nothing 'open_loop_create'"):
+        story.tools(names=["open_loop_create"], reads_only=True)

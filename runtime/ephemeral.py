@@ -1,0 +1,58 @@
+"""A memory for the tests of programs that use novelgen: real stores, gone when it is closed."""
+
+from __future__ import annotations
+
+import shutil
+import tempfile
+import weakref
+from pathlib import Path
+from typing import Any
+
+from langchain_core.embeddings import Embeddings
+from langchain_core.language_models import BaseChatModel
+
+from runtime.front_door import Memory
+from runtime.index.in_program import IndexInProgram
+from runtime.index.process import IndexProcessRegistry
+from runtime.story.projects import ProjectStores
+
+
+def memory(
+    *, embeddings: Embeddings | str = "fake:64", chat_model: BaseChatModel | None = None, **settings: Any
+) -> Memory:
+    """Return a memory of stories for a test: nothing is loaded, no process starts, and nothing of it stays.
+
+    Stories are stored and searched as always, in SQLite, in a folder of its own that goes when it is closed. Neither a
+    model nor a project of the environment is used.
+
+    Args:
+        embeddings: LangChain embeddings, or a name; those by default are made of the letters and mean nothing.
+        chat_model: A scripted model of LangChain, such as `FakeListChatModel`; None lets rules do.
+        **settings: As for `novelgen.open`.
+
+    Returns:
+        The memory; close it, or use it in a `with` block.
+    """
+    folder = tempfile.mkdtemp(prefix="novelgen-")
+    own: dict[str, Any] = {"projects_dir": Path(folder), "database_url": f"sqlite:///{folder}/stories.db", "model": ""}
+    if isinstance(embeddings, str):
+        own["embedding_model"] = embeddings
+    return _EphemeralMemory(
+        own | settings, embeddings=None if isinstance(embeddings, str) else embeddings, chat_model=chat_model
+    )
+
+
+class _EphemeralMemory(Memory):
+    """A memory whose folder goes with it, when it is closed or nobody holds it any more."""
+
+    def __init__(
+        self, settings: dict[str, Any], *, embeddings: Embeddings | None, chat_model: BaseChatModel | None
+    ) -> None:
+        super().__init__(settings, embeddings=embeddings, chat_model=chat_model)
+        self._opened = ProjectStores(settings, embeddings=embeddings, indexes=IndexProcessRegistry(IndexInProgram))
+        self._remove = weakref.finalize(self, shutil.rmtree, self.settings.projects_dir, ignore_errors=True)
+
+    def close(self) -> None:
+        """Close it, and leave nothing."""
+        super().close()
+        self._remove()

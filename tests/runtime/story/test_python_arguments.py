@@ -1,0 +1,100 @@
+"""What Python programs pass: a point of the story in any spelling, and plain values within their bounds."""
+
+from __future__ import annotations
+
+import asyncio
+import pickle
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import pytest
+
+import novelgen
+from novelgen import Story, StoryPosition
+from novelgen.errors import InvalidPositionError, UnknownEntityError, UserInputError
+from novelgen.testing import memory
+from runtime.context_chain import build_context_chain
+
+KEY = {"characters_present": ["Ada"], "memories": [{"content": "Ada holds the key.", "entities": ["Ada"]}]}
+
+
+@pytest.fixture(scope="module")
+def story() -> Iterator[Story]:
+    """A story of two scenes whose one character is known."""
+    with memory() as stories:
+        opened = stories.create("mill", language="en")
+        opened.add_character(name="Ada")
+        opened.ingest(text="Ada took the key.", chapter_index=1, scene_index=1, record=KEY)
+        opened.ingest(text="Ada lost the key.", chapter_index=1, scene_index=2)
+        yield opened
+
+
+@pytest.mark.parametrize("place", [(1, 2), [1, 2], "1:2", StoryPosition(1, 2)])
+def test_a_place_is_taken_in_any_spelling(story: Story, place: Any) -> None:
+    """By every method, also those that ask for a StoryPosition, and by their async twins."""
+    found = [each.content for each in story.search("key", as_of=place)]
+    assert found
+    assert "Ada lost the key." not in found
+    assert [each.content for each in asyncio.run(story.asearch("key", as_of=place))] == found
+    assert story.get_scene(position=place).scene.text == "Ada lost the key."
+
+
+@pytest.mark.parametrize("place", [1, "1"])
+def test_a_chapter_is_a_place(story: Story, place: Any) -> None:
+    """On entering it."""
+    assert [each.content for each in story.search("key", as_of=place)] == []
+
+
+@pytest.mark.parametrize("place", ["x", "1:2:3", (1, 2, 3), [], 1.5, "5-4", {"chapter": 1}, True, ("1", "2")])
+def test_what_is_no_place_is_refused_by_the_arguments_name(story: Story, place: Any) -> None:
+    """With how a place is written."""
+    with pytest.raises(InvalidPositionError, match=r"as_of=.* is no point of the story; write \(5, 4\) or '5:4'"):
+        story.search("key", as_of=place)
+
+
+@pytest.mark.parametrize(
+    ("ask", "said"),
+    [
+        (lambda story: story.search(None), "query must be a text, not None"),
+        (lambda story: story.search("x", content_type="memories"), "content_type cannot be 'memories'"),
+        (lambda story: story.search("x", top_k=0), "top_k cannot be 0"),
+        (lambda story: story.note("x", importance=11), "importance cannot be 11"),
+        (lambda story: story.entity(3), "name must be a text, not 3"),
+        (lambda story: build_context_chain(story._stores).invoke({}), "project_id"),
+        (lambda story: story.ingest(text="x", chapter_index=9, scene_index=2, record={"summary": "y"}), "summary"),
+        (
+            lambda story: story.ingest(
+                text="x", chapter_index=9, scene_index=2, record={"chapter_index": 3, "scene_index": 3}
+            ),
+            "record is of scene 3:3, not of 9:2",
+        ),
+    ],
+)
+def test_what_is_wrong_is_an_error_of_our_tree(story: Story, ask: Callable[[Any], Any], said: str) -> None:
+    """That names the argument and the value."""
+    with pytest.raises(UserInputError, match=said):
+        ask(story)
+
+
+def test_a_state_of_nobody_names_who_is_near(story: Story) -> None:
+    """As every other method that is asked for somebody."""
+    with pytest.raises(UnknownEntityError, match=r"near it: .*Ada"):
+        story.state("Adda")
+
+
+def test_a_story_cannot_be_pickled_and_says_why(story: Story) -> None:
+    """Each process opens its own."""
+    with pytest.raises(TypeError, match="open the memory in each process"):
+        pickle.dumps(story)
+
+
+def test_memories_of_a_record_need_no_id(story: Story) -> None:
+    """One is made of place and text, so that the same record again changes nothing."""
+    again = story.ingest(text="Ada took the key.", chapter_index=1, scene_index=1, record=KEY)
+    assert [each.outcome for each in again.scenes] == ["unchanged"]
+    assert len([each for each in story.search("Ada holds the key.") if each.content == "Ada holds the key."]) == 1
+
+
+def test_a_plans_schema_offers_no_field_for_anything() -> None:
+    """A model that is to write a plan is asked for its fields alone."""
+    assert "extra" not in novelgen.models.ScenePlan.model_json_schema()["properties"]  # type: ignore[attr-defined]

@@ -1,0 +1,72 @@
+"""The memory for users' own tests: real, at once, and gone afterwards."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from langchain_core.language_models import FakeListChatModel
+
+from novelgen.errors import UnknownProjectError
+from novelgen.testing import memory
+
+
+def test_a_story_in_five_lines() -> None:
+    """A scene goes in, and the context of the next one remembers it."""
+    with memory() as stories:
+        story = stories.create("mill", language="en")
+        story.ingest(text="Ada gave Bo the key.", chapter_index=1, scene_index=1)
+        context = story.context(1, 2, {"purpose": "Bo opens the mill."})
+        assert "Ada gave Bo the key." in context.as_prompt()
+        assert [each.content for each in story.search("key")] == ["Ada gave Bo the key."]
+
+
+def test_nothing_stays_and_nothing_starts() -> None:
+    """No process is started for it, and its folder goes when it is closed."""
+    with memory() as stories:
+        folder = stories.settings.projects_dir
+        story = stories.create("mill", language="en")
+        story.ingest(text="Ada gave Bo the key.", chapter_index=1, scene_index=1)
+        assert story.search("key").issues == []
+        assert story._stores.vectors("mill").process.pid is None
+        assert story.check_health(repair=True).findings
+        assert folder.is_dir()
+    assert not folder.exists()
+
+
+def test_the_environment_does_not_reach_it(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """Neither the database, the Chroma server nor the model that the environment names is touched."""
+    monkeypatch.setenv("NOVELGEN_DATABASE_URL", "postgresql://nobody@127.0.0.1:1/none")
+    monkeypatch.setenv("NOVELGEN_MEMORY__VECTOR_STORE__URL", "http://127.0.0.1:1")
+    monkeypatch.setenv("NOVELGEN_MODEL", "openai:gpt-none")
+    monkeypatch.setenv("NOVELGEN_PROJECTS_DIR", str(tmp_path))
+    with memory() as stories:
+        story = stories.create("mill", language="en")
+        story.ingest(text="Ada gave Bo the key.", chapter_index=1, scene_index=1)
+        context = story.context(1, 2, {"purpose": "Bo opens the mill."})
+        assert context.report is not None
+        assert (context.report.issues, context.report.planner.used) == ([], "rules")
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_scripted_model_may_be_given() -> None:
+    """A model of the test's own speaks in place of one."""
+    with memory(chat_model=FakeListChatModel(responses=["- Ada gives Bo the key.\n- It is cold."])) as stories:
+        story = stories.create("mill", language="en")
+        assert story.summarize_scene("Ada gave Bo the key. It was cold.") == ["Ada gives Bo the key.", "It is cold."]
+
+
+def test_each_memory_is_its_own() -> None:
+    """What one test stores another does not find."""
+    with memory() as one, memory() as other:
+        one.create("mill", language="en")
+        with pytest.raises(UnknownProjectError):
+            other.story("mill")
+
+
+def test_the_suite_needs_no_stores() -> None:
+    """Who runs the conformance suite alone loads neither SQLAlchemy nor Chroma."""
+    code = "import sys, novelgen.testing as t; t.StoryMemoryConformance; sys.exit('sqlalchemy' in sys.modules)"
+    assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
