@@ -467,6 +467,7 @@ class Journal(Repository):
         self._insert([row for row in returning if row.table in _PARENTS])
         self._update([row for row in forward if row.before is not None and row.after is not None], current)
         self._delete([row for row in reversed(forward) if row.before is None])
+        self._renumber([row for row in forward if row.before is not None and row.after is not None])
         self._insert([row for row in returning if row.table not in _PARENTS])
 
     def _current(self, table: str, rows: Sequence[RowChange]) -> dict[str, Image]:
@@ -487,9 +488,11 @@ class Journal(Repository):
         memories: list[tuple[Image, Image]] = []
         for row in rows:
             imaged = _BY_NAME[row.table]
-            kept = (*imaged.key, *_following(imaged.table))
+            kept = (*imaged.key, *_following(imaged.table), "row_id")
             values = {name: value for name, value in (row.before or {}).items() if name not in kept}
             values = _as_stored(imaged.table, values) | self._revised(imaged.table)
+            if not values:
+                continue
             if imaged.table is CHUNKS:
                 now = current[row.table][_key(imaged, row.key)]
                 memories.append((now, values | text_values({**now, **values})))
@@ -499,6 +502,24 @@ class Journal(Repository):
                 values |= {"content_hash": text_hash(values["content"]), "embedding_model": None, "vector": None}
             self._session.run(imaged.table.update().where(self._is_row(imaged, row)).values(**values))
         ChunkWriter(self._session).update(memories)
+
+    def _renumber(self, rows: Sequence[RowChange]) -> None:
+        """Give rows that are known by something else the numbers back that order them, as far as these are free."""
+        wanted = [
+            (row, number)
+            for row in rows
+            if (number := (row.before or {}).get("row_id")) is not None and "row_id" not in row.key
+        ]
+        for row, number in wanted:
+            self._number(row, -number)
+        for row, number in wanted:
+            table = _BY_NAME[row.table].table
+            if self._session.scalar(select(table.c.row_id).where(table.c.row_id == number)) is None:
+                self._number(row, number)
+
+    def _number(self, row: RowChange, number: int) -> None:
+        imaged = _BY_NAME[row.table]
+        self._session.run(imaged.table.update().where(self._is_row(imaged, row)).values(row_id=number))
 
     def _delete(self, rows: Sequence[RowChange]) -> None:
         for row in rows:

@@ -89,6 +89,20 @@ def test_an_edit_of_names_is_taken_back_with_the_scenes_that_held_them(stores: M
     assert "hall" not in story.entity("C2").entity.names()
 
 
+def test_a_rename_and_an_order_of_names_are_taken_back(stores: MemoryStores, project: str) -> None:
+    """The name before becomes an alias among others, which keep their order when that is undone."""
+    story = Story(stores, project)
+    for aliases in (["Inny", "the keeper"], ["the keeper", "Inny"]):
+        story.edit_entity("C0", {"aliases": aliases})
+        before = story.entity("C0").entity
+        story.edit_entity("C0", {"name": "Inessa"})
+        assert story.entity("C0").entity.name == "Inessa"
+        story.undo()
+        assert story.entity("C0").entity.names() == before.names()
+    story.undo()
+    assert story.entity("C0").entity.names()[1:] == ["Inny", "the keeper"]
+
+
 def test_own_templates_add_to_the_shipped_ones(stores: MemoryStores) -> None:
     """A file beside the projects counts for all, one in a project for it alone; a wrong one is named."""
     for project in ("heist", "other"):
