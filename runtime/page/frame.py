@@ -23,6 +23,7 @@ from starlette.responses import HTMLResponse
 
 from novelgen.errors import UserInputError
 from novelgen.models.position import StoryPosition
+from novelgen.words.messages import message_in
 from runtime.doors.http.house import house_of
 from runtime.doors.http.problems import told
 from runtime.page.passages import marked_paragraphs
@@ -255,6 +256,10 @@ class Frame:
         """Return the word of a stored value, or the value where the catalogue has none."""
         return CATALOGUES[self.language].get(key, key)
 
+    def said(self, message: str, /) -> str:
+        """Return a message of ours in the language of the page."""
+        return message_in(message, self.language)
+
     def word_of(self, kind: str, value: str, /) -> str:
         """Return the word of a stored value of a kind, whose keys begin with it, or the value where there is none."""
         return CATALOGUES[self.language].get(f"{kind}_{value}", value)
@@ -296,6 +301,7 @@ class Frame:
                 frame=self,
                 t=self.word,
                 word_or=self.word_or,
+                said=self.said,
                 place=self.place,
                 link=self.link,
                 here=self.here,

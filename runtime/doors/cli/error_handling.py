@@ -13,6 +13,7 @@ from typing import Any, TextIO
 import click
 
 from novelgen.errors import DatabaseError, EmbeddingError, NovelgenError, UserInputError, VectorIndexError
+from runtime.doors.cli.labels import in_words, language_of_reader, speak
 
 logger = logging.getLogger(__name__)
 
@@ -50,6 +51,7 @@ def exit_code_of(error: NovelgenError) -> ExitCode:
 
 def run_guarded(body: Callable[[], Any]) -> int:
     """Run a command and return its exit code; nothing is raised."""
+    speak("")
     try:
         code = _run(body)
         sys.stdout.flush()
@@ -82,15 +84,14 @@ def _run(body: Callable[[], Any]) -> int:
 
 def _ended(code: ExitCode, error: BaseException, message: str) -> int:
     logger.debug("ended with exit code %d", code, exc_info=error)
-    click.echo("error: " + " ".join(message.split()), err=True)
+    click.echo(in_words("error: " + " ".join(message.split())), err=True)
     return code
 
 
 def _usage_message(error: click.UsageError) -> str:
     command = error.ctx.command_path if error.ctx else "novelgen"
-    message = error.format_message().rstrip(".")
-    see = " See" if message.endswith("?") else "; see"
-    return f"{message}{see} '{command} --help'"
+    message = " ".join(error.format_message().rstrip(".").split())
+    return f"{message} See '{command} --help'" if message.endswith("?") else f"{message}; see '{command} --help'"
 
 
 def _os_message(error: OSError) -> str:
@@ -123,6 +124,15 @@ class _StderrHandler(logging.StreamHandler[TextIO]):
         super().emit(record)
 
 
+class _Formatter(logging.Formatter):
+    """Says a warning in the language of who reads it; what else is logged is for who looks for a fault."""
+
+    def format(self, record: logging.LogRecord) -> str:
+        if record.levelno < logging.WARNING or language_of_reader() == "en":
+            return super().format(record)
+        return in_words(f"warning: {record.getMessage()}")
+
+
 def configure_logging(level_name: str) -> None:
     """Send logs to stderr, never to stdout."""
     level = logging.getLevelName(level_name.upper())
@@ -132,7 +142,7 @@ def configure_logging(level_name: str) -> None:
         handler.told.clear()
     if not handlers:
         handler = _StderrHandler()
-        handler.setFormatter(logging.Formatter("%(levelname)s %(name)s: %(message)s"))
+        handler.setFormatter(_Formatter("%(levelname)s %(name)s: %(message)s"))
         root.addHandler(handler)
     root.setLevel(max(level, logging.WARNING))
     for name in _OWN_LOGGERS:

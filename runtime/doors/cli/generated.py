@@ -20,6 +20,7 @@ from pydantic.fields import FieldInfo
 
 from novelgen.models.position import StoryPosition
 from runtime.doors.arguments import arguments_of, position_from, read_arguments
+from runtime.doors.cli.labels import in_words
 from runtime.doors.cli.offers import ALIKE, GROUPS, HAND_WRITTEN, OFFERS, SPELLINGS, Offer, View
 from runtime.doors.cli.opening import opened_project, story_language
 from runtime.doors.cli.output import (
@@ -173,7 +174,7 @@ def _show(result: Any, operation: Operation, offer: Offer, view: View, *, shows_
     if done:
         stored = {each: labels.value(str(getattr(result, each, ""))) for each in ("status", "kind")}
         count = len(result) if isinstance(result, list | tuple) else 0
-        print_text(done.format(result=result, project=view.project, count=count, **stored | view.values))
+        print_text(in_words(done.format(result=result, project=view.project, count=count, **stored | view.values)))
 
 
 def _examples(path: str, offer: Offer, fixed: Mapping[str, Any]) -> str | None:

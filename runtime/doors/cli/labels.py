@@ -1,17 +1,51 @@
-"""Words of the readable views, in the story's language; they stand in `novelgen/words/commands.*.toml`."""
+"""Words of the readable views, in the language of who reads them; they stand in `novelgen/words/commands.*.toml`."""
 
 from __future__ import annotations
 
+import locale
+import os
 import re
 from functools import cache
 
 from novelgen.words import Words, words
+from novelgen.words.messages import message_in
+
+LANGUAGE_VARIABLE = "NOVELGEN_LANG"
+_CHINESE = ("zh", "cn", "中", "chinese")
+
+
+class _Spoken:
+    """The language of the story that a command is about; a run of the program has one."""
+
+    language = ""
+
+
+def speak(language: str) -> None:
+    """Say from now on in the language of this story what a command tells; empty: of no story."""
+    _Spoken.language = language
+
+
+def language_of_reader(story: str = "") -> str:
+    """Return `zh` or `en`: by NOVELGEN_LANG, else as the story that the command is about, else by the locale."""
+    chosen = os.environ.get(LANGUAGE_VARIABLE) or story or _Spoken.language or _language_of_locale()
+    return "zh" if chosen.lower().startswith(_CHINESE) else "en"
+
+
+def in_words(message: str) -> str:
+    """Return a message of ours in the language of who reads it."""
+    return message_in(message, language_of_reader())
+
+
+def _language_of_locale() -> str:
+    told = (os.environ.get(name) for name in ("LC_ALL", "LC_MESSAGES", "LANG"))
+    return next(filter(None, told), None) or locale.getlocale()[0] or "en"
 
 
 class ViewLabels:
     """Headings, names of columns and sentences by their keys; those of the prompt block come from `context.labels`."""
 
     def __init__(self, language: str) -> None:
+        self.language = language
         self._words: Words = words("commands", language)
         self._reasons: dict[str, str] = self._words.table("reason")
 
@@ -38,6 +72,11 @@ class ViewLabels:
         pattern = r"\b(?:" + "|".join(map(re.escape, known)) + r")\b"
         return re.sub(pattern, lambda found: self._reasons[found[0]], text)
 
+    def issue(self, stage: str, kind: str, message: str) -> str:
+        """Return what went wrong where."""
+        where, what = self.get(f"stage.{stage}", stage), self.get(f"trouble.{kind}", kind)
+        return self["line.issue"].format(stage=where, kind=what, message=message_in(message, self.language))
+
     def place(self, chapter_index: int | None, scene_index: int | None) -> str:
         """Return a position as `3:2` or `3`, or the word for what holds everywhere."""
         if chapter_index is None:
@@ -45,7 +84,11 @@ class ViewLabels:
         return str(chapter_index) if scene_index is None else f"{chapter_index}:{scene_index}"
 
 
+def view_labels_for(language: str = "") -> ViewLabels:
+    """Return the labels of a story's language such as `zh`, `zh-CN` or `en`, or of the language of who reads them."""
+    return _labels(language_of_reader(language))
+
+
 @cache
-def view_labels_for(language: str) -> ViewLabels:
-    """Return the labels of a language code such as `zh`, `zh-CN` or `en`; English for all others."""
-    return ViewLabels("zh" if language.lower().startswith(("zh", "cn", "中")) else "en")
+def _labels(language: str) -> ViewLabels:
+    return ViewLabels(language)

@@ -10,7 +10,7 @@ from functools import cache
 from typing import TYPE_CHECKING, Any
 
 from novelgen.errors import VectorIndexOwnedError
-from runtime.doors.cli.labels import ViewLabels, view_labels_for
+from runtime.doors.cli.labels import ViewLabels, speak, view_labels_for
 from runtime.doors.cli.parameters import CliSession
 
 logger = logging.getLogger(__name__)
@@ -33,6 +33,8 @@ def opened_stores(session: CliSession, project_id: str | None = None, **override
     else:
         settings = project_settings(session.projects_dir, project_id, **overrides)
     with MemoryStores(settings) as stores:
+        if project_id is not None:
+            speak(_language_where_stored(stores, project_id))
         try:
             yield stores
         except VectorIndexOwnedError as error:
@@ -77,6 +79,19 @@ def story_language(stores: MemoryStores, project_id: str) -> str:
     from runtime.story.projects import StoryProjects
 
     return StoryProjects(stores, project_id).language_of_project()
+
+
+def _language_where_stored(stores: MemoryStores, project_id: str) -> str:
+    """Return the language of a stored story, of any other that of its name where it is Chinese, else none."""
+    from novelgen.errors import NovelgenError
+    from novelgen.language.language import story_language as language_of
+
+    try:
+        if project_id in stores.project_ids():
+            return story_language(stores, project_id)
+    except NovelgenError:
+        pass
+    return "zh" if language_of(project_id) == "zh" else ""
 
 
 def story_labels(stores: MemoryStores, project_id: str) -> ViewLabels:

@@ -15,12 +15,13 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from novelgen.language.scrub import scrub_text
-from runtime.doors.cli.labels import ViewLabels, view_labels_for
+from runtime.doors.cli.labels import ViewLabels, in_words, view_labels_for
 
 if TYPE_CHECKING:
     from rich.console import Console
     from rich.progress import Progress, TaskID
 
+    from novelgen.models.context import ReportIssue
     from novelgen.models.story_difference import StoryDifference
     from runtime.files.author_remarks import Remark
     from runtime.story.diagnosis import IndexingResult, StoryCondition
@@ -54,12 +55,12 @@ def print_json(data: Any) -> None:
 
 
 def print_result(result: Any, *lines: str, as_json: bool) -> None:
-    """Print what a command did: its result as JSON, or the lines that say it to people."""
+    """Print what a command did: its result as JSON, or the lines that say it to people, in their language."""
     if as_json:
         print_json(result)
         return
     for line in lines:
-        print_text(line)
+        print_text(in_words(line))
 
 
 def print_text(text: str = "") -> None:
@@ -101,7 +102,7 @@ def print_table(
     shown = cells if shows_all or not is_terminal() else cells[:MAX_ROWS]
     columns = [index for index in range(len(headings)) if any(row[index] for row in cells)]
     if not columns:
-        print_text((labels or view_labels_for("en"))["head.nothing"])
+        print_text((labels or view_labels_for())["head.nothing"])
         return
     widest = columns[-1] if wide < 0 else wide
     table = Table(box=box.SIMPLE_HEAD, pad_edge=False, show_edge=False)
@@ -112,7 +113,7 @@ def print_table(
         table.add_row(*(row[index] for index in columns))
     _console().print(table)
     if len(shown) < len(cells):
-        print_text((labels or view_labels_for("en"))["line.more_rows"].format(count=len(cells) - len(shown)))
+        print_text((labels or view_labels_for())["line.more_rows"].format(count=len(cells) - len(shown)))
 
 
 def print_pairs(pairs: Mapping[str, object], labels: ViewLabels | None = None) -> None:
@@ -129,8 +130,8 @@ def print_pairs(pairs: Mapping[str, object], labels: ViewLabels | None = None) -
 
 
 def report_line(text: str) -> None:
-    """Print a line about the work itself on stderr."""
-    click.echo(scrub_text(text), err=True)
+    """Print a line about the work itself on stderr, in the language of who reads it."""
+    click.echo(in_words(scrub_text(text)), err=True)
 
 
 def report_warning(text: str) -> None:
@@ -142,9 +143,14 @@ def report_warning(text: str) -> None:
         report_line(f"warning: {text}")
 
 
+def report_issue(issue: ReportIssue) -> None:
+    """Say on stderr what is missing or degraded; in the JSON of a program nobody may look for it."""
+    report_warning(view_labels_for().issue(issue.stage, issue.kind, issue.message))
+
+
 def index_state(indexing: IndexingResult, project_id: str, labels: ViewLabels) -> str:
     """Return the state of the index in words, with what failed, and the repair when something waits."""
-    reason = f" ({indexing.issues[0].message})" if indexing.issues else ""
+    reason = f" ({in_words(indexing.issues[0].message)})" if indexing.issues else ""
     if not indexing.waiting:
         return labels["line.up_to_date"] + reason
     waiting = labels["line.memories_wait"].format(indexing.waiting)
@@ -154,7 +160,7 @@ def index_state(indexing: IndexingResult, project_id: str, labels: ViewLabels) -
 def report_indexing(indexing: IndexingResult, project_id: str, *, done: str = "stored") -> None:
     """Say on stderr when the vector index does not follow what a command did; SQL is safe either way."""
     if indexing.waiting:
-        report_warning(f"{done}, but the index lags: {index_state(indexing, project_id, view_labels_for('en'))}")
+        report_warning(f"{done}, but the index lags: {index_state(indexing, project_id, view_labels_for())}")
 
 
 def print_condition(condition: StoryCondition, labels: ViewLabels) -> None:
@@ -220,7 +226,7 @@ def progress_bars(*descriptions: str) -> Iterator[list[ProgressCallback]]:
     """
     with _bars() as progress:
         # Seen from their first report on: what has not begun has nothing to show.
-        tasks = [progress.add_task(description, total=None, visible=False) for description in descriptions]
+        tasks = [progress.add_task(in_words(description), total=None, visible=False) for description in descriptions]
         yield [partial(_update, progress, task) for task in tasks]
 
 
@@ -232,7 +238,7 @@ def staged_progress() -> Iterator[Callable[[str, int, int], None]]:
 
         def report(stage: str, done: int, total: int) -> None:
             if stage not in tasks:
-                tasks[stage] = progress.add_task(stage, total=total)
+                tasks[stage] = progress.add_task(in_words(stage), total=total)
             _update(progress, tasks[stage], done, total)
 
         yield report
@@ -247,7 +253,7 @@ def _bars() -> Progress:
         BarColumn(),
         TextColumn("{task.completed:,.0f}/{task.total:,.0f}", markup=False),
         TimeElapsedColumn(),
-        TextColumn("left:", markup=False),
+        TextColumn(in_words("left:"), markup=False),
         # The speed of the last minutes tells more of what is left than that of the whole: passages differ.
         TimeRemainingColumn(),
     )

@@ -16,6 +16,7 @@ import click
 from novelgen.errors import UserInputError
 from novelgen.nearest import nearest_names
 from runtime.doors.cli.error_handling import ExitCode
+from runtime.doors.cli.labels import in_words
 
 if TYPE_CHECKING:
     from datetime import datetime
@@ -209,6 +210,8 @@ def require_confirmation(action: str, *, is_confirmed: bool) -> None:
         return
     if not can_ask():
         raise UserInputError(f"about to {action}, and no terminal to ask at; add --yes to do it")
-    if not click.confirm(f"{action[:1].upper()}{action[1:]}?", err=True):
-        click.echo("nothing was changed", err=True)
+    told = in_words(action)
+    question = f"{told[:1].upper()}{told[1:]}?" if told.isascii() else f"{told}？"
+    if not click.confirm(question, err=True):
+        click.echo(in_words("nothing was changed"), err=True)
         raise click.exceptions.Exit(ExitCode.FAILED)

@@ -152,7 +152,7 @@ def print_issues(issues: list[ReportIssue], labels: ViewLabels) -> None:
     if issues:
         print_heading(labels["head.issues"])
         for issue in issues:
-            print_text(f"  - {issue.stage} ({issue.kind}): {issue.message}")
+            print_text(f"  - {labels.issue(issue.stage, issue.kind, issue.message)}")
 
 
 def print_summary(report: ContextReport, labels: ViewLabels, written_to: Path | None) -> None:

@@ -22,6 +22,7 @@ from starlette.routing import Match
 
 from novelgen import __version__
 from novelgen.errors import NovelgenError
+from novelgen.words.messages import message_in
 from runtime.doors.http.agents import AgentDoor
 from runtime.doors.http.gate import Gate
 from runtime.doors.http.house import House, require_access
@@ -45,6 +46,7 @@ from runtime.doors.http.telemetry import NOT_FASTAPIS, Observing, Telemetry
 from runtime.doors.http.turns import Turns
 from runtime.page import routes as page
 from runtime.page.check import offer_draft_work
+from runtime.page.frame import language_wished
 from runtime.story.projects import ProjectStores
 
 EXAMPLES_FILE = Path(__file__).with_name("examples.json")
@@ -191,7 +193,9 @@ def _answer_problems(app: FastAPI, house: House) -> None:
 
 
 def _answer(request: Request, problem: Problem, headers: dict[str, str] | None = None) -> Response:
-    return problem_answer(problem, request_id=request.scope.get("request_id", ""), headers=headers)
+    language = language_wished(request.headers.get("accept-language", ""))
+    told = problem.model_copy(update={"detail": message_in(problem.detail, language)})
+    return problem_answer(told, request_id=request.scope.get("request_id", ""), headers=headers)
 
 
 def _describe(app: FastAPI) -> None:

@@ -11,7 +11,7 @@ import pytest
 from novelgen.words import LANGUAGES, words
 
 SUBJECTS = sorted(
-    {each.name.split(".")[0] for each in resources.files("novelgen.words").iterdir() if each.name.endswith(".toml")}
+    {each.name.split(".")[0] for each in resources.files("novelgen.words").iterdir() if each.name.endswith(".en.toml")}
 )
 
 

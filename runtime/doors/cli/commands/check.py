@@ -17,6 +17,7 @@ from runtime.doors.cli.output import (
     print_result,
     print_text,
     progress_bars,
+    report_issue,
     report_line,
     report_warning,
 )
@@ -312,7 +313,7 @@ def _report_issues(checks: list[DraftCheck]) -> None:
     """Say on stderr what failed; in the JSON of a program nobody may look for it."""
     for each in checks:
         for issue in each.report.issues:
-            report_warning(f"{issue.stage} {issue.kind}: {issue.message}")
+            report_issue(issue)
 
 
 def _print_check(done: DraftCheck, *, with_waived: bool) -> None:

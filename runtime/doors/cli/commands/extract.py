@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from runtime.doors.cli.error_handling import ExitCode
+from runtime.doors.cli.labels import in_words
 from runtime.doors.cli.opening import opened_project, story_labels
 from runtime.doors.cli.output import (
     index_state,
@@ -442,5 +443,6 @@ def _unplaced(report: ExtractionReport) -> str | None:
         for scene in report.scenes
         for item in scene.unplaced
     ]
-    more = f"; … ({len(said) - MAX_UNPLACED_LISTED} more with --json)" if len(said) > MAX_UNPLACED_LISTED else ""
+    left = len(said) - MAX_UNPLACED_LISTED
+    more = in_words(f"; … ({left} more with --json)") if left > 0 else ""
     return "; ".join(said[:MAX_UNPLACED_LISTED]) + more if said else None

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from runtime.doors.cli.labels import view_labels_for
+from runtime.doors.cli.labels import in_words, view_labels_for
 from runtime.doors.cli.opening import opened_stores
 from runtime.doors.cli.output import print_json, print_result, print_table, print_text
 from runtime.doors.cli.parameters import CliSession, json_option, project_argument, require_confirmation, yes_option
@@ -71,14 +71,14 @@ def projects(session: CliSession, as_json: bool) -> None:
     if as_json:
         print_json(overviews)
     elif not overviews:
-        print_text(f"no projects in {str(session.projects_dir)!r}; make one with `novelgen init NAME`")
+        print_text(in_words(f"no projects in {str(session.projects_dir)!r}; make one with `novelgen init NAME`"))
     else:
         headings = ("project", "language", "scenes", "memories", "entities", "title")
         rows = [
             (each.project_id, each.language, each.scenes, each.memories, each.entities, _title(each))
             for each in overviews
         ]
-        print_table(headings, rows, labels=view_labels_for("en"))
+        print_table(headings, rows, labels=view_labels_for())
 
 
 @click.command(epilog="\b\nExample:\n  novelgen delete my-novel")
@@ -125,7 +125,7 @@ def _overview(session: CliSession, project_id: str) -> ProjectOverview:
 
 
 def _title(overview: ProjectOverview) -> str:
-    return overview.problem or overview.name
+    return in_words(overview.problem) if overview.problem else overview.name
 
 
 def _made_lines(files: MadeFiles) -> list[str]:

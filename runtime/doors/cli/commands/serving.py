@@ -12,6 +12,8 @@ from urllib.parse import urlsplit
 import click
 
 from novelgen.errors import ConfigurationError
+from runtime.doors.cli.labels import in_words
+from runtime.doors.cli.output import report_line
 from runtime.doors.cli.parameters import CliSession
 
 _PACKAGES = frozenset({"fastapi", "jinja2", "starlette", "uvicorn"})
@@ -75,7 +77,8 @@ def serve(session: CliSession, host: str, port: int, allowed_hosts: tuple[str, .
     )
 
     def tell(url: str) -> None:
-        click.echo(f"{url}/v1 is open; /openapi.json tells what it offers, and {url}/ is the page in the browser")
+        told = f"{url}/v1 is open; /openapi.json tells what it offers, and {url}/ is the page in the browser"
+        click.echo(in_words(told))
         if is_opened or (is_opened is None and has_browser_at_hand()):
             show_page(url)
 
@@ -143,7 +146,7 @@ def show_page(url: str) -> threading.Thread:
 
     def show() -> None:
         if not webbrowser.open(address):
-            click.echo(f"no browser was found; open {address} yourself", err=True)
+            report_line(f"no browser was found; open {address} yourself")
 
     thread = threading.Thread(target=show, name="browser", daemon=True)
     thread.start()

@@ -20,6 +20,7 @@ from runtime.doors.cli.output import (
     print_text,
     progress_bars,
     report_indexing,
+    report_issue,
     report_warning,
 )
 from runtime.doors.cli.parameters import CHAPTER, COUNT, FILE, POSITION, CliSession, json_option, project_argument
@@ -208,7 +209,7 @@ def chunk_context(
         return
     print_text(context.text.rstrip("\n") or labels["head.nothing"])
     for issue in context.issues:
-        report_warning(f"{issue.stage} {issue.kind}: {issue.message}")
+        report_issue(issue)
 
 
 @click.command(
@@ -241,7 +242,7 @@ def summarize(
     else:
         print_text("\n".join(f"- {each}" for each in summary.bullets))
     for issue in summary.issues:
-        report_warning(f"{issue.stage} {issue.kind}: {issue.message}")
+        report_issue(issue)
 
 
 def _read(source: TextIO, said_as: str) -> str:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import click
 
 from runtime.doors.cli.error_handling import ExitCode
-from runtime.doors.cli.labels import ViewLabels, view_labels_for
+from runtime.doors.cli.labels import ViewLabels, in_words, view_labels_for
 from runtime.doors.cli.opening import labels_where_stored, opened_project, opened_stores, story_labels
 from runtime.doors.cli.output import (
     index_state,
@@ -87,7 +87,7 @@ def doctor(session: CliSession, project: str | None, repair: bool, no_network: b
     from runtime.story.diagnosis import diagnose
 
     with opened_stores(session, project) as stores:
-        labels = view_labels_for("en") if project is None else labels_where_stored(stores, project)
+        labels = view_labels_for() if project is None else labels_where_stored(stores, project)
         diagnosis = diagnose(stores, project, repair=repair, ask_network=not no_network)
     if as_json:
         print_json(diagnosis)
@@ -136,7 +136,7 @@ def _print(diagnosis: Diagnosis, labels: ViewLabels) -> None:
     for heading, pairs in told.items():
         if pairs:
             print_heading(labels[f"line.{heading}"])
-            print_pairs({name: str(value) for name, value in pairs.items() if value is not None})
+            print_pairs({in_words(name): in_words(str(value)) for name, value in pairs.items() if value is not None})
     for heading, findings in (("repairs", diagnosis.repairs), ("findings", diagnosis.findings)):
         if findings:
             print_heading(labels[f"line.{heading}"])
@@ -145,5 +145,5 @@ def _print(diagnosis: Diagnosis, labels: ViewLabels) -> None:
 
 
 def _row(finding: Finding, labels: ViewLabels) -> tuple[str, str, str]:
-    fix = f"\n  → {finding.fix}" if finding.fix else ""
-    return labels.value(finding.level), finding.what, finding.message + fix
+    fix = f"\n  → {in_words(finding.fix)}" if finding.fix else ""
+    return labels.value(finding.level), in_words(finding.what), in_words(finding.message) + fix

@@ -1,0 +1,115 @@
+"""What went wrong and what is going on, in the language of who reads it.
+
+Errors, issues, warnings and lines about the work are raised and written in English, as programs expect them. Where
+people read them, `message_in` finds the English template of a message among those of `messages.zh.toml`, and says the
+Chinese sentence with the same values; what stands in a place may be a message, too.
+"""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from collections.abc import Iterator, Sequence
+from functools import cache
+from importlib import resources
+from typing import NamedTuple
+
+_PLACE = re.compile(r"\{(\d+)\}")
+_QUOTED = re.compile(r"'([^']*)'(?=$|[^\w'])|\"([^\"]*)\"")
+_LISTED = re.compile(r"('[^']*')(?:, | or | and )(?=')")
+_MAY_PART = re.compile(r"(?=[;,(.]| \()")
+_LOOSE_QUOTE = re.compile(r"(?<=[\u3400-\u9fff]) “|” (?=[\u3400-\u9fff])")
+_DEEPEST = 6
+"""So deep messages stand in each other."""
+
+
+class _Template(NamedTuple):
+    """An English sentence cut at its places, and its Chinese words."""
+
+    parts: tuple[str, ...]
+    chinese: str
+
+    def values(self, message: str) -> list[str] | None:
+        """Return what stands in the places of a message of this template; None for any other message."""
+        first, *others = self.parts
+        if not others:
+            return [] if message == first else None
+        last = others.pop()
+        if len(message) < len(first) + len(last) or not (message.startswith(first) and message.endswith(last)):
+            return None
+        rest = message[len(first) : len(message) - len(last)]
+        found = []
+        for part in others:
+            at = _end_of_place(rest, part)
+            if at < 0:
+                return None
+            found.append(rest[:at])
+            rest = rest[at + len(part) :]
+        return [*found, rest]
+
+    def filled(self, values: Sequence[str]) -> str:
+        """Return the Chinese sentence with these values."""
+        told = _PLACE.sub(lambda place: values[int(place[1]) - 1], _unescaped(self.chinese))
+        return _LOOSE_QUOTE.sub(lambda found: found[0].strip(), told)
+
+
+def message_in(message: str, language: str) -> str:
+    """Return a message of ours in a language; what no template fits stays as it is, as English does."""
+    return _in_chinese(message, 0) if language == "zh" else message
+
+
+def _in_chinese(message: str, depth: int) -> str:
+    if depth > _DEEPEST:
+        return message
+    for template in _templates():
+        values = template.values(message)
+        if values is not None:
+            return template.filled([_in_chinese(each, depth + 1) for each in values])
+    if not depth:
+        return message
+    return _QUOTED.sub(lambda found: f"“{found[1] or found[2] or ''}”", _LISTED.sub(r"\1、", message))
+
+
+def _end_of_place(text: str, part: str) -> int:
+    """Return where a place ends that a part follows; a part without letters may stand within the place, too."""
+    if not part:
+        return _parting(text)
+    first = text.find(part)
+    if first < 0 or any(map(str.isalpha, part)):
+        return first
+    ends = (found.start() for found in re.finditer(re.escape(part), text))
+    return next((end for end in ends if text[:end] in _plain_sentences()), first)
+
+
+def _parting(text: str) -> int:
+    """Return where the first of two neighbouring places ends: before the first end of the text that is a message."""
+    if len(text) > 2000:
+        return len(text)
+    for found in _MAY_PART.finditer(text):
+        tail = text[found.start() :]
+        if found.start() and any(template.values(tail) is not None for template in _templates() if template.parts[0]):
+            return found.start()
+    return len(text)
+
+
+@cache
+def _plain_sentences() -> frozenset[str]:
+    return frozenset(template.parts[0] for template in _templates() if len(template.parts) == 1)
+
+
+@cache
+def _templates() -> tuple[_Template, ...]:
+    """Return all templates, the longest first: the more a sentence says itself, the surer it is meant."""
+    file = resources.files(__package__).joinpath("messages.zh.toml")
+    tables = tomllib.loads(file.read_text(encoding="utf-8"))
+    cut = (_Template(tuple(_cut(english)), chinese) for table in tables.values() for english, chinese in table.items())
+    return tuple(sorted(cut, key=lambda each: -sum(map(len, each.parts))))
+
+
+def _cut(english: str) -> Iterator[str]:
+    texts = _PLACE.split(english)[::2]
+    return map(_unescaped, texts)
+
+
+def _unescaped(text: str) -> str:
+    return text.replace("{{", "{").replace("}}", "}")
