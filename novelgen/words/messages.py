@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 import tomllib
 from collections.abc import Iterator, Sequence
-from functools import cache
+from functools import cache, lru_cache
 from importlib import resources
 from typing import NamedTuple
 
@@ -19,8 +19,8 @@ _QUOTED = re.compile(r"'([^']*)'(?=$|[^\w'])|\"([^\"]*)\"")
 _LISTED = re.compile(r"('[^']*')(?:, | or | and )(?=')")
 _MAY_PART = re.compile(r"(?=[;,(.]| \()")
 _LOOSE_QUOTE = re.compile(r"(?<=[\u3400-\u9fff]) “|” (?=[\u3400-\u9fff])")
-_DEEPEST = 6
-"""So deep messages stand in each other."""
+_LONGEST = 4000
+"""Longer text is no message of ours."""
 
 
 class _Template(NamedTuple):
@@ -55,19 +55,35 @@ class _Template(NamedTuple):
 
 def message_in(message: str, language: str) -> str:
     """Return a message of ours in a language; what no template fits stays as it is, as English does."""
-    return _in_chinese(message, 0) if language == "zh" else message
+    return _in_chinese(message) if language == "zh" else message
 
 
-def _in_chinese(message: str, depth: int) -> str:
-    if depth > _DEEPEST:
-        return message
+def _in_chinese(message: str) -> str:
+    """Say a message by the templates that leave the least of it unsaid."""
+    said, chinese = _best(message)
+    return chinese if said else message
+
+
+@lru_cache(maxsize=512)
+def _best(message: str) -> tuple[int, str]:
+    """Return how many characters templates say of a message, and the message in Chinese."""
+    best = 0, _with_chinese_quotes(message)
+    if len(message) > _LONGEST:
+        return best
     for template in _templates():
         values = template.values(message)
-        if values is not None:
-            return template.filled([_in_chinese(each, depth + 1) for each in values])
-    if not depth:
-        return message
-    return _QUOTED.sub(lambda found: f"“{found[1] or found[2] or ''}”", _LISTED.sub(r"\1、", message))
+        # A place that takes the whole message would say it of itself for ever.
+        if values is None or message in values:
+            continue
+        told = [_best(value) for value in values]
+        said = sum(map(len, template.parts)) + sum(each for each, _ in told)
+        if said > best[0]:
+            best = said, template.filled([chinese for _, chinese in told])
+    return best
+
+
+def _with_chinese_quotes(text: str) -> str:
+    return _QUOTED.sub(lambda found: f"“{found[1] or found[2] or ''}”", _LISTED.sub(r"\1、", text))
 
 
 def _end_of_place(text: str, part: str) -> int:
@@ -83,8 +99,6 @@ def _end_of_place(text: str, part: str) -> int:
 
 def _parting(text: str) -> int:
     """Return where the first of two neighbouring places ends: before the first end of the text that is a message."""
-    if len(text) > 2000:
-        return len(text)
     for found in _MAY_PART.finditer(text):
         tail = text[found.start() :]
         if found.start() and any(template.values(tail) is not None for template in _templates() if template.parts[0]):

@@ -32,6 +32,7 @@ from novelgen.model_calls.model_answer import described, secrets_of
 from novelgen.models.context import SceneMemoryContext
 from novelgen.models.position import StoryPosition
 from novelgen.words import words
+from novelgen.words.messages import message_in
 from runtime.files.paths import ProjectPaths
 from runtime.files.scene_plans import context_places, load_context, own_scene_plan
 from runtime.index.chat_models import build_chat_model
@@ -108,7 +109,8 @@ def in_language(diagnosis: Diagnosis, language: StoryLanguage) -> Diagnosis:
 
 
 def _told(kind: str, values: dict[str, Any], language: StoryLanguage) -> dict[str, str]:
-    return {name: text.format(**values) for name, text in words("doctor", language).table(kind).items()}
+    said = {name: message_in(value, language) if isinstance(value, str) else value for name, value in values.items()}
+    return {name: text.format(**said) for name, text in words("doctor", language).table(kind).items()}
 
 
 def versions() -> dict[str, str]:

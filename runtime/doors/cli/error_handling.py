@@ -91,7 +91,10 @@ def _ended(code: ExitCode, error: BaseException, message: str) -> int:
 def _usage_message(error: click.UsageError) -> str:
     command = error.ctx.command_path if error.ctx else "novelgen"
     message = " ".join(error.format_message().rstrip(".").split())
-    return f"{message} See '{command} --help'" if message.endswith("?") else f"{message}; see '{command} --help'"
+    told = in_words(f"see '{command} --help'")
+    if message.endswith("?"):
+        return f"{in_words(message)} {told[:1].upper()}{told[1:]}"
+    return f"{in_words(message)}{'；' if told.startswith('见') else '; '}{told}"
 
 
 def _os_message(error: OSError) -> str:

@@ -7,6 +7,7 @@ import os
 import re
 from functools import cache
 
+from novelgen.language.language import StoryLanguage
 from novelgen.words import Words, words
 from novelgen.words.messages import message_in
 
@@ -25,7 +26,7 @@ def speak(language: str) -> None:
     _Spoken.language = language
 
 
-def language_of_reader(story: str = "") -> str:
+def language_of_reader(story: str = "") -> StoryLanguage:
     """Return `zh` or `en`: by NOVELGEN_LANG, else as the story that the command is about, else by the locale."""
     chosen = os.environ.get(LANGUAGE_VARIABLE) or story or _Spoken.language or _language_of_locale()
     return "zh" if chosen.lower().startswith(_CHINESE) else "en"
@@ -44,7 +45,7 @@ def _language_of_locale() -> str:
 class ViewLabels:
     """Headings, names of columns and sentences by their keys; those of the prompt block come from `context.labels`."""
 
-    def __init__(self, language: str) -> None:
+    def __init__(self, language: StoryLanguage) -> None:
         self.language = language
         self._words: Words = words("commands", language)
         self._reasons: dict[str, str] = self._words.table("reason")
@@ -90,5 +91,5 @@ def view_labels_for(language: str = "") -> ViewLabels:
 
 
 @cache
-def _labels(language: str) -> ViewLabels:
+def _labels(language: StoryLanguage) -> ViewLabels:
     return ViewLabels(language)

@@ -42,7 +42,7 @@ BOTH_LANGUAGES = (
     "novelgen/memory/knowledge_rules.py",
     "novelgen/reading/prompt_lists.py",
     "runtime/ingest/chapter_pass.py",
-    "runtime/story/condition.py",
+    "runtime/story/diagnosis.py",
     "runtime/story/replies.py",
 )
 """Modules that hold their words in both languages beside each other, for people or for a prompt."""
@@ -68,7 +68,8 @@ FOR_PROGRAMS = (
     "runtime/doors/tools.py",
     "runtime/index/bulk_e5.py",
     "runtime/storage/lexical.py",
-    "runtime/story/async_twins.py",
+    "runtime/storage/migrations",
+    "runtime/story/base.py",
 )
 """Modules whose other strings are words of a language, patterns, help, or said to a model, an agent or a monitor."""
 

@@ -88,7 +88,8 @@ def doctor(session: CliSession, project: str | None, repair: bool, no_network: b
 
     with opened_stores(session, project) as stores:
         labels = view_labels_for() if project is None else labels_where_stored(stores, project)
-        diagnosis = diagnose(stores, project, repair=repair, ask_network=not no_network)
+        language = "en" if as_json else labels.language
+        diagnosis = diagnose(stores, project, repair=repair, ask_network=not no_network, language=language)
     if as_json:
         print_json(diagnosis)
     else:
