@@ -44,7 +44,8 @@ def _words_of(english: str) -> list[str]:
 
 @cache
 def _own_source() -> str:
-    return "\n".join(file.read_text(encoding="utf-8") for file in sorted(SOURCE.glob("[nr][ou][vn]*/**/*.py")))
+    text = "\n".join(file.read_text(encoding="utf-8") for file in sorted(SOURCE.glob("[nr][ou][vn]*/**/*.py")))
+    return text + text.replace("_", " ")
 
 
 @cache
