@@ -81,6 +81,19 @@ class AnswerKey:
                 scores[f"far@{budget}"] = _graded_share(far_golds, [found[number] for number in far])
         return scores | _scene_scores(plan, ranked) | {"leak": _leak(plan, ranked)}
 
+    def score_page(self, plan: BenchPlan, page: str) -> dict[str, float]:
+        """Score a whole page: the share of all passages, and of the far ones, that stand on it in any form."""
+        plain, ngrams = _plain(page), _ngrams(page, self._ngram_length)
+        given = _Given(dict.fromkeys((gold.place for gold in plan.gold), ngrams))
+        given.in_full.update(each for each, text in self._full_texts.items() if text and text in plain)
+        given.in_short.update(each for each, text in self._short_texts.items() if text and text in plain)
+        found = self._found(plan, given)
+        far = [number for number, gold in enumerate(plan.gold) if self._is_far(plan, gold)]
+        shares = {"all": _graded_share(plan.gold, found), "tokens": rough_tokens(page)}
+        return shares | (
+            {"far": _graded_share([plan.gold[each] for each in far], [found[each] for each in far])} if far else {}
+        )
+
     def _given(self, ranked: Sequence[RankedText], budget: int) -> _Given:
         """Take texts up to the first that does not fit."""
         given, used = _Given(), 0.0

@@ -8,6 +8,7 @@ from typing import NamedTuple
 
 import pytest
 
+from tests.benchmarks import whole_page
 from tests.benchmarks.__main__ import main
 
 BOOK = str(Path(__file__).parents[2] / "data" / "bench_book")
@@ -83,3 +84,11 @@ def test_a_folder_that_is_no_book_is_refused(run: Run, tmp_path: Path) -> None:
     result = run(str(tmp_path))
     assert result.exit_code == 2
     assert "scenes.jsonl" in result.stderr
+
+
+def test_a_page_is_measured_beside_a_recap(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Both are told with what they convey and what they cost."""
+    assert whole_page.main([BOOK, "--work-dir", str(tmp_path)]) == 0
+    recap, context = capsys.readouterr().out.splitlines()
+    assert (recap.split()[0], context.split()[0]) == ("recap", "context")
+    assert float(context.split()[2]) > 0

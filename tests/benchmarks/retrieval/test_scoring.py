@@ -57,6 +57,20 @@ def test_a_quote_counts_verbatim_and_only_from_its_own_scene(book: BenchBook, ke
     assert key.score(book.plans[0], [moved], budgets=[100])["far@100"] == 0
 
 
+def test_a_page_conveys_what_stands_on_it_in_any_form(book: BenchBook, key: AnswerKey) -> None:
+    """In full, in a short form that suffices, or word for word; a mere label conveys nothing."""
+    shares = [
+        key.score_page(book.plans[0], page)["far"]
+        for page in (
+            f"- [1:1] {KEY_HIDDEN.text}",
+            f"- {KEY_HIDDEN_SHORT.text}",
+            "He said: brass key under the third stair of the lighthouse.",
+            PROMISE_SHORT.text,
+        )
+    ]
+    assert shares == [pytest.approx(2 / 3)] * 3 + [0]
+
+
 def test_what_stands_after_the_budget_does_not_count(book: BenchBook, key: AnswerKey) -> None:
     """Texts are taken up to the first that does not fit, even if a later one would."""
     long_text = RankedText((2, 1), "word " * 100)
