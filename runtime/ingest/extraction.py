@@ -37,7 +37,6 @@ from runtime.ingest.indexing import drain_outbox, rebuild_if_bloated
 from runtime.ingest.scene_input import SceneInput
 from runtime.ingest.scene_passes import (
     NOTHING_ASKED,
-    SAMPLED_SCENES,
     ExtractionEstimate,
     PassReport,
     PassRun,
@@ -45,6 +44,7 @@ from runtime.ingest.scene_passes import (
     SceneOutcome,
     SceneReport,
     bounds_of,
+    spread,
     still_as_read,
 )
 from runtime.ingest.scene_writes import memories_still_true, read_surroundings, replace_scene
@@ -301,8 +301,7 @@ def estimate_extraction(
     without_story = [SceneRecordRequest(**request.model_dump(include=bare)) for request in requests]
     prompts = [tokens for request in without_story for tokens in chain.prompt_tokens(request)]
     # Mean tokens of the lists, by what is stored now, in scenes spread over those that are to be read.
-    spread = requests[:: max(1, len(requests) // SAMPLED_SCENES)]
-    lists_now = [tokens.lists for request in spread for tokens in chain.prompt_tokens(request)]
+    lists_now = [tokens.lists for request in spread(requests) for tokens in chain.prompt_tokens(request)]
     lists = max(round(fmean(lists_now)) if lists_now else 0, summarization.prompt_list_tokens // 2)
     input_tokens = sum(tokens.all for tokens in prompts) + lists * len(prompts)
     text_tokens = sum(tokens.text for tokens in prompts)

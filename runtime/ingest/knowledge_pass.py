@@ -20,14 +20,15 @@ from runtime.index.chat_models import UnavailableChatModel
 from runtime.ingest.indexing import drain_outbox
 from runtime.ingest.scene_passes import (
     NOTHING_ASKED,
-    SAMPLED_SCENES,
     ExtractionEstimate,
     PassReport,
     SceneChoice,
     SceneOutcome,
     SceneReport,
     bounds_of,
+    extrapolated,
     run_over_scenes,
+    spread,
     still_as_read,
 )
 from runtime.ingest.scene_writes import replace_stored_scene
@@ -186,14 +187,8 @@ def estimate_knowledge(
     chain = SceneKnowledgeChain(UnavailableChatModel(reason=NOTHING_ASKED), **bounds_of(stores))
     with stores.database(project_id).read() as unit:
         positions = chosen_for_knowledge(unit, choice or SceneChoice())
-        step = max(1, len(positions) // SAMPLED_SCENES)
-        sampled = [knowledge_request(unit, unit.scenes.require(each)) for each in positions[::step]]
+        sampled = [knowledge_request(unit, unit.scenes.require(each)) for each in spread(positions)]
     prompts = [chain.prompt_tokens(request) for request in sampled]
-    share = len(positions) / len(sampled) if sampled else 0.0
-    calls = round(share * sum(len(each) for each in prompts))
-    input_tokens = round(share * sum(sum(each) for each in prompts))
     memories = sum(len(request.memories) for request in sampled)
-    output_tokens = round(share * KNOWLEDGE_TOKENS_PER_MEMORY * memories) + KNOWLEDGE_ANSWER_TOKENS * calls
-    return ExtractionEstimate(
-        scenes=len(positions), calls=calls, input_tokens=input_tokens, output_tokens=output_tokens
-    ).priced(prices)
+    answers = KNOWLEDGE_TOKENS_PER_MEMORY * memories + KNOWLEDGE_ANSWER_TOKENS * sum(map(len, prompts))
+    return extrapolated(prompts, scenes=len(positions), output_tokens=answers, prices=prices)

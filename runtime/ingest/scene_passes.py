@@ -110,6 +110,27 @@ class ExtractionEstimate(BaseModel):
         return self.model_copy(update={"price": price})
 
 
+Position = TypeVar("Position")
+
+
+def spread(positions: Sequence[Position]) -> Sequence[Position]:
+    """Return about `SAMPLED_SCENES` of the scenes that are to be read, spread over them."""
+    return positions[:: max(1, len(positions) // SAMPLED_SCENES)]
+
+
+def extrapolated(
+    prompts: Sequence[Sequence[int]], *, scenes: int, output_tokens: float, prices: TokenPrices | None
+) -> ExtractionEstimate:
+    """Estimate a pass by the tokens of the prompts of some scenes, and of the answers to them: others are as long."""
+    share = scenes / len(prompts) if prompts else 0.0
+    return ExtractionEstimate(
+        scenes=scenes,
+        calls=round(share * sum(map(len, prompts))),
+        input_tokens=round(share * sum(map(sum, prompts))),
+        output_tokens=round(share * output_tokens),
+    ).priced(prices)
+
+
 Answer = TypeVar("Answer", bound=ReadScene | SceneResult)
 """What a model made of a scene."""
 

@@ -19,12 +19,13 @@ from runtime.index.chat_models import UnavailableChatModel
 from runtime.ingest.indexing import drain_outbox
 from runtime.ingest.scene_passes import (
     NOTHING_ASKED,
-    SAMPLED_SCENES,
     ExtractionEstimate,
     PassReport,
     SceneChoice,
     SceneReport,
+    extrapolated,
     run_over_scenes,
+    spread,
     still_as_read,
 )
 from runtime.ingest.scene_writes import replace_stored_scene
@@ -110,16 +111,10 @@ def estimate_shorts(
     chain = ShortFormsChain(UnavailableChatModel(reason=NOTHING_ASKED))
     with stores.database(project_id).read() as unit:
         positions = _chosen(unit, choice or SceneChoice())
-        step = max(1, len(positions) // SAMPLED_SCENES)
-        sampled = [_request(unit, unit.scenes.require(each), ()) for each in positions[::step]]
-    share = len(positions) / len(sampled) if sampled else 0.0
-    memories = sum(len(request.memories) for request in sampled)
-    return ExtractionEstimate(
-        scenes=len(positions),
-        calls=len(positions),
-        input_tokens=round(share * sum(map(chain.prompt_tokens, sampled))),
-        output_tokens=round(share * memories * ANSWER_TOKENS_PER_MEMORY),
-    ).priced(prices)
+        sampled = [_request(unit, unit.scenes.require(each), ()) for each in spread(positions)]
+    prompts = [[chain.prompt_tokens(request)] for request in sampled]
+    answers = ANSWER_TOKENS_PER_MEMORY * sum(len(request.memories) for request in sampled)
+    return extrapolated(prompts, scenes=len(positions), output_tokens=answers, prices=prices)
 
 
 def restore_shorts(unit: UnitOfWork, change: Change, *, stores: MemoryStores) -> None:
