@@ -9,7 +9,6 @@ from langchain_core.retrievers import BaseRetriever
 from langchain_tests.integration_tests import RetrieversIntegrationTests
 
 from novelgen.chains.story_memory_retriever import StoryMemoryRetriever
-from novelgen.errors import UnknownProjectError
 from runtime.memory_tools import StoryMemoryTools
 from runtime.stores import MemoryStores
 from tests.support.demo_project import settings_for
@@ -67,10 +66,3 @@ def test_a_name_filters_like_an_id(stores: MemoryStores) -> None:
     assert found[entity.name] == found[entity.entity_id]
     assert all(entity.entity_id in each.metadata["entities"] for each in found[entity.entity_id])
     assert found[entity.entity_id]
-
-
-def test_an_unknown_project_raises(stores: MemoryStores) -> None:
-    """A wrong project is the caller's mistake, and no empty answer."""
-    retriever = StoryMemoryRetriever(memory=StoryMemoryTools(stores), project_id="nowhere")
-    with pytest.raises(UnknownProjectError, match="nowhere"):
-        retriever.invoke("anything")

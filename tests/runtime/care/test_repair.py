@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from novelgen.errors import UnknownProjectError, VectorIndexOwnedError
+from novelgen.errors import VectorIndexOwnedError
 from runtime.care.checks import check_breaker, check_index, repair_index
 from runtime.index.index_files import IndexOwnership
 from runtime.index.locations import EmbeddedIndex
@@ -112,10 +112,3 @@ def test_an_index_that_another_process_owns_is_not_touched(tmp_path: Path) -> No
             repair_index(stores, PROJECT)
         owner.release()
         assert repair_index(stores, PROJECT)[-1].level == "ok"
-
-
-def test_an_unknown_project_cannot_be_repaired(stores: MemoryStores) -> None:
-    """Nothing is created."""
-    with pytest.raises(UnknownProjectError, match="nowhere"):
-        repair_index(stores, "nowhere")
-    assert not stores.paths("nowhere").folder.exists()

@@ -4,7 +4,6 @@ from collections.abc import Iterator
 
 import pytest
 
-from novelgen.errors import UnknownProjectError
 from novelgen.models.position import END_OF_STORY
 from runtime.ingest.entities import store_entities
 from runtime.ingest.indexing import apply_embedding_settings, drain_outbox, reindex, stored_otherwise, verify_index
@@ -89,11 +88,3 @@ def test_what_an_author_edited_is_left_alone(changed: MemoryStores, story: str) 
         [passage] = [stored for stored in found if stored.chunk.scene_index == 1]
         unit.memories.edit(passage.chunk.chunk_id, MemoryEdit(content="Mary came by night."))
     assert stored_otherwise(changed, story) == 0
-
-
-def test_an_unknown_project_is_refused(stores: MemoryStores) -> None:
-    """Nothing is created by looking."""
-    with pytest.raises(UnknownProjectError, match="nowhere"):
-        stored_otherwise(stores, "nowhere")
-    with pytest.raises(UnknownProjectError, match="nowhere"):
-        apply_embedding_settings(stores, "nowhere")

@@ -9,7 +9,6 @@ from typing import Any
 import pytest
 from langchain_core.messages import BaseMessage
 
-from novelgen.errors import UnknownProjectError
 from novelgen.models.position import END_OF_STORY, StoryPosition
 from runtime.ingest.entities import store_entities
 from runtime.ingest.extraction import ExtractionReport, extract_scenes
@@ -238,12 +237,6 @@ def test_the_number_of_bullets_is_a_setting(stores: MemoryStores, story: str) ->
     stored = stored_scene(stores, story, 1, 1)
     assert stored.record is not None
     assert len(stored.record.summary) == stores.settings.memory.summarization.max_bullets
-
-
-def test_an_unknown_project_is_refused(stores: MemoryStores) -> None:
-    """Nothing is created for a project that is not stored."""
-    with pytest.raises(UnknownProjectError, match="no-such-story"):
-        extracted(stores, "no-such-story", answers())
 
 
 def test_a_known_person_gets_a_name_and_two_entries_become_one(stores: MemoryStores, project: str) -> None:

@@ -3,13 +3,12 @@
 import sqlite3
 from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager
-from pathlib import Path
 
 import numpy as np
 import pytest
 from sqlalchemy import create_engine, text
 
-from novelgen.errors import EmbeddingError, UnknownProjectError
+from novelgen.errors import EmbeddingError
 from novelgen.models.position import StoryPosition
 from runtime.index.embeddings import CheckedEmbeddings
 from runtime.ingest import indexing
@@ -303,11 +302,3 @@ def test_settings_embed_passages_and_key_events_beside_records(stores: MemorySto
     with _other_stores(stores, ingest={"embed_passages": True, "embed_key_events": True}) as other:
         assert ingest_scenes(other, project, recorded_scenes()).indexing.indexed == 15
         assert verify_index(other, project).is_sound
-
-
-def test_an_unknown_project_creates_nothing(stores: MemoryStores, tmp_path: Path) -> None:
-    """Draining, rebuilding and verifying need a project."""
-    for call in (drain_outbox, reindex, verify_index):
-        with pytest.raises(UnknownProjectError, match="no project 'nowhere'"):
-            call(stores, "nowhere")
-    assert not stores.paths("nowhere").folder.exists()

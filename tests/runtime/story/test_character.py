@@ -428,3 +428,24 @@ def test_settings_of_the_seed_are_taken_under_memory_and_by_open(tmp_path: Path)
         settings = memory.create("village")._stores.settings.memory.character_memory
 
     assert (settings.recency_half_life_days, settings.semantic_top_k, settings.recency_floor) == (9, 3, 0.2)
+
+
+def test_an_export_carries_what_characters_remember(
+    memory: Memory, story: Story, tmp_path: Path, calendar: Calendar
+) -> None:
+    """Export and import bring every memory to another project, former values and what stands for others too."""
+    mira = story.character("Mira", clock=calendar)
+    mira.remember("The player's name is Theron.", slot="player_name", at=(1, 1))
+    mira.remember("The player's name is Marcus.", slot="player_name", at=(1, 2))
+    story.character("Gregor", clock=calendar).remember("Elena wants to leave.", participants=["Elena"])
+    story.export(tmp_path / "out")
+
+    memory.import_from(tmp_path / "out", project_id="copy")
+    memory.import_from(tmp_path / "out", project_id="copy")
+
+    copy = memory.story("copy")
+    assert copy.character("Mira", clock=calendar).memories() == mira.memories()
+    recalled = copy.character("Mira", clock=calendar).recall("What is my name?")
+    assert [line.text for line in recalled.header] == ["The player's name is Marcus."]
+    new = copy.character("Mira", clock=calendar).remember("A storm took the roof.").memory
+    assert new.memory_id not in {each.memory_id for each in mira.memories()}

@@ -563,3 +563,31 @@ def test_a_story_without_any_of_it_exports_no_file_for_it(story: Story, tmp_path
     """Exports of books stay as they were."""
     story.export(tmp_path / "out")
     assert not (tmp_path / "out" / "memory" / "character_play.json").exists()
+
+
+def _filled(story: Story) -> None:
+    gregor = story.character("Gregor")
+    gregor.keep_secret(DEAL)
+    gregor.feel("Mira", values={"fear": 40}, at=(1, 1))
+    gregor.feel("player", deltas={"trust": 5}, at=(1, 2))
+    gregor.see_item("ledger", by="player", at=(1, 3))
+    gregor.reveal("deal", to="Mira", at=(1, 4))
+    story.set_flag("bridge", {"burnt": True}, at=(1, 5))
+
+
+def test_everything_survives_an_export_and_an_import(story: Story, memory: Memory, tmp_path: Path) -> None:
+    """What a character feels, keeps secret and told goes with the project, and twice is once."""
+    _filled(story)
+    story.export(tmp_path / "out")
+    for _ in range(2):
+        memory.import_from(tmp_path / "out", project_id="copy")
+        there = memory.story("copy")
+        gregor = there.character("Gregor")
+        assert gregor.feelings("Mira").disposition.fear == 40
+        assert [len(gregor.feelings_history(each)) for each in ("Mira", "player")] == [1, 1]
+        assert gregor.feelings("player", as_of=(1, 2)).disposition.trust == 30
+        assert {to: gregor.secrets(to=to)[0].standing for to in ("Mira", "player")} == {
+            "Mira": "known",
+            "player": "locked",
+        }
+        assert there.flags() == {"bridge": {"burnt": True}}

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from novelgen.errors import UnknownProjectError, UserInputError
+from novelgen.errors import UserInputError
 from novelgen.models.entity import Entity
 from novelgen.models.position import StoryPosition
 from novelgen.models.record import SceneRecord
@@ -195,12 +195,6 @@ def test_an_unknown_conflict_is_refused(stores: MemoryStores, project: str, act:
     """Nothing is waived or settled that was not found."""
     with pytest.raises(UserInputError, match="no conflict 'X0'"):
         act(StoryConflicts(stores, project), conflict_id="X0")
-
-
-def test_an_unknown_project_is_refused(stores: MemoryStores) -> None:
-    """A project that is not stored has no conflicts to list."""
-    with pytest.raises(UnknownProjectError, match="elsewhere"):
-        StoryConflicts(stores, "elsewhere").conflicts()
 
 
 def of_blood(chapter: int, kind: str, **fields: Any) -> SceneInput:

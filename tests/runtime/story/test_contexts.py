@@ -3,7 +3,6 @@
 import pytest
 from pydantic import ValidationError
 
-from novelgen.errors import UnknownProjectError
 from novelgen.models.context import MemoryContextRequest
 from novelgen.models.entity import Entity
 from novelgen.models.plan import ScenePlan
@@ -43,13 +42,6 @@ def test_a_look_that_is_kept_is_the_projects_file(stores: MemoryStores, project:
     assert look.context.report is not None
     assert [each for each in look.context.report.issues if each.stage == "write"] == []
     assert "They meet again in the Archive." in stores.paths(project).context_file(2, 2).read_text(encoding="utf-8")
-
-
-def test_a_project_that_is_not_there_is_not_made(stores: MemoryStores) -> None:
-    """Nothing is looked up for it."""
-    with pytest.raises(UnknownProjectError, match="nowhere"):
-        StoryContexts(stores, "nowhere").look_at_context(request=request("nowhere"))
-    assert not stores.paths("nowhere").folder.exists()
 
 
 def test_a_budget_out_of_bounds_is_refused() -> None:

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from novelgen.errors import NovelgenError, UnknownEntityError, UnknownProjectError, UserInputError
+from novelgen.errors import NovelgenError, UnknownEntityError, UserInputError
 from novelgen.models.knowledge import READER, KnownMemory
 from novelgen.models.position import StoryPosition
 from runtime.search.knowledge import knowledge_rules
@@ -46,12 +46,6 @@ def test_memories_about_somebody(demo_stores: MemoryStores) -> None:
     table = StoryKnowledgeTable(demo_stores, "demo").knowledge_table(about="Sparrow", limit=1000)
     assert 0 < table.total < StoryKnowledgeTable(demo_stores, "demo").knowledge_table().total
     assert StoryKnowledgeTable(demo_stores, "demo").knowledge_table(about="zeppelin").rows == []
-
-
-def test_of_an_unknown_project_nothing_is_told(demo_stores: MemoryStores) -> None:
-    """It is refused, and nothing is made."""
-    with pytest.raises(UnknownProjectError):
-        StoryKnowledgeTable(demo_stores, "nowhere").knowledge_table()
 
 
 def test_parts_follow_each_other_without_a_gap(demo_stores: MemoryStores) -> None:

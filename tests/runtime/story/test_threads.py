@@ -225,3 +225,13 @@ def test_an_end_that_a_record_tells_is_corrected_there(stores: MemoryStores, pro
     with pytest.raises(UserInputError, match="stands in the record of scene 2:2"):
         StoryThreads(stores, project).reopen_thread(thread_id=planted.loop_id)
     assert StoryThreads(stores, project).reopenable_threads() == frozenset()
+
+
+def test_how_a_thread_ended_is_kept_over_an_export(stores: MemoryStores, project: str, tmp_path: Path) -> None:
+    """A broken promise comes back broken, with its window."""
+    StoryThreads(stores, project).edit_thread(thread_id="OL0", due_by=StoryPosition(9))
+    StoryThreads(stores, project).resolve_thread(thread_id="OL0", summary="it was burnt", ending="broken")
+    StoryTransfer(stores, project).export(folder=tmp_path / "out")
+    StoryTransfer(stores, f"{project}-copy").import_project(source=tmp_path / "out")
+    (entry,) = StoryThreadLedger(stores, f"{project}-copy").thread_ledger().entries
+    assert (entry.ending, entry.window and entry.window.due_by) == ("broken", (9, 0))

@@ -38,19 +38,6 @@ def demo(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return projects
 
 
-def test_the_demo_gives_the_context_of_a_late_scene(demo: Path) -> None:
-    """stdout is one JSON document with states, memories and a timeline, all before the scene."""
-    result = novelgen("context", "demo-zh", "--chapter", "6", "--scene", "2", "--json", projects_dir=demo)
-    context = json.loads(result.stdout)
-    assert result.returncode == 0
-    assert context["entity_states"]
-    assert context["relevant_memories"]
-    assert context["timeline_context"]["open_loops"]
-    places = [(each["chapter_index"], each["scene_index"]) for each in context["relevant_memories"]]
-    assert max(places) < (6, 2)
-    assert (demo / "demo-zh" / "scene_6_2_memory.json").exists()
-
-
 def test_json_is_json_where_the_terminal_knows_no_chinese(demo: Path) -> None:
     """Under an ASCII locale the JSON is escaped, not broken, and the readable view does not fail."""
     ascii_only = {"PYTHONIOENCODING": "ascii", "PYTHONUTF8": "0"}
@@ -59,13 +46,3 @@ def test_json_is_json_where_the_terminal_knows_no_chinese(demo: Path) -> None:
     readable = novelgen("entity", "list", "demo-zh", projects_dir=demo, **ascii_only)
     assert readable.returncode == 0
     assert "\\u9a86" in readable.stdout
-
-
-def test_logs_and_errors_go_to_stderr(demo: Path) -> None:
-    """A failing command prints nothing on stdout, and no traceback unless asked to."""
-    result = novelgen("context", "nobody", "--chapter", "1", "--scene", "1", projects_dir=demo)
-    assert (result.returncode, result.stdout) == (2, "")
-    assert result.stderr.count("\n") == 1
-    assert "Traceback" not in result.stderr
-    debug = novelgen("--log-level", "debug", "entity", "list", "nobody", projects_dir=demo)
-    assert "Traceback" in debug.stderr

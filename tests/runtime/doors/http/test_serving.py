@@ -3,7 +3,6 @@
 import contextlib
 import signal
 import socket
-import subprocess
 import sys
 import threading
 from collections.abc import Callable, Iterator
@@ -21,7 +20,6 @@ from runtime.files.book_formats import READ_TIMEOUT_S
 from tests.support.hostile_files import endless_epub
 from tests.support.served_process import ServedProcess
 
-ROOT = Path(__file__).parents[4]
 Run = Callable[..., Result]
 
 
@@ -157,16 +155,3 @@ def test_without_the_extra_its_name_is_told(run: Run, monkeypatch: pytest.Monkey
     result = run("serve")
     assert result.exit_code == 2
     assert "pip install 'novelgen[server]'" in result.stderr
-
-
-def test_help_and_import_load_no_server() -> None:
-    """`import novelgen` and the help of the program and of serve load neither FastAPI nor uvicorn."""
-    code = (
-        "import sys, novelgen, contextlib, io\n"
-        "from runtime.doors.cli.main import main\n"
-        "for words in (['--help'], ['serve', '--help']):\n"
-        "    with contextlib.redirect_stdout(io.StringIO()), contextlib.suppress(SystemExit):\n"
-        "        main(words)\n"
-        "sys.exit(any(each in sys.modules for each in ('fastapi', 'starlette', 'uvicorn')))"
-    )
-    assert subprocess.run([sys.executable, "-c", code], cwd=ROOT, check=False).returncode == 0

@@ -273,19 +273,6 @@ def test_without_the_extra_the_command_says_what_to_install(
     assert "pip install 'novelgen[mcp]'" in result.stderr
 
 
-def test_help_loads_no_sdk() -> None:
-    """`import novelgen` and the help of the program and of mcp load no MCP SDK."""
-    code = (
-        "import sys, novelgen, contextlib, io\n"
-        "from runtime.doors.cli.main import main\n"
-        "for words in (['--help'], ['mcp', '--help']):\n"
-        "    with contextlib.redirect_stdout(io.StringIO()), contextlib.suppress(SystemExit):\n"
-        "        main(words)\n"
-        "sys.exit('mcp' in sys.modules)"
-    )
-    assert subprocess.run([sys.executable, "-c", code], cwd=ROOT, check=False).returncode == 0
-
-
 def test_an_agent_that_goes_away_is_no_bug(demo_folder: Path, caplog: pytest.LogCaptureFixture) -> None:
     """Who leaves before the request is whole is not answered, and the log does not call it a failure."""
     sent: list[Any] = []
