@@ -27,16 +27,15 @@ from runtime.files.paths import ProjectPaths
 from runtime.index.embeddings import (
     CheckedEmbeddings,
     EmbeddingIdentity,
+    LastQueries,
+    RelevanceScales,
     build_embeddings,
     checked_embeddings,
     embedding_identity,
 )
-from runtime.index.index_files import require_unowned
-from runtime.index.last_queries import LastQueries
-from runtime.index.locations import ChromaServer, EmbeddedIndex, IndexLocation
+from runtime.index.locations import ChromaServer, EmbeddedIndex, IndexLocation, require_unowned
 from runtime.index.manager import VectorStoreManager
 from runtime.index.process import DEFAULT_REGISTRY, IndexProcessRegistry
-from runtime.index.relevance_scales import RelevanceScales
 from runtime.settings import NovelgenSettings, load_settings
 from runtime.storage.characters import MindCache
 from runtime.storage.database import DatabaseManager, ProjectDatabase

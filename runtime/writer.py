@@ -12,8 +12,7 @@ from pydantic_core import to_json
 from novelgen.errors import StoreError, UnknownProjectError
 from novelgen.models.context import SceneMemoryContext
 from novelgen.models.context_document import context_document
-from runtime.files.atomic_files import write_text_atomically
-from runtime.files.paths import ProjectPaths
+from runtime.files.paths import ProjectPaths, write_text_atomically
 
 logger = logging.getLogger(__name__)
 

@@ -13,8 +13,7 @@ from weakref import WeakKeyDictionary
 import numpy as np
 
 from novelgen.characters.memory import KnownStoryMemory
-from novelgen.characters.mind import Mask, Mind, Vectors, View
-from novelgen.characters.relevance import unit_rows
+from novelgen.characters.mind import Mask, Mind, Vectors, View, unit_rows
 from novelgen.characters.settings import CharacterMemorySettings
 from novelgen.memory.character_view import CharacterView
 from novelgen.models.entity import Entity

@@ -18,8 +18,8 @@ from novelgen.models.folds import fold_loop_events, fold_relationship_changes, f
 from novelgen.models.position import END_OF_STORY
 from novelgen.models.state import PRESENCE_ATTRIBUTE
 from runtime.care.documents import EntityDocument, chunk_document
-from runtime.files.atomic_files import write_text_atomically
 from runtime.files.chapter_text import count_words
+from runtime.files.paths import write_text_atomically
 from runtime.storage.records import (
     StoredEntity,
     StoredLoopEvent,

@@ -26,7 +26,7 @@ from novelgen.errors import (
 from novelgen.models.context import ReportIssue
 from runtime.care.checks import Diagnosis, Finding
 from runtime.doors.ways import with_own_ways
-from runtime.files.machine_paths import without_paths
+from runtime.files.paths import without_paths
 
 logger = logging.getLogger(__name__)
 Answer = TypeVar("Answer")

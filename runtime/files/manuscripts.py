@@ -16,9 +16,15 @@ from novelgen.errors import InvalidFileError
 from novelgen.language.numerals import CHINESE_NUMERAL, chinese_number
 from novelgen.models.plan import GeneratedChapter
 from novelgen.models.user_file import StoryPart
-from runtime.files.author_remarks import Remark, without_remarks
 from runtime.files.book_formats import BOOK_FORMATS, book_text
-from runtime.files.chapter_headings import Heading, find_headings, heading_of, numbered_headings
+from runtime.files.chapter_headings import (
+    Heading,
+    Remark,
+    find_headings,
+    heading_of,
+    numbered_headings,
+    without_remarks,
+)
 from runtime.files.chapter_text import SCENE_TITLE_FIELD, chapter_from_text, chapter_number
 from runtime.files.file_reading import DecodedText, read_story_text
 

@@ -21,11 +21,19 @@ from numpy.typing import NDArray
 
 from novelgen.errors import VectorIndexDamagedError, VectorIndexError
 from runtime.index import slots
-from runtime.index.chroma_query import search
-from runtime.index.index_files import DATABASE_FILE, RowsMarker, max_file_bytes, swollen_file
-from runtime.index.locations import ChromaServer, EmbeddedIndex, IndexLocation, ProjectKey, Stamp
+from runtime.index.locations import (
+    DATABASE_FILE,
+    ChromaServer,
+    EmbeddedIndex,
+    IndexLocation,
+    ProjectKey,
+    RowsMarker,
+    Stamp,
+    max_file_bytes,
+    swollen_file,
+)
 from runtime.index.rows import IndexHit, QueryCut
-from runtime.index.slots import ProjectCollection
+from runtime.index.slots import ProjectCollection, search
 
 try:
     import resource

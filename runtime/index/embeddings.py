@@ -1,10 +1,12 @@
-"""Embeddings by name, checked at this border."""
+"""Embeddings by name, checked at this border; vectors of the last queries, and what cosines amount to."""
 
 from __future__ import annotations
 
 import re
+import threading
+from collections import OrderedDict
 from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import AbstractContextManager, nullcontext
 from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -12,7 +14,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 from pydantic import SecretStr
 
+from novelgen.characters.mind import KNOWN_PAIRS, RelevanceScale, scale_of
 from novelgen.errors import ConfigurationError, EmbeddingError, NovelgenError
+from novelgen.language.language import StoryLanguage
 from novelgen.model_calls.model_answer import described, safe_cause
 from runtime.index.connection import configuration_error, connection_options, full_model_name, known_keys
 
@@ -184,3 +188,62 @@ def _fake_dimension(name: str) -> int:
             "to 99999, such as 'fake:256'"
         )
     return int(match.group(1))
+
+
+MAX_QUERIES = 128
+"""About 1.5 MB of vectors."""
+
+
+class LastQueries:
+    """Keeps the vectors of the last queries; safe to share between threads.
+
+    Who asks for a query that is being embedded waits for that vector: eight characters who hear one remark cost one
+    embedding.
+    """
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._vectors: OrderedDict[tuple[str, str], Future[list[float]]] = OrderedDict()
+
+    def vector(self, embeddings: CheckedEmbeddings, text: str) -> list[float]:
+        """Return the vector of a query."""
+        key = (embeddings.model_name, text)
+        with self._lock:
+            found = self._vectors.get(key)
+            if found is None:
+                coming = self._vectors[key] = Future()
+                if len(self._vectors) > MAX_QUERIES:
+                    self._vectors.popitem(last=False)
+            else:
+                self._vectors.move_to_end(key)
+        if found is not None:
+            return found.result()
+        try:
+            vector = embeddings.embed_query(text)
+        except BaseException as error:
+            with self._lock:
+                if self._vectors.get(key) is coming:
+                    del self._vectors[key]
+            # Those who wait hear of it, too; nobody waits for ever.
+            coming.set_exception(error)
+            raise
+        coming.set_result(vector)
+        return vector
+
+
+class RelevanceScales:
+    """Keeps the scale of each language; safe to share between threads."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._scales: dict[tuple[str, StoryLanguage], RelevanceScale] = {}
+
+    def scale(self, embeddings: CheckedEmbeddings, language: StoryLanguage) -> RelevanceScale:
+        """Return the scale of a model for remarks in a language; the first call embeds the known pairs."""
+        key = (embeddings.model_name, language)
+        with self._lock:
+            if key not in self._scales:
+                pairs = KNOWN_PAIRS[language]
+                remarks = embeddings.embed_queries([remark for remark, _ in pairs])
+                self._scales[key] = scale_of(remarks, embeddings.embed_documents([memory for _, memory in pairs]))
+            return self._scales[key]

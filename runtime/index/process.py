@@ -34,8 +34,7 @@ from novelgen.errors import (
     VectorIndexError,
     VectorIndexOwnedError,
 )
-from runtime.index.index_files import HOW_TO_SHARE, IndexOwnership
-from runtime.index.locations import EmbeddedIndex, IndexLocation
+from runtime.index.locations import HOW_TO_SHARE, EmbeddedIndex, IndexLocation, IndexOwnership
 
 START_TIMEOUT_S = 20.0
 """For a process to load its libraries, on a loaded machine too."""

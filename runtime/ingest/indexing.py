@@ -23,12 +23,10 @@ from novelgen.errors import (
 from novelgen.models.context import ReportIssue
 from novelgen.models.memory import StoryMemoryChunk
 from runtime.index.embeddings import EmbeddingIdentity
-from runtime.index.index_files import kept_vectors
-from runtime.index.locations import ChromaServer
-from runtime.index.manager import VectorStoreManager
+from runtime.index.locations import ChromaServer, kept_vectors
+from runtime.index.manager import IndexVerification, VectorStoreManager
 from runtime.index.process import START_TIMEOUT_S
 from runtime.index.rows import IndexRow
-from runtime.index.verification import IndexVerification
 from runtime.ingest.scene_writes import KEY_EVENT_TAG
 from runtime.settings import IngestSettings
 from runtime.storage.database import ProjectDatabase

@@ -19,7 +19,7 @@ from runtime.doors.http.jobs import OVER, Job
 from runtime.doors.http.problems import Refusal
 from runtime.doors.http.routes import delete_project
 from runtime.doors.http.uploads import Upload
-from runtime.files.machine_paths import without_paths
+from runtime.files.paths import without_paths
 from runtime.page.forms import led_back
 from runtime.page.frame import Frame
 from runtime.page.visits import MAX_SHOWN, Form, Name, Shown, Visited, number_in, router

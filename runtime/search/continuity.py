@@ -17,7 +17,7 @@ from novelgen.models.memory import DISTILLED_TYPES
 from novelgen.models.plan import ScenePlan
 from novelgen.models.position import StoryPosition
 from novelgen.models.state import LoopStatus
-from runtime.search.knowledge import knowledge_rules
+from runtime.search.kept_readings import knowledge_rules
 from runtime.search.search import search_memories
 from runtime.storage.records import MemoryFilter
 from runtime.stores import MemoryStores

@@ -1,12 +1,26 @@
-"""What was read of a story at a position, kept until the project is written to."""
+"""What was read of a story at a position, kept until the project is written to.
+
+Who knows what, what of it one character may recall, and the names that the text offers.
+"""
 
 from __future__ import annotations
 
 import threading
 import weakref
-from collections.abc import Callable, Hashable
+from collections.abc import Callable, Hashable, Sequence
 from typing import Generic, NamedTuple, TypeVar
 
+from novelgen.characters.from_story import StoryShare, share_of_story
+from novelgen.language.candidates import NameCandidate, candidate_of, find_name_candidates, often_enough, without_known
+from novelgen.language.matching import NameFinder
+from novelgen.memory.character_view import CharacterView, StoryKnowledge
+from novelgen.memory.knowledge_rules import KnowledgeRules
+from novelgen.memory.story import KnowledgeStory
+from novelgen.models.memory import DISTILLED_TYPES
+from novelgen.models.position import StoryPosition
+from runtime.storage.journal import Change
+from runtime.storage.records import MemoryFilter
+from runtime.storage.unit import UnitOfWork
 from runtime.stores import MemoryStores, RecentlyUsed
 
 Reading = TypeVar("Reading")
@@ -34,9 +48,15 @@ class KeptReadings(Generic[Reading]):
         self._kept = weakref.WeakKeyDictionary()
 
     def read(
-        self, stores: MemoryStores, project_id: str, asked: Hashable, *, read: Callable[[Reading | None], Reading]
+        self,
+        stores: MemoryStores,
+        project_id: str,
+        asked: Hashable,
+        *,
+        read: Callable[[Reading | None], Reading],
+        is_whole: Callable[[Reading], bool] = lambda _: True,
     ) -> Reading:
-        """Return the answer to a question."""
+        """Return the answer to a question; one that is not whole yet is read again whatever was written."""
         question = (project_id, asked)
         # The number of the write is read first: an answer is never older than the number it is kept under.
         with stores.database(project_id).read() as unit:
@@ -44,10 +64,136 @@ class KeptReadings(Generic[Reading]):
         with self._lock:
             kept = self._kept.setdefault(stores, RecentlyUsed(self._limit))
             found = kept.get(question)
-        if found is not None and found.last_write == last_write:
+        if found is not None and found.last_write == last_write and is_whole(found.reading):
             return found.reading
         reading = read(None if found is None else found.reading)
         with self._lock:
             kept.use(question, _Kept(last_write, reading))
             kept.take_surplus()
         return reading
+
+
+REMEMBERED_RULES = 4
+"""Of so many positions the story as it was read is kept in memory, for each opened set of stores."""
+
+_rules: KeptReadings[KnowledgeRules] = KeptReadings(REMEMBERED_RULES)
+
+
+def knowledge_story(stores: MemoryStores, project_id: str, *, as_of: StoryPosition) -> KnowledgeStory:
+    """Return the story strictly before a position, as far as it tells who knows what."""
+    return knowledge_rules(stores, project_id, as_of=as_of).story
+
+
+def knowledge_rules(stores: MemoryStores, project_id: str, *, as_of: StoryPosition) -> KnowledgeRules:
+    """Return the rules over that story, which are the same until a write changes what it tells.
+
+    What a character of a game remembers is a write, too, and changes nothing here. The rules keep the words of all
+    scenes once they were asked who could have told what.
+    """
+
+    def read(former: KnowledgeRules | None) -> KnowledgeRules:
+        with stores.database(project_id).read() as unit:
+            story = unit.knowledge_story(as_of=as_of)
+        return former if former is not None and former.story == story else KnowledgeRules(story)
+
+    return _rules.read(stores, project_id, as_of, read=read)
+
+
+MAX_SHARES = 64
+"""Of so many characters and positions it stays at hand what they know, for each opened set of stores."""
+
+
+class _Known(NamedTuple):
+    view: CharacterView
+    share: StoryShare
+
+
+_shares: KeptReadings[_Known] = KeptReadings(MAX_SHARES)
+
+
+def story_share(
+    stores: MemoryStores, project_id: str, character_id: str, *, as_of: StoryPosition, model: str | None
+) -> StoryShare:
+    """Return what a character knows of the story strictly before a position, with its vectors."""
+
+    def read(former: _Known | None) -> _Known:
+        rules = knowledge_rules(stores, project_id, as_of=as_of)
+        view = former.view if former is not None else None
+        if view is None or view.shared.rules is not rules:
+            view = StoryKnowledge(rules).of(character_id, is_shown=True)
+        return _Known(view, _read_share(stores, project_id, view, as_of=as_of, model=model))
+
+    # What has no vector yet may have one at the next remark, without the story being written to.
+    asked = (character_id, as_of, model)
+    known = _shares.read(stores, project_id, asked, read=read, is_whole=lambda known: not known.share.without_vector)
+    return known.share
+
+
+def _read_share(
+    stores: MemoryStores, project_id: str, view: CharacterView, *, as_of: StoryPosition, model: str | None
+) -> StoryShare:
+    wanted = MemoryFilter(as_of=as_of, content_types=list(DISTILLED_TYPES), unconsolidated=True)
+    with stores.database(project_id).read() as unit:
+        ids = [each.chunk.chunk_id for each in unit.memories.list_matching(wanted)]
+        # Read again by id, which tells what replaced a memory before the position.
+        chunks = unit.memories.by_ids(ids, as_of=as_of, with_sources=True)
+        vectors = {}
+        if model is not None:
+            names, matrix = unit.embeddings.matrix(model, as_of=as_of, ids=ids, with_sources=True)
+            vectors = dict(zip(names, matrix, strict=True))
+        entities = unit.entities.list_as_of(as_of=as_of)
+    settings = stores.settings.memory.character_memory
+    return share_of_story(view, chunks, entities=entities, vectors=vectors, settings=settings)
+
+
+REMEMBERED_STORIES = 8
+"""Names of so many stories and positions are kept in memory; the reading of each scene is kept besides."""
+
+_lock = threading.Lock()
+_remembered: RecentlyUsed[str, list[NameCandidate]] = RecentlyUsed(REMEMBERED_STORIES)
+
+
+def names_of_text(unit: UnitOfWork, *, as_of: StoryPosition) -> list[NameCandidate]:
+    """Return every name that the scenes before a position offer, however rare, whoever is known.
+
+    They are derived from the stored texts alone and kept nowhere else: a text that changes changes them.
+    """
+    mark = unit.scenes.texts_mark(as_of=as_of)
+    with _lock:
+        found = _remembered.get(mark)
+    if found is None:
+        found = find_name_candidates(unit.scenes.texts_as_of(as_of=as_of), min_count=1)
+        with _lock:
+            _remembered.use(mark, found)
+            _remembered.take_surplus()
+    return found
+
+
+def open_candidates(unit: UnitOfWork, *, as_of: StoryPosition, min_count: int | None) -> list[NameCandidate]:
+    """Return the names that are no entity's by then and that the author has not dropped, joined as the author said."""
+    decided = _decided(unit)
+    dropped = [change.other_id for change in decided if change.kind == "drop"]
+    known = [name for entity in unit.entities.list_as_of(as_of=as_of) for name in entity.names()]
+    candidates = without_known(names_of_text(unit, as_of=as_of), [*known, *dropped], joined=_joined(decided))
+    return often_enough(candidates, min_count)
+
+
+def names_in_text(unit: UnitOfWork, names: Sequence[str], *, as_of: StoryPosition) -> dict[str, list[str]]:
+    """Return which names stand in the text before a position, each with all names of who bears it there.
+
+    Dropped candidates are found, too: they are not offered, but their passages are still about them.
+    """
+    candidates = without_known(names_of_text(unit, as_of=as_of), [], joined=_joined(_decided(unit)))
+    found = {name: each.names() for name in names if (each := candidate_of(candidates, name)) is not None}
+    others = NameFinder(name for name in names if name not in found)
+    texts = unit.scenes.texts_as_of(as_of=as_of) if len(found) < len(set(names)) else []
+    held = {match.name for _, _, text in texts for match in others.find(text)}
+    return found | {name: [name] for name in names if name in held}
+
+
+def _decided(unit: UnitOfWork) -> list[Change]:
+    return [change for change in unit.merges.list_all() if change.undone_at is None]
+
+
+def _joined(decided: Sequence[Change]) -> list[tuple[str, str]]:
+    return [(change.entity_id, change.other_id) for change in decided if change.kind == "join"]

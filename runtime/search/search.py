@@ -28,7 +28,7 @@ from novelgen.memory.search_order import relevance, search_order
 from novelgen.models.context import ReportIssue
 from novelgen.models.memory import ContentType, StoryMemoryChunk, found_under, is_entity_target
 from novelgen.models.position import END_OF_STORY, StoryPosition, require_project_id
-from runtime.search.name_candidates import names_in_text
+from runtime.search.kept_readings import names_in_text
 from runtime.search.retrievers import (
     RetrieverAnswer,
     entity_memories,

@@ -13,8 +13,7 @@ from novelgen.memory.story import KnowledgeStory
 from novelgen.models.memory import ContentType, StoryMemoryChunk
 from novelgen.models.position import END_OF_STORY, StoryPosition, require_project_id
 from novelgen.models.state import EntityStateSnapshot
-from runtime.search.knowledge import knowledge_story
-from runtime.search.name_candidates import names_in_text
+from runtime.search.kept_readings import knowledge_story, names_in_text
 from runtime.search.search import DEFAULT_TOP_K, MAX_TOP_K, ranked_memories, search_memories
 from runtime.stores import MemoryStores
 

@@ -12,8 +12,7 @@ from numpy.typing import NDArray
 from sqlalchemy import ColumnElement, func, or_, select
 
 from novelgen.characters.memory import CharacterChange, CharacterChangeKind, CharacterMemory, GamePosition
-from novelgen.characters.mind import Mind
-from novelgen.characters.relevance import unit_rows
+from novelgen.characters.mind import Mind, unit_rows
 from novelgen.errors import UnknownIdError, UnknownMemoryError
 from runtime.storage.chunks import text_hash
 from runtime.storage.journal import Change, Journal, memory_change

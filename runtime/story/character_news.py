@@ -8,9 +8,8 @@ from typing import Any
 
 from pydantic import BaseModel, Field
 
-from novelgen.characters.given_event import GivenEvent, learning, people_named
+from novelgen.characters.given_event import GivenEvent, arrivals, learning, people_named
 from novelgen.characters.memory import CharacterMemory, HowLearnt, Moment, as_moment
-from novelgen.characters.propagation import arrivals
 from novelgen.errors import UnknownMemoryError, UserInputError
 from novelgen.models.context import ReportIssue
 from runtime.ingest.character_events import CharacterWriter, embedded_texts

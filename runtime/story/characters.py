@@ -16,9 +16,8 @@ from novelgen.characters.consolidation import MemoryGroup, consolidated_memory, 
 from novelgen.characters.events import derived_short, detected_tier, require_slot
 from novelgen.characters.given_event import GivenEvent, learning, people_named
 from novelgen.characters.memory import CharacterChange, CharacterMemory, HowLearnt, Moment
-from novelgen.characters.mind import Mind, Vectors
+from novelgen.characters.mind import Mind, Vectors, unit_rows
 from novelgen.characters.recall import Asked, ProtectedLine, Recall, RecalledBy
-from novelgen.characters.relevance import unit_rows
 from novelgen.errors import ConfigurationError, EmbeddingError, UnknownEntityError, UserInputError
 from novelgen.language.language import story_language
 from novelgen.language.scrub import scrub_text
@@ -29,7 +28,7 @@ from novelgen.models.position import StoryPosition
 from novelgen.nearest import did_you_mean
 from runtime.files.file_reading import described
 from runtime.ingest.character_events import CharacterWriter, embedded_texts, known_ids, vectors_model
-from runtime.search.character_story import story_share
+from runtime.search.kept_readings import story_share
 from runtime.storage.characters import MemoryVector
 from runtime.storage.unit import UnitOfWork
 from runtime.stores import MemoryStores

@@ -25,10 +25,8 @@ from novelgen.models.position import StoryPosition
 from novelgen.models.user_file import Character, CharactersConfig
 from runtime.care.checks import judge_context_files
 from runtime.context_chain import build_context_chain, configured_chat_model
-from runtime.files.atomic_files import write_text_atomically
-from runtime.files.paths import ProjectPaths
-from runtime.files.project_files import load_characters, load_settings_file
-from runtime.files.scene_plans import load_context, own_scene_plan
+from runtime.files.paths import ProjectPaths, write_text_atomically
+from runtime.files.project_files import load_characters, load_context, load_settings_file, own_scene_plan
 from runtime.index.token_counters import build_token_counter
 from runtime.search.story_memory import StoryMemoryTools
 from runtime.stores import MemoryStores

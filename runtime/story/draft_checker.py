@@ -28,10 +28,9 @@ from novelgen.models.context import ReportIssue
 from novelgen.models.continuity import CheckedDraft, ContinuityEvidence, ContinuityReport, DraftCheck
 from novelgen.models.plan import ScenePlan
 from novelgen.models.position import ChapterIndex, SceneIndex, StoryPosition
-from runtime.files.atomic_files import write_text_atomically
-from runtime.files.file_reading import read_json_file, read_text_file, validated
-from runtime.files.numbered_lines import NumberedLine, read_numbered_lines
-from runtime.files.scene_plans import own_scene_plan
+from runtime.files.file_reading import NumberedLine, read_json_file, read_numbered_lines, read_text_file, validated
+from runtime.files.paths import write_text_atomically
+from runtime.files.project_files import own_scene_plan
 from runtime.index.token_counters import build_token_counter
 from runtime.search.continuity import SentenceHits, find_by_sentences, story_before
 from runtime.settings import NovelgenSettings

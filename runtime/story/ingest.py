@@ -17,7 +17,7 @@ from novelgen.models.story_difference import StoryDifference
 from novelgen.models.user_file import Settings, StoryPart
 from runtime.care.importing import import_story
 from runtime.care.novel_gen_folder import read_chapter_memory
-from runtime.files.author_remarks import Remark
+from runtime.files.chapter_headings import Remark
 from runtime.files.file_reading import described
 from runtime.files.paths import ProjectPaths
 from runtime.files.project_files import (

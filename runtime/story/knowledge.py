@@ -24,7 +24,7 @@ from novelgen.models.knowledge import (
     UnknownMemory,
 )
 from novelgen.models.position import END_OF_STORY, StoryPosition
-from runtime.search.knowledge import knowledge_rules, knowledge_story
+from runtime.search.kept_readings import knowledge_rules, knowledge_story
 from runtime.storage.entities import is_unmasked
 from runtime.storage.knowledge import FACT_TYPES
 from runtime.storage.records import StoredKnowledge, StoredMemory

@@ -13,7 +13,7 @@ from novelgen.memory.knowledge_rules import KnowledgeRules
 from novelgen.memory.story import KnowledgeMemory
 from novelgen.models.knowledge import READER, KnownMemory, UnknownMemory
 from novelgen.models.position import END_OF_STORY, StoryPosition
-from runtime.search.knowledge import knowledge_rules
+from runtime.search.kept_readings import knowledge_rules
 from runtime.story.base import Count, Name, Number, StoryBase, async_twin, known_entities
 from runtime.story.knowledge import is_about, knower_id
 

@@ -16,7 +16,7 @@ from novelgen.models.position import END_OF_STORY, StoryPosition
 from novelgen.nearest import nearest_names
 from runtime.ingest.entities import store_entities_in
 from runtime.ingest.indexing import IndexingResult, follow_edit
-from runtime.search.name_candidates import open_candidates
+from runtime.search.kept_readings import open_candidates
 from runtime.storage.journal import Change
 from runtime.storage.records import EntityOrigin
 from runtime.storage.unit import UnitOfWork

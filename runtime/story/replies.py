@@ -25,8 +25,16 @@ from novelgen.characters.reply_check import (
     check_reply,
     known_slots,
 )
-from novelgen.characters.reply_prompt import ReplyRequest, SpokenTurn, card_text, reply_messages
-from novelgen.characters.reply_stream import ReplyAnalysis, ReplySplitter, read_analysis, stream_text
+from novelgen.characters.reply_stream import (
+    ReplyAnalysis,
+    ReplyRequest,
+    ReplySplitter,
+    SpokenTurn,
+    card_text,
+    read_analysis,
+    reply_messages,
+    stream_text,
+)
 from novelgen.characters.secrets import find_secret
 from novelgen.deadlines import Deadline
 from novelgen.errors import DeadlineExceededError, ModelError, UserInputError

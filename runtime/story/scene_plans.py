@@ -15,11 +15,9 @@ from novelgen.errors import InvalidFileError, UnknownProjectError
 from novelgen.models.given import given_fields
 from novelgen.models.plan import ChapterPlan, ScenePlan
 from novelgen.models.position import ChapterIndex, SceneIndex
-from runtime.files.file_reading import parse_json, read_json_file, read_text_file, validated
-from runtime.files.numbered_lines import read_numbered_lines
+from runtime.files.file_reading import parse_json, read_json_file, read_numbered_lines, read_text_file, validated
 from runtime.files.paths import ProjectPaths
-from runtime.files.project_files import in_first_shape, load_chapter_plan
-from runtime.files.scene_plans import own_scene_plan, planned_places
+from runtime.files.project_files import in_first_shape, load_chapter_plan, own_scene_plan, planned_places
 from runtime.story.base import async_twin
 from runtime.story.projects import StoryProjects
 

@@ -13,8 +13,7 @@ from novelgen.characters.dispositions import Disposition, folded_disposition
 from novelgen.characters.memory import Moment, as_moment
 from novelgen.characters.mind import Mind, View
 from novelgen.characters.recall import ProtectedLine
-from novelgen.characters.secrets import Secret, SecretStanding, UnlockConditions, require_secret
-from novelgen.characters.withheld import withheld_places
+from novelgen.characters.secrets import Secret, SecretStanding, UnlockConditions, require_secret, withheld_places
 from novelgen.errors import UserInputError
 from novelgen.language.normalise import name_key
 from novelgen.language.scrub import scrub_text, scrub_tree

@@ -31,8 +31,7 @@ from runtime.agents.graph_nodes import (
 )
 from runtime.agents.langgraph_store import StoryStore
 from runtime.chunk_context import build_chunk_context
-from runtime.files.project_files import in_first_shape
-from runtime.files.scene_plans import own_scene_plan
+from runtime.files.project_files import in_first_shape, own_scene_plan
 from runtime.search.story_memory import DEFAULT_TOP_K
 from runtime.story.appearances import StoryAppearances
 from runtime.story.attachments import StoryAttachments

@@ -20,9 +20,8 @@ import numpy as np
 
 from novelgen.characters import recall as recalling
 from novelgen.characters.given_event import GivenEvent, learning, made_memory
-from novelgen.characters.mind import Mind
+from novelgen.characters.mind import Mind, RelevanceScale, unit_rows
 from novelgen.characters.recall import Asked, Recall
-from novelgen.characters.relevance import RelevanceScale, unit_rows
 from novelgen.characters.settings import CharacterMemorySettings
 from runtime.settings import load_settings
 from runtime.storage.characters import MemoryVector

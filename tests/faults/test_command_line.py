@@ -27,7 +27,7 @@ OWNER = """
 import sys
 from pathlib import Path
 from runtime.index.locations import EmbeddedIndex
-from runtime.index.index_files import IndexOwnership
+from runtime.index.locations import IndexOwnership
 ownership = IndexOwnership(EmbeddedIndex(Path(sys.argv[1])))
 ownership.acquire()
 print("owned", flush=True)

@@ -136,7 +136,7 @@ def test_a_link_that_leads_outside_is_not_written_through(
 KILLED_BEFORE_RENAME = """
 import os, signal, sys
 from pathlib import Path
-from runtime.files.atomic_files import write_text_atomically
+from runtime.files.paths import write_text_atomically
 Path.replace = lambda self, target: os.kill(os.getpid(), signal.SIGKILL)
 write_text_atomically(Path(sys.argv[1]), "new" * 100_000, root=Path(sys.argv[1]).parent)
 """

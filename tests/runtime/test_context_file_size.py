@@ -8,7 +8,7 @@ import pytest
 from novelgen.models.context import ContextItem, SceneMemoryContext
 from novelgen.models.memory import StoryMemoryChunk
 from runtime.context_chain import build_context_chain
-from runtime.files.scene_plans import load_context
+from runtime.files.project_files import load_context
 from runtime.stores import MemoryStores
 from runtime.story.memories import StoryMemories
 from runtime.writer import context_json

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
     from novelgen.models.context import ReportIssue
     from novelgen.models.story_difference import StoryDifference
-    from runtime.files.author_remarks import Remark
+    from runtime.files.chapter_headings import Remark
     from runtime.story.diagnosis import IndexingResult, StoryCondition
 
 PIPED_WIDTH = 100

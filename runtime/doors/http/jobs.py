@@ -27,7 +27,7 @@ from novelgen.errors import NovelgenError, UserInputError
 from runtime.doors.answers import told
 from runtime.doors.http.problems import Problem, Refusal, problem_of
 from runtime.doors.http.settings import Limits
-from runtime.files.atomic_files import write_text_atomically
+from runtime.files.paths import write_text_atomically
 
 logger = logging.getLogger(__name__)
 

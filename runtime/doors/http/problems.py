@@ -36,7 +36,7 @@ from novelgen.errors import (
 from runtime.doors.answers import error_kind, told
 from runtime.doors.operations import OPERATIONS
 from runtime.doors.ways import with_own_ways
-from runtime.files.machine_paths import without_paths
+from runtime.files.paths import without_paths
 
 PROBLEM_TYPE = "application/problem+json"
 

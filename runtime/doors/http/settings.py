@@ -14,7 +14,7 @@ from filelock import FileLock, Timeout
 from pydantic import SecretStr
 
 from novelgen.errors import ConfigurationError
-from runtime.files.atomic_files import write_text_atomically
+from runtime.files.paths import write_text_atomically
 
 LOOPBACK_NAMES = frozenset({"localhost", "127.0.0.1", "::1"})
 

@@ -22,7 +22,7 @@ from novelgen.errors import ContextWriteError
 from novelgen.models.context import SceneMemoryContext
 from runtime.doors.http.jobs import MANUSCRIPT_TYPES
 from runtime.doors.http.problems import Refusal
-from runtime.files.atomic_files import write_text_atomically
+from runtime.files.paths import write_text_atomically
 
 MAX_KEPT_UPLOADS = 10
 """Of the oldest nothing is kept."""

@@ -8,9 +8,8 @@ import numpy as np
 import pytest
 
 from novelgen.characters.memory import CharacterMemory
-from novelgen.characters.mind import Mind
+from novelgen.characters.mind import KNOWN_PAIRS, Mind, RelevanceScale, scale_of
 from novelgen.characters.recall import Asked, ProtectedLine, Recall, recall, score_parts
-from novelgen.characters.relevance import KNOWN_PAIRS, RelevanceScale, scale_of
 from novelgen.characters.rendering import estimate_recall_tokens
 from novelgen.characters.settings import CharacterMemorySettings
 

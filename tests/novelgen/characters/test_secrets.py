@@ -6,7 +6,7 @@ import pytest
 from pydantic import ValidationError
 
 from novelgen.characters.dispositions import Disposition
-from novelgen.characters.reply_prompt import card_text
+from novelgen.characters.reply_stream import card_text
 from novelgen.characters.secrets import Secret, find_secret
 from novelgen.models.entity import Entity
 

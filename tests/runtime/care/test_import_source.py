@@ -13,7 +13,7 @@ from novelgen.errors import InvalidFileError, UnknownProjectError
 from novelgen.models.position import StoryPosition
 from runtime.care.exporting import export_project
 from runtime.care.importing import SourceImport, import_source
-from runtime.files.scene_plans import own_scene_plan
+from runtime.files.project_files import own_scene_plan
 from runtime.settings import load_settings
 from runtime.stores import MemoryStores
 

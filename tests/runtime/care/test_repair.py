@@ -8,8 +8,7 @@ import pytest
 
 from novelgen.errors import VectorIndexOwnedError
 from runtime.care.checks import check_breaker, check_index, repair_index
-from runtime.index.index_files import IndexOwnership
-from runtime.index.locations import EmbeddedIndex
+from runtime.index.locations import EmbeddedIndex, IndexOwnership
 from runtime.ingest.indexing import verify_index
 from runtime.ingest.ingest import ingest_scenes
 from runtime.stores import MemoryStores

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from novelgen.errors import InvalidFileError
-from runtime.files.author_remarks import without_remarks
+from runtime.files.chapter_headings import without_remarks
 from runtime.files.manuscripts import Manuscript, is_manuscript_folder, read_manuscript, split_manuscript
 
 

@@ -6,8 +6,7 @@ import pytest
 from langchain_core.embeddings import Embeddings
 
 from novelgen.errors import EmbeddingError
-from runtime.index.embeddings import CheckedEmbeddings
-from runtime.index.last_queries import MAX_QUERIES, LastQueries
+from runtime.index.embeddings import MAX_QUERIES, CheckedEmbeddings, LastQueries
 
 
 class Counting(Embeddings):

@@ -5,8 +5,7 @@ from pathlib import Path
 import pytest
 
 from novelgen.errors import ConfigurationError, VectorIndexDamagedError
-from runtime.index.index_files import RowsMarker
-from runtime.index.locations import ChromaServer, EmbeddedIndex
+from runtime.index.locations import ChromaServer, EmbeddedIndex, RowsMarker
 
 
 def test_projects_are_remembered_and_forgotten(tmp_path: Path) -> None:

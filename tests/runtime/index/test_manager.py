@@ -12,9 +12,9 @@ from hypothesis import strategies as st
 from novelgen.deadlines import Deadline
 from novelgen.errors import EmbeddingError, EmbeddingMismatchError, InvalidProjectIdError
 from novelgen.models.position import StoryPosition
-from runtime.index.exact import exact_search
 from runtime.index.locations import EmbeddedIndex
 from runtime.index.manager import VectorStoreManager
+from runtime.search.semantic import exact_search
 from tests.runtime.index.conftest import OpenManager
 from tests.runtime.index.story_rows import DIMENSION, make_row, make_rows, random_vectors
 

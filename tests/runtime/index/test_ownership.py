@@ -6,8 +6,7 @@ from pathlib import Path
 import pytest
 
 from novelgen.errors import VectorIndexError, VectorIndexOwnedError
-from runtime.index.index_files import IndexOwnership, read_owner
-from runtime.index.locations import EmbeddedIndex
+from runtime.index.locations import EmbeddedIndex, IndexOwnership, read_owner
 from runtime.index.manager import VectorStoreManager
 from tests.runtime.index.conftest import OpenManager, program, run_program
 from tests.runtime.index.story_rows import make_rows
@@ -31,7 +30,7 @@ HOLDER = """
 import sys, time
 from pathlib import Path
 from runtime.index.locations import EmbeddedIndex
-from runtime.index.index_files import IndexOwnership
+from runtime.index.locations import IndexOwnership
 
 ownership = IndexOwnership(EmbeddedIndex(Path(sys.argv[1])))
 ownership.acquire()

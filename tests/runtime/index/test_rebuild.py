@@ -9,9 +9,8 @@ import pytest
 from novelgen.deadlines import Deadline
 from novelgen.errors import DatabaseError, DeadlineExceededError, VectorIndexError
 from runtime.index.locations import EmbeddedIndex
-from runtime.index.manager import VectorStoreManager
+from runtime.index.manager import IndexVerification, VectorStoreManager
 from runtime.index.rows import IndexRow
-from runtime.index.verification import IndexVerification
 from tests.runtime.index.conftest import OpenManager, run_program
 from tests.runtime.index.story_rows import make_row, make_rows, random_vectors
 

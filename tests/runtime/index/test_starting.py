@@ -5,8 +5,7 @@ from pathlib import Path
 import pytest
 
 from novelgen.errors import DeadlineExceededError, VectorIndexOwnedError
-from runtime.index.index_files import IndexOwnership
-from runtime.index.locations import EmbeddedIndex
+from runtime.index.locations import EmbeddedIndex, IndexOwnership
 from tests.runtime.index.conftest import OpenManager
 
 

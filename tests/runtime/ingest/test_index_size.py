@@ -8,8 +8,7 @@ import pytest
 from novelgen.errors import VectorIndexError
 from novelgen.models.record import SceneRecord
 from runtime.care.checks import repair_index
-from runtime.index.index_files import VECTOR_FILE, kept_vectors, swollen_file
-from runtime.index.locations import ChromaServer, EmbeddedIndex
+from runtime.index.locations import VECTOR_FILE, ChromaServer, EmbeddedIndex, kept_vectors, swollen_file
 from runtime.index.manager import VectorStoreManager
 from runtime.ingest import indexing
 from runtime.ingest.indexing import IndexingResult, reindex, verify_index

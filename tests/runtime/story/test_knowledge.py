@@ -17,7 +17,7 @@ from runtime.care.checks import check_minds
 from runtime.ingest.entities import store_entities
 from runtime.ingest.ingest import IngestResult, ingest_scenes
 from runtime.ingest.scene_input import SceneInput
-from runtime.search.knowledge import knowledge_rules
+from runtime.search.kept_readings import knowledge_rules
 from runtime.stores import MemoryStores
 from runtime.story.knowledge import StoryKnowledge
 from runtime.story.memories import StoryMemories

@@ -7,7 +7,7 @@ import pytest
 from novelgen.errors import NovelgenError, UnknownEntityError, UserInputError
 from novelgen.models.knowledge import READER, KnownMemory
 from novelgen.models.position import StoryPosition
-from runtime.search.knowledge import knowledge_rules
+from runtime.search.kept_readings import knowledge_rules
 from runtime.stores import MemoryStores
 from runtime.story.knowledge import StoryKnowledge
 from runtime.story.knowledge_table import StoryKnowledgeTable
