@@ -16,6 +16,7 @@ from novelgen.characters.settings import CharacterMemorySettings, Dimension
 from novelgen.errors import UserInputError
 from novelgen.language.language import StoryLanguage
 from novelgen.nearest import did_you_mean
+from novelgen.words import words
 
 DIMENSIONS: Final[tuple[Dimension, ...]] = get_args(Dimension)
 
@@ -197,89 +198,32 @@ def relationship_header(
     )
 
 
-class _Step(BaseModel):
-    """What a dimension is called from a value on, or below one."""
-
-    at: int
-    en: str
-    zh: str
-
-    def said(self, language: StoryLanguage, other: str) -> str:
-        return (self.zh if language == "zh" else self.en).format(other=other)
-
-
-def _step(at: int, en: str, zh: str) -> _Step:
-    return _Step(at=at, en=en, zh=zh)
-
-
-_FROM: Final[Mapping[Dimension, tuple[_Step, ...]]] = MappingProxyType(
-    {
-        "trust": (
-            _step(75, "would trust {other} with anything", "把一切都信托给{other}"),
-            _step(45, "trusts {other}", "信任{other}"),
-        ),
-        "respect": (_step(75, "looks up to {other}", "敬仰{other}"), _step(50, "respects {other}", "尊重{other}")),
-        "affection": (
-            _step(75, "loves {other} dearly", "深爱着{other}"),
-            _step(50, "is fond of {other}", "喜欢{other}"),
-        ),
-        "fear": (
-            _step(60, "is terrified of {other}", "对{other}怕得要命"),
-            _step(25, "is afraid of {other}", "害怕{other}"),
-        ),
-        "familiarity": (
-            _step(70, "knows {other} inside out", "对{other}了如指掌"),
-            _step(40, "knows {other} well", "跟{other}很熟"),
-        ),
-    }
+_FROM: Final[Mapping[Dimension, tuple[int, ...]]] = MappingProxyType(
+    {"trust": (75, 45), "respect": (75, 50), "affection": (75, 50), "fear": (60, 25), "familiarity": (70, 40)}
 )
+"""Values from which on a feeling is said, the most first."""
 
-_BELOW: Final[Mapping[Dimension, tuple[_Step, ...]]] = MappingProxyType(
-    {
-        "trust": (
-            _step(-40, "believes no word of {other}", "{other}的话一句也不信"),
-            _step(0, "distrusts {other}", "不信任{other}"),
-            _step(15, "is wary of {other}", "对{other}有戒心"),
-        ),
-        "respect": (
-            _step(-40, "despises {other}", "瞧不起{other}"),
-            _step(0, "thinks little of {other}", "看轻{other}"),
-        ),
-        "affection": (_step(-40, "hates {other}", "憎恨{other}"), _step(0, "dislikes {other}", "不喜欢{other}")),
-        "fear": (_step(-40, "feels superior to {other} in every way", "自觉处处压{other}一头"),),
-        "familiarity": (_step(5, "hardly knows {other}", "跟{other}几乎不认识"),),
-    }
+_BELOW: Final[Mapping[Dimension, tuple[int, ...]]] = MappingProxyType(
+    {"trust": (-40, 0, 15), "respect": (-40, 0), "affection": (-40, 0), "fear": (-40,), "familiarity": (5,)}
 )
-
-_STATUS_WORDS: Final[Mapping[Status, tuple[str, str]]] = MappingProxyType(
-    {
-        "stranger": ("a stranger", "陌生人"),
-        "acquaintance": ("an acquaintance", "认识的人"),
-        "friendly_acquaintance": ("a friendly acquaintance", "处得不错的熟人"),
-        "friend": ("a friend", "朋友"),
-        "close_friend": ("a close friend", "至交"),
-        "rival": ("a rival", "对头"),
-        "enemy": ("an enemy", "仇人"),
-    }
-)
+"""Values below which its contrary is said, the least first."""
 
 
 def disposition_words(disposition: Disposition, *, other: str, language: StoryLanguage) -> list[str]:
     """Return in words what a character feels for another; what is neither much nor little is not said."""
-    words = []
+    catalogue, feelings = words("characters", language), []
     for dimension in DIMENSIONS:
         value = getattr(disposition, dimension)
-        steps = [each for each in _FROM[dimension] if value >= each.at]
-        steps += [each for each in _BELOW[dimension] if value < each.at]
+        steps = [f"from_{at}" for at in _FROM[dimension] if value >= at]
+        steps += [f"below_{at}" for at in _BELOW[dimension] if value < at]
         if steps:
-            words.append(steps[0].said(language, other))
-    return words
+            feelings.append(catalogue.text(f"{dimension}.{steps[0]}", other=other))
+    return feelings
 
 
 def status_words(status: Status | str, language: StoryLanguage) -> str:
     """Return a status as it stands in a sentence; one of the game's own as it is."""
-    en, zh = next((words for known, words in _STATUS_WORDS.items() if known == status), (status, status))
-    return zh if language == "zh" else en
+    return str(words("characters", language).get(f"status.{status}", status))
 
 
 def _bounded(dimension: str, value: int) -> int:

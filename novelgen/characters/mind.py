@@ -256,7 +256,7 @@ def scale_of(remarks: Sequence[Sequence[float]], memories: Sequence[Sequence[flo
     return RelevanceScale(unrelated=float(cosines[~own].mean()), related=float(cosines[own].mean()))
 
 
-def unit_rows(vectors: Sequence[Sequence[float]] | Sequence[float] | Vectors) -> Vectors:
+def unit_rows(vectors: Sequence[Sequence[float]] | Sequence[float] | Sequence[Vectors] | Vectors) -> Vectors:
     """Return vectors at length one as rows, a zero vector as it is; a single one is one row."""
     rows = np.atleast_2d(np.asarray(vectors, dtype=np.float32))
     lengths = np.linalg.norm(rows, axis=1, keepdims=True)

@@ -19,19 +19,12 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from novelgen.characters.memory import TIERS, CharacterMemory, KnownStoryMemory
 from novelgen.characters.mind import NOWHERE, Mask, Mind, View
-from novelgen.characters.rendering import (
-    LineMarks,
-    heading_line,
-    heading_tokens,
-    joined_lines,
-    line_tokens,
-    memory_line,
-)
 from novelgen.characters.settings import CharacterMemorySettings
 from novelgen.language.language import StoryLanguage, story_language
 from novelgen.memory.character_view import MIN_SHOWN_CERTAINTY
 from novelgen.models.context import ReportIssue
 from novelgen.models.shown import Shown
+from novelgen.words import words
 
 SECONDS_PER_DAY = 86_400.0
 
@@ -132,7 +125,7 @@ class Recall(Shown, BaseModel):
         lines = [heading_line(self.character_name, used)]
         lines += [f"- {line.text}" for line in self.header]
         lines += [memory_line(each.text, each.marks, used) for each in self.items]
-        return joined_lines(lines)
+        return "\n".join(lines)
 
     def in_simpler_terms(self) -> str:
         """Return what a notebook shows in place of it."""
@@ -382,3 +375,63 @@ def _marks(memory: CharacterMemory, age_days: int | None, heard_from: str, *, is
         is_former_value=is_over and memory.slot is not None,
         is_rumour=isinstance(memory, KnownStoryMemory) and memory.certainty < MIN_SHOWN_CERTAINTY,
     )
+
+
+CHARACTERS_PER_TOKEN = 3
+
+FIRST_WIDE_CHARACTER = 0x2E80
+"""From here on Unicode holds scripts whose characters are at least a token each: Chinese, Japanese, Korean, symbols."""
+
+
+def estimate_recall_tokens(text: str) -> int:
+    """Estimate the tokens of a line so that it is never told too cheap: a third of its characters, rounded up.
+
+    Chinese characters count as one token each; a third of them would be less than half of what they cost.
+    """
+    wide = 0 if text.isascii() else sum(ord(character) >= FIRST_WIDE_CHARACTER for character in text)
+    return wide + -(-(len(text) - wide) // CHARACTERS_PER_TOKEN)
+
+
+@dataclass(frozen=True, slots=True)
+class LineMarks:
+    """What a line says of a memory beside its text."""
+
+    age_days: int | None = None
+    how: str = "own_doing"
+    heard_from: str = ""
+    is_over: bool = False
+    is_former_value: bool = False
+    is_rumour: bool = False
+
+
+def heading_line(name: str, language: StoryLanguage) -> str:
+    """Return the line above a recall."""
+    return words("characters", language).text("recall.heading", name=name)
+
+
+def memory_line(text: str, marks: LineMarks, language: StoryLanguage) -> str:
+    """Return a memory as a line, with its marks before it."""
+    catalogue, said = words("characters", language), []
+    if marks.age_days is not None:
+        days = max(marks.age_days, 0)
+        said.append(catalogue.text(f"recall.{('today', 'yesterday', 'days_ago')[min(days, 2)]}", days=days))
+    if marks.heard_from:
+        way = marks.how if f"heard_from.{marks.how}" in catalogue else "told"
+        said.append(catalogue.text(f"heard_from.{way}", name=marks.heard_from))
+    elif f"how.{marks.how}" in catalogue:
+        said.append(catalogue[f"how.{marks.how}"])
+    marked = {"rumour": marks.is_rumour, "former_value": marks.is_former_value}
+    marked["over"] = marks.is_over and not marks.is_former_value
+    said += [catalogue[f"recall.{name}"] for name, holds in marked.items() if holds]
+    told = " ".join(text.split())
+    return f"- {catalogue.text('recall.marked', marks=catalogue['recall.separator'].join(said)) if said else ''}{told}"
+
+
+def line_tokens(text: str, marks: LineMarks) -> int:
+    """Estimate the tokens of a memory's line, in whichever language it costs more."""
+    return max(estimate_recall_tokens(memory_line(text, marks, language) + "\n") for language in ("en", "zh"))
+
+
+def heading_tokens(name: str) -> int:
+    """Estimate the tokens of the heading, in whichever language it costs more."""
+    return max(estimate_recall_tokens(heading_line(name, language) + "\n") for language in ("en", "zh"))

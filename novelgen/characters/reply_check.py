@@ -16,6 +16,7 @@ from novelgen.language.matching import NameFinder
 from novelgen.language.normalise import name_key
 from novelgen.language.sentences import split_sentences
 from novelgen.nearest import nearest_name
+from novelgen.words import words
 
 PLAYER_NAME_SLOT = "player_name"
 
@@ -72,12 +73,8 @@ def _leaks(text: str, ground: ReplyGround) -> Iterator[ReplyFinding]:
         trace = find_secret(text, secret, own_names=ground.own_names, said_names=ground.listener_names)
         if trace is None:
             continue
-        if ground.language == "zh":
-            message = f"泄露了秘密{secret.secret_id}：对方还不能知道"
-            message += "（永不透露）" if secret.never else ""
-        else:
-            when = "may never hear" if secret.never else "may not hear yet"
-            message = f"gives away the secret {secret.secret_id!r}, which the listener {when}"
+        kind = "leaked_for_ever" if secret.never else "leaked"
+        message = words("characters", ground.language).text(f"reply.{kind}", secret=secret.secret_id)
         yield ReplyFinding(
             kind="leaked_secret",
             quote=text[trace.start : trace.end],
@@ -171,10 +168,8 @@ def _is_surname_of(name: str, known: Sequence[str]) -> bool:
 
 def _unknown(text: str, name: str, start: int, known: Sequence[str], language: StoryLanguage) -> ReplyFinding:
     meant = _meant_name(name, known)
-    if language == "zh":
-        message = f"故事里没有人叫“{name}”" + (f"；是不是指“{meant}”？" if meant else "")
-    else:
-        message = f"the story knows nobody called {name!r}" + (f"; did you mean {meant!r}?" if meant else "")
+    kind = "misspelt_name" if meant else "unknown_name"
+    message = words("characters", language).text(f"reply.{kind}", name=name, meant=meant)
     return ReplyFinding(
         kind="unknown_name",
         quote=text[start : start + len(name)],
@@ -402,23 +397,13 @@ def _stands_in(value: str, piece: str) -> int | None:
     return at if at >= 0 else None
 
 
-_SLOTS_ZH: Mapping[str, str] = {
-    PLAYER_NAME_SLOT: "玩家姓名",
-    "player_allegiance": "玩家阵营",
-    "npc_belief_about_player": "对玩家的看法",
-    "current_quest_for_npc": "当前任务",
-    "npc_death_status": "生死",
-}
-
-
 def _contradicted(text: str, start: int, end: int, slot: KnownSlot, language: StoryLanguage) -> ReplyFinding:
     quote = text[start:end]
-    if language == "zh":
-        kind, _, whose = slot.slot.partition(":")
-        what = _SLOTS_ZH.get(kind, kind) + (f"（{whose}）" if whose else "")
-        message = f"“{quote}”与已知的{what}不符：{slot.value}"
-    else:
-        message = f"{quote!r} is not what is known as {slot.slot}: {slot.value}"
+    catalogue = words("characters", language)
+    kind, _, whose = slot.slot.partition(":")
+    name = catalogue.get(f"slot.{kind}", kind)
+    name = catalogue.text("reply.slot_about", slot=name, whose=whose) if whose else name
+    message = catalogue.text("reply.contradicted", quote=quote, slot=name, value=slot.value)
     return ReplyFinding(
         kind="contradicted_slot",
         quote=quote,

@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import partial
 from itertools import accumulate
+from operator import attrgetter
 from pathlib import Path
 from shutil import copyfile
 from tempfile import TemporaryDirectory
@@ -18,7 +19,6 @@ from typing import Any, NamedTuple
 
 from pydantic import BaseModel, Field
 
-from novelgen.characters.memory import CharacterMemory
 from novelgen.errors import InvalidFileError, UnknownProjectError, UserInputError
 from novelgen.models.context import ReportIssue
 from novelgen.models.user_file import StoryPart
@@ -39,12 +39,13 @@ from runtime.files.manuscripts import (
 from runtime.ingest.indexing import IndexingResult, drain_outbox
 from runtime.ingest.ingest import follow_volumes, ingest_scenes
 from runtime.ingest.scene_input import SceneInput, scenes_of_chapter
-from runtime.storage.consolidations import StoredConsolidation
 from runtime.storage.records import ScenePlace, StoredEntity, StoredScene, StoredSummary
 from runtime.storage.transfer import ProjectContents, SceneBundle, ToldScene
 from runtime.stores import MemoryStores
 
 Progress = Callable[[int, int], Any]
+EVENTS = ("states", "loop_events", "relationship_changes", "knowledge")
+"""Lists of contents that hold what happened at scenes."""
 
 
 class ImportPreview(BaseModel):
@@ -162,19 +163,17 @@ class _ImportPlan:
         }
         known = {each.entity.entity_id: each for each in stored.entities}
         self.entities = [each for each in self.contents.entities if each.entity.entity_id not in known]
+        self._memories = self._unknown("memories", "chunk.chunk_id")
         self.rest = self._rest()
         self.preview = self._preview(known, here, incoming)
 
     def bundle(self, scene: StoredScene) -> SceneBundle:
         """Return a new scene with all that goes with it."""
-        label, contents = scene.label, self.contents
+        label = scene.label
         return SceneBundle(
             scene=scene,
-            memories=[each for each in self._new_memories() if each.scene_label == label],
-            states=[each for each in contents.states if each.scene_label == label],
-            loop_events=[each for each in contents.loop_events if each.scene_label == label],
-            relationship_changes=[each for each in contents.relationship_changes if each.scene_label == label],
-            knowledge=[each for each in contents.knowledge if each.scene_label == label],
+            memories=[each for each in self._memories if each.scene_label == label],
+            **{name: [each for each in getattr(self.contents, name) if each.scene_label == label] for name in EVENTS},
         )
 
     def _told_beside(self, here: Mapping[ScenePlace, StoredScene]) -> dict[ScenePlace, ToldScene]:
@@ -197,15 +196,16 @@ class _ImportPlan:
             chapters=len({chapter for chapter, _ in texts}), scenes=len(texts), characters=sum(map(len, texts.values()))
         )
 
-    def _new_memories(self) -> list[Any]:
-        taken = {each.chunk.chunk_id for each in self._stored.memories}
-        return [each for each in self.contents.memories if each.chunk.chunk_id not in taken]
+    def _unknown(self, name: str, *key: str) -> list[Any]:
+        """What is given under a name and not stored under its key."""
+        taken = set(map(attrgetter(*key), getattr(self._stored, name)))
+        return [each for each in getattr(self.contents, name) if attrgetter(*key)(each) not in taken]
 
     def _rest(self) -> ProjectContents:
         """What goes with no new scene: notes and what the author said, but for what is stored already."""
         bundled = {each.label for each in self.scenes}
         stored_scenes = {each.label for each in self.contents.scenes} - bundled
-        loose = [each for each in self._new_memories() if each.scene_label not in bundled]
+        loose = [each for each in self._memories if each.scene_label not in bundled]
 
         def new(name: str) -> list[Any]:
             events = [each for each in getattr(self.contents, name) if each.scene_label not in bundled]
@@ -214,37 +214,22 @@ class _ImportPlan:
 
         return ProjectContents(
             memories=[each for each in loose if not each.from_scene or each.scene_label not in stored_scenes],
-            states=new("states"),
-            loop_events=new("loop_events"),
-            relationship_changes=new("relationship_changes"),
-            knowledge=new("knowledge"),
+            **{name: new(name) for name in EVENTS},
             parts=self.contents.parts,
             summaries=self._new_summaries(),
-            consolidations=self._new_consolidations(),
-            character_memories=self._new_character_memories(),
+            consolidations=self._unknown("consolidations", "chunk.chunk_id"),
+            character_memories=self._unknown("character_memories", "memory_id"),
             play=self.contents.play.beyond(self._stored.play),
             waivers=self.contents.waivers,
         )
 
     def _new_summaries(self) -> list[StoredSummary]:
         """Summaries that are not stored yet; those of chapters with other scenes here are withheld."""
-        taken = {(each.level, each.number) for each in self._stored.summaries}
-        new = [each for each in self.contents.summaries if (each.level, each.number) not in taken]
-        return [
-            each.model_copy(update={"is_withheld": each.is_withheld or self._has_other_scenes(each)}) for each in new
-        ]
-
-    def _has_other_scenes(self, summary: StoredSummary) -> bool:
-        chapters = range(summary.first_chapter, summary.last_chapter + 1)
-        return any(chapter in chapters for chapter in self._other_chapters)
-
-    def _new_consolidations(self) -> list[StoredConsolidation]:
-        taken = {each.chunk.chunk_id for each in self._stored.consolidations}
-        return [each for each in self.contents.consolidations if each.chunk.chunk_id not in taken]
-
-    def _new_character_memories(self) -> list[CharacterMemory]:
-        taken = {each.memory_id for each in self._stored.character_memories}
-        return [each for each in self.contents.character_memories if each.memory_id not in taken]
+        new: list[StoredSummary] = self._unknown("summaries", "level", "number")
+        for number, each in enumerate(new):
+            if any(each.first_chapter <= chapter <= each.last_chapter for chapter in self._other_chapters):
+                new[number] = each.model_copy(update={"is_withheld": True})
+        return new
 
     def _pair_of(self, contents_is_stored: bool, relationship_id: str) -> str:
         pairs = (self._stored if contents_is_stored else self.contents).pairs
@@ -263,11 +248,7 @@ class _ImportPlan:
                 if (each.chapter_index, each.scene_index) not in here
             ],
             new_memories=len(self.rest.memories),
-            new_events=len(self.rest.states)
-            + len(self.rest.loop_events)
-            + len(self.rest.relationship_changes)
-            + len(self.rest.knowledge)
-            + self.rest.play.count(),
+            new_events=sum(len(getattr(self.rest, name)) for name in EVENTS) + self.rest.play.count(),
             new_summaries=len(self.rest.summaries),
             new_consolidations=len(self.rest.consolidations),
             new_character_memories=len(self.rest.character_memories),
@@ -537,7 +518,8 @@ def _followed(
 def _import_novel_gen(
     stores: MemoryStores, source: Path, project_id: str, options: dict[str, Any], *, update: bool
 ) -> SourceImport:
-    read = read_novel_gen_folder(source, project_id=project_id, stored=_stored(stores, project_id), now=stores.clock())
+    stored = _stored_contents(stores, project_id) or ProjectContents()
+    read = read_novel_gen_folder(source, project_id=project_id, stored=stored, now=stores.clock())
     followed = _followed(
         stores, project_id, read.story.scenes, is_done=update and not options["dry_run"], update=update
     )
@@ -551,15 +533,6 @@ def _import_novel_gen(
     return SourceImport(
         **{**dict(result), "issues": issues}, copied_plans=plans, changes=followed.changes, updated=update
     )
-
-
-def _stored(stores: MemoryStores, project_id: str) -> ProjectContents:
-    try:
-        database = stores.database(project_id)
-    except UnknownProjectError:
-        return ProjectContents()
-    with database.read() as unit:
-        return unit.exchange.contents()
 
 
 def _copied_plans(files: list[Path], folder: Path) -> list[str]:

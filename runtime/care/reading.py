@@ -257,19 +257,9 @@ def exchanged_entity(document: EntityDocument) -> StoredEntity:
     noted = noted_metadata(document.metadata, document.author_metadata, computed_names(document.type))
     if noted:
         profile[METADATA] = noted
-    entity = Entity(
-        entity_id=document.id,
-        entity_type=document.type,
-        name=document.name,
-        aliases=[alias for alias, _ in aliases],
-        role=document.role,
-        description=document.description,
-        profile=profile,
-        first_chapter=document.first_chapter,
-        first_scene=document.first_scene,
-        name_first_chapter=document.name_first_chapter,
-        name_first_scene=document.name_first_scene,
-    )
+    copied = document.model_dump(include=set(Entity.model_fields) - {"aliases", "profile"})
+    said = {"entity_id": document.id, "entity_type": document.type, "profile": profile}
+    entity = Entity(aliases=[alias for alias, _ in aliases], **said, **copied)
     written = [alias.alias for alias, by_author in aliases if (by_default if by_author is None else by_author)]
     return StoredEntity(
         entity=entity,
@@ -447,11 +437,9 @@ def _state(
         entity_type=told.entity_type or document.type,
         attribute=attribute,
         value=value,
-        kind=told.kind,
         origin=told.origin or "author",
         created_at=told.created_at or context.now,
-        verified=told.verified,
-        source_span=told.source_span,
+        **told.model_dump(include={"kind", "verified", "source_span"}),
         **place,
     )
 

@@ -100,19 +100,17 @@ def map_failure(error: Exception) -> VectorIndexError:
     return meant(f"the vector index failed ({type(error).__name__}): {text}")
 
 
-Request = tuple[str, dict[str, Any], float]
-"""Name of an operation, its arguments, and the seconds in which it must be done."""
-
-
 def _serve(channel: Connection) -> None:
     location: IndexLocation = channel.recv()
     secrets = location.secrets if isinstance(location, ChromaServer) else ()
     index = ChromaIndex(location)
     channel.send(os.getpid())
-    while (request := _next_request(channel)) is not None:
-        operation, arguments, timeout_s = request
-        answer = _answer(index, operation, arguments, timeout_s=timeout_s)
-        channel.send(_without(answer, secrets) if isinstance(answer, VectorIndexError) else answer)
+    # The end of the channel is that of the program.
+    with contextlib.suppress(EOFError):
+        while True:
+            operation, arguments, timeout_s = channel.recv()
+            answer = _answer(index, operation, arguments, timeout_s=timeout_s)
+            channel.send(_without(answer, secrets) if isinstance(answer, VectorIndexError) else answer)
 
 
 def _without(error: VectorIndexError, secrets: Sequence[str]) -> VectorIndexError:
@@ -121,13 +119,6 @@ def _without(error: VectorIndexError, secrets: Sequence[str]) -> VectorIndexErro
     for secret in secrets:
         text = text.replace(secret, "…")
     return type(error)(text)
-
-
-def _next_request(channel: Connection) -> Request | None:
-    try:
-        return channel.recv()
-    except EOFError:
-        return None
 
 
 def _answer(index: ChromaIndex, operation: str, arguments: dict[str, Any], *, timeout_s: float) -> Any:

@@ -13,12 +13,13 @@ from novelgen.language.matching import NameFinder
 from novelgen.language.presence import presence_of
 from novelgen.language.resolver import Mention, NameResolver
 from novelgen.language.scrub import require_size, scrub_text, scrub_tree
-from novelgen.models.entity import Entity, revealed_identity
+from novelgen.models.entity import Entity
 from novelgen.models.plan import GeneratedChapter, GeneratedScene
 from novelgen.models.position import ChapterIndex, SceneIndex, StoryPosition
 from novelgen.models.record import SceneRecord
 from runtime.files.bench_folder import Book
 from runtime.files.chapter_text import SCENE_TITLE_FIELD
+from runtime.storage.entities import is_unmasked
 from runtime.storage.records import ExtractionStatus, StoredScene
 
 RecordOrigin = Literal["author", "supplied", "extracted"]
@@ -155,13 +156,8 @@ def known_in_scene(entities: Sequence[Entity], chapter_index: int, scene_index: 
             }
         )
         for entity in entities
-        if after.admits(entity.first_chapter, entity.first_scene or 0) and not _is_unmasked(entity, after)
+        if after.admits(entity.first_chapter, entity.first_scene or 0) and not is_unmasked(entity, after)
     ]
-
-
-def _is_unmasked(entity: Entity, after: StoryPosition) -> bool:
-    revealed = revealed_identity(entity)
-    return revealed is not None and after.admits(revealed.chapter_index, revealed.scene_index)
 
 
 def name_mentions(text: str, entities: Sequence[Entity]) -> list[tuple[str, str]]:

@@ -20,6 +20,7 @@ from novelgen.reading.chapter_reading import ChapterEntity, ChapterMemory, Chapt
 from novelgen.reading.knowledge_reading import SceneKnowledgeRequest, earlier_memories, judged_memories, scene_cast
 from novelgen.reading.request import EntitySighting, KnownMemory, SceneBefore, SceneRecordRequest, in_shown_ids
 from runtime.ingest.scene_writes import memories_still_true, read_surroundings
+from runtime.storage.entities import is_unmasked
 from runtime.storage.records import StoredScene
 from runtime.storage.unit import UnitOfWork
 
@@ -100,7 +101,7 @@ def _stand_ins(unit: UnitOfWork, position: StoryPosition) -> dict[str, str]:
     masks = {
         one.entity.entity_id: revealed.entity_id
         for one in unit.entities.list_all()
-        if (revealed := revealed_identity(one.entity)) and position.admits(revealed.chapter_index, revealed.scene_index)
+        if is_unmasked(one.entity, position) and (revealed := revealed_identity(one.entity))
     }
     return {**unit.merges.survivors(), **masks}
 

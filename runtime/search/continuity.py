@@ -6,9 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import get_args
 
-import numpy as np
-from numpy.typing import NDArray
-
+from novelgen.characters.mind import unit_rows
 from novelgen.checking.story import StoryBefore
 from novelgen.language.chronology import scene_times
 from novelgen.memory.search import LEXICAL_RETRIEVER, Candidate, SearchQuery, SearchRequest, Vector
@@ -109,19 +107,13 @@ def _similarities(queries: Sequence[Vector | None], candidates: Sequence[Candida
     stored = [(each.chunk.chunk_id, each.vector) for each in candidates if each.vector is not None]
     if not asked or not stored:
         return {}
-    first, second = _units([vector for _, vector in asked]), _units([vector for _, vector in stored])
+    first, second = unit_rows([vector for _, vector in asked]), unit_rows([vector for _, vector in stored])
     cosines = first @ second.T
     return {
         (number, chunk_id): float(cosines[row, column])
         for row, (number, _) in enumerate(asked)
         for column, (chunk_id, _) in enumerate(stored)
     }
-
-
-def _units(vectors: Sequence[Vector]) -> NDArray[np.float32]:
-    matrix = np.stack(vectors)
-    lengths = np.linalg.norm(matrix, axis=1, keepdims=True)
-    return np.asarray(matrix / np.where(lengths == 0, 1, lengths), dtype=np.float32)
 
 
 def story_before(

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from novelgen.deadlines import CallOutcome, Deadline, call_with_deadline, run_concurrently
+from novelgen.deadlines import Deadline, call_with_deadline, run_concurrently
 from novelgen.errors import (
     ConfigurationError,
     DeadlineExceededError,
@@ -23,7 +23,7 @@ from novelgen.errors import (
 from novelgen.language.language import estimate_tokens
 from novelgen.language.resolver import NameResolver
 from novelgen.language.scrub import scrub_text
-from novelgen.memory.search import Candidate, RankedMemories, SearchQuery, SearchRequest, SearchResult, Vector
+from novelgen.memory.search import Candidate, RankedMemories, SearchQuery, SearchRequest, SearchResult
 from novelgen.memory.search_order import relevance, search_order
 from novelgen.models.context import ReportIssue
 from novelgen.models.memory import ContentType, StoryMemoryChunk, found_under, is_entity_target
@@ -164,8 +164,11 @@ def _searched(
         {name: partial(retriever, stores, request) for name, retriever in retrievers.items()},
         timeouts_s=dict.fromkeys(retrievers, retrieving.remaining_s),
     )
-    _require_known_project(outcomes)
-    issues = _failures(outcomes)
+    errors = {name: outcome.error for name, outcome in outcomes.items() if outcome.error is not None}
+    # A project whose database alone is gone is still in the index.
+    if errors and len(errors) == len(outcomes) and all(isinstance(e, UnknownProjectError) for e in errors.values()):
+        raise next(iter(errors.values()))
+    issues = [_failure(name, error) for name, error in errors.items()]
     semantic: _SemanticAnswer | None = outcomes["semantic"].value if "semantic" in outcomes else None
     if semantic is not None and semantic.issue is not None:
         issues.append(semantic.issue)
@@ -173,7 +176,8 @@ def _searched(
     semantic_failed = any(issue.stage == "semantic" for issue in issues)
     if semantic_failed and stores.settings.memory.search_fallback == "off":
         return SearchResult(issues=tuple(issues), timings_s=timings)
-    answers = _answers(outcomes)
+    told = {name: outcome.value for name, outcome in outcomes.items() if outcome.value is not None}
+    answers = [value.found if name == "semantic" else value for name, value in told.items()]
     answer = merged(answers)
     memories, issue = _read_memories(stores, request, answer, deadline=deadline.share("memories"))
     candidates = (
@@ -183,7 +187,7 @@ def _searched(
     )
     return SearchResult(
         candidates=tuple(candidates),
-        query_vectors=_in_order(semantic.vectors, request) if semantic is not None else (),
+        query_vectors=tuple(map(semantic.vectors.get, range(len(request.queries)))) if semantic is not None else (),
         issues=(*issues, *([issue] if issue else []), *_awaited_meaning(request, memories.awaited)),
         timings_s=timings,
         linked=next((each.linked for each in answers if each.linked is not None), None),
@@ -213,10 +217,6 @@ def _semantic_retriever(stores: MemoryStores, request: SearchRequest, *, deadlin
     return _SemanticAnswer(found, vectors)
 
 
-def _in_order(vectors: QueryVectors, request: SearchRequest) -> tuple[Vector | None, ...]:
-    return tuple(vectors.get(index) for index in range(len(request.queries)))
-
-
 def _fallback(stores: MemoryStores, request: SearchRequest, vectors: QueryVectors) -> RetrieverAnswer:
     if stores.settings.memory.search_fallback == "off":
         return RetrieverAnswer()
@@ -225,22 +225,6 @@ def _fallback(stores: MemoryStores, request: SearchRequest, vectors: QueryVector
     except StoreError:
         # The database's outage is reported by the retrievers that live on it.
         return RetrieverAnswer()
-
-
-def _answers(outcomes: dict[str, CallOutcome[Any]]) -> list[RetrieverAnswer]:
-    found = [(name, outcome.value) for name, outcome in outcomes.items() if outcome.value is not None]
-    return [value.found if name == "semantic" else value for name, value in found]
-
-
-def _require_known_project(outcomes: dict[str, CallOutcome[Any]]) -> None:
-    """Raise when no retriever knows the project; a project whose database alone is gone is still in the index."""
-    errors = [outcome.error for outcome in outcomes.values()]
-    if all(isinstance(error, UnknownProjectError) for error in errors) and errors[0] is not None:
-        raise errors[0]
-
-
-def _failures(outcomes: dict[str, CallOutcome[Any]]) -> list[ReportIssue]:
-    return [_failure(name, outcome.error) for name, outcome in outcomes.items() if outcome.error is not None]
 
 
 def _failure(retriever: str, error: Exception) -> ReportIssue:
@@ -350,20 +334,16 @@ def _holding(
     """Return for each outdated memory what holds in its place, as far as the query's filters admit it."""
     if not outdated:
         return {}, []
-    read = partial(_holding_in_sql, stores, request, outdated)
+
+    def read() -> dict[str, StoryMemoryChunk]:
+        with stores.database(request.project_id).read() as unit:
+            return unit.memories.holding(outdated, as_of=request.as_of)
+
     try:
-        timeout_s = deadline.share("holding").remaining_s
-        return call_with_deadline(read, timeout_s=timeout_s, stage="holding"), []
+        holding = call_with_deadline(read, timeout_s=deadline.share("holding").remaining_s, stage="holding")
     except (StoreError, DeadlineExceededError) as error:
         return {}, [_failure("holding", error)]
-
-
-def _holding_in_sql(
-    stores: MemoryStores, request: SearchRequest, outdated: Sequence[StoryMemoryChunk]
-) -> dict[str, StoryMemoryChunk]:
-    with stores.database(request.project_id).read() as unit:
-        holding = unit.memories.holding(outdated, as_of=request.as_of)
-    return {name: chunk for name, chunk in holding.items() if _admits(request.queries[0], chunk)}
+    return {name: chunk for name, chunk in holding.items() if _admits(request.queries[0], chunk)}, []
 
 
 def _admits(query: SearchQuery, chunk: StoryMemoryChunk) -> bool:

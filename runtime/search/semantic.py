@@ -9,6 +9,7 @@ from functools import partial
 import numpy as np
 from numpy.typing import NDArray
 
+from novelgen.characters.mind import unit_rows
 from novelgen.deadlines import Deadline, call_with_deadline
 from novelgen.errors import DatabaseError, DeadlineExceededError
 from novelgen.memory.search import SEMANTIC_RETRIEVER, SearchQuery, SearchRequest, Vector
@@ -135,7 +136,7 @@ def exact_search(
     _refuse_misfits(matrix, ids, query_vectors=query_vectors, top_k=top_k)
     if not len(ids):
         return [[] for _ in query_vectors]
-    similarities = np.clip(_unit_rows(query_vectors) @ _unit_rows(matrix).T, -1.0, 1.0)
+    similarities = np.clip(unit_rows(query_vectors) @ unit_rows(matrix).T, -1.0, 1.0)
     return [_best(row, ids, top_k=top_k) for row in similarities]
 
 
@@ -148,11 +149,6 @@ def _refuse_misfits(
         raise ValueError(f"matrix has {len(matrix)} rows but {len(ids)} ids were given")
     if len(ids) and query_vectors.shape[-1] != matrix.shape[-1]:
         raise ValueError(f"questions have dimension {query_vectors.shape[-1]}, stored vectors {matrix.shape[-1]}")
-
-
-def _unit_rows(rows: NDArray[np.float32]) -> NDArray[np.float32]:
-    lengths = np.linalg.norm(rows, axis=1, keepdims=True)
-    return np.divide(rows, np.where(lengths > 0, lengths, 1.0), dtype=np.float32)
 
 
 def _best(similarities: NDArray[np.float32], ids: Sequence[str], *, top_k: int) -> list[tuple[str, float]]:

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from datetime import datetime
 from pathlib import Path
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from sqlalchemy import URL, Connection, Engine, QueuePool
 from tenacity import (
@@ -74,24 +74,9 @@ class DatabaseManager:
         self._writer = threading.Lock()
 
     @classmethod
-    def open(
-        cls,
-        url_or_path: str | Path,
-        *,
-        create: bool = True,
-        busy_timeout_s: float = 5.0,
-        statement_timeout_s: float = 30.0,
-        pool_size: int = 8,
-        clock: Callable[[], datetime] = utc_now,
-    ) -> DatabaseManager:
-        """Open a database and bring its schema up to date."""
-        database = cls(
-            url_or_path,
-            busy_timeout_s=busy_timeout_s,
-            statement_timeout_s=statement_timeout_s,
-            pool_size=pool_size,
-            clock=clock,
-        )
+    def open(cls, url_or_path: str | Path, *, create: bool = True, **options: Any) -> DatabaseManager:
+        """Open a database and bring its schema up to date; the options are those of the class."""
+        database = cls(url_or_path, **options)
         try:
             database._prepare_file(create)
             database._migrate()

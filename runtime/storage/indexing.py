@@ -53,16 +53,9 @@ class OutboxRepository(Repository):
                 "revision": OUTBOX.c.revision + 1,
             },
         )
+        new = {"project_id": self._session.project_id, "operation": operation, "revision": 1}
         rows = [
-            {
-                "project_id": self._session.project_id,
-                "chunk_id": chunk_id,
-                "operation": operation,
-                "state": "pending",
-                "attempts": 0,
-                "revision": 1,
-            }
-            for chunk_id in dict.fromkeys(chunk_ids)
+            new | {"chunk_id": chunk_id, "state": "pending", "attempts": 0} for chunk_id in dict.fromkeys(chunk_ids)
         ]
         if rows:
             self._session.run(statement, rows)
@@ -73,10 +66,8 @@ class OutboxRepository(Repository):
         Claiming takes nothing away: an entry stays until it is marked, so that a worker that dies loses
         nothing, and doing one twice is harmless.
         """
-        rows = self._session.select(
-            OUTBOX, OUTBOX.c.state.in_(_TO_DO), order=[OUTBOX.c.state.desc(), OUTBOX.c.row_id], limit=limit
-        )
-        return [OutboxEntry.model_validate(row, from_attributes=True) for row in rows]
+        order = [OUTBOX.c.state.desc(), OUTBOX.c.row_id]
+        return self._session.models(OutboxEntry, OUTBOX, OUTBOX.c.state.in_(_TO_DO), order=order, limit=limit)
 
     def mark_done(self, entries: Sequence[OutboxEntry]) -> None:
         """Mark entries as done; one whose chunk changed since it was claimed stays pending."""
@@ -199,7 +190,10 @@ class EmbeddingRepository(Repository):
                 "content_hash": content_hash,
                 "vector": arrays[chunk_id].tobytes(),
             }
-            for chunk_id, row_id, content_hash in self._chunks(list(arrays))
+            for chunk_id, row_id, content_hash in self._session.select(
+                [CHUNKS.c.chunk_id, CHUNKS.c.row_id, CHUNKS.c.content_hash],
+                self._session.among(CHUNKS.c.chunk_id, arrays),
+            )
         ]
         statement = self._session.upsert(EMBEDDINGS)
         statement = statement.on_conflict_do_update(
@@ -234,15 +228,6 @@ class EmbeddingRepository(Repository):
         joined_bytes = b"".join(row[1] for row in rows)
         matrix = np.frombuffer(joined_bytes, dtype=_STORED_TYPE).reshape(len(rows), -1)
         return [row[0] for row in rows], matrix.astype(np.float32, copy=False)
-
-    def _chunks(self, chunk_ids: Sequence[str]) -> list[tuple[str, int, str]]:
-        return [
-            (row[0], row[1], row[2])
-            for row in self._session.select(
-                [CHUNKS.c.chunk_id, CHUNKS.c.row_id, CHUNKS.c.content_hash],
-                self._session.among(CHUNKS.c.chunk_id, chunk_ids),
-            )
-        ]
 
 
 def _common_dimension(arrays: Mapping[str, FloatMatrix]) -> int:

@@ -154,8 +154,8 @@ class SummaryRepository(Repository):
 def stored_summaries(session: StorageSession, as_of: StoryPosition = END_OF_STORY) -> list[StoredSummary]:
     """Return the written summaries whose last chapter is over at a position, chapters first, in order."""
     over = [] if as_of.chapter_index is None else [SUMMARIES.c.last_chapter < as_of.chapter_index]
-    rows = session.select(SUMMARIES, *over, order=[SUMMARIES.c.level, SUMMARIES.c.number, SUMMARIES.c.row_id])
-    return [StoredSummary.model_validate(row, from_attributes=True) for row in rows]
+    order = [SUMMARIES.c.level, SUMMARIES.c.number, SUMMARIES.c.row_id]
+    return session.models(StoredSummary, SUMMARIES, *over, order=order)
 
 
 def scene_hashes(session: StorageSession) -> dict[ScenePlace, str]:
@@ -248,7 +248,8 @@ def read_summaries(
     is_whole_story: bool = False,
 ) -> StorySummaries:
     """Sum up what is over at a position."""
-    known = _chapters_with_scenes(session, as_of)
+    chapter, over = SCENES.c.chapter_index, before(StoryPosition(as_of.chapter_index), SCENES)
+    known = [row[0] for row in session.select([chapter], over, group=[chapter], order=[chapter])]
     last_chapter = max(known, default=-1)
     parts = read_parts(session, last_chapter=last_chapter, chapters_per_part=chapters_per_part)
     finished = finished_parts(parts, as_of=as_of, last_chapter=last_chapter)
@@ -276,13 +277,6 @@ def read_parts(
     return story_parts(stated, last_chapter=last_chapter, chapters_per_part=chapters_per_part)
 
 
-def _chapters_with_scenes(session: StorageSession, as_of: StoryPosition) -> list[int]:
-    """The chapters that are over and have a scene, in order."""
-    over = before(StoryPosition(as_of.chapter_index), SCENES)
-    chapter = SCENES.c.chapter_index
-    return [row[0] for row in session.select([chapter], over, group=[chapter], order=[chapter])]
-
-
 def _chapters_to_tell(known: list[int], finished: list[NumberedPart]) -> list[int]:
     """The chapters of the part that is not over, and the last ones whatever part they are in."""
     recent = known[-MAX_CHAPTERS:]
@@ -295,19 +289,10 @@ def _chapters_to_tell(known: list[int], finished: list[NumberedPart]) -> list[in
 
 def _told_scenes(session: StorageSession, chapters: Iterable[int]) -> list[OutlineScene]:
     # Whole records are long, and this is read for every context.
+    place = (SCENES.c.chapter_index, SCENES.c.scene_index)
     told = (SCENES.c.record["key_events"], SCENES.c.record["summary"])
-    return [
-        _told_scene(row)
-        for row in session.select(
-            [SCENES.c.chapter_index, SCENES.c.scene_index, *told],
-            SCENES.c.chapter_index.in_(sorted(chapters)),
-            order=[SCENES.c.chapter_index, SCENES.c.scene_index],
-        )
-    ]
-
-
-def _told_scene(row: Any) -> OutlineScene:
-    return OutlineScene(row[0], row[1], key_events=row[2] or (), summary=row[3] or ())
+    rows = session.select([*place, *told], SCENES.c.chapter_index.in_(sorted(chapters)), order=place)
+    return [OutlineScene(row[0], row[1], key_events=row[2] or (), summary=row[3] or ()) for row in rows]
 
 
 def _weights(session: StorageSession, chapters: Iterable[int]) -> dict[tuple[int, int], float]:
@@ -432,6 +417,7 @@ def read_outline(
     """Return entities, scenes, threads, relationships, summaries and holders strictly before a position."""
     summaries = read_summaries(session, as_of, chapters_per_part=chapters_per_part)
     language = session.value(PROJECTS.c.language)
+    stated = (STATES.c.kind == "explicit", before(as_of, STATES))
     entities = EntityRepository(session).list_as_of(as_of=as_of)
     return StoryOutline(
         project_id=session.project_id,
@@ -443,7 +429,7 @@ def read_outline(
         part_summaries=summaries.parts,
         chapter_summaries=summaries.chapters,
         holders=holders_as_of(session, as_of),
-        stated_ids=_stated_ids(session, as_of),
+        stated_ids=last_changed_first(session.values(STATES.c.entity_id, *stated, order=order_in_force(STATES))),
         story_version=story_version(session, as_of, entities=entities),
     )
 
@@ -483,11 +469,6 @@ def _outline_scene(
     told = record or {}
     events, bullets = tuple(told.get("key_events", ())), tuple(told.get("summary", ()))
     return OutlineScene(row[0], row[1], row[2], row[3], participants, events, bullets, is_guessed)
-
-
-def _stated_ids(session: StorageSession, as_of: StoryPosition) -> list[str]:
-    stated = (STATES.c.kind == "explicit", before(as_of, STATES))
-    return last_changed_first(session.values(STATES.c.entity_id, *stated, order=order_in_force(STATES)))
 
 
 MAX_RECALLED_TAGS = 30

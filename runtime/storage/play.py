@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from datetime import datetime
-from typing import Any
+from typing import Any, TypeVar
 
 from pydantic import BaseModel, Field
 from sqlalchemy import ColumnElement, Table, func, not_, or_, select, true
 
 from novelgen.characters.memory import GamePosition, Moment
 from novelgen.characters.secrets import Secret
-from runtime.storage.records import Disclosure, FlagChange, StoredDispositionChange
-from runtime.storage.session import AnyRow, Repository
+from runtime.storage.records import Disclosure, FlagChange, Happened, StoredDispositionChange
+from runtime.storage.session import Repository
 from runtime.storage.tables import (
     ALIASES,
     CHARACTER_MEMORIES,
@@ -24,6 +24,8 @@ from runtime.storage.tables import (
     SCENES,
     STORY_FLAGS,
 )
+
+Told = TypeVar("Told", bound=Happened)
 
 
 class StoredSecret(BaseModel):
@@ -79,14 +81,9 @@ class PlayRepository(Repository):
         deleted = select(CHARACTER_MEMORIES.c.memory_id).where(
             self._session.owns(CHARACTER_MEMORIES), CHARACTER_MEMORIES.c.status == "deleted"
         )
-        rows = self._rows(
-            table,
-            as_of,
-            table.c.character_id == character_id,
-            table.c.other_id == other_id,
-            or_(table.c.memory_id.is_(None), table.c.memory_id.not_in(deleted)),
-        )
-        return [StoredDispositionChange.model_validate(row, from_attributes=True) for row in rows]
+        is_of_both = (table.c.character_id == character_id, table.c.other_id == other_id)
+        stands = or_(table.c.memory_id.is_(None), table.c.memory_id.not_in(deleted))
+        return self._told(StoredDispositionChange, table, as_of, *is_of_both, stands)
 
     def is_told_in_story(self, name: str) -> bool:
         """Tell whether a name stands anywhere in the story: in its scenes, cards, or what somebody remembers."""
@@ -98,8 +95,9 @@ class PlayRepository(Repository):
 
     def others(self, character_id: str, *, as_of: Moment | None = None) -> list[str]:
         """Return for whom a character feels anything that is written down, in order of id."""
-        rows = self._rows(DISPOSITION_CHANGES, as_of, DISPOSITION_CHANGES.c.character_id == character_id)
-        return sorted({row.other_id for row in rows})
+        table = DISPOSITION_CHANGES
+        is_own = (table.c.character_id == character_id, self._before(as_of, table))
+        return sorted(set(self._session.values(table.c.other_id, *is_own)))
 
     def keep_secret(self, character_id: str, secret: Secret) -> None:
         """Store a secret of a character in place of the one of that id."""
@@ -128,8 +126,7 @@ class PlayRepository(Repository):
     def disclosures(self, character_id: str, other_id: str, *, as_of: Moment | None = None) -> list[Disclosure]:
         """Return what was revealed to another, and shown by that one, up to a moment."""
         table = DISCLOSURES
-        rows = self._rows(table, as_of, table.c.character_id == character_id, table.c.other_id == other_id)
-        return [Disclosure.model_validate(row, from_attributes=True) for row in rows]
+        return self._told(Disclosure, table, as_of, table.c.character_id == character_id, table.c.other_id == other_id)
 
     def set_flag(self, change: FlagChange) -> None:
         """Write down that a flag took a value."""
@@ -139,20 +136,17 @@ class PlayRepository(Repository):
     def flag_changes(self, name: str | None = None, *, as_of: Moment | None = None) -> list[FlagChange]:
         """Return what values flags took up to a moment, in the order in which it happened."""
         named = true() if name is None else STORY_FLAGS.c.name == name
-        return [FlagChange.model_validate(row, from_attributes=True) for row in self._rows(STORY_FLAGS, as_of, named)]
+        return self._told(FlagChange, STORY_FLAGS, as_of, named)
 
     def contents(self) -> PlayContents:
         """Return everything that the project holds of it."""
         return PlayContents(
-            dispositions=[
-                StoredDispositionChange.model_validate(row, from_attributes=True)
-                for row in self._rows(DISPOSITION_CHANGES, None)
-            ],
+            dispositions=self._told(StoredDispositionChange, DISPOSITION_CHANGES),
             secrets=[
                 StoredSecret(character_id=row.character_id, secret=Secret.model_validate(row.secret))
                 for row in self._session.select(CHARACTER_SECRETS, order=[CHARACTER_SECRETS.c.row_id])
             ],
-            disclosures=[Disclosure.model_validate(row, from_attributes=True) for row in self._rows(DISCLOSURES, None)],
+            disclosures=self._told(Disclosure, DISCLOSURES),
             flags=self.flag_changes(),
         )
 
@@ -164,18 +158,16 @@ class PlayRepository(Repository):
         self._session.insert(DISCLOSURES, [each.model_dump() for each in given.disclosures])
         self._session.insert(STORY_FLAGS, [each.model_dump() for each in given.flags])
 
-    def _rows(self, table: Table, as_of: Moment | None, *conditions: ColumnElement[bool]) -> list[AnyRow]:
-        rows = self._session.select(table, self._before(as_of, table), *conditions, order=[table.c.row_id])
-        # Sessions may be told in any order; what has no position holds from the start.
-        return sorted(
-            rows,
-            key=lambda row: (
-                -1 if row.session is None else row.session,
-                -1 if row.turn is None else row.turn,
-                row.happened_at,
-                row.row_id,
-            ),
-        )
+    def _told(
+        self, model: type[Told], table: Table, as_of: Moment | None = None, *conditions: ColumnElement[bool]
+    ) -> list[Told]:
+        """Return what happened up to a moment; sessions may be told in any order, what has none is from the start."""
+        told = self._session.models(model, table, self._before(as_of, table), *conditions, order=[table.c.row_id])
+
+        def place(each: Happened) -> tuple[int, int]:
+            return -1 if each.session is None else each.session, -1 if each.turn is None else each.turn
+
+        return sorted(told, key=lambda each: (place(each), each.happened_at))
 
     def _before(self, as_of: Moment | None, table: Table) -> ColumnElement[bool]:
         """Return the condition that a row lies strictly before a moment.

@@ -5,10 +5,11 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Iterable, Sequence
 from datetime import datetime
-from typing import Any, TypeAlias
+from typing import Any, TypeAlias, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
+from pydantic import BaseModel
 from sqlalchemy import (
     ARRAY,
     ColumnElement,
@@ -48,6 +49,8 @@ from runtime.storage.tables import (
 
 AnyRow: TypeAlias = "Row[*tuple[Any, ...]]"
 """A row of a query whose columns are not told to the type checker."""
+
+Model = TypeVar("Model", bound=BaseModel)
 
 Integers: TypeAlias = NDArray[np.int64]
 
@@ -89,6 +92,10 @@ class StorageSession:
         table, columns = (what, [what]) if isinstance(what, Table) else (what[0].table, what)
         statement = select(*columns).where(self.owns(table), *conditions).group_by(*group).order_by(*order)
         return self.rows(statement.limit(limit).offset(offset))
+
+    def models(self, model: type[Model], table: Table, *conditions: ColumnElement[bool], **options: Any) -> list[Model]:
+        """Return the project's rows of a table that fit all conditions as models, whose fields they hold."""
+        return [model.model_validate(row, from_attributes=True) for row in self.select(table, *conditions, **options)]
 
     def one(self, what: Table | Sequence[ColumnElement[Any]], *conditions: ColumnElement[bool]) -> AnyRow | None:
         """Return the first of the project's rows that fit all conditions; None where there is none."""

@@ -174,7 +174,9 @@ class _RowMeta(SQLModelMetaclass):
         **kwargs: Any,
     ) -> Any:
         fields, declared = {} if of is None else of.model_fields, namespace.get("__annotations__", {})
-        columns = {each: _column(each, info) for each, info in fields.items() if each not in (*without, *declared)}
+        inherited = (each for base in bases for each in getattr(base, "model_fields", ()))
+        passed_over = {*without, *declared, *inherited}
+        columns = {each: _column(each, info) for each, info in fields.items() if each not in passed_over}
         kinds = {**dict.fromkeys(columns, Any), **declared}
         return super().__new__(cls, name, bases, {**columns, **namespace, "__annotations__": kinds}, **kwargs)
 
@@ -184,6 +186,19 @@ class Row(SQLModel, registry=TABLE_REGISTRY, metaclass=_RowMeta):
 
     model_config = SQLModelConfig(defer_build=True)
     __abstract__ = True
+
+
+class OwnedRow(Row):
+    """A row of a project, with a number of its own."""
+
+    row_id: int | None = Field(default=None, primary_key=True, sa_type=BIG_KEY)
+    project_id: str = Field(sa_type=Text, foreign_key="projects.project_id", ondelete="CASCADE")
+
+
+class EventRow(OwnedRow):
+    """Something that happened at a scene, which may be gone."""
+
+    scene_id: str | None = Field(default=None, sa_type=Text, foreign_key="scenes.scene_id", ondelete="SET NULL")
 
 
 class ProjectRow(Row, of=StoredProject, table=True):
@@ -218,13 +233,11 @@ class SceneRow(Row, of=StoredScene, without=("mentions",), table=True):
     record: dict[str, Any] | None = Field(default=None, sa_type=JSON(none_as_null=True))
 
 
-class EntityRow(Row, of=Entity, without=("aliases",), table=True):
+class EntityRow(OwnedRow, of=Entity, without=("aliases",), table=True):
     """A person, place, thing, group or term."""
 
     __tablename__: ClassVar[str] = "entities"
     __table_args__ = (UniqueConstraint("project_id", "entity_id"), one_of("origin", get_args(EntityOrigin)))
-    row_id: int | None = Field(default=None, primary_key=True, sa_type=BIG_KEY)
-    project_id: str = Field(sa_type=Text, foreign_key="projects.project_id", ondelete="CASCADE")
     name_key: str = Field(sa_type=Text)
     origin: str = Field(sa_type=Text)
     created_at: datetime | None = Field(default=None, sa_type=UtcTimestamp)
@@ -301,7 +314,11 @@ TOUCHED_BY_HAND = (
 answered by the index of those few."""
 
 
-class MemoryChunkRow(Row, of=StoryMemoryChunk, without=("source_span", "superseded_by", "attached_to"), table=True):
+_DERIVED = ("superseded_by", "attached_to")
+"""Fields of memories that other rows tell."""
+
+
+class MemoryChunkRow(OwnedRow, of=StoryMemoryChunk, without=(*_DERIVED, "source_span"), table=True):
     """A retrievable memory; its position is that of its scene and moves with it.
 
     `entities_mentioned` is what its origin links it to; `attached` and `detached` is what an author set and
@@ -336,8 +353,6 @@ class MemoryChunkRow(Row, of=StoryMemoryChunk, without=("source_span", "supersed
         position_bounds(),
         one_of("status", get_args(MemoryStatus)),
     )
-    row_id: int | None = Field(default=None, primary_key=True, sa_type=BIG_KEY)
-    project_id: str = Field(sa_type=Text, foreign_key="projects.project_id", ondelete="CASCADE")
     scene_id: str | None = Field(default=None, sa_type=Text, foreign_key="scenes.scene_id", ondelete="SET NULL")
     from_scene: bool
     content_hash: str = Field(sa_type=Text)
@@ -398,13 +413,11 @@ class ConsolidationSourceRow(Row, table=True):
     project_id: str = Field(sa_type=Text)
 
 
-class OutboxRow(Row, of=OutboxEntry, table=True):
+class OutboxRow(OwnedRow, of=OutboxEntry, table=True):
     """What the vector index still has to do, or has done, for one chunk; it outlives the chunk."""
 
     __tablename__: ClassVar[str] = "index_outbox"
     __table_args__ = (UniqueConstraint("project_id", "chunk_id"), Index(None, "project_id", "state", "row_id"))
-    row_id: int | None = Field(default=None, primary_key=True, sa_type=BIG_KEY)
-    project_id: str = Field(sa_type=Text, foreign_key="projects.project_id", ondelete="CASCADE")
 
 
 CHUNKS = table_of(MemoryChunkRow)
@@ -420,7 +433,7 @@ CONSOLIDATION_SOURCES = table_of(ConsolidationSourceRow)
 OUTBOX = table_of(OutboxRow)
 
 
-class StateChangeRow(Row, of=StoredState, without=_NO_COLUMNS, table=True):
+class StateChangeRow(EventRow, of=StoredState, without=_NO_COLUMNS, table=True):
     """One attribute of one entity took a value; the span is that of its quote in the scene's text."""
 
     __tablename__: ClassVar[str] = "state_changes"
@@ -430,14 +443,11 @@ class StateChangeRow(Row, of=StoredState, without=_NO_COLUMNS, table=True):
         Index(None, "scene_id"),
         position_bounds(),
     )
-    row_id: int | None = Field(default=None, primary_key=True, sa_type=BIG_KEY)
-    project_id: str = Field(sa_type=Text, foreign_key="projects.project_id", ondelete="CASCADE")
-    scene_id: str | None = Field(default=None, sa_type=Text, foreign_key="scenes.scene_id", ondelete="SET NULL")
     span_start: int | None = None
     span_end: int | None = None
 
 
-class LoopEventRow(Row, of=StoredLoopEvent, without=_NO_COLUMNS, table=True):
+class LoopEventRow(EventRow, of=StoredLoopEvent, without=_NO_COLUMNS, table=True):
     """An open loop was planted, moved, resolved or dropped."""
 
     __tablename__: ClassVar[str] = "loop_events"
@@ -446,12 +456,9 @@ class LoopEventRow(Row, of=StoredLoopEvent, without=_NO_COLUMNS, table=True):
         Index(None, "scene_id"),
         position_bounds(),
     )
-    row_id: int | None = Field(default=None, primary_key=True, sa_type=BIG_KEY)
-    project_id: str = Field(sa_type=Text, foreign_key="projects.project_id", ondelete="CASCADE")
-    scene_id: str | None = Field(default=None, sa_type=Text, foreign_key="scenes.scene_id", ondelete="SET NULL")
 
 
-class RelationshipRow(Row, of=StoredPair, table=True):
+class RelationshipRow(OwnedRow, of=StoredPair, table=True):
     """The id of a pair of characters, `character_a` sorting before `character_b`."""
 
     __tablename__: ClassVar[str] = "relationships"
@@ -460,8 +467,6 @@ class RelationshipRow(Row, of=StoredPair, table=True):
         UniqueConstraint("project_id", "character_a", "character_b"),
         Index(None, "project_id", "character_b"),
     )
-    row_id: int | None = Field(default=None, primary_key=True, sa_type=BIG_KEY)
-    project_id: str = Field(sa_type=Text, foreign_key="projects.project_id", ondelete="CASCADE")
 
 
 class RelationshipChangeRow(Row, of=StoredRelationshipChange, without=_NO_COLUMNS, table=True):
@@ -483,7 +488,7 @@ class RelationshipChangeRow(Row, of=StoredRelationshipChange, without=_NO_COLUMN
     scene_id: str | None = Field(default=None, sa_type=Text, foreign_key="scenes.scene_id", ondelete="SET NULL")
 
 
-class KnowledgeEventRow(Row, of=StoredKnowledge, without=_NO_COLUMNS, table=True):
+class KnowledgeEventRow(EventRow, of=StoredKnowledge, without=_NO_COLUMNS, table=True):
     """At a scene somebody came to know a memory or was kept from it; the span is that of the quote in its text.
 
     `source_id` is that of the memory, or `*` for all that `learned_from` has lived through.
@@ -495,9 +500,6 @@ class KnowledgeEventRow(Row, of=StoredKnowledge, without=_NO_COLUMNS, table=True
         Index(None, "scene_id"),
         position_bounds(),
     )
-    row_id: int | None = Field(default=None, primary_key=True, sa_type=BIG_KEY)
-    project_id: str = Field(sa_type=Text, foreign_key="projects.project_id", ondelete="CASCADE")
-    scene_id: str | None = Field(default=None, sa_type=Text, foreign_key="scenes.scene_id", ondelete="SET NULL")
     span_start: int | None = None
     span_end: int | None = None
 
@@ -515,13 +517,11 @@ KNOWLEDGE_EVENTS = table_of(KnowledgeEventRow)
 CHANGE_SUBJECTS = ("entity", "memory", "scene", "thread", "consolidation", "character")
 
 
-class ChangeRow(Row, table=True):
+class ChangeRow(OwnedRow, table=True):
     """Something that was changed and can be undone; `changed_rows` holds every row before and after."""
 
     __tablename__: ClassVar[str] = "changes"
     __table_args__ = (Index(None, "project_id", "subject", "row_id"), one_of("subject", CHANGE_SUBJECTS))
-    row_id: int | None = Field(default=None, primary_key=True, sa_type=BIG_KEY)
-    project_id: str = Field(sa_type=Text, foreign_key="projects.project_id", ondelete="CASCADE")
     subject: str = Field(sa_type=Text)
     kind: str = Field(sa_type=Text)
     entity_id: str = Field(sa_type=Text)
@@ -534,7 +534,7 @@ class ChangeRow(Row, table=True):
 CHANGES = table_of(ChangeRow)
 
 
-class SummaryRow(Row, of=StoredSummary, table=True):
+class SummaryRow(OwnedRow, of=StoredSummary, table=True):
     """A written summary of the chapters from first to last; one that is withheld tells of scenes that went elsewhere.
 
     Of a chapter or part at most one row is not withheld.
@@ -542,14 +542,12 @@ class SummaryRow(Row, of=StoredSummary, table=True):
 
     __tablename__: ClassVar[str] = "story_summaries"
     __table_args__ = (Index(None, "project_id", "level", "number"),)
-    row_id: int | None = Field(default=None, primary_key=True, sa_type=BIG_KEY)
-    project_id: str = Field(sa_type=Text, foreign_key="projects.project_id", ondelete="CASCADE")
 
 
 SUMMARIES = table_of(SummaryRow)
 
 
-class CharacterMemoryRow(Row, of=CharacterMemory, table=True):
+class CharacterMemoryRow(OwnedRow, of=CharacterMemory, table=True):
     """What one character remembers; no search of the story ever reads it.
 
     `changed` is the project's `story_revision` at which the row was written last, by which readers tell what is new.
@@ -562,8 +560,6 @@ class CharacterMemoryRow(Row, of=CharacterMemory, table=True):
         Index("ix_character_memories_changed", "project_id", "character_id", "changed"),
         Index("ix_character_memories_event", "project_id", "event_id"),
     )
-    row_id: int | None = Field(default=None, primary_key=True, sa_type=BIG_KEY)
-    project_id: str = Field(sa_type=Text, foreign_key="projects.project_id", ondelete="CASCADE")
     changed: int
     content_hash: str = Field(sa_type=Text)
     embedding_model: str | None = Field(default=None, sa_type=Text)
@@ -576,43 +572,35 @@ POSITIONED_TABLES: tuple[Table, ...] = (CHUNKS, STATES, LOOP_EVENTS, RELATIONSHI
 """Tables whose rows carry a scene's id and a copy of its position."""
 
 
-class DispositionChangeRow(Row, of=StoredDispositionChange, table=True):
+class DispositionChangeRow(OwnedRow, of=StoredDispositionChange, table=True):
     """What one character feels for another moved by an event; each side has rows of its own."""
 
     __tablename__: ClassVar[str] = "disposition_changes"
     __table_args__ = (Index(None, "project_id", "character_id", "other_id"),)
-    row_id: int | None = Field(default=None, primary_key=True, sa_type=BIG_KEY)
-    project_id: str = Field(sa_type=Text, foreign_key="projects.project_id", ondelete="CASCADE")
 
 
-class CharacterSecretRow(Row, table=True):
+class CharacterSecretRow(OwnedRow, table=True):
     """A secret of a character; `secret` holds its text, conditions and hints."""
 
     __tablename__: ClassVar[str] = "character_secrets"
     __table_args__ = (UniqueConstraint("project_id", "character_id", "secret_id"),)
-    row_id: int | None = Field(default=None, primary_key=True, sa_type=BIG_KEY)
-    project_id: str = Field(sa_type=Text, foreign_key="projects.project_id", ondelete="CASCADE")
     character_id: str = Field(sa_type=Text)
     secret_id: str = Field(sa_type=Text)
     secret: dict[str, Any] = Field(sa_type=JSON)
 
 
-class DisclosureRow(Row, of=Disclosure, table=True):
+class DisclosureRow(OwnedRow, of=Disclosure, table=True):
     """A character revealed a secret to another, or was shown a thing by another; `subject` is the one or the other."""
 
     __tablename__: ClassVar[str] = "character_disclosures"
     __table_args__ = (Index(None, "project_id", "character_id", "other_id"),)
-    row_id: int | None = Field(default=None, primary_key=True, sa_type=BIG_KEY)
-    project_id: str = Field(sa_type=Text, foreign_key="projects.project_id", ondelete="CASCADE")
 
 
-class StoryFlagRow(Row, of=FlagChange, table=True):
+class StoryFlagRow(OwnedRow, of=FlagChange, table=True):
     """A flag of the story took a value."""
 
     __tablename__: ClassVar[str] = "story_flags"
     __table_args__ = (Index(None, "project_id", "name"),)
-    row_id: int | None = Field(default=None, primary_key=True, sa_type=BIG_KEY)
-    project_id: str = Field(sa_type=Text, foreign_key="projects.project_id", ondelete="CASCADE")
 
 
 DISPOSITION_CHANGES = table_of(DispositionChangeRow)

@@ -9,11 +9,10 @@ from typing import Any, TypeVar
 from uuid import uuid4
 
 from pydantic import BaseModel, Field
-from sqlalchemy import Table, select
+from sqlalchemy import Table
 
 from novelgen.characters.memory import CharacterMemory
 from novelgen.language.normalise import name_key
-from novelgen.models.entity import Entity
 from novelgen.models.memory import StoryMemoryChunk
 from novelgen.models.position import UtcDatetime
 from novelgen.models.user_file import StoryPart
@@ -155,12 +154,8 @@ def _memory(row: AnyRow, labels: Mapping[str, str]) -> StoredMemory:
 
 def read_pairs(session: StorageSession) -> list[StoredPair]:
     """Return the pairs of characters that have a relationship's id, in order of id."""
-    pairs = [StoredPair.model_validate(row, from_attributes=True) for row in session.select(RELATIONSHIPS)]
+    pairs = session.models(StoredPair, RELATIONSHIPS)
     return sorted(pairs, key=lambda pair: (len(pair.relationship_id), pair.relationship_id))
-
-
-def _counters(session: StorageSession) -> dict[str, int]:
-    return {row.kind: row.next_number for row in session.select(COUNTERS, order=[COUNTERS.c.kind])}
 
 
 class ExchangeRepository(Repository):
@@ -191,7 +186,7 @@ class ExchangeRepository(Repository):
             character_memories=CharacterMemoryRepository(session).list_project(),
             play=PlayRepository(session).contents(),
             waivers=Waivers(conflicts=projects.waived("conflicts"), findings=projects.waived("findings")),
-            counters=_counters(session),
+            counters=dict(sorted(session.pairs(COUNTERS.c.kind, COUNTERS.c.next_number).items())),
         )
 
     def add_entity(self, given: StoredEntity) -> None:
@@ -203,7 +198,14 @@ class ExchangeRepository(Repository):
         told = given.model_dump(include={"created_at", "updated_at"}, exclude_none=True)
         if told:
             self._session.update(ENTITIES, ENTITIES.c.entity_id == entity.entity_id, **told)
-        self._session.insert(ALIASES, _alias_rows(entity, set(given.author_aliases)))
+        by_author, this = set(given.author_aliases), {"entity_id": entity.entity_id}
+        self._session.insert(
+            ALIASES,
+            [
+                alias.model_dump() | this | {"alias_key": name_key(name), "by_author": name in by_author}
+                for name, alias in {alias.alias: alias for alias in entity.aliases}.items()
+            ],
+        )
 
     def add_pairs(self, pairs: Sequence[StoredPair]) -> dict[str, str]:
         """Give pairs of characters their ids where these are free."""
@@ -234,7 +236,8 @@ class ExchangeRepository(Repository):
         """Add a scene with all that goes with it, at a place where none stands."""
         self._session.touch()
         scene = bundle.scene
-        scene_id = scene.scene_id if self._is_free(SCENES, SCENES.c.scene_id, scene.scene_id) else uuid4().hex
+        is_free = bool(scene.scene_id) and not SceneRepository(self._session).holds_id(scene.scene_id)
+        scene_id = scene.scene_id if is_free else uuid4().hex
         label = free_label(self._session, scene.label)
         record = None if scene.record is None else scene.record.model_dump(mode="json")
         values = scene.model_dump(exclude={"record"}) | {
@@ -331,17 +334,6 @@ class ExchangeRepository(Repository):
             self._session.insert(table, rows)
         loops = {event.loop_id for event in source.loop_events}
         CounterRepository(self._session).jump_over(loops)
-
-    def _is_free(self, table: Table, column: Any, value: str) -> bool:
-        return bool(value) and self._session.connection.scalar(select(column).where(column == value)) is None
-
-
-def _alias_rows(entity: Entity, by_author: set[str]) -> list[dict[str, Any]]:
-    return [
-        alias.model_dump()
-        | {"entity_id": entity.entity_id, "alias_key": name_key(alias.alias), "by_author": alias.alias in by_author}
-        for alias in {alias.alias: alias for alias in entity.aliases}.values()
-    ]
 
 
 def _chunk_row(memory: StoredMemory, scene_id: str | None) -> dict[str, Any]:

@@ -17,7 +17,6 @@ from novelgen.models.shown import Shown, ShownList
 from novelgen.models.state import EntityStateSnapshot, StateChange
 from runtime.ingest.entities import rescan_since_in, restore_card_in, store_entities_in, withdraw_names_in
 from runtime.ingest.indexing import IndexingResult, follow_edit
-from runtime.ingest.shorts_pass import restore_shorts
 from runtime.storage.journal import Change
 from runtime.storage.records import EntityOrigin
 from runtime.storage.unit import UnitOfWork
@@ -446,6 +445,8 @@ def _with_said(
 
 def _undone(stores: MemoryStores, unit: UnitOfWork, kept: Change) -> Change:
     if kept.subject == "scene" and kept.kind == "shorten":
+        from runtime.ingest.shorts_pass import restore_shorts  # noqa: PLC0415 - LangChain, which no reader needs
+
         restore_shorts(unit, kept, stores=stores)
         return unit.journal.require(kept.change_id)
     if kept.subject == "scene":

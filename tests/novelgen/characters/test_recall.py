@@ -9,8 +9,7 @@ import pytest
 
 from novelgen.characters.memory import CharacterMemory
 from novelgen.characters.mind import KNOWN_PAIRS, Mind, RelevanceScale, scale_of
-from novelgen.characters.recall import Asked, ProtectedLine, Recall, recall, score_parts
-from novelgen.characters.rendering import estimate_recall_tokens
+from novelgen.characters.recall import Asked, ProtectedLine, Recall, estimate_recall_tokens, recall, score_parts
 from novelgen.characters.settings import CharacterMemorySettings
 
 NOW = datetime(2031, 5, 1, 12, tzinfo=UTC)

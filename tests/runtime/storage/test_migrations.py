@@ -50,9 +50,11 @@ def test_a_change_of_the_tables_is_another_baseline() -> None:
     dialect = sqlite.dialect()
     indexes = (index for table in METADATA.sorted_tables for index in sorted(table.indexes, key=lambda each: each.name))
     made = [*map(CreateTable, METADATA.sorted_tables), *map(CreateIndex, indexes)]
-    statements = "\n".join(str(each.compile(dialect=dialect)) for each in made)
+    # The order of columns and of what holds for them tells nothing.
+    lines = (sorted(line.strip(" ,\t") for line in str(each.compile(dialect=dialect)).split("\n")) for each in made)
+    fingerprint = sha256("\n".join(map("\n".join, lines)).encode()).hexdigest()[:12]
 
-    assert (runner.HEAD, sha256(statements.encode()).hexdigest()[:12]) == ("baseline_2", "60ade599c744")
+    assert (runner.HEAD, fingerprint) == ("baseline_2", "e7bebb757af8")
 
 
 @pytest.mark.parametrize(
