@@ -223,7 +223,8 @@ class MemoryDocuments:
         for order, change in numbered:
             moved = f"{status} -> {change.status}" if change.status and status and change.status != status else None
             status = change.status or status
-            view = {"order": order, "scene_id": change.scene_label, "tick": self._tick(change), "status_change": moved}
+            tick = self._ticks.get(change.scene_label or "", 0)
+            view = {"order": order, "scene_id": change.scene_label, "tick": tick, "status_change": moved}
             stored = change.model_dump(mode="json", exclude={"relationship_id", "scene_label"}, exclude_none=True)
             history.append(view | stored)
         counts = pair_counts(pair.character_a, pair.character_b, self._casts)
@@ -249,9 +250,6 @@ class MemoryDocuments:
                 }
             )
         return views
-
-    def _tick(self, event: StoredRelationshipChange) -> int:
-        return self._ticks.get(event.scene_label or "", 0)
 
 
 def _moments(given: StoredEntity | StoredPair) -> dict[str, str]:

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from itertools import count
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 from pydantic import Field, field_validator
 
@@ -105,22 +105,20 @@ def read_novel_gen_folder(folder: Path, *, project_id: str, stored: ProjectConte
         for file in chapter_files(folder / "chapters").values()
         for scene in staged.scenes(load_chapter(file), _plan_of(file))
     ]
-    remembered = _remembered(entries, people, project_id=project_id, stored=stored, now=now)
-    pairs, changes, strangers = _relationships(characters, people, stored)
-    contents = remembered.contents.model_copy(
+    contents, strangers = _remembered(entries, characters, people, project_id=project_id, stored=stored, now=now)
+    contents = contents.model_copy(
         update={
             "name": settings.project_name if settings else folder.resolve().name,
             "language": settings.language if settings else "",
-            "entities": [_exchanged(entity) for entity in [*people, *staged.places]],
-            "pairs": pairs,
-            "relationship_changes": changes,
+            "entities": [
+                StoredEntity(entity=each, author_aliases=[alias.alias for alias in each.aliases])
+                for each in [*people, *staged.places]
+            ],
             "parts": settings.parts if settings else [],
         }
     )
-    unresolved = [*remembered.unresolved_names, *staged.unresolved_names, *strangers]
-    return NovelGenStory(
-        IncomingStory(contents, scenes), _plan_files(folder / "chapters"), list(dict.fromkeys(unresolved))
-    )
+    unresolved = list(dict.fromkeys([*staged.unresolved_names, *strangers]))
+    return NovelGenStory(IncomingStory(contents, scenes), _plan_files(folder / "chapters"), unresolved)
 
 
 def read_chapter_memory(
@@ -132,33 +130,30 @@ def read_chapter_memory(
     if not entries and not any(each.relationships for each in characters.everyone()):
         return None
     people = [each.entity for each in stored.entities if each.entity.entity_type == "character"]
-    remembered = _remembered(entries, people, project_id=project_id, stored=stored, now=now)
-    pairs, changes, strangers = _relationships(characters, people, stored)
-    contents = remembered.contents.model_copy(update={"pairs": pairs, "relationship_changes": changes})
-    unresolved = list(dict.fromkeys([*remembered.unresolved_names, *strangers]))
-    return NovelGenStory(IncomingStory(contents), unresolved_names=unresolved)
-
-
-class _Remembered(NamedTuple):
-    contents: ProjectContents
-    unresolved_names: list[str]
+    contents, strangers = _remembered(entries, characters, people, project_id=project_id, stored=stored, now=now)
+    return NovelGenStory(IncomingStory(contents), unresolved_names=strangers)
 
 
 def _remembered(
     entries: Sequence[ChapterMemoryEntry],
+    characters: CharactersConfig,
     people: Sequence[Entity],
     *,
     project_id: str,
     stored: ProjectContents,
     now: datetime,
-) -> _Remembered:
+) -> tuple[ProjectContents, list[str]]:
+    """Return what is said of chapters and characters, and the names in it that nobody bears."""
     states, unresolved = _states(entries, people, now)
+    pairs, changes, strangers = _relationships(characters, people, stored)
     contents = ProjectContents(
         memories=[memory for entry in entries for memory in _memories(entry, project_id, now)],
         states=states,
         loop_events=_threads(entries, stored),
+        pairs=pairs,
+        relationship_changes=changes,
     )
-    return _Remembered(contents, unresolved)
+    return contents, list(dict.fromkeys([*unresolved, *strangers]))
 
 
 def _plan_of(chapter_file: Path) -> ChapterPlan | None:
@@ -277,10 +272,6 @@ def _entities(characters: CharactersConfig, stored: ProjectContents) -> list[Ent
     return entities_of_characters(characters, known=known, take_id=lambda: f"C{next(numbers)}")
 
 
-def _exchanged(entity: Entity) -> StoredEntity:
-    return StoredEntity(entity=entity, author_aliases=[alias.alias for alias in entity.aliases])
-
-
 def _memories(entry: ChapterMemoryEntry, project_id: str, now: datetime) -> list[StoredMemory]:
     told = [("summary", 0, entry.summary, 7)]
     told += [("place", 0, entry.location_summary or "", 5)]
@@ -330,20 +321,17 @@ def _threads(entries: Sequence[ChapterMemoryEntry], stored: ProjectContents) -> 
     for entry in entries:
         for thread in entry.unresolved_threads:
             first.setdefault(thread, entry.chapter_number)
+    planted: dict[str, Any] = {f"related_{kind}": [] for kind in ("characters", "locations", "items")}
+    planted |= {"category": "", "importance": "medium"}
     return [
         StoredLoopEvent(
             loop_id=known.get(thread) or f"OL{next(numbers)}",
             kind="planted",
-            detail=_detail(thread),
+            detail={**planted, "description": thread},
             chapter_index=chapter,
         )
         for thread, chapter in first.items()
     ]
-
-
-def _detail(description: str) -> dict[str, Any]:
-    related: dict[str, Any] = {f"related_{kind}": [] for kind in ("characters", "locations", "items")}
-    return {"category": "", "description": description, "importance": "medium", **related}
 
 
 def _first_free(stored: ProjectContents, kind: str) -> int:

@@ -86,10 +86,11 @@ def _unpacked(opened: zipfile.ZipFile, archive: Path, folder: Path) -> Iterator[
             continue
         name = _name_of(entry)
         path = _path_within(name)
-        if path is None or _is_hidden(path):
+        if path is None:
+            yield name
+            continue
+        if path.parts[0] == "__MACOSX" or any(part.startswith(".") for part in path.parts):
             # What a system puts into its archives is no file of the author's.
-            if path is None:
-                yield name
             continue
         is_link = stat.S_ISLNK(entry.external_attr >> 16)
         key = unicodedata.normalize("NFC", str(path)).casefold()
@@ -145,10 +146,6 @@ def _path_within(name: str) -> PurePosixPath | None:
     if not parts or is_foreign or is_unprintable or len(parts) > MAX_FOLDERS_DEEP:
         return None
     return PurePosixPath(*parts)
-
-
-def _is_hidden(path: PurePosixPath) -> bool:
-    return path.parts[0] == "__MACOSX" or any(part.startswith(".") for part in path.parts)
 
 
 def _common_folder(folder: Path) -> Path:

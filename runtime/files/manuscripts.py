@@ -148,12 +148,8 @@ def holds_manuscripts(folder: Path) -> bool:
     return bool(_files_of(folder))
 
 
-def _no_matter() -> None:
-    """Wait for a book without looking at anything else."""
-
-
 def read_manuscript(
-    path: Path, *, keep_remarks: bool = False, every_file: bool = False, while_waiting: Callable[[], Any] = _no_matter
+    path: Path, *, keep_remarks: bool = False, every_file: bool = False, while_waiting: Callable[[], Any] = lambda: None
 ) -> Manuscript:
     """Read a manuscript and split it; `while_waiting` is called while a .docx or .epub is parsed."""
     if path.is_dir():
@@ -313,14 +309,12 @@ def _reading_order(path: Path) -> tuple[int, bool, list[tuple[int, str]]]:
 def _natural(name: str) -> tuple[int, list[tuple[int, str]]]:
     """Order names by the numbers in them, Chinese ones as well; a prologue is first, an epilogue last."""
     plain = unicodedata.normalize("NFKC", name)
-    chinese = re.sub(rf"(?<=第){CHINESE_NUMERAL}|(?<=卷){CHINESE_NUMERAL}", _as_digits, plain)
+    chinese = re.sub(
+        rf"(?<=第){CHINESE_NUMERAL}|(?<=卷){CHINESE_NUMERAL}", lambda found: str(chinese_number(found[0])), plain
+    )
     parts = re.split(r"(\d+)", chinese.casefold())
     rank = -1 if _FIRST_NAME.match(plain) else 1 if _LAST_NAME.match(plain) else 0
     return rank, [(int(part), "") if part.isdigit() else (-1, part) for part in parts]
-
-
-def _as_digits(match: re.Match[str]) -> str:
-    return str(chinese_number(match[0]))
 
 
 class _ChapterName(NamedTuple):

@@ -188,7 +188,9 @@ class CharacterMemoryRepository(Repository):
 
     def changes(self, character_id: str) -> list[CharacterChange]:
         """Return what was done to a character's memories, the oldest first, undone changes included."""
-        changes = Journal(self._session).list_all("character", entity_ids=self._parts_of(character_id))
+        journal = Journal(self._session)
+        parts = [gone for gone, survivor in journal.survivors().items() if survivor == character_id]
+        changes = journal.list_all("character", entity_ids=[character_id, *parts])
         return [_change(each, character_id) for each in changes]
 
     def undo(self, character_id: str, change_id: int | None = None) -> CharacterChange:
@@ -202,11 +204,6 @@ class CharacterMemoryRepository(Repository):
         elif change_id not in {each.change_id for each in own}:
             raise UnknownIdError(f"{character_id!r} has no change {change_id!r}; list the changes to find its number")
         return _change(journal.undo(change_id), character_id)
-
-    def _parts_of(self, character_id: str) -> list[str]:
-        """Return a character's id, and those of who became part of it."""
-        survivors = Journal(self._session).survivors()
-        return [character_id, *(gone for gone, survivor in survivors.items() if survivor == character_id)]
 
     def list_project(self) -> list[CharacterMemory]:
         """Return the memories of all characters in the order of storing, deleted ones too."""

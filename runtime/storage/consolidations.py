@@ -51,13 +51,15 @@ class ConsolidationRepository(Repository):
         """Store a consolidated memory at the position of its last source."""
         self._session.touch()
         rows = self._unchanged(sources)
-        if rows is None or self._is_stored(chunk.chunk_id):
+        if rows is None or self._session.value(CHUNKS.c.row_id, CHUNKS.c.chunk_id == chunk.chunk_id) is not None:
             return False
         last = rows[-1]
         place = {"chapter_index": last["chapter_index"], "scene_index": last["scene_index"]}
         placed = chunk.model_copy(update=place | {"is_consolidated": True})
         ChunkWriter(self._session).insert([note_values(placed, last["scene_id"])])
-        self._link(chunk.chunk_id, rows)
+        number = self._session.value(CHUNKS.c.row_id, CHUNKS.c.chunk_id == chunk.chunk_id)
+        links = [{"source_row_id": row["row_id"], "consolidated_row_id": number} for row in rows]
+        self._session.insert(CONSOLIDATION_SOURCES, links)
         return True
 
     def list_all(self) -> list[StoredConsolidation]:
@@ -115,14 +117,6 @@ class ConsolidationRepository(Repository):
             if row["content_hash"] == read[row["chunk_id"]] and not row["is_consolidated"] and not _is_authors(row)
         ]
         return fitting if fitting and len(fitting) == len(read) else None
-
-    def _is_stored(self, chunk_id: str) -> bool:
-        return self._session.value(CHUNKS.c.row_id, CHUNKS.c.chunk_id == chunk_id) is not None
-
-    def _link(self, chunk_id: str, rows: Sequence[dict[str, Any]]) -> None:
-        number = self._session.value(CHUNKS.c.row_id, CHUNKS.c.chunk_id == chunk_id)
-        links = [{"source_row_id": row["row_id"], "consolidated_row_id": number} for row in rows]
-        self._session.insert(CONSOLIDATION_SOURCES, links)
 
     def _source_ids(self) -> dict[str, list[str]]:
         consolidated = CHUNKS.alias("consolidated")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from sqlalchemy import BigInteger, ColumnElement, Table, Text, cast, distinct, func, select
 
@@ -66,7 +66,7 @@ def entity_as_of(stored: StoredEntity, mentions: FirstMentions, as_of: StoryPosi
     name = entity.name
     if not as_of.admits(*own_name):
         name = aliases[0].alias if aliases else entity.entity_id
-    shown_names = [name, *(alias.alias for alias in aliases)]
+    profile = profile_with_names(entity, [name, *(alias.alias for alias in aliases)], is_told=is_told)
     return Entity(
         entity_id=entity.entity_id,
         entity_type=entity.entity_type,
@@ -74,17 +74,12 @@ def entity_as_of(stored: StoredEntity, mentions: FirstMentions, as_of: StoryPosi
         aliases=[alias for alias in aliases if alias.alias != name],
         role=entity.role if is_told else "",
         description=entity.description if is_told else "",
-        profile=_profile_as_of(entity, shown_names, is_told=is_told, is_over=is_over),
+        profile=profile if is_over else without_computed(profile, computed_names(entity.entity_type)),
         first_chapter=first.chapter_index,
         first_scene=first.scene_index,
         name_first_chapter=own_name.chapter_index if name == entity.name else None,
         name_first_scene=own_name.scene_index if name == entity.name else None,
     )
-
-
-def _profile_as_of(entity: Entity, names: Sequence[str], *, is_told: bool, is_over: bool) -> dict[str, Any]:
-    profile = profile_with_names(entity, names, is_told=is_told)
-    return profile if is_over else without_computed(profile, computed_names(entity.entity_type))
 
 
 def first_appearance(entity: Entity, mentions: FirstMentions) -> Introduction:
@@ -185,7 +180,7 @@ class EntityRepository(Repository):
         self._session.touch()
         stored = self.get(entity.entity_id)
         now = self._session.now()
-        values = _entity_values(entity, origin)
+        values = entity.model_dump(exclude={"aliases"}) | {"name_key": name_key(entity.name), "origin": origin}
         if stored is None:
             self._session.insert(ENTITIES, [values | {"created_at": now, "updated_at": now}])
         elif stored.origin != "author" or origin == "author":
@@ -320,10 +315,6 @@ def with_masks(session: StorageSession, memory_filter: MemoryFilter) -> MemoryFi
             if entity.profile[SAME_AS]["entity_id"] == shown and entity.entity_id not in wanted
         ]
     return memory_filter.model_copy(update={"entities": wanted})
-
-
-def _entity_values(entity: Entity, origin: EntityOrigin) -> dict[str, Any]:
-    return entity.model_dump(exclude={"aliases"}) | {"name_key": name_key(entity.name), "origin": origin}
 
 
 def _stored_entity(row: AnyRow, aliases: Sequence[AnyRow]) -> StoredEntity:

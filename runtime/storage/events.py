@@ -284,8 +284,11 @@ class RelationshipRepository(Repository):
         self, *, as_of: StoryPosition = END_OF_STORY, character_id: str | None = None, status: str | None = None
     ) -> list[Relationship]:
         """Return how pairs stand at a position, in order of relationship id."""
-        condition = None if character_id is None else _involves(character_id)
-        found = self._folded(as_of, condition)
+        pair = RELATIONSHIPS.c
+        involved = (
+            None if character_id is None else or_(pair.character_a == character_id, pair.character_b == character_id)
+        )
+        found = self._folded(as_of, involved)
         return [relation for relation in found if status is None or relation.status == status]
 
     def changes_between(
@@ -380,10 +383,6 @@ class RelationshipRepository(Repository):
             for relationship_id, rows in self._rows_by_pair(as_of, condition).items()
         ]
         return sorted(relations, key=lambda relation: (len(relation.relationship_id), relation.relationship_id))
-
-
-def _involves(character_id: str) -> Any:
-    return or_(RELATIONSHIPS.c.character_a == character_id, RELATIONSHIPS.c.character_b == character_id)
 
 
 class ThreadNotes(BaseModel):

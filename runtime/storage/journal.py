@@ -180,26 +180,19 @@ _PASSED_OVER = ("row_id", "updated_at", "changed")
 """A row may get another number, and says when something else was said of it."""
 
 
-def _of_either(table: Table) -> Callable[[str], ColumnElement[bool]]:
-    return lambda entity_id: or_(table.c.character_id == entity_id, table.c.other_id == entity_id)
-
-
-def _of(table: Table) -> Callable[[str], ColumnElement[bool]]:
-    return lambda entity_id: table.c.character_id == entity_id
-
-
-def _known_or_told(entity_id: str) -> ColumnElement[bool]:
-    table = KNOWLEDGE_EVENTS
-    tale = and_(table.c.source_id == ALL_LIVED, table.c.learned_from == entity_id)
-    return or_(table.c.character_id == entity_id, tale)
+def _is_of(table: Table, *names: str) -> Callable[[str], ColumnElement[bool]]:
+    return lambda entity_id: or_(*(table.c[name] == entity_id for name in names))
 
 
 GOING_WITH: Mapping[Table, Callable[[str], ColumnElement[bool]]] = {
-    CHARACTER_MEMORIES: _of(CHARACTER_MEMORIES),
-    CHARACTER_SECRETS: _of(CHARACTER_SECRETS),
-    DISPOSITION_CHANGES: _of_either(DISPOSITION_CHANGES),
-    DISCLOSURES: _of_either(DISCLOSURES),
-    KNOWLEDGE_EVENTS: _known_or_told,
+    CHARACTER_MEMORIES: _is_of(CHARACTER_MEMORIES, "character_id"),
+    CHARACTER_SECRETS: _is_of(CHARACTER_SECRETS, "character_id"),
+    DISPOSITION_CHANGES: _is_of(DISPOSITION_CHANGES, "character_id", "other_id"),
+    DISCLOSURES: _is_of(DISCLOSURES, "character_id", "other_id"),
+    KNOWLEDGE_EVENTS: lambda entity_id: or_(
+        KNOWLEDGE_EVENTS.c.character_id == entity_id,
+        and_(KNOWLEDGE_EVENTS.c.source_id == ALL_LIVED, KNOWLEDGE_EVENTS.c.learned_from == entity_id),
+    ),
 }
 """Which rows of what a character knows, remembers and feels go when an entity is deleted: those that are its own, and
 those that say nothing without it. What another felt for somebody, or told to somebody, is of both."""
@@ -255,7 +248,7 @@ class Journal(Repository):
     @contextmanager
     def recording(self, *, deleted_id: str | None = None) -> Iterator[list[RowChange]]:
         """Give a list that holds what the block changed in all that refers to entities, once the block has ended."""
-        yield from self._recorded(lambda: self._snapshots(deleted_id))
+        yield from self._recorded(lambda: {imaged.table.name: self._images(imaged, deleted_id) for imaged in _IMAGED})
 
     @contextmanager
     def recording_card(self, entity_id: str) -> Iterator[list[RowChange]]:
@@ -430,10 +423,6 @@ class Journal(Repository):
         before = pictured()
         yield changes
         changes += _differences(before, pictured())
-
-    def _snapshots(self, deleted_id: str | None) -> Images:
-        """Return the images of all rows of a project that a merge, split or deletion can touch."""
-        return {imaged.table.name: self._images(imaged, deleted_id) for imaged in _IMAGED}
 
     def _images(self, imaged: _Imaged, deleted_id: str | None) -> dict[str, Image]:
         # Consolidated memories are withdrawn beforehand, and made anew of their sources.

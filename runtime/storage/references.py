@@ -88,13 +88,13 @@ def _left(value: Any, gone_id: str) -> Any:
             if not (each is _GONE and isinstance(kept[name], Mapping))
         }
     if isinstance(value, list):
-        entries = [each for each in value if not _is_about(each, gone_id)]
+        entries = (
+            each
+            for each in value
+            if not (isinstance(each, Mapping) and any(each.get(name) == gone_id for name in _SUBJECTS))
+        )
         return [left for each in entries if (left := _left(each, gone_id)) is not _GONE]
     return value
-
-
-def _is_about(entry: Any, gone_id: str) -> bool:
-    return isinstance(entry, Mapping) and any(entry.get(name) == gone_id for name in _SUBJECTS)
 
 
 def _without_pairs(record: Any, is_dropped: Callable[[set[str]], bool]) -> Any:
@@ -348,7 +348,11 @@ class MixedScenes:
         for row in self.session.select(CHUNKS, CHUNKS.c.scene_id.in_(scene_ids)):
             new_ids = self._named_in(searchable_text(row.content, row.short))
             lists = {name: getattr(row, name) for name in ("entities_mentioned", "attached", "detached")}
-            values = {name: _with_replaced(ids, self.old_id, new_ids) for name, ids in lists.items()}
+            replaced = {self.old_id: new_ids}
+            values = {
+                name: list(dict.fromkeys(each for known in ids for each in replaced.get(known, [known])))
+                for name, ids in lists.items()
+            }
             if values != lists:
                 changes[row.row_id] = values
         References(self.session).update_memories(changes)
@@ -376,8 +380,3 @@ def scenes_naming(session: StorageSession, entity_id: str) -> dict[str, set[str]
     for row in session.select([MENTIONS.c.scene_id, MENTIONS.c.name], MENTIONS.c.entity_id == entity_id):
         names[row.scene_id].add(row.name)
     return names
-
-
-def _with_replaced(ids: Sequence[str], old_id: str, new_ids: Sequence[str]) -> list[str]:
-    replaced = (each for known in ids for each in (new_ids if known == old_id else [known]))
-    return list(dict.fromkeys(replaced))

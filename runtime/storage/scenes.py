@@ -7,7 +7,7 @@ from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from hashlib import sha256
 from typing import Any, NamedTuple
 
-from sqlalchemy import Column, ColumnElement, Table, and_, bindparam, case, distinct, func, literal, or_, select
+from sqlalchemy import ColumnElement, Table, and_, bindparam, case, distinct, func, literal, or_, select
 
 from novelgen.errors import InvalidPositionError, UnknownSceneError
 from novelgen.language.chronology import TellingScene
@@ -87,7 +87,11 @@ def scene_move(places: Iterable[ScenePlace], source: ScenePlace, target: ScenePl
     listed = list(places)
     if source not in listed:
         raise UnknownSceneError(f"no scene stands at {source[0]}:{source[1]}; list them with `novelgen scene list`")
-    closed = {place: _closed(place, source) for place in listed if place != source}
+    closed = {
+        place: (place[0], place[1] - 1) if place[0] == source[0] and place[1] > source[1] else place
+        for place in listed
+        if place != source
+    }
     opens = target in closed.values()
     final = {
         place: (new[0], new[1] + 1) if opens and new[0] == target[0] and new[1] >= target[1] else new
@@ -127,10 +131,6 @@ def require_place(place: ScenePlace) -> ScenePlace:
     if min(place) < 0:
         raise InvalidPositionError(f"a scene cannot stand at {place[0]}:{place[1]}; count from 0 up")
     return place
-
-
-def _closed(place: ScenePlace, source: ScenePlace) -> ScenePlace:
-    return (place[0], place[1] - 1) if place[0] == source[0] and place[1] > source[1] else place
 
 
 def _chapters(places: Iterable[ScenePlace], chapter_of: Callable[[int], int]) -> Relocation:
@@ -212,15 +212,8 @@ def _move_free_places(session: StorageSession, relocation: Relocation) -> None:
             if (new := relocation.of(old_chapter, old_scene)) != (old_chapter, old_scene)
         ]
         if moved:
-            session.run(_place_update(table, chapter, scene), moved)
-
-
-def _place_update(table: Table, chapter: Column[Any], scene: Column[Any]) -> Any:
-    return (
-        table.update()
-        .where(table.c.row_id == bindparam("moved_row"))
-        .values({chapter: bindparam("new_chapter"), scene: bindparam("new_scene")})
-    )
+            update = table.update().where(table.c.row_id == bindparam("moved_row"))
+            session.run(update.values({chapter: bindparam("new_chapter"), scene: bindparam("new_scene")}), moved)
 
 
 def _rename_bullets(session: StorageSession, places: Mapping[ScenePlace, ScenePlace]) -> None:
