@@ -12,10 +12,9 @@ from numpy.typing import NDArray
 
 from novelgen.deadlines import Deadline
 from novelgen.errors import VectorIndexDamagedError, VectorIndexError
-from runtime.index.exact import exact_search
 from runtime.index.locations import IndexLocation, ProjectKey, Stamp
 from runtime.index.process import IndexProcess
-from runtime.index.rows import IndexHit, Metadata, QueryCut, decode_hit, may_be_shown
+from runtime.index.rows import IndexHit, Metadata, QueryCut, decode_hit, exact_search, may_be_shown
 
 Row = tuple[NDArray[np.float32], str, Metadata]
 

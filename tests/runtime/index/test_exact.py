@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from runtime.search.semantic import exact_search
+from runtime.index.rows import exact_search
 from tests.runtime.index.story_rows import random_vectors
 
 

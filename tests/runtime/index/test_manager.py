@@ -14,7 +14,7 @@ from novelgen.errors import EmbeddingError, EmbeddingMismatchError, InvalidProje
 from novelgen.models.position import StoryPosition
 from runtime.index.locations import EmbeddedIndex
 from runtime.index.manager import VectorStoreManager
-from runtime.search.semantic import exact_search
+from runtime.index.rows import exact_search
 from tests.runtime.index.conftest import OpenManager
 from tests.runtime.index.story_rows import DIMENSION, make_row, make_rows, random_vectors
 
