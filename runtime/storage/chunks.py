@@ -16,7 +16,7 @@ from novelgen.models.position import StoryPosition, story_place
 from runtime.storage.indexing import OutboxRepository
 from runtime.storage.lexical import LexicalIndex, index_tokens, searchable_text
 from runtime.storage.records import StoredMemory
-from runtime.storage.session import AnyRow, StorageSession, batches, before, story_order
+from runtime.storage.session import AnyRow, StorageSession, batches, before, grouped, story_order
 from runtime.storage.tables import (
     CHUNK_ENTITIES,
     CHUNK_TAGS,
@@ -164,7 +164,6 @@ def superseded_by(session: StorageSession, rows: Sequence[AnyRow], as_of: StoryP
 
 
 def _of_consolidated(session: StorageSession, chunk_ids: Sequence[str], as_of: StoryPosition) -> dict[str, str]:
-    sources: dict[str, list[AnyRow]] = defaultdict(list)
     statement = (
         select(_CONSOLIDATED.c.chunk_id.label("consolidated_id"), *_COLUMNS, CHUNKS.c.is_consolidated)
         .select_from(CONSOLIDATION_SOURCES)
@@ -173,8 +172,7 @@ def _of_consolidated(session: StorageSession, chunk_ids: Sequence[str], as_of: S
         .where(session.owns(CONSOLIDATION_SOURCES), session.among(_CONSOLIDATED.c.chunk_id, chunk_ids))
     )
     rows = session.rows(statement)
-    for row in sorted(rows, key=story_place):
-        sources[row.consolidated_id].append(row)
+    sources = grouped(sorted(rows, key=story_place), "consolidated_id")
     replaced = superseded_by(session, rows, as_of)
     return {
         chunk_id: replaced[found[-1].chunk_id]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -14,7 +13,7 @@ from novelgen.memory.consolidation import LiveMemory
 from novelgen.models.memory import StoryMemoryChunk
 from novelgen.models.position import END_OF_STORY
 from runtime.storage.chunks import CHUNK_COLUMNS, IN_ORDER, ChunkWriter, chunk_of, note_values, superseded_by, text_hash
-from runtime.storage.session import Repository, linked_rows, story_order
+from runtime.storage.session import Repository, grouped, linked_rows, story_order
 from runtime.storage.tables import CHUNKS, CONSOLIDATION_SOURCES
 
 
@@ -129,10 +128,8 @@ class ConsolidationRepository(Repository):
             .where(self._session.owns(links))
             .order_by(*story_order(CHUNKS), CHUNKS.c.row_id)
         )
-        found: dict[str, list[str]] = defaultdict(list)
-        for row in self._session.rows(statement):
-            found[row.consolidated_id].append(row.chunk_id)
-        return found
+        found = grouped(self._session.rows(statement), "consolidated_id")
+        return {name: [row.chunk_id for row in rows] for name, rows in found.items()}
 
 
 def _source_rows(project_id: str) -> Select[tuple[int]]:

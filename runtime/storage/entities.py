@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple
 
@@ -22,7 +21,7 @@ from novelgen.models.entity import (
 from novelgen.models.position import END_OF_STORY, StoryPosition, packed_place, story_place, unpacked_place
 from runtime.storage.projects import CounterRepository
 from runtime.storage.records import EntityOrigin, MemoryFilter, StoredEntity
-from runtime.storage.session import AnyRow, Repository, StorageSession, before
+from runtime.storage.session import AnyRow, Repository, StorageSession, before, grouped
 from runtime.storage.tables import (
     ALIASES,
     CHARACTER_FILE_ALIASES,
@@ -278,9 +277,7 @@ class EntityRepository(Repository):
             wanted.append(ENTITIES.c.entity_type.in_(entity_types))
             typed = select(ENTITIES.c.entity_id).where(self._session.owns(ENTITIES), *wanted)
             of_names.append(ALIASES.c.entity_id.in_(typed))
-        aliases: dict[str, list[AnyRow]] = defaultdict(list)
-        for row in self._session.select(ALIASES, *of_names, order=[ALIASES.c.row_id]):
-            aliases[row.entity_id].append(row)
+        aliases = grouped(self._session.select(ALIASES, *of_names, order=[ALIASES.c.row_id]), "entity_id")
         rows = self._session.select(ENTITIES, *wanted)
         stored = [_stored_entity(row, aliases[row.entity_id]) for row in rows]
         return sorted(stored, key=lambda one: (len(one.entity.entity_id), one.entity.entity_id))

@@ -50,7 +50,9 @@ from runtime.storage.session import (
     Repository,
     StorageSession,
     before,
+    grouped,
     order_in_force,
+    said_at,
     scene_ids_at,
     story_order,
     within,
@@ -257,14 +259,7 @@ class RelationshipRepository(Repository):
     def append(self, change: RecordedRelationshipChange, *, at: StoryPosition) -> str:
         """Append what the author says of a pair at a position; it survives re-ingest of the scene there."""
         self._session.touch()
-        place = (at.chapter_index, at.scene_index)
-        position = {
-            "scene_id": scene_ids_at(self._session, [place]).get(place),
-            "chapter_index": at.chapter_index,
-            "scene_index": at.scene_index,
-            "origin": "author",
-        }
-        return self.insert_changes([change], position)[0]
+        return self.insert_changes([change], said_at(self._session, at))[0]
 
     def insert_changes(self, changes: Sequence[RecordedRelationshipChange], position: dict[str, Any]) -> list[str]:
         """Insert changes of one scene, whose position, id and origin are given as columns; return the ids."""
@@ -367,10 +362,7 @@ class RelationshipRepository(Repository):
         statement = self._changes().where(before(as_of, RELATIONSHIP_CHANGES))
         if condition is not None:
             statement = statement.where(condition)
-        by_pair: dict[str, list[AnyRow]] = defaultdict(list)
-        for row in self._session.own(self._session.rows(statement)):
-            by_pair[row.relationship_id].append(row)
-        return by_pair
+        return grouped(self._session.own(self._session.rows(statement)), "relationship_id")
 
     def _folded(self, as_of: StoryPosition, condition: Any) -> list[Relationship]:
         relations = [
@@ -421,15 +413,7 @@ class ThreadRepository(Repository):
         self._session.touch()
         if not isinstance(event, RecordedLoop) and self.get(event.id) is None:
             raise UserInputError(f"no open loop {event.id!r} is stored; plant it first")
-        place = (at.chapter_index, at.scene_index)
-        scene_id = scene_ids_at(self._session, [place]).get(place)
-        values = loop_event_values(event) | {
-            "scene_id": scene_id,
-            "chapter_index": at.chapter_index,
-            "scene_index": at.scene_index,
-            "origin": "author",
-        }
-        self._session.insert(LOOP_EVENTS, [values])
+        self._session.insert(LOOP_EVENTS, [loop_event_values(event) | said_at(self._session, at)])
         CounterRepository(self._session).jump_over([event.id])
 
     def endings(self, *, as_of: StoryPosition = END_OF_STORY, loop_id: str | None = None) -> dict[str, str]:
@@ -489,9 +473,7 @@ class ThreadRepository(Repository):
             .where(self._session.owns(LOOP_EVENTS), LOOP_EVENTS.c.kind == "planted", before(as_of, LOOP_EVENTS))
             .order_by(*order_in_force(LOOP_EVENTS))
         )
-        by_loop: dict[str, list[AnyRow]] = defaultdict(list)
-        for row in self._session.own(self._session.rows(statement)):
-            by_loop[row.loop_id].append(row)
+        by_loop = grouped(self._session.own(self._session.rows(statement)), "loop_id")
         folds = {loop_id: fold_loop_events(rows).planted for loop_id, rows in by_loop.items()}
         return {loop_id: row for loop_id, row in folds.items() if row is not None}
 
@@ -553,10 +535,7 @@ class ThreadRepository(Repository):
         rows = self._session.select(
             columns or LOOP_EVENTS, before(as_of, LOOP_EVENTS), *of_these, order=order_in_force(LOOP_EVENTS)
         )
-        by_loop: dict[str, list[AnyRow]] = defaultdict(list)
-        for row in rows:
-            by_loop[row.loop_id].append(row)
-        return by_loop
+        return grouped(rows, "loop_id")
 
     def _scene_places(self, as_of: StoryPosition) -> Integers:
         """Return a number per stored scene before a position, ascending as the story goes."""

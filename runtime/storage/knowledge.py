@@ -22,7 +22,7 @@ from runtime.storage.session import (
     StorageSession,
     before,
     order_in_force,
-    scene_ids_at,
+    said_at,
     story_order,
     unconsolidated,
     within,
@@ -49,12 +49,7 @@ class KnowledgeRepository(Repository):
             table.c.chapter_index.is_not_distinct_from(said.chapter_index),
             table.c.scene_index.is_not_distinct_from(said.scene_index),
         )
-        place = (said.chapter_index, said.scene_index)
-        row = with_span_columns(said) | {
-            "scene_id": scene_ids_at(self._session, [place]).get(place),
-            "origin": "author",
-        }
-        self._session.insert(table, [row])
+        self._session.insert(table, [with_span_columns(said) | said_at(self._session, said)])
 
     def forget(self, character_id: str, source_id: str) -> list[StoredKnowledge]:
         """Take back all that the author said of one person and one memory, and return it in story order."""

@@ -33,7 +33,7 @@ from runtime.storage.session import (
     before,
     filter_conditions,
     linked_to,
-    scene_ids_at,
+    said_at,
     unconsolidated,
     visible,
 )
@@ -130,9 +130,8 @@ class AuthorMemories(Repository):
             slot_type=slot_type,
             origin="author",
         )
-        place = (at.chapter_index, at.scene_index)
-        scene_id = scene_ids_at(self._session, [place]).get(place)
-        ChunkWriter(self._session).insert([note_values(note, scene_id) | {"attached": list(entities)}])
+        here = said_at(self._session, at) | {"attached": list(entities)}
+        ChunkWriter(self._session).insert([note_values(note, None) | here])
         return note
 
     def edit(self, chunk_id: str, edit: MemoryEdit) -> StoredMemory:

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import json
+from collections import defaultdict
 from collections.abc import Callable, Iterable, Sequence
 from datetime import datetime
-from typing import Any, TypeAlias, TypeVar
+from typing import Any, Protocol, TypeAlias, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -216,6 +217,18 @@ def batches(values: Iterable[Any], size: int = SQL_BATCH) -> list[list[Any]]:
     return [listed[start : start + size] for start in range(0, len(listed), size)]
 
 
+class Placed(Protocol):
+    """What stands at a place of the story."""
+
+    @property
+    def chapter_index(self) -> int | None:
+        """Its chapter."""
+
+    @property
+    def scene_index(self) -> int | None:
+        """Its scene."""
+
+
 Place = tuple[int | None, int | None]
 """Chapter and scene, as they are stored; None where there is none."""
 
@@ -228,6 +241,21 @@ def scene_ids_at(session: StorageSession, places: Iterable[Place]) -> dict[Place
             session.owns(SCENES), tuple_(SCENES.c.chapter_index, SCENES.c.scene_index).in_(batch)
         )
         found.update({(row[0], row[1]): row[2] for row in session.rows(statement)})
+    return found
+
+
+def said_at(session: StorageSession, at: Placed) -> dict[str, Any]:
+    """Return the columns that tell where an author says something, with the scene that stands there."""
+    place = (at.chapter_index, at.scene_index)
+    scene_id = scene_ids_at(session, [place]).get(place)
+    return {"scene_id": scene_id, "chapter_index": place[0], "scene_index": place[1], "origin": "author"}
+
+
+def grouped(rows: Iterable[AnyRow], name: str) -> defaultdict[Any, list[AnyRow]]:
+    """Return rows by what they have in a column, each group in their order."""
+    found: defaultdict[Any, list[AnyRow]] = defaultdict(list)
+    for row in rows:
+        found[getattr(row, name)].append(row)
     return found
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from itertools import chain
 from typing import Any, TypeVar
@@ -38,7 +37,7 @@ from runtime.storage.records import (
 )
 from runtime.storage.scene_writer import free_label
 from runtime.storage.scenes import SceneRepository
-from runtime.storage.session import AnyRow, Place, Repository, StorageSession, scene_ids_at, story_order
+from runtime.storage.session import AnyRow, Place, Repository, StorageSession, grouped, scene_ids_at, story_order
 from runtime.storage.tables import (
     ALIASES,
     CHUNKS,
@@ -137,11 +136,11 @@ def _events(session: StorageSession, table: Table, model: type[Event], labels: M
 
 
 def _scenes(session: StorageSession) -> list[StoredScene]:
-    mentions: dict[str, list[tuple[str, str]]] = defaultdict(list)
-    for row in session.select(MENTIONS, order=[MENTIONS.c.entity_id, MENTIONS.c.name]):
-        mentions[row.scene_id].append((row.entity_id, row.name))
-    scenes = SceneRepository(session).list_as_of(with_text=True)
-    return [scene.model_copy(update={"mentions": mentions[scene.scene_id]}) for scene in scenes]
+    mentions = grouped(session.select(MENTIONS, order=[MENTIONS.c.entity_id, MENTIONS.c.name]), "scene_id")
+    return [
+        scene.model_copy(update={"mentions": [(row.entity_id, row.name) for row in mentions[scene.scene_id]]})
+        for scene in SceneRepository(session).list_as_of(with_text=True)
+    ]
 
 
 def _memory(row: AnyRow, labels: Mapping[str, str]) -> StoredMemory:
