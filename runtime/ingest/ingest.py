@@ -22,7 +22,7 @@ from novelgen.models.position import StoryPosition
 from novelgen.models.record import is_unsaid
 from novelgen.models.user_file import StoryPart
 from novelgen.reading.knowledge_reading import with_reading_of
-from runtime.files.bench_folder import load_book
+from runtime.files.project_files import load_book
 from runtime.ingest.consolidation import consolidate_beyond_setting
 from runtime.ingest.entities import store_entities
 from runtime.ingest.indexing import (

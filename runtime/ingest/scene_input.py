@@ -17,8 +17,8 @@ from novelgen.models.entity import Entity
 from novelgen.models.plan import GeneratedChapter, GeneratedScene
 from novelgen.models.position import ChapterIndex, SceneIndex, StoryPosition
 from novelgen.models.record import SceneRecord
-from runtime.files.bench_folder import Book
 from runtime.files.chapter_text import SCENE_TITLE_FIELD
+from runtime.files.project_files import Book
 from runtime.storage.entities import is_unmasked
 from runtime.storage.records import ExtractionStatus, StoredScene
 

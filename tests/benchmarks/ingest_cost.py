@@ -14,7 +14,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from runtime.files.bench_folder import load_book
+from runtime.files.project_files import load_book
 from runtime.index.embeddings import CheckedEmbeddings
 from runtime.ingest.ingest import import_book
 from runtime.settings import load_settings

@@ -17,7 +17,7 @@ from typing import Any
 from sqlalchemy import create_engine, select
 
 from novelgen.models.record import RecordedMemory, RecordedStateChange, SceneRecord
-from runtime.files.bench_folder import load_book
+from runtime.files.project_files import load_book
 from runtime.ingest.indexing import verify_index
 from runtime.ingest.ingest import import_book, ingest_scenes
 from runtime.ingest.scene_input import SceneInput, scenes_of_book

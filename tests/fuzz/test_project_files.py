@@ -10,10 +10,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from novelgen.errors import ConfigurationError, InvalidFileError, UserInputError
-from runtime.files.bench_folder import load_book
 from runtime.files.chapter_text import chapter_from_text
 from runtime.files.manuscripts import read_manuscript, split_manuscript
 from runtime.files.project_files import (
+    load_book,
     load_chapter,
     load_chapter_plan,
     load_characters,

@@ -9,8 +9,8 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from novelgen.errors import InvalidFileError
 from novelgen.models.plan import ScenePlan
-from runtime.files.bench_folder import Book, load_book
 from runtime.files.file_reading import parse_json, read_json_file, read_text_file, validated
+from runtime.files.project_files import Book, load_book
 
 Place = tuple[int, int]
 """Chapter and scene."""

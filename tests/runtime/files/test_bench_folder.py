@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from novelgen.errors import InvalidFileError
-from runtime.files.bench_folder import load_book
+from runtime.files.project_files import load_book
 
 
 def _lines(file: Path, documents: list[Any]) -> None:
