@@ -98,3 +98,11 @@ def test_a_chinese_story_is_told_of_its_candidates_in_chinese(run: Run, tmp_path
     shown = run("entity", "candidates", "灯").stdout
     for heading in ("次数", "见于几场", "开口", "确认为实体"):
         assert heading in shown
+
+
+@pytest.mark.usefixtures("story")
+def test_a_name_of_the_text_is_no_stranger_in_the_summary(run: Run) -> None:
+    """What a context says of names that nobody bears leaves out those that the text holds."""
+    assert run("entity", "confirm", "gulls", "Ben").exit_code == 0
+    told = run("context", "gulls", "--purpose", "They sail", "--with", "Ada Morris", "--with", "Zebedee").stdout
+    assert "not known to the story  Zebedee" in told

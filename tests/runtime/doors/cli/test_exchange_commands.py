@@ -158,3 +158,20 @@ def test_the_steps_that_an_import_names_can_be_taken(run: Run, tmp_path: Path) -
         assert program == "novelgen"
         done = run(*arguments, *(["--estimate"] if step["kind"] == "read" else []))
         assert done.exit_code == 0, done.stderr
+
+
+def test_an_edited_manuscript_is_taken_in_by_update_alone(run: Run, tmp_path: Path) -> None:
+    """Without the option the command names what changed and says which option takes it in."""
+    file = tmp_path / "book.txt"
+    file.write_text("Chapter 1\n\nShe came.\nIt was late.\n\nChapter 2\n\nShe left.", "utf-8")
+    assert run("import", str(file), "--project", "book").exit_code == 0
+    file.write_text("Chapter 1\n\nShe came.\nIt was early.\n\nChapter 2\n\nShe left.", "utf-8")
+    hinted = run("import", str(file), "--project", "book")
+    assert "changed chapters  1: 1" in hinted.stdout
+    assert "--update" in hinted.stdout
+    assert "late" in run("scene", "show", "book", "1:1").stdout
+    updated = run("import", str(file), "--project", "book", "--update")
+    assert updated.exit_code == 0, updated.stderr
+    assert "early" in run("scene", "show", "book", "1:1").stdout
+    again = json.loads(run("import", str(file), "--project", "book", "--update", "--json").stdout)
+    assert again["changes"]["changed_chapters"] == []

@@ -217,3 +217,45 @@ def test_knowledge_goes_with_no_other_reading(run: Run, unrecorded: Path, option
     refused = run("extract", PROJECT, "--knowledge", "--scene", "1:1", "--estimate")
     assert refused.exit_code == 2
     assert "has no record" in refused.stderr
+
+
+def test_passes_at_the_end_of_chapters_are_counted(run: Run, unrecorded: Path, model: pytest.MonkeyPatch) -> None:
+    """Their calls are among those of the model; chapters that were reconciled before are told apart."""
+
+    def answer(call: StubCall) -> None:
+        is_pass = "threads_ended" in call.payload["messages"][0]["content"]
+        call.say('{"same_entities": [], "threads_ended": []}' if is_pass else answer_to(call))
+
+    model.delenv("NOVELGEN_MEMORY__SUMMARIZATION__RECONCILE_CHAPTERS")
+    with openai_stub(answer) as stub:
+        model.setenv("NOVELGEN_MODEL_BASE_URL", stub.base_url)
+        read = run("extract", PROJECT)
+        calls = len(stub.calls)
+        again = run("extract", PROJECT, "--reconcile")
+    assert calls > 4
+    assert f"model calls          {calls}" in read.stdout
+    assert len(stub.calls) == calls
+    assert "2 before" in again.stdout
+
+
+@pytest.mark.usefixtures("recorded")
+def test_a_scene_not_read_for_knowledge_is_told_of(run: Run, model: pytest.MonkeyPatch) -> None:
+    """Failures end the command with code 1 and their reason; the same command goes on from there."""
+
+    def refuse_ben(call: StubCall) -> None:
+        if "Ben sold" in call.payload["messages"][1]["content"]:
+            call.say("I cannot.")
+        else:
+            tell_who_knows(call)
+
+    with openai_stub(refuse_ben) as stub:
+        model.setenv("NOVELGEN_MODEL_BASE_URL", stub.base_url)
+        result = run("extract", PROJECT, "--knowledge", "--json")
+    assert result.exit_code == 1
+    assert [scene["outcome"] for scene in json.loads(result.stdout)["scenes"]] == ["done", "done", "failed"]
+    assert "scene 2:2: no readable JSON object" in result.stderr
+    assert "1 scenes wait to be read for who knows what" in result.stderr
+    with openai_stub(tell_who_knows) as stub:
+        model.setenv("NOVELGEN_MODEL_BASE_URL", stub.base_url)
+        assert run("extract", PROJECT, "--knowledge").exit_code == 0
+        assert len(stub.calls) == 1
