@@ -20,56 +20,26 @@ class ProjectPaths:
         self.project_id = require_project_id(project_id)
         self.projects_dir = projects_dir
         self.folder = projects_dir / self.project_id
-
-    @property
-    def data(self) -> Path:
+        self.data = self.folder / "data"
         """Folder of the stores."""
-        return self.folder / "data"
-
-    @property
-    def database(self) -> Path:
+        self.database = self.data / "novel.db"
         """The SQLite file."""
-        return self.data / "novel.db"
-
-    @property
-    def vectors(self) -> Path:
+        self.vectors = self.data / "vectors"
         """Folder of the embedded Chroma index."""
-        return self.data / "vectors"
-
-    @property
-    def chapters(self) -> Path:
+        self.chapters = self.folder / "chapters"
         """Folder of chapters and chapter plans."""
-        return self.folder / "chapters"
-
-    @property
-    def records(self) -> Path:
+        self.records = self.folder / "records"
         """Folder of supplied scene records."""
-        return self.folder / "records"
-
-    @property
-    def characters_file(self) -> Path:
+        self.characters_file = self.folder / "characters.json"
         """The author's characters."""
-        return self.folder / "characters.json"
-
-    @property
-    def entities_file(self) -> Path:
+        self.entities_file = self.folder / "entities.json"
         """Entities with ids and aliases, as supplied."""
-        return self.folder / "entities.json"
-
-    @property
-    def chapter_memory_file(self) -> Path:
+        self.chapter_memory_file = self.folder / "chapter_memory.json"
         """What novel-gen remembered of each chapter."""
-        return self.folder / "chapter_memory.json"
-
-    @property
-    def settings_file(self) -> Path:
+        self.settings_file = self.folder / "settings.json"
         """What the story says of itself."""
-        return self.folder / "settings.json"
-
-    @property
-    def config_file(self) -> Path:
+        self.config_file = self.folder / "config.yaml"
         """Program settings of this project."""
-        return self.folder / "config.yaml"
 
     def chapter_plan_file(self, chapter_index: int) -> Path:
         """The plan of a chapter: `chapters/chapter_NNN_plan.json`."""

@@ -14,10 +14,11 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 from pydantic import SecretStr
 
-from novelgen.characters.mind import KNOWN_PAIRS, RelevanceScale, scale_of
+from novelgen.characters.mind import RelevanceScale, scale_of
 from novelgen.errors import ConfigurationError, EmbeddingError, NovelgenError
 from novelgen.language.language import StoryLanguage
 from novelgen.model_calls.model_answer import described, safe_cause
+from novelgen.words import words
 from runtime.index.connection import configuration_error, connection_options, full_model_name, known_keys
 
 if TYPE_CHECKING:
@@ -243,7 +244,7 @@ class RelevanceScales:
         key = (embeddings.model_name, language)
         with self._lock:
             if key not in self._scales:
-                pairs = KNOWN_PAIRS[language]
+                pairs = words("relevance", language)["pairs"]
                 remarks = embeddings.embed_queries([remark for remark, _ in pairs])
                 self._scales[key] = scale_of(remarks, embeddings.embed_documents([memory for _, memory in pairs]))
             return self._scales[key]

@@ -293,17 +293,11 @@ class NameMentionRow(Row, table=True):
 
 
 PROJECTS = table_of(ProjectRow)
-
 COUNTERS = table_of(CounterRow)
-
 SCENES = table_of(SceneRow)
-
 ENTITIES = table_of(EntityRow)
-
 ALIASES = table_of(EntityAliasRow)
-
 CHARACTER_FILE_ALIASES = table_of(CharacterFileAliasRow)
-
 MENTIONS = table_of(NameMentionRow)
 
 TOUCHED_BY_HAND = (
@@ -421,15 +415,10 @@ class OutboxRow(OwnedRow, of=OutboxEntry, table=True):
 
 
 CHUNKS = table_of(MemoryChunkRow)
-
 CHUNK_ENTITIES = table_of(ChunkEntityRow)
-
 CHUNK_TAGS = table_of(ChunkTagRow)
-
 EMBEDDINGS = table_of(EmbeddingRow)
-
 CONSOLIDATION_SOURCES = table_of(ConsolidationSourceRow)
-
 OUTBOX = table_of(OutboxRow)
 
 
@@ -505,13 +494,9 @@ class KnowledgeEventRow(EventRow, of=StoredKnowledge, without=_NO_COLUMNS, table
 
 
 STATES = table_of(StateChangeRow)
-
 LOOP_EVENTS = table_of(LoopEventRow)
-
 RELATIONSHIPS = table_of(RelationshipRow)
-
 RELATIONSHIP_CHANGES = table_of(RelationshipChangeRow)
-
 KNOWLEDGE_EVENTS = table_of(KnowledgeEventRow)
 
 CHANGE_SUBJECTS = ("entity", "memory", "scene", "thread", "consolidation", "character")
@@ -604,11 +589,8 @@ class StoryFlagRow(OwnedRow, of=FlagChange, table=True):
 
 
 DISPOSITION_CHANGES = table_of(DispositionChangeRow)
-
 CHARACTER_SECRETS = table_of(CharacterSecretRow)
-
 DISCLOSURES = table_of(DisclosureRow)
-
 STORY_FLAGS = table_of(StoryFlagRow)
 
 

@@ -8,9 +8,10 @@ import numpy as np
 import pytest
 
 from novelgen.characters.memory import CharacterMemory
-from novelgen.characters.mind import KNOWN_PAIRS, Mind, RelevanceScale, scale_of
+from novelgen.characters.mind import Mind, RelevanceScale, scale_of
 from novelgen.characters.recall import Asked, ProtectedLine, Recall, estimate_recall_tokens, recall, score_parts
 from novelgen.characters.settings import CharacterMemorySettings
+from novelgen.words import words
 
 NOW = datetime(2031, 5, 1, 12, tzinfo=UTC)
 
@@ -194,7 +195,7 @@ def test_tokens_are_never_told_too_cheap(text: str, tokens: int) -> None:
 
 def test_a_scale_puts_strangers_at_nothing_and_pairs_at_all() -> None:
     """Whatever a model's cosines are, unrelated is 0, related 1, and between them it is even."""
-    count = len(KNOWN_PAIRS["en"])
+    count = len(words("relevance", "en")["pairs"])
     remarks = np.eye(count) + 0.5
     scale = scale_of(remarks.tolist(), remarks.tolist())
 
@@ -205,6 +206,6 @@ def test_a_scale_puts_strangers_at_nothing_and_pairs_at_all() -> None:
 
 def test_a_story_has_as_many_known_pairs_in_both_languages() -> None:
     """Both languages are measured alike, and no remark stands twice."""
-    assert len(KNOWN_PAIRS["en"]) == len(KNOWN_PAIRS["zh"])
-    for pairs in KNOWN_PAIRS.values():
+    assert len(words("relevance", "en")["pairs"]) == len(words("relevance", "zh")["pairs"])
+    for pairs in (words("relevance", language)["pairs"] for language in ("en", "zh")):
         assert len({text for pair in pairs for text in pair}) == 2 * len(pairs)
