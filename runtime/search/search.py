@@ -16,6 +16,7 @@ from novelgen.errors import (
     ConfigurationError,
     DeadlineExceededError,
     NovelgenError,
+    SchemaVersionError,
     StoreError,
     UnknownProjectError,
     UserInputError,
@@ -168,6 +169,10 @@ def _searched(
     # A project whose database alone is gone is still in the index.
     if errors and len(errors) == len(outcomes) and all(isinstance(e, UnknownProjectError) for e in errors.values()):
         raise next(iter(errors.values()))
+    newer = next((error for error in errors.values() if isinstance(error, SchemaVersionError)), None)
+    if newer is not None and not retrievers_without_query:
+        # A context does with what the index tells; who searches would take that for all there is.
+        raise newer
     issues = [_failure(name, error) for name, error in errors.items()]
     semantic: _SemanticAnswer | None = outcomes["semantic"].value if "semantic" in outcomes else None
     if semantic is not None and semantic.issue is not None:

@@ -84,8 +84,9 @@ def sqlite_engine(
     SQLite answers "database is locked" at once, whatever the timeout, to a reader that turns writer after
     another's commit; BEGIN IMMEDIATE takes the write lock first and waits for it.
     """
+    read_only = _read_only_address(url)
     engine = create_engine(
-        url,
+        read_only or url,
         connect_args={"check_same_thread": False, "timeout": busy_timeout_s, "isolation_level": None},
         pool_size=pool_size,
         max_overflow=2 * pool_size,
@@ -101,7 +102,7 @@ def sqlite_engine(
         # FULL: a save is acknowledged on commit, so the commit must be on disk; WAL with NORMAL may lose
         # the last commits when the power fails. One fsync per scene is cheap.
         cursor.execute("PRAGMA synchronous=FULL")
-        if write_ahead_log:
+        if write_ahead_log and read_only is None:
             # The file remembers it. With a write-ahead log a reader never waits for a writer.
             cursor.execute("PRAGMA journal_mode=WAL")
         cursor.close()
@@ -112,6 +113,29 @@ def sqlite_engine(
         connection.exec_driver_sql("BEGIN IMMEDIATE" if writing else "BEGIN")
 
     return engine
+
+
+def is_on_read_only_disk(path: Path) -> bool:
+    """Tell whether nothing can be written where a file lies, whoever asks."""
+    try:
+        return bool(os.statvfs(path).f_flag & os.ST_RDONLY)
+    except OSError:
+        return False
+
+
+def _read_only_address(url: URL) -> URL | None:
+    """Return the address by which a file is opened whose disk can only be read; None where it can be written.
+
+    SQLite needs files beside one that has a write-ahead log. That it cannot have them it takes only where it is told
+    that the file does not change; then it leaves the log aside, which is empty but after a kill.
+    """
+    path = sqlite_file(url)
+    if path is None or not is_on_read_only_disk(path):
+        return None
+    log = path.with_name(f"{path.name}-wal")
+    has_log = log.exists() and log.stat().st_size > 0
+    options = {"mode": "ro", "uri": "true"} | ({} if has_log else {"immutable": "1"})
+    return URL.create("sqlite", database=path.absolute().as_uri(), query=options)
 
 
 def postgres_engine(url: URL, *, busy_timeout_s: float, statement_timeout_s: float, pool_size: int) -> Engine:

@@ -50,3 +50,16 @@ def immutable(folder: Path) -> Iterator[None]:
 
 def _chattr(flag: str, folder: Path) -> int:
     return subprocess.run(["chattr", flag, str(folder)], capture_output=True).returncode
+
+
+@contextmanager
+def read_only(folder: Path) -> Iterator[None]:
+    """Let a folder be one of a disk that can only be read, or skip the test where this is not permitted."""
+    bound = subprocess.run(["mount", "--bind", str(folder), str(folder)], capture_output=True).returncode == 0
+    if not bound:
+        pytest.skip("this machine does not permit mounting")
+    try:
+        subprocess.run(["mount", "-o", "remount,ro,bind", str(folder)], check=True)
+        yield
+    finally:
+        unmount_disk(folder)

@@ -18,6 +18,7 @@ from runtime.ingest.scene_input import SceneInput
 from runtime.orchestrator import WrittenScene, build_scene_pipeline
 from runtime.storage.database import DatabaseManager
 from runtime.stores import MemoryStores
+from runtime.story.story import Story
 from tests.acceptance.test_memory_context_retrieval import damage_database, damage_index
 from tests.faults.disks import immutable
 from tests.faults.expectations import (
@@ -122,6 +123,9 @@ def test_an_unusable_database_costs_states_only_and_is_left_as_it_is(
         )
         with pytest.raises(error, match=r"."):
             ingest_scene(stores, "demo", SCENE)
+        if error is SchemaVersionError:
+            with pytest.raises(error, match=r"."):
+                Story(stores, "demo").search("the heron key")
     # Opening a sound file may checkpoint its log.
     assert is_opened or hashlib.sha256(_file(demo_folder).read_bytes()).hexdigest() == before
 

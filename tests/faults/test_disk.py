@@ -12,16 +12,19 @@ from pathlib import Path
 
 import pytest
 
-from novelgen.errors import DatabaseError
+from novelgen.errors import DatabaseError, DatabaseFullError
 from novelgen.models.context import MemoryContextRequest, SceneMemoryContext
 from runtime.context_chain import build_context_chain
+from runtime.doors.http.settings import announced
 from runtime.ingest.indexing import verify_index
 from runtime.ingest.ingest import ingest_scene, ingest_scenes
 from runtime.ingest.scene_input import SceneInput
 from runtime.stores import MemoryStores
-from tests.faults.disks import enlarge_disk, immutable, mount_small_disk, unmount_disk
+from runtime.story.story import Story
+from tests.faults.disks import enlarge_disk, immutable, mount_small_disk, read_only, unmount_disk
 from tests.faults.expectations import HANG_GUARD_S, require_same_entities, stages
 from tests.faults.matrix import covers
+from tests.runtime.doors.http.serving import client_of
 from tests.support.demo_project import demo_request, settings_for
 
 pytestmark = pytest.mark.index_started_as_shipped
@@ -225,3 +228,20 @@ def test_without_descriptors_a_context_is_empty_and_says_so(
     assert {"outline", "states", "semantic", "lexical", "write"} <= set(without["stages"])
     healthy = {"memories": len(healthy_demo.relevant_memories), "states": len(healthy_demo.entity_states)}
     assert before == after == healthy | {"stages": []}
+
+
+def test_a_disk_that_can_only_be_read_is_read(demo_folder: Path, request_in_demo: MemoryContextRequest) -> None:
+    """States, contexts and searches come, by exact comparison; a write is refused, and a server serves."""
+    with read_only(demo_folder):
+        with MemoryStores(settings_for(demo_folder)) as stores:
+            story = Story(stores, "demo")
+            found = story.search("who has the heron key?", top_k=3)
+            assert len(found) == 3
+            assert {each.stage for each in found.issues} == {"semantic"}
+            assert build_context_chain(stores).invoke(request_in_demo).entity_states
+            with pytest.raises(DatabaseFullError):
+                story.note("Ines owns a boat.")
+        with client_of(demo_folder) as client, announced(demo_folder, "http://127.0.0.1:1"):
+            assert client.get("/v1/projects/demo/states/Ines").json()["state"]["entity_id"] == "C0"
+            assert client.post("/v1/projects/demo/memories", json={"text": "x y"}).status_code == 507
+    assert not (demo_folder / ".server" / "server.json").exists()

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import contextlib
+import errno
 import ipaddress
 import json
+import logging
 import os
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -15,6 +17,8 @@ from pydantic import SecretStr
 
 from novelgen.errors import ConfigurationError
 from runtime.files.paths import write_text_atomically
+
+logger = logging.getLogger(__name__)
 
 LOOPBACK_NAMES = frozenset({"localhost", "127.0.0.1", "::1"})
 
@@ -119,6 +123,10 @@ def announced(projects_dir: Path, url: str) -> Iterator[None]:
             f"a server has these projects already ({_told_url(folder) or 'starting'}); use that one, or end it first"
         ) from error
     except OSError as error:
+        if error.errno == errno.EROFS and projects_dir.is_dir():
+            logger.warning("the disk of %s can only be read: stories can be looked at, not changed", projects_dir)
+            yield
+            return
         raise ConfigurationError(
             f"the folder of the projects cannot be used: {error.strerror or error}; name another one (--projects-dir)"
         ) from error
