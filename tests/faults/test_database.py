@@ -123,7 +123,7 @@ def test_an_unusable_database_costs_states_only_and_is_left_as_it_is(
         )
         with pytest.raises(error, match=r"."):
             ingest_scene(stores, "demo", SCENE)
-        if error is SchemaVersionError:
+        if error is SchemaVersionError and not is_opened:
             with pytest.raises(error, match=r"."):
                 Story(stores, "demo").search("the heron key")
     # Opening a sound file may checkpoint its log.
