@@ -10,6 +10,7 @@ import zipfile
 from pathlib import Path
 
 import pytest
+import yaml
 
 ROOT = Path(__file__).parents[1]
 
@@ -75,3 +76,29 @@ def test_the_wheel_works_in_an_environment_of_its_own(wheel: Path, tmp_path: Pat
     assert run.returncode == 0, run.stderr
     assert str(site_packages) in run.stderr
     assert "Usage: novelgen" in run.stdout
+
+
+def test_the_wheel_is_small_and_says_what_it_needs(wheel: Path) -> None:
+    """It has less than 2 MB, and its metadata name each Python that it is for."""
+    assert wheel.stat().st_size < 2_000_000
+    with zipfile.ZipFile(wheel) as archive:
+        [name] = [each for each in archive.namelist() if each.endswith(".dist-info/METADATA")]
+        told = archive.read(name).decode()
+    for version in ("3.11", "3.12", "3.13"):
+        assert f"Classifier: Programming Language :: Python :: {version}\n" in told
+
+
+def test_the_container_files_fit_the_package() -> None:
+    """What the image copies is there, nothing runs as root or writes beside its volumes, versions are those tested."""
+    folder = ROOT / "docs/container"
+    lines = (folder / "Containerfile").read_text(encoding="utf-8").splitlines()
+    copied = [word for line in lines if line.startswith("COPY ") for word in line.split()[1:-1]]
+    assert copied
+    assert all((ROOT / each).exists() for each in copied)
+    assert any(line.startswith("USER ") for line in lines)
+    assert any(line.startswith("HEALTHCHECK ") for line in lines)
+    services = yaml.safe_load((folder / "compose.yaml").read_text(encoding="utf-8"))["services"]
+    assert services["novelgen"]["read_only"] is True
+    assert {each["condition"] for each in services["novelgen"]["depends_on"].values()} == {"service_healthy"}
+    tested = dict(line.split("==") for line in (ROOT / "requirements.lock").read_text().splitlines() if "==" in line)
+    assert services["chroma"]["image"] == f"chromadb/chroma:{tested['chromadb']}"
