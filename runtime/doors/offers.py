@@ -370,6 +370,25 @@ TOOLS: tuple[Tool, ...] = (
         include={"entity": {**_ENTITY, "profile": True}, "holds_after": True, "change": {"change_id"}},
     ),
     _tool(
+        "rename_card",
+        "Give somebody or something another name in all that the memory tells; the old one stays an alias. Call it"
+        " without is_applied, show the author the counts, then call it with is_applied=true. {undo_change} takes it"
+        " back.",
+        mcp="rename_card",
+        langchain="card_rename",
+        given_to="editor",
+        include={
+            "entity": _ENTITY,
+            "names": True,
+            "is_applied": True,
+            "counts": True,
+            "kept_within": True,
+            "other_names": True,
+            "in_text": True,
+            "change": {"change_id"},
+        },
+    ),
+    _tool(
         "add_character",
         "Create a new character. Only for somebody who is not known yet: search first. Returns the new entity_id.",
         langchain="character_generate",

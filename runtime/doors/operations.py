@@ -175,6 +175,7 @@ OPERATIONS: tuple[Operation, ...] = (
         _row("get_entity", "entities.entity", "GET /entities/{name}"),
         _row("list_memories_about", "attachments.memories_about", "GET /entities/{entity}/memories"),
         _row("edit_entity", "entities", "PATCH /entities/{name}"),
+        _row("rename_card", "renaming", "POST /entities/{name}/rename"),
         _row("delete_entity", "changes", "DELETE /entities/{name}"),
         _row("split_entity", "entities", "POST /entities/{name}/split"),
         _row("undo_last_change", "entities.undo", "POST /changes/undo", without=("change_id",)),

@@ -107,9 +107,7 @@ def restore_card_in(unit: UnitOfWork, change: Change, *, stores: MemoryStores) -
     """Put a card that was added, edited or renamed back as it was, and derive anew the scenes that name it."""
     before = frozenset(unit.entities.all_names())
     undone = unit.journal.undo(change.change_id)
-    rewritten = {scene.scene_id: scene for scene in map(unit.scenes.by_id, change.scene_ids) if scene is not None}
-    named = _scenes_naming(unit, before ^ frozenset(unit.entities.all_names()))
-    for scene in (rewritten | {scene.scene_id: scene for scene in named}).values():
+    for scene in _scenes_naming(unit, before ^ frozenset(unit.entities.all_names())):
         replace_stored_scene(unit, scene, stores=stores)
     if change.kind == "add" and unit.entities.is_spoken_of(change.entity_id):
         raise UserInputError(

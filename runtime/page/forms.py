@@ -428,6 +428,17 @@ FORMS: dict[str, PageForm] = {
         to=lambda visit, sent, result: visit.address("card", entity=result.entity.entity_id),
     ),
     "cards/template": PageForm(operation="use_card_template", done="template"),
+    "card/rename": PageForm(
+        operation="rename_card",
+        done="rename",
+        read=lambda visit, sent: {
+            **{name: sent.get(name, "") for name in ("name", "new_name")},
+            "in_text": sent.get("in_text") == "true",
+            "is_applied": True,
+        },
+        told=_card_name,
+        to=lambda visit, sent, result: visit.address("card", entity=result.entity.entity_id),
+    ),
     "card/merge": PageForm(operation="merge_entities", done="merge", told=_card_name, to=_to_card),
     "card/split": PageForm(
         operation="split_entity", done="split", read=_split, told=lambda sent, result: sent["new_name"], to=_to_card

@@ -39,6 +39,7 @@ from runtime.storage.tables import (
     RELATIONSHIPS,
     SCENES,
     STATES,
+    SUMMARIES,
     UtcTimestamp,
 )
 
@@ -107,11 +108,6 @@ class Change(BaseModel):
         return self._rows
 
     @property
-    def scene_ids(self) -> list[str]:
-        """The scenes whose text or record it changed."""
-        return [row.key["scene_id"] for row in self._rows if row.table == SCENES.name]
-
-    @property
     def before(self) -> Image:
         """What differs of the one thing that was changed, as it was."""
         return next((each.before or {} for each in self._rows), {})
@@ -166,6 +162,7 @@ _IMAGED = (
     _whole(CHARACTER_SECRETS, "row_id"),
     _whole(RELATIONSHIPS, "relationship_id"),
     _whole(RELATIONSHIP_CHANGES, "row_id"),
+    _whole(SUMMARIES, "row_id"),
     _Imaged(KNOWLEDGE_EVENTS, ("row_id",), ("row_id", "scene_id", "source_id", "kind", "character_id", "learned_from")),
 )
 
@@ -253,19 +250,23 @@ class Journal(Repository):
     @contextmanager
     def recording_card(self, entity_id: str) -> Iterator[list[RowChange]]:
         """Give a list that holds how the block changed an entity, its names and what an author said of its state."""
-        tables: tuple[tuple[Table, tuple[ColumnElement[bool], ...]], ...] = (
-            (ENTITIES, ()),
-            (ALIASES, ()),
-            (STATES, (STATES.c.origin == "author",)),
-        )
-        yield from self._recorded(
-            lambda: {
-                table.name: self._pictured(
-                    _BY_NAME[table.name], _BY_NAME[table.name].columns, table.c.entity_id == entity_id, *conditions
-                )
-                for table, conditions in tables
+
+        def pictured() -> Images:
+            own = (ENTITIES.c.entity_id == entity_id,)
+            said = (STATES.c.entity_id == entity_id, STATES.c.origin == "author")
+            return {
+                table.name: self._pictured(_BY_NAME[table.name], _BY_NAME[table.name].columns, *conditions)
+                for table, conditions in ((ENTITIES, own), (STATES, said))
             }
-        )
+
+        changes: list[RowChange] = []
+        before, names = pictured(), self._names_of(entity_id)
+        yield changes
+        changes += _differences(before, pictured())
+        now = self._names_of(entity_id)
+        if names != now:
+            told = {"before": {"names": names}, "after": {"names": now}}
+            changes.append(RowChange(table=NAMES, key={"entity_id": entity_id}, **told))
 
     @contextmanager
     def recording_memory(self, chunk_id: str) -> Iterator[list[RowChange]]:
@@ -342,10 +343,23 @@ class Journal(Repository):
             ConsolidationRepository(self._session).undo(change.entity_id)
         elif change.subject == "entity":
             ConsolidationRepository(self._session).withdraw_linked([change.entity_id, change.other_id])
-            self._restore(change, change.rows)
+            named = [row for row in change.rows if row.table == NAMES]
+            for row in named:
+                _require_same(change, row.after or {}, {"names": self._names_of(row.key["entity_id"])}, "the card")
+            # What else stands in place of a table is put back by who can derive it anew.
+            self._restore(change, [row for row in change.rows if row.table in _BY_NAME])
+            for row in named:
+                self._session.delete(ALIASES, ALIASES.c.entity_id == row.key["entity_id"])
+                self._session.insert(ALIASES, (row.before or {})["names"])
         else:
             self._restore(change, self._as_known_now(change.rows))
         return self.mark_undone(change_id)
+
+    def rewrite(self, rows: Sequence[RowChange]) -> None:
+        """Write rows as they are to be after a change."""
+        self._session.touch()
+        current = {table: self._current(table, rows) for table in {row.table for row in rows}}
+        self._update([row.model_copy(update={"before": row.after}) for row in rows], current)
 
     def mark_undone(self, change_id: int) -> Change:
         """Note that a change was undone now."""
@@ -423,6 +437,12 @@ class Journal(Repository):
         before = pictured()
         yield changes
         changes += _differences(before, pictured())
+
+    def _names_of(self, entity_id: str) -> list[Image]:
+        """Return an entity's other names in their order; storing them anew gives their rows other numbers."""
+        columns = [column for column in ALIASES.c if column.name not in ("row_id", "project_id")]
+        rows = self._session.select(columns, ALIASES.c.entity_id == entity_id, order=[ALIASES.c.row_id])
+        return [dict(row._mapping) for row in rows]
 
     def _images(self, imaged: _Imaged, deleted_id: str | None) -> dict[str, Image]:
         # Consolidated memories are withdrawn beforehand, and made anew of their sources.
@@ -540,6 +560,9 @@ class Journal(Repository):
     def _is_row(self, imaged: _Imaged, row: RowChange) -> ColumnElement[bool]:
         return and_(self._session.owns(imaged.table), *(imaged.table.c[name] == row.key[name] for name in imaged.key))
 
+
+NAMES = "names"
+"""In place of a table: all other names of an entity, which are put back together, in their order."""
 
 _DELETED: Image = {"status": "deleted"}
 

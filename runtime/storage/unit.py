@@ -36,6 +36,7 @@ from runtime.storage.projects import CounterRepository, ProjectRepository
 from runtime.storage.scenes import SceneRepository
 from runtime.storage.session import StorageSession
 from runtime.storage.transfer import ExchangeRepository
+from runtime.storage.words import WordRepository
 
 
 class UnitOfWork:
@@ -65,6 +66,7 @@ class UnitOfWork:
         self.lexical = LexicalRepository(session)
         self.embeddings = EmbeddingRepository(session)
         self.summaries = SummaryRepository(session)
+        self.words = WordRepository(session)
         self.embedding_choices = EmbeddingChoiceRepository(session)
 
     def outline(self, *, as_of: StoryPosition, chapters_per_part: int = CHAPTERS_PER_PART) -> StoryOutline:

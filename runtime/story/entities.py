@@ -46,6 +46,7 @@ from runtime.story.entity_fields import (
     state_within,
     with_known_speakers,
 )
+from runtime.story.renaming import restore_renamed
 
 
 class EntityCard(Shown, BaseModel):
@@ -453,7 +454,9 @@ def _undone(stores: MemoryStores, unit: UnitOfWork, kept: Change) -> Change:
         restore_scene(unit, kept, stores=stores)
         return unit.journal.mark_undone(kept.change_id)
     if kept.subject == "entity" and kept.kind in ("add", "edit", "rename"):
-        return restore_card_in(unit, kept, stores=stores)
+        undone = restore_card_in(unit, kept, stores=stores)
+        restore_renamed(unit, kept, stores=stores)
+        return undone
     if kept.subject == "entity" and kept.kind in ("confirm", "name"):
         change, names = unit.journal.withdraw_names(kept.change_id)
         withdraw_names_in(unit, change.entity_id, names, is_whole=kept.kind == "confirm", stores=stores)

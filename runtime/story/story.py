@@ -55,6 +55,7 @@ from runtime.story.memories import StoryMemories
 from runtime.story.name_candidates import StoryNameCandidates
 from runtime.story.projects import StoryProjectDeletion
 from runtime.story.relationships import StoryRelationships
+from runtime.story.renaming import StoryRenaming
 from runtime.story.replies import StoryReplies
 from runtime.story.scene_editing import StorySceneEditing
 from runtime.story.scene_plans import StoryScenePlans
@@ -94,6 +95,7 @@ class Story(
     StoryNameCandidates,
     StoryProjectDeletion,
     StoryRelationships,
+    StoryRenaming,
     StoryReplies,
     StorySceneEditing,
     StoryScenePlans,

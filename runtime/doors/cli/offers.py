@@ -473,6 +473,26 @@ def _show_templates(result: Any, view: View) -> None:
     print_text(view.labels["line.own_card_templates"].format(folders=", ".join(result.folders)))
 
 
+@does("show", "rename_card")
+def _show_renaming(result: Any, view: View) -> None:
+    labels = view.labels
+    counts = [f"{labels.value(held)} {times}" for held, times in result.counts.items()]
+    names = ", ".join(f"{old} → {new}" for old, new in result.names.items())
+    view.say("renames", names=names, counts=", ".join(counts) or labels["head.nothing"])
+    rows = [(labels.value(each.held_by), each.id, each.times, each.words) for each in result.places]
+    print_table(("kind", "entity_id", "times", "text"), rows, labels=labels, shows_all=view.asked["shows_all"])
+    if result.kept_within:
+        view.say("kept_within", names=", ".join(f"{name} {times}" for name, times in result.kept_within.items()))
+    if result.other_names:
+        view.say("other_names", names=", ".join(result.other_names))
+    if result.in_text and "in_text" not in view.values:
+        view.say("said_in_text", count=result.in_text)
+    if result.change is None:
+        view.say("rename_applies")
+    else:
+        _undo_told(result.change, view)
+
+
 @does("before", "add_card")
 def _ask_start(view: View, payload: dict[str, Any]) -> None:
     """Ask on a terminal from where on somebody new is known, where the story has scenes already."""

@@ -136,6 +136,21 @@ def test_a_new_card_has_the_fields_of_its_kind_and_template(client: TestClient) 
     assert card["entity"]["profile"] == {"points to": "C3", "origin": "a shop"}
 
 
+def test_a_rename_is_looked_at_done_and_taken_back(client: TestClient) -> None:
+    """The preview counts and changes nothing; the notice takes all of it back."""
+    before = client.get("/v1/projects/demo/memories", params={"limit": 300}).json()["memories"]
+    preview = read(client.get(f"{HERE}/card/rename", params={"entity": "C5", "new_name": "Swallow"}))
+    assert ENGLISH["rename_question"].format(old="Sparrow", new="Swallow") in preview.text
+    assert client.get("/v1/projects/demo/memories", params={"limit": 300}).json()["memories"] == before
+    seen = _send(client, "card/rename", name="C5", new_name="Swallow")
+    assert ENGLISH["did_rename"].format(name="Swallow") in seen.text
+    told = client.get("/v1/projects/demo/memories", params={"limit": 300}).json()["memories"]
+    assert not any("Sparrow" in each["chunk"]["content"] for each in told if each["chunk"]["content_type"] == "memory")
+    _take_back(client, seen)
+    whole = client.get("/v1/projects/demo/memories", params={"limit": 300}).json()["memories"]
+    assert [each["chunk"]["content"] for each in whole] == [each["chunk"]["content"] for each in before]
+
+
 def test_two_become_one_and_two_again(client: TestClient) -> None:
     """The preview names what is joined and changes nothing; a merge is told, listed and taken back whole."""
     before = _entities(client)

@@ -227,6 +227,7 @@ def _walk_entities(walker: Walker, here: dict[str, str]) -> None:
     new = {"name": "Corin Vale", "role": "ferryman", "fields": {"goals": ["buy the boat back"]}, "start": "2:1"}
     walker.call("add_card", new, **here)
     walker.call("add_card", {"name": "the tide bell", "kind": "item", "holder": "Ines"}, **here)
+    walker.call("rename_card", {"new_name": "the ebb bell"}, **here, name="the tide bell")
     walker.call("list_card_templates", **here)
     walker.call("use_card_template", **here, name="mystery")
 

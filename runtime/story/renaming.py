@@ -1,0 +1,354 @@
+"""Another name through the whole memory: what is told of somebody says it from then on; `undo` takes it back."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Annotated, Any, Literal, NamedTuple
+
+from pydantic import BaseModel, Field
+
+from novelgen.errors import UserInputError
+from novelgen.language.longer_names import longer_names
+from novelgen.language.name_swap import NameSwap
+from novelgen.language.normalise import name_key
+from novelgen.models.entity import Entity
+from novelgen.models.position import END_OF_STORY
+from novelgen.models.record import SceneRecord
+from runtime.ingest.entities import store_entities_in
+from runtime.ingest.indexing import IndexingResult, follow_edit
+from runtime.ingest.scene_writes import replace_stored_scene
+from runtime.search.name_candidates import names_of_text
+from runtime.storage.journal import Change, RowChange
+from runtime.storage.records import StoredScene
+from runtime.storage.unit import UnitOfWork
+from runtime.storage.words import reworded
+from runtime.stores import MemoryStores
+from runtime.story.base import Name, StoryBase, async_twin, known_entities, resolved_entity
+from runtime.story.changes import changed_scene, scene_image
+from runtime.story.entity_fields import changed_card
+
+Held = Literal["card", "scene", "memory", "state", "thread", "relationship", "summary", "character_memory"]
+
+_HELD_BY_TABLE: Mapping[str, Held] = {
+    "entities": "card",
+    "memory_chunks": "memory",
+    "state_changes": "state",
+    "loop_events": "thread",
+    "relationship_changes": "relationship",
+    "story_summaries": "summary",
+    "character_memories": "character_memory",
+}
+
+_WORDS_OF_RECORDS = frozenset(
+    {"title", "summary", "key_events", "emotional_beats", "content", "short", "description", "pay_off", "note"}
+    | {"resolution_summary", "event", "relationship_type", "status", "perspective_a", "perspective_b", "changes"}
+)
+"""Fields of a scene's record that say something in words; the others are ids, numbers and quotes of the text."""
+
+_QUOTES = frozenset({"evidence"})
+
+MAX_PLACES = 200
+SHOWN_AROUND = 20
+"""So many characters on either side of a name are shown."""
+
+
+class RenamedPlace(BaseModel):
+    """A place that says the name."""
+
+    held_by: Held
+    id: str = Field(description="Of the memory, thread, card or scene.")
+    times: int
+    words: str = Field(description="The first place as it will be.")
+
+
+class Renaming(BaseModel):
+    """What a rename changes, or has changed."""
+
+    entity: Entity = Field(description="As it is, or would be.")
+    names: dict[str, str] = Field(description="Each name to what stands in its place.")
+    is_applied: bool
+    counts: dict[Held, int] = Field(description="How often the names are said, by what says them.")
+    places: list[RenamedPlace] = Field(description=f"The first {MAX_PLACES} of them.")
+    kept_within: dict[str, int] = Field(
+        description="Longer names that hold one of the names and stay as they are; `within` renames in them, too."
+    )
+    other_names: list[str] = Field(description="Other names of the card, which stay; `also` changes them, too.")
+    in_text: int = Field(description="How often the scenes' own text says the names; changed only where asked for.")
+    change: Change | None = Field(default=None, description="By its number it is taken back.")
+    indexing: IndexingResult = Field(default_factory=IndexingResult)
+
+
+class StoryRenaming(StoryBase):
+    """Another name through the whole memory."""
+
+    def rename_card(
+        self,
+        name: Name,
+        new_name: Name,
+        *,
+        also: Mapping[str, Annotated[str, Field(min_length=1, max_length=400)]] | None = None,
+        within: Sequence[str] = (),
+        in_text: bool = False,
+        is_applied: bool = False,
+    ) -> Renaming:
+        """Give somebody or something another name in all that the memory tells; first look what that changes.
+
+        Memories, short forms, summaries, threads, notes, states, relationships and cards say the new name; the old one
+        stays as an alias. The scenes' own text says it only where that is asked for. `undo` takes all of it back.
+
+        Args:
+            name: Id, name or alias.
+            new_name: The name from now on.
+            also: Other names of it to what stands in their place.
+            within: Longer names that hold the name and mean the same, such as 林凡儿; else they are somebody else's.
+            in_text: Also change the stored text of scenes, and the quotes from it.
+            is_applied: Do it; else only the preview is made.
+
+        Raises:
+            UnknownEntityError: When nobody bears the name, or several do.
+            UserInputError: When the new name is somebody else's, or nothing would change.
+        """
+        database = self._stores.database(self.project_id)
+        if not is_applied:
+            with database.read() as unit:
+                planned = _Renamed(unit, name, new_name, also or {}, within, in_text=in_text)
+                return planned.told()
+        with database.write() as unit:
+            planned = _Renamed(unit, name, new_name, also or {}, within, in_text=in_text)
+            change = planned.apply(self.project_id, self._stores)
+            told = planned.told()
+        indexing = follow_edit(self._stores, self.project_id)
+        return told.model_copy(update={"is_applied": True, "change": change, "indexing": indexing})
+
+    arename_card = async_twin(rename_card)
+
+
+class _SceneWords(NamedTuple):
+    scene: StoredScene
+    fields: dict[str, Any]
+
+
+class _Renamed:
+    """A rename worked out within a transaction: which rows and scenes it changes, and how."""
+
+    def __init__(
+        self,
+        unit: UnitOfWork,
+        name: str,
+        new_name: str,
+        also: Mapping[str, str],
+        within: Sequence[str],
+        *,
+        in_text: bool,
+    ) -> None:
+        self._unit = unit
+        known = known_entities(unit, None)
+        self.old = resolved_entity(name, known)
+        if new_name == self.old.name:
+            raise UserInputError(f"{self.old.entity_id} is called {new_name!r} already; give another name")
+        _refuse_others_name(new_name, self.old, known)
+        unknown = [each for each in also if each not in self.old.names()]
+        if unknown:
+            raise UserInputError(f"{unknown[0]!r} is no name of {self.old.entity_id}; it has {self.old.names()}")
+        self.names = {self.old.name: new_name, **also}
+        holding = [each for each in self.old.names() if each not in self.names and self.old.name in each]
+        self.names |= {each: each.replace(self.old.name, new_name) for each in (*holding, *within)}
+        scenes = unit.scenes.list_as_of(with_text=True)
+        self._longer = _names_around(unit, self.names, known, self.old, [scene.text or "" for scene in scenes])
+        self.swap = NameSwap(self.names, [*self._longer, *_names_of_others(known, self.old)])
+        self.found: Counter[Held] = Counter()
+        self.kept: Counter[str] = Counter()
+        self.places: list[RenamedPlace] = []
+        self.in_text = 0
+        self.rows = [
+            row
+            for row in unit.words.changes(self.swap.said)
+            if (row.table, row.key.get("entity_id")) != ("entities", self.old.entity_id)
+        ]
+        for row in self.rows:
+            self._note(_HELD_BY_TABLE[row.table], str(next(iter(row.key.values()))), row.before)
+        by_hand = unit.words.memories_by_hand()
+        self.scenes = [
+            words for scene in scenes if (words := self._scene_words(scene, by_hand, in_text=in_text)).fields
+        ]
+
+    def told(self) -> Renaming:
+        """Return what is changed, in numbers and places."""
+        return Renaming(
+            entity=self._entity(),
+            names=self.names,
+            is_applied=False,
+            counts=dict(self.found),
+            places=self.places[:MAX_PLACES],
+            kept_within=dict(self.kept),
+            other_names=[each for each in self.old.names() if each not in self.names],
+            in_text=self.in_text,
+        )
+
+    def apply(self, project_id: str, stores: MemoryStores) -> Change:
+        """Write it all, and keep how it was."""
+        unit = self._unit
+        current = unit.words.current_summaries()
+        unit.journal.rewrite(self.rows)
+        images = []
+        for scene, fields in self.scenes:
+            before = _image(unit, scene, fields)
+            replace_stored_scene(unit, changed_scene(scene, fields), stores=stores)
+            if "text" in fields:
+                unit.scenes.restore_spans(scene.scene_id, self._moved(scene.text or "", before["spans"]))
+            after = _image(unit, unit.scenes.require(scene.position), fields)
+            images.append(RowChange(table=SCENE_WORDS, key={"scene_id": scene.scene_id}, before=before, after=after))
+        with unit.journal.recording_card(self.old.entity_id) as card:
+            store_entities_in(unit, project_id, [self._entity()], origin="author", stores=stores)
+        fresh = unit.words.keep_current(current)
+        return unit.journal.keep(
+            "rename", self.old.entity_id, self.old.name, [*card, *_joined(self.rows, fresh), *images]
+        )
+
+    def _entity(self) -> Entity:
+        own = {name: getattr(self.old, name) for name in ("role", "description", "profile")}
+        others = [new for old, new in self.names.items() if old != self.old.name and new not in self.old.names()]
+        said = {"name": self.names[self.old.name], **({"alias": others} if others else {})}
+        return changed_card(self.old.model_copy(update=reworded(own, self.swap.said)), said)
+
+    def _scene_words(self, scene: StoredScene, by_hand: set[str], *, in_text: bool) -> _SceneWords:
+        fields: dict[str, Any] = {}
+        title = self._said_in("scene", scene.label, scene.title)
+        if title != scene.title:
+            fields["title"] = title
+        if scene.record is not None:
+            told = scene.record.model_dump(mode="json")
+            record = self._record(told, scene.label, by_hand, in_text=in_text)
+            if record != told:
+                fields["record"] = SceneRecord.model_validate(record).model_dump(mode="json")
+        text = scene.text or ""
+        self.in_text += len(self.swap.hits(text))
+        self.kept.update(self.swap.others_in(text, self._longer))
+        if in_text:
+            new = self._said_in("scene", scene.label, text)
+            if new != text:
+                fields["text"] = new
+        return _SceneWords(scene, fields)
+
+    def _record(self, told: Any, label: str, by_hand: set[str], *, in_text: bool, key: str = "") -> Any:
+        if isinstance(told, str):
+            is_said = key in _WORDS_OF_RECORDS or (in_text and key in _QUOTES)
+            return self._said_in("scene", label, told) if is_said else told
+        if isinstance(told, list):
+            return [self._record(each, label, by_hand, in_text=in_text, key=key) for each in told]
+        if not isinstance(told, dict):
+            return told
+        if told.get("memory_id") in by_hand:
+            # What an author touched is a memory of its own, and the record must go on bringing that one.
+            return told
+        inner = (lambda name: key) if key == "changes" else (lambda name: name)
+        return {
+            name: self._record(each, label, by_hand, in_text=in_text, key=inner(name)) for name, each in told.items()
+        }
+
+    def _said_in(self, held_by: Held, thing: str, text: str) -> str:
+        said = self.swap.said(text)
+        if said != text:
+            self._note(held_by, thing, text)
+        return said
+
+    def _note(self, held_by: Held, thing: str, told: Any) -> None:
+        found = [(text, hits) for text in _texts(told) if (hits := self.swap.hits(text))]
+        times = sum(len(hits) for _, hits in found)
+        text, (first, *_) = found[0]
+        around = text[max(0, first.start - SHOWN_AROUND) : first.end + SHOWN_AROUND]
+        words = " ".join(self.swap.said(around).split())
+        self.found[held_by] += times
+        self.places.append(RenamedPlace(held_by=held_by, id=thing, times=times, words=words))
+
+    def _moved(self, text: str, spans: Mapping[str, Sequence[Any]]) -> dict[str, Sequence[Any]]:
+        """Return where words stand that stood there before the names changed their length."""
+        return {
+            chunk_id: [self.swap.moved(text, start), self.swap.moved(text, end), verified]
+            for chunk_id, (start, end, verified) in spans.items()
+            if start is not None
+        }
+
+
+SCENE_WORDS = "scene_words"
+"""In place of a table: a scene's text, record and the spans in it, which are put back by deriving the scene anew."""
+
+
+def restore_renamed(unit: UnitOfWork, change: Change, *, stores: MemoryStores) -> None:
+    """Put back the scenes that a rename changed; its rows are put back by the journal.
+
+    Raises:
+        UserInputError: When a scene was changed since.
+    """
+    for row in change.rows:
+        if row.table != SCENE_WORDS or row.before is None or row.after is None:
+            continue
+        scene = unit.scenes.by_id(row.key["scene_id"])
+        if scene is None:
+            continue
+        now = _image(unit, scene, row.after)
+        if any(now[name] != value for name, value in row.after.items() if name != "spans"):
+            raise UserInputError(
+                f"scene {scene.position} changed since change {change.change_id}; undo the later change first"
+            )
+        replace_stored_scene(unit, changed_scene(scene, row.before), stores=stores)
+        unit.scenes.restore_spans(scene.scene_id, row.before["spans"])
+
+
+def _image(unit: UnitOfWork, scene: StoredScene, fields: Mapping[str, Any]) -> dict[str, Any]:
+    return {name: value for name, value in scene_image(unit, scene).items() if name in fields or name == "spans"}
+
+
+def _joined(rows: Sequence[RowChange], fresh: Sequence[RowChange]) -> list[RowChange]:
+    """Put together what was changed of one row in two steps."""
+    joined = {(row.table, str(row.key)): row for row in rows}
+    for row in fresh:
+        first = joined.get((row.table, str(row.key)))
+        if first is not None:
+            row = row.model_copy(
+                update={
+                    "before": {**(row.before or {}), **(first.before or {})},
+                    "after": {**(first.after or {}), **(row.after or {})},
+                }
+            )
+        joined[row.table, str(row.key)] = row
+    return list(joined.values())
+
+
+def _refuse_others_name(new_name: str, entity: Entity, known: Sequence[Entity]) -> None:
+    for each in known:
+        is_other = each.entity_id != entity.entity_id and each.entity_type == entity.entity_type
+        if is_other and name_key(new_name) in map(name_key, each.names()):
+            raise UserInputError(
+                f"{each.entity_id} bears the name {new_name!r} already; choose another one, or merge the two"
+            )
+
+
+def _names_of_others(known: Sequence[Entity], entity: Entity) -> list[str]:
+    return [name for each in known if each.entity_id != entity.entity_id for name in each.names()]
+
+
+def _names_around(
+    unit: UnitOfWork, names: Mapping[str, str], known: Sequence[Entity], entity: Entity, texts: Sequence[str]
+) -> set[str]:
+    """Return longer names of others that hold one of the names: of cards, and what the text offers."""
+    offered = [name for each in names_of_text(unit, as_of=END_OF_STORY) for name in each.names()]
+    others = [
+        *_names_of_others(known, entity),
+        *offered,
+        *(each for name in names for each in longer_names(texts, name)),
+    ]
+    own = {*names, *entity.names()}
+    return {other for other in others if other not in own and any(name in other for name in names)}
+
+
+def _texts(told: Any) -> Iterable[str]:
+    if isinstance(told, str):
+        yield told
+    elif isinstance(told, Mapping):
+        for each in told.values():
+            yield from _texts(each)
+    elif isinstance(told, list):
+        for each in told:
+            yield from _texts(each)
