@@ -18,7 +18,7 @@ from novelgen.models.record import SceneRecord
 from runtime.ingest.entities import store_entities_in
 from runtime.ingest.indexing import IndexingResult, follow_edit
 from runtime.ingest.scene_writes import replace_stored_scene
-from runtime.search.name_candidates import names_of_text
+from runtime.search.kept_readings import names_of_text
 from runtime.storage.journal import Change, RowChange
 from runtime.storage.records import StoredScene
 from runtime.storage.unit import UnitOfWork
