@@ -58,7 +58,7 @@ def story(stores: MemoryStores, request: pytest.FixtureRequest) -> Story:
 
 
 def _whole(story: Story) -> dict[str, Any]:
-    """Return all that is stored, but for the list of changes and moments."""
+    """Return all that is stored, but for the list of changes, moments, and the order within a scene."""
     files = {name: text for name, text in story.project_documents().items() if "change" not in name}
     return {name: _timeless(text) for name, text in files.items()}
 
@@ -66,7 +66,7 @@ def _whole(story: Story) -> dict[str, Any]:
 def _timeless(told: Any) -> Any:
     if isinstance(told, dict):
         return {name: _timeless(each) for name, each in told.items() if name not in ("created_at", "updated_at")}
-    return [_timeless(each) for each in told] if isinstance(told, list) else told
+    return sorted(map(_timeless, told), key=str) if isinstance(told, list) else told
 
 
 def test_a_preview_counts_places_and_changes_nothing(story: Story) -> None:
