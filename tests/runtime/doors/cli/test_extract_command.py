@@ -259,3 +259,24 @@ def test_a_scene_not_read_for_knowledge_is_told_of(run: Run, model: pytest.Monke
         model.setenv("NOVELGEN_MODEL_BASE_URL", stub.base_url)
         assert run("extract", PROJECT, "--knowledge").exit_code == 0
         assert len(stub.calls) == 1
+
+
+def test_short_forms_are_written_anew_and_taken_back(run: Run, unrecorded: Path, model: pytest.MonkeyPatch) -> None:
+    """`--shorts` says what it takes, asks about each scene once, and one `undo` takes the whole run back."""
+
+    def answer(call: StubCall) -> None:
+        if "its short form now" in call.payload["messages"][1]["content"]:
+            call.say(json.dumps({"shorts": [{"id": "M1", "short": "Something is known by now"}]}))
+        else:
+            answer_well(call)
+
+    with openai_stub(answer) as stub:
+        model.setenv("NOVELGEN_MODEL_BASE_URL", stub.base_url)
+        assert run("extract", PROJECT).exit_code == 0
+        assert "4 scenes to read: 4 calls" in run("extract", PROJECT, "--shorts", "--estimate").stdout
+        result = run("extract", PROJECT, "--shorts", "--json")
+        assert len(stub.calls) == 8
+    assert [each["memories"] for each in json.loads(result.stdout)["scenes"]] == [1] * 4
+    assert run("extract", PROJECT, "--shorts", "--knowledge").exit_code == 2
+    assert "short forms" in run("undo", PROJECT).stdout
+    assert "4 scenes to read" in run("extract", PROJECT, "--shorts", "--estimate").stdout
