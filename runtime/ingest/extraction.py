@@ -48,7 +48,7 @@ from runtime.ingest.scene_passes import (
     still_as_read,
 )
 from runtime.ingest.scene_writes import memories_still_true, read_surroundings, replace_scene
-from runtime.ingest.story_before import record_request
+from runtime.ingest.story_before import known_language, record_request
 from runtime.storage.records import ExtractionStatus, StoredScene
 from runtime.storage.unit import UnitOfWork
 from runtime.stores import MemoryStores
@@ -296,12 +296,21 @@ def estimate_extraction(
     summarization = stores.settings.memory.summarization
     with stores.database(project_id).read() as unit:
         chosen = [unit.scenes.require(position) for position in chosen_scenes(unit, choice or SceneChoice())]
-        requests = [record_request(unit, scene, max_bullets=summarization.max_bullets) for scene in chosen]
-    bare = {"project_id", "chapter_index", "scene_index", "text", "language"}
-    without_story = [SceneRecordRequest(**request.model_dump(include=bare)) for request in requests]
-    prompts = [tokens for request in without_story for tokens in chain.prompt_tokens(request)]
-    # Mean tokens of the lists, by what is stored now, in scenes spread over those that are to be read.
-    lists_now = [tokens.lists for request in spread(requests) for tokens in chain.prompt_tokens(request)]
+        language = known_language(unit.projects.require().language)
+        # Mean tokens of the lists, by what is stored now, in scenes spread over those that are to be read.
+        sampled = [record_request(unit, scene, max_bullets=summarization.max_bullets) for scene in spread(chosen)]
+    lists_now = [tokens.lists for request in sampled for tokens in chain.prompt_tokens(request)]
+    requests = [
+        SceneRecordRequest(
+            project_id=project_id,
+            chapter_index=scene.chapter_index,
+            scene_index=scene.scene_index,
+            text=scene.text or "",
+            language=language,
+        )
+        for scene in chosen
+    ]
+    prompts = [tokens for request in requests for tokens in chain.prompt_tokens(request)]
     lists = max(round(fmean(lists_now)) if lists_now else 0, summarization.prompt_list_tokens // 2)
     input_tokens = sum(tokens.all for tokens in prompts) + lists * len(prompts)
     text_tokens = sum(tokens.text for tokens in prompts)
