@@ -1,7 +1,7 @@
-"""Commands made of the table of operations: arguments and options of the method's own, its answer as JSON or as shown.
+"""Commands made of the table of operations: what each takes, out of its method, and what it does and shows.
 
-What the table and the method cannot say of a command stands in `offers`. This imports the parts of a story, so that the
-help of the whole program does without it.
+What the table and the method cannot say of a command stands in `offers`. This imports the parts of a story; help does
+without it, and reads what is described here out of `manifest.json`.
 """
 
 from __future__ import annotations
@@ -19,9 +19,9 @@ from annotated_types import Ge, Le
 from pydantic.fields import FieldInfo
 
 from novelgen.models.position import StoryPosition
-from runtime.doors.arguments import arguments_of, position_from, read_arguments
+from runtime.doors.arguments import Arguments, arguments_of, position_from, read_arguments
 from runtime.doors.cli.labels import in_words
-from runtime.doors.cli.offers import ALIKE, GROUPS, HAND_WRITTEN, OFFERS, SPELLINGS, Offer, View
+from runtime.doors.cli.offers import ALIKE, OFFERS, SPELLINGS, Offer, View
 from runtime.doors.cli.opening import opened_project, story_language
 from runtime.doors.cli.output import (
     ProgressCallback,
@@ -31,110 +31,73 @@ from runtime.doors.cli.output import (
     progress_bars,
     report_indexing,
 )
-from runtime.doors.cli.parameters import (
-    CHANGE,
-    DIMENSION,
-    FILE,
-    POSITION,
-    CommandGroup,
-    all_option,
-    changes_by_field,
-    imported,
-    json_option,
-    project_argument,
-    require_confirmation,
-    yes_option,
-)
+from runtime.doors.cli.parameters import changes_by_field, require_confirmation
 from runtime.doors.operations import BY_NAME, Operation
 
 _WIDEST = 1_000_000_000
 """A bound of numbers beyond this says nothing to people."""
 
+Described = dict[str, Any]
+"""A command, an argument or an option as `manifest.json` has it."""
+
 
 @cache
-def _rows() -> Mapping[str, tuple[Operation, Offer, Mapping[str, Any]]]:
-    """Return operation, offer and arguments that are fixed, by the words that call a command."""
+def _row(path: str) -> tuple[Operation, Offer, Mapping[str, Any], type[Arguments]]:
+    """Return operation, offer, arguments that are fixed and those that are given, by the words that call a command."""
     plain: dict[str, tuple[str, dict[str, Any]]] = {offer.command: (name, {}) for name, offer in OFFERS.items()}
-    return {path: (BY_NAME[name], OFFERS[name], fixed) for path, (name, fixed) in (plain | ALIKE).items()}
+    name, fixed = (plain | ALIKE)[path]
+    operation, offer = BY_NAME[name], OFFERS[name]
+    return operation, offer, fixed, arguments_of(operation.function, (*operation.without, *offer.without, *fixed))
 
 
-@cache
-def command_at(path: str) -> click.Command | None:
-    """Return the command that stands at a path, or the group of those below it."""
-    row = _rows().get(path)
-    if row is not None:
-        return _command(path, *row)
-    return _Group(path) if path in GROUPS else None
+def described_commands() -> dict[str, Described]:
+    """Return what every command of the table takes and says of itself, by the words that call it."""
+    return {path: _described_command(path) for path in (*(each.command for each in OFFERS.values()), *ALIKE)}
 
 
-class _Group(CommandGroup):
-    """A group of commands of the table, and of those that are written by hand; each is made when it is asked for."""
-
-    def __init__(self, path: str) -> None:
-        super().__init__(path, help=GROUPS[path])
-        paths = [each for each in (*_rows(), *HAND_WRITTEN) if each.startswith(f"{path} ")]
-        self._names = sorted(each.removeprefix(f"{path} ") for each in paths)
-
-    def list_commands(self, ctx: click.Context) -> list[str]:
-        """Return the names of the commands."""
-        return self._names
-
-    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
-        """Return a command, or None when there is none of that name."""
-        path = f"{self.name} {cmd_name}"
-        if path in HAND_WRITTEN:
-            return imported(HAND_WRITTEN[path])
-        return command_at(path) if path in _rows() else None
-
-
-def _command(path: str, operation: Operation, offer: Offer, fixed: Mapping[str, Any]) -> click.Command:
-    model = arguments_of(operation.function, (*operation.without, *offer.without, *fixed))
+def _described_command(path: str) -> Described:
+    operation, offer, fixed, model = _row(path)
     fields = model.model_fields
     first = offer.by_position
     if first is None:
         first = tuple(each for each, info in fields.items() if info.is_required())
+    return {
+        "help": offer.help or _first_part(operation),
+        "epilog": _examples(path, offer, fixed),
+        "arguments": [_argument(each, fields[each], is_last=each == first[-1]) for each in first],
+        "options": [_option(each, info, offer) for each, info in fields.items() if each not in first]
+        + [dict(each) for each in offer.more],
+        "asks": bool(offer.asks),
+        "is_long": bool(offer.columns) or offer.is_long,
+    }
 
-    def run(project: str, as_json: bool, is_confirmed: bool = True, shows_all: bool = True, **given: Any) -> None:
-        payload = {each: _payload(given.pop(each), fields[each]) for each in fields}
-        payload = {each: value for each, value in payload.items() if value is not None}
-        with _opened(project, operation, {**given, "shows_all": shows_all}) as view:
-            if offer.before is not None:
-                offer.before(view, payload)
-            values = read_arguments(model, payload) | dict(fixed)
-            view.values.update(values)
-            if offer.asks:
-                found = offer.asks(view, payload) if callable(offer.asks) else _found(offer.asks, view, payload)
-                question = view.labels[f"ask.{operation.name}"].format(found=found, project=project, **payload)
-                require_confirmation(question, is_confirmed=is_confirmed)
-            result = _result(operation, offer, view)
-            indexing = getattr(result, "indexing", None)
-            if indexing is not None:
-                report_indexing(indexing, project)
-            if as_json:
-                print_json(operation.answer(result).model_dump(mode="json", by_alias=True))
-            else:
-                _show(result, operation, offer, view, shows_all=shows_all)
-            if offer.aside is not None:
-                offer.aside(result, view)
 
-    command = click.Command(
-        path.rpartition(" ")[2],
-        callback=run,
-        help=offer.help or _first_part(operation),
-        epilog=_examples(path, offer, fixed),
-        params=[_argument(each, fields[each], is_last=each == first[-1]) for each in first]
-        + [_option(each, info, offer) for each, info in fields.items() if each not in first],
-    )
-    command.params += [click.Option(list(names), **options) for names, options in offer.more]
-    for decorate in (
-        yes_option if offer.asks else None,
-        all_option if offer.columns or offer.is_long else None,
-        json_option,
-    ):
-        command = command if decorate is None else decorate(command)
-    project_argument(command)
-    command.params.insert(0, command.params.pop())
-    return command
+def run(
+    path: str, project: str, as_json: bool, is_confirmed: bool = True, shows_all: bool = True, **given: Any
+) -> None:
+    """Do what a command does, and show or print what came of it."""
+    operation, offer, fixed, model = _row(path)
+    payload = {each: _payload(given.pop(each), info) for each, info in model.model_fields.items()}
+    payload = {each: value for each, value in payload.items() if value is not None}
+    with _opened(project, operation, {**given, "shows_all": shows_all}) as view:
+        if offer.before is not None:
+            offer.before(view, payload)
+        values = read_arguments(model, payload) | dict(fixed)
+        view.values.update(values)
+        if offer.asks:
+            found = offer.asks(view, payload) if callable(offer.asks) else _found(offer.asks, view, payload)
+            question = view.labels[f"ask.{operation.name}"].format(found=found, project=project, **payload)
+            require_confirmation(question, is_confirmed=is_confirmed)
+        result = _result(operation, offer, view)
+        indexing = getattr(result, "indexing", None)
+        if indexing is not None:
+            report_indexing(indexing, project)
+        if as_json:
+            print_json(operation.answer(result).model_dump(mode="json", by_alias=True))
+        else:
+            _show(result, operation, offer, view, shows_all=shows_all)
+        if offer.aside is not None:
+            offer.aside(result, view)
 
 
 @contextmanager
@@ -192,7 +155,7 @@ def _first_part(operation: Operation) -> str:
     return re.sub(r"^Return ", "Show ", told)
 
 
-def _argument(name: str, info: FieldInfo, *, is_last: bool) -> click.Argument:
+def _argument(name: str, info: FieldInfo, *, is_last: bool) -> Described:
     kind, is_many = _taken(info.annotation, info.metadata)
     many = is_many and is_last
     called = {
@@ -202,29 +165,24 @@ def _argument(name: str, info: FieldInfo, *, is_last: bool) -> click.Argument:
         "change_id": "[NUMBER]",
     }.get(name)
     metavar = called or re.sub(r"_ids?$|s$", "", name).upper() + ("..." if many else "")
-    return click.Argument(
-        [name], type=kind, nargs=-1 if many else 1, required=info.is_required() and kind is not CHANGE, metavar=metavar
-    )
+    is_required = info.is_required() and kind != "change"
+    return {"name": name, "kind": kind, "is_many": many, "is_required": is_required, "metavar": metavar}
 
 
-def _option(name: str, info: FieldInfo, offer: Offer) -> click.Option:
+def _option(name: str, info: FieldInfo, offer: Offer) -> Described:
     kind, is_many = _taken(info.annotation, info.metadata)
     own = "--" + name.replace("_", "-")
-    spelling = offer.spellings.get(name) or SPELLINGS.get(name)
+    spelling = offer.spellings.get(name) or SPELLINGS.get(name) or ""
+    told = _described(info)
     if spelling == "--file":
-        return click.Option(["--file", name], type=FILE, callback=_read, help=_described(info))
-    if spelling and "/" in spelling:
-        return click.Option([spelling, name], default=info.default, help=_described(info))
-    spellings = list(dict.fromkeys([*(spelling or "").split(), _singular(own) if is_many else own, own]))
-    if kind is click.BOOL:
-        return click.Option([*spellings, name], is_flag=True, help=_described(info))
-    return click.Option(
-        [*spellings, name],
-        type=kind,
-        multiple=is_many,
-        required=info.is_required(),
-        help=_described(info) + ("" if not is_many else " Repeatable."),
-    )
+        return {"names": ["--file", name], "kind": "text of a file", "help": told}
+    if "/" in spelling:
+        return {"names": [spelling, name], "kind": "flag", "default": info.default, "help": told}
+    names = list(dict.fromkeys([*spelling.split(), _singular(own) if is_many else own, own]))
+    if kind == "flag":
+        return {"names": [*names, name], "kind": kind, "help": told}
+    more = {"is_many": True} if is_many else {"is_required": True} if info.is_required() else {}
+    return {"names": [*names, name], "kind": kind, "help": told + (" Repeatable." if is_many else ""), **more}
 
 
 def _described(info: FieldInfo) -> str:
@@ -244,8 +202,8 @@ def _singular(name: str) -> str:
     return name
 
 
-def _taken(annotation: Any, metadata: Sequence[Any] = ()) -> tuple[click.ParamType, bool]:
-    """Return the type of an argument as it is typed, and whether it is given many times."""
+def _taken(annotation: Any, metadata: Sequence[Any] = ()) -> tuple[Any, bool]:
+    """Return the kind of an argument as the manifest tells it, and whether it is given many times."""
     origin, members = get_origin(annotation), get_args(annotation)
     if origin is Annotated:
         own = [part for each in members[1:] for part in (each.metadata if isinstance(each, FieldInfo) else [each])]
@@ -255,20 +213,16 @@ def _taken(annotation: Any, metadata: Sequence[Any] = ()) -> tuple[click.ParamTy
     if origin is list:
         return _taken(members[0])[0], True
     if origin is dict:
-        return (DIMENSION if members == (str, int) else CHANGE), True
+        return ("dimension" if members == (str, int) else "change"), True
     if origin is Literal:
-        return click.Choice(members), False
+        return list(members), False
     if any(getattr(each, "func", None) is position_from for each in metadata):
-        return POSITION, False
-    if annotation is bool:
-        return click.BOOL, False
+        return "position", False
     if annotation not in (int, float):
-        return click.STRING, False
+        return ("flag" if annotation is bool else "text"), False
     bounds = {type(each): getattr(each, "ge", getattr(each, "le", None)) for each in metadata}
     low, high = ((bound if bound is None or abs(bound) < _WIDEST else None) for bound in map(bounds.get, (Ge, Le)))
-    if low is None and high is None:
-        return (click.INT if annotation is int else click.FLOAT), False
-    return (click.IntRange if annotation is int else click.FloatRange)(low, high), False
+    return {"number": annotation.__name__, "min": low, "max": high}, False
 
 
 def _payload(value: Any, info: FieldInfo) -> Any:
@@ -278,15 +232,9 @@ def _payload(value: Any, info: FieldInfo) -> Any:
     kind, is_many = _taken(info.annotation, info.metadata)
     if value in (None, ()) and not (info.is_required() and is_many):
         return None
-    if kind is DIMENSION or kind is CHANGE:
-        return dict(value) if kind is DIMENSION else changes_by_field(value)
+    if kind in ("dimension", "change"):
+        return dict(value) if kind == "dimension" else changes_by_field(value)
     if is_many:
         listed = value if isinstance(value, tuple) else (value,)
         return [str(each) if isinstance(each, StoryPosition) else each for each in listed]
     return None if value is False and info.default is False else value
-
-
-def _read(context: click.Context, parameter: click.Parameter, file: Any) -> str | None:
-    from runtime.files.file_reading import read_text_file
-
-    return None if file is None else read_text_file(file)

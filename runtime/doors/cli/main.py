@@ -23,6 +23,7 @@ from runtime.doors.cli.error_handling import (
     run_guarded,
     silence_stdout,
 )
+from runtime.doors.cli.manifest import command_at, help_of
 from runtime.doors.cli.parameters import CliSession, CommandGroup, imported
 
 COMMAND_SECTIONS: dict[str, dict[str, str]] = {
@@ -106,21 +107,16 @@ class LazyGroup(CommandGroup):
             return None
         if target:
             return imported(target)
-        from runtime.doors.cli.generated import command_at
-
         return command_at(FORMER_NAMES.get(cmd_name, cmd_name))
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """Write the commands, one list per section."""
         width = max(len(name) for name in self._targets)
-        from runtime.doors.cli.offers import GROUPS, OFFERS
-
-        told = GROUPS | {each.command: each.help for each in OFFERS.values()}
         limit = formatter.width - 6 - width
         for heading, entries in self._sections.items():
-            # Of what is made of the table only the help is read: making it imports the whole of a story.
             commands = [
-                imported(target) if target else click.Command(name, help=told[name]) for name, target in entries.items()
+                imported(target) if target else click.Command(name, help=help_of(name))
+                for name, target in entries.items()
             ]
             rows = [
                 (name.ljust(width), each.get_short_help_str(limit))

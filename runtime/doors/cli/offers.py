@@ -30,7 +30,7 @@ from runtime.doors.cli.output import (
     report_line,
     report_warning,
 )
-from runtime.doors.cli.parameters import COUNT, POSITION, can_ask
+from runtime.doors.cli.parameters import POSITION, can_ask
 
 if TYPE_CHECKING:
     from novelgen.models.position import StoryPosition
@@ -145,7 +145,7 @@ class Offer:
     by_position: tuple[str, ...] | None = None
     spellings: Mapping[str, str] = field(default_factory=dict)
     without: tuple[str, ...] = ()
-    more: tuple[tuple[tuple[str, ...], dict[str, Any]], ...] = ()
+    more: Sequence[Mapping[str, Any]] = ()
     asks: str | Callable[[View, Mapping[str, Any]], Any] = ""
     before: Callable[[View, dict[str, Any]], None] | None = None
     run: Callable[[View], Any] | None = None
@@ -916,44 +916,9 @@ def _consolidation_aside(report: Any, _: View) -> None:
         report_warning(issue.message)
 
 
-_MORE: dict[str, tuple[tuple[tuple[str, ...], dict[str, Any]], ...]] = {
-    "list_summaries": (
-        (("--chapter",), {"type": click.IntRange(min=0), "help": "This chapter."}),
-        (("--part",), {"type": COUNT, "help": "The part of this number."}),
-    ),
-    "get_entity": (
-        (
-            ("--memories",),
-            {
-                "type": click.IntRange(0, 200),
-                "default": 10,
-                "show_default": True,
-                "help": "At most so many of the memories about it are shown.",
-            },
-        ),
-    ),
-    "get_thread_ledger": (
-        (("--due", "only_due"), {"is_flag": True, "help": "Only those that are due or overdue."}),
-        (
-            ("--category", "categories"),
-            {
-                "multiple": True,
-                "help": "Only of this kind: promise, question, threat, plan, debt, 伏笔, …; repeatable.",
-            },
-        ),
-        (("--board", "as_board"), {"is_flag": True, "help": "A board: overdue, due, moved, planted, over."}),
-        (("--report", "as_report"), {"is_flag": True, "help": "What became of all, and what was never paid."}),
-    ),
-    "list_changes": ((("--scene",), {"type": POSITION, "help": "What this scene changed, or this whole chapter."}),),
-    "list_story_times": (
-        (("--lived", "is_lived"), {"is_flag": True, "help": "Scenes in the order lived, not the order told."}),
-    ),
-}
-
-
 def _offer(name: str, told: dict[str, Any]) -> Offer:
     cells: dict[str, Any] = {each: _cells(told[each]) for each in ("pairs", "columns") if each in told}
-    return Offer(**told | cells | _CODE.get(name, {}), more=_MORE.get(name, ()))
+    return Offer(**told | cells | _CODE.get(name, {}))
 
 
 _TOLD: dict[str, dict[str, Any]] = tomllib.loads(Path(__file__).with_suffix(".toml").read_text(encoding="utf-8"))
@@ -977,10 +942,3 @@ ALIKE: dict[str, tuple[str, dict[str, Any]]] = {
     **{f"{kind} add": ("add_card", {"kind": kind}) for kind in ("character", "location")},
 }
 """Further commands of an operation, with arguments that they fix."""
-
-HAND_WRITTEN = {
-    "record edit": "texts:edit_record",
-    "summary edit": "texts:edit_summary",
-    "summary write": "texts:write_summaries",
-}
-"""Commands of groups that are else made of the table."""

@@ -19,8 +19,8 @@ from mcp.types import TextContent
 from novelgen.errors import NovelgenError
 from runtime.doors.answers import error_kind
 from runtime.doors.arguments import arguments_of, read_arguments
-from runtime.doors.cli.generated import command_at
 from runtime.doors.cli.main import novelgen as program
+from runtime.doors.cli.manifest import command_at
 from runtime.doors.cli.offers import OFFERS
 from runtime.doors.langchain import build_story_tools
 from runtime.doors.mcp.server import build_mcp_server

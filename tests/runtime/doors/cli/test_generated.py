@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from runtime.doors.cli.generated import command_at
+from runtime.doors.cli.manifest import command_at
 from runtime.doors.cli.offers import ALIKE, GROUPS, OFFERS
 from runtime.doors.operations import BY_NAME
 from tests.runtime.doors.cli.conftest import Run

@@ -10,7 +10,10 @@ from pathlib import Path
 
 import click
 
+from runtime.doors.cli.generated import described_commands
 from runtime.doors.cli.main import novelgen
+from runtime.doors.cli.manifest import MANIFEST_FILE
+from runtime.doors.cli.offers import GROUPS
 
 INVENTORY = Path(__file__).with_name("commands.json")
 
@@ -49,6 +52,21 @@ def test_every_command_has_the_arguments_and_options_that_the_inventory_tells() 
     assert commands_of(novelgen, click.Context(novelgen)) == expected
 
 
+def manifest_text() -> str:
+    """Return what the manifest should hold, a command a line."""
+    lines = [
+        f"{json.dumps(path)}: {json.dumps(told, ensure_ascii=False)}" for path, told in described_commands().items()
+    ]
+    commands = ",\n".join(lines)
+    return f'{{"groups": {json.dumps(GROUPS, ensure_ascii=False)},\n"commands": {{\n{commands}\n}}}}\n'
+
+
+def test_the_manifest_tells_what_methods_and_offers_say() -> None:
+    """Help is read out of the manifest: it must say what the commands take, and no command may miss."""
+    assert MANIFEST_FILE.read_text(encoding="utf-8") == manifest_text(), f"{__doc__}"
+
+
 if __name__ == "__main__":
+    MANIFEST_FILE.write_text(manifest_text(), encoding="utf-8")
     _text = json.dumps(commands_of(novelgen, click.Context(novelgen)), indent=1, ensure_ascii=False)
     INVENTORY.write_text(_text + "\n", encoding="utf-8")
