@@ -9,12 +9,13 @@ from typing import Any
 from pydantic import BaseModel, Field
 
 from novelgen.characters.given_event import GivenEvent, arrivals, learning, people_named
-from novelgen.characters.memory import CharacterMemory, HowLearnt, Moment, as_moment
+from novelgen.characters.memory import CharacterMemory, HowLearnt, as_moment
 from novelgen.errors import UnknownMemoryError, UserInputError
 from novelgen.models.context import ReportIssue
 from runtime.ingest.character_events import CharacterWriter, embedded_texts
-from runtime.story.base import Text, Weight, async_twin, known_entities, resolved_entity
-from runtime.story.characters import StoryCharacters, given_event
+from runtime.story.base import Count, StoryBase, Text, Weight, async_twin, known_entities, resolved_entity
+from runtime.story.character_part import CharacterPart, When
+from runtime.story.characters import CharacterMemories, given_event
 
 LEAST_TOLD_RELEVANCE = 0.5
 """Half way from memories of something else (0) to what a remark is about (1)."""
@@ -39,62 +40,78 @@ class WorldEvent(BaseModel):
     issues: list[ReportIssue] = Field(default_factory=list)
 
 
-class StoryCharacterNews(StoryCharacters):
-    """How others come to know: somebody tells, or news of an event travels."""
+class CharacterNews(CharacterMemories):
+    """What a character tells others of what it remembers."""
 
-    def tell_memories(
+    def tell(
         self,
+        listener: str | CharacterPart,
+        what: str | Sequence[str],
         *,
-        character_id: str,
-        listener: str,
-        memory_ids: Sequence[str] = (),
-        about: str = "",
-        limit: int = 1,
         wording: str | None = None,
         how: HowLearnt = "told",
-        at: Moment | None = None,
-        now: datetime | None = None,
+        limit: Count = 1,
+        at: When = None,
     ) -> Told:
-        """Let a character tell another of what it remembers; it is marked as heard from it.
+        """Tell another character of what this one remembers; there it is marked as heard from this one.
 
-        What the listener knows already, having been there or heard of it before, is not told again. The value of a slot
-        is told as news: what somebody said does not become what the listener holds for true.
+        Args:
+            listener: Who is told: a character, its name or id.
+            what: Ids of memories, or one text: what comes back at it is told.
+            wording: What the listener is told in place of the memory's own words.
+            how: told, or overheard where the listener was not meant.
+            limit: At most so many of what comes back at a text.
+            at: When.
+
+        Raises:
+            UnknownEntityError: When the listener is unknown.
+            UnknownMemoryError: When there is no such memory.
         """
-        moment = now or self._stores.clock()
+        other = listener.character_id if isinstance(listener, CharacterPart) else listener
+        moment, now = as_moment(at), self._clock()
         issues: list[ReportIssue] = []
-        known = self.list_character_memories(character_id=character_id, as_of=at, now=moment)
-        if memory_ids:
-            chosen = [_required(known, character_id, memory_id) for memory_id in memory_ids]
-        elif about.strip():
-            recalled = self.recall_memories(character_id=character_id, said=about, as_of=at, now=moment, to=listener)
+        known = self.memories(as_of=at)
+        if isinstance(what, str) and not any(each.memory_id == what for each in known):
+            if not what.strip():
+                raise UserInputError("nothing is to be told; give the id of a memory, or what it is about")
+            recalled = self.recall(what, as_of=at, to=other)
             # What is nearest to it, not what weighs most: asked for the soup, nobody tells of a first meeting.
             least = LEAST_TOLD_RELEVANCE if recalled.by == "meaning" else 0.0
             near = [each for each in recalled.items if not each.is_over and each.relevance > least]
             near.sort(key=lambda each: -each.relevance)
             chosen = [each.memory for each in near[:limit]]
             if not chosen:
-                message = f"nothing that may be told to {listener!r} is about {about!r}; give the id of a memory"
+                message = f"nothing that may be told to {other!r} is about {what!r}; give the id of a memory"
                 issues.append(ReportIssue(stage="tell", kind="unresolved", message=message))
             issues += recalled.issues
         else:
-            raise UserInputError("nothing is to be told; give the id of a memory, or what it is about")
+            ids = [what] if isinstance(what, str) else list(what)
+            if not ids:
+                raise UserInputError("nothing is to be told; give the id of a memory, or what it is about")
+            chosen = [_required(known, self.character_id, memory_id) for memory_id in ids]
         texts = [wording or each.content for each in chosen]
         vectors, failed = embedded_texts(self._stores, texts) if texts else ({}, [])
         told: list[CharacterMemory] = []
         known_already: list[str] = []
         with self._stores.database(self.project_id).write() as unit:
-            other = resolved_entity(listener, known_entities(unit, None), "character").entity_id
-            if other == character_id:
-                raise UserInputError(f"{listener!r} is who tells; name somebody else")
-            writer = CharacterWriter(unit, self._stores.settings.memory.character_memory, moment, vectors)
+            hearer = resolved_entity(other, known_entities(unit, None), "character").entity_id
+            if hearer == self.character_id:
+                raise UserInputError(f"{other!r} is who tells; name somebody else")
+            writer = CharacterWriter(unit, self._stores.settings.memory.character_memory, now, vectors)
             for memory, text in zip(chosen, texts, strict=True):
-                if unit.characters.knows_event(other, memory.event_id):
+                if unit.characters.knows_event(hearer, memory.event_id):
                     known_already.append(memory.memory_id)
                     continue
-                heard = learning(at, now=moment, how=how, heard_from=character_id)
-                writer.store(other, _news_of(memory, text), heard, event_id=memory.event_id)
+                heard = learning(moment, now=now, how=how, heard_from=self.character_id)
+                writer.store(hearer, _news_of(memory, text), heard, event_id=memory.event_id)
                 told.append(writer.stored[-1])
         return Told(told=told, known_already=known_already, issues=[*issues, *failed, *writer.issues])
+
+    atell = async_twin(tell)
+
+
+class StoryCharacterNews(StoryBase):
+    """News of an event, which travels."""
 
     def world_event(
         self,
@@ -175,7 +192,6 @@ class StoryCharacterNews(StoryCharacters):
         )
 
     aworld_event = async_twin(world_event)
-    atell_memories = async_twin(tell_memories)
 
 
 def _required(known: Sequence[CharacterMemory], character_id: str, memory_id: str) -> CharacterMemory:

@@ -15,7 +15,7 @@ from novelgen.characters import recall as recalling
 from novelgen.characters.consolidation import MemoryGroup, consolidated_memory, consolidation_groups
 from novelgen.characters.events import derived_short, detected_tier, require_slot
 from novelgen.characters.given_event import GivenEvent, learning, people_named
-from novelgen.characters.memory import CharacterChange, CharacterMemory, HowLearnt, Moment
+from novelgen.characters.memory import CharacterChange, CharacterMemory, HowLearnt, Moment, as_moment
 from novelgen.characters.mind import Mind, Vectors, unit_rows
 from novelgen.characters.recall import Asked, ProtectedLine, Recall, RecalledBy
 from novelgen.errors import ConfigurationError, EmbeddingError, UnknownEntityError, UserInputError
@@ -24,7 +24,7 @@ from novelgen.language.scrub import scrub_text
 from novelgen.models.context import ReportIssue
 from novelgen.models.entity import Entity
 from novelgen.models.memory import StoryMemoryChunk
-from novelgen.models.position import StoryPosition
+from novelgen.models.shown import ShownList
 from novelgen.nearest import did_you_mean
 from runtime.files.file_reading import described
 from runtime.ingest.character_events import CharacterWriter, embedded_texts, known_ids, vectors_model
@@ -32,7 +32,8 @@ from runtime.search.kept_readings import story_share
 from runtime.storage.characters import MemoryVector
 from runtime.storage.unit import UnitOfWork
 from runtime.stores import MemoryStores
-from runtime.story.base import StoryBase, async_twin, known_entities, resolved_entity
+from runtime.story.base import Number, Place, Text, Weight, async_twin, known_entities, position_of, resolved_entity
+from runtime.story.character_part import CharacterPart, When
 from runtime.story.dispositions import as_state_deltas, event_deltas, move_by_event
 from runtime.story.entities import StoryEntities
 from runtime.story.knowledge import knower_id
@@ -79,19 +80,227 @@ class CharacterConsolidation(BaseModel):
     issues: list[ReportIssue] = Field(default_factory=list)
 
 
-class StoryCharacterCare(StoryBase):
-    """Looking after what a character remembers: correcting, deleting, and letting one memory stand for several."""
+class CharacterMemories(CharacterPart):
+    """What a character does with a memory of its own: remember what happened, recall it, look after it."""
 
-    def edit_character_memory(self, *, character_id: str, memory_id: str, changes: Mapping[str, Any]) -> EditedMemory:
-        """Correct a memory; a new content is embedded anew, and a new type or importance moves its tier."""
-        if not changes:
+    def remember(
+        self,
+        text: Text,
+        *,
+        event_type: str = "",
+        importance: Weight | None = None,
+        participants: Sequence[str] | str = (),
+        emotion: str = "",
+        location: str = "",
+        slot: str | None = None,
+        at: When = None,
+        short: str | None = None,
+        interaction_type: str | None = None,
+        is_milestone: bool = False,
+        state_deltas: Mapping[str, Any] | None = None,
+        supersedes: str | None = None,
+        how: HowLearnt = "own_doing",
+        heard_from: str | None = None,
+        witnesses: Mapping[str, str] | Sequence[str] | str = (),
+        details: Mapping[str, Any] | None = None,
+    ) -> Remembered:
+        """Remember an event.
+
+        Args:
+            text: What happened, as the character would tell it: "The player told me that her name is Ines."
+            event_type: What kind of event it was: conversation, gift_received, betrayal, a type of the game's own, ….
+            importance: 1 to 10; None derives it from the type and `state_deltas`.
+            participants: Who took part; names of characters are known again under every alias. The player is
+                "player", whatever the player is called.
+            emotion: What the character felt.
+            location: Where it was.
+            slot: It is the one current value of this slot from now on: `player_name`, `npc_death_status:Mira`.
+            at: When it happened.
+            short: The same in a sentence; None takes one of the text.
+            interaction_type: What a model called the interaction; one that is not valid is taken for the nearest.
+            is_milestone: Whether it is one, whatever its type.
+            state_deltas: What it changed: trust_change, secret_revealed, npc_died, ….
+            supersedes: Id of a memory that it puts an end to.
+            how: own_doing, witnessed, told, overheard or read.
+            heard_from: Who told it.
+            witnesses: Other characters who were there and remember it, too; a mapping tells each one's own words.
+            details: What the program wants to keep with it.
+
+        Returns:
+            The memory, and what it put an end to. What went wrong on the way stands in `issues`.
+
+        Raises:
+            UserInputError: When an argument is wrong; says which.
+            UnknownEntityError: When a witness is unknown.
+        """
+        event = given_event(
+            text=text,
+            short=short,
+            event_type=event_type,
+            interaction_type=interaction_type,
+            importance=importance,
+            is_milestone=is_milestone,
+            participants=participants,
+            emotion=emotion,
+            location=location,
+            slot=slot,
+            supersedes=supersedes,
+            state_deltas=dict(state_deltas or {}),
+            details=dict(details or {}),
+        )
+        learnt = "told" if heard_from is not None and how == "own_doing" else how
+        return self._remember(
+            event, at=as_moment(at), now=self._clock(), how=learnt, heard_from=heard_from, witnesses=witnesses
+        )
+
+    def _remember(
+        self,
+        event: GivenEvent,
+        *,
+        at: Moment | None,
+        now: datetime,
+        how: HowLearnt = "own_doing",
+        heard_from: str | None = None,
+        witnesses: Mapping[str, str] | Sequence[str] | str = (),
+    ) -> Remembered:
+        """Remember an event, and let others who saw it remember it, each in memories of their own."""
+        words = (
+            dict(witnesses) if isinstance(witnesses, Mapping) else dict.fromkeys(people_named(witnesses), event.text)
+        )
+        settings = self._stores.settings.memory.character_memory
+        vectors, issues = embedded_texts(self._stores, [event.text, *words.values()])
+        deltas = (
+            event_deltas(event.event_type, event.interaction_type, event.state_deltas, settings)
+            if how == "own_doing" and event.participants
+            else {}
+        )
+        event = event.model_copy(update={"state_deltas": {**as_state_deltas(deltas), **event.state_deltas}})
+        with self._stores.database(self.project_id).write() as unit:
+            known = learning(at, now=now, how=how, heard_from=known_ids(unit, [heard_from or ""])[0] or None)
+            event_id = unit.characters.next_id()
+            made = CharacterWriter(unit, settings, now, vectors)
+            change, ended = made.store(self.character_id, event, known, event_id=event_id, memory_id=event_id)
+            move_by_event(unit, made.stored[0], deltas)
+            copies = []
+            for witness, text in words.items():
+                other = _character(unit, witness)
+                if other.entity_id == self.character_id:
+                    continue
+                seen = event.model_copy(
+                    update={"text": text, "slot": None, "supersedes": None} | _own_short(event, text)
+                )
+                made.store(other.entity_id, seen, known._replace(how="witnessed", heard_from=None), event_id=event_id)
+                copies.append(made.stored[-1])
+        consolidation = None
+        if settings.consolidate_automatically:
+            consolidation = self._consolidate(now=now)
+        return Remembered(
+            memory=made.stored[0],
+            copies=copies,
+            ended=ended,
+            change_id=change.change_id,
+            consolidation=consolidation if consolidation is not None and consolidation.groups else None,
+            issues=[*issues, *made.issues],
+        )
+
+    def recall(
+        self,
+        said: str = "",
+        *,
+        budget_tokens: int | None = None,
+        as_of: When = None,
+        protected: Sequence[ProtectedLine] = (),
+        to: str | None = None,
+        story_as_of: Place = None,
+    ) -> Recall:
+        """Return what comes back at a remark, within a budget; `as_prompt()` renders it.
+
+        Args:
+            said: What was said to the character, or what happens; empty asks for what weighs most by itself.
+            budget_tokens: Hard limit of the block; None takes the setting `recall_budget_tokens`.
+            as_of: Only what the character knew strictly before; None means everything so far.
+            protected: Lines that stand above the recall, outside of the competition.
+            to: To whom the character will speak: how the two stand is told above the recall, and secrets that this
+                one may not hear are left out. None leaves out every secret; the character's own name leaves out none.
+            story_as_of: Of the story what it let the character know strictly before this place may come back, too,
+                marked as told, read, … and by whom: `(5, 1)`, `5`. None leaves the story out.
+        """
+        moment, now, place = as_moment(as_of), self._clock(), position_of(story_as_of)
+        if not isinstance(said, str):
+            raise UserInputError(f"what was said cannot be {said!r}; pass a text, or '' where nothing was")
+        if budget_tokens is not None and type(budget_tokens) is not int:
+            raise UserInputError(f"budget_tokens={budget_tokens!r} is no whole number; pass one such as 300")
+        settings = self._stores.settings.memory.character_memory
+        question, issues = _question(self._stores, said)
+        with self._stores.database(self.project_id).read() as unit:
+            mind = self._mind(unit)
+            names = unit.characters.names()
+            here = unit.characters.last_position() if mind.waits_for_turns and moment is None else None
+            towards = towards_listener(unit, mind, self.character_id, to, as_of=moment, now=now)
+            knower = self.character_id if place is None else knower_id(unit, self.character_id, place)
+        if question is not None and not mind.has_vector.all():
+            mind = self._embedded_later(mind, issues)
+        view = mind.view(moment, clock_now=now, here=here)
+        if place is not None:
+            share = story_share(self._stores, self.project_id, knower, as_of=place, model=vectors_model(self._stores))
+            mind, view = share.beside(mind, view)
+            if question is not None and share.without_vector:
+                message = f"{share.without_vector} memories of the story have no vector yet and were compared by words"
+                issues.append(ReportIssue(stage="recall", kind="degraded", message=message))
+        view = towards.kept_back(mind, view)
+        asked = _asked(self._stores, mind, said, question, view.live, issues)
+        recalled = recalling.recall(
+            mind,
+            view,
+            Asked(
+                said=said,
+                relevance=asked.relevance,
+                by=asked.by,
+                nearness=asked.nearness,
+                budget_tokens=settings.recall_budget_tokens if budget_tokens is None else budget_tokens,
+                protected=[*towards.header, *protected],
+                names=names,
+            ),
+            character_id=self.character_id,
+            settings=settings,
+        )
+        return recalled.model_copy(update={"issues": [*issues, *recalled.issues]})
+
+    def memories(self, *, as_of: When = None, with_former: bool = True) -> list[CharacterMemory]:
+        """Return what the character knows, in the order of storing.
+
+        Args:
+            as_of: Only what it knew strictly before; None means everything so far.
+            with_former: Whether to return what something later put an end to.
+        """
+        moment = as_moment(as_of)
+        with self._stores.database(self.project_id).read() as unit:
+            mind = self._mind(unit)
+            here = unit.characters.last_position() if mind.waits_for_turns and moment is None else None
+        view = mind.view(moment, clock_now=self._clock(), here=here)
+        shown = view.live if with_former else view.live & ~view.superseded
+        return ShownList([mind.memories[place] for place in np.flatnonzero(shown).tolist()])
+
+    def edit(self, memory_id: str, changes: Mapping[str, Any] | None = None, **fields: Any) -> EditedMemory:
+        """Correct a memory: content, short, importance, tier, participants, ….
+
+        Args:
+            memory_id: Its id.
+            changes: Fields to their new values.
+            **fields: The same by keyword.
+
+        Raises:
+            UnknownMemoryError: When there is no such memory.
+            UserInputError: When a field is none, or a value does not fit.
+        """
+        given = {**(changes or {}), **fields}
+        if not given:
             raise UserInputError(f"nothing to change; give a field and its value: {', '.join(EDITABLE)}")
-        for name in changes:
+        for name in given:
             if name not in EDITABLE:
                 meant = did_you_mean(name, EDITABLE) or f"; there are {', '.join(EDITABLE)}"
                 raise UserInputError(f"a memory has no field {name!r} that can be changed{meant}")
         settings = self._stores.settings.memory.character_memory
-        given = dict(changes)
         vectors: dict[str, MemoryVector] = {}
         issues: list[ReportIssue] = []
         if "content" in given:
@@ -103,7 +312,7 @@ class StoryCharacterCare(StoryBase):
         if given.get("slot") is not None:
             require_slot(str(given["slot"]), settings)
         with self._stores.database(self.project_id).write() as unit:
-            before = unit.characters.require(character_id, memory_id)
+            before = unit.characters.require(self.character_id, memory_id)
             try:
                 after = CharacterMemory.model_validate({**before.model_dump(), **given})
             except ValidationError as error:
@@ -119,32 +328,43 @@ class StoryCharacterCare(StoryBase):
                 after = after.model_copy(update={"tier": tier})
             vector = vectors.get(after.content)
             change = unit.characters.change(
-                "edit", character_id, vectors={} if vector is None else {memory_id: vector}, changed=[(before, after)]
+                "edit",
+                self.character_id,
+                vectors={} if vector is None else {memory_id: vector},
+                changed=[(before, after)],
             )
         return EditedMemory(memory=after, change_id=change.change_id, issues=issues)
 
-    def delete_character_memory(self, *, character_id: str, memory_id: str) -> CharacterChange:
-        """Delete a memory; what it had put an end to, or stood for, holds again."""
-        with self._stores.database(self.project_id).write() as unit:
-            before = unit.characters.require(character_id, memory_id)
-            after = before.model_copy(update={"status": "deleted"})
-            return unit.characters.change("delete", character_id, changed=[(before, after)])
+    def delete(self, memory_id: str) -> CharacterChange:
+        """Delete a memory; what it had put an end to, or stood for, holds again.
 
-    def consolidate_character(
-        self,
-        *,
-        character_id: str,
-        target: int | None = None,
-        model: BaseChatModel | None = None,
-        dry_run: bool = False,
-        now: datetime | None = None,
+        Raises:
+            UnknownMemoryError: When there is no such memory.
+        """
+        with self._stores.database(self.project_id).write() as unit:
+            before = unit.characters.require(self.character_id, memory_id)
+            after = before.model_copy(update={"status": "deleted"})
+            return unit.characters.change("delete", self.character_id, changed=[(before, after)])
+
+    def consolidate(
+        self, *, target: Number | None = None, model: BaseChatModel | None = None, dry_run: bool = False
     ) -> CharacterConsolidation:
-        """Let one memory stand for several of a character who has too many; `undo` takes it back."""
+        """Let one memory stand for several where there are too many; `undo` takes it back.
+
+        Args:
+            target: Live memories to leave, whatever the limit; None takes the settings', beyond their limit only.
+            model: Chat model that writes the memories; None joins their own sentences.
+            dry_run: Only tell what would become one.
+        """
+        return self._consolidate(target=target, model=model, dry_run=dry_run, now=self._clock())
+
+    def _consolidate(
+        self, *, target: int | None = None, model: BaseChatModel | None = None, dry_run: bool = False, now: datetime
+    ) -> CharacterConsolidation:
         settings = self._stores.settings.memory.character_memory
-        moment = now or self._stores.clock()
         with self._stores.database(self.project_id).read() as unit:
-            mind = self._stores.minds.mind(unit.characters, character_id, model=vectors_model(self._stores))
-        view = mind.view(None, clock_now=moment)
+            mind = self._mind(unit)
+        view = mind.view(None, clock_now=now)
         groups = consolidation_groups(mind, view, settings, target=target)
         live = int(view.live.sum())
         report = CharacterConsolidation(
@@ -168,7 +388,7 @@ class StoryCharacterCare(StoryBase):
                     text=result.text.content,
                     short=result.text.short,
                     settings=settings,
-                    created_at=moment,
+                    created_at=now,
                 )
                 added.append(memory)
                 vector = _mean_vector(mind, group)
@@ -176,42 +396,60 @@ class StoryCharacterCare(StoryBase):
                     vectors[memory.memory_id] = MemoryVector(self._stores.embeddings.model_name, vector)
                 stood_for = {"status": "consolidated", "consolidated_into": memory.memory_id}
                 changed += [(each, each.model_copy(update=stood_for)) for each in group.sources]
-            change = unit.characters.change("consolidate", character_id, added=added, vectors=vectors, changed=changed)
+            change = unit.characters.change(
+                "consolidate", self.character_id, added=added, vectors=vectors, changed=changed
+            )
         issues = [issue for result in told for issue in result.issues]
         return report.model_copy(update={"memories": added, "change_id": change.change_id, "issues": issues})
 
-    aedit_character_memory = async_twin(edit_character_memory)
-    adelete_character_memory = async_twin(delete_character_memory)
-    aconsolidate_character = async_twin(consolidate_character)
+    def changes(self) -> list[CharacterChange]:
+        """Return what was done to the character's memories, the oldest first."""
+        with self._stores.database(self.project_id).read() as unit:
+            return unit.characters.changes(self.character_id)
+
+    def undo(self, change_id: Number | None = None) -> CharacterChange:
+        """Undo a change of the character's memories.
+
+        Args:
+            change_id: Its number; None takes the last one that is not undone.
+
+        Raises:
+            UserInputError: When there is none, or something of it changed again since.
+        """
+        with self._stores.database(self.project_id).write() as unit:
+            return unit.characters.undo(self.character_id, change_id)
+
+    def _embedded_later(self, mind: Mind, issues: list[ReportIssue]) -> Mind:
+        """Embed some of what was stored without a vector, and return the memories as they are then."""
+        places = np.flatnonzero(~mind.has_vector & mind.not_deleted)
+        memories = [mind.memories[place] for place in places[:MAX_EMBEDDED_LATER].tolist()]
+        if not memories:
+            return mind
+        vectors, failed = embedded_texts(self._stores, [each.content for each in memories])
+        issues += failed
+        if failed:
+            return mind
+        with self._stores.database(self.project_id).write() as unit:
+            unit.characters.put_vectors({each.memory_id: (each.content, vectors[each.content]) for each in memories})
+        left = len(places) - len(memories)
+        if left:
+            message = f"{left} memories have no vector yet and were compared by words; later calls embed them"
+            issues.append(ReportIssue(stage="recall", kind="degraded", message=message))
+        with self._stores.database(self.project_id).read() as unit:
+            return self._mind(unit)
+
+    aremember = async_twin(remember)
+    arecall = async_twin(recall)
+    amemories = async_twin(memories)
+    aedit = async_twin(edit)
+    adelete = async_twin(delete)
+    aconsolidate = async_twin(consolidate)
+    achanges = async_twin(changes)
+    aundo = async_twin(undo)
 
 
-def _as_chunks(project_id: str, group: MemoryGroup) -> list[StoryMemoryChunk]:
-    """Return memories as the chain takes them, which knows those of stories."""
-    return [
-        StoryMemoryChunk(
-            chunk_id=each.memory_id,
-            project_id=project_id,
-            content=each.content,
-            short=each.short,
-            content_type="memory",
-            importance=each.importance,
-            created_at=each.created_at,
-        )
-        for each in group.sources
-    ]
-
-
-def _mean_vector(mind: Mind, group: MemoryGroup) -> Any:
-    """Return the embedding of the memory that stands for others: the mean of theirs; None where one has none.
-
-    It is found as well by the mean as by an embedding of its text, which costs one.
-    """
-    places = [mind.place(each.memory_id) for each in group.sources]
-    return mind.vectors[places].mean(axis=0) if mind.has_vector[places].all() else None
-
-
-class StoryCharacters(StoryCharacterCare, StoryEntities):
-    """What a character does with a memory of its own: remember what happened, and recall what bears on a remark."""
+class StoryCharacters(StoryEntities):
+    """Whoever remembers by itself."""
 
     def open_character(self, *, name: str, create: bool = False) -> Entity:
         """Return the character that a name means."""
@@ -230,159 +468,7 @@ class StoryCharacters(StoryCharacterCare, StoryEntities):
                 raise
         return self.add_character(name=name).entity
 
-    def remember_event(
-        self,
-        *,
-        character_id: str,
-        event: GivenEvent,
-        at: Moment | None = None,
-        now: datetime | None = None,
-        how: HowLearnt = "own_doing",
-        heard_from: str | None = None,
-        witnesses: Mapping[str, str] | Sequence[str] | str = (),
-    ) -> Remembered:
-        """Let a character remember an event, and others who saw it, each in memories of their own."""
-        words = (
-            dict(witnesses) if isinstance(witnesses, Mapping) else dict.fromkeys(people_named(witnesses), event.text)
-        )
-        settings = self._stores.settings.memory.character_memory
-        moment = now or self._stores.clock()
-        vectors, issues = embedded_texts(self._stores, [event.text, *words.values()])
-        deltas = (
-            event_deltas(event.event_type, event.interaction_type, event.state_deltas, settings)
-            if how == "own_doing" and event.participants
-            else {}
-        )
-        event = event.model_copy(update={"state_deltas": {**as_state_deltas(deltas), **event.state_deltas}})
-        with self._stores.database(self.project_id).write() as unit:
-            known = learning(at, now=moment, how=how, heard_from=known_ids(unit, [heard_from or ""])[0] or None)
-            event_id = unit.characters.next_id()
-            made = CharacterWriter(unit, settings, moment, vectors)
-            change, ended = made.store(character_id, event, known, event_id=event_id, memory_id=event_id)
-            move_by_event(unit, made.stored[0], deltas)
-            copies = []
-            for witness, text in words.items():
-                other = _character(unit, witness)
-                if other.entity_id == character_id:
-                    continue
-                seen = event.model_copy(
-                    update={"text": text, "slot": None, "supersedes": None} | _own_short(event, text)
-                )
-                made.store(other.entity_id, seen, known._replace(how="witnessed", heard_from=None), event_id=event_id)
-                copies.append(made.stored[-1])
-        consolidation = None
-        if settings.consolidate_automatically:
-            consolidation = self.consolidate_character(character_id=character_id, now=moment)
-        return Remembered(
-            memory=made.stored[0],
-            copies=copies,
-            ended=ended,
-            change_id=change.change_id,
-            consolidation=consolidation if consolidation is not None and consolidation.groups else None,
-            issues=[*issues, *made.issues],
-        )
-
-    def recall_memories(
-        self,
-        *,
-        character_id: str,
-        said: str,
-        budget_tokens: int | None = None,
-        as_of: Moment | None = None,
-        now: datetime | None = None,
-        protected: Sequence[ProtectedLine] = (),
-        to: str | None = None,
-        story_as_of: StoryPosition | None = None,
-    ) -> Recall:
-        """Return what comes back to a character at a remark."""
-        if not isinstance(said, str):
-            raise UserInputError(f"what was said cannot be {said!r}; pass a text, or '' where nothing was")
-        if budget_tokens is not None and type(budget_tokens) is not int:
-            raise UserInputError(f"budget_tokens={budget_tokens!r} is no whole number; pass one such as 300")
-        settings = self._stores.settings.memory.character_memory
-        question, issues = _question(self._stores, said)
-        with self._stores.database(self.project_id).read() as unit:
-            mind = self._stores.minds.mind(unit.characters, character_id, model=vectors_model(self._stores))
-            names = unit.characters.names()
-            here = unit.characters.last_position() if mind.waits_for_turns and as_of is None else None
-            towards = towards_listener(unit, mind, character_id, to, as_of=as_of, now=now or self._stores.clock())
-            knower = character_id if story_as_of is None else knower_id(unit, character_id, story_as_of)
-        if question is not None and not mind.has_vector.all():
-            mind = self._embedded_later(character_id, mind, issues)
-        view = mind.view(as_of, clock_now=now or self._stores.clock(), here=here)
-        if story_as_of is not None:
-            share = story_share(
-                self._stores, self.project_id, knower, as_of=story_as_of, model=vectors_model(self._stores)
-            )
-            mind, view = share.beside(mind, view)
-            if question is not None and share.without_vector:
-                message = f"{share.without_vector} memories of the story have no vector yet and were compared by words"
-                issues.append(ReportIssue(stage="recall", kind="degraded", message=message))
-        view = towards.kept_back(mind, view)
-        asked = _asked(self._stores, mind, said, question, view.live, issues)
-        recalled = recalling.recall(
-            mind,
-            view,
-            Asked(
-                said=said,
-                relevance=asked.relevance,
-                by=asked.by,
-                nearness=asked.nearness,
-                budget_tokens=settings.recall_budget_tokens if budget_tokens is None else budget_tokens,
-                protected=[*towards.header, *protected],
-                names=names,
-            ),
-            character_id=character_id,
-            settings=settings,
-        )
-        return recalled.model_copy(update={"issues": [*issues, *recalled.issues]})
-
-    def list_character_memories(
-        self, *, character_id: str, as_of: Moment | None = None, now: datetime | None = None, with_former: bool = True
-    ) -> list[CharacterMemory]:
-        """List what a character knows, in the order of storing; memories that another stands for are left out."""
-        with self._stores.database(self.project_id).read() as unit:
-            mind = self._stores.minds.mind(unit.characters, character_id, model=vectors_model(self._stores))
-            here = unit.characters.last_position() if mind.waits_for_turns and as_of is None else None
-        view = mind.view(as_of, clock_now=now or self._stores.clock(), here=here)
-        shown = view.live if with_former else view.live & ~view.superseded
-        return [mind.memories[place] for place in np.flatnonzero(shown).tolist()]
-
-    def undo_character_change(self, *, character_id: str, change_id: int | None = None) -> CharacterChange:
-        """Undo what was done to a character's memories: remembering, an edit, a deletion, a consolidation."""
-        with self._stores.database(self.project_id).write() as unit:
-            return unit.characters.undo(character_id, change_id)
-
-    def list_character_changes(self, *, character_id: str) -> list[CharacterChange]:
-        """List what was done to a character's memories, the oldest first."""
-        with self._stores.database(self.project_id).read() as unit:
-            return unit.characters.changes(character_id)
-
-    def _embedded_later(self, character_id: str, mind: Mind, issues: list[ReportIssue]) -> Mind:
-        """Embed some of what was stored without a vector, and return the memories as they are then."""
-        places = np.flatnonzero(~mind.has_vector & mind.not_deleted)
-        memories = [mind.memories[place] for place in places[:MAX_EMBEDDED_LATER].tolist()]
-        if not memories:
-            return mind
-        vectors, failed = embedded_texts(self._stores, [each.content for each in memories])
-        issues += failed
-        if failed:
-            return mind
-        with self._stores.database(self.project_id).write() as unit:
-            unit.characters.put_vectors({each.memory_id: (each.content, vectors[each.content]) for each in memories})
-        left = len(places) - len(memories)
-        if left:
-            message = f"{left} memories have no vector yet and were compared by words; later calls embed them"
-            issues.append(ReportIssue(stage="recall", kind="degraded", message=message))
-        with self._stores.database(self.project_id).read() as unit:
-            return self._stores.minds.mind(unit.characters, character_id, model=vectors_model(self._stores))
-
     aopen_character = async_twin(open_character)
-    aremember_event = async_twin(remember_event)
-    arecall_memories = async_twin(recall_memories)
-    alist_character_memories = async_twin(list_character_memories)
-    aundo_character_change = async_twin(undo_character_change)
-    alist_character_changes = async_twin(list_character_changes)
 
 
 class _Compared(BaseModel):
@@ -470,3 +556,28 @@ EDITABLE = (
     "details",
 )
 """Fields of a memory that can be corrected."""
+
+
+def _as_chunks(project_id: str, group: MemoryGroup) -> list[StoryMemoryChunk]:
+    """Return memories as the chain takes them, which knows those of stories."""
+    return [
+        StoryMemoryChunk(
+            chunk_id=each.memory_id,
+            project_id=project_id,
+            content=each.content,
+            short=each.short,
+            content_type="memory",
+            importance=each.importance,
+            created_at=each.created_at,
+        )
+        for each in group.sources
+    ]
+
+
+def _mean_vector(mind: Mind, group: MemoryGroup) -> Any:
+    """Return the embedding of the memory that stands for others: the mean of theirs; None where one has none.
+
+    It is found as well by the mean as by an embedding of its text, which costs one.
+    """
+    places = [mind.place(each.memory_id) for each in group.sources]
+    return mind.vectors[places].mean(axis=0) if mind.has_vector[places].all() else None

@@ -31,7 +31,7 @@ from runtime.index.token_counters import build_token_counter
 from runtime.search.story_memory import StoryMemoryTools
 from runtime.stores import MemoryStores
 from runtime.story.base import Progress, async_twin
-from runtime.story.diagnosis import StoryIndexing
+from runtime.story.condition import StoryIndexing
 from runtime.story.projects import StoryProjects
 from runtime.story.scene_plans import NumberedPlan, PlannedScene, find_own_plan, read_plan_lines
 from runtime.writer import JsonContextWriter, context_json

@@ -16,7 +16,7 @@ from novelgen.models.given import given_fields
 from novelgen.models.plan import ScenePlan
 from novelgen.models.position import StoryPosition
 from runtime.story.base import DRAFT_CHARACTERS, Draft, Given, Number, async_twin
-from runtime.story.diagnosis import StoryIndexing
+from runtime.story.condition import StoryIndexing
 from runtime.story.draft_checker import CheckOptions, DraftChecker, DraftScene, Progress
 from runtime.story.ingest import read_given
 

@@ -21,17 +21,17 @@ from novelgen.characters.dispositions import (
     status_of,
 )
 from novelgen.characters.events import STATE_DELTAS
-from novelgen.characters.memory import CharacterMemory, GamePosition, Moment
+from novelgen.characters.memory import CharacterMemory, GamePosition, Moment, as_moment
 from novelgen.characters.mind import Mind
 from novelgen.characters.recall import ProtectedLine
 from novelgen.characters.settings import CharacterMemorySettings
 from novelgen.errors import UserInputError
 from novelgen.language.language import StoryLanguage, story_language
 from novelgen.language.normalise import name_key
-from runtime.ingest.character_events import vectors_model
 from runtime.storage.records import Happened, StoredDispositionChange
 from runtime.storage.unit import UnitOfWork
-from runtime.story.base import StoryBase, async_twin
+from runtime.story.base import async_twin
+from runtime.story.character_part import CharacterPart, When
 
 HEADER_SLOT = "relationship_header"
 
@@ -52,29 +52,45 @@ class Feelings(BaseModel):
     words: list[str] = Field(description="The same in words, in the language of the story.")
 
 
-class StoryDispositions(StoryBase):
-    """What a character feels for another: read, moved by events, and told on one line."""
+class CharacterFeelings(CharacterPart):
+    """What a character feels for another: read, moved by events, and told on one line.
 
-    def read_feelings(
-        self, *, character_id: str, other: str, as_of: Moment | None = None, now: datetime | None = None
-    ) -> Feelings:
-        """Return what a character feels for another."""
+    The other is the id, name or alias of a character, or any other name: "player" where nobody is named.
+    """
+
+    def feelings(self, other: str = PLAYER, *, as_of: When = None) -> Feelings:
+        """Return what the character feels for another: five dimensions, a status, a header, and words.
+
+        Args:
+            other: For whom.
+            as_of: As it was then; None means now.
+        """
         with self._stores.database(self.project_id).read() as unit:
-            mind = self._stores.minds.mind(unit.characters, character_id, model=vectors_model(self._stores))
-            return feelings_in(unit, mind, character_id, other, as_of=as_of, now=now or self._stores.clock())
+            return feelings_in(
+                unit, self._mind(unit), self.character_id, other, as_of=as_moment(as_of), now=self._clock()
+            )
 
-    def change_feelings(
+    def feel(
         self,
+        other: str = PLAYER,
         *,
-        character_id: str,
-        other: str,
         event_type: str = "",
-        deltas: Mapping[str, Any] | None = None,
-        values: Mapping[str, Any] | None = None,
-        at: Moment | None = None,
-        now: datetime | None = None,
+        deltas: Mapping[str, int] | None = None,
+        values: Mapping[str, int] | None = None,
+        at: When = None,
     ) -> Feelings:
-        """Move what a character feels for another, by the rule of an event's type, by given numbers, or to values."""
+        """Move what the character feels for another; `remember` does so by itself for those who took part.
+
+        Args:
+            other: For whom.
+            event_type: What happened: its rule moves what `deltas` do not name.
+            deltas: Dimension to the number by which it moves: `{"trust": 5}`.
+            values: Dimension to the value that it takes: `{"fear": 40}`.
+            at: When.
+
+        Raises:
+            UserInputError: When a dimension is unknown, or nothing is told to move.
+        """
         settings = self._stores.settings.memory.character_memory
         moved = {**deltas_of(event_type, settings), **require_dimensions(deltas or {})}
         taken = require_dimensions(values or {})
@@ -83,34 +99,36 @@ class StoryDispositions(StoryBase):
                 f"nothing moves by {event_type!r}; pass deltas={{'trust': 5}}, values={{'trust': 45}} or a type "
                 "with a rule"
             )
-        moment = now or self._stores.clock()
+        moment = self._clock()
         with self._stores.database(self.project_id).write() as unit:
             other_id = other_id_of(unit, other)
-            if other_id == character_id:
+            if other_id == self.character_id:
                 raise UserInputError(f"{other!r} is the character itself; name whom it feels something for")
             unit.play.add_disposition(
                 StoredDispositionChange(
-                    character_id=character_id,
+                    character_id=self.character_id,
                     other_id=other_id,
                     event_type=event_type,
                     deltas=moved,
                     values=taken,
-                    **dict(happened(at, moment)),
+                    **dict(happened(as_moment(at), moment)),
                 )
             )
-            mind = self._stores.minds.mind(unit.characters, character_id, model=vectors_model(self._stores))
-            return feelings_in(unit, mind, character_id, other_id, as_of=None, now=moment)
+            return feelings_in(unit, self._mind(unit), self.character_id, other_id, as_of=None, now=moment)
 
-    def list_feelings_changes(
-        self, *, character_id: str, other: str, as_of: Moment | None = None
-    ) -> list[StoredDispositionChange]:
-        """List how a character's feelings for another moved, in the order in which it happened."""
+    def feelings_history(self, other: str = PLAYER, *, as_of: When = None) -> list[StoredDispositionChange]:
+        """Return how the character's feelings for another moved, in the order in which it happened.
+
+        Args:
+            other: For whom.
+            as_of: Only what happened before; None means everything so far.
+        """
         with self._stores.database(self.project_id).read() as unit:
-            return unit.play.dispositions(character_id, other_id_of(unit, other), as_of=as_of)
+            return unit.play.dispositions(self.character_id, other_id_of(unit, other), as_of=as_moment(as_of))
 
-    aread_feelings = async_twin(read_feelings)
-    achange_feelings = async_twin(change_feelings)
-    alist_feelings_changes = async_twin(list_feelings_changes)
+    afeelings = async_twin(feelings)
+    afeel = async_twin(feel)
+    afeelings_history = async_twin(feelings_history)
 
 
 def feelings_in(

@@ -36,7 +36,7 @@ from runtime.search.continuity import SentenceHits, find_by_sentences, story_bef
 from runtime.settings import NovelgenSettings
 from runtime.stores import MemoryStores
 from runtime.story.base import DRAFT_CHARACTERS, Progress, async_twin
-from runtime.story.diagnosis import StoryIndexing
+from runtime.story.condition import StoryIndexing
 from runtime.story.extraction import build_extraction_model
 from runtime.story.projects import StoryProjects
 

@@ -46,7 +46,7 @@ from runtime.ingest.ingest import (
 from runtime.ingest.scene_input import SceneInput, scenes_of_chapter
 from runtime.stores import MemoryStores
 from runtime.story.base import Progress, SceneText, StoryBase, async_twin
-from runtime.story.diagnosis import StoryCondition, StoryConditions
+from runtime.story.condition import StoryCondition, StoryConditions
 from runtime.story.story_difference import StoryDifferences
 from runtime.story.threads import StoryThreadLedger
 

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import asyncio
 import logging
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import AsyncIterator, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, Literal, get_args
@@ -15,7 +16,7 @@ from pydantic import BaseModel, Field
 from novelgen.characters.dispositions import PLAYER, clamped, status_words
 from novelgen.characters.events import typed_interaction
 from novelgen.characters.given_event import GivenEvent
-from novelgen.characters.memory import CharacterMemory, Moment
+from novelgen.characters.memory import CharacterMemory, Moment, as_moment
 from novelgen.characters.recall import Recall
 from novelgen.characters.reply_check import (
     PLAYER_NAME_SLOT,
@@ -46,12 +47,12 @@ from novelgen.model_calls.json_model import issue_kind_of
 from novelgen.models.context import ReportIssue
 from novelgen.models.entity import Entity
 from novelgen.models.position import StoryPosition
-from runtime.stores import MemoryStores
-from runtime.story.base import async_twin, known_entities
-from runtime.story.characters import Remembered, StoryCharacters
+from runtime.story.base import Place, async_twin, known_entities, position_of
+from runtime.story.character_part import When
+from runtime.story.characters import CharacterMemories
 from runtime.story.dispositions import (
+    CharacterFeelings,
     Feelings,
-    StoryDispositions,
     display_name,
     event_deltas,
     other_id_of,
@@ -107,51 +108,284 @@ class Reply(BaseModel):
     issues: list[ReportIssue] = Field(default_factory=list)
 
 
-class StoryReplies(StoryCharacters):
+@dataclass(frozen=True, slots=True)
+class _Asked:
+    """Who speaks to whom, when."""
+
+    to: str
+    said: str
+    talk: Sequence[SpokenTurn]
+    at: Moment | None
+    now: datetime
+    story_as_of: StoryPosition | None = None
+
+
+class CharacterReplies(CharacterMemories, CharacterFeelings):
     """What a character says: streamed from a chat model, checked, and remembered with what it changed."""
 
-    def check_character_reply(
-        self, *, character_id: str, text: str, to: str = PLAYER, said: str = "", as_of: Moment | None = None
-    ) -> list[ReplyFinding]:
-        """Find what is wrong with something that a character is about to say; nothing is stored."""
-        ground = self._ground(character_id=character_id, to=to, said=[said], as_of=as_of)
-        return self._checked(scrub_text(text), ground)
+    def check_reply(self, text: str, *, to: str = PLAYER, said: str = "", as_of: When = None) -> list[ReplyFinding]:
+        """Find what is wrong with something that the character is about to say; nothing is stored.
+
+        A secret that the listener may not hear, a name that the story does not know (with the one that may be meant),
+        and what goes against a slot, such as the player's name. Rules find it: what is told in wholly other words is
+        not found.
+
+        Args:
+            text: What is said.
+            to: To whom.
+            said: What it answers.
+            as_of: As things stood then; None means now.
+
+        Returns:
+            Findings in the order of the text, each with a quote and where it stands; empty where all is well.
+        """
+        return self._checked(scrub_text(text), self._ground(to=to, said=[said], as_of=as_of))
 
     def stream_reply(
         self,
-        *,
-        character_id: str,
         chat_model: BaseChatModel,
         said: str,
+        *,
         to: str = PLAYER,
-        talk: Sequence[SpokenTurn] = (),
-        at: Moment | None = None,
-        now: datetime | None = None,
+        talk: Sequence[tuple[str, str]] = (),
+        at: When = None,
         budget_tokens: int | None = None,
         timeout_s: float | None = None,
         keep: Keeping = "clean",
-        story_as_of: StoryPosition | None = None,
+        story_as_of: Place = None,
     ) -> Iterator[str | Reply]:
-        """Let a model speak as a character: yield what it says as it comes, and at the end what came of it."""
+        """Let a model speak as the character: yields what it says as it comes, and at last a `Reply`.
+
+        Args:
+            chat_model: Any LangChain chat model.
+            said: What was said to the character.
+            to: Who said it.
+            talk: The turns before, as pairs of who and what.
+            at: When it is said.
+            budget_tokens: Of the memories in the prompt; None takes the setting `recall_budget_tokens`.
+            timeout_s: The reply must be whole by then; None takes the setting `model_timeout_s`.
+            keep: When it is remembered: "clean" where the check found nothing, "always", or "never".
+            story_as_of: Of the story what it let the character know strictly before this place may come back, too.
+
+        Yields:
+            Texts, then one `Reply`: what was found, stored and changed. A model that fails or hangs ends in a reply
+            that says so in `issues`, and of which nothing is stored.
+
+        Raises:
+            UserInputError: When nothing was said.
+        """
         _require_arguments(chat_model, talk, keep)
         if not said.strip():
             raise UserInputError("nothing was said to the character; pass what the player says")
         clean = scrub_text(said).strip()
-        moment = now or self._stores.clock()
-        asked = _Asked(self._stores, self.project_id, character_id, to, clean, tuple(talk), at, moment, story_as_of)
-        return _streamed(asked, chat_model, budget_tokens, timeout_s or self._stores.settings.model_timeout_s, keep)
+        asked = _Asked(to, clean, tuple(talk), as_moment(at), self._clock(), position_of(story_as_of))
+        return self._streamed(
+            asked, chat_model, budget_tokens, timeout_s or self._stores.settings.model_timeout_s, keep
+        )
 
-    def keep_reply(self, *, reply: Reply, at: Moment | None = None, now: datetime | None = None) -> Reply:
-        """Remember a reply that was not remembered by itself, whatever the check found; one that is stays as it is."""
+    async def astream_reply(self, chat_model: BaseChatModel, said: str, **options: Any) -> AsyncIterator[str | Reply]:
+        """Do the same as `stream_reply` without blocking the event loop: the same arguments and parts.
+
+        Args:
+            chat_model: Any LangChain chat model.
+            said: What was said to the character.
+            **options: As of `stream_reply`.
+        """
+        stream = self.stream_reply(chat_model, said, **options)
+        while (part := await asyncio.to_thread(next, stream, None)) is not None:
+            yield part
+
+    def keep_reply(self, reply: Reply, *, at: When = None) -> Reply:
+        """Remember a reply that was not remembered by itself, whatever the check found.
+
+        Args:
+            reply: As the stream yielded it.
+            at: When it was said.
+        """
         if reply.is_stored:
             return reply
-        asked = _Asked(
-            self._stores, self.project_id, reply.character_id, reply.to, reply.said, (), at, now or self._stores.clock()
-        )
-        return _stored(asked, reply, _view(asked))
+        asked = _Asked(reply.to, reply.said, (), as_moment(at), self._clock())
+        return self._stored(asked, reply, self._view(reply.to))
 
-    def _slots(self, character_id: str, as_of: Moment | None = None) -> list[KnownSlot]:
-        memories = self.list_character_memories(character_id=character_id, as_of=as_of)
+    acheck_reply = async_twin(check_reply)
+    akeep_reply = async_twin(keep_reply)
+
+    def _streamed(
+        self, asked: _Asked, model: BaseChatModel, budget_tokens: int | None, timeout_s: float, keep: Keeping
+    ) -> Iterator[str | Reply]:
+        view = self._view(asked.to)
+        request, language, recalled = self._request(asked, view, budget_tokens)
+        splitter = ReplySplitter()
+        issues = list(recalled.issues)
+        is_complete = False
+        try:
+            for piece in stream_text(model, reply_messages(request, language), deadline=Deadline.after(timeout_s)):
+                heard = splitter.feed(piece)
+                if heard:
+                    yield heard
+            is_complete = True
+        except (DeadlineExceededError, ModelError) as error:
+            issues.append(ReportIssue(stage="reply", kind=issue_kind_of(error), message=str(error)))
+        rest = splitter.finish()
+        if rest:
+            yield rest
+        reply = Reply(
+            character_id=self.character_id,
+            to=asked.to,
+            said=asked.said,
+            spoken=scrub_text(splitter.spoken),
+            is_complete=is_complete,
+            issues=issues,
+        )
+        yield self._ended(asked, reply, splitter.behind, view, keep)
+
+    def _ended(self, asked: _Asked, reply: Reply, behind: str, view: SecretView, keep: Keeping) -> Reply:
+        """Read the analysis of a reply, check what was said, and store it where it may be."""
+        issues = list(reply.issues)
+        if reply.is_complete and not reply.spoken:
+            issues.append(ReportIssue(stage="reply", kind="malformed", message="the model said nothing"))
+        if not reply.is_complete or not reply.spoken:
+            return reply.model_copy(update={"issues": issues})
+        analysis, problem = _analysis(behind)
+        if problem is not None:
+            issues.append(problem)
+        settings = self._stores.settings.memory.character_memory
+        fallback = settings.valid_interaction_types[0] if settings.valid_interaction_types else ""
+        interaction_type = fallback
+        if analysis.interaction_type:
+            typed = typed_interaction(analysis.interaction_type, settings)
+            interaction_type = typed.interaction_type
+            if typed.problem is not None:
+                logger.warning("reply: %s", typed.problem)
+                issues.append(ReportIssue(stage="analysis", kind="malformed", message=typed.problem))
+        ground = self._ground(to=asked.to, said=[asked.said, *(what for _, what in asked.talk)], as_of=None)
+        findings = self._checked(reply.spoken, ground)
+        by_rule = event_deltas(interaction_type, None, {}, settings)
+        done = reply.model_copy(
+            update={
+                "analysis": analysis,
+                "interaction_type": interaction_type,
+                # A type that has a rule moves what its rule names; a model's word counts for the rest, within bounds.
+                "deltas": {**clamped(analysis.changes, settings), **by_rule},
+                "findings": findings,
+                "issues": issues,
+            }
+        )
+        if keep == "always" or (keep == "clean" and not findings):
+            return self._stored(asked, done, view)
+        if keep == "clean":
+            message = "not remembered, for the check found something; keep_reply remembers it all the same"
+            issues.append(ReportIssue(stage="check", kind="not_written", message=message))
+        return done
+
+    def _stored(self, asked: _Asked, reply: Reply, view: SecretView) -> Reply:
+        """Store the memory of a reply, what was learnt of the other, and which secrets were told."""
+        own_names, other, language = self._names(asked)
+        told = [secret.secret_id for secret in view.open if find_secret(reply.spoken, secret, own_names=own_names)]
+        issues = list(reply.issues)
+        content = reply.analysis.memory
+        if not content or any(find_secret(content, each, own_names=own_names) for each in view.closed):
+            content = _REMEMBERED[language].format(
+                other=other, said=asked.said[:MAX_QUOTED_CHARACTERS], spoken=reply.spoken[:MAX_QUOTED_CHARACTERS]
+            )
+        changes: dict[str, Any] = {f"{name}_change": by for name, by in reply.deltas.items()}
+        remembered = self._remember(
+            GivenEvent(
+                text=content,
+                event_type=reply.interaction_type,
+                interaction_type=reply.interaction_type or None,
+                participants=(asked.to,),
+                emotion=reply.analysis.emotional_impact,
+                state_deltas={**changes, **({"secret_revealed": True} if told else {})},
+                details={"said": asked.said[:MAX_QUOTED_CHARACTERS], "spoken": reply.spoken[:MAX_QUOTED_CHARACTERS]},
+            ),
+            at=asked.at,
+            now=asked.now,
+        )
+        issues += remembered.issues
+        with self._stores.database(self.project_id).write() as unit:
+            for secret_id in told:
+                secret = next(each for each in view.open if each.secret_id == secret_id)
+                if not secret.never:
+                    reveal_in(unit, self.character_id, secret_id, to=asked.to, at=asked.at, now=asked.now)
+        learned, unfounded = self._learned(asked, reply.analysis, language)
+        return reply.model_copy(
+            update={
+                "is_stored": True,
+                "memory": remembered.memory,
+                "learned": learned,
+                "revealed": told,
+                "feelings": self.feelings(asked.to),
+                "issues": [*issues, *unfounded],
+            }
+        )
+
+    def _learned(
+        self, asked: _Asked, analysis: ReplyAnalysis, language: StoryLanguage
+    ) -> tuple[list[CharacterMemory], list[ReportIssue]]:
+        """Store what was learnt of the other: names that the other did not say are no learning."""
+        found = analysis.learned_about_player
+        heard = "\n".join([asked.said, *(what for who, what in asked.talk)]).casefold()
+        events: list[GivenEvent] = []
+        issues: list[ReportIssue] = []
+        held = {slot.slot: slot.value for slot in self._slots()}
+        for slot, value, sentence, delta in (
+            (PLAYER_NAME_SLOT, found.name, _NAMED, {"player_name_learned": True}),
+            (ALLEGIANCE_SLOT, found.allegiance, _ALLIED, {}),
+        ):
+            if value is None or held.get(slot) == value:
+                continue
+            if value.casefold() not in heard:
+                message = f"{value!r} was not said and is not taken as {slot}"
+                issues.append(ReportIssue(stage="analysis", kind="unresolved", message=message))
+                continue
+            text = sentence[language].format(name=value)
+            events.append(_info(asked, text, slot=slot, state_deltas=delta))
+        _, other, _ = self._names(asked)
+        events += [
+            _info(asked, _FACT[language].format(other=other, fact=fact) if _SUBJECTLESS.match(fact) else fact)
+            for fact in found.notable_facts
+        ]
+        return [self._remember(event, at=asked.at, now=asked.now).memory for event in events], issues
+
+    def _request(
+        self, asked: _Asked, view: SecretView, budget_tokens: int | None
+    ) -> tuple[ReplyRequest, StoryLanguage, Recall]:
+        recalled = self.recall(asked.said, budget_tokens=budget_tokens, to=asked.to, story_as_of=asked.story_as_of)
+        own_names, other, language = self._names(asked)
+        feelings = self.feelings(asked.to)
+        with self._stores.database(self.project_id).read() as unit:
+            entity = _entity(known_entities(unit, None), self.character_id)
+        words = [word.replace(feelings.other_name, other) for word in feelings.words]
+        settings = self._stores.settings.memory.character_memory
+        request = ReplyRequest(
+            character=own_names[0],
+            other=other,
+            card=card_text(entity, view.closed),
+            memories=recalled.as_prompt(language),
+            feelings=[*words, status_words(feelings.status, language)],
+            secrets=[secret.text for secret in view.open],
+            hints=view.hints,
+            talk=asked.talk,
+            said=asked.said,
+            interaction_types=settings.valid_interaction_types,
+        )
+        return request, language, recalled
+
+    def _names(self, asked: _Asked) -> tuple[list[str], str, StoryLanguage]:
+        """Return the speaker's names, what it calls the other, and the language of the story."""
+        with self._stores.database(self.project_id).read() as unit:
+            own_names = _entity(known_entities(unit, None), self.character_id).names()
+            other_id = other_id_of(unit, asked.to)
+            other = display_name(unit, other_id)
+            language = project_language(unit, asked.said)
+        if other_id == PLAYER:
+            slots = {slot.slot: slot.value for slot in self._slots()}
+            other = slots.get(PLAYER_NAME_SLOT) or _UNNAMED[language]
+        return own_names, other, language
+
+    def _slots(self, as_of: When = None) -> list[KnownSlot]:
+        memories = self.memories(as_of=as_of)
         held = [each for each in memories if each.slot is not None]
         earlier: dict[str, list[str]] = {}
         for memory in held:
@@ -159,13 +393,13 @@ class StoryReplies(StoryCharacters):
                 earlier.setdefault(memory.slot or "", []).append(memory.content)
         return known_slots(((each.slot or "", each.content) for each in held if each.superseded_by is None), earlier)
 
-    def _ground(self, *, character_id: str, to: str, said: Sequence[str], as_of: Moment | None) -> ReplyGround:
-        slots = self._slots(character_id, as_of)
+    def _ground(self, *, to: str, said: Sequence[str], as_of: When) -> ReplyGround:
+        slots = self._slots(as_of)
         with self._stores.database(self.project_id).read() as unit:
-            view = secret_view(unit, character_id, to, as_of=as_of)
+            view = secret_view(unit, self.character_id, to, as_of=as_moment(as_of))
             entities = known_entities(unit, None)
             other_id = other_id_of(unit, to)
-            entity = _entity(entities, character_id)
+            entity = _entity(entities, self.character_id)
             other = next((each for each in entities if each.entity_id == other_id), None)
             language = project_language(unit, " ".join([*said, entity.name]))
         names = [name for each in entities for name in each.names() if not is_description(name)]
@@ -194,23 +428,9 @@ class StoryReplies(StoryCharacters):
             found = [each for each in found if each.kind != "unknown_name" or each.quote not in told]
         return found
 
-    acheck_character_reply = async_twin(check_character_reply)
-    akeep_reply = async_twin(keep_reply)
-
-
-@dataclass(frozen=True, slots=True)
-class _Asked:
-    """Who speaks to whom, when."""
-
-    stores: MemoryStores
-    project_id: str
-    character_id: str
-    to: str
-    said: str
-    talk: Sequence[SpokenTurn]
-    at: Moment | None
-    now: datetime
-    story_as_of: StoryPosition | None = None
+    def _view(self, to: str) -> SecretView:
+        with self._stores.database(self.project_id).read() as unit:
+            return secret_view(unit, self.character_id, to, as_of=None)
 
 
 def _require_arguments(chat_model: Any, talk: Sequence[Any], keep: str) -> None:
@@ -224,78 +444,6 @@ def _require_arguments(chat_model: Any, talk: Sequence[Any], keep: str) -> None:
             raise UserInputError(f"talk cannot hold {turn!r}; pass pairs of who and what: ('Ines', 'Hello.')")
 
 
-def _streamed(
-    asked: _Asked, model: BaseChatModel, budget_tokens: int | None, timeout_s: float, keep: Keeping
-) -> Iterator[str | Reply]:
-    view = _view(asked)
-    request, language, recalled = _request(asked, view, budget_tokens)
-    splitter = ReplySplitter()
-    issues = list(recalled.issues)
-    is_complete = False
-    try:
-        for piece in stream_text(model, reply_messages(request, language), deadline=Deadline.after(timeout_s)):
-            heard = splitter.feed(piece)
-            if heard:
-                yield heard
-        is_complete = True
-    except (DeadlineExceededError, ModelError) as error:
-        issues.append(ReportIssue(stage="reply", kind=issue_kind_of(error), message=str(error)))
-    rest = splitter.finish()
-    if rest:
-        yield rest
-    reply = Reply(
-        character_id=asked.character_id,
-        to=asked.to,
-        said=asked.said,
-        spoken=scrub_text(splitter.spoken),
-        is_complete=is_complete,
-        issues=issues,
-    )
-    yield _ended(asked, reply, splitter.behind, view, keep)
-
-
-def _ended(asked: _Asked, reply: Reply, behind: str, view: SecretView, keep: Keeping) -> Reply:
-    """Read the analysis of a reply, check what was said, and store it where it may be."""
-    issues = list(reply.issues)
-    if reply.is_complete and not reply.spoken:
-        issues.append(ReportIssue(stage="reply", kind="malformed", message="the model said nothing"))
-    if not reply.is_complete or not reply.spoken:
-        return reply.model_copy(update={"issues": issues})
-    analysis, problem = _analysis(behind)
-    if problem is not None:
-        issues.append(problem)
-    settings = asked.stores.settings.memory.character_memory
-    fallback = settings.valid_interaction_types[0] if settings.valid_interaction_types else ""
-    interaction_type = fallback
-    if analysis.interaction_type:
-        typed = typed_interaction(analysis.interaction_type, settings)
-        interaction_type = typed.interaction_type
-        if typed.problem is not None:
-            logger.warning("reply: %s", typed.problem)
-            issues.append(ReportIssue(stage="analysis", kind="malformed", message=typed.problem))
-    ground = StoryReplies(asked.stores, asked.project_id)._ground(
-        character_id=asked.character_id, to=asked.to, said=[asked.said, *(what for _, what in asked.talk)], as_of=None
-    )
-    findings = StoryReplies(asked.stores, asked.project_id)._checked(reply.spoken, ground)
-    by_rule = event_deltas(interaction_type, None, {}, settings)
-    done = reply.model_copy(
-        update={
-            "analysis": analysis,
-            "interaction_type": interaction_type,
-            # A type that has a rule moves what its rule names; a model's word counts for the rest, within bounds.
-            "deltas": {**clamped(analysis.changes, settings), **by_rule},
-            "findings": findings,
-            "issues": issues,
-        }
-    )
-    if keep == "always" or (keep == "clean" and not findings):
-        return _stored(asked, done, view)
-    if keep == "clean":
-        message = "not remembered, for the check found something; keep_reply remembers it all the same"
-        issues.append(ReportIssue(stage="check", kind="not_written", message=message))
-    return done
-
-
 def _analysis(behind: str) -> tuple[ReplyAnalysis, ReportIssue | None]:
     if not behind.strip():
         message = "the model gave no analysis; the type is taken as plain talk and nothing as learnt"
@@ -307,144 +455,12 @@ def _analysis(behind: str) -> tuple[ReplyAnalysis, ReportIssue | None]:
         return ReplyAnalysis(), ReportIssue(stage="analysis", kind=issue_kind_of(error), message=message)
 
 
-def _stored(asked: _Asked, reply: Reply, view: SecretView) -> Reply:
-    """Store the memory of a reply, what was learnt of the other, and which secrets were told."""
-    stores, project_id = asked.stores, asked.project_id
-    own_names, other, language = _names(asked)
-    told = [secret.secret_id for secret in view.open if find_secret(reply.spoken, secret, own_names=own_names)]
-    issues = list(reply.issues)
-    content = reply.analysis.memory
-    if not content or any(find_secret(content, each, own_names=own_names) for each in view.closed):
-        content = _REMEMBERED[language].format(
-            other=other, said=asked.said[:MAX_QUOTED_CHARACTERS], spoken=reply.spoken[:MAX_QUOTED_CHARACTERS]
-        )
-    changes: dict[str, Any] = {f"{name}_change": by for name, by in reply.deltas.items()}
-    remembered = _remember(
-        asked,
-        GivenEvent(
-            text=content,
-            event_type=reply.interaction_type,
-            interaction_type=reply.interaction_type or None,
-            participants=(asked.to,),
-            emotion=reply.analysis.emotional_impact,
-            state_deltas={**changes, **({"secret_revealed": True} if told else {})},
-            details={"said": asked.said[:MAX_QUOTED_CHARACTERS], "spoken": reply.spoken[:MAX_QUOTED_CHARACTERS]},
-        ),
-    )
-    issues += remembered.issues
-    with stores.database(project_id).write() as unit:
-        for secret_id in told:
-            secret = next(each for each in view.open if each.secret_id == secret_id)
-            if not secret.never:
-                reveal_in(unit, asked.character_id, secret_id, to=asked.to, at=asked.at, now=asked.now)
-    learned, unfounded = _learned(asked, reply.analysis, language)
-    return reply.model_copy(
-        update={
-            "is_stored": True,
-            "memory": remembered.memory,
-            "learned": learned,
-            "revealed": told,
-            "feelings": StoryDispositions(stores, project_id).read_feelings(
-                character_id=asked.character_id, other=asked.to, now=asked.now
-            ),
-            "issues": [*issues, *unfounded],
-        }
-    )
-
-
-def _learned(
-    asked: _Asked, analysis: ReplyAnalysis, language: StoryLanguage
-) -> tuple[list[CharacterMemory], list[ReportIssue]]:
-    """Store what was learnt of the other: names that the other did not say are no learning."""
-    found = analysis.learned_about_player
-    heard = "\n".join([asked.said, *(what for who, what in asked.talk)]).casefold()
-    events: list[GivenEvent] = []
-    issues: list[ReportIssue] = []
-    held = {slot.slot: slot.value for slot in StoryReplies(asked.stores, asked.project_id)._slots(asked.character_id)}
-    for slot, value, sentence, delta in (
-        (PLAYER_NAME_SLOT, found.name, _NAMED, {"player_name_learned": True}),
-        (ALLEGIANCE_SLOT, found.allegiance, _ALLIED, {}),
-    ):
-        if value is None or held.get(slot) == value:
-            continue
-        if value.casefold() not in heard:
-            message = f"{value!r} was not said and is not taken as {slot}"
-            issues.append(ReportIssue(stage="analysis", kind="unresolved", message=message))
-            continue
-        text = sentence[language].format(name=value)
-        events.append(_info(asked, text, slot=slot, state_deltas=delta))
-    _, other, _ = _names(asked)
-    events += [
-        _info(asked, _FACT[language].format(other=other, fact=fact) if _SUBJECTLESS.match(fact) else fact)
-        for fact in found.notable_facts
-    ]
-    return [_remember(asked, event).memory for event in events], issues
-
-
 def _info(
     asked: _Asked, text: str, *, slot: str | None = None, state_deltas: dict[str, Any] | None = None
 ) -> GivenEvent:
     return GivenEvent(
         text=text, event_type="player_info", participants=(asked.to,), slot=slot, state_deltas=state_deltas or {}
     )
-
-
-def _remember(asked: _Asked, event: GivenEvent) -> Remembered:
-    return StoryCharacters(asked.stores, asked.project_id).remember_event(
-        character_id=asked.character_id, event=event, at=asked.at, now=asked.now
-    )
-
-
-def _view(asked: _Asked) -> SecretView:
-    with asked.stores.database(asked.project_id).read() as unit:
-        return secret_view(unit, asked.character_id, asked.to, as_of=None)
-
-
-def _request(asked: _Asked, view: SecretView, budget_tokens: int | None) -> tuple[ReplyRequest, StoryLanguage, Recall]:
-    recalled = StoryCharacters(asked.stores, asked.project_id).recall_memories(
-        character_id=asked.character_id,
-        said=asked.said,
-        budget_tokens=budget_tokens,
-        now=asked.now,
-        to=asked.to,
-        story_as_of=asked.story_as_of,
-    )
-    own_names, other, language = _names(asked)
-    feelings = StoryDispositions(asked.stores, asked.project_id).read_feelings(
-        character_id=asked.character_id, other=asked.to, now=asked.now
-    )
-    with asked.stores.database(asked.project_id).read() as unit:
-        entity = _entity(known_entities(unit, None), asked.character_id)
-    words = [word.replace(feelings.other_name, other) for word in feelings.words]
-    settings = asked.stores.settings.memory.character_memory
-    request = ReplyRequest(
-        character=own_names[0],
-        other=other,
-        card=card_text(entity, view.closed),
-        memories=recalled.as_prompt(language),
-        feelings=[*words, status_words(feelings.status, language)],
-        secrets=[secret.text for secret in view.open],
-        hints=view.hints,
-        talk=asked.talk,
-        said=asked.said,
-        interaction_types=settings.valid_interaction_types,
-    )
-    return request, language, recalled
-
-
-def _names(asked: _Asked) -> tuple[list[str], str, StoryLanguage]:
-    """Return the speaker's names, what it calls the other, and the language of the story."""
-    with asked.stores.database(asked.project_id).read() as unit:
-        own_names = _entity(known_entities(unit, None), asked.character_id).names()
-        other_id = other_id_of(unit, asked.to)
-        other = display_name(unit, other_id)
-        language = project_language(unit, asked.said)
-    if other_id == PLAYER:
-        slots = {
-            slot.slot: slot.value for slot in StoryReplies(asked.stores, asked.project_id)._slots(asked.character_id)
-        }
-        other = slots.get(PLAYER_NAME_SLOT) or _UNNAMED[language]
-    return own_names, other, language
 
 
 def _entity(entities: Sequence[Entity], character_id: str) -> Entity:

@@ -9,7 +9,7 @@ from typing import Any
 
 from pydantic import BaseModel, Field, JsonValue, ValidationError
 
-from novelgen.characters.dispositions import Disposition, folded_disposition
+from novelgen.characters.dispositions import PLAYER, Disposition, folded_disposition
 from novelgen.characters.memory import Moment, as_moment
 from novelgen.characters.mind import Mind, View
 from novelgen.characters.recall import ProtectedLine
@@ -22,6 +22,7 @@ from runtime.files.file_reading import described, shown
 from runtime.storage.records import Disclosure, FlagChange
 from runtime.storage.unit import UnitOfWork
 from runtime.story.base import Name, StoryBase, async_twin, known_entities
+from runtime.story.character_part import CharacterPart, When
 from runtime.story.dispositions import happened, header_line, other_id_of, terms_between
 
 DEEPEST = 100
@@ -48,11 +49,20 @@ class SecretView:
     closed: list[Secret] = field(default_factory=list)
 
 
-class StorySecrets(StoryBase):
-    """What characters keep to themselves, to whom it may be told, and the flags of a story."""
+class CharacterSecrets(CharacterPart):
+    """What a character keeps to itself, and to whom it may be told."""
 
-    def keep_secret(self, *, character_id: str, secret: Mapping[str, Any] | Secret) -> Secret:
-        """Let a character keep a secret, in place of the one of that id."""
+    def keep_secret(self, secret: Mapping[str, Any] | Secret) -> Secret:
+        """Let the character keep a secret, in place of the one of that id.
+
+        Args:
+            secret: `{"secret_id": "deal", "text": "…", "unlock": {"trust": 60, "flag": "…", "item": "…"}}`; with
+                `"never": True` it is never told, with `"hints": [{"text": "…", "unlock": {"trust": 40}}]` a part is
+                let slip before. `secret`, `unlock_trust` and `unlock_affection` are understood, too.
+
+        Raises:
+            UserInputError: When a field is wrong; says which.
+        """
         if not isinstance(secret, Secret | Mapping):
             raise UserInputError(
                 f"that is no secret: {shown(secret)}; pass a mapping with secret_id, text and what unlocks it"
@@ -62,48 +72,81 @@ class StorySecrets(StoryBase):
         except ValidationError as error:
             raise UserInputError(f"that is no secret: {described(error)}{_meant_field(error)}") from error
         with self._stores.database(self.project_id).write() as unit:
-            unit.play.keep_secret(character_id, given)
+            unit.play.keep_secret(self.character_id, given)
         return given
 
-    def drop_secret(self, *, character_id: str, secret_id: str) -> Secret:
-        """Take a secret away from a character."""
+    def drop_secret(self, secret_id: str) -> Secret:
+        """Take a secret away.
+
+        Raises:
+            UserInputError: When the character keeps no such secret.
+        """
         with self._stores.database(self.project_id).write() as unit:
-            secret = require_secret(unit.play.secrets(character_id), secret_id)
-            unit.play.drop_secret(character_id, secret_id)
+            secret = require_secret(unit.play.secrets(self.character_id), secret_id)
+            unit.play.drop_secret(self.character_id, secret_id)
         return secret
 
-    def list_secrets(self, *, character_id: str, to: str, as_of: Moment | None = None) -> list[SecretState]:
-        """List a character's secrets, as they stand towards a listener."""
+    def secrets(self, *, to: str = PLAYER, as_of: When = None) -> list[SecretState]:
+        """Return the secrets, and how each stands towards a listener: locked, hinted, unlocked or known.
+
+        Args:
+            to: The listener.
+            as_of: As they stood then; None means now.
+        """
+        moment = as_moment(as_of)
         with self._stores.database(self.project_id).read() as unit:
             other_id = other_id_of(unit, to)
-            disposition = folded_disposition(unit.play.dispositions(character_id, other_id, as_of=as_of))
-            return _states(unit, character_id, other_id, disposition, as_of=as_of)
+            disposition = folded_disposition(unit.play.dispositions(self.character_id, other_id, as_of=moment))
+            return _states(unit, self.character_id, other_id, disposition, as_of=moment)
 
-    def reveal_secret(
-        self, *, character_id: str, secret_id: str, to: str, at: Moment | None = None, now: datetime | None = None
-    ) -> Disclosure:
-        """Write down that a character told somebody a secret: it stays known to them, whatever becomes of trust."""
+    def reveal(self, secret_id: str, *, to: str = PLAYER, at: When = None) -> Disclosure:
+        """Write down that the character told somebody a secret: it stays known to them.
+
+        Args:
+            secret_id: The secret.
+            to: Who heard it.
+            at: When.
+
+        Raises:
+            UserInputError: When the character keeps no such secret, or one that is never told.
+        """
         with self._stores.database(self.project_id).write() as unit:
-            return reveal_in(unit, character_id, secret_id, to=to, at=at, now=now or self._stores.clock())
+            return reveal_in(unit, self.character_id, secret_id, to=to, at=as_moment(at), now=self._clock())
 
-    def show_item(
-        self, *, character_id: str, item: str, by: str, at: Moment | None = None, now: datetime | None = None
-    ) -> Disclosure:
-        """Write down that somebody showed a character a thing, which may be what unlocks a secret."""
+    def see_item(self, item: str, *, by: str = PLAYER, at: When = None) -> Disclosure:
+        """Write down that somebody showed the character a thing, which may unlock a secret.
+
+        Args:
+            item: Name of the thing, as the secret's condition names it.
+            by: Who showed it.
+            at: When.
+
+        Raises:
+            UserInputError: When the thing has no name.
+        """
         name = scrub_text(item).strip()
         if not name:
             raise UserInputError("the item has no name; say what was shown")
-        moment = now or self._stores.clock()
         with self._stores.database(self.project_id).write() as unit:
             disclosure = Disclosure(
-                character_id=character_id,
+                character_id=self.character_id,
                 other_id=other_id_of(unit, by),
                 kind="shown",
                 subject=name,
-                **dict(happened(at, moment)),
+                **dict(happened(as_moment(at), self._clock())),
             )
             unit.play.disclose(disclosure)
         return disclosure
+
+    akeep_secret = async_twin(keep_secret)
+    adrop_secret = async_twin(drop_secret)
+    asecrets = async_twin(secrets)
+    areveal = async_twin(reveal)
+    asee_item = async_twin(see_item)
+
+
+class StoryFlags(StoryBase):
+    """The flags of a game, which may unlock what characters keep secret."""
 
     def set_flag(
         self,
@@ -151,11 +194,6 @@ class StorySecrets(StoryBase):
 
     aset_flag = async_twin(set_flag)
     aflags = async_twin(flags)
-    akeep_secret = async_twin(keep_secret)
-    adrop_secret = async_twin(drop_secret)
-    alist_secrets = async_twin(list_secrets)
-    areveal_secret = async_twin(reveal_secret)
-    ashow_item = async_twin(show_item)
 
 
 def _meant_field(error: ValidationError) -> str:

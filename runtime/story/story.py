@@ -40,11 +40,11 @@ from runtime.story.card_templates import StoryCardTemplates
 from runtime.story.changes import StoryAuthorChanges, StoryDeletion
 from runtime.story.character import Character
 from runtime.story.character_news import StoryCharacterNews
+from runtime.story.characters import StoryCharacters
 from runtime.story.conflicts import StoryConflicts
 from runtime.story.contexts import ContextBuilder, ContextOptions, StoryContexts
 from runtime.story.continuity import StoryContinuity
 from runtime.story.diagnosis import StoryDiagnosis
-from runtime.story.dispositions import StoryDispositions
 from runtime.story.draft_checker import StoryDraftBatches
 from runtime.story.extraction import StoryConsolidation, StoryExtraction, is_extraction_model_set
 from runtime.story.ingest import StoryIngest, read_given
@@ -56,13 +56,12 @@ from runtime.story.name_candidates import StoryNameCandidates
 from runtime.story.projects import StoryProjectDeletion
 from runtime.story.relationships import StoryRelationships
 from runtime.story.renaming import StoryRenaming
-from runtime.story.replies import StoryReplies
 from runtime.story.scene_editing import StorySceneEditing
 from runtime.story.scene_plans import StoryScenePlans
 from runtime.story.scene_reading import StorySceneReading
 from runtime.story.scenes import StoryScenes
 from runtime.story.search import StoryCards, StorySearch
-from runtime.story.secrets import StorySecrets
+from runtime.story.secrets import StoryFlags
 from runtime.story.states import StoryStates, StoryTimes
 from runtime.story.summaries import StorySceneSummary, StorySummarizing
 from runtime.story.threads import StoryThreads
@@ -84,7 +83,6 @@ class Story(
     StoryContinuity,
     StoryDeletion,
     StoryDiagnosis,
-    StoryDispositions,
     StoryDraftBatches,
     StoryExtraction,
     StoryIngest,
@@ -95,15 +93,15 @@ class Story(
     StoryNameCandidates,
     StoryProjectDeletion,
     StoryRelationships,
+    StoryCharacters,
     StoryRenaming,
-    StoryReplies,
     StorySceneEditing,
     StoryScenePlans,
     StorySceneReading,
     StorySceneSummary,
     StoryScenes,
     StorySearch,
-    StorySecrets,
+    StoryFlags,
     StoryStates,
     StoryTimes,
     StorySummarizing,

@@ -14,7 +14,7 @@ from runtime.care import exporting
 from runtime.care.importing import SourceImport, StoredText, import_source
 from runtime.files.chapter_text import chapter_number
 from runtime.story.base import Progress, async_twin
-from runtime.story.diagnosis import StoryCondition, StoryConditions
+from runtime.story.condition import StoryCondition, StoryConditions
 
 
 class ProjectExport(BaseModel):

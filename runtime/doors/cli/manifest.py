@@ -114,9 +114,8 @@ def _option(told: dict[str, Any]) -> click.Option:
         type=_kind(told["kind"]),
         multiple=told.get("is_many", False),
         required=told.get("is_required", False),
-        default=told.get("default"),
-        show_default="default" in told,
         callback=_read if told["kind"] == "text of a file" else None,
+        **({"default": told["default"], "show_default": True} if "default" in told else {}),
     )
 
 

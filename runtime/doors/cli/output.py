@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from novelgen.models.context import ReportIssue
     from novelgen.models.story_difference import StoryDifference
     from runtime.files.chapter_headings import Remark
-    from runtime.story.diagnosis import IndexingResult, StoryCondition
+    from runtime.story.condition import IndexingResult, StoryCondition
 
 PIPED_WIDTH = 100
 """Columns where the output is no terminal."""

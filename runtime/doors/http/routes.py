@@ -21,7 +21,7 @@ from runtime.doors.http.problems import AnsweringRouter, Refusal, told
 from runtime.doors.operations import OPERATIONS, Operation
 from runtime.story.base import Name, Text
 from runtime.story.character import Character
-from runtime.story.diagnosis import StoryCondition, StoryConditions
+from runtime.story.condition import StoryCondition, StoryConditions
 from runtime.story.projects import DeletedProject, ProjectOverview, StoryProjectDeletion, StoryProjects
 from runtime.story.replies import Keeping, Reply
 from runtime.writer import context_json

@@ -168,7 +168,7 @@ def extract(
             as_json=as_json,
         )
         return
-    from runtime.story.diagnosis import StoryConditions
+    from runtime.story.condition import StoryConditions
     from runtime.story.extraction import StoryExtraction, build_extraction_model
 
     prices = TokenPrices(price_in=price_in, price_out=price_out)

@@ -317,17 +317,17 @@ def flags(
     A VALUE is JSON (true, 12, "north"), or else taken as text.
     """
     from novelgen.characters.memory import as_moment
-    from runtime.story.secrets import StorySecrets
+    from runtime.story.secrets import StoryFlags
 
     if at is not None and not settings:
         raise UserInputError("--at says when flags are set; add --set NAME, or read with --as-of")
     with opened_project(session, project) as stores:
         for given in settings:
             name, is_given, value = given.partition("=")
-            StorySecrets(stores, project).set_flag(
+            StoryFlags(stores, project).set_flag(
                 name=name, value=_flag_value(value) if is_given else True, at=as_moment(at)
             )
-        found = StorySecrets(stores, project).flags(as_of=as_moment(as_of))
+        found = StoryFlags(stores, project).flags(as_of=as_moment(as_of))
         labels = story_labels(stores, project)
     if as_json:
         print_json(found)

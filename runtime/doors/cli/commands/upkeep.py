@@ -36,7 +36,7 @@ def index(session: CliSession, project: str, as_json: bool) -> None:
     Does what an import left for later, goes on where an earlier run stopped, and may be stopped at any time. Until it
     is done, contexts and searches find the rest by words and names, and say how much waits.
     """
-    from runtime.story.diagnosis import StoryIndexing
+    from runtime.story.condition import StoryIndexing
 
     bars = progress_bars("meaning, characters")
     with opened_project(session, project) as stores, resuming(project), bars as (progress,):
@@ -108,7 +108,7 @@ def reindex(session: CliSession, project: str, as_json: bool) -> None:
     Needed after the embedding model or a setting of memory.ingest changed, or when the index is damaged or
     lost. Vectors that the database keeps are used again; the old index answers until the new one is whole.
     """
-    from runtime.story.diagnosis import StoryIndexing
+    from runtime.story.condition import StoryIndexing
 
     with opened_project(session, project) as stores, progress_bars("memories") as (progress,):
         result = StoryIndexing(stores, project).reindex(progress=progress)

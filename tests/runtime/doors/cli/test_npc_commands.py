@@ -11,8 +11,8 @@ from runtime.doors.cli.labels import view_labels_for
 from runtime.doors.cli.parameters import MOMENT
 from runtime.settings import load_settings
 from runtime.stores import MemoryStores
+from runtime.story.character import Character
 from runtime.story.characters import StoryCharacters
-from runtime.story.secrets import StorySecrets
 from tests.runtime.doors.cli.conftest import Run
 
 VILLAGE = "village"
@@ -35,8 +35,8 @@ def village(run: Run, projects_dir: Path) -> Path:
         result = run("npc", "remember", VILLAGE, who, text, "--at", "1:1", "--create", *more)
         assert result.exit_code == 0, result.stderr
     with MemoryStores(load_settings(projects_dir=projects_dir)) as stores:
-        gregor = StoryCharacters(stores, VILLAGE).open_character(name="Gregor").entity_id
-        StorySecrets(stores, VILLAGE).keep_secret(character_id=gregor, secret=DEAL)
+        gregor = StoryCharacters(stores, VILLAGE).open_character(name="Gregor")
+        Character(stores, VILLAGE, gregor).keep_secret(DEAL)
     return projects_dir
 
 

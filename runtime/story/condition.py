@@ -1,0 +1,194 @@
+"""What a project holds now and what to do next, told after import, ingest and extraction; and its vector index."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, Literal
+
+from pydantic import BaseModel, Field
+
+from novelgen.language.language import StoryLanguage
+from runtime.ingest.indexing import (
+    IndexingResult,
+    apply_embedding_settings,
+    drain_outbox,
+    rebuild_if_bloated,
+    reindex,
+    verify_after_crash,
+    verify_index,
+)
+from runtime.stores import MemoryStores
+from runtime.story.base import Progress, StoryBase, async_twin
+
+StepKind = Literal["take_in", "retry", "read", "people", "index", "context"]
+
+_REASONS: dict[StoryLanguage, dict[StepKind, str]] = {
+    "en": {
+        "take_in": "nothing of the story is stored yet",
+        "retry": "a model could not read {failed} scenes: their text is stored, their facts are not",
+        "read": "{waiting} of {scenes} scenes are stored as text alone: let a model read out what they establish",
+        "people": "no people are known: look through the names that the text speaks of",
+        "index": "{unindexed} memories are found by words only until they are indexed by meaning",
+        "context": "see what the next scene has to remember",
+    },
+    "zh": {
+        "take_in": "还没有存入任何内容",
+        "retry": "模型未能读出 {failed} 场：正文已存，事实未存",
+        "read": "{scenes} 场中有 {waiting} 场只存了正文：让模型读出其中的事实",
+        "people": "还没有人物：看看正文里出现的名字",
+        "index": "{unindexed} 条记忆尚未按语义索引，目前只能按字词找到",
+        "context": "看看下一场该记得什么",
+    },
+}
+_PURPOSE: dict[StoryLanguage, str] = {"en": "what the next scene is for", "zh": "下一场要写什么"}
+_EXAMPLE_MODEL = "openai:gpt-4.1-mini"
+
+
+class NextStep(BaseModel):
+    """Something worth doing now."""
+
+    kind: StepKind
+    command: str = Field(description="As it is typed.")
+    reason: str = Field(description="Why, in the story's language.")
+
+
+class StoryCondition(BaseModel):
+    """What a project holds now, and what is worth doing next, the most urgent first."""
+
+    project_id: str
+    language: StoryLanguage = "en"
+    chapters: int = 0
+    scenes: int = 0
+    characters_of_text: int = 0
+    people: int = 0
+    entities: int = 0
+    threads: int = Field(default=0, description="Open ones.")
+    scenes_with_record: int = 0
+    scenes_failed: int = Field(default=0, description="A model could not read them.")
+    scenes_waiting: int = Field(default=0, description="Nobody told what they establish; failed ones not counted.")
+    memories: int = 0
+    indexable: int = Field(default=0, description="Memories that belong into the vector index.")
+    unindexed: int = Field(default=0, description="Changes that the vector index has yet to follow.")
+    next_steps: list[NextStep] = Field(default_factory=list)
+
+    @property
+    def is_half_read(self) -> bool:
+        """Whether some scenes have a record and others lack theirs."""
+        return bool(self.scenes_with_record and (self.scenes_failed or self.scenes_waiting))
+
+
+class StoryConditions(StoryBase):
+    """What a project holds now and what to do next."""
+
+    def story_condition(self) -> StoryCondition:
+        """Return what a project holds now, and what to do next."""
+        with self._stores.database(self.project_id).read() as unit:
+            census = unit.scenes.census()
+            entities = unit.entities.list_all()
+            outbox = unit.outbox.counts()
+            condition = StoryCondition(
+                project_id=self.project_id,
+                language="zh" if unit.projects.require().language.lower().startswith("zh") else "en",
+                chapters=census.chapters,
+                scenes=census.scenes,
+                characters_of_text=census.characters,
+                people=sum(each.entity.entity_type == "character" for each in entities),
+                entities=len(entities),
+                threads=unit.threads.count_waiting(),
+                scenes_with_record=census.with_record,
+                scenes_failed=census.failed,
+                scenes_waiting=census.scenes - census.with_record - census.failed,
+                memories=unit.memories.count(),
+                indexable=unit.memories.count_indexable(),
+                unindexed=outbox["pending"] + outbox["failed"],
+            )
+        return condition.model_copy(update={"next_steps": _next_steps(condition, _has_model(self._stores))})
+
+    astory_condition = async_twin(story_condition)
+
+
+def next_steps_in(condition: StoryCondition, language: StoryLanguage) -> list[NextStep]:
+    """Return the next steps with their reasons in a language, which need not be the story's."""
+    return [
+        each.model_copy(update={"reason": _reason(condition, each.kind, language)}) for each in condition.next_steps
+    ]
+
+
+def _reason(condition: StoryCondition, kind: StepKind, language: StoryLanguage) -> str:
+    numbers = condition.model_dump(include={"scenes", "scenes_failed", "scenes_waiting", "unindexed"})
+    told = {name.removeprefix("scenes_"): number for name, number in numbers.items()}
+    return _REASONS[language][kind].format(**told)
+
+
+def _has_model(stores: MemoryStores) -> bool:
+    settings = stores.settings
+    return bool(settings.memory.summarization.model or settings.model)
+
+
+def _next_steps(condition: StoryCondition, has_model: bool) -> list[NextStep]:
+    project_id = condition.project_id
+    by_model = "" if has_model else f" --model {_EXAMPLE_MODEL}"
+    purpose = _PURPOSE[condition.language]
+    read: tuple[StepKind, bool, str] = (
+        "read",
+        condition.scenes_waiting > 0,
+        f"novelgen extract {project_id}{by_model}",
+    )
+    people: tuple[StepKind, bool, str] = (
+        "people",
+        condition.scenes > 0 and not condition.people,
+        f"novelgen entity candidates {project_id}",
+    )
+    # Who has no model can name the people at once, and begins there.
+    wanted: list[tuple[StepKind, bool, str]] = [
+        ("take_in", not condition.scenes, f"novelgen ingest {project_id}"),
+        ("retry", condition.scenes_failed > 0, f"novelgen extract {project_id} --retry{by_model}"),
+        *((read, people) if has_model else (people, read)),
+        ("index", condition.unindexed > 0, f"novelgen index {project_id}"),
+        ("context", condition.scenes > 0, f'novelgen context {project_id} --purpose "{purpose}"'),
+    ]
+    return [
+        NextStep(kind=kind, command=command, reason=_reason(condition, kind, condition.language))
+        for kind, is_wanted, command in wanted
+        if is_wanted
+    ]
+
+
+class ReindexResult(BaseModel):
+    """A vector index that was built anew."""
+
+    chosen: int = 0
+    """Memories that are embedded otherwise than before, since a setting changed."""
+    indexing: IndexingResult
+    verification: str
+    is_sound: bool
+
+
+class StoryIndexing(StoryBase):
+    """The vector index of a project: following the database, and building it anew."""
+
+    def reindex(self, *, progress: Progress | None = None) -> ReindexResult:
+        """Build the vector index anew, as is needed when the embedding model changes; the database stays as it is.
+
+        Args:
+            progress: Called with the memories done and the memories in all.
+
+        Raises:
+            StoreError: When the database, the embedding model or the index fails; the old index stays.
+        """
+        chosen = apply_embedding_settings(self._stores, self.project_id)
+        indexing = reindex(self._stores, self.project_id, progress=progress)
+        verification = verify_index(self._stores, self.project_id)
+        return ReindexResult(
+            chosen=chosen, indexing=indexing, verification=str(verification), is_sound=verification.is_sound
+        )
+
+    def index_project(self, *, progress: Callable[[int, int], Any] | None = None) -> IndexingResult:
+        """Bring the vector index up to what the database says, going on where an earlier run stopped."""
+        result = drain_outbox(self._stores, self.project_id, progress=progress)
+        return rebuild_if_bloated(
+            self._stores, self.project_id, verify_after_crash(self._stores, self.project_id, result)
+        )
+
+    areindex = async_twin(reindex)
+    aindex_project = async_twin(index_project)
