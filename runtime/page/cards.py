@@ -94,7 +94,7 @@ def card_page(visit: Visited, entity: Name, shown: Shown = MEMORIES_AT_ONCE) -> 
     """Show an entity: its names, how it stands, its relationships, what it knows and what is remembered of it."""
     as_of = visit.as_of
     # At the end, too, each name is told with the scene from which it counts.
-    card = visit.kept(StoryEntities.entity, name=entity, as_of=as_of or END_OF_STORY)
+    card = visit.kept(StoryEntities.entity, entity=entity, as_of=as_of or END_OF_STORY)
     entity_id = card.entity.entity_id
     is_person = card.entity.entity_type == "character"
     known = visit.kept(StoryAppearances.list_appearances)

@@ -257,7 +257,7 @@ def _card(visit: Visit, sent: Sent, as_of: StoryPosition | None = None) -> Entit
     name = sent.get("entity", "").strip()
     if not name:
         raise UserInputError("which card is changed is not said; open it from the list of cards")
-    return visit.story.entity(name=name, as_of=as_of).entity
+    return visit.story.entity(name, as_of=as_of).entity
 
 
 def _card_edited(visit: Visit, sent: Sent) -> dict[str, Any]:
@@ -272,7 +272,7 @@ def _card_edited(visit: Visit, sent: Sent) -> dict[str, Any]:
     changed |= {name: value for name, value in _fields_said(sent).items() if value != stood.get(name, "")}
     if not changed:
         raise UserInputError("nothing of the card was changed; write another name, role or description")
-    return {"name": shown.entity_id, "changes": changed}
+    return {"entity": shown.entity_id, "changes": changed}
 
 
 def _fields_said(sent: Sent) -> dict[str, str]:
@@ -296,12 +296,12 @@ def _alias_changed(visit: Visit, sent: Sent) -> dict[str, Any]:
         kept = [each.model_dump() for each in whole.aliases if each.alias != gone]
         if len(kept) == len(whole.aliases):
             raise UserInputError(f"{gone!r} is no other name of {whole.entity_id}; choose one of its card")
-        return {"name": whole.entity_id, "changes": {"aliases": kept}}
+        return {"entity": whole.entity_id, "changes": {"aliases": kept}}
     if not alias:
         raise UserInputError("the name is empty; write another name of this card")
     place = place_in(sent, "since")
     since = {} if place is None else {"first_chapter": place.chapter_index, "first_scene": place.scene_index}
-    return {"name": whole.entity_id, "changes": {"alias": {"alias": alias, **since}}}
+    return {"entity": whole.entity_id, "changes": {"alias": {"alias": alias, **since}}}
 
 
 def _state_said(visit: Visit, sent: Sent) -> dict[str, Any]:
@@ -321,11 +321,11 @@ def _state_said(visit: Visit, sent: Sent) -> dict[str, Any]:
     value = None if not text else lines if isinstance(old, list) else "\n".join(lines)
     if value == old:
         raise UserInputError(f"{attribute!r} stands like that already; write another value")
-    return {"name": entity.entity_id, "changes": {}, "state": {attribute: value}, "start": visit.standing}
+    return {"entity": entity.entity_id, "changes": {}, "state": {attribute: value}, "start": visit.standing}
 
 
 def _stood(visit: Visit, entity_id: str, attribute: str) -> Any:
-    card = visit.story.entity(name=entity_id, as_of=visit.as_of or END_OF_STORY)
+    card = visit.story.entity(entity_id, as_of=visit.as_of or END_OF_STORY)
     return None if card.state is None else card.state.state_data.get(attribute)
 
 
@@ -339,7 +339,7 @@ def _meant(visit: Visit, text: str) -> str:
 
 def _split(visit: Visit, sent: Sent) -> dict[str, Any]:
     return {
-        "name": sent.get("entity", ""),
+        "entity": sent.get("entity", ""),
         "new_name": sent.get("new_name", "").strip()[:400],
         "aliases": [value for name, value in sorted(sent.items()) if name.startswith("alias_") and value],
         "scenes": [part for each in names_in(sent.get("scenes", "")) for part in each.split()],
@@ -432,7 +432,8 @@ FORMS: dict[str, PageForm] = {
         operation="rename_card",
         done="rename",
         read=lambda visit, sent: {
-            **{name: sent.get(name, "") for name in ("name", "new_name")},
+            "entity": sent.get("name", ""),
+            "new_name": sent.get("new_name", ""),
             "in_text": sent.get("in_text") == "true",
             "is_applied": True,
         },

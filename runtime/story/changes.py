@@ -126,19 +126,19 @@ class DeletionResult(Deletion):
 class StoryDeletion(StoryBase):
     """What users do to get rid of something: delete entities, relationships and threads, so that it can be undone."""
 
-    def delete_entity(self, name: Name, *, entity_type: EntityType | None = None) -> DeletionResult:
+    def delete_entity(self, entity: Name, *, entity_type: EntityType | None = None) -> DeletionResult:
         """Delete an entity with its names, states and relationships; memories stay. `undo` takes it back.
 
         Args:
-            name: Id, name or alias.
+            entity: Id, name or alias.
             entity_type: Only one of this type is meant.
 
         Raises:
             UnknownEntityError: When nobody bears the name, or several do.
         """
         with self._stores.database(self.project_id).write() as unit:
-            entity = resolved_entity(name, known_entities(unit, None), entity_type)
-            deletion = unit.deletions.delete_entity(entity.entity_id)
+            found = resolved_entity(entity, known_entities(unit, None), entity_type)
+            deletion = unit.deletions.delete_entity(found.entity_id)
         return _followed(self._stores, self.project_id, deletion)
 
     def delete_relationship(self, first: Name, second: Name) -> DeletionResult:

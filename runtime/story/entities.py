@@ -129,11 +129,11 @@ class StoryEntities(StoryBase):
         """Return the display names of all entities by id; see `list_entities`."""
         return {each.entity_id: each.name for each in self.entities(as_of=as_of)}
 
-    def entity(self, name: Name, *, entity_type: EntityType | None = None, as_of: Place = None) -> EntityCard:
+    def entity(self, entity: Name, *, entity_type: EntityType | None = None, as_of: Place = None) -> EntityCard:
         """Return an entity with its state, counts of its scenes, and when its card was made and changed.
 
         Args:
-            name: Id, name or alias.
+            entity: Id, name or alias.
             entity_type: Only one of this type is meant.
             as_of: As far as the story has shown it before this position.
 
@@ -142,15 +142,15 @@ class StoryEntities(StoryBase):
         """
         as_of = position_of(as_of)
         with self._stores.database(self.project_id).read() as unit:
-            entity = resolved_entity(name, known_entities(unit, as_of), entity_type)
+            found = resolved_entity(entity, known_entities(unit, as_of), entity_type)
             position = as_of or END_OF_STORY
-            states = unit.states.snapshots([entity.entity_id], as_of=position)
-            scenes = unit.scenes.casts(as_of=position, naming=entity.entity_id)
-            stored = unit.entities.get(entity.entity_id)
-        noted = entity.profile.get(METADATA)
-        counts = entity_counts(entity.entity_id, entity.entity_type, scenes)
+            states = unit.states.snapshots([found.entity_id], as_of=position)
+            scenes = unit.scenes.casts(as_of=position, naming=found.entity_id)
+            stored = unit.entities.get(found.entity_id)
+        noted = found.profile.get(METADATA)
+        counts = entity_counts(found.entity_id, found.entity_type, scenes)
         return EntityCard(
-            entity=entity,
+            entity=found,
             state=next(iter(states), None),
             metadata={**(noted if isinstance(noted, Mapping) else {}), **counts},
             created_at=stored.created_at if stored else None,
@@ -277,7 +277,7 @@ class StoryEntities(StoryBase):
 
     def edit_entity(
         self,
-        name: Name,
+        entity: Name,
         changes: Mapping[str, Any],
         *,
         state: Mapping[str, Any] | None = None,
@@ -287,7 +287,7 @@ class StoryEntities(StoryBase):
         """Change fields of an entity's card and profile, and attributes of its state.
 
         Args:
-            name: Id, name or alias.
+            entity: Id, name or alias.
             changes: Fields to their new values: name, role, description, alias, translation, a field of the profile;
                 `current_state` is an object of attributes of the state, and so is every other name one.
             state: Attributes of the state, whatever their names look like; None clears one.
@@ -302,18 +302,18 @@ class StoryEntities(StoryBase):
             raise UserInputError("nothing to change; give a field and its value, such as role=minor")
         with self._stores.database(self.project_id).write() as unit:
             known = known_entities(unit, None)
-            entity = resolved_entity(name, known, entity_type)
-            known_fields = self._known_fields(unit, entity.entity_type)
+            found = resolved_entity(entity, known, entity_type)
+            known_fields = self._known_fields(unit, found.entity_type)
             at = place_of_statement(unit, position_of(start) or END_OF_STORY)
-            changed, plain, said = _with_said(unit, entity, changes, known, known_fields, at, state=state)
-            with unit.journal.recording_card(entity.entity_id) as rows:
+            changed, plain, said = _with_said(unit, found, changes, known, known_fields, at, state=state)
+            with unit.journal.recording_card(found.entity_id) as rows:
                 rescanned = (
-                    _store_edited(self._stores, unit, self.project_id, entity, changed) if changed != entity else False
+                    _store_edited(self._stores, unit, self.project_id, found, changed) if changed != found else False
                 )
                 if said:
                     unit.states.append(_state_changes(changed, said, at))
-                    unit.entities.mark_updated(entity.entity_id)
-            change = unit.journal.keep("edit", entity.entity_id, entity.name, rows) if rows else None
+                    unit.entities.mark_updated(found.entity_id)
+            change = unit.journal.keep("edit", found.entity_id, found.name, rows) if rows else None
         if rescanned:
             follow_edit(self._stores, self.project_id)
         return EditedEntity(
@@ -342,12 +342,12 @@ class StoryEntities(StoryBase):
         return _followed(self._stores, self.project_id, change, entity=kept, other=merged)
 
     def split_entity(
-        self, *, name: Name, new_name: Name, aliases: Sequence[str] = (), scenes: Sequence[StoryPosition] = ()
+        self, *, entity: Name, new_name: Name, aliases: Sequence[str] = (), scenes: Sequence[StoryPosition] = ()
     ) -> EntityChangeResult:
         """Take a new entity out of one: its names and scenes move, and it can be undone.
 
         Args:
-            name: Whom to split, by id, name or alias.
+            entity: Whom to split, by id, name or alias.
             new_name: Display name of the new entity: an alias, or a new name.
             aliases: More names of the new one.
             scenes: Scenes that are only about the new one.
@@ -360,12 +360,10 @@ class StoryEntities(StoryBase):
         if any(None in place for place in places):
             raise UserInputError("--scene needs chapter and scene, such as 3:2")
         with self._stores.database(self.project_id).write() as unit:
-            entity = resolved_entity(name, known_entities(unit, None))
-            change = unit.merges.split(entity.entity_id, name=new_name, aliases=aliases, scenes=places)
+            found = resolved_entity(entity, known_entities(unit, None))
+            change = unit.merges.split(found.entity_id, name=new_name, aliases=aliases, scenes=places)
             new = unit.entities.get(change.other_id)
-        return _followed(
-            self._stores, self.project_id, change, entity=entity, other=None if new is None else new.entity
-        )
+        return _followed(self._stores, self.project_id, change, entity=found, other=None if new is None else new.entity)
 
     def undo(self, change_id: Number | None = None) -> EntityChangeResult:
         """Undo a change of any kind: of entities, relationships, threads, memories, scenes or what characters remember.

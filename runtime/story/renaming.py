@@ -84,7 +84,7 @@ class StoryRenaming(StoryBase):
 
     def rename_card(
         self,
-        name: Name,
+        entity: Name,
         new_name: Name,
         *,
         also: Mapping[str, Annotated[str, Field(min_length=1, max_length=400)]] | None = None,
@@ -98,7 +98,7 @@ class StoryRenaming(StoryBase):
         stays as an alias. The scenes' own text says it only where that is asked for. `undo` takes all of it back.
 
         Args:
-            name: Id, name or alias.
+            entity: Id, name or alias.
             new_name: The name from now on.
             also: Other names of it to what stands in their place.
             within: Longer names that hold the name and mean the same, such as 林凡儿; else they are somebody else's.
@@ -112,10 +112,10 @@ class StoryRenaming(StoryBase):
         database = self._stores.database(self.project_id)
         if not is_applied:
             with database.read() as unit:
-                planned = _Renamed(unit, name, new_name, also or {}, within, in_text=in_text)
+                planned = _Renamed(unit, entity, new_name, also or {}, within, in_text=in_text)
                 return planned.told()
         with database.write() as unit:
-            planned = _Renamed(unit, name, new_name, also or {}, within, in_text=in_text)
+            planned = _Renamed(unit, entity, new_name, also or {}, within, in_text=in_text)
             change = planned.apply(self.project_id, self._stores)
             told = planned.told()
         indexing = follow_edit(self._stores, self.project_id)

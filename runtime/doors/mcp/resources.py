@@ -60,10 +60,10 @@ _RESOURCES = (
     ),
     _Resource(
         name="card",
-        path="{project}/entities/{name}",
+        path="{project}/entities/{entity}",
         operation="get_entity",
         title="Card",
-        description="Who a character or what a place or thing is, and how it stands. The name is an id, name or alias.",
+        description="Who a character or what a place or thing is, and how it stands; by id, name or alias.",
     ),
     _Resource(
         name="threads",
@@ -154,7 +154,7 @@ def _completions(shelf: Shelf, argument: str, project: str | None) -> list[str]:
     try:
         if argument == "project":
             return [each["project_id"] for each in shelf.projects()["projects"]]
-        if argument in ("name", "pov"):
+        if argument in ("entity", "pov"):
             found = shelf.story(project).entities("character" if argument == "pov" else None)
             return [each.name for each in found]
     except NovelgenError:

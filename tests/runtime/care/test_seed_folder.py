@@ -169,10 +169,10 @@ def test_cards_keep_when_they_were_made_and_changed(stores: MemoryStores, folder
     nameless = _exported(stores, "moments", tmp_path / "C1", "characters/C1.json")
     assert nameless["created_at"] == nameless["updated_at"] > MADE
     before = utc_now()
-    StoryEntities(stores, "moments").edit_entity(name="L0", changes={"description": "It stands on piles"})
-    StoryEntities(stores, "moments").edit_entity(name="C0", changes={"mood": "calm"})
+    StoryEntities(stores, "moments").edit_entity(entity="L0", changes={"description": "It stands on piles"})
+    StoryEntities(stores, "moments").edit_entity(entity="C0", changes={"mood": "calm"})
     for name in ("C0", "L0"):
-        card = StoryEntities(stores, "moments").entity(name=name)
+        card = StoryEntities(stores, "moments").entity(entity=name)
         assert card.created_at is not None
         assert card.updated_at is not None
         assert (card.created_at.isoformat(), card.updated_at >= before) == (MADE, True)
@@ -181,8 +181,8 @@ def test_cards_keep_when_they_were_made_and_changed(stores: MemoryStores, folder
 def test_a_card_that_says_nothing_new_is_not_changed(stores: MemoryStores, folder: Path) -> None:
     """Seed 000.2: saying what is stored already leaves the moment of the last change."""
     import_source(stores, folder, project_id="unmoved", index=False)
-    StoryEntities(stores, "unmoved").edit_entity(name="C0", changes={"role": "protagonist"})
-    changed = StoryEntities(stores, "unmoved").entity(name="C0").updated_at
+    StoryEntities(stores, "unmoved").edit_entity(entity="C0", changes={"role": "protagonist"})
+    changed = StoryEntities(stores, "unmoved").entity(entity="C0").updated_at
     assert changed is not None
     assert changed.isoformat() == MADE
 
@@ -197,21 +197,21 @@ def test_history_keeps_its_summaries(stores: MemoryStores, told: str, tmp_path: 
         (7, "S007", {"mood": "calm"}, "A scene of another volume"),
     ]
     assert said[0]["weather"] == "fog"
-    state = StoryEntities(stores, told).entity(name="C0").state
+    state = StoryEntities(stores, told).entity(entity="C0").state
     assert state is not None
     assert "no_change" not in state.state_data
 
 
 def test_counts_are_those_of_the_scenes_before_a_position(stores: MemoryStores, told: str) -> None:
     """Seed 000.5: point of view, scenes and the last appearance, as of story time; the author's notes stay beside."""
-    card = StoryEntities(stores, told).entity(name="C0")
+    card = StoryEntities(stores, told).entity(entity="C0")
     assert card.metadata == {"importance": "primary", "pov_count": 2, "scene_count": 2, "last_appeared": "S002"}
     assert card.entity.profile["metadata"] == CHARACTER["metadata"]
-    early = StoryEntities(stores, told).entity(name="C0", as_of=StoryPosition(1, 2))
+    early = StoryEntities(stores, told).entity(entity="C0", as_of=StoryPosition(1, 2))
     assert early.metadata == {"importance": "primary", "pov_count": 1, "scene_count": 1, "last_appeared": "S001"}
-    place = StoryEntities(stores, told).entity(name="L0", as_of=StoryPosition(1, 3))
+    place = StoryEntities(stores, told).entity(entity="L0", as_of=StoryPosition(1, 3))
     assert place.metadata == {"scene_count": 1, "last_used": "S001"}
-    assert StoryEntities(stores, told).entity(name="C1", as_of=StoryPosition(1, 1)).metadata == {
+    assert StoryEntities(stores, told).entity(entity="C1", as_of=StoryPosition(1, 1)).metadata == {
         "pov_count": 0,
         "scene_count": 0,
     }

@@ -51,7 +51,7 @@ READS = [
     Row("get_recent_timeline", {"chapter_index": 2, "context_window": 1, "as_of": "3:1"}, "Sparrow"),
     Row("list_entities", {"entity_type": "item", "as_of": "2:1"}, "heron key"),
     Row("list_entities", {"name": "sparr", "limit": 1}, "Sparrow"),
-    Row("get_entity", {"name": "Ines", "as_of": "2:1"}, "Ines Marrow"),
+    Row("get_entity", {"entity": "Ines", "as_of": "2:1"}, "Ines Marrow"),
     Row("list_memories_about", {"entity": "Sparrow", "limit": 3, "as_of": "3:1"}, "Sparrow"),
     Row("list_memories", {"attached_to": ["Ines"], "limit": 4, "content_types": ["memory"], "as_of": "3:1"}, "Ines"),
     Row("list_relationships", {"character": "Ines", "as_of": "4:1"}, "R0"),
@@ -73,8 +73,8 @@ READS = [
 
 REFUSALS = [
     Row("list_threads", {"as_of": "3:x"}, kind="invalid-request"),
-    Row("get_entity", {"name": "x" * 401}, kind="invalid-request"),
-    Row("get_entity", {"name": "Nobody"}, kind="unknown-entity"),
+    Row("get_entity", {"entity": "x" * 401}, kind="invalid-request"),
+    Row("get_entity", {"entity": "Nobody"}, kind="unknown-entity"),
     Row("get_entity_state", {"entity": "Ines", "as_of": "3:x"}, kind="invalid-request"),
     Row("get_entity_state", {"entity": "nobody at all"}, kind="unknown-entity"),
     Row("who_knows", {"memory_id": "M99999"}, kind="unknown-memory"),
@@ -96,7 +96,7 @@ REFUSALS = [
     Row("add_note", {"text": "x", "importance": 2**63}, kind="invalid-request"),
     Row("add_note", {"text": "x", "attached_to": [{"type": "character"}]}, kind="invalid-request"),
     Row("edit_memory", {"memory_id": "M001", "attached_to": ["Nobody"]}, kind="unknown-entity"),
-    Row("edit_entity", {"name": "Ines", "changes": {"x": json.loads("[" * 101 + "]" * 101)}}, kind="invalid-request"),
+    Row("edit_entity", {"entity": "Ines", "changes": {"x": json.loads("[" * 101 + "]" * 101)}}, kind="invalid-request"),
     Row("add_relationship", {"first": "Ines", "second": "Sparrow", "intensity": 11}, kind="invalid-request"),
     Row("edit_relationship", {"first": "C0", "second": "C2", "dimensions": {"trust": 101}}, kind="user-input"),
     Row("undo_change", {"change_id": 2**63}, kind="invalid-request"),
@@ -117,7 +117,9 @@ WRITES = [
     Row("ban_memory", {"memory_id": "M002"}, "banned"),
     Row("delete_memory", {"memory_id": "M003"}, "deleted"),
     Row(
-        "edit_entity", {"name": "Sparrow", "changes": {"role": "bell-ringer", "alias": "the ringer's boy"}}, "ringer's"
+        "edit_entity",
+        {"entity": "Sparrow", "changes": {"role": "bell-ringer", "alias": "the ringer's boy"}},
+        "ringer's",
     ),
     Row("merge_entities", {"keep": "Sparrow", "gone": "Captain Varga"}, "C6"),
     Row("undo_change", {"change_id": 6}, "Varga"),

@@ -42,7 +42,7 @@ def test_nothing_from_the_position_on_is_counted(demo_stores: MemoryStores) -> N
 @pytest.mark.parametrize("as_of", [None, StoryPosition(3, 1)])
 def test_a_history_begins_with_what_holds(demo_stores: MemoryStores, as_of: StoryPosition | None) -> None:
     """The first step of an attribute is its state, the others go back; its words stand in the scene."""
-    state = StoryEntities(demo_stores, "demo").entity(name="C0", as_of=as_of).state
+    state = StoryEntities(demo_stores, "demo").entity(entity="C0", as_of=as_of).state
     assert state is not None
     told = StoryStates(demo_stores, "demo").attribute_histories(entity="C0", as_of=as_of)
     assert {each.attribute: each.steps[0].value for each in told}.items() >= {
@@ -65,7 +65,7 @@ def test_what_was_corrected_at_one_place_is_one_step(demo_stores: MemoryStores) 
     before = StoryStates(demo_stores, "demo").attribute_histories(entity="C0")
     old = next(each for each in before if each.attribute == "status")
     for value in ("tired", "rested", "rested"):
-        StoryEntities(demo_stores, "demo").edit_entity(name="C0", changes={}, state={"status": value})
+        StoryEntities(demo_stores, "demo").edit_entity(entity="C0", changes={}, state={"status": value})
     after = StoryStates(demo_stores, "demo").attribute_histories(entity="C0")
     new = next(each for each in after if each.attribute == "status")
     assert [each.value for each in new.steps] == ["rested", *(each.value for each in old.steps[1:])]
@@ -78,7 +78,7 @@ def test_a_preview_tells_what_a_merge_joins(demo_stores: MemoryStores) -> None:
     assert StoryEntities(demo_stores, "demo").entities() == before
     assert (preview.scenes > 0, preview.memories > 0, preview.states > 0) == (True, True, True)
     StoryEntities(demo_stores, "demo").merge_entities(keep="Varga", gone="Dorn")
-    names = StoryEntities(demo_stores, "demo").entity(name="C6").entity.names()
+    names = StoryEntities(demo_stores, "demo").entity(entity="C6").entity.names()
     assert set(names) == {*preview.kept.names(), *preview.added_names}
 
 
@@ -125,21 +125,21 @@ def supplied(demo_stores: MemoryStores) -> MemoryStores:
 def test_another_name_tells_nothing_else_of_a_card(supplied: MemoryStores) -> None:
     """A name that an author adds to a card of a reading leaves its description for the end, and is the author's."""
     cut = StoryPosition(2, 1)
-    StoryEntities(supplied, "demo").edit_entity(name="C40", changes={"alias": ["the herb woman", "old Tansy"]})
-    early = StoryEntities(supplied, "demo").entity(name="C40", as_of=cut)
+    StoryEntities(supplied, "demo").edit_entity(entity="C40", changes={"alias": ["the herb woman", "old Tansy"]})
+    early = StoryEntities(supplied, "demo").entity(entity="C40", as_of=cut)
     assert (early.entity.description, early.is_by_author) == ("", False)
     assert [each.alias for each in early.entity.aliases] == ["the herb woman", "old Tansy"]
-    assert StoryEntities(supplied, "demo").entity(name="C40").entity.description == HIDDEN
-    StoryEntities(supplied, "demo").edit_entity(name="C40", changes={"aliases": ["old Tansy"]})
+    assert StoryEntities(supplied, "demo").entity(entity="C40").entity.description == HIDDEN
+    StoryEntities(supplied, "demo").edit_entity(entity="C40", changes={"aliases": ["old Tansy"]})
     whole = Entity(entity_id="C40", entity_type="character", name="Mother Tansy", description=HIDDEN)
     store_entities(supplied, "demo", [whole], origin="supplied")
-    assert StoryEntities(supplied, "demo").entity(name="C40").entity.names() == ["Mother Tansy", "old Tansy"]
+    assert StoryEntities(supplied, "demo").entity(entity="C40").entity.names() == ["Mother Tansy", "old Tansy"]
 
 
 def test_a_role_makes_a_card_the_authors(supplied: MemoryStores) -> None:
     """What an author writes is shown from the first scene of the card on."""
     StoryEntities(supplied, "demo").edit_entity(
-        name="C40", changes={"role": "herb woman", "description": "Sells herbs."}
+        entity="C40", changes={"role": "herb woman", "description": "Sells herbs."}
     )
-    early = StoryEntities(supplied, "demo").entity(name="C40", as_of=StoryPosition(2, 1))
+    early = StoryEntities(supplied, "demo").entity(entity="C40", as_of=StoryPosition(2, 1))
     assert (early.entity.role, early.entity.description, early.is_by_author) == ("herb woman", "Sells herbs.", True)

@@ -22,7 +22,7 @@ def _links(stores: MemoryStores, project: str, chunk_id: str) -> list[str]:
 def test_the_result_tells_who_referred_to_it(stores: MemoryStores, project: str) -> None:
     """Seed 000.18: a note about a deleted character stays, and is found without the link."""
     note = StoryMemories(stores, project).note(text="Odile fears deep water.", entities=["Odile Brandt"])
-    done = StoryDeletion(stores, project).delete_entity(name="Odile Brandt", entity_type="character")
+    done = StoryDeletion(stores, project).delete_entity(entity="Odile Brandt", entity_type="character")
     assert (done.deleted, done.name) == ("C2", "Odile Brandt")
     assert note.note.chunk_id in done.unlinked_memories
     assert (done.removed_relationships, done.changed_scenes) == (["R1"], ["S003"])
@@ -46,7 +46,7 @@ def test_what_a_deleted_character_remembered_comes_back_to_recalls(stores: Memor
     odile.remember("Odile took the fragment.", witnesses=["Elena Thorne"], participants=["Elena Thorne"])
     elena.remember("Odile gave Elena a lamp.", participants=["Odile Brandt"])
     before = [odile.memories(), elena.memories(), told_of_the_lamp()]
-    done = StoryDeletion(stores, project).delete_entity(name="Odile Brandt")
+    done = StoryDeletion(stores, project).delete_entity(entity="Odile Brandt")
     assert [each.content for each in elena.memories()] == ["Odile took the fragment.", "Odile gave Elena a lamp."]
     assert "Odile gave Elena a lamp." in told_of_the_lamp()
     assert all("C2" not in each.participants for each in elena.memories())
@@ -57,15 +57,15 @@ def test_what_a_deleted_character_remembered_comes_back_to_recalls(stores: Memor
 
 def test_scenes_that_came_meanwhile_know_who_is_back(stores: MemoryStores, project: str) -> None:
     """Seed 000.18: a scene that was stored while nobody bore the name is read anew by the undo."""
-    done = StoryDeletion(stores, project).delete_entity(name="Odile Brandt")
+    done = StoryDeletion(stores, project).delete_entity(entity="Odile Brandt")
     later = SceneInput(chapter_index=2, scene_index=2, text="Odile Brandt came back over the ice.")
     ingest_scenes(stores, project, [later], index=False)
     StoryEntities(stores, project).undo(change_id=done.change.change_id)
-    card = StoryEntities(stores, project).entity(name="Odile Brandt")
+    card = StoryEntities(stores, project).entity(entity="Odile Brandt")
     assert card.metadata["last_appeared"] == "S004"
 
 
 def test_only_the_type_that_was_asked_for_is_deleted(stores: MemoryStores, project: str) -> None:
     """`character delete` never takes a place of that name."""
     with pytest.raises(UnknownEntityError, match="no character 'the Archive'"):
-        StoryDeletion(stores, project).delete_entity(name="the Archive", entity_type="character")
+        StoryDeletion(stores, project).delete_entity(entity="the Archive", entity_type="character")

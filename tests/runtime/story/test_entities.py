@@ -14,7 +14,7 @@ from runtime.story.entities import StoryEntities
 
 
 def _state(stores: MemoryStores, project: str, name: str, as_of: StoryPosition | None = None) -> dict[str, Any]:
-    state = StoryEntities(stores, project).entity(name=name, as_of=as_of).state
+    state = StoryEntities(stores, project).entity(entity=name, as_of=as_of).state
     return {} if state is None else state.state_data
 
 
@@ -27,14 +27,14 @@ def _facts(stores: MemoryStores, project: str) -> set[str]:
 def test_a_state_that_is_no_object_says_how_to_write_it(stores: MemoryStores, project: str, given: Any) -> None:
     """The state of a card has fields; whoever gives a plain text is told them, and what sets a fact."""
     with pytest.raises(UserInputError, match=r"current_state cannot be .*write an object.*physical_state.*--state"):
-        StoryEntities(stores, project).edit_entity(name="C0", changes={"current_state": given})
+        StoryEntities(stores, project).edit_entity(entity="C0", changes={"current_state": given})
 
 
 def test_a_part_of_a_field_is_no_fact_of_its_own(stores: MemoryStores, project: str) -> None:
     """What a dot leads to is written as an object; nothing is stored under the name with the dot."""
     before = _facts(stores, project)
     with pytest.raises(UserInputError, match=r"'current_state\.mood' is .*; write current_state=\{\"mood\": …\}"):
-        StoryEntities(stores, project).edit_entity(name="C0", changes={"current_state.mood": "calm"})
+        StoryEntities(stores, project).edit_entity(entity="C0", changes={"current_state.mood": "calm"})
     assert _facts(stores, project) == before
 
 
@@ -47,10 +47,10 @@ def test_an_edit_changes_card_profile_and_state(stores: MemoryStores, project: s
         "personality": {"flaws": ["pride"]},
         "aliases": ["the Cartographer", "Elle"],
     }
-    edited = StoryEntities(stores, project).edit_entity(name="C0", changes=changes, start=StoryPosition(2, 1))
+    edited = StoryEntities(stores, project).edit_entity(entity="C0", changes=changes, start=StoryPosition(2, 1))
     assert edited.updated_fields == list(changes)
     assert (edited.attributes, edited.holds_after) == (["emotional_state", "inventory"], "1:2")
-    entity = StoryEntities(stores, project).entity(name="C0").entity
+    entity = StoryEntities(stores, project).entity(entity="C0").entity
     assert entity.role == "antagonist"
     assert entity.profile["personality"] == {"fears": ["being forgotten"], "flaws": ["pride"]}
     assert [alias.alias for alias in entity.aliases] == ["the Cartographer", "Elle"]
@@ -64,9 +64,9 @@ def test_fields_of_the_card_never_become_facts(stores: MemoryStores, project: st
     """Names, translation and first appearance are the card's, whatever the story does."""
     before = _facts(stores, project)
     changes = {"alias": "Elle", "translation": "埃莱娜", "first_chapter": 2}
-    edited = StoryEntities(stores, project).edit_entity(name="Elena Thorne", changes=changes)
+    edited = StoryEntities(stores, project).edit_entity(entity="Elena Thorne", changes=changes)
     assert edited.attributes == []
-    entity = StoryEntities(stores, project).entity(name="Elle").entity
+    entity = StoryEntities(stores, project).entity(entity="Elle").entity
     assert entity.names() == ["Elena Thorne", "the Cartographer", "Elle"]
     assert entity.first_chapter == 2
     assert entity.profile["translation"] == "埃莱娜"
@@ -77,11 +77,11 @@ def test_a_nested_state_changes_what_it_names(stores: MemoryStores, project: str
     """Seed 000.19: place, goals and the rest within current_state become the state, from the given place on."""
     nested = {"location_id": "L1", "goals": ["find the lake"], "emotional_state": None, "description": "thin"}
     with pytest.raises(UserInputError, match="'description' is no attribute"):
-        StoryEntities(stores, project).edit_entity(name="C0", changes={"current_state": nested})
+        StoryEntities(stores, project).edit_entity(entity="C0", changes={"current_state": nested})
     del nested["description"]
     before = _state(stores, project, "C0", StoryPosition(1, 2))
     changes = {"role": "antagonist", "current_state": nested}
-    edited = StoryEntities(stores, project).edit_entity(name="C0", changes=changes, start=StoryPosition(2, 1))
+    edited = StoryEntities(stores, project).edit_entity(entity="C0", changes=changes, start=StoryPosition(2, 1))
     assert edited.updated_fields == ["role", "location_id", "goals", "emotional_state"]
     assert (edited.attributes, edited.holds_after) == (["location_id", "goals", "emotional_state"], "1:2")
     now = _state(stores, project, "C0", StoryPosition(2, 1))
@@ -89,7 +89,7 @@ def test_a_nested_state_changes_what_it_names(stores: MemoryStores, project: str
     assert "emotional_state" not in now
     assert _state(stores, project, "C0", StoryPosition(1, 2)) == before
     assert "current_state" not in _facts(stores, project)
-    assert "current_state" not in StoryEntities(stores, project).entity(name="C0").entity.profile
+    assert "current_state" not in StoryEntities(stores, project).entity(entity="C0").entity.profile
 
 
 def test_a_nested_state_before_the_first_scene_is_the_cards(stores: MemoryStores) -> None:
@@ -97,9 +97,9 @@ def test_a_nested_state_before_the_first_scene_is_the_cards(stores: MemoryStores
     stores.create_project("unwritten", language="en")
     StoryEntities(stores, "unwritten").add_character(name="Ines Holt", goals=["rest"])
     StoryEntities(stores, "unwritten").edit_entity(
-        name="Ines Holt", changes={"current_state": {"goals": ["find the lake"]}}
+        entity="Ines Holt", changes={"current_state": {"goals": ["find the lake"]}}
     )
-    card = StoryEntities(stores, "unwritten").entity(name="Ines Holt")
+    card = StoryEntities(stores, "unwritten").entity(entity="Ines Holt")
     assert card.entity.profile["current_state"] == {"goals": ["find the lake"]}
     assert _state(stores, "unwritten", "Ines Holt")["goals"] == ["find the lake"]
 
@@ -107,23 +107,23 @@ def test_a_nested_state_before_the_first_scene_is_the_cards(stores: MemoryStores
 def test_a_nested_state_refuses_misspelt_names(stores: MemoryStores, project: str) -> None:
     """Seed 000.19: within current_state, too, nothing becomes a fact by a slip of the pen."""
     with pytest.raises(UserInputError, match="did you mean 'goals'"):
-        StoryEntities(stores, project).edit_entity(name="C0", changes={"current_state": {"goal": ["x"]}})
+        StoryEntities(stores, project).edit_entity(entity="C0", changes={"current_state": {"goal": ["x"]}})
 
 
 def test_an_alias_is_added_once(stores: MemoryStores, project: str) -> None:
     """The names that were there stay, and saying it again adds nothing."""
     for _ in range(2):
-        StoryEntities(stores, project).edit_entity(name="C1", changes={"alias": "the old master"})
-    assert StoryEntities(stores, project).entity(name="C1").entity.names() == ["Marcus Vale", "the old master"]
+        StoryEntities(stores, project).edit_entity(entity="C1", changes={"alias": "the old master"})
+    assert StoryEntities(stores, project).entity(entity="C1").entity.names() == ["Marcus Vale", "the old master"]
 
 
 def test_a_new_name_keeps_the_old_one(stores: MemoryStores, project: str) -> None:
     """The text goes on saying the old name; whoever gives all aliases decides for themselves."""
     story = StoryEntities(stores, project)
-    assert story.edit_entity(name="C1", changes={"name": "Marc"}).entity.names() == ["Marc", "Marcus Vale"]
-    back = story.edit_entity(name="C1", changes={"name": "Marcus Vale"}).entity
+    assert story.edit_entity(entity="C1", changes={"name": "Marc"}).entity.names() == ["Marc", "Marcus Vale"]
+    back = story.edit_entity(entity="C1", changes={"name": "Marcus Vale"}).entity
     assert back.names() == ["Marcus Vale", "Marc"]
-    assert story.edit_entity(name="C1", changes={"name": "Marc", "aliases": []}).entity.names() == ["Marc"]
+    assert story.edit_entity(entity="C1", changes={"name": "Marc", "aliases": []}).entity.names() == ["Marc"]
 
 
 def test_a_late_character_is_brought_to_the_beginning(stores: MemoryStores, project: str) -> None:
@@ -132,10 +132,10 @@ def test_a_late_character_is_brought_to_the_beginning(stores: MemoryStores, proj
     assert added.holds_after == "2:1"
     early = StoryPosition(1, 2)
     assert "Ines Holt" not in [each.name for each in StoryEntities(stores, project).entities(as_of=early)]
-    StoryEntities(stores, project).edit_entity(name="Ines Holt", changes={"first_chapter": 1})
+    StoryEntities(stores, project).edit_entity(entity="Ines Holt", changes={"first_chapter": 1})
     assert "Ines Holt" in [each.name for each in StoryEntities(stores, project).entities(as_of=early)]
     with pytest.raises(InvalidPositionError, match="chapter_index=-1"):
-        StoryEntities(stores, project).edit_entity(name="Ines Holt", changes={"first_chapter": -1})
+        StoryEntities(stores, project).edit_entity(entity="Ines Holt", changes={"first_chapter": -1})
 
 
 def test_from_the_first_scene_means_from_the_start(stores: MemoryStores, project: str) -> None:
@@ -148,7 +148,7 @@ def test_from_the_first_scene_means_from_the_start(stores: MemoryStores, project
 
 def test_a_translation_shows_in_the_glossary(stores: MemoryStores, project: str) -> None:
     """Whom an editor translates is translated in the context of a text."""
-    StoryEntities(stores, project).edit_entity(name="Marcus Vale", changes={"translation": "马库斯·韦尔"})
+    StoryEntities(stores, project).edit_entity(entity="Marcus Vale", changes={"translation": "马库斯·韦尔"})
     context = build_chunk_context(project, "Marcus Vale opened the door.", stores=stores)
     assert [(each.name, each.translation) for each in context.glossary] == [("Marcus Vale", "马库斯·韦尔")]
 
@@ -156,25 +156,25 @@ def test_a_translation_shows_in_the_glossary(stores: MemoryStores, project: str)
 def test_a_form_of_address_shows_who_uses_it(stores: MemoryStores, project: str) -> None:
     """Seed 003: an alias with speaker, language and translation is set in one edit, and stands in the glossary."""
     said = {"alias": "Old Owl", "speaker": "Elena Thorne", "language": "en", "translation": "老猫头鹰"}
-    StoryEntities(stores, project).edit_entity(name="Marcus Vale", changes={"alias": said})
-    (alias,) = StoryEntities(stores, project).entity(name="Old Owl").entity.aliases
+    StoryEntities(stores, project).edit_entity(entity="Marcus Vale", changes={"alias": said})
+    (alias,) = StoryEntities(stores, project).entity(entity="Old Owl").entity.aliases
     assert (alias.speaker, alias.language) == ("C0", "en")
     context = build_chunk_context(project, "The Old Owl opened the door.", stores=stores)
     ((name,),) = [each.aliases for each in context.glossary]
     assert (name.name, name.translation, name.speaker, name.language) == ("Old Owl", "老猫头鹰", "Elena Thorne", "en")
     assert "Old Owl → 老猫头鹰 (used by Elena Thorne)" in context.text
     StoryEntities(stores, project).edit_entity(
-        name="C1", changes={"alias": {"alias": "Old Owl", "speaker": "the guards"}}
+        entity="C1", changes={"alias": {"alias": "Old Owl", "speaker": "the guards"}}
     )
-    (alias,) = StoryEntities(stores, project).entity(name="C1").entity.aliases
+    (alias,) = StoryEntities(stores, project).entity(entity="C1").entity.aliases
     assert (alias.speaker, alias.language) == ("the guards", "en")
 
 
 def test_a_speaker_who_is_not_known_yet_is_not_told(stores: MemoryStores, project: str) -> None:
     """Seed 003: a chapter's glossary names nobody whom the story shows only later."""
-    StoryEntities(stores, project).edit_entity(name="C2", changes={"first_chapter": 2})
+    StoryEntities(stores, project).edit_entity(entity="C2", changes={"first_chapter": 2})
     StoryEntities(stores, project).edit_entity(
-        name="C1", changes={"alias": {"alias": "Old Owl", "speaker": "Odile Brandt"}}
+        entity="C1", changes={"alias": {"alias": "Old Owl", "speaker": "Odile Brandt"}}
     )
     early = build_chunk_context(project, "The Old Owl opened the door.", 2, stores=stores)
     assert [each.speaker for entry in early.glossary for each in entry.aliases] == [""]
@@ -185,7 +185,7 @@ def test_a_speaker_who_is_not_known_yet_is_not_told(stores: MemoryStores, projec
 def test_things_have_a_translated_glossary_too(stores: MemoryStores, project: str) -> None:
     """Seed 003: an item's translation and that of its aliases are edited as a character's are."""
     changes = {"translation": "地图残片", "alias": {"alias": "the Scrap", "translation": "碎片"}}
-    StoryEntities(stores, project).edit_entity(name="the map fragment", changes=changes)
+    StoryEntities(stores, project).edit_entity(entity="the map fragment", changes=changes)
     context = build_chunk_context(project, "She hid the Scrap.", stores=stores)
     (entry,) = context.glossary
     assert (entry.translation, [(each.name, each.translation) for each in entry.aliases]) == (
@@ -205,25 +205,25 @@ def test_things_have_a_translated_glossary_too(stores: MemoryStores, project: st
 def test_a_wrong_alias_is_refused(stores: MemoryStores, project: str, alias: Any, message: str) -> None:
     """Nothing of it is dropped in silence."""
     with pytest.raises(UserInputError, match=message):
-        StoryEntities(stores, project).edit_entity(name="C1", changes={"alias": alias})
+        StoryEntities(stores, project).edit_entity(entity="C1", changes={"alias": alias})
 
 
 def test_a_misspelt_field_makes_no_fact(stores: MemoryStores, project: str) -> None:
     """What looks like a field is refused with those that there are, unless it is said to be an attribute."""
     with pytest.raises(UserInputError, match=r"'goal' is no field of a character; did you mean 'goals'.*--state"):
-        StoryEntities(stores, project).edit_entity(name="C0", changes={"goal": "x"})
-    edited = StoryEntities(stores, project).edit_entity(name="C0", changes={}, state={"goal": "the lake"})
+        StoryEntities(stores, project).edit_entity(entity="C0", changes={"goal": "x"})
+    edited = StoryEntities(stores, project).edit_entity(entity="C0", changes={}, state={"goal": "the lake"})
     assert edited.attributes == ["goal"]
     assert _state(stores, project, "C0")["goal"] == "the lake"
-    StoryEntities(stores, project).edit_entity(name="C1", changes={"goal": "the sea"})
+    StoryEntities(stores, project).edit_entity(entity="C1", changes={"goal": "the sea"})
     assert _state(stores, project, "C1")["goal"] == "the sea"
     with pytest.raises(UserInputError, match="'role' is no attribute"):
-        StoryEntities(stores, project).edit_entity(name="C0", changes={}, state={"role": "x"})
+        StoryEntities(stores, project).edit_entity(entity="C0", changes={}, state={"role": "x"})
 
 
 def test_any_other_name_is_an_attribute(stores: MemoryStores, project: str) -> None:
     """What no field is called is a fact from the last scene on, and the result says so."""
-    edited = StoryEntities(stores, project).edit_entity(name="C0", changes={"limp": "left leg", "role": "minor"})
+    edited = StoryEntities(stores, project).edit_entity(entity="C0", changes={"limp": "left leg", "role": "minor"})
     assert (edited.attributes, edited.holds_after) == (["limp"], "2:1")
     assert _state(stores, project, "C0")["limp"] == "left leg"
 
@@ -231,8 +231,8 @@ def test_any_other_name_is_an_attribute(stores: MemoryStores, project: str) -> N
 def test_items_are_edited_too(stores: MemoryStores, project: str) -> None:
     """A thing has a card and a state like anybody."""
     changes = {"appearance": "torn", "holder": "C0"}
-    StoryEntities(stores, project).edit_entity(name="the map fragment", changes=changes)
-    card = StoryEntities(stores, project).entity(name="I0", entity_type="item")
+    StoryEntities(stores, project).edit_entity(entity="the map fragment", changes=changes)
+    card = StoryEntities(stores, project).entity(entity="I0", entity_type="item")
     assert card.entity.profile["appearance"] == "torn"
     assert _state(stores, project, "I0")["holder"] == "C0"
 
@@ -254,13 +254,13 @@ def test_values_that_do_not_fit_change_nothing(
 ) -> None:
     """The field and the value are named."""
     with pytest.raises(UserInputError, match=message):
-        StoryEntities(stores, project).edit_entity(name=entity_id, changes={"role": "x", **changes})
-    assert StoryEntities(stores, project).entity(name=entity_id).entity.role != "x"
+        StoryEntities(stores, project).edit_entity(entity=entity_id, changes={"role": "x", **changes})
+    assert StoryEntities(stores, project).entity(entity=entity_id).entity.role != "x"
 
 
 def test_somebody_must_be_meant(stores: MemoryStores, project: str) -> None:
     """An unknown name is answered with who is near, or with who is known."""
     with pytest.raises(UnknownEntityError, match=r"no entity 'Markus Vale' is known by then; near it: C1"):
-        StoryEntities(stores, project).edit_entity(name="Markus Vale", changes={"role": "x"})
+        StoryEntities(stores, project).edit_entity(entity="Markus Vale", changes={"role": "x"})
     with pytest.raises(UnknownEntityError, match=r"no location 'Zzz' is known by then; known are L0"):
-        StoryEntities(stores, project).entity(name="Zzz", entity_type="location")
+        StoryEntities(stores, project).entity(entity="Zzz", entity_type="location")

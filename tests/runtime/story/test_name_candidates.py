@@ -175,10 +175,10 @@ def test_a_confirmation_is_undone(stores: MemoryStores, project: str) -> None:
 def test_a_confirmation_of_whom_more_is_said_is_not_undone(stores: MemoryStores, project: str) -> None:
     """Nothing that an author said of an entity since is lost."""
     done = StoryNameCandidates(stores, project).confirm_candidate(name="Ben")
-    StoryEntities(stores, project).edit_entity(name="Ben", changes={"mood": "calm"})
+    StoryEntities(stores, project).edit_entity(entity="Ben", changes={"mood": "calm"})
     with pytest.raises(UserInputError, match="by now"):
         StoryEntities(stores, project).undo(change_id=done.change.change_id)
-    assert StoryEntities(stores, project).entity(name="Ben").entity.name == "Ben"
+    assert StoryEntities(stores, project).entity(entity="Ben").entity.name == "Ben"
     assert [each.undone_at for each in StoryEntities(stores, project).list_entity_changes()] == [None]
 
 
@@ -203,7 +203,7 @@ def test_a_candidate_becomes_names_of_an_entity(stores: MemoryStores, project: s
     StoryNameCandidates(stores, project).confirm_candidate(name="Ada Morris")
     done = StoryNameCandidates(stores, project).merge_candidate(keep="Ada", other="Miss Holt")
     assert done.entity is not None
-    assert "Miss Holt" in StoryEntities(stores, project).entity(name="C0").entity.names()
+    assert "Miss Holt" in StoryEntities(stores, project).entity(entity="C0").entity.names()
     assert "Miss Holt" not in _entities(stores, project, StoryPosition(5, 1))[0]
     assert "Miss Holt" not in _offered(stores, project)
     StoryEntities(stores, project).undo(change_id=done.change.change_id)

@@ -202,18 +202,18 @@ def _walk_scenes(walker: Walker, here: dict[str, str]) -> None:
 
 def _walk_entities(walker: Walker, here: dict[str, str]) -> None:
     walker.call("list_entities", **here, entity_type="item", as_of="2:1")
-    walker.call("get_entity", **here, name="Ines", as_of="2:1")
+    walker.call("get_entity", **here, entity="Ines", as_of="2:1")
     walker.call("list_memories_about", **here, entity="Sparrow", limit=2)
-    walker.call("edit_entity", {"changes": {"role": "locksmith of Tanner's Row"}}, **here, name="Ines")
+    walker.call("edit_entity", {"changes": {"role": "locksmith of Tanner's Row"}}, **here, entity="Ines")
     walker.call("list_appearances", **here, order="last", as_of="2:1")
     walker.call("preview_merge", **here, keep="Tobias Reed", gone="Agatha Quill", as_of="5:1")
     merged = walker.call("merge_entities", {"keep": "Tobias Reed", "gone": "Agatha Quill"}, **here).json()
     walker.call("undo_change", **here, change_id=merged["change"]["change_id"])
-    split = walker.call("split_entity", {"new_name": "Toby", "aliases": ["Toby"]}, **here, name="Tobias Reed")
+    split = walker.call("split_entity", {"new_name": "Toby", "aliases": ["Toby"]}, **here, entity="Tobias Reed")
     walker.call("undo_change", **here, change_id=split.json()["change"]["change_id"])
-    gone = walker.call("delete_entity", **here, name="Agatha Quill").json()
+    gone = walker.call("delete_entity", **here, entity="Agatha Quill").json()
     walker.call("undo_change", **here, change_id=gone["change"]["change_id"])
-    walker.call("delete_entity", **here, name="Agatha Quill")
+    walker.call("delete_entity", **here, entity="Agatha Quill")
     walker.call("undo_last_change", **here)
     listed = walker.call("list_candidates", **here, min_count=2).json()["candidates"]
     names = [each["name"] for each in listed]
@@ -227,7 +227,7 @@ def _walk_entities(walker: Walker, here: dict[str, str]) -> None:
     new = {"name": "Corin Vale", "role": "ferryman", "fields": {"goals": ["buy the boat back"]}, "start": "2:1"}
     walker.call("add_card", new, **here)
     walker.call("add_card", {"name": "the tide bell", "kind": "item", "holder": "Ines"}, **here)
-    walker.call("rename_card", {"new_name": "the ebb bell"}, **here, name="the tide bell")
+    walker.call("rename_card", {"new_name": "the ebb bell"}, **here, entity="the tide bell")
     walker.call("list_card_templates", **here)
     walker.call("use_card_template", **here, name="mystery")
 

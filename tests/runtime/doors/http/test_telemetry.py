@@ -55,7 +55,7 @@ def test_metrics_count_requests_by_route(watched: TestClient) -> None:
     _ask_much(watched)
     told = watched.get("/metrics")
     assert told.headers["content-type"].startswith("text/plain")
-    counted = 'novelgen_http_requests_total{method="GET",route="/v1/projects/{project_id}/entities/{name}",status='
+    counted = 'novelgen_http_requests_total{method="GET",route="/v1/projects/{project_id}/entities/{entity}",status='
     assert f'{counted}"200"}} 1.0' in told.text
     assert f'{counted}"404"}} 1.0' in told.text
     assert 'novelgen_http_requests_total{method="GET",route="-",status="404"} 1.0' in told.text
@@ -70,12 +70,12 @@ def test_spans_tell_routes_and_use_cases(watched: TestClient, spans: InMemorySpa
     """A request is a span with its use case within, part of its caller's trace; none tells of the story."""
     _ask_much(watched)
     found = spans.get_finished_spans()
-    request = _named(found, "GET /v1/projects/{project_id}/entities/{name}")[0]
+    request = _named(found, "GET /v1/projects/{project_id}/entities/{entity}")[0]
     assert request.context.trace_id == int("a" * 32, 16)
     assert request.attributes is not None
     assert dict(request.attributes) == {
         "http.request.method": "GET",
-        "http.route": "/v1/projects/{project_id}/entities/{name}",
+        "http.route": "/v1/projects/{project_id}/entities/{entity}",
         "http.response.status_code": 200,
     }
     known, unknown = _named(found, "get_entity")

@@ -12,7 +12,7 @@ from tests.runtime.doors.mcp.agents import asked, names_of
 
 ROOT = "novelgen://projects"
 CONTEXT = ROOT + "/{project}/scenes/{chapter_index}/{scene_index}/context"
-CARD = ROOT + "/{project}/entities/{name}"
+CARD = ROOT + "/{project}/entities/{entity}"
 PLANNED = {"chapter": "3", "scene": "1", "purpose": "Ines hides the key", "characters": "Ines, Sparrow"}
 
 
@@ -121,8 +121,8 @@ def test_addresses_and_prompts_are_completed(demo_folder: Path) -> None:
         of_prompt = PromptReference(name="write_next_scene")
         answers = [
             await client.complete(card, {"name": "project", "value": "demo-"}),
-            await client.complete(card, {"name": "name", "value": "spar"}, context_arguments={"project": "demo"}),
-            await client.complete(card, {"name": "name", "value": "spar"}),
+            await client.complete(card, {"name": "entity", "value": "spar"}, context_arguments={"project": "demo"}),
+            await client.complete(card, {"name": "entity", "value": "spar"}),
             await client.complete(of_prompt, {"name": "pov", "value": "ines"}, context_arguments={"project": "demo"}),
             await client.complete(of_prompt, {"name": "purpose", "value": "x"}),
         ]

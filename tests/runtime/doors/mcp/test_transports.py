@@ -54,7 +54,7 @@ def test_stdio_serves_one_story(demo_folder: Path, tmp_path: Path, mode: str) ->
                 "add_note", {"text": "Ines never lends her father's watch.", "attached_to": ["Ines"]}
             )
             found = await client.call_tool("search_story_memory", {"query": "lends her father's watch"})
-            wrong = await client.call_tool("get_entity_card", {"name": "Nobody"})
+            wrong = await client.call_tool("get_entity_card", {"entity": "Nobody"})
             return tools, text_of(note), text_of(found), text_of(wrong)
 
     with (tmp_path / "log").open("w+", encoding="utf-8") as log:
