@@ -109,7 +109,7 @@ class CharacterMemories(CharacterPart):
         Args:
             text: What happened, as the character would tell it: "The player told me that her name is Ines."
             event_type: What kind of event it was: conversation, gift_received, betrayal, a type of the game's own, ….
-            importance: 1 to 10; None derives it from the type and `state_deltas`.
+            importance: 1 to 10; None takes what its type and `state_deltas` tell.
             participants: Who took part; names of characters are known again under every alias. The player is
                 "player", whatever the player is called.
             emotion: What the character felt.

@@ -11,6 +11,7 @@ import re
 import types
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from datetime import datetime
 from functools import cache
 from typing import Annotated, Any, Literal, Union, get_args, get_origin
 
@@ -19,10 +20,10 @@ from annotated_types import Ge, Le
 from pydantic.fields import FieldInfo
 
 from novelgen.models.position import StoryPosition
-from runtime.doors.arguments import Arguments, arguments_of, position_from, read_arguments
+from runtime.doors.arguments import Arguments, arguments_of, moment, position_from, read_arguments
 from runtime.doors.cli.labels import in_words
 from runtime.doors.cli.offers import ALIKE, OFFERS, SPELLINGS, Offer, View
-from runtime.doors.cli.opening import opened_project, story_language
+from runtime.doors.cli.opening import opened_project, opened_stores, story_language
 from runtime.doors.cli.output import (
     ProgressCallback,
     print_json,
@@ -36,6 +37,9 @@ from runtime.doors.operations import BY_NAME, Operation
 
 _WIDEST = 1_000_000_000
 """A bound of numbers beyond this says nothing to people."""
+
+_CHARACTER = {"name": "character", "kind": "text", "is_many": False, "is_required": True, "metavar": "CHARACTER"}
+_CREATE = {"names": ["--create"], "kind": "flag", "help": "Make the character, and the project, where there is none."}
 
 Described = dict[str, Any]
 """A command, an argument or an option as `manifest.json` has it."""
@@ -61,12 +65,18 @@ def _described_command(path: str) -> Described:
     first = offer.by_position
     if first is None:
         first = tuple(each for each, info in fields.items() if info.is_required())
+    arguments = [_argument(each, fields[each], is_last=each == first[-1]) for each in first]
+    options = [_option(each, info, offer) for each, info in fields.items() if each not in first]
+    options += [dict(each) for each in offer.more]
+    if operation.is_of_character:
+        arguments.insert(0, _CHARACTER)
+    if operation.may_create:
+        options.append(_CREATE)
     return {
         "help": offer.help or _first_part(operation),
         "epilog": _examples(path, offer, fixed),
-        "arguments": [_argument(each, fields[each], is_last=each == first[-1]) for each in first],
-        "options": [_option(each, info, offer) for each, info in fields.items() if each not in first]
-        + [dict(each) for each in offer.more],
+        "arguments": arguments,
+        "options": options,
         "asks": bool(offer.asks),
         "is_long": bool(offer.columns) or offer.is_long,
     }
@@ -102,8 +112,16 @@ def run(
 
 @contextmanager
 def _opened(project: str, operation: Operation, asked: dict[str, Any]) -> Iterator[View]:
-    with opened_project(click.get_current_context().obj, project) as stores:
-        part = operation.part(stores, project)
+    session, is_new = click.get_current_context().obj, asked.get("create", False)
+    with (opened_stores if is_new else opened_project)(session, project) as stores:
+        part: Any = operation.part
+        if operation.is_of_character:
+            from runtime.story.characters import StoryCharacters
+
+            entity = StoryCharacters(stores, project).open_character(name=asked["character"], create=is_new)
+            part = part(stores, project, entity)
+        else:
+            part = part(stores, project)
         yield View(stores, project, story_language(stores, project), part, {}, asked)
 
 
@@ -209,15 +227,18 @@ def _taken(annotation: Any, metadata: Sequence[Any] = ()) -> tuple[Any, bool]:
         own = [part for each in members[1:] for part in (each.metadata if isinstance(each, FieldInfo) else [each])]
         return _taken(members[0], [*metadata, *own])
     if origin in (Union, types.UnionType):
-        return _taken(next(each for each in members if each is not types.NoneType), metadata)
+        kinds = [each for each in members if each is not types.NoneType]
+        # What may be told in many parts is typed so.
+        return _taken(next((each for each in kinds if get_origin(each) is list), kinds[0]), metadata)
     if origin is list:
         return _taken(members[0])[0], True
     if origin is dict:
         return ("dimension" if members == (str, int) else "change"), True
     if origin is Literal:
         return list(members), False
-    if any(getattr(each, "func", None) is position_from for each in metadata):
-        return "position", False
+    for kind, reads in (("position", position_from), ("moment", moment)):
+        if any(getattr(each, "func", None) is reads for each in metadata):
+            return kind, False
     if annotation not in (int, float):
         return ("flag" if annotation is bool else "text"), False
     bounds = {type(each): getattr(each, "ge", getattr(each, "le", None)) for each in metadata}
@@ -229,7 +250,11 @@ def _payload(value: Any, info: FieldInfo) -> Any:
     """Return what was typed as it stands in JSON; None where nothing was."""
     if isinstance(value, StoryPosition):
         return str(value)
+    if isinstance(value, datetime):
+        return value.isoformat()
     kind, is_many = _taken(info.annotation, info.metadata)
+    if kind == "moment" and value is not None:
+        return ":".join(map(str, value))
     if value in (None, ()) and not (info.is_required() and is_many):
         return None
     if kind in ("dimension", "change"):

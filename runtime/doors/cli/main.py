@@ -58,7 +58,7 @@ COMMAND_SECTIONS: dict[str, dict[str, str]] = {
         "projects": "projects:projects",
         "export": "filling:export",
     },
-    "Play a character": {"npc": "npc:npc"},
+    "Play a character": {"npc": ""},
     "Open doors": {"serve": "serving:serve", "mcp": "serving:mcp"},
     "Put things right": {
         "undo": "",

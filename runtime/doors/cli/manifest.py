@@ -17,6 +17,7 @@ from runtime.doors.cli.parameters import (
     CHANGE,
     DIMENSION,
     FILE,
+    MOMENT,
     POSITION,
     CommandGroup,
     all_option,
@@ -29,6 +30,8 @@ from runtime.doors.cli.parameters import (
 MANIFEST_FILE = Path(__file__).with_name("manifest.json")
 
 HAND_WRITTEN = {
+    "npc check": "npc:check",
+    "npc secrets": "npc:secrets",
     "record edit": "texts:edit_record",
     "summary edit": "texts:edit_summary",
     "summary write": "texts:write_summaries",
@@ -39,6 +42,7 @@ _KINDS: dict[str, click.ParamType] = {
     "text": click.STRING,
     "flag": click.BOOL,
     "position": POSITION,
+    "moment": MOMENT,
     "dimension": DIMENSION,
     "change": CHANGE,
     "text of a file": FILE,

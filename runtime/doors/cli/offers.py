@@ -8,6 +8,7 @@ scene, `@chunk` that of a part of it, `:names` what the function of that name ma
 
 from __future__ import annotations
 
+import json
 import math
 import tomllib
 from collections import defaultdict
@@ -19,7 +20,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 import click
 
-from runtime.doors.cli.labels import ViewLabels, view_labels_for
+from novelgen.errors import UserInputError
+from runtime.doors.cli.labels import ViewLabels, in_words, view_labels_for
 from runtime.doors.cli.output import (
     index_state,
     print_heading,
@@ -914,6 +916,90 @@ def _show_consolidation(report: Any, view: View) -> None:
 def _consolidation_aside(report: Any, _: View) -> None:
     for issue in report.issues:
         report_warning(issue.message)
+
+
+@does("aside", "remember_event", "recall_memories")
+def _issues_aside(result: Any, _: View) -> None:
+    for issue in result.issues:
+        report_warning(issue.message)
+
+
+@does("show", "remember_event")
+def _show_remembered(done: Any, _: View) -> None:
+    memory = done.memory
+    print_text(in_words(f"{memory.memory_id}: {memory.tier}, importance {memory.importance}"))
+    if done.ended:
+        print_text(in_words(f"put an end to: {', '.join(done.ended)}"))
+    if done.copies:
+        print_text(in_words(f"remembered by witnesses, too: {len(done.copies)}"))
+
+
+@does("show", "recall_memories")
+def _show_recalled(found: Any, view: View) -> None:
+    print_text(found.as_prompt() or view.labels["head.nothing"])
+    if view.asked["explain"]:
+        rows = [
+            (
+                each.memory.memory_id,
+                f"{each.score:.2f}",
+                " × ".join(f"{name} {value:.2f}" for name, value in each.parts.model_dump().items() if value != 1),
+                ", ".join(each.why),
+            )
+            for each in found.items
+        ]
+        print_table(("entity_id", "score", "score_parts", "why"), rows, labels=view.labels)
+        spent = {"tokens": f"{found.tokens} / {found.budget_tokens}", "left_out": len(found.left_out)}
+        print_pairs(spent, view.labels)
+
+
+@cell
+def _when(memory: Any, _: View) -> str:
+    place = memory.known_position
+    return f"{memory.known_at:%Y-%m-%d %H:%M}" if place is None else ":".join(map(str, place))
+
+
+@cell
+def _moved_at(change: Any, _: View) -> str:
+    return "" if change.session is None else f"{change.session}:{change.turn}"
+
+
+@cell
+def _moved(change: Any, view: View) -> str:
+    moves = [f"{name} {by:+}" for name, by in change.deltas.items()]
+    return view.labels["line.comma"].join([*moves, *(f"{name} = {value}" for name, value in change.values.items())])
+
+
+@does("show", "get_feelings")
+def _show_feelings(found: Any, view: View) -> None:
+    print_text(found.header)
+    print_text(view.labels["line.comma"].join(found.words) or view.labels["head.nothing"])
+    moved = view.part.feelings_history(**view.values)
+    if moved:
+        view.table(_cells("when=:moved_at change=:moved why=event_type"), moved)
+
+
+@does("run", "list_flags")
+def _flags(view: View) -> Any:
+    at = view.asked["at"]
+    if at is not None and not view.asked["settings"]:
+        raise UserInputError("--at says when flags are set; add --set NAME, or read with --as-of")
+    for given in view.asked["settings"]:
+        name, sign, text = given.partition("=")
+        try:
+            value = json.loads(text) if sign else True
+        except ValueError:
+            value = text
+        view.part.set_flag(name, value, at=at)
+    return view.part.flags(**view.values)
+
+
+@does("show", "list_flags")
+def _show_flags(found: dict[str, Any], view: View) -> None:
+    if not found:
+        print_text(view.labels["head.nothing"])
+        return
+    rows = [(name, json.dumps(value, ensure_ascii=False)) for name, value in found.items()]
+    print_table(("flag", "value"), rows, labels=view.labels)
 
 
 def _offer(name: str, told: dict[str, Any]) -> Offer:

@@ -69,8 +69,8 @@ def test_witnesses_and_ends_are_told(run: Run, village: Path) -> None:
     )
     assert "put an end to" in done.stdout
     assert "remembered by witnesses, too: 1" in done.stdout
-    assert [each["how"] for each in as_json(run, "list", VILLAGE, "Mira")] == ["own_doing", "witnessed"]
-    assert len(as_json(run, "list", VILLAGE, "Gregor", "--holding")) == 2
+    assert [each["how"] for each in as_json(run, "list", VILLAGE, "Mira")["memories"]] == ["own_doing", "witnessed"]
+    assert len(as_json(run, "list", VILLAGE, "Gregor", "--holding")["memories"]) == 2
 
 
 def test_feelings_are_shown_with_what_moved_them(run: Run, village: Path) -> None:
@@ -78,8 +78,10 @@ def test_feelings_are_shown_with_what_moved_them(run: Run, village: Path) -> Non
     told = run("npc", "feelings", VILLAGE, "Gregor").stdout
     assert told.startswith("[Met=yes")
     assert "affection +5" in told
-    early = as_json(run, "feelings", VILLAGE, "Gregor", "--as-of", "1:1")
-    assert (early["feelings"]["has_met"], early["changes"]) == (False, [])
+    early = ("--as-of", "1:1")
+    assert as_json(run, "feelings", VILLAGE, "Gregor", *early)["has_met"] is False
+    assert as_json(run, "feelings-history", VILLAGE, "Gregor", *early)["changes"] == []
+    assert "affection +5" in run("npc", "feelings-history", VILLAGE, "Gregor", "--to", "player").stdout
 
 
 def test_a_locked_secret_stands_in_no_output(run: Run, village: Path) -> None:
@@ -117,8 +119,8 @@ def test_flags_take_values(run: Run, village: Path) -> None:
     """A value is JSON, or text; what a flag was before stays readable."""
     assert run("npc", "flags", VILLAGE).stdout == "nothing\n"
     set_now = as_json(run, "flags", VILLAGE, "--set", "price=12", "--set", "king=old Otto", "--at", "1:2")
-    assert set_now == {"price": 12, "king": "old Otto"}
-    assert as_json(run, "flags", VILLAGE, "--as-of", "1:2") == {}
+    assert set_now == {"flags": {"price": 12, "king": "old Otto"}}
+    assert as_json(run, "flags", VILLAGE, "--as-of", "1:2") == {"flags": {}}
     assert "price" in run("npc", "flags", VILLAGE).stdout
 
 
