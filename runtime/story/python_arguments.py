@@ -13,6 +13,7 @@ from pydantic.fields import FieldInfo
 
 from novelgen.errors import InvalidPositionError, UserInputError
 from novelgen.models.position import StoryPosition
+from novelgen.nearest import did_you_mean
 
 Method = TypeVar("Method", bound=Callable[..., Any])
 
@@ -128,6 +129,9 @@ def _reader(hint: Any) -> Reader | None:
         try:
             return adapter.validate_python(value)
         except ValidationError as error:
-            raise UserInputError(f"{name} cannot be {value!r}: {error.errors()[0]['msg']}") from error
+            why = error.errors()[0]["msg"]
+            if get_origin(plain) is Literal:
+                why += did_you_mean(str(value), get_args(plain))
+            raise UserInputError(f"{name} cannot be {value!r}: {why}") from error
 
     return value_of
