@@ -193,7 +193,7 @@ def _option(name: str, info: FieldInfo, offer: Offer) -> Described:
     spelling = offer.spellings.get(name) or SPELLINGS.get(name) or ""
     told = _described(info)
     if spelling == "--file":
-        return {"names": ["--file", name], "kind": "text of a file", "help": told}
+        return {"names": ["--file", name], "kind": "file_text", "help": told}
     if "/" in spelling:
         return {"names": [spelling, name], "kind": "flag", "default": info.default, "help": told}
     names = list(dict.fromkeys([*spelling.split(), _singular(own) if is_many else own, own]))

@@ -45,7 +45,7 @@ _KINDS: dict[str, click.ParamType] = {
     "moment": MOMENT,
     "dimension": DIMENSION,
     "change": CHANGE,
-    "text of a file": FILE,
+    "file_text": FILE,
 }
 
 
@@ -118,7 +118,7 @@ def _option(told: dict[str, Any]) -> click.Option:
         type=_kind(told["kind"]),
         multiple=told.get("is_many", False),
         required=told.get("is_required", False),
-        callback=_read if told["kind"] == "text of a file" else None,
+        callback=_read if told["kind"] == "file_text" else None,
         **({"default": told["default"], "show_default": True} if "default" in told else {}),
     )
 

@@ -42,7 +42,7 @@ BOTH_LANGUAGES = (
     "novelgen/memory/knowledge_rules.py",
     "novelgen/reading/prompt_lists.py",
     "runtime/ingest/chapter_pass.py",
-    "runtime/story/diagnosis.py",
+    "runtime/story/condition.py",
     "runtime/story/replies.py",
 )
 """Modules that hold their words in both languages beside each other, for people or for a prompt."""
