@@ -135,7 +135,7 @@ def card_page(visit: Visited, entity: Name, shown: Shown = MEMORIES_AT_ONCE) -> 
 @router.get("/page/projects/{project_id}/card/rename")
 def rename_page(visit: Visited, entity: Name, new_name: Name) -> Response:
     """Show what another name would change."""
-    old = visit.story.entity(name=entity).entity
+    old = visit.story.entity(entity=entity).entity
     preview = visit.story.rename_card(old.entity_id, new_name.strip())
     return visit.frame("cards").page("rename", preview=preview, old=old.name, in_text=False)
 
