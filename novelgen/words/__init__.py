@@ -41,6 +41,12 @@ class Words(Mapping[str, Any]):
         return {key.removeprefix(start): value for key, value in self._entries.items() if key.startswith(start)}
 
 
+def entries(name: str) -> dict[str, str]:
+    """Return a catalogue whose keys are English sentences, as its file has it."""
+    file = resources.files(__name__).joinpath(f"{name}.toml")
+    return tomllib.loads(file.read_text(encoding="utf-8"))
+
+
 @cache
 def words(subject: str, language: str) -> Words:
     """Return the words of a subject in a language; any language but Chinese gets the English ones."""

@@ -9,7 +9,8 @@ from __future__ import annotations
 import gc
 import importlib.metadata
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -23,6 +24,7 @@ from runtime.doors.cli.error_handling import (
     run_guarded,
     silence_stdout,
 )
+from runtime.doors.cli.labels import language_of_reader
 from runtime.doors.cli.manifest import command_at, help_of
 from runtime.doors.cli.parameters import CliSession, CommandGroup, imported
 
@@ -133,7 +135,8 @@ class _Program(LazyGroup):
         """Run a command and end the process with its exit code."""
         options["standalone_mode"] = False
         _allow_every_character()
-        sys.exit(run_guarded(lambda: super(_Program, self).main(*arguments, **options)))
+        with _help_in_language_of_reader():
+            sys.exit(run_guarded(lambda: super(_Program, self).main(*arguments, **options)))
 
     def invoke(self, ctx: click.Context) -> Any:
         """Run the command; a reader that closes the output early is no failure: `novelgen search … | head`."""
@@ -142,6 +145,22 @@ class _Program(LazyGroup):
         except BrokenPipeError:
             silence_stdout()
             ctx.exit(ExitCode.DONE)
+
+
+@contextmanager
+def _help_in_language_of_reader() -> Iterator[None]:
+    """Let click write help in Chinese where that is the language of who reads it."""
+    if language_of_reader() != "zh":
+        yield
+        return
+    from runtime.doors.cli.chinese_help import ChineseHelp
+
+    usual = click.Context.formatter_class
+    click.Context.formatter_class = ChineseHelp
+    try:
+        yield
+    finally:
+        click.Context.formatter_class = usual
 
 
 def _print_version(context: click.Context, _: click.Parameter, is_asked: bool) -> None:
