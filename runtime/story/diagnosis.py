@@ -2,7 +2,12 @@
 
 from __future__ import annotations
 
+import contextlib
+import platform
+import re
 import sqlite3
+from importlib.metadata import PackageNotFoundError, requires, version
+from typing import Any
 
 from novelgen.errors import DatabaseError
 from novelgen.language.language import StoryLanguage
@@ -113,6 +118,34 @@ def check_reading(condition: StoryCondition) -> list[Finding]:
         for is_so, level, kind, mended_by in looked_at
         if is_so
     ]
+
+
+def shareable(diagnosis: Diagnosis) -> dict[str, Any]:
+    """Return what of a diagnosis may go to strangers: no text, name, id or path of a story or of this machine."""
+    needed = [re.split(r"[^A-Za-z0-9_.-]", each, maxsplit=1)[0] for each in requires("novelgen") or ()]
+    packages = {}
+    for name in sorted({each.lower() for each in needed}):
+        with contextlib.suppress(PackageNotFoundError):
+            packages[name] = version(name)
+    return {
+        "versions": diagnosis.versions,
+        "platform": platform.platform(),
+        "packages": packages,
+        "settings": {name: value for name, value in diagnosis.settings.items() if name != "projects_dir"},
+        "counts": diagnosis.counts,
+        **{
+            part: [
+                {
+                    "what": each.what,
+                    "level": each.level,
+                    "kind": each.kind,
+                    "numbers": {name: value for name, value in each.values.items() if isinstance(value, int | float)},
+                }
+                for each in findings
+            ]
+            for part, findings in (("findings", diagnosis.findings), ("repairs", diagnosis.repairs))
+        },
+    }
 
 
 def _shown(settings: NovelgenSettings) -> dict[str, object]:

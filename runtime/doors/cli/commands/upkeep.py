@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator
 from contextlib import contextmanager
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
@@ -73,9 +75,17 @@ def resuming(project: str, *, command: str = "") -> Iterator[None]:
     help="First bring PROJECT's vector index to what the database says; rebuild it where it must be.",
 )
 @click.option("--no-network", is_flag=True, help="Do not ask models that are not on this machine whether they answer.")
+@click.option(
+    "--bundle",
+    type=click.Path(dir_okay=False, writable=True, path_type=Path),
+    metavar="FILE",
+    help="Also write what can be sent with a question: versions, settings, counts and findings, nothing of a story.",
+)
 @json_option
 @click.pass_obj
-def doctor(session: CliSession, project: str | None, repair: bool, no_network: bool, as_json: bool) -> None:
+def doctor(
+    session: CliSession, project: str | None, repair: bool, no_network: bool, bundle: Path | None, as_json: bool
+) -> None:
     """Check stores, models and files; say what to fix, and how.
 
     The configured models are asked for one word and one vector, each for a few seconds at most.
@@ -84,7 +94,7 @@ def doctor(session: CliSession, project: str | None, repair: bool, no_network: b
     """
     if repair and project is None:
         raise click.UsageError("--repair needs PROJECT")
-    from runtime.story.diagnosis import diagnose
+    from runtime.story.diagnosis import diagnose, shareable
 
     with opened_stores(session, project) as stores:
         labels = view_labels_for() if project is None else labels_where_stored(stores, project)
@@ -94,6 +104,9 @@ def doctor(session: CliSession, project: str | None, repair: bool, no_network: b
         print_json(diagnosis)
     else:
         _print(diagnosis, labels)
+    if bundle is not None:
+        bundle.write_text(json.dumps(shareable(diagnosis), ensure_ascii=False, indent=2) + "\n", encoding="utf-8")
+        report_line(f"wrote {bundle}: no text, name, id or path of a story is in it")
     if diagnosis.is_broken:
         raise click.exceptions.Exit(ExitCode.STORE_UNAVAILABLE)
 

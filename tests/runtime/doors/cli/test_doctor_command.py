@@ -94,3 +94,18 @@ def test_reindex_without_an_embedding_model_is_bad_input(
     assert "nobody:model" in result.stderr
     monkeypatch.setenv("NOVELGEN_MEMORY__EMBEDDING_MODEL", "fake:32")
     assert findings(run, PROJECT)["vector index"]["level"] == "ok"
+
+
+def test_a_bundle_holds_nothing_of_a_story(run: Run, ingested: Path, tmp_path: Path) -> None:
+    """What is sent with a question tells versions, settings, counts and findings, and no word of anybody's."""
+    result = run("doctor", PROJECT, "--bundle", str(tmp_path / "bundle.json"))
+    assert result.exit_code == 0
+    text = (tmp_path / "bundle.json").read_text(encoding="utf-8")
+    bundle = json.loads(text)
+    assert bundle["counts"]["scenes"] == 4
+    assert {"langgraph", "chromadb", "pydantic"} <= set(bundle["packages"])
+    assert {each["kind"] for each in bundle["findings"]}
+    entities = json.loads(run("entity", "list", PROJECT, "--json").stdout)["entities"]
+    assert entities
+    secrets = [PROJECT, str(tmp_path), str(ingested), *(each["name"] for each in entities)]
+    assert [each for each in secrets if each in text] == []
