@@ -171,6 +171,7 @@ CHINESE = Labels(
         "inventory": "携带",
         "goals": "目标",
         "knowledge": "知道",
+        "beliefs": "以为",
         "secrets": "隐瞒",
         "holder": "持有者",
         "status": "状况",

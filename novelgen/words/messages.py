@@ -39,8 +39,8 @@ class _Template(NamedTuple):
             return None
         rest = message[len(first) : len(message) - len(last)]
         found = []
-        for part in others:
-            at = _end_of_place(rest, part)
+        for part, following in zip(others, [*others[1:], ""], strict=False):
+            at = _end_of_place(rest, part) if part else _parting(rest, until=following)
             if at < 0:
                 return None
             found.append(rest[:at])
@@ -88,8 +88,6 @@ def _with_chinese_quotes(text: str) -> str:
 
 def _end_of_place(text: str, part: str) -> int:
     """Return where a place ends that a part follows; a part without letters may stand within the place, too."""
-    if not part:
-        return _parting(text)
     first = text.find(part)
     if first < 0 or any(map(str.isalpha, part)):
         return first
@@ -97,13 +95,14 @@ def _end_of_place(text: str, part: str) -> int:
     return next((end for end in ends if text[:end] in _plain_sentences()), first)
 
 
-def _parting(text: str) -> int:
-    """Return where the first of two neighbouring places ends: before the first end of the text that is a message."""
-    for found in _MAY_PART.finditer(text):
-        tail = text[found.start() :]
+def _parting(text: str, *, until: str) -> int:
+    """Return where the first of two neighbouring places ends: before what is a message of its own."""
+    both = text[: text.find(until)] if until and until in text else text
+    for found in _MAY_PART.finditer(both):
+        tail = both[found.start() :]
         if found.start() and any(template.values(tail) is not None for template in _templates() if template.parts[0]):
             return found.start()
-    return len(text)
+    return len(both)
 
 
 @cache

@@ -116,16 +116,24 @@ class StoryAppearances(StoryBase):
 
 
 def _seen(unit: UnitOfWork, cut: StoryPosition) -> dict[str, tuple[int, tuple[int, int] | None]]:
-    """Return in how many scenes each entity is, and the last of them: by cast and place, or else by texts."""
-    staged: dict[str, tuple[int, tuple[int, int] | None]] = {}
-    for stood, on_stage in unit.scenes.stagings(as_of=cut):
-        for entity_id in on_stage:
-            count, _ = staged.get(entity_id, (0, None))
-            staged[entity_id] = (count + 1, stood)
+    """Return in how many scenes each entity is, and the last of them, as `entity_counts` counts it for a card.
+
+    A character is where it is on stage or whose point of view tells, a place where scenes play; only of anything else
+    it counts that texts name it.
+    """
+    found: dict[str, tuple[int, tuple[int, int] | None]] = {}
+    places = (place for place, _ in unit.scenes.stagings(as_of=cut))
+    for place, scene in zip(places, unit.scenes.casts(as_of=cut), strict=True):
+        for entity_id in filter(None, {scene.pov, scene.location_id, *scene.participants}):
+            count, _ = found.get(entity_id, (0, None))
+            found[entity_id] = (count + 1, place)
+    known = (each.entity for each in unit.entities.list_all())
+    staged = {each.entity_id for each in known if each.entity_type in ("character", "location")}
     for entity_id, (count, last) in unit.entities.mentions_before(cut).items():
-        before, place = staged.get(entity_id, (0, None))
-        staged[entity_id] = (max(before, count), last if place is None else max(place, last))
-    return staged
+        if entity_id not in staged:
+            before, place_before = found.get(entity_id, (0, None))
+            found[entity_id] = (max(before, count), max(place_before or last, last))
+    return found
 
 
 def _appearance(entity: Entity, scenes: int, last: tuple[int, int] | None) -> Appearance:

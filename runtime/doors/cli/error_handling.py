@@ -13,7 +13,7 @@ from typing import Any, TextIO
 import click
 
 from novelgen.errors import DatabaseError, EmbeddingError, NovelgenError, UserInputError, VectorIndexError
-from runtime.doors.cli.labels import in_words, language_of_reader, speak
+from runtime.doors.cli.labels import in_words, language_of_reader, speak, view_labels_for
 
 logger = logging.getLogger(__name__)
 
@@ -133,6 +133,9 @@ class _Formatter(logging.Formatter):
     def format(self, record: logging.LogRecord) -> str:
         if record.levelno < logging.WARNING or language_of_reader() == "en":
             return super().format(record)
+        if record.msg == "%s %s: %s" and isinstance(record.args, tuple):
+            stage, kind, message = map(str, record.args)
+            return in_words("warning: ") + view_labels_for().issue(stage, kind, message)
         return in_words(f"warning: {record.getMessage()}")
 
 

@@ -7,6 +7,7 @@ import os
 import re
 from functools import cache
 
+from novelgen.context.labels import labels_for
 from novelgen.language.language import StoryLanguage
 from novelgen.words import Words, words
 from novelgen.words.messages import message_in
@@ -67,10 +68,15 @@ class ViewLabels:
         """Return a status, a kind or another stored word in the language of the story; an unknown one as it is."""
         return self.get(f"value.{stored}", stored.replace("_", " "))
 
+    def field(self, name: str) -> str:
+        """Return what a field of a card or an attribute of a state is called."""
+        return self.get(f"card.{name}") or labels_for(self.language).attribute(name).replace("_", " ")
+
     def reason(self, text: str) -> str:
         """Return why something is in a context, or is not, in the language of the story."""
+        text = message_in(text, self.language)
         known = sorted(self._reasons, key=len, reverse=True)
-        pattern = r"\b(?:" + "|".join(map(re.escape, known)) + r")\b"
+        pattern = r"(?<![A-Za-z_])(?:" + "|".join(map(re.escape, known)) + r")(?![A-Za-z_])"
         return re.sub(pattern, lambda found: self._reasons[found[0]], text)
 
     def issue(self, stage: str, kind: str, message: str) -> str:

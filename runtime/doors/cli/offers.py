@@ -68,6 +68,14 @@ class View:
         as_of: StoryPosition | None = self.values.get("as_of")
         return StoryEntities(self.stores, self.project).entity_names(as_of=as_of)
 
+    @cached_property
+    def scene_places(self) -> dict[str, str]:
+        """Places of the stored scenes by their own ids, such as S117."""
+        from runtime.story.scenes import StoryScenes
+
+        listed = [each.scene for each in StoryScenes(self.stores, self.project).list_scenes()]
+        return {each.label: self.labels.place(each.chapter_index, each.scene_index) for each in listed}
+
     def name(self, entity_id: str | None) -> str:
         """Return the display name of whom an id stands for; `reader` by its word."""
         return self.labels.get(f"value.{entity_id}") or self.names.get(entity_id or "", entity_id or "")
@@ -246,7 +254,7 @@ def _attached_to(found: Any, _: View) -> str:
 
 def _attached(attachments: Sequence[Any]) -> str:
     """What a memory is attached to as one line: entities by name and id, chapters, the book."""
-    return ", ".join(f"{each.name} ({each.target})" if each.name else each.target for each in attachments)
+    return ", ".join(f"{each.name} ({each.target})" if each.name else in_words(each.target) for each in attachments)
 
 
 @does("show", "attach_memories", "detach_memories")
@@ -431,7 +439,8 @@ def _show_entity(card: Any, view: View) -> None:
             labels["head.place"]: _first_place(found, view),
             labels["value.role"]: found.role,
             labels["head.text"]: found.description,
-            **{prompt.attribute(name): value for name, value in (profile | card.metadata).items()},
+            **{labels.field(name): value for name, value in profile.items()},
+            **{labels.field(name): _counted(value, view) for name, value in card.metadata.items()},
         }
     )
     if card.state is not None:
@@ -447,11 +456,20 @@ def _show_entity(card: Any, view: View) -> None:
             view.say("more_about", count=about.more, command=command)
 
 
+def _counted(value: object, view: View) -> object:
+    """Return a count of a card as it is, and the place of the scene that it names by its own id."""
+    return view.scene_places.get(value, value) if isinstance(value, str) else value
+
+
 @does("show", "edit_entity")
 def _show_edited_entity(result: Any, view: View) -> None:
-    view.say("changed_fields", id=result.entity.entity_id, fields=", ".join(result.updated_fields))
+    view.say(
+        "changed_fields", id=result.entity.entity_id, fields=", ".join(map(view.labels.field, result.updated_fields))
+    )
     if result.holds_after is not None:
-        view.say("holds_from", attributes=", ".join(result.attributes), place=result.holds_after)
+        view.say(
+            "holds_from", attributes=", ".join(map(view.labels.field, result.attributes)), place=result.holds_after
+        )
     if result.change is not None:
         _undo_told(result.change, view)
 
@@ -637,14 +655,14 @@ def _show_relationship(found: Any, view: View) -> None:
         {
             labels["head.entity_id"]: found.relationship_id,
             labels["head.kind"]: found.relationship_type,
-            labels["head.status"]: found.status,
+            labels["head.status"]: labels.value(found.status),
             labels["value.intensity"]: found.intensity,
             labels["line.view_of"].format(one, other): found.perspective_a,
             labels["line.view_of"].format(other, one): found.perspective_b,
             **{labels.value(name): value for name, value in found.dimensions.items()},
             **felt(one, found.dimensions_a),
             **felt(other, found.dimensions_b),
-            **{labels.value(name): value for name, value in found.metadata.items()},
+            **{labels.value(name): _counted(value, view) for name, value in found.metadata.items()},
             labels["value.last_changed"]: "" if found.updated_at is None else f"{found.updated_at:%Y-%m-%d %H:%M} UTC",
         }
     )

@@ -107,7 +107,7 @@ def labels_where_stored(stores: MemoryStores, project_id: str, *, else_of: str =
     try:
         return story_labels(stores, project_id)
     except NovelgenError:
-        return view_labels_for(language_of(else_of))
+        return view_labels_for(language_of(else_of) if else_of else "")
 
 
 @cache

@@ -196,7 +196,7 @@ def print_explanation(report: ContextReport, *, language: str) -> None:
         print_heading(labels["head.unresolved"])
         print_text(", ".join(strangers))
     print_heading(labels["head.timings"])
-    print_pairs({stage: f"{seconds:.3f}" for stage, seconds in report.timings_s.items()})
+    print_pairs({labels.get(f"stage.{stage}", stage): f"{seconds:.3f}" for stage, seconds in report.timings_s.items()})
 
 
 def _print_scores(report: ContextReport, labels: ViewLabels) -> None:
@@ -302,7 +302,7 @@ def _arrow(texts: list[str]) -> str:
 
 def _print_difference_summary(difference: ContextDifference, labels: ViewLabels, file: Path) -> None:
     planners = [
-        f"{planner.used} ({planner.reason})" if planner.reason else planner.used
+        labels.reason(f"{planner.used} ({planner.reason})" if planner.reason else planner.used)
         for planner in (difference.planner_was, difference.planner_now)
     ]
     versions = [version or "?" for version in (difference.story_version_was, difference.story_version_now)]

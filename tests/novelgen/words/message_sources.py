@@ -18,7 +18,7 @@ _NAMED_PLACE = re.compile(r"\{(\w*)(?:![rs])?(?::[^{}]*)?\}")
 _WORD_LIST = re.compile(r"\s*\n {4}.*|\s*(?:[\w-]+\s+){14,}[\w-]+\s*", re.DOTALL)
 _CODE = re.compile(
     r"\(\?[:!<]|\\[bw]|</\w+>|<(?:div|caption|t[dh])|IS NULL| <> |^\s*novelgen |^import |^\x08|^# |^mrs |^\S+$"
-    r"|^PRAGMA |^SELECT |^Basic |^private, |^NOVELGEN_\w+="
+    r"|^PRAGMA |^Do the same as |^SELECT |^Basic |^private, |^NOVELGEN_\w+="
 )
 
 _SAYING = re.compile(r".*(?:Error|Refusal|Issue|Finding|Problem)|warning|error|fail|report_\w+|progress_bars|_unusable")
@@ -42,7 +42,6 @@ BOTH_LANGUAGES = (
     "novelgen/memory/knowledge_rules.py",
     "novelgen/reading/prompt_lists.py",
     "runtime/ingest/chapter_pass.py",
-    "runtime/story/condition.py",
     "runtime/story/replies.py",
 )
 """Modules that hold their words in both languages beside each other, for people or for a prompt."""
@@ -69,7 +68,6 @@ FOR_PROGRAMS = (
     "runtime/index/bulk_e5.py",
     "runtime/storage/lexical.py",
     "runtime/storage/migrations",
-    "runtime/story/base.py",
 )
 """Modules whose other strings are words of a language, patterns, help, or said to a model, an agent or a monitor."""
 

@@ -135,7 +135,7 @@ def reindex(session: CliSession, project: str, as_json: bool) -> None:
                 "project": project,
                 "by_the_settings": labels["line.embedded_otherwise"].format(chosen) if chosen else None,
                 "indexed": labels["line.indexed_anew"].format(indexing.indexed, indexing.embedded),
-                "verified": result.verification,
+                "verified": in_words(str(result.verification)),
                 "waiting": indexing.waiting,
             },
             labels,
