@@ -31,7 +31,7 @@ _SILENT_CALLS = frozenset({"debug", "info", "compile", "getLogger", "Query", "Fi
 
 BOTH_LANGUAGES = (
     "novelgen/characters/dispositions.py",
-    "novelgen/characters/relevance.py",
+    "novelgen/characters/mind.py",
     "novelgen/characters/rendering.py",
     "novelgen/context/chunk_memories.py",
     "novelgen/context/difference_block.py",
