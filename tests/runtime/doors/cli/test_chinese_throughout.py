@@ -219,6 +219,7 @@ KEPT_ENGLISH = {
         "state_budget",
         "least_score",
     ),
+    *("plain", "xianxia", "mystery", "romance"),  # templates of cards
 }
 """Names of packages, settings, fields of files and arguments, which are typed as they stand."""
 
