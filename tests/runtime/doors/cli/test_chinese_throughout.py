@@ -66,6 +66,9 @@ card add demo-zh 铜镜 --kind item
 card list demo-zh --kind item
 card show demo-zh 铜镜
 card edit demo-zh 铜镜 description=旧铜镜
+card rename demo-zh 铜镜 青铜镜
+card rename demo-zh 铜镜 青铜镜 --apply
+card rename demo-zh 无此人 某人
 card delete demo-zh 铜镜
 card delete demo-zh 铜镜 --yes
 card undo demo-zh
