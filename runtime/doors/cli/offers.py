@@ -945,7 +945,7 @@ def _issues_aside(result: Any, _: View) -> None:
 @does("show", "remember_event")
 def _show_remembered(done: Any, _: View) -> None:
     memory = done.memory
-    print_text(in_words(f"{memory.memory_id}: {memory.tier}, importance {memory.importance}"))
+    print_text(in_words(f"{memory.memory_id}: {view_labels_for().value(memory.tier)}, importance {memory.importance}"))
     if done.ended:
         print_text(in_words(f"put an end to: {', '.join(done.ended)}"))
     if done.copies:

@@ -163,6 +163,7 @@ npc remember demo-zh 无此人 来过
 npc recall demo-zh 阿雀 你还怕水吗 --to player
 npc list demo-zh 阿雀
 npc feelings demo-zh 阿雀
+npc feelings-history demo-zh 阿雀
 npc secrets demo-zh 阿雀
 npc flags demo-zh --set 桥已断
 npc check demo-zh 阿雀 我叫关羽 --said 你叫什么
