@@ -429,6 +429,8 @@ def import_source(
         "index_progress": index_progress,
         "on_stored": on_stored,
     }
+    if not source.exists():
+        raise InvalidFileError(f"{str(source)!r} does not exist; check the path")
     with _opened_source(source) as (found, passed_over):
         if found.is_dir() and is_memory_folder(found):
             story = read_memory_folder(found, project_id=project_id, now=stores.clock())

@@ -98,23 +98,25 @@ class StoryTransfer(StoryConditions):
         condition = None if dry_run else self.story_condition()
         return ProjectImport(**dict(result), condition=condition)
 
-    def would_mix_stories(self, *, source: Path, update: bool = False) -> bool:
-        """Tell whether an import would go into a project that holds a story, and none of what is imported.
+    def look_before_import(self, *, source: Path, update: bool = False) -> ProjectImport | None:
+        """Tell what an import would bring into a project that holds a story; None where it holds none."""
+        return self.import_project(source=source, dry_run=True, update=update) if self._has_story() else None
+
+    def is_of_another_story(self, *, found: ProjectImport, update: bool = False) -> bool:
+        """Tell of a dry run whether the project holds a story, and none of what would be imported.
 
         An import that was interrupted and is repeated, or one that brings further chapters, finds scenes of its
         own there; one into the wrong project finds none.
         """
-        if not self._has_story():
-            return False
-        found = self.import_project(source=source, dry_run=True, update=update)
-        return self.is_of_another_story(found=found, update=update)
-
-    def is_of_another_story(self, *, found: ProjectImport, update: bool = False) -> bool:
-        """Tell of a dry run whether the project holds a story, and none of what would be imported."""
         preview, changes = found.preview, found.changes
         is_own = bool(preview.same_scenes or preview.same_entities or (changes and changes.moved_chapters))
         adds = bool(preview.new_scenes or preview.new_entities or (update and preview.changed_scenes))
         return adds and not is_own and self._has_story()
+
+    def may_store_twice(self, *, found: ProjectImport, update: bool = False) -> bool:
+        """Tell of a dry run whether a manuscript that was edited would be stored beside what it was before."""
+        preview = found.preview
+        return bool(not update and found.chapters and preview.kept_scenes and preview.new_scenes)
 
     def _has_story(self) -> bool:
         try:
@@ -128,7 +130,7 @@ class StoryTransfer(StoryConditions):
     apacked_export = async_twin(packed_export)
     astory_text = async_twin(story_text)
     aimport_project = async_twin(import_project)
-    awould_mix_stories = async_twin(would_mix_stories)
+    alook_before_import = async_twin(look_before_import)
     ais_of_another_story = async_twin(is_of_another_story)
 
 

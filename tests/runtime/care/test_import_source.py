@@ -16,6 +16,7 @@ from runtime.care.importing import SourceImport, import_source
 from runtime.files.project_files import own_scene_plan
 from runtime.settings import load_settings
 from runtime.stores import MemoryStores
+from runtime.story.transfer import StoryTransfer
 
 _numbers = itertools.count(1)
 
@@ -236,6 +237,34 @@ def test_anything_else_is_refused(stores: MemoryStores, project: str, tmp_path: 
     (tmp_path / "book.pdf").write_bytes(b"x")
     with pytest.raises(InvalidFileError, match="is neither a folder with"):
         _import(stores, tmp_path / name, project)
+
+
+def test_a_path_that_is_none_is_named_as_that(stores: MemoryStores, project: str, tmp_path: Path) -> None:
+    """Who mistypes a path is not told what kinds of files there are."""
+    with pytest.raises(InvalidFileError, match=r"bok\.txt' does not exist; check the path"):
+        _import(stores, tmp_path / "bok.txt", project)
+
+
+def test_only_an_edited_manuscript_may_be_stored_twice(stores: MemoryStores, project: str, tmp_path: Path) -> None:
+    """Further chapters, and the same text again, raise no question; a changed text beside new scenes does."""
+    file = tmp_path / "book.txt"
+    story = StoryTransfer(stores, project)
+    assert story.look_before_import(source=file) is None
+    asked = {}
+    for name, text in (
+        ("first", "Chapter 1\n\nOne.\n"),
+        ("further", "Chapter 1\n\nOne.\n\nChapter 2\n\nTwo. And three, swallowed by it.\n"),
+        ("edited", "Chapter 1\n\nOne.\n\nChapter 2\n\nTwo.\n\nChapter 3\n\nAnd three, swallowed by it.\n"),
+    ):
+        file.write_text(text, "utf-8")
+        found = story.look_before_import(source=file)
+        asked[name] = found is not None and story.may_store_twice(found=found)
+        if name != "edited":
+            _import(stores, file, project)
+    assert asked == {"first": False, "further": False, "edited": True}
+    found = story.look_before_import(source=file, update=True)
+    assert found is not None
+    assert not story.may_store_twice(found=found, update=True)
 
 
 def test_progress_is_told_in_characters(stores: MemoryStores, project: str, tmp_path: Path) -> None:

@@ -7,9 +7,10 @@ from typing import TYPE_CHECKING
 
 import click
 
+from novelgen.errors import UserInputError
 from runtime.doors.cli.commands.upkeep import resuming
 from runtime.doors.cli.error_handling import ExitCode
-from runtime.doors.cli.labels import ViewLabels
+from runtime.doors.cli.labels import ViewLabels, in_words
 from runtime.doors.cli.opening import labels_where_stored, opened_project, opened_stores, story_labels
 from runtime.doors.cli.output import (
     ProgressCallback,
@@ -32,6 +33,7 @@ from runtime.doors.cli.parameters import (
     FILE,
     FOLDER,
     CliSession,
+    can_ask,
     changes_option,
     json_option,
     project_argument,
@@ -44,7 +46,7 @@ if TYPE_CHECKING:
 
     from runtime.doors.cli.labels import ViewLabels
     from runtime.story.ingest import IngestReport
-    from runtime.story.transfer import ProjectImport, StoredText
+    from runtime.story.transfer import ProjectImport, StoredText, StoryTransfer
 
 
 @click.command(
@@ -252,10 +254,8 @@ def import_command(
         if dry_run:
             result = imported()
         else:
-            if not is_confirmed and StoryTransfer(stores, project).would_mix_stories(source=source, update=update):
-                require_confirmation(
-                    f"import {str(source)!r} into {project!r}, which holds another story", is_confirmed=False
-                )
+            if not is_confirmed:
+                _ask_before_import(StoryTransfer(stores, project), source, update=update)
             bars = progress_bars("text, characters", "meaning, characters")
             with resuming(project, command="novelgen import"), bars as (progress, index_progress):
                 result = imported(progress, index_progress)
@@ -271,6 +271,26 @@ def import_command(
         report_line(labels["line.not_indexed_yet"].format(project=project))
     for issue in result.issues:
         report_warning(issue.message)
+
+
+def _ask_before_import(transfer: StoryTransfer, source: Path, *, update: bool) -> None:
+    """Ask before a story is mixed with another one, or a text that was edited is stored beside what it was."""
+    found = transfer.look_before_import(source=source, update=update)
+    if found is None:
+        return
+    if transfer.is_of_another_story(found=found, update=update):
+        action = f"import {str(source)!r} into {transfer.project_id!r}, which holds another story"
+        require_confirmation(action, is_confirmed=False)
+    elif transfer.may_store_twice(found=found, update=update):
+        preview = found.preview
+        told = (
+            f"{len(preview.kept_scenes)} stored scenes have another text in {str(source)!r} and would stay as they are,"
+            f" {len(preview.new_scenes)} scenes would come beside them, perhaps a second time"
+        )
+        if not can_ask():
+            raise UserInputError(f"{told}; give --update to let what is stored follow the text, or --yes to store both")
+        report_line(in_words(told))
+        require_confirmation("store both; --update lets what is stored follow the text", is_confirmed=False)
 
 
 def _report_stored(stored: StoredText) -> None:
