@@ -1,15 +1,21 @@
 """A backup is the database alone, taken while it is in use; the index is rebuilt from it."""
 
 import shutil
+import subprocess
 import threading
 from pathlib import Path
 
+import pytest
+from sqlalchemy import make_url
+
+from novelgen.testing import memory
 from runtime.care.checks import repair_index
 from runtime.context_chain import build_context_chain
 from runtime.ingest.indexing import verify_index
 from runtime.ingest.ingest import ingest_scene
 from runtime.ingest.scene_input import SceneInput
 from runtime.stores import MemoryStores
+from tests.support.databases import postgres_database, postgres_for_tests
 from tests.support.demo_project import demo_request, settings_for
 
 
@@ -38,9 +44,41 @@ def test_a_restored_backup_gives_the_same_context(demo_folder: Path, tmp_path: P
     assert after.relevant_memories == before.relevant_memories
 
 
-def _write_until(stores: MemoryStores, stop: threading.Event) -> None:
+@pytest.mark.postgres
+def test_a_restored_dump_of_postgresql_gives_the_same_context() -> None:
+    """Taken by pg_dump while another thread writes, restored into a database of its own; repaired, it is the story."""
+    plan = {"characters": ["Ada"], "purpose": "Ada opens the mill."}
+    with postgres_for_tests() as server, postgres_database(server) as first, postgres_database(server) as other:
+        with memory(database_url=first) as stories:
+            story = stories.create("mill", language="en")
+            story.add_character(name="Ada")
+            for number, text in enumerate(("Ada found the brass key.", "Ada gave Bo the brass key."), start=1):
+                story.ingest(text=text, chapter_index=1, scene_index=number)
+            before = story.context(2, 1, plan)
+            stop = threading.Event()
+            writer = threading.Thread(target=_write_until, args=(story._stores, stop, "mill"))
+            writer.start()
+            dump = subprocess.run(["pg_dump", "-Fc", _plain(first)], capture_output=True, check=True).stdout
+            stop.set()
+            writer.join()
+        subprocess.run(["pg_restore", "--no-owner", "--exit-on-error", "-d", _plain(other)], input=dump, check=True)
+        with memory(database_url=other) as stories:
+            story = stories.story("mill")
+            repairs = [each.message for each in story.check_health(repair=True).repairs]
+            assert any("0 texts embedded anew" in each for each in repairs)
+            after = story.context(2, 1, plan)
+    assert "Ada gave Bo the brass key." in before.as_prompt()
+    assert after.as_prompt() == before.as_prompt()
+
+
+def _plain(url: str) -> str:
+    """The address as PostgreSQL's own programs take it."""
+    return make_url(url).set(drivername="postgresql").render_as_string(hide_password=False)
+
+
+def _write_until(stores: MemoryStores, stop: threading.Event, project: str = "demo") -> None:
     """Store scenes after the planned one, until told to stop."""
     for number in range(1, 10_000):
-        ingest_scene(stores, "demo", SceneInput(chapter_index=60, scene_index=number, text=f"Later {number}."))
+        ingest_scene(stores, project, SceneInput(chapter_index=60, scene_index=number, text=f"Later {number}."))
         if stop.is_set():
             return
