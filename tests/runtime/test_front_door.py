@@ -288,6 +288,22 @@ class TestContext:
         assert report.planner.used == "rules"
         assert report.issues
 
+    def test_a_model_that_cannot_be_built_is_an_issue(self, ingested_demos: Path) -> None:
+        """Named by a string, it never stops a context."""
+        with novelgen.open(ingested_demos, chat_model="nobody:knows", **PATIENT) as memory:
+            context = memory.story("demo").context(5, 4, PLAN)
+        assert context.relevant_memories
+        assert context.report is not None
+        assert any("nobody" in issue.message for issue in context.report.issues)
+
+    def test_the_context_of_a_text(self, demo: Story) -> None:
+        """Whom it names, for a translator."""
+        found = demo.chunk_context("Ines held up the heron key.", chapter_index=7)
+        assert "Ines" in found.text
+        assert found.glossary
+        few = demo.chunk_context("Ines held up the heron key.", limit=2, priority="least_recently_read")
+        assert len(few.memories) == 2
+
 
 class TestFilling:
     """Taking scenes, notes and exports in."""

@@ -4,6 +4,7 @@ from typing import Any
 
 from novelgen.models.position import StoryPosition
 from runtime.stores import MemoryStores
+from runtime.story.story import Story
 from tests.runtime.agents.conftest import Call
 
 
@@ -61,3 +62,12 @@ def test_stored_scenes_are_read_again_for_a_new_name(stores: MemoryStores, proje
     call("location_generate", name="frozen lake", description="A lake in winter")
     with stores.database(project).read() as unit:
         assert unit.entities.first_mentions()["L1", "frozen lake"] == (2, 1)
+
+
+def test_before_the_first_scene_what_is_generated_holds_from_the_start(stores: MemoryStores) -> None:
+    """An empty project can be peopled."""
+    stores.create_project("new-story")
+    tools = {tool.name: tool for tool in Story(stores, "new-story").tools(as_of=(1, 1))}
+    answer = tools["location_generate"].invoke({"name": "灯塔", "description": "海边的灯塔", "features": ["铜铃"]})
+    assert (answer["entity"]["entity_id"], answer["entity"]["name"]) == ("L0", "灯塔")
+    assert _known(stores, "new-story", StoryPosition(1, 1)) == {"L0"}

@@ -57,3 +57,25 @@ def test_a_scene_of_the_future_is_not_known(call: Call) -> None:
     """On entering 2:1, scene S003 does not exist."""
     answer = call("relationship_update", as_of=BEFORE, first="C0", second="C1", event="x", scene_id="S003")
     assert "no scene 'S003' is stored before 2:1" in answer["error"]["message"]
+
+
+def test_an_update_changes_type_views_and_one_side(stores: MemoryStores, project: str, call: Call) -> None:
+    """Seeds 000.23 and 002.36: a tool changes type and views, and the feelings of character_a alone."""
+    answer = call(
+        "relationship_update",
+        first="C1",
+        second="C0",
+        relationship_type="hunter and prey",
+        perspective_a="she is mine to catch",
+        dimensions={"fear": 20},
+        mutual_dimensions={"trust": -60},
+    )
+    assert (answer["relationship"]["relationship_id"], answer["is_changed"]) == ("R0", True)
+    with stores.database(project).read() as unit:
+        relation = unit.relationships.between("C0", "C1")
+    assert relation is not None
+    assert relation.relationship_type == "prey and hunter"
+    assert (relation.perspective_a, relation.perspective_b) == ("he hides something", "she is mine to catch")
+    assert (relation.dimensions, relation.dimensions_a, relation.dimensions_b) == ({"trust": -60}, {}, {"fear": 20})
+    wrong = call("relationship_update", first="C1", second="C0", dimensions={"trust": 101})
+    assert "trust=101" in wrong["error"]["message"]

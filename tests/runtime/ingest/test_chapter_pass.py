@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from novelgen.errors import UnknownProjectError
 from novelgen.models.entity import Entity, EntityAlias
 from novelgen.models.position import END_OF_STORY, StoryPosition
 from novelgen.models.record import SceneRecord
@@ -586,3 +587,9 @@ def test_aliases_of_a_mask_stay_its_own_before_it_falls(stores: MemoryStores, pr
     assert early["C4"] == {"C4"}
     assert early["C3"] == {"the hooded rider", "rider"}
     assert names_as_of(stores, project)["C4"] == {"Sexton Pike", "the hooded rider", "rider"}
+
+
+def test_an_unknown_project_is_refused(stores: MemoryStores) -> None:
+    """Only a project that does not exist is an error."""
+    with pytest.raises(UnknownProjectError):
+        reconcile_chapter(stores, "nobody", 1)

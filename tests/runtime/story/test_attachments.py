@@ -9,6 +9,7 @@ from runtime.ingest.entities import store_entities
 from runtime.stores import MemoryStores
 from runtime.story.attachments import StoryAttachments
 from runtime.story.memories import StoryMemories
+from runtime.story.search import StorySearch
 
 
 def told(stores: MemoryStores, project: str, memory_id: str) -> list[dict[str, object]]:
@@ -101,3 +102,23 @@ def test_what_is_remembered_of_somebody(stores: MemoryStores, project: str) -> N
     assert few.more == len(about.memories) + about.more - 1
     with pytest.raises(UnknownEntityError, match="near"):
         StoryAttachments(stores, project).memories_about(entity="Markus Vale")
+
+
+def test_a_search_finds_what_hangs_on_a_chapter(stores: MemoryStores, project: str) -> None:
+    """Seed 003.5: what stands in the chapter and what an author attached to it, and nothing else."""
+    StoryMemories(stores, project).note(text="Marcus never smiles in the Archive.", attached_to=["chapter:2"])
+    found = StorySearch(stores, project).search(query="Marcus in the Archive", entities=["chapter:2"], top_k=50)
+    assert "note-N0" in {each.chunk_id for each in found}
+    assert {each.chapter_index for each in found} == {None, 2}
+
+
+def test_what_is_attached_to_the_book_is_listed(stores: MemoryStores, project: str) -> None:
+    """Seed 003.6: what was attached to the book, and what is attached to nothing else; a search finds it, too."""
+    StoryMemories(stores, project).note(text="It never rains.")
+    StoryMemories(stores, project).note(text="Marcus Vale limps.", attached_to=["book"])
+    StoryMemories(stores, project).note(text="Odile Brandt has a dog.")
+    assert noted(stores, project, "book") == ["note-N0", "note-N1"]
+    found = StorySearch(stores, project).search(query="rain, a limp and a dog", entities=["book"], content_type="note")
+    assert {each.chunk_id for each in found} == {"note-N0", "note-N1"}
+    nothing = StorySearch(stores, project).search(query="rain", entities=["chapter:9"])
+    assert nothing == []

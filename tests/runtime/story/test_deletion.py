@@ -2,7 +2,7 @@
 
 import pytest
 
-from novelgen.errors import UnknownEntityError
+from novelgen.errors import UnknownEntityError, UserInputError
 from runtime.ingest.ingest import ingest_scenes
 from runtime.ingest.scene_input import SceneInput
 from runtime.stores import MemoryStores
@@ -11,6 +11,7 @@ from runtime.story.character import Character
 from runtime.story.characters import StoryCharacters
 from runtime.story.entities import StoryEntities
 from runtime.story.memories import StoryMemories
+from runtime.story.relationships import StoryRelationships
 
 
 def _links(stores: MemoryStores, project: str, chunk_id: str) -> list[str]:
@@ -69,3 +70,14 @@ def test_only_the_type_that_was_asked_for_is_deleted(stores: MemoryStores, proje
     """`character delete` never takes a place of that name."""
     with pytest.raises(UnknownEntityError, match="no character 'the Archive'"):
         StoryDeletion(stores, project).delete_entity(entity="the Archive", entity_type="character")
+
+
+def test_a_relationship_is_deleted_by_its_pair(stores: MemoryStores, project: str) -> None:
+    """Seed 000.18: in either order, and its history is back after the undo."""
+    before = StoryRelationships(stores, project).get_relationship(first="C0", second="C1")
+    done = StoryDeletion(stores, project).delete_relationship(first="Marcus Vale", second="Elena Thorne")
+    assert (done.deleted, done.name) == (before.relationship_id, "C0 C1")
+    with pytest.raises(UserInputError, match="nothing is known of C0 and C1"):
+        StoryDeletion(stores, project).delete_relationship(first="C0", second="C1")
+    StoryEntities(stores, project).undo(change_id=done.change.change_id)
+    assert StoryRelationships(stores, project).get_relationship(first="C0", second="C1") == before

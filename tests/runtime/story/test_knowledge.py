@@ -323,3 +323,11 @@ def test_nothing_later_bears_on_what_is_known(stores: MemoryStores, told: list[d
             told_whole = StoryKnowledge(stores, whole).knowledge(character=who, as_of=at(*PLACES[count]))
             assert told_whole == StoryKnowledge(stores, cut).knowledge(character=who)
             assert len(told_whole.known) + len(told_whole.not_known) == count
+
+
+def test_a_whole_tale_may_be_the_authors_word(stores: MemoryStores, story: str) -> None:
+    """All that Ada lived through becomes known to whom she tells it; a tale without a teller is refused."""
+    StoryKnowledge(stores, story).set_knowledge(character="Dora", memory_id="*", how="told", learned_from="Ada")
+    assert _known(stores, story, "Dora") == ["M1", "M2"]
+    with pytest.raises(UserInputError, match="say who tells it"):
+        StoryKnowledge(stores, story).set_knowledge(character="Dora", memory_id="*")

@@ -235,3 +235,12 @@ def test_how_a_thread_ended_is_kept_over_an_export(stores: MemoryStores, project
     StoryTransfer(stores, f"{project}-copy").import_project(source=tmp_path / "out")
     (entry,) = StoryThreadLedger(stores, f"{project}-copy").thread_ledger().entries
     assert (entry.ending, entry.window and entry.window.due_by) == ("broken", (9, 0))
+
+
+def test_due_threads_come_by_weight_and_age(stores: MemoryStores, project: str) -> None:
+    """The weightiest of one age comes first, and no more come than were asked for."""
+    StoryThreads(stores, project).add_thread(description="A small thing", importance="low", start=StoryPosition(1, 2))
+    critical = StoryThreads(stores, project).add_thread(
+        description="A great thing", importance="critical", start=StoryPosition(1, 2)
+    )
+    assert [each.loop_id for each in StoryThreads(stores, project).due_threads(limit=1)] == [critical.loop_id]

@@ -109,3 +109,13 @@ def test_a_bundle_holds_nothing_of_a_story(run: Run, ingested: Path, tmp_path: P
     assert entities
     secrets = [PROJECT, str(tmp_path), str(ingested), *(each["name"] for each in entities)]
     assert [each for each in secrets if each in text] == []
+
+
+def test_another_embedding_model_asks_for_a_reindex(run: Run, ingested: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Vectors of another model are not compared; reindex makes new ones."""
+    monkeypatch.setenv("NOVELGEN_MEMORY__EMBEDDING_MODEL", "fake:64")
+    changed = findings(run, PROJECT)["vector index"]
+    assert changed["level"] == "degraded"
+    assert "built with 'fake:32', but 'fake:64' is configured" in changed["message"]
+    assert "0 texts embedded anew" not in run("reindex", PROJECT).stdout
+    assert findings(run, PROJECT)["vector index"]["level"] == "ok"

@@ -197,3 +197,16 @@ def test_ingest_reads_what_novel_gen_remembered(run: Run, written: Path) -> None
     wrong = run("ingest", PROJECT)
     assert wrong.exit_code != 0
     assert "chapter_number" in wrong.stderr
+
+
+@pytest.mark.parametrize("missing", ["folder", "scenes"])
+def test_import_book_creates_nothing_for_a_wrong_folder(
+    run: Run, tmp_path: Path, projects_dir: Path, missing: str
+) -> None:
+    """A folder or file that is missing is named before a project is created."""
+    if missing == "scenes":
+        (tmp_path / "book").mkdir()
+    result = run("import-book", str(tmp_path / "book"), "--project", PROJECT)
+    assert result.exit_code == 2
+    assert "scenes.jsonl" in result.stderr
+    assert not projects_dir.exists()
