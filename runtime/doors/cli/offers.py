@@ -445,6 +445,8 @@ def _show_entity(card: Any, view: View) -> None:
     )
     if card.state is not None:
         print_states([card.state], view.names, language=view.language)
+    if not view.asked["memories"]:
+        return
     about = StoryAttachments(view.stores, view.project).memories_about(
         found.entity_id, limit=view.asked["memories"], as_of=view.values.get("as_of")
     )

@@ -295,7 +295,7 @@ def test_nothing_is_taken_away_unasked(
         (("threads", PROJECT, "--due", "--board"), "give one of them"),
         (("entity", "undo", PROJECT, "9"), "no change 9 is kept"),
         (("entity", "show", PROJECT, "Adda"), "near it: C0 (Ada)"),
-        (("entity", "show", PROJECT, "x" * 401), "name"),
+        (("entity", "show", PROJECT, "x" * 401), "entity"),
         (("memory", "list", PROJECT, "--type", "lies"), "'lies' is not one of 'scene'"),
         (("memory", "edit", PROJECT, "M001", "--importance", "11"), "11 is not in the range"),
         (("memory", "show", PROJECT, "M999"), "M999"),
