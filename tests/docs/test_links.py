@@ -44,8 +44,7 @@ def test_the_docs_build_without_a_warning(tmp_path: Path) -> None:
             "build",
             "-f",
             ".mkdocs.yml",
-            "--strict",
-            "--quiet",
+            "--strict",  # not --quiet, which keeps warnings from being counted
             "--site-dir",
             str(tmp_path / "site"),
         ],
