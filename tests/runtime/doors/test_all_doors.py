@@ -122,7 +122,7 @@ WRITES = [
         "ringer's",
     ),
     Row("merge_entities", {"keep": "Sparrow", "gone": "Captain Varga"}, "C6"),
-    Row("undo_change", {"change_id": 6}, "Varga"),
+    Row("undo_change", {"change_id": 7}, "Varga"),
     Row("add_thread", {"description": "Who rang at noon?", "characters": ["Sparrow"]}, "Who rang at noon?"),
     Row("resolve_thread", {"thread_id": "OL16", "summary": "Sorrel cut it."}, "resolved"),
     Row("abandon_thread", {"thread_id": "OL14", "summary": "Forgotten."}, "abandoned"),
@@ -134,6 +134,7 @@ WRITES = [
     ),
     Row("ingest_scene", {"position": "7:1", "text": "Ines went home.", "record": {"summary": ["Home."]}}, "added"),
     Row("ingest_scene", {"position": "7:1", "text": "Ines went home.", "record": {"summary": ["Home."]}}, "unchanged"),
+    Row("add_card", {"name": "the cracked bell", "kind": "item", "holder": "Sparrow"}, "the cracked bell"),
 ]
 
 OF_THE_MOMENT = {"created_at", "updated_at", "undone_at", "timestamp", "timings_s"} | {

@@ -150,7 +150,7 @@ def test_the_readable_view_speaks_the_storys_language(capsys: pytest.CaptureFixt
         "全文 → 简写",
         "→ 林冲到庙",
         "[1] 放火",
-        "rules → llm",
+        "规则 → 模型",
         "? → bb",
         "慢",
         "未覆盖",

@@ -16,7 +16,7 @@ def test_a_new_project_can_be_peopled_before_its_first_scene(run: Run, projects_
     result = run("new", "灯塔", "--language", "zh")
     assert result.exit_code == 0, result.stderr
     assert (projects_dir / "灯塔" / "config.yaml").is_file()
-    assert run("character", "add", "灯塔", "林冲").stdout == "已添加 C0  林冲\n"
+    assert run("character", "add", "灯塔", "林冲").stdout == "已添加 C0  林冲\n撤销：novelgen undo 灯塔 1\n"
     assert json.loads(run("projects", "--json").stdout)
     again = run("new", "灯塔")
     assert again.exit_code == 2

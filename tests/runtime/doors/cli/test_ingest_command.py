@@ -31,7 +31,7 @@ def test_init_makes_a_skeleton_that_can_be_ingested(run: Run, projects_dir: Path
     assert json.loads((folder / "settings.json").read_text(encoding="utf-8"))["language"] == "zh"
     taken_in = run("ingest", "我的小说")
     assert taken_in.exit_code == 0
-    assert "no chapters" in taken_in.stderr
+    assert "中没有章" in taken_in.stderr
 
 
 @pytest.mark.parametrize("command", ["init", "new"])
@@ -172,7 +172,7 @@ def test_many_chapters_in_one_file_are_split(run: Run, projects_dir: Path) -> No
     file.with_name("chapter_002.txt").write_text("又一章。", encoding="utf-8")
     clash = run("ingest", "古灯")
     assert clash.exit_code != 0
-    assert "both hold chapter 2" in clash.stderr
+    assert "都是第 2 章" in clash.stderr
 
 
 def test_ingest_reads_what_novel_gen_remembered(run: Run, written: Path) -> None:
