@@ -9,7 +9,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from pydantic import ValidationError
 
 from novelgen.chains.memory_context_chain import MemoryContextChain
 from novelgen.errors import ContextWriteError, DatabaseError, VectorIndexError
@@ -281,7 +280,7 @@ def test_optional_settings_chapter_plan_and_hints_are_accepted() -> None:
 
 def test_a_request_without_a_plan_names_the_missing_field() -> None:
     """A bad request is the caller's error and says which field."""
-    with pytest.raises(ValidationError, match="scene_plan"):
+    with pytest.raises(UserInputError, match="needs scene_plan"):
         chain().invoke({"project_id": PROJECT, "chapter_index": 1, "scene_index": 1})
 
 
