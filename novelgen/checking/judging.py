@@ -331,12 +331,7 @@ def draft_around(issues: Sequence[ContinuityIssue], draft: Draft) -> str:
 
 
 def finding_lines(
-    issues: Sequence[ContinuityIssue],
-    draft: Draft,
-    story: StoryBefore,
-    *,
-    further: Sequence[ContinuityEvidence],
-    max_tokens: int = MAX_LOOK_TOKENS,
+    issues: Sequence[ContinuityIssue], draft: Draft, story: StoryBefore, *, further: Sequence[ContinuityEvidence]
 ) -> str:
     """Return the findings under K1, K2 …, each with its surroundings and what else the story says of the matter."""
     word = words(SUBJECT, story.language).table("look")
@@ -364,7 +359,7 @@ def finding_lines(
         for each in _nearest(issue, found)[:MAX_FURTHER]:
             line = f"K{number} | {word['more']} | {told(each) + kept.of(each)}"
             cost = estimate_tokens(line)
-            if cost <= room and spent + cost <= max_tokens:
+            if cost <= room and spent + cost <= MAX_LOOK_TOKENS:
                 block.append(line)
                 room -= cost
                 spent += cost

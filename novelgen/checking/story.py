@@ -70,7 +70,7 @@ class Piece:
         """What it says."""
         return self.text[self.span.start : self.span.end]
 
-    def as_evidence(self, quote: str = "") -> ContinuityEvidence:
+    def as_evidence(self) -> ContinuityEvidence:
         """Return it as what proves a finding."""
         memory, place = self.memory, self.position
         source_id = (memory.source_id or memory.chunk_id) if memory is not None else ""
@@ -82,7 +82,7 @@ class Piece:
             chapter_index=place.chapter_index if place is not None else None,
             scene_index=place.scene_index if place is not None else None,
             text=self.words,
-            quote=quote or self.words,
+            quote=self.words,
             entity_ids=list(memory.entities_mentioned) if memory is not None else [],
         )
 

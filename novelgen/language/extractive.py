@@ -133,17 +133,17 @@ SENTENCES_PER_BULLET = 6
 GIST_CHARACTERS = 240
 
 
-def gist(text: str, *, limit_characters: int = GIST_CHARACTERS) -> str:
+def gist(text: str) -> str:
     """Return what a scene without a record is about: its weightiest sentence and its last one, cut to the limit."""
     spans = [span for span in split_sentences(text) if text[span.start : span.end].strip()]
     if not spans:
         return ""
     last = (spans[-1].start, spans[-1].end)
     weightiest = [(each.start, each.end) for each in salient_sentences(text, (), limit=1)]
-    half = limit_characters // 2
+    half = GIST_CHARACTERS // 2
     told = [" ".join(text[start:end].split()) for start, end in sorted({*weightiest, last})]
     clipped = [each if len(each) <= half else f"{each[: half - 1]}…" for each in told]
-    return " … ".join(clipped)[:limit_characters]
+    return " … ".join(clipped)[:GIST_CHARACTERS]
 
 
 def _scored(text: str, span: Span, mentions: Sequence[NamedSpan]) -> SalientSentence:

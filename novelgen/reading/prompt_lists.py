@@ -437,19 +437,19 @@ class _Choice:
         return self._entities[said].name if said in self._entities and said not in self.listed else said
 
 
-def few_words(text: str, *, max_tokens: int = MAX_DESCRIPTION_TOKENS) -> str:
+def few_words(text: str) -> str:
     """Return the first clauses of a description that fit, whole; of a first one that does not, its first words."""
     clean = " ".join(text.split())
-    if estimate_tokens(clean) <= max_tokens:
+    if estimate_tokens(clean) <= MAX_DESCRIPTION_TOKENS:
         return clean
     marks = [at for at, character in enumerate(clean) if character in "，。；,;." and at > 0]
-    fitting = [at for at in marks if estimate_tokens(clean[:at]) <= max_tokens]
+    fitting = [at for at in marks if estimate_tokens(clean[:at]) <= MAX_DESCRIPTION_TOKENS]
     if fitting:
         return clean[: fitting[-1]]
     words = clean.split(" ")
-    while len(words) > 1 and estimate_tokens(" ".join(words)) > max_tokens:
+    while len(words) > 1 and estimate_tokens(" ".join(words)) > MAX_DESCRIPTION_TOKENS:
         words.pop()
-    return " ".join(words) if len(words) > 1 else clean[:max_tokens]
+    return " ".join(words) if len(words) > 1 else clean[:MAX_DESCRIPTION_TOKENS]
 
 
 def _feelings(whose: str, values: Mapping[RelationshipDimension, int]) -> str:

@@ -117,12 +117,7 @@ def _similarities(queries: Sequence[Vector | None], candidates: Sequence[Candida
 
 
 def story_before(
-    stores: MemoryStores,
-    project_id: str,
-    *,
-    as_of: StoryPosition,
-    plan: ScenePlan | None = None,
-    pov: str | None = None,
+    stores: MemoryStores, project_id: str, *, as_of: StoryPosition, plan: ScenePlan | None = None
 ) -> StoryBefore:
     """Return the story strictly before a position as a check of a draft sees it."""
     wanted = MemoryFilter(as_of=as_of, content_types=list(DISTILLED_TYPES), unconsolidated=True)
@@ -144,6 +139,5 @@ def story_before(
         threads=threads,
         knowledge=knowledge_rules(stores, project_id, as_of=as_of),
         plan=plan,
-        pov=pov,
         story_times=times,
     )

@@ -416,10 +416,9 @@ class ThreadRepository(Repository):
         self._session.insert(LOOP_EVENTS, [loop_event_values(event) | said_at(self._session, at)])
         CounterRepository(self._session).jump_over([event.id])
 
-    def endings(self, *, as_of: StoryPosition = END_OF_STORY, loop_id: str | None = None) -> dict[str, str]:
+    def endings(self, *, as_of: StoryPosition = END_OF_STORY) -> dict[str, str]:
         """Return the threads that are over at a position, with who said how they ended: author or record."""
-        loop_ids = None if loop_id is None else [loop_id]
-        rows_by_thread = self._rows_by_thread(as_of, loop_ids, columns=_MOVE_COLUMNS)
+        rows_by_thread = self._rows_by_thread(as_of, columns=_MOVE_COLUMNS)
         folds = {each: fold_loop_events(rows) for each, rows in rows_by_thread.items()}
         return {each: fold.last.origin for each, fold in folds.items() if fold.is_over}
 

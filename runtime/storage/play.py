@@ -133,10 +133,9 @@ class PlayRepository(Repository):
         self._session.touch()
         self._session.insert(STORY_FLAGS, [change.model_dump()])
 
-    def flag_changes(self, name: str | None = None, *, as_of: Moment | None = None) -> list[FlagChange]:
+    def flag_changes(self, *, as_of: Moment | None = None) -> list[FlagChange]:
         """Return what values flags took up to a moment, in the order in which it happened."""
-        named = true() if name is None else STORY_FLAGS.c.name == name
-        return self._told(FlagChange, STORY_FLAGS, as_of, named)
+        return self._told(FlagChange, STORY_FLAGS, as_of)
 
     def contents(self) -> PlayContents:
         """Return everything that the project holds of it."""

@@ -71,11 +71,6 @@ class StoryCondition(BaseModel):
     unindexed: int = Field(default=0, description="Changes that the vector index has yet to follow.")
     next_steps: list[NextStep] = Field(default_factory=list)
 
-    @property
-    def is_half_read(self) -> bool:
-        """Whether some scenes have a record and others lack theirs."""
-        return bool(self.scenes_with_record and (self.scenes_failed or self.scenes_waiting))
-
 
 class StoryConditions(StoryBase):
     """What a project holds now and what to do next."""

@@ -9,9 +9,8 @@ from typing import Annotated, Any, Literal, NamedTuple
 from pydantic import BaseModel, Field
 
 from novelgen.errors import UserInputError
-from novelgen.language.longer_names import longer_names
-from novelgen.language.name_swap import NameSwap
 from novelgen.language.normalise import name_key
+from novelgen.language.renaming import NameSwap, longer_names
 from novelgen.models.entity import Entity
 from novelgen.models.position import END_OF_STORY
 from novelgen.models.record import SceneRecord

@@ -157,10 +157,10 @@ def index_state(indexing: IndexingResult, project_id: str, labels: ViewLabels) -
     return f"{waiting}{reason}; {labels['value.run']} `novelgen reindex {project_id}`"
 
 
-def report_indexing(indexing: IndexingResult, project_id: str, *, done: str = "stored") -> None:
+def report_indexing(indexing: IndexingResult, project_id: str) -> None:
     """Say on stderr when the vector index does not follow what a command did; SQL is safe either way."""
     if indexing.waiting:
-        report_warning(f"{done}, but the index lags: {index_state(indexing, project_id, view_labels_for())}")
+        report_warning(f"stored, but the index lags: {index_state(indexing, project_id, view_labels_for())}")
 
 
 def print_condition(condition: StoryCondition, labels: ViewLabels) -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import logging
 import os
 import signal
 import socket
@@ -13,7 +12,6 @@ from types import FrameType
 from typing import Any
 
 import uvicorn
-from langchain_core.language_models import BaseChatModel
 from opentelemetry.trace import TracerProvider
 
 from novelgen.errors import ConfigurationError
@@ -23,8 +21,6 @@ from runtime.doors.http.house import House
 from runtime.doors.http.settings import ServerSettings, announced
 from runtime.doors.http.telemetry import exporting_provider
 from runtime.story.projects import ProjectStores
-
-logger = logging.getLogger(__name__)
 
 OPEN_REQUESTS_END_S = 1
 """Requests that are open at the end have so long; an end of the whole server takes less than 5 s."""
@@ -37,13 +33,7 @@ SPANS_END_MS = 500
 MAX_CONNECTIONS = 1_000
 
 
-def serve(
-    stores: ProjectStores,
-    settings: ServerSettings,
-    *,
-    chat_model: BaseChatModel | None = None,
-    on_listening: Callable[[str], Any] | None = None,
-) -> None:
+def serve(stores: ProjectStores, settings: ServerSettings, *, on_listening: Callable[[str], Any]) -> None:
     """Serve until SIGTERM or SIGINT; what was stored stays stored."""
     spans = exporting_provider()
     with _listening(settings) as listener, _sent(spans):
@@ -51,7 +41,7 @@ def serve(
         host = f"[{settings.host}]" if ":" in settings.host else settings.host
         url = f"http://{host}:{port}"
         with announced(stores.settings.projects_dir, url):
-            app = build_app(stores, settings, chat_model=chat_model, tracer_provider=spans)
+            app = build_app(stores, settings, tracer_provider=spans)
             config = uvicorn.Config(
                 app,
                 http=timely_connections(),
@@ -64,7 +54,7 @@ def serve(
                 limit_concurrency=MAX_CONNECTIONS,
                 timeout_graceful_shutdown=OPEN_REQUESTS_END_S,
             )
-            server = _Server(config, app.state.house, on_started=lambda: on_listening and on_listening(url))
+            server = _Server(config, app.state.house, on_started=lambda: on_listening(url))
             server.run(sockets=[listener])
 
 

@@ -47,16 +47,10 @@ def build_mcp_server(shelf: Shelf, *, is_read_only: bool = False) -> MCPServer[A
     return server
 
 
-def serve_stdio(
-    stores: ProjectStores,
-    *,
-    project_id: str | None = None,
-    is_read_only: bool = False,
-    chat_model: BaseChatModel | None = None,
-) -> None:
+def serve_stdio(stores: ProjectStores, *, project_id: str | None = None, is_read_only: bool = False) -> None:
     """Serve until the client closes the standard input; nothing but messages goes to the standard output."""
     try:
-        shelf = Shelf(stores, project_id=project_id, chat_model=chat_model)
+        shelf = Shelf(stores, project_id=project_id)
         if project_id is not None:
             shelf.story()
         build_mcp_server(shelf, is_read_only=is_read_only).run("stdio")

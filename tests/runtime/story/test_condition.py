@@ -58,7 +58,6 @@ def test_a_half_read_story_names_what_failed_and_what_waits(stores: MemoryStores
     waiting = SceneInput(chapter_index=3, scene_index=2, text="Thaw.")
     ingest_scenes(stores, project, [failed, waiting])
     condition = StoryConditions(stores, project).story_condition()
-    assert condition.is_half_read
     assert (condition.scenes_failed, condition.scenes_waiting) == (1, 1)
     assert _kinds(condition) == ["retry", "read", "context"]
     found = [each for each in check_reading(condition) if each.what == "scene records"]

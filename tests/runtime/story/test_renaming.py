@@ -7,8 +7,7 @@ from typing import Any
 import pytest
 
 from novelgen.errors import UserInputError
-from novelgen.language.longer_names import longer_names
-from novelgen.language.name_swap import NameSwap
+from novelgen.language.renaming import NameSwap, longer_names
 from novelgen.models.position import StoryPosition
 from runtime.ingest.ingest import ingest_scenes
 from runtime.ingest.scene_input import SceneInput
