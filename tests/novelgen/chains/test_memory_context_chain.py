@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from novelgen.chains.memory_context_chain import MemoryContextChain
-from novelgen.errors import ContextWriteError, DatabaseError, VectorIndexError
+from novelgen.errors import ContextWriteError, DatabaseError, UserInputError, VectorIndexError
 from novelgen.memory.in_memory import InMemoryStoryMemory
 from novelgen.memory.outline import StoryOutline
 from novelgen.memory.search import SearchRequest, SearchResult
