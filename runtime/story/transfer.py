@@ -132,6 +132,7 @@ class StoryTransfer(StoryConditions):
     aimport_project = async_twin(import_project)
     alook_before_import = async_twin(look_before_import)
     ais_of_another_story = async_twin(is_of_another_story)
+    amay_store_twice = async_twin(may_store_twice)
 
 
 def _heading(number: int, title: str, *, is_chinese: bool) -> str:

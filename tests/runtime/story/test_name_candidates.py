@@ -138,7 +138,7 @@ def test_candidates_are_told_by_kind_and_count(stores: MemoryStores, project: st
     assert StoryNameCandidates(stores, project).list_candidates(min_count=99).candidates == []
     with pytest.raises(UserInputError, match="min_count=0"):
         StoryNameCandidates(stores, project).list_candidates(min_count=0)
-    with pytest.raises(UserInputError, match="kind='person'"):
+    with pytest.raises(UserInputError, match="kind cannot be 'person'"):
         StoryNameCandidates(stores, project).list_candidates(kind=cast(CandidateKind, "person"))
     with pytest.raises(UnknownProjectError):
         StoryNameCandidates(stores, "nowhere").list_candidates()
@@ -179,7 +179,7 @@ def test_a_confirmation_of_whom_more_is_said_is_not_undone(stores: MemoryStores,
     with pytest.raises(UserInputError, match="by now"):
         StoryEntities(stores, project).undo(change_id=done.change.change_id)
     assert StoryEntities(stores, project).entity(entity="Ben").entity.name == "Ben"
-    assert [each.undone_at for each in StoryEntities(stores, project).list_entity_changes()] == [None]
+    assert [each.undone_at for each in StoryEntities(stores, project).list_entity_changes()] == [None, None]
 
 
 def test_a_kind_is_taken_from_the_author_first(stores: MemoryStores, project: str) -> None:
