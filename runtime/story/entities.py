@@ -306,6 +306,8 @@ class StoryEntities(StoryBase):
             known_fields = self._known_fields(unit, found.entity_type)
             at = place_of_statement(unit, position_of(start) or END_OF_STORY)
             changed, plain, said = _with_said(unit, found, changes, known, known_fields, at, state=state)
+            if name_key(changed.name) not in map(name_key, found.names()):
+                _refuse_taken_name(unit, changed.name, found.entity_type, END_OF_STORY)
             with unit.journal.recording_card(found.entity_id) as rows:
                 rescanned = (
                     _store_edited(self._stores, unit, self.project_id, found, changed) if changed != found else False

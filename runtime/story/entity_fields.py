@@ -12,6 +12,7 @@ from pydantic import ValidationError
 from novelgen.card_templates import CardField, said_under_kept_names
 from novelgen.context.labels import labels_for
 from novelgen.errors import UserInputError
+from novelgen.language.normalise import name_key
 from novelgen.language.resolver import NameResolver
 from novelgen.models.entity import ALIAS_TRANSLATIONS, TRANSLATION, Entity, EntityAlias, EntityType
 from novelgen.models.position import StoryPosition
@@ -73,8 +74,11 @@ def _with_ids(value: Any, kind: EntityType, known: Sequence[Entity]) -> Any:
         return [_with_ids(each, kind, known) for each in value]
     if not isinstance(value, str):
         return value
-    found = NameResolver([each for each in known if each.entity_type == kind]).resolve(value).entity_id
-    return found or value
+    meant = [each for each in known if each.entity_type == kind]
+    found = NameResolver(meant).resolve(value).entity_id
+    # Part of a name is somebody else's as often: 林凡 without a card is not 林凡尘.
+    borne = next((each.names() for each in meant if each.entity_id == found), [])
+    return found if found and name_key(value) in map(name_key, (found, *borne)) else value
 
 
 def state_within(entity: Entity, changes: Mapping[str, Any]) -> dict[str, Any]:

@@ -144,6 +144,9 @@ class _Renamed:
         self._unit = unit
         known = known_entities(unit, None)
         self.old = resolved_entity(name, known)
+        if name_key(name) not in map(name_key, (self.old.entity_id, *self.old.names())):
+            # Part of a name is somebody else's as often: 林凡 without a card is not 林凡尘.
+            raise UserInputError(f"{name!r} is no name of {self.old.entity_id}; it has {self.old.names()}")
         if new_name == self.old.name:
             raise UserInputError(f"{self.old.entity_id} is called {new_name!r} already; give another name")
         _refuse_others_name(new_name, self.old, known)

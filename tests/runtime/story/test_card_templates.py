@@ -68,6 +68,24 @@ def test_fields_in_either_language_are_kept_in_the_storys(chinese: Story) -> Non
     assert chinese.entity("青铜戒指").entity == ring
 
 
+def test_part_of_a_name_is_no_holder(chinese: Story) -> None:
+    """A holder who has no card stays a text, where somebody's longer name holds the name: 林凡 is not 林凡尘."""
+    chinese.add_card("林凡尘")
+    chinese.add_card("青霜剑", kind="item", holder="林凡")
+    held = chinese.entity("青霜剑").state
+    assert held is not None
+    assert held.state_data["holder"] == "林凡"
+
+
+def test_an_edit_gives_nobody_anothers_name(chinese: Story) -> None:
+    """Two of a kind are not made to bear one name by an edit, as by a rename; an own alias may become the name."""
+    chinese.add_card("林凡", aliases=["小凡"])
+    chinese.add_card("林雪儿")
+    with pytest.raises(UserInputError, match="character C1 bears the name '林雪儿' already"):
+        chinese.edit_entity("林凡", {"name": "林雪儿"})
+    assert chinese.edit_entity("林凡", {"name": "小凡"}).entity.name == "小凡"
+
+
 def test_a_field_of_a_new_card_that_is_none_is_refused(chinese: Story) -> None:
     """Who misspells one is told which there are, and how to say it nevertheless; nothing is made."""
     with pytest.raises(UserInputError, match=r"'镜界' is no field of a character.*境界.*--state 镜界=VALUE"):
