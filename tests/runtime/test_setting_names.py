@@ -27,7 +27,7 @@ def test_settings_of_the_memory_may_be_given_by_their_own_name() -> None:
             r"'memory\.weights\.relevanse'; did you mean 'memory\.weights\.relevance'",
         ),
         ({"vector_store": {"ulr": "x"}}, r"did you mean 'memory\.vector_store\.url'"),
-        ({"colour": "blue"}, "no setting 'colour'; there are: candidates_per_query, chain_timeout_s"),
+        ({"colour": "blue"}, "no setting 'colour'; there are: candidates_per_query, card_template"),
     ],
 )
 def test_a_misspelt_keyword_is_told_the_right_one(given: dict[str, Any], told: str) -> None:

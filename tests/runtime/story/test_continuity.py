@@ -106,7 +106,7 @@ def test_a_long_draft_is_searched_for_whole(stores: MemoryStores, project: str) 
 @pytest.mark.parametrize("text", ["", " \n", "\ufeff", "x" * (SCENE_CHARACTER_LIMIT + 1)])
 def test_a_text_that_is_none_is_refused(stores: MemoryStores, project: str, text: str) -> None:
     """Nothing, and more than a scene may hold, is the caller's to change."""
-    with pytest.raises(UserInputError, match="draft (of scene 3:1|has 2,000,001)"):
+    with pytest.raises(UserInputError, match=r"draft (of scene 3:1|has 2,000,001)"):
         checked(stores, project, text)
 
 
