@@ -20,7 +20,7 @@ def test_a_new_project_can_be_peopled_before_its_first_scene(run: Run, projects_
     assert json.loads(run("projects", "--json").stdout)
     again = run("new", "灯塔")
     assert again.exit_code == 2
-    assert "exists already" in again.stderr
+    assert "已经有了" in again.stderr
 
 
 def test_an_export_comes_back_as_another_project(run: Run, ingested: Path, tmp_path: Path, projects_dir: Path) -> None:
