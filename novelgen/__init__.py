@@ -20,6 +20,7 @@ from novelgen.lazy_exports import lazy_exports
 
 if TYPE_CHECKING:
     from novelgen.models.position import StoryPosition
+    from runtime.ephemeral import open_ephemeral
     from runtime.front_door import Memory, open, summarize_scene
     from runtime.story.story import Story
 else:
@@ -30,9 +31,19 @@ else:
             "Story": "runtime.story.story",
             "StoryPosition": "novelgen.models.position",
             "open": "runtime.front_door",
+            "open_ephemeral": "runtime.ephemeral",
             "summarize_scene": "runtime.front_door",
         },
     )
 
 __version__ = "0.1.0"
-__all__ = ["Memory", "NovelgenError", "Story", "StoryPosition", "__version__", "open", "summarize_scene"]
+__all__ = [
+    "Memory",
+    "NovelgenError",
+    "Story",
+    "StoryPosition",
+    "__version__",
+    "open",
+    "open_ephemeral",
+    "summarize_scene",
+]

@@ -17,7 +17,7 @@ from runtime.index.process import IndexProcessRegistry
 from runtime.story.projects import ProjectStores
 
 
-def memory(
+def open_ephemeral(
     *, embeddings: Embeddings | str = "fake:64", chat_model: BaseChatModel | None = None, **settings: Any
 ) -> Memory:
     """Return a memory of stories for a test: nothing is loaded, no process starts, and nothing of it stays.

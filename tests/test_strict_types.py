@@ -19,11 +19,11 @@ PROGRAM = """
 import asyncio
 
 import novelgen
-from novelgen.testing import memory
+from novelgen.testing import open_ephemeral
 
 
 def write() -> str:
-    with memory(memory_budget=2000) as stories:
+    with open_ephemeral(memory_budget=2000) as stories:
         story: novelgen.Story = stories.create("mill", language="en")
         story.ingest(text="Ada gave Bo the key.", chapter_index=1, scene_index=1)
         found: list[str] = [each.content for each in story.search("key", as_of="1:2", top_k=3)]

@@ -236,7 +236,7 @@ class MemoryContextChain(StepwiseChain[ContextInput, SceneMemoryContext]):
             first = error.errors(include_url=False)[0]
             where = ".".join(str(part) for part in first["loc"]) or "the request"
             if first["type"] == "missing":
-                raise UserInputError(f"a context needs {where}; the request has {sorted(first['input'])}") from error
+                raise UserInputError(f"a context needs {where}; pass it with the request") from error
             raise UserInputError(f"{where} cannot be {first['input']!r:.200}: {first['msg']}") from error
         require_project_id(request.project_id)
         # Once, here: neither queries nor stores nor prompts could take a lone surrogate or a NUL.

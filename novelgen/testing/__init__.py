@@ -12,9 +12,9 @@ if "pytest" in sys.modules:
     sys.modules["pytest"].register_assert_rewrite("novelgen.testing.conformance")
 
 if TYPE_CHECKING:
+    from novelgen import open_ephemeral
     from novelgen.testing.conformance import MemoryToolsConformance, StoryMemoryConformance
     from novelgen.testing.sample_story import CHINESE_STORY, ENGLISH_STORY, SampleScene, SampleStory
-    from runtime.ephemeral import memory
 else:
     __getattr__, __dir__ = lazy_exports(
         __name__,
@@ -25,7 +25,7 @@ else:
             "SampleScene": "novelgen.testing.sample_story",
             "SampleStory": "novelgen.testing.sample_story",
             "StoryMemoryConformance": "novelgen.testing.conformance",
-            "memory": "runtime.ephemeral",
+            "open_ephemeral": "novelgen",
         },
     )
 
@@ -36,5 +36,5 @@ __all__ = [
     "SampleScene",
     "SampleStory",
     "StoryMemoryConformance",
-    "memory",
+    "open_ephemeral",
 ]

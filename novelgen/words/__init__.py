@@ -41,8 +41,8 @@ class Words(Mapping[str, Any]):
         return {key.removeprefix(start): value for key, value in self._entries.items() if key.startswith(start)}
 
 
-def entries(name: str) -> dict[str, str]:
-    """Return a catalogue whose keys are English sentences, as its file has it."""
+def entries(name: str) -> dict[str, Any]:
+    """Return a catalogue as its file has it; those in Chinese alone have English sentences as their keys."""
     file = resources.files(__name__).joinpath(f"{name}.toml")
     return tomllib.loads(file.read_text(encoding="utf-8"))
 
@@ -50,8 +50,7 @@ def entries(name: str) -> dict[str, str]:
 @cache
 def words(subject: str, language: str) -> Words:
     """Return the words of a subject in a language; any language but Chinese gets the English ones."""
-    file = resources.files(__name__).joinpath(f"{subject}.{'zh' if language == 'zh' else 'en'}.toml")
-    return Words(dict(_flat(tomllib.loads(file.read_text(encoding="utf-8")), "")))
+    return Words(dict(_flat(entries(f"{subject}.{'zh' if language == 'zh' else 'en'}"), "")))
 
 
 def _flat(table: Mapping[str, Any], prefix: str) -> Iterator[tuple[str, Any]]:

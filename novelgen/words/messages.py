@@ -8,11 +8,11 @@ Chinese sentence with the same values; what stands in a place may be a message, 
 from __future__ import annotations
 
 import re
-import tomllib
 from collections.abc import Iterator, Sequence
 from functools import cache, lru_cache
-from importlib import resources
 from typing import NamedTuple
+
+from novelgen.words import entries
 
 _PLACE = re.compile(r"\{(\d+)\}")
 _QUOTED = re.compile(r"'([^']*)'(?=$|[^\w'])|\"([^\"]*)\"")
@@ -113,8 +113,7 @@ def _plain_sentences() -> frozenset[str]:
 @cache
 def _templates() -> tuple[_Template, ...]:
     """Return all templates, the longest first: the more a sentence says itself, the surer it is meant."""
-    file = resources.files(__package__).joinpath("messages.zh.toml")
-    tables = tomllib.loads(file.read_text(encoding="utf-8"))
+    tables = entries("messages.zh")
     cut = (_Template(tuple(_cut(english)), chinese) for table in tables.values() for english, chinese in table.items())
     return tuple(sorted(cut, key=lambda each: -sum(map(len, each.parts))))
 

@@ -34,9 +34,12 @@ _DRIVERS = frozenset({"sqlite", "sqlite+pysqlite", "postgresql", "postgresql+psy
 DEEPEST_STORED = 90
 """Levels to which what is stored may nest: an export puts some levels around it, and files are read down to 100."""
 
+_LEVELS_OF_JOURNAL = 3
+"""The list, the row and the image that the journal of changes puts around a value that it keeps."""
+
 
 def _to_json(value: Any) -> str:
-    if is_deeper(value, than=DEEPEST_STORED):
+    if is_deeper(value, than=DEEPEST_STORED + _LEVELS_OF_JOURNAL):
         raise UserInputError(f"a value nests deeper than {DEEPEST_STORED} levels; nothing was stored, flatten it")
     return json.dumps(value, ensure_ascii=False, separators=(",", ":"))
 

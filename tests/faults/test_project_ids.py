@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from pydantic import ValidationError
 
-from novelgen.errors import InvalidProjectIdError, UserInputError
+from novelgen.errors import UserInputError
 from novelgen.memory.search import SearchRequest
 from novelgen.models.plan import ScenePlan
 from runtime.context_chain import build_context_chain
@@ -73,7 +73,7 @@ def test_no_door_takes_an_id_that_is_no_plain_name(tmp_path: Path, door: str) ->
     folder = tmp_path / "projects"
     with MemoryStores(settings_for(folder)) as stores:
         for given in BAD_IDS:
-            with pytest.raises((InvalidProjectIdError, UserInputError, ValidationError), match="project_id"):
+            with pytest.raises((UserInputError, ValidationError), match="project_id"):
                 DOORS[door](stores, given)
         assert stores._held == {}
         assert stores._vectors == {}

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from sqlalchemy import make_url
 
-from novelgen.testing import memory
+from novelgen.testing import open_ephemeral
 from runtime.care.checks import repair_index
 from runtime.context_chain import build_context_chain
 from runtime.ingest.indexing import verify_index
@@ -49,7 +49,7 @@ def test_a_restored_dump_of_postgresql_gives_the_same_context() -> None:
     """Taken by pg_dump while another thread writes, restored into a database of its own; repaired, it is the story."""
     plan = {"characters": ["Ada"], "purpose": "Ada opens the mill."}
     with postgres_for_tests() as server, postgres_database(server) as first, postgres_database(server) as other:
-        with memory(database_url=first) as stories:
+        with open_ephemeral(database_url=first) as stories:
             story = stories.create("mill", language="en")
             story.add_character(name="Ada")
             for number, text in enumerate(("Ada found the brass key.", "Ada gave Bo the brass key."), start=1):
@@ -62,7 +62,7 @@ def test_a_restored_dump_of_postgresql_gives_the_same_context() -> None:
             stop.set()
             writer.join()
         subprocess.run(["pg_restore", "--no-owner", "--exit-on-error", "-d", _plain(other)], input=dump, check=True)
-        with memory(database_url=other) as stories:
+        with open_ephemeral(database_url=other) as stories:
             story = stories.story("mill")
             repairs = [each.message for each in story.check_health(repair=True).repairs]
             assert any("0 texts embedded anew" in each for each in repairs)

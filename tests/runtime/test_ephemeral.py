@@ -10,12 +10,12 @@ import pytest
 from langchain_core.language_models import FakeListChatModel
 
 from novelgen.errors import UnknownProjectError
-from novelgen.testing import memory
+from novelgen.testing import open_ephemeral
 
 
 def test_a_story_in_five_lines() -> None:
     """A scene goes in, and the context of the next one remembers it."""
-    with memory() as stories:
+    with open_ephemeral() as stories:
         story = stories.create("mill", language="en")
         story.ingest(text="Ada gave Bo the key.", chapter_index=1, scene_index=1)
         context = story.context(1, 2, {"purpose": "Bo opens the mill."})
@@ -25,7 +25,7 @@ def test_a_story_in_five_lines() -> None:
 
 def test_nothing_stays_and_nothing_starts() -> None:
     """No process is started for it, and its folder goes when it is closed."""
-    with memory() as stories:
+    with open_ephemeral() as stories:
         folder = stories.settings.projects_dir
         story = stories.create("mill", language="en")
         story.ingest(text="Ada gave Bo the key.", chapter_index=1, scene_index=1)
@@ -42,7 +42,7 @@ def test_the_environment_does_not_reach_it(monkeypatch: pytest.MonkeyPatch, tmp_
     monkeypatch.setenv("NOVELGEN_MEMORY__VECTOR_STORE__URL", "http://127.0.0.1:1")
     monkeypatch.setenv("NOVELGEN_MODEL", "openai:gpt-none")
     monkeypatch.setenv("NOVELGEN_PROJECTS_DIR", str(tmp_path))
-    with memory() as stories:
+    with open_ephemeral() as stories:
         story = stories.create("mill", language="en")
         story.ingest(text="Ada gave Bo the key.", chapter_index=1, scene_index=1)
         context = story.context(1, 2, {"purpose": "Bo opens the mill."})
@@ -53,14 +53,14 @@ def test_the_environment_does_not_reach_it(monkeypatch: pytest.MonkeyPatch, tmp_
 
 def test_a_scripted_model_may_be_given() -> None:
     """A model of the test's own speaks in place of one."""
-    with memory(chat_model=FakeListChatModel(responses=["- Ada gives Bo the key.\n- It is cold."])) as stories:
+    with open_ephemeral(chat_model=FakeListChatModel(responses=["- Ada gives Bo the key.\n- It is cold."])) as stories:
         story = stories.create("mill", language="en")
         assert story.summarize_scene("Ada gave Bo the key. It was cold.") == ["Ada gives Bo the key.", "It is cold."]
 
 
 def test_each_memory_is_its_own() -> None:
     """What one test stores another does not find."""
-    with memory() as one, memory() as other:
+    with open_ephemeral() as one, open_ephemeral() as other:
         one.create("mill", language="en")
         with pytest.raises(UnknownProjectError):
             other.story("mill")

@@ -33,7 +33,7 @@ class ChineseHelp(click.HelpFormatter):
         """Write paragraphs; those marked as they stand keep their lines."""
         indent = " " * self.current_indent
         paragraphs = []
-        for told in in_paragraphs(text):
+        for told in _in_paragraphs(text):
             if isinstance(told, list):
                 lines: Iterable[str] = map(_with_its_indent, told)
             else:
@@ -57,7 +57,7 @@ class ChineseHelp(click.HelpFormatter):
                 lead = ""
 
 
-def in_paragraphs(text: str) -> Iterator[str | list[str]]:
+def _in_paragraphs(text: str) -> Iterator[str | list[str]]:
     """Return paragraphs as texts of one line, those that keep their lines (marked by a backspace) as lists of them."""
     for paragraph in text.split("\n\n"):
         if paragraph.startswith("\b"):

@@ -135,8 +135,12 @@ class _Program(LazyGroup):
         """Run a command and end the process with its exit code."""
         options["standalone_mode"] = False
         _allow_every_character()
-        with _help_in_language_of_reader():
-            sys.exit(run_guarded(lambda: super(_Program, self).main(*arguments, **options)))
+
+        def run() -> Any:
+            with _help_in_language_of_reader():
+                return super(_Program, self).main(*arguments, **options)
+
+        sys.exit(run_guarded(run))
 
     def invoke(self, ctx: click.Context) -> Any:
         """Run the command; a reader that closes the output early is no failure: `novelgen search … | head`."""

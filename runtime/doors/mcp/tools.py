@@ -17,7 +17,7 @@ from runtime.doors.mcp.shelf import Shelf
 from runtime.doors.offers import MCP_NAMES, MCP_TOOLS
 from runtime.doors.tools import BLOCK, Tool
 
-PROJECT = {"project": "Id of the project, as list_projects tells it."}
+PROJECT = {"project": "Project id."}
 
 _LISTING = "List the stories with their ids and what each holds. Call it first: every other tool takes the id of one."
 

@@ -12,7 +12,7 @@ import pytest
 import novelgen
 from novelgen import Story, StoryPosition
 from novelgen.errors import InvalidPositionError, UnknownEntityError, UserInputError
-from novelgen.testing import memory
+from novelgen.testing import open_ephemeral
 from runtime.context_chain import build_context_chain
 
 KEY = {"characters_present": ["Ada"], "memories": [{"content": "Ada holds the key.", "entities": ["Ada"]}]}
@@ -21,7 +21,7 @@ KEY = {"characters_present": ["Ada"], "memories": [{"content": "Ada holds the ke
 @pytest.fixture(scope="module")
 def story() -> Iterator[Story]:
     """A story of two scenes whose one character is known."""
-    with memory() as stories:
+    with open_ephemeral() as stories:
         opened = stories.create("mill", language="en")
         opened.add_character(name="Ada")
         opened.ingest(text="Ada took the key.", chapter_index=1, scene_index=1, record=KEY)

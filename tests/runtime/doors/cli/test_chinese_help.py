@@ -9,6 +9,7 @@ from click.testing import CliRunner
 from novelgen.words import entries
 from runtime.doors.cli import chinese_help
 from runtime.doors.cli.chinese_help import ChineseHelp
+from runtime.doors.cli.labels import speak
 from runtime.doors.cli.main import novelgen
 
 _ENGLISH = re.compile(r"[a-z]+(?: [a-z]+){3}")
@@ -43,7 +44,7 @@ def asked(monkeypatch: pytest.MonkeyPatch) -> set[str]:
 
 def test_the_help_of_every_command_is_chinese(asked: set[str]) -> None:
     """No English sentence is left but examples, and the catalogue has no words that nothing says."""
-    told = "\n".join(helps(novelgen, click.Context(novelgen, info_name="novelgen")))
+    told = "\n".join(helps(novelgen, click.Context(novelgen, info_name="novelgen", **novelgen.context_settings)))
     left = [line for line in told.splitlines() if _ENGLISH.search(line) and " novelgen " not in line]
     assert left == [], "give these a line in novelgen/words/help.zh.toml, English = Chinese"
     assert sorted(set(entries("help.zh")) - asked) == []
@@ -60,7 +61,11 @@ def test_help_is_wrapped_by_the_width_of_its_characters(monkeypatch: pytest.Monk
 
 
 def test_help_is_english_for_english_readers(monkeypatch: pytest.MonkeyPatch) -> None:
-    """One run in Chinese changes nothing for the next."""
+    """One run in Chinese, or about a Chinese story, changes nothing for the next."""
     for language, first in (("zh", "用法："), ("en", "Usage: ")):
         monkeypatch.setenv("NOVELGEN_LANG", language)
         assert CliRunner().invoke(novelgen, ["card", "--help"]).output.startswith(first)
+    monkeypatch.delenv("NOVELGEN_LANG")
+    monkeypatch.setenv("LC_ALL", "C.UTF-8")
+    speak("zh")
+    assert CliRunner().invoke(novelgen, ["card", "--help"]).output.startswith("Usage: ")

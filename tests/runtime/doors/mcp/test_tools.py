@@ -90,12 +90,12 @@ def test_every_tool_answers_as_it_says(demo_folder: Path) -> None:
 
 
 def test_the_offer_is_small(demo_folder: Path) -> None:
-    """What every model that is given the tools pays for stays within 8,000 tokens of four characters."""
+    """What every model that is given the tools pays for stays within 7,500 tokens of four characters."""
     offered = [
         each.model_dump_json(include={"name", "description", "input_schema"}, exclude_none=True)
         for each in tools_of(demo_folder, project_id=None).values()
     ]
-    assert sum(map(len, offered)) < 32_000
+    assert sum(map(len, offered)) < 30_000
     assert '"title":"' not in "".join(offered)
 
 
