@@ -264,6 +264,9 @@ def _require_settings(config_file: Path | None) -> None:
         raise ConfigurationError(
             f"{str(config_file)!r} holds a {type(content).__name__}, not settings; write `name: value` lines"
         )
+    for key in content or {}:
+        if not isinstance(key, str):
+            raise ConfigurationError(f"{str(config_file)!r} has {key!r} for a name; put names that are texts in quotes")
     problem = misspelt_key(content or {}, NovelgenSettings)
     if problem is not None:
         raise ConfigurationError(f"{str(config_file)!r}: {problem}")

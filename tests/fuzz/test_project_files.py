@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from novelgen.errors import ConfigurationError, InvalidFileError, UserInputError
@@ -83,6 +83,8 @@ def test_deep_files_are_read_or_refused(tmp_path: Path, kind: str, depth: int) -
         "memory:\n", "  memory_budget: 7\n", "database_url: x\n", "- ", ": ", "&a ", "*a", "!!python/name:os.system "
     )
 )
+@example(text="~:\n")
+@example(text="? [a]\n: 1\n")
 @fuzzed
 def test_any_configuration_is_read_or_refused(tmp_path: Path, text: str) -> None:
     """YAML or not: settings, or a ConfigurationError."""
