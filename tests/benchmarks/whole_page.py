@@ -1,8 +1,9 @@
 """What a scene needs and what stands on the page that its writer gets, beside a recap of the same length.
 
-    python -m tests.benchmarks.whole_page DIR [--every N] [--work-dir DIR]
+    python -m tests.benchmarks.whole_page DIR [--planner recorded] [--every N] [--work-dir DIR]
 
-DIR is a book with an answer key. The page is the context as a prompt, by rules, as it ships; the recap is what a
+DIR is a book with an answer key. The page is the context as a prompt, as it ships, by rules or with the queries that a
+model gave (`plan_answers.jsonl` beside the book); the recap is what a
 program without a memory would send: the summaries of the last scenes, as many as fit, and the end of the last one.
 """
 
@@ -13,6 +14,8 @@ from collections.abc import Sequence
 from contextlib import closing
 from pathlib import Path
 
+from langchain_core.language_models import BaseChatModel
+
 from novelgen.language.language import count_cjk
 from novelgen.models.record import SceneRecord
 from runtime.settings import load_settings
@@ -21,6 +24,7 @@ from tests.benchmarks.retrieval.bench_stores import TOOL_TIMEOUT_S, BenchStores,
 from tests.benchmarks.retrieval.book import BenchBook, BenchPlan, load_bench_book
 from tests.benchmarks.retrieval.quality import plan_request
 from tests.benchmarks.retrieval.scoring import AnswerKey, mean_scores, rough_tokens
+from tests.benchmarks.rivals import recorded_model
 
 FIRST_PLAN = 8
 """The plans before it stand so near to the beginning that any page holds everything."""
@@ -31,9 +35,11 @@ PAGE_TOKENS = 3300
 END_TOKENS = 800
 
 
-def contexts(stores: BenchStores, book: BenchBook, plans: Sequence[BenchPlan]) -> list[str]:
+def contexts(
+    stores: BenchStores, book: BenchBook, plans: Sequence[BenchPlan], *, model: BaseChatModel | None = None
+) -> list[str]:
     """Return the page of each plan."""
-    chain = build_context_chain(stores, model=None, write_files=False)
+    chain = build_context_chain(stores, model=model, write_files=False)
     project_id = imported(stores, book, records=True)
     return [chain.invoke(plan_request(project_id, plan)).as_prompt() for plan in plans]
 
@@ -62,12 +68,14 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Measure one book."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("book", type=Path)
+    parser.add_argument("--planner", choices=["rules", "recorded"], default="rules")
     parser.add_argument("--every", type=int, default=1, metavar="N", help="take every Nth plan")
     parser.add_argument("--work-dir", type=Path, help="keep the imported project and its vectors here")
     chosen = parser.parse_args(arguments)
     book = load_bench_book(chosen.book)
     plans = book.plans[FIRST_PLAN :: chosen.every] or book.plans
     key = AnswerKey(book)
+    model = recorded_model(book) if chosen.planner == "recorded" else None
     with tempfile.TemporaryDirectory() as temporary:
         folder = chosen.work_dir or Path(temporary)
         folder.mkdir(parents=True, exist_ok=True)
@@ -79,7 +87,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
             closing(cache),
             BenchStores(settings.model_copy(update={"model": None, "memory": memory}), cache) as stores,
         ):
-            pages = {"recap": [recap(book, plan) for plan in plans], "context": contexts(stores, book, plans)}
+            pages = {
+                "recap": [recap(book, plan) for plan in plans],
+                "context": contexts(stores, book, plans, model=model),
+            }
     for name, texts in pages.items():
         means = mean_scores(key.score_page(plan, text) for plan, text in zip(plans, texts, strict=True))
         print(f"{name:8} all {means['all']:.3f}  far {means.get('far', 0):.3f}  tokens {means['tokens']:.0f}")
