@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from datetime import date, datetime
+from difflib import SequenceMatcher
 from typing import NamedTuple
 
 import numpy as np
@@ -15,6 +16,10 @@ from novelgen.characters.settings import CharacterMemorySettings
 
 MAX_SOURCES = 6
 """More cannot be told and found as one memory."""
+
+NEARLY_THE_SAME = 0.75
+"""Share of the characters that two memories have in common in the same order, from which they tell the same thing in
+nearly the same words, whatever else the character remembers: where all do, none is nearer than the mean."""
 
 TOPIC_SIMILARITY = 0.5
 """Relevance-like nearness of two memories of one day, 0 the mean of all pairs and 1 the same, from which they share a
@@ -160,7 +165,10 @@ def _shares_topic(mind: Mind, one: int, other: int, likeness: Mapping[tuple[int,
         set(first.participants) & set(second.participants) or (first.location and first.location == second.location)
     ):
         return True
-    return likeness.get((one, other), 0.0) >= TOPIC_SIMILARITY
+    if likeness.get((one, other), 0.0) >= TOPIC_SIMILARITY:
+        return True
+    matcher = SequenceMatcher(None, first.content, second.content, autojunk=False)
+    return matcher.real_quick_ratio() >= NEARLY_THE_SAME and matcher.ratio() >= NEARLY_THE_SAME
 
 
 def _likenesses(mind: Mind, places: Sequence[int]) -> dict[tuple[int, int], float]:

@@ -20,6 +20,9 @@ from novelgen.words import words
 
 PLAYER_NAME_SLOT = "player_name"
 
+DEATH_SLOT = "npc_death_status"
+"""Followed by who is dead: `npc_death_status:Mira`."""
+
 FindingKind = Literal["leaked_secret", "unknown_name", "contradicted_slot"]
 
 
@@ -344,7 +347,7 @@ def _contradictions(text: str, ground: ReplyGround) -> Iterator[ReplyFinding]:
         kind, _, whose = slot.slot.partition(":")
         if kind == PLAYER_NAME_SLOT:
             yield from _other_names(text, slot, ground)
-        elif kind == "npc_death_status":
+        elif kind == DEATH_SLOT:
             yield from _living_dead(text, slot, whose or slot.value, ground.language)
         else:
             yield from _earlier_values(text, slot, ground.language)

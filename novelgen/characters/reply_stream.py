@@ -316,6 +316,7 @@ class ReplyRequest(NamedTuple):
     character: str
     other: str
     card: str
+    world: Sequence[str]
     memories: str
     feelings: Sequence[str]
     secrets: Sequence[str]
@@ -333,6 +334,7 @@ def reply_messages(request: ReplyRequest, language: StoryLanguage) -> list[BaseM
         "character": as_data(request.character),
         "other": as_data(request.other),
         "card": as_data_lines(request.card) or nothing,
+        "world": _listed(request.world) or nothing,
         "memories": as_data_lines(request.memories) or nothing,
         "feelings": _listed(request.feelings) or nothing,
         "secrets": _listed(request.secrets) or nothing,
@@ -345,11 +347,11 @@ def reply_messages(request: ReplyRequest, language: StoryLanguage) -> list[BaseM
     return prompt.invoke(values).to_messages()
 
 
-def card_text(entity: Entity, closed: Sequence[Secret] = ()) -> str:
-    """Return what a character is like, without what its listener may not hear."""
+def card_text(entity: Entity, closed: Sequence[Secret] = (), *, stands: Sequence[str] = ()) -> str:
+    """Return what a character is like and how it stands, without what its listener may not hear."""
     lines = [entity.name + (f", {entity.role}" if entity.role else "")]
     lines += [entity.description] if entity.description else []
-    lines += _fields(entity.profile)
+    lines += [*_fields(entity.profile), *stands]
     told = without_secrets("\n".join(lines), closed, own_names=entity.names())
     return told[:MAX_CARD_CHARACTERS]
 

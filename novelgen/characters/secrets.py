@@ -68,6 +68,9 @@ class UnlockConditions(BaseModel):
         )
 
 
+MAX_ID_FROM_TEXT = 60
+
+
 class SecretHint(BaseModel):
     """What may be let slip before a secret may be told."""
 
@@ -103,6 +106,9 @@ class Secret(BaseModel):
         fields = _with_conditions(given, text_names=("text", "secret"))
         if isinstance(fields, dict) and "hint" in fields:
             fields["hints"] = [fields.pop("hint"), *fields.get("hints", [])]
+        if isinstance(fields, dict) and isinstance(fields.get("text"), str):
+            # The seed's entries have no id; the same words are the same secret.
+            fields.setdefault("secret_id", " ".join(fields["text"].split())[:MAX_ID_FROM_TEXT])
         return fields
 
     def standing(

@@ -128,6 +128,7 @@ class CharacterMemorySettings(BaseModel):
             "first_meeting",
             "first_gift",
             "first_quest",
+            "milestone",
         ),
         description="Event types that are milestones, and pinned.",
     )
@@ -146,7 +147,7 @@ class CharacterMemorySettings(BaseModel):
         default=0.1, ge=0, le=1, description="Factor of what something later put an end to."
     )
     slot_types: tuple[str, ...] = Field(
-        default=("player_name", "player_allegiance", "npc_belief_about_player", "current_quest_for_npc"),
+        default=("player_name", "player_allegiance", "player_info", "npc_belief_about_player", "current_quest_for_npc"),
         description="Slots: a new value takes the place of the old one.",
     )
     supersession_pairs: dict[str, str] = Field(

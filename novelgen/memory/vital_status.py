@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 from typing import Any
+
+from novelgen.models.state import StateChange
 
 STATUS_ATTRIBUTES = frozenset({"status", "physical_state", "alive", "vital_status"})
 """Attributes whose value may say that a character is dead or alive."""
@@ -42,3 +45,14 @@ def is_return_to_life(attribute: str, value: Any) -> bool:
     if attribute == "alive":
         return value is True or str(value).strip().casefold() in ("true", "yes", "是")
     return isinstance(value, str) and _ALIVE.search(value) is not None
+
+
+def deaths(changes: Iterable[StateChange]) -> dict[str, StateChange]:
+    """Return who is dead after changes given in the order in which they count, with what said so."""
+    dead: dict[str, StateChange] = {}
+    for change in changes:
+        if is_death(change.attribute, change.value):
+            dead[change.entity_id] = change
+        elif is_return_to_life(change.attribute, change.value):
+            dead.pop(change.entity_id, None)
+    return dead

@@ -263,6 +263,7 @@ OPERATIONS: tuple[Operation, ...] = (
         _row("show_item", "character.see_item", f"POST {_WHO}/items"),
         _row("check_reply", "character", f"POST {_WHO}/check-reply", key="findings", is_read=True),
         _row("tell_world_event", "character_news.world_event", "POST /world-events", status=201),
+        _row("list_world_events", "character_news.world_events", "GET /world-events", key="events", is_read=True),
         _row("list_flags", "secrets.flags", "GET /flags", key="flags"),
         _row("set_flag", "secrets", "PUT /flags/{name}", key="flags"),
     ),

@@ -21,7 +21,7 @@ from novelgen.language.sentences import TARGET_CHARACTERS, chunk_text
 from novelgen.memory.evidence import QuoteFinder
 from novelgen.memory.story import recorded_events
 from novelgen.memory.supersession import ends_another, with_supersessions
-from novelgen.memory.vital_status import STATUS_ATTRIBUTES, is_death, is_return_to_life
+from novelgen.memory.vital_status import STATUS_ATTRIBUTES, deaths
 from novelgen.models.entity import ID_PREFIXES, Entity, EntityType
 from novelgen.models.memory import ContentType, MemoryOrigin, StoryMemoryChunk
 from novelgen.models.position import StoryPosition
@@ -94,13 +94,7 @@ def memories_still_true(unit: UnitOfWork, position: StoryPosition) -> list[Story
 
 
 def _dead(unit: UnitOfWork, position: StoryPosition) -> frozenset[str]:
-    dead: set[str] = set()
-    for change in unit.states.changes_of_attributes(STATUS_ATTRIBUTES, as_of=position):
-        if is_death(change.attribute, change.value):
-            dead.add(change.entity_id)
-        elif is_return_to_life(change.attribute, change.value):
-            dead.discard(change.entity_id)
-    return frozenset(dead)
+    return frozenset(deaths(unit.states.changes_of_attributes(STATUS_ATTRIBUTES, as_of=position)))
 
 
 def _new_scene_id(unit: UnitOfWork, project_id: str, scene: SceneInput) -> str:

@@ -40,6 +40,19 @@ class WorldEvent(BaseModel):
     issues: list[ReportIssue] = Field(default_factory=list)
 
 
+class LoggedEvent(BaseModel):
+    """An event that somebody saw, heard of or was told, and who knows of it."""
+
+    event_id: str
+    text: str = Field(description="In the words of the first who knew of it.")
+    event_type: str = ""
+    importance: int
+    session: int | None = None
+    turn: int | None = None
+    happened_at: datetime
+    knowers: dict[str, str] = Field(description="Ids of characters to how each learnt of it: witnessed, told, …")
+
+
 class CharacterNews(CharacterMemories):
     """What a character tells others of what it remembers."""
 
@@ -191,7 +204,39 @@ class StoryCharacterNews(StoryBase):
             issues=[*issues, *writer.issues],
         )
 
+    def world_events(self, *, limit: Count | None = None) -> list[LoggedEvent]:
+        """Return the events that more than one character can know of, as they happened, with who knows of each.
+
+        What a character alone lived through is none; deleted memories count no more.
+
+        Args:
+            limit: The last so many; None returns all.
+        """
+        with self._stores.database(self.project_id).read() as unit:
+            known = [each for each in unit.characters.list_project() if each.status != "deleted" and each.event_id]
+        of_event: dict[str, list[CharacterMemory]] = {}
+        for memory in known:
+            of_event.setdefault(memory.event_id, []).append(memory)
+        shared = [each for each in of_event.values() if len(each) > 1 or each[0].how in ("witnessed", "told")]
+        shared.sort(key=lambda each: (each[0].session or 0, each[0].turn or 0, each[0].happened_at))
+        events = [
+            LoggedEvent(
+                event_id=first.event_id,
+                text=first.content,
+                event_type=first.event_type,
+                importance=first.importance,
+                session=first.session,
+                turn=first.turn,
+                happened_at=first.happened_at,
+                knowers={each.character_id: each.how for each in copies},
+            )
+            for copies in shared
+            for first in copies[:1]
+        ]
+        return events if limit is None else events[len(events) - min(limit, len(events)) :]
+
     aworld_event = async_twin(world_event)
+    aworld_events = async_twin(world_events)
 
 
 def _required(known: Sequence[CharacterMemory], character_id: str, memory_id: str) -> CharacterMemory:

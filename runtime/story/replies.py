@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import json
 import logging
 import re
 from collections.abc import AsyncIterator, Iterator, Sequence
@@ -19,6 +20,7 @@ from novelgen.characters.given_event import GivenEvent
 from novelgen.characters.memory import CharacterMemory, Moment, as_moment
 from novelgen.characters.recall import Recall
 from novelgen.characters.reply_check import (
+    DEATH_SLOT,
     PLAYER_NAME_SLOT,
     KnownSlot,
     ReplyFinding,
@@ -27,6 +29,7 @@ from novelgen.characters.reply_check import (
     known_slots,
 )
 from novelgen.characters.reply_stream import (
+    NEVER_ON_A_CARD,
     ReplyAnalysis,
     ReplyRequest,
     ReplySplitter,
@@ -37,16 +40,22 @@ from novelgen.characters.reply_stream import (
     stream_text,
 )
 from novelgen.characters.secrets import find_secret
+from novelgen.context.labels import labels_for
+from novelgen.context.lines import state_parts
 from novelgen.deadlines import Deadline
 from novelgen.errors import DeadlineExceededError, ModelError, UserInputError
 from novelgen.language.language import StoryLanguage
 from novelgen.language.normalise import is_description
 from novelgen.language.scrub import scrub_text
+from novelgen.memory.vital_status import STATUS_ATTRIBUTES, deaths
 from novelgen.model_calls.answers import UnusableAnswerError
 from novelgen.model_calls.json_model import issue_kind_of
 from novelgen.models.context import ReportIssue
 from novelgen.models.entity import Entity
 from novelgen.models.position import StoryPosition
+from novelgen.nearest import did_you_mean
+from runtime.search.kept_readings import story_share
+from runtime.storage.records import MemoryFilter
 from runtime.story.base import Place, async_twin, known_entities, position_of
 from runtime.story.character_part import When
 from runtime.story.characters import CharacterMemories
@@ -58,11 +67,18 @@ from runtime.story.dispositions import (
     other_id_of,
     project_language,
 )
-from runtime.story.secrets import SecretView, reveal_in, secret_view
+from runtime.story.knowledge import knower_id
+from runtime.story.secrets import SecretView, flags_in, reveal_in, secret_view
 
 logger = logging.getLogger(__name__)
 
+BEFORE_THE_STORY = StoryPosition(1)
+
 ALLEGIANCE_SLOT = "player_allegiance"
+INFO_SLOT = "player_info"
+"""Followed by the kind of the fact: `player_info:trade`."""
+
+_KIND_OF_FACT = re.compile(r"(?P<kind>[^\W\d][\w /-]{0,29}?)\s*[:：]\s*(?P<fact>\S.*)", re.DOTALL)
 
 MAX_QUOTED_CHARACTERS = 500
 
@@ -118,28 +134,35 @@ class _Asked:
     at: Moment | None
     now: datetime
     story_as_of: StoryPosition | None = None
+    world: Sequence[str] = ()
 
 
 class CharacterReplies(CharacterMemories, CharacterFeelings):
     """What a character says: streamed from a chat model, checked, and remembered with what it changed."""
 
-    def check_reply(self, text: str, *, to: str = PLAYER, said: str = "", as_of: When = None) -> list[ReplyFinding]:
+    def check_reply(
+        self, text: str, *, to: str = PLAYER, said: str = "", as_of: When = None, story_as_of: Place = None
+    ) -> list[ReplyFinding]:
         """Find what is wrong with something that the character is about to say; nothing is stored.
 
         A secret that the listener may not hear, a name that the story does not know (with the one that may be meant),
-        and what goes against a slot, such as the player's name. Rules find it: what is told in wholly other words is
-        not found.
+        what goes against a slot, such as the player's name, and somebody who lives though the story had them die.
+        Rules find it: what is told in wholly other words is not found.
 
         Args:
             text: What is said.
             to: To whom.
             said: What it answers.
             as_of: As things stood then; None means now.
+            story_as_of: Held against what the story lets the character know strictly before this place; None leaves
+                the story out.
 
         Returns:
             Findings in the order of the text, each with a quote and where it stands; empty where all is well.
         """
-        return self._checked(scrub_text(text), self._ground(to=to, said=[said], as_of=as_of))
+        return self._checked(
+            scrub_text(text), self._ground(to=to, said=[said], as_of=as_of, story_as_of=position_of(story_as_of))
+        )
 
     def stream_reply(
         self,
@@ -153,6 +176,8 @@ class CharacterReplies(CharacterMemories, CharacterFeelings):
         timeout_s: float | None = None,
         keep: Keeping = "clean",
         story_as_of: Place = None,
+        world: Sequence[str] = (),
+        flags: Sequence[str] = (),
     ) -> Iterator[str | Reply]:
         """Let a model speak as the character: yields what it says as it comes, and at last a `Reply`.
 
@@ -165,20 +190,24 @@ class CharacterReplies(CharacterMemories, CharacterFeelings):
             budget_tokens: Of the memories in the prompt; None takes the setting `recall_budget_tokens`.
             timeout_s: The reply must be whole by then; None takes the setting `model_timeout_s`.
             keep: When it is remembered: "clean" where the check found nothing, "always", or "never".
-            story_as_of: Of the story what it let the character know strictly before this place may come back, too.
+            story_as_of: Of the story what it let the character know strictly before this place may come back, too:
+                its memories, how the character itself stands, and who is dead.
+            world: How the world stands as the character knows it, a line each: the hour, who else is there, the news.
+            flags: Flags of the game of which the character knows; their values are told with it.
 
         Yields:
             Texts, then one `Reply`: what was found, stored and changed. A model that fails or hangs ends in a reply
             that says so in `issues`, and of which nothing is stored.
 
         Raises:
-            UserInputError: When nothing was said.
+            UserInputError: When nothing was said, or a flag is not set.
         """
         _require_arguments(chat_model, talk, keep)
         if not said.strip():
             raise UserInputError("nothing was said to the character; pass what the player says")
         clean = scrub_text(said).strip()
-        asked = _Asked(to, clean, tuple(talk), as_moment(at), self._clock(), position_of(story_as_of))
+        lines = [*(scrub_text(line) for line in world), *self._flag_lines(flags)]
+        asked = _Asked(to, clean, tuple(talk), as_moment(at), self._clock(), position_of(story_as_of), lines)
         return self._streamed(
             asked, chat_model, budget_tokens, timeout_s or self._stores.settings.model_timeout_s, keep
         )
@@ -258,7 +287,8 @@ class CharacterReplies(CharacterMemories, CharacterFeelings):
             if typed.problem is not None:
                 logger.warning("reply: %s", typed.problem)
                 issues.append(ReportIssue(stage="analysis", kind="malformed", message=typed.problem))
-        ground = self._ground(to=asked.to, said=[asked.said, *(what for _, what in asked.talk)], as_of=None)
+        heard = [asked.said, *(what for _, what in asked.talk), *asked.world]
+        ground = self._ground(to=asked.to, said=heard, as_of=None, story_as_of=asked.story_as_of)
         findings = self._checked(reply.spoken, ground)
         by_rule = event_deltas(interaction_type, None, {}, settings)
         done = reply.model_copy(
@@ -342,10 +372,13 @@ class CharacterReplies(CharacterMemories, CharacterFeelings):
             text = sentence[language].format(name=value)
             events.append(_info(asked, text, slot=slot, state_deltas=delta))
         _, other, _ = self._names(asked)
-        events += [
-            _info(asked, _FACT[language].format(other=other, fact=fact) if _SUBJECTLESS.match(fact) else fact)
-            for fact in found.notable_facts
-        ]
+        is_kept_by_kind = INFO_SLOT in self._stores.settings.memory.character_memory.known_slot_types()
+        for told in found.notable_facts:
+            parted = _KIND_OF_FACT.fullmatch(told)
+            fact = parted["fact"] if parted else told
+            text = _FACT[language].format(other=other, fact=fact) if _SUBJECTLESS.match(fact) else fact
+            kept_as = f"{INFO_SLOT}:{parted['kind'].casefold()}" if parted and is_kept_by_kind else None
+            events.append(_info(asked, text, slot=kept_as))
         return [self._remember(event, at=asked.at, now=asked.now).memory for event in events], issues
 
     def _request(
@@ -356,12 +389,20 @@ class CharacterReplies(CharacterMemories, CharacterFeelings):
         feelings = self.feelings(asked.to)
         with self._stores.database(self.project_id).read() as unit:
             entity = _entity(known_entities(unit, None), self.character_id)
+            # Without a place in the story only what was said of it outside of the scenes.
+            stated = unit.states.snapshots([self.character_id], as_of=asked.story_as_of or BEFORE_THE_STORY)
+            names = unit.characters.names()
+        labels = labels_for(language)
+        stands = [
+            text for each in stated for name, text in state_parts(each, names, labels) if name not in NEVER_ON_A_CARD
+        ]
         words = [word.replace(feelings.other_name, other) for word in feelings.words]
         settings = self._stores.settings.memory.character_memory
         request = ReplyRequest(
             character=own_names[0],
             other=other,
-            card=card_text(entity, view.closed),
+            card=card_text(entity, view.closed, stands=stands),
+            world=asked.world,
             memories=recalled.as_prompt(language),
             feelings=[*words, status_words(feelings.status, language)],
             secrets=[secret.text for secret in view.open],
@@ -393,7 +434,43 @@ class CharacterReplies(CharacterMemories, CharacterFeelings):
                 earlier.setdefault(memory.slot or "", []).append(memory.content)
         return known_slots(((each.slot or "", each.content) for each in held if each.superseded_by is None), earlier)
 
-    def _ground(self, *, to: str, said: Sequence[str], as_of: When) -> ReplyGround:
+    def _flag_lines(self, flags: Sequence[str]) -> list[str]:
+        if not flags:
+            return []
+        with self._stores.database(self.project_id).read() as unit:
+            values = flags_in(unit, None)
+        for name in flags:
+            if name not in values:
+                raise UserInputError(f"no flag is called {name!r}{did_you_mean(name, values) or '; set it first'}")
+        return [f"{name}: {json.dumps(values[name], ensure_ascii=False)}" for name in flags]
+
+    def _dead(self, place: StoryPosition, entities: Sequence[Entity]) -> list[KnownSlot]:
+        """Return who is dead in the story before a place, under each name, where the character may know of it."""
+        with self._stores.database(self.project_id).read() as unit:
+            dead = deaths(unit.states.changes_of_attributes(STATUS_ATTRIBUTES, as_of=place))
+            told = unit.memories.list_matching(MemoryFilter(as_of=place, event_types=["death"])) if dead else []
+            knower = knower_id(unit, self.character_id, place)
+        if not dead:
+            return []
+        share = story_share(self._stores, self.project_id, knower, as_of=place, model=None)
+        known = {each.memory_id for each in share.memories}
+        about = {
+            entity_id: [
+                each.chunk.source_id or each.chunk.chunk_id
+                for each in told
+                if entity_id in each.chunk.entities_mentioned
+            ]
+            for entity_id in dead
+        }
+        return [
+            KnownSlot(f"{DEATH_SLOT}:{name}", str(dead[entity.entity_id].value))
+            for entity in entities
+            # Of a death that no memory tells, everybody may know.
+            if entity.entity_id in dead and (not about[entity.entity_id] or known.intersection(about[entity.entity_id]))
+            for name in entity.names()
+        ]
+
+    def _ground(self, *, to: str, said: Sequence[str], as_of: When, story_as_of: StoryPosition | None) -> ReplyGround:
         slots = self._slots(as_of)
         with self._stores.database(self.project_id).read() as unit:
             view = secret_view(unit, self.character_id, to, as_of=as_moment(as_of))
@@ -402,6 +479,8 @@ class CharacterReplies(CharacterMemories, CharacterFeelings):
             entity = _entity(entities, self.character_id)
             other = next((each for each in entities if each.entity_id == other_id), None)
             language = project_language(unit, " ".join([*said, entity.name]))
+        if story_as_of is not None:
+            slots += self._dead(story_as_of, entities)
         names = [name for each in entities for name in each.names() if not is_description(name)]
         player_name = [slot.value for slot in slots if slot.slot == PLAYER_NAME_SLOT] if other is None else []
         if other is not None or to not in (PLAYER, *player_name):

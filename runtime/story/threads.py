@@ -8,11 +8,11 @@ from novelgen.errors import UnknownIdError, UserInputError
 from novelgen.memory.board import ledger_warnings
 from novelgen.memory.ledger import LedgerStory, ThreadLedger, ThreadStage, make_ledger
 from novelgen.memory.ledger import Place as ScenePlace
-from novelgen.memory.vital_status import STATUS_ATTRIBUTES, is_death, is_return_to_life
+from novelgen.memory.vital_status import STATUS_ATTRIBUTES, deaths
 from novelgen.models.position import END_OF_STORY, StoryPosition, sort_key
 from novelgen.models.record import RecordedLoop, RecordedLoopAdvance, RecordedLoopResolution, ThreadEnding
 from novelgen.models.shown import ShownList
-from novelgen.models.state import LoopImportance, LoopStatus, OpenLoop, StateChange
+from novelgen.models.state import LoopImportance, LoopStatus, OpenLoop
 from runtime.storage.events import ThreadNotes
 from runtime.storage.unit import UnitOfWork
 from runtime.story.base import (
@@ -377,7 +377,11 @@ class StoryThreadLedger(StoryBase):
             language="zh" if outline.language.lower().startswith("zh") else "en",
             scenes=outline.scenes,
             events=events,
-            deaths=_deaths(each for each in changes if each.entity_id in characters),
+            deaths={
+                entity_id: sort_key(change.chapter_index, change.scene_index)
+                for entity_id, change in deaths(changes).items()
+                if entity_id in characters
+            },
             on_stage=frozenset(here or seen),
         )
         ledger = make_ledger(story, as_of=position)
@@ -397,14 +401,3 @@ class StoryThreadLedger(StoryBase):
 
     athread_ledger = async_twin(thread_ledger)
     athread_warnings = async_twin(thread_warnings)
-
-
-def _deaths(changes: Iterable[StateChange]) -> dict[str, ScenePlace]:
-    """Return who is dead after changes given in the order in which they count, and since where."""
-    deaths: dict[str, ScenePlace] = {}
-    for change in changes:
-        if is_death(change.attribute, change.value):
-            deaths[change.entity_id] = sort_key(change.chapter_index, change.scene_index)
-        elif is_return_to_life(change.attribute, change.value):
-            deaths.pop(change.entity_id, None)
-    return deaths

@@ -232,6 +232,8 @@ class ReplyRequest(Arguments):
     budget_tokens: int | None = Field(default=None, ge=0, le=1_000_000)
     keep: Keeping = "clean"
     story_as_of: PositionText | None = None
+    world: list[Text] = Field(default_factory=list, max_length=200, description="How the world stands, a line each.")
+    flags: list[Name] = Field(default_factory=list, max_length=200, description="Flags that it knows of.")
 
 
 class SpokenPiece(BaseModel):

@@ -314,6 +314,19 @@ def test_an_edit_that_does_not_fit_is_refused(story: Story, changes: dict[str, o
     assert mira.memories() == [memory]
 
 
+def test_what_happened_in_the_world_is_listed_with_who_knows_of_it(story: Story) -> None:
+    """An event once, however many remember it and whoever tells it on; what one alone lived through is none."""
+    story.character("Gregor").remember("I dreamt of the sea.", at=(1, 1))
+    well = story.world_event("The well is poisoned.", witnesses=["Mira"], told_to=["Gregor"], delay=3, at=(1, 4))
+    bell = story.world_event("The bell rang.", witnesses=["Bjorn"], at=(1, 2))
+    story.character("Mira").tell("Bjorn", well.memories[0].memory_id, at=(1, 5))
+    events = story.world_events()
+    assert [each.event_id for each in events] == [bell.event_id, well.event_id]
+    ids = {name: story.character(name).character_id for name in ("Mira", "Gregor", "Bjorn")}
+    assert events[1].knowers == {ids["Mira"]: "witnessed", ids["Gregor"]: "told", ids["Bjorn"]: "told"}
+    assert story.world_events(limit=1) == events[1:]
+
+
 def test_consolidation_by_volume_leaves_twenty_and_is_undone(story: Story, calendar: Calendar) -> None:
     """Seed 002.31: beyond 50 the lightest of a day and topic become one of importance 6, tier important."""
     gregor = story.character("Gregor", clock=calendar)
@@ -332,6 +345,16 @@ def test_consolidation_by_volume_leaves_twenty_and_is_undone(story: Story, calen
     assert "The player saved my life at the mill." in [each.content for each in gregor.memories()]
     gregor.undo()
     assert len(gregor.memories()) == 58
+
+
+def test_nearly_the_same_words_become_one_without_a_type(story: Story, calendar: Calendar) -> None:
+    """Memories that are all alike share a topic by their words, though none is nearer than the mean of all."""
+    gregor = story.character("Gregor", clock=calendar)
+    for _ in range(12):
+        for number in range(5):
+            gregor.remember(f"The miller and I talked about flour, sack {number}, and the price of it.")
+        calendar.pass_days(1)
+    assert gregor.consolidate().after <= 20
 
 
 @pytest.mark.parametrize(

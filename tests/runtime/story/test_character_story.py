@@ -301,6 +301,23 @@ def test_without_vectors_the_story_is_found_by_words_and_says_so(stores: MemoryS
     assert any("no vector yet" in issue.message for issue in recalled.issues)
 
 
+def test_a_reply_is_held_against_who_is_dead_in_the_story(stores: MemoryStores, story: Story) -> None:
+    """Who died before the place, and of whose death the character knows, does not live in what it says."""
+    died = scene(
+        (2, 1),
+        "Cornelius was found dead in the harbour by Ada.",
+        "C0",
+        state_changes=[{"entity_id": "C2", "changes": {"status": "dead, drowned"}}],
+        memories=[fact("M9", "Cornelius was found dead in the harbour.", "C2", event_type="death", known_by=["C0"])],
+    )
+    ingest_scenes(stores, PROJECT, [died])
+    said = "Cornelius is alive and well, and waits at the mill."
+    [finding] = story.character("Ada").check_reply(said, story_as_of=END)
+    assert (finding.kind, finding.quote) == ("contradicted_slot", "Cornelius is alive")
+    assert not story.character("Ada").check_reply(said, story_as_of=(2, 1))
+    assert not story.character("Dora").check_reply(said, story_as_of=END)
+
+
 def test_a_reply_may_draw_on_the_story(story: Story) -> None:
     """The prompt of a reply, and a tool, hold what the speaker knows of the story, and nothing that it does not."""
     model = answering("I will not say.")

@@ -204,15 +204,16 @@ def test_a_secret_unlocks_when_all_its_conditions_hold(story: Story, gregor: Cha
 
 
 def test_the_keys_of_the_seed_are_understood(gregor: Character) -> None:
-    """Seed 002.39: `secret`, `unlock_trust` and `unlock_affection`."""
-    secret = gregor.keep_secret({"secret_id": "s", "secret": "Saved gold.", "unlock_trust": 65, "unlock_affection": 55})
+    """Seed 002.39: `secret`, `unlock_trust` and `unlock_affection`; without an id its words are one."""
+    secret = gregor.keep_secret({"secret": "Saved gold.", "unlock_trust": 65, "unlock_affection": 55})
     assert (secret.text, secret.unlock.trust, secret.unlock.affection) == ("Saved gold.", 65, 55)
+    gregor.keep_secret({"secret": "Saved gold.", "unlock_trust": 70})
+    assert [each.secret.secret_id for each in gregor.secrets()] == ["Saved gold."]
 
 
 @pytest.mark.parametrize(
     "wrong",
     [
-        {"text": "x"},
         {"secret_id": "s"},
         {"secret_id": "s", "text": "x", "unlock": {"trst": 3}},
         "I sold the bell.",
@@ -413,6 +414,29 @@ def test_a_fact_without_a_subject_gets_one(memory: Memory, language: str, fact: 
     gregor = memory.create("inn", language=language).character("Gregor", create=True)
     _, reply = played(gregor, saying("Aye.", learned_about_player={"notable_facts": [fact]}), "Mutton?")
     assert [each.content for each in reply.learned] == [stored]
+
+
+def test_a_new_fact_of_a_kind_takes_the_place_of_the_former(gregor: Character) -> None:
+    """Two trades of one player do not stand side by side, and the former is told as over; other kinds stay."""
+    for fact in ("trade: fishes for eels", "home: lives at the weir", "trade: sells salt"):
+        played(gregor, saying("Aye.", learned_about_player={"notable_facts": [fact]}), "I tell you.")
+    now = [each.content for each in gregor.memories(with_former=False) if each.event_type == "player_info"]
+    assert [each.rpartition(": ")[2] for each in now] == ["lives at the weir", "sells salt"]
+
+
+def test_the_world_as_the_character_knows_it_stands_in_the_prompt(story: Story, gregor: Character) -> None:
+    """Lines of the world, flags by name and the character's own goals; a flag that is not set is refused."""
+    story.set_flag("bridge_burnt", True)
+    story.set_flag("ledger_found", True)
+    story.edit_entity("Gregor", {"goals": "keep the mill"})
+    model = saying("I see.")
+    played(gregor, model, "Good evening.", world=["It is night and it snows."], flags=["bridge_burnt"])
+    [prompt] = model.prompts
+    assert "- It is night and it snows.\n- bridge_burnt: true" in prompt
+    assert "keep the mill" in prompt
+    assert "ledger_found" not in prompt
+    with pytest.raises(UserInputError, match="bridge_burnt"):
+        gregor.stream_reply(model, "Well?", flags=["bridge_burn"])
 
 
 def test_familiarity_that_a_model_proposes_moves(gregor: Character) -> None:

@@ -309,6 +309,7 @@ def _walk_characters(walker: Walker, here: dict[str, str]) -> None:
     walker.call("tell_memories", {"listener": "Sparrow", "what": [memory]}, **who)
     news = {"text": "The weir broke.", "witnesses": ["Sparrow"], "told_to": {"Ines": 2}, "delay": 3, "at": "1:3"}
     walker.call("tell_world_event", news, **here)
+    walker.call("list_world_events", **here)
     walker.call("consolidate_character", {"dry_run": True}, **who)
     walker.call("check_reply", {"text": "Sit by the stove.", "to": "player"}, **who)
     walker.call("stream_reply", {"said": "May I sit down?", "at": "1:2"}, **who)
