@@ -48,9 +48,9 @@ ChangeSubject = Literal["entity", "memory", "scene", "thread", "consolidation", 
 EntityChangeKind = Literal["add", "edit", "rename", "merge", "split", "confirm", "name", "join", "drop", "delete"]
 
 AuthorChangeKind = Literal[
-    "add", "edit", "confirm", "delete", "pin", "unpin", "ban", "unban", "text", "record", "title", "shorten"
+    "add", "edit", "confirm", "delete", "pin", "unpin", "ban", "unban", "know", "text", "record", "title", "shorten"
 ]
-"""The first eight are of a memory, the others of a scene; the last is a model's, which rewrote short forms."""
+"""The first nine are of a memory, the others of a scene; the last is a model's, which rewrote short forms."""
 
 ChangeKind = EntityChangeKind | AuthorChangeKind | Literal["resolve", "abandon", "remember", "consolidate"]
 
@@ -279,6 +279,14 @@ class Journal(Repository):
         """Give a list that holds what the block changed in the events of a thread, once the block has ended."""
         names = [column.name for column in LOOP_EVENTS.c]
         yield from self._recorded(lambda: self._images_of(LOOP_EVENTS, names, LOOP_EVENTS.c.loop_id == loop_id))
+
+    @contextmanager
+    def recording_knowledge(self, character_id: str, source_id: str) -> Iterator[list[RowChange]]:
+        """Give a list that holds what the block changed in the author's word on who knows a memory, once it ended."""
+        names = [column.name for column in KNOWLEDGE_EVENTS.c]
+        table = KNOWLEDGE_EVENTS
+        said = and_(table.c.origin == "author", table.c.character_id == character_id, table.c.source_id == source_id)
+        yield from self._recorded(lambda: self._images_of(table, names, said))
 
     def list_all(self, subject: ChangeSubject = "entity", *, entity_ids: Collection[str] | None = None) -> list[Change]:
         """Return all changes of a subject, the oldest first, undone ones included."""

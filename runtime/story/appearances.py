@@ -13,7 +13,7 @@ from novelgen.models.state import LoopStatus
 from runtime.storage.merges import require_mergeable
 from runtime.storage.records import MemoryFilter
 from runtime.storage.unit import UnitOfWork
-from runtime.story.base import Name, StoryBase, async_twin, known_entities, resolved_entity
+from runtime.story.base import Name, StoryBase, async_twin, known_entities, named_entity
 
 Order = Literal["weight", "name", "last"]
 """By how many scenes have them, by name, or by where they were last seen."""
@@ -90,7 +90,7 @@ class StoryAppearances(StoryBase):
         cut = as_of or END_OF_STORY
         with self._stores.database(self.project_id).read() as unit:
             known = known_entities(unit, cut)
-            kept, other = (resolved_entity(name, known) for name in (keep, gone))
+            kept, other = (named_entity(name, known) for name in (keep, gone))
             require_mergeable(kept, other)
             scenes, _ = _seen(unit, cut).get(other.entity_id, (0, None))
             changes = unit.states.stated_of(other.entity_id, as_of=cut)

@@ -94,7 +94,7 @@ class StoryAttachments(StoryBase):
 
         Args:
             entity: Id, name or alias.
-            is_applied: False only shows which memories would be attached.
+            is_applied: Attach them; else they are only listed.
         """
         database = self._stores.database(self.project_id)
         with database.write() if is_applied else database.read() as unit:

@@ -11,6 +11,7 @@ from pydantic import Field
 
 from novelgen.deadlines import run_concurrently
 from novelgen.errors import UnknownEntityError, UnknownSceneError
+from novelgen.language.normalise import name_key, title_free_key
 from novelgen.language.resolver import NameResolver
 from novelgen.models.entity import Entity, EntityType
 from novelgen.models.position import END_OF_STORY, StoryPosition
@@ -179,7 +180,22 @@ def resolved_entity(name: str, known: Sequence[Entity], entity_type: EntityType 
         several = _listed([by_id[each] for each in resolution.candidate_ids])
         raise UnknownEntityError(f"{name!r} may be {several}; say which by its id")
     kind = entity_type or "entity"
-    raise UnknownEntityError(f"no {kind} {name!r} is known by then; {_advice(name, meant)}")
+    raise UnknownEntityError(f"no {kind} {name!r} is known by then; {near_names(name, meant)}")
+
+
+def named_entity(name: str, known: Sequence[Entity], entity_type: EntityType | None = None) -> Entity:
+    """Return the entity whose id, name or alias this is, whole: part of a name is somebody else's as often."""
+    found = resolved_entity(name, known, entity_type)
+    if not bears_name(found, name):
+        meant = [each for each in known if entity_type is None or each.entity_type == entity_type]
+        raise UnknownEntityError(f"no {entity_type or 'entity'} {name!r} is known by then; {near_names(name, meant)}")
+    return found
+
+
+def bears_name(entity: Entity, name: str) -> bool:
+    """Tell whether an entity has this id, name or alias; case and a title such as "Mr." do not count."""
+    own = (entity.entity_id, *entity.names())
+    return name_key(name) in map(name_key, own) or title_free_key(name) in map(title_free_key, own)
 
 
 def resolved_ids(names: Sequence[str], known: Sequence[Entity], entity_type: EntityType | None = None) -> list[str]:
@@ -222,7 +238,8 @@ def place_name(place: StoryPosition) -> str | None:
     return None if place.chapter_index is None else str(place)
 
 
-def _advice(name: str, known: Sequence[Entity]) -> str:
+def near_names(name: str, known: Sequence[Entity]) -> str:
+    """Return which known names are near one that nobody bears, or else which are known."""
     bearers = {each: entity.entity_id for entity in reversed(known) for each in entity.names()}
     near = nearest_names(name, reversed(bearers), at_most=MAX_NEAR, likeness=_MIN_LIKENESS)
     if near:

@@ -19,7 +19,17 @@ from runtime.storage.merges import Deletion
 from runtime.storage.records import StoredScene
 from runtime.storage.unit import UnitOfWork
 from runtime.stores import MemoryStores
-from runtime.story.base import Count, Name, Place, StoryBase, async_twin, known_entities, position_of, resolved_entity
+from runtime.story.base import (
+    Count,
+    Name,
+    Place,
+    StoryBase,
+    async_twin,
+    known_entities,
+    named_entity,
+    position_of,
+    resolved_entity,
+)
 
 DEFAULT_CHANGES = 50
 
@@ -54,7 +64,9 @@ class StoryAuthorChanges(StoryBase):
         as_of = position_of(as_of)
         cut = as_of or END_OF_STORY
         with self._stores.database(self.project_id).read() as unit:
-            listed = [_listed(unit, each, cut) for each in unit.journal.latest(limit, subjects=("memory", "scene"))]
+            listed = [
+                listed_change(unit, each, cut) for each in unit.journal.latest(limit, subjects=("memory", "scene"))
+            ]
         return [each for each in listed if each is not None]
 
     aauthor_changes = async_twin(author_changes)
@@ -86,7 +98,7 @@ def restore_scene(unit: UnitOfWork, change: Change, *, stores: MemoryStores) -> 
         unit.scenes.restore_spans(scene.scene_id, change.before["spans"])
 
 
-def _listed(unit: UnitOfWork, change: Change, cut: StoryPosition) -> ListedChange | None:
+def listed_change(unit: UnitOfWork, change: Change, cut: StoryPosition) -> ListedChange | None:
     """Return a change in words, None where what it is about is not known yet at the cut."""
     listed = ListedChange(
         change_id=change.change_id, kind=change.kind, created_at=change.created_at, undone_at=change.undone_at
@@ -137,7 +149,7 @@ class StoryDeletion(StoryBase):
             UnknownEntityError: When nobody bears the name, or several do.
         """
         with self._stores.database(self.project_id).write() as unit:
-            found = resolved_entity(entity, known_entities(unit, None), entity_type)
+            found = named_entity(entity, known_entities(unit, None), entity_type)
             deletion = unit.deletions.delete_entity(found.entity_id)
         return _followed(self._stores, self.project_id, deletion)
 

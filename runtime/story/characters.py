@@ -221,9 +221,10 @@ class CharacterMemories(CharacterPart):
             as_of: Only what the character knew strictly before; None means everything so far.
             protected: Lines that stand above the recall, outside of the competition.
             to: To whom the character will speak: how the two stand is told above the recall, and secrets that this
-                one may not hear are left out. None leaves out every secret; the character's own name leaves out none.
+                one may not hear are left out. Without it every secret is left out; the character's own name leaves out
+                none.
             story_as_of: Of the story what it let the character know strictly before this place may come back, too,
-                marked as told, read, … and by whom: `(5, 1)`, `5`. None leaves the story out.
+                marked as told, read, … and by whom: `(5, 1)` or `5`. Without it nothing of the story does.
         """
         moment, now, place = as_moment(as_of), self._clock(), position_of(story_as_of)
         if not isinstance(said, str):
@@ -271,7 +272,7 @@ class CharacterMemories(CharacterPart):
 
         Args:
             as_of: Only what it knew strictly before; None means everything so far.
-            with_former: Whether to return what something later put an end to.
+            with_former: Also list what something later put an end to.
         """
         moment = as_moment(as_of)
         with self._stores.database(self.project_id).read() as unit:

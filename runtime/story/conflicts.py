@@ -42,7 +42,7 @@ class StoryConflicts(StoryBase):
         """Return where the story contradicts itself.
 
         Args:
-            with_waived: Whether to list what the author means to be so, too.
+            with_waived: Also list what is meant to be so.
         """
         with self._stores.database(self.project_id).read() as unit:
             found, waived = _found(unit), unit.projects.waived("conflicts")

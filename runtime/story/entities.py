@@ -11,6 +11,7 @@ from pydantic import BaseModel, Field
 from novelgen.errors import UserInputError
 from novelgen.language.normalise import name_key
 from novelgen.models.appearances import METADATA, entity_counts
+from novelgen.models.context import ReportIssue
 from novelgen.models.entity import Entity, EntityAlias, EntityType
 from novelgen.models.position import END_OF_STORY, StoryPosition
 from novelgen.models.shown import Shown, ShownList
@@ -29,13 +30,13 @@ from runtime.story.base import (
     StoryBase,
     async_twin,
     known_entities,
+    named_entity,
     place_name,
     place_of_statement,
     position_of,
-    resolved_entity,
 )
 from runtime.story.card_templates import card_language, chosen_template
-from runtime.story.changes import restore_scene
+from runtime.story.changes import listed_change, restore_scene
 from runtime.story.entity_fields import (
     CURRENT_STATE,
     KnownFields,
@@ -77,6 +78,7 @@ class AddedEntity(BaseModel):
     entity: Entity
     holds_after: str | None = Field(description="Scene after which it is known, such as 2:2; None: from the start.")
     change: Change = Field(description="By its number it is taken back.")
+    issues: list[ReportIssue] = Field(default_factory=list, description="Who is named and has no card.")
 
 
 class EditedEntity(BaseModel):
@@ -89,6 +91,7 @@ class EditedEntity(BaseModel):
         description="Scene after which the attributes hold; None: from the start, or there are none."
     )
     change: Change | None = Field(description="By its number it is taken back; None: all was like that already.")
+    issues: list[ReportIssue] = Field(default_factory=list, description="Who is named and has no card.")
 
 
 class EntityChangeResult(BaseModel):
@@ -97,6 +100,7 @@ class EntityChangeResult(BaseModel):
     change: Change
     entity: Entity | None = Field(description="Who stayed; None when it is gone.")
     other: Entity | None = Field(description="Who was merged, or came out.")
+    what: str = Field(default="", description="Of a memory its place and what it says, of a scene place and title.")
     indexing: IndexingResult = Field(default_factory=IndexingResult)
 
 
@@ -142,7 +146,7 @@ class StoryEntities(StoryBase):
         """
         as_of = position_of(as_of)
         with self._stores.database(self.project_id).read() as unit:
-            found = resolved_entity(entity, known_entities(unit, as_of), entity_type)
+            found = named_entity(entity, known_entities(unit, as_of), entity_type)
             position = as_of or END_OF_STORY
             states = unit.states.snapshots([found.entity_id], as_of=position)
             scenes = unit.scenes.casts(as_of=position, naming=found.entity_id)
@@ -220,9 +224,10 @@ class StoryEntities(StoryBase):
                 rescanned = _store(self._stores, unit, self.project_id, entity)
                 unit.states.append(_state_changes(entity, attributes, at))
             change = unit.journal.keep("add", entity.entity_id, "", rows)
+            issues = known_fields.issues({**entity.profile, **attributes}, known)
         if rescanned:
             follow_edit(self._stores, self.project_id)
-        return AddedEntity(entity=entity, holds_after=place_name(at), change=change)
+        return AddedEntity(entity=entity, holds_after=place_name(at), change=change, issues=issues)
 
     def add_character(
         self,
@@ -290,7 +295,7 @@ class StoryEntities(StoryBase):
             entity: Id, name or alias.
             changes: Fields to their new values: name, role, description, alias, translation, a field of the profile;
                 `current_state` is an object of attributes of the state, and so is every other name one.
-            state: Attributes of the state, whatever their names look like; None clears one.
+            state: Attributes of the state, whatever their names look like; null clears one.
             entity_type: Only one of this type is meant.
             start: Attributes hold on entering this position; None means after the last stored scene.
 
@@ -302,7 +307,7 @@ class StoryEntities(StoryBase):
             raise UserInputError("nothing to change; give a field and its value, such as role=minor")
         with self._stores.database(self.project_id).write() as unit:
             known = known_entities(unit, None)
-            found = resolved_entity(entity, known, entity_type)
+            found = named_entity(entity, known, entity_type)
             known_fields = self._known_fields(unit, found.entity_type)
             at = place_of_statement(unit, position_of(start) or END_OF_STORY)
             changed, plain, said = _with_said(unit, found, changes, known, known_fields, at, state=state)
@@ -316,6 +321,8 @@ class StoryEntities(StoryBase):
                     unit.states.append(_state_changes(changed, said, at))
                     unit.entities.mark_updated(found.entity_id)
             change = unit.journal.keep("edit", found.entity_id, found.name, rows) if rows else None
+            told = {name: value for name, value in changed.profile.items() if name in plain}
+            issues = known_fields.issues({**told, **said}, known)
         if rescanned:
             follow_edit(self._stores, self.project_id)
         return EditedEntity(
@@ -324,6 +331,7 @@ class StoryEntities(StoryBase):
             attributes=list(said),
             holds_after=place_name(at) if said else None,
             change=change,
+            issues=issues,
         )
 
     def merge_entities(self, *, keep: str, gone: Name) -> EntityChangeResult:
@@ -339,7 +347,7 @@ class StoryEntities(StoryBase):
         """
         with self._stores.database(self.project_id).write() as unit:
             known = known_entities(unit, None)
-            kept, merged = (resolved_entity(name, known) for name in (keep, gone))
+            kept, merged = (named_entity(name, known) for name in (keep, gone))
             change = unit.merges.merge(kept.entity_id, merged.entity_id)
         return _followed(self._stores, self.project_id, change, entity=kept, other=merged)
 
@@ -362,7 +370,7 @@ class StoryEntities(StoryBase):
         if any(None in place for place in places):
             raise UserInputError("--scene needs chapter and scene, such as 3:2")
         with self._stores.database(self.project_id).write() as unit:
-            found = resolved_entity(entity, known_entities(unit, None))
+            found = named_entity(entity, known_entities(unit, None))
             change = unit.merges.split(found.entity_id, name=new_name, aliases=aliases, scenes=places)
             new = unit.entities.get(change.other_id)
         return _followed(self._stores, self.project_id, change, entity=found, other=None if new is None else new.entity)
@@ -380,6 +388,7 @@ class StoryEntities(StoryBase):
         with self._stores.database(self.project_id).write() as unit:
             journal = unit.journal
             kept = journal.last_standing() if change_id is None else journal.require_standing(change_id)
+            listed = listed_change(unit, kept, END_OF_STORY) if kept.subject in ("memory", "scene") else None
             change = _undone(self._stores, unit, kept)
             entity, other = (unit.entities.get(each) for each in (change.entity_id, change.other_id))
         return _followed(
@@ -388,6 +397,7 @@ class StoryEntities(StoryBase):
             change,
             entity=None if entity is None else entity.entity,
             other=None if other is None else other.entity,
+            what=" ".join(filter(None, (listed.position, listed.what) if listed else ())),
         )
 
     def list_entity_changes(self) -> list[Change]:
@@ -469,10 +479,16 @@ def _undone(stores: MemoryStores, unit: UnitOfWork, kept: Change) -> Change:
 
 
 def _followed(
-    stores: MemoryStores, project_id: str, change: Change, *, entity: Entity | None, other: Entity | None
+    stores: MemoryStores,
+    project_id: str,
+    change: Change,
+    *,
+    entity: Entity | None,
+    other: Entity | None,
+    what: str = "",
 ) -> EntityChangeResult:
     indexing = follow_edit(stores, project_id)
-    return EntityChangeResult(change=change, entity=entity, other=other, indexing=indexing)
+    return EntityChangeResult(change=change, entity=entity, other=other, what=what, indexing=indexing)
 
 
 def _store_edited(stores: MemoryStores, unit: UnitOfWork, project_id: str, entity: Entity, changed: Entity) -> bool:

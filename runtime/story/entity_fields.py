@@ -12,13 +12,14 @@ from pydantic import ValidationError
 from novelgen.card_templates import CardField, said_under_kept_names
 from novelgen.context.labels import labels_for
 from novelgen.errors import UserInputError
-from novelgen.language.normalise import name_key
 from novelgen.language.resolver import NameResolver
+from novelgen.models.context import ReportIssue
 from novelgen.models.entity import ALIAS_TRANSLATIONS, TRANSLATION, Entity, EntityAlias, EntityType
 from novelgen.models.position import StoryPosition
 from novelgen.models.profiles import PROFILE_MODELS, STATE_MODELS, profile_of
 from novelgen.models.state import PRESENCE_ATTRIBUTE
 from novelgen.nearest import did_you_mean
+from runtime.story.base import bears_name, near_names
 
 _OWN_FIELDS = ("name", "role", "description")
 _NAME_FIELDS = ("aliases", "alias", TRANSLATION, ALIAS_TRANSLATIONS)
@@ -59,9 +60,26 @@ class KnownFields:
     def kept(self, said: Mapping[str, Any], known: Sequence[Entity]) -> dict[str, Any]:
         """Return what is said by the names under which it is kept, and by id whoever has a card."""
         told = said_under_kept_names(said, self.template, language=self.language)
-        kinds = {each.kept_as(self.language): each.card for each in self.template if each.card}
-        kinds |= {name: kind for name, kind in _NAMES_A_CARD.items() if name not in kinds}
+        kinds = self._kinds_named()
         return {name: _with_ids(value, kinds[name], known) if name in kinds else value for name, value in told.items()}
+
+    def issues(self, kept: Mapping[str, Any], known: Sequence[Entity]) -> list[ReportIssue]:
+        """Tell of whom and what is named that has no card, so that only the text is kept."""
+        found = []
+        for name, kind in self._kinds_named().items():
+            value = kept.get(name)
+            meant = [each for each in known if each.entity_type == kind]
+            ids = [each.entity_id for each in meant]
+            for each in value if isinstance(value, list) else [value]:
+                if isinstance(each, str) and each and each not in ids:
+                    near = near_names(each, meant)
+                    message = f"{name}={each!r} is kept as text: no {kind} of that name is known; {near}"
+                    found.append(ReportIssue(stage="card", kind="unresolved", message=message))
+        return found
+
+    def _kinds_named(self) -> dict[str, EntityType]:
+        """Return the fields and attributes whose value is somebody or something that has a card, with its kind."""
+        return {**_NAMES_A_CARD, **{each.kept_as(self.language): each.card for each in self.template if each.card}}
 
 
 _NAMES_A_CARD: Mapping[str, EntityType] = {"holder": "character", "leader": "character", "location_id": "location"}
@@ -77,8 +95,7 @@ def _with_ids(value: Any, kind: EntityType, known: Sequence[Entity]) -> Any:
     meant = [each for each in known if each.entity_type == kind]
     found = NameResolver(meant).resolve(value).entity_id
     # Part of a name is somebody else's as often: 林凡 without a card is not 林凡尘.
-    borne = next((each.names() for each in meant if each.entity_id == found), [])
-    return found if found and name_key(value) in map(name_key, (found, *borne)) else value
+    return found if any(each.entity_id == found and bears_name(each, value) for each in meant) else value
 
 
 def state_within(entity: Entity, changes: Mapping[str, Any]) -> dict[str, Any]:

@@ -260,7 +260,7 @@ class StoryConsolidation(StoryBase):
 
         Args:
             limit: Most memories per entity; None takes that of the settings, else a default.
-            with_model: Whether the model of the settings writes them, where one is set.
+            with_model: Let the model of the settings write them, where one is set.
             dry_run: Only tell what would be consolidated.
             progress: Called after each group with those done and all.
 
@@ -286,7 +286,7 @@ class StoryConsolidation(StoryBase):
             return unit.consolidations.list_all()
 
     def undo_consolidations(self, *, chunk_id: Name | None = None) -> list[str]:
-        """Take one consolidated memory back, or with None all; return the ids of those that are gone.
+        """Take one consolidated memory back, or all where none is named.
 
         Args:
             chunk_id: Only this one; None takes all back.

@@ -24,8 +24,10 @@ from novelgen.models.knowledge import (
     UnknownMemory,
 )
 from novelgen.models.position import END_OF_STORY, StoryPosition
+from novelgen.models.record import is_unsaid
 from runtime.search.kept_readings import knowledge_rules, knowledge_story
 from runtime.storage.entities import is_unmasked
+from runtime.storage.journal import RowChange
 from runtime.storage.knowledge import FACT_TYPES
 from runtime.storage.records import StoredKnowledge, StoredMemory
 from runtime.storage.unit import UnitOfWork
@@ -67,6 +69,14 @@ class MemoryKnowers(BaseModel):
     known_by: list[Knower] = Field(default_factory=list, description="The reader among them.")
     not_known_by: list[Unaware] = Field(
         default_factory=list, description="`might_know`: has met somebody since who knows it."
+    )
+
+
+class SaidKnowledge(StoredKnowledge):
+    """What the author said of who knows a memory."""
+
+    change_id: int | None = Field(
+        default=None, exclude_if=is_unsaid, description="By which `undo` takes it back; None where nothing changed."
     )
 
 
@@ -197,7 +207,7 @@ class StoryKnowledge(StoryBase):
         learned_from: Name | None = None,
         certainty: Share = 1.0,
         start: Place = None,
-    ) -> StoredKnowledge:
+    ) -> SaidKnowledge:
         """Say whether a character knows a memory; it outranks the record and all rules.
 
         Args:
@@ -218,6 +228,7 @@ class StoryKnowledge(StoryBase):
         _require_one_of("how", how, KNOWLEDGE_SOURCES)
         cut = start or END_OF_STORY
         with self._stores.database(self.project_id).write() as unit:
+            knower, stored = knower_id(unit, character, cut), None
             teller = None if learned_from is None else knower_id(unit, learned_from, cut)
             if memory_id == ALL_LIVED:
                 if teller is None or kind != "knows":
@@ -235,8 +246,8 @@ class StoryKnowledge(StoryBase):
                 source_id = _source_id(stored)
                 own = StoryPosition(stored.chunk.chapter_index, stored.chunk.scene_index)
                 place = own if start is None else place_of_statement(unit, cut)
-            said = StoredKnowledge(
-                character_id=knower_id(unit, character, cut),
+            said = SaidKnowledge(
+                character_id=knower,
                 source_id=source_id,
                 chapter_index=place.chapter_index,
                 scene_index=place.scene_index,
@@ -246,11 +257,13 @@ class StoryKnowledge(StoryBase):
                 certainty=certainty,
                 origin="author",
             )
-            unit.knowledge.say(said)
-        return said
+            with unit.journal.recording_knowledge(knower, source_id) as rows:
+                unit.knowledge.say(said)
+            change = _kept(unit, knower, source_id, stored, rows)
+        return said.model_copy(update={"change_id": change})
 
     def forget_knowledge(self, character: Name, memory_id: Name) -> list[StoredKnowledge]:
-        """Take back all that `set_knowledge` said of a character and a memory, and return it.
+        """Take back all that you said of whether a character knows a memory.
 
         Args:
             character: Id, name or alias; `reader` for whoever reads the book.
@@ -263,7 +276,10 @@ class StoryKnowledge(StoryBase):
             # Of a memory that is gone by now it can be taken back as well.
             stored = None if memory_id == ALL_LIVED else unit.memories.find(memory_id)
             source_id = memory_id if stored is None else _source_id(stored)
-            said = unit.knowledge.forget(knower_id(unit, character, END_OF_STORY), source_id)
+            knower = knower_id(unit, character, END_OF_STORY)
+            with unit.journal.recording_knowledge(knower, source_id) as rows:
+                said = unit.knowledge.forget(knower, source_id)
+            _kept(unit, knower, source_id, stored, rows)
             if not said:
                 if memory_id != ALL_LIVED:
                     _fact(unit, self.project_id, memory_id, END_OF_STORY)
@@ -281,12 +297,19 @@ class StoryKnowledge(StoryBase):
     ) -> list[StoredKnowledge]:
         """Let what `author_words` told before a correction be all that the author said, so that it is taken back."""
         with self._stores.database(self.project_id).write() as unit:
-            source_id = _source_id(_fact(unit, self.project_id, memory_id, END_OF_STORY))
-            character_id = knower_id(unit, character, END_OF_STORY)
+            stored = _fact(unit, self.project_id, memory_id, END_OF_STORY)
+            source_id, character_id = _source_id(stored), knower_id(unit, character, END_OF_STORY)
             stood = unit.knowledge.forget(character_id, source_id)
             for each in words:
                 of_this = {"character_id": character_id, "source_id": source_id, "origin": "author"}
                 unit.knowledge.say(each.model_copy(update=of_this))
+            last = [
+                each
+                for each in unit.journal.list_all("memory", entity_ids=[stored.chunk.chunk_id])
+                if (each.kind, each.other_id, each.undone_at) == ("know", character_id, None)
+            ]
+            if last:
+                unit.journal.mark_undone(last[-1].change_id)
         return stood
 
     aknowledge = async_twin(knowledge)
@@ -346,6 +369,18 @@ def _fact(unit: UnitOfWork, project_id: str, memory_id: str, as_of: StoryPositio
             f"{memory_id!r} is a {stored.chunk.content_type}; only memories and notes are facts that one can know"
         )
     return stored
+
+
+def _kept(
+    unit: UnitOfWork, character_id: str, source_id: str, stored: StoredMemory | None, rows: Sequence[RowChange]
+) -> int | None:
+    """Write down how the author's word was changed, and return by which number it is undone."""
+    if not rows:
+        return None
+    if source_id == ALL_LIVED:
+        return unit.journal.keep("know", character_id, ALL_LIVED, rows, subject="character").change_id
+    chunk_id = source_id if stored is None else stored.chunk.chunk_id
+    return unit.journal.keep("know", chunk_id, character_id, rows, subject="memory").change_id
 
 
 def _source_id(stored: StoredMemory) -> str:

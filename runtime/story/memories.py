@@ -104,7 +104,7 @@ class StoryMemories(StoryBase):
             attached_to: Only memories attached to one of these: entities, chapters as `chapter:3`, or `book`.
             entities: The same, by its older name.
             content_types: Only memories of these kinds.
-            status: What was decided about them: active, pinned, banned, ….
+            status: What was decided about them: active, banned or deleted.
             limit: At most so many; None means all.
             as_of: Only what lies strictly before this position.
         """
@@ -322,7 +322,7 @@ class StoryMemories(StoryBase):
         return self._decided(memory_id, "pin", MemoryRepository.pin)
 
     def unpin_memory(self, *, memory_id: Name) -> MemoryChange:
-        """Take a pin off; raises as `ban_memory`.
+        """Take a pin off.
 
         Args:
             memory_id: Its chunk_id or source_id.
@@ -342,7 +342,7 @@ class StoryMemories(StoryBase):
         return self._decided(memory_id, "ban", MemoryRepository.ban)
 
     def unban_memory(self, *, memory_id: Name) -> MemoryChange:
-        """Lift a ban, or bring a deleted memory back; raises as `ban_memory`.
+        """Lift a ban, or bring a deleted memory back.
 
         Args:
             memory_id: Its chunk_id or source_id.
@@ -350,7 +350,7 @@ class StoryMemories(StoryBase):
         return self._decided(memory_id, "unban", MemoryRepository.unban)
 
     def delete_memory(self, *, memory_id: Name) -> MemoryChange:
-        """Delete a memory, which a new ingest does not bring back; raises as `ban_memory`.
+        """Delete a memory, which a new ingest does not bring back.
 
         Args:
             memory_id: Its chunk_id or source_id.

@@ -81,7 +81,7 @@ class StoryNameCandidates(StoryBase):
     def confirm_candidates(
         self, names: Sequence[str] = (), *, kind: EntityType | None = None, top: Count | None = None
     ) -> list[CandidateDecision]:
-        """Make several candidates entities at once, each as `confirm_candidate` does, and each undone by itself.
+        """Make several candidates entities at once; each can be undone by itself.
 
         Args:
             names: Their names, as the text has them.

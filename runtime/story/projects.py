@@ -46,7 +46,7 @@ class MadeFiles(BaseModel):
     """The files of a new project."""
 
     project_id: str
-    language: str
+    language: str = Field(description="Empty: the first text tells.")
     chapters: Path = Field(description="Where finished chapters go.")
     made: list[Path] = Field(default_factory=list)
     kept: list[Path] = Field(default_factory=list, description="They were there and are left as they are.")
@@ -77,7 +77,8 @@ class StoryProjects(StoryBase):
         """Make what a project's folder lacks; what is there is left as it is and nothing is stored."""
         paths = self._stores.paths(self.project_id)
         title = name or self.project_id
-        spoken = language or story_language(title)
+        # A Latin name says nothing: what language the story has is seen once text comes in.
+        spoken = language or ("zh" if story_language(title) == "zh" else "")
         settings = Settings(project_name=title, language=spoken)
         contents = {
             paths.settings_file: _json(settings.model_dump(exclude={"extra"})),

@@ -23,7 +23,7 @@ from runtime.storage.records import StoredScene
 from runtime.storage.unit import UnitOfWork
 from runtime.storage.words import reworded
 from runtime.stores import MemoryStores
-from runtime.story.base import Name, StoryBase, async_twin, known_entities, resolved_entity
+from runtime.story.base import Name, StoryBase, async_twin, known_entities, named_entity
 from runtime.story.changes import changed_scene, scene_image
 from runtime.story.entity_fields import changed_card
 
@@ -143,10 +143,7 @@ class _Renamed:
     ) -> None:
         self._unit = unit
         known = known_entities(unit, None)
-        self.old = resolved_entity(name, known)
-        if name_key(name) not in map(name_key, (self.old.entity_id, *self.old.names())):
-            # Part of a name is somebody else's as often: 林凡 without a card is not 林凡尘.
-            raise UserInputError(f"{name!r} is no name of {self.old.entity_id}; it has {self.old.names()}")
+        self.old = named_entity(name, known)
         if new_name == self.old.name:
             raise UserInputError(f"{self.old.entity_id} is called {new_name!r} already; give another name")
         _refuse_others_name(new_name, self.old, known)

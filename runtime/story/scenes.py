@@ -99,7 +99,7 @@ class StoryScenes(StoryBase):
 
         Args:
             position: Place of the new scene; with a chapter alone, room is made for a chapter.
-            text: The scene's text; None only makes room.
+            text: The scene's text; without it only room is made.
             title: The scene's title.
 
         Raises:

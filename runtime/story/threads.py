@@ -138,7 +138,7 @@ class StoryThreads(StoryBase):
         due_by: Place = None,
         parts: Number | None = None,
     ) -> ListedThread:
-        """Change how a thread is described and what is noted of it; what is None stays.
+        """Change how a thread is described and what is noted of it; what is not given stays.
 
         Args:
             thread_id: Its id, such as OL3.
@@ -146,7 +146,7 @@ class StoryThreads(StoryBase):
             category: mystery, relationship, goal, threat, promise, ….
             importance: low, medium, high or critical.
             notes: What its author notes of it; it stands in no context and no prompt.
-            pay_off: What its pay-off needs; `thread_ledger` tells it, like the next three.
+            pay_off: What its pay-off needs; the ledger of threads tells it, and so the next three.
             due_from: From entering this scene on it is due.
             due_by: Open on entering this scene, it is overdue.
             parts: In how many parts it is to be paid, at least two.
@@ -190,12 +190,12 @@ class StoryThreads(StoryBase):
     def advance_thread(
         self, *, thread_id: Name, note: str, pays_part: bool = False, start: StoryPosition | None = None
     ) -> ListedThread:
-        """Say that a thread moved, and return it as it stands then.
+        """Say that a thread moved.
 
         Args:
             thread_id: Its id.
             note: What happened.
-            pays_part: Whether it paid a part of the thread.
+            pays_part: It paid a part of the thread.
             start: It holds on entering this position; None means after the last stored scene.
 
         Raises:
@@ -217,7 +217,7 @@ class StoryThreads(StoryBase):
         scene_id: str | None = None,
         start: StoryPosition | None = None,
     ) -> ListedThread:
-        """Say that a thread was answered, and return it as it stands then.
+        """Say that a thread was answered.
 
         Args:
             thread_id: Its id.
@@ -242,7 +242,7 @@ class StoryThreads(StoryBase):
         scene_id: str | None = None,
         start: StoryPosition | None = None,
     ) -> ListedThread:
-        """Say that a thread was dropped without an answer, and why; else as `resolve_thread`.
+        """Say that a thread was dropped without an answer, and why.
 
         Without an `ending` the ledger has it as moot where all its characters were dead by then, else as dropped.
 
@@ -257,11 +257,11 @@ class StoryThreads(StoryBase):
         return self._end(event, scene_id, start or END_OF_STORY)
 
     def reopen_thread(self, thread_id: Name, *, start: Place = None) -> ListedThread:
-        """Take back that a thread ended, and return it as it stands then.
+        """Take back that a thread ended.
 
         Args:
             thread_id: Its id, such as OL3.
-            start: It is over on entering this position; None means after the last stored scene.
+            start: It waits again on entering this position; None means after the last stored scene.
 
         Raises:
             UserInputError: When it has not ended by then, or a scene's record says that it has.
@@ -353,7 +353,7 @@ class StoryThreadLedger(StoryBase):
             on_stage: Whom and what the next scene has on stage; empty takes the last scene's.
             category: Only of this kind: promise, question, threat, plan, debt, mystery, …
             stages: Only those planted, moved, due, overdue or over; empty means all.
-            limit: At most so many; `more` tells how many are left off.
+            limit: At most so many.
             as_of: As they stand at this position.
         """
         as_of = position_of(as_of)

@@ -592,8 +592,12 @@ def _show_split(result: Any, view: View) -> None:
 
 @does("show", "undo_change")
 def _show_undone(result: Any, view: View) -> None:
-    both = filter(None, (result.change.entity_id, result.change.other_id))
-    view.say("undone", kind=view.labels.value(result.change.kind), of=", ".join(both))
+    change = result.change
+    of = result.what or ", ".join(filter(None, (change.entity_id, change.other_id)))
+    if change.kind == "know":
+        whose = change.other_id if change.subject == "memory" else change.entity_id
+        of = f"{view.name(whose)}: {result.what}" if result.what else view.name(whose)
+    view.say("undone", kind=view.labels.value(change.kind), of=of)
 
 
 @does("show", "drop_candidate")
@@ -732,6 +736,8 @@ def _show_set_knowledge(said: Any, view: View) -> None:
     else:
         since = labels["line.on_entering"].format(start)
     print_text(f"{told}{labels['line.comma']}{since}")
+    if said.change_id is not None:
+        view.say("undo", command=f"novelgen undo {view.project} {said.change_id}")
 
 
 @does("show", "list_shared_scenes")
@@ -938,7 +944,7 @@ def _consolidation_aside(report: Any, _: View) -> None:
         report_warning(issue.message)
 
 
-@does("aside", "remember_event", "recall_memories")
+@does("aside", "add_card", "edit_entity", "remember_event", "recall_memories")
 def _issues_aside(result: Any, _: View) -> None:
     for issue in result.issues:
         report_warning(issue.message)

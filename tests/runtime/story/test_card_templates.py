@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
 from novelgen.card_templates import KINDS, shipped_templates
-from novelgen.errors import InvalidFileError, UserInputError
+from novelgen.errors import InvalidFileError, UnknownEntityError, UserInputError
 from novelgen.models.position import StoryPosition
 from runtime.stores import MemoryStores
 from runtime.story.story import Story
@@ -69,12 +70,33 @@ def test_fields_in_either_language_are_kept_in_the_storys(chinese: Story) -> Non
 
 
 def test_part_of_a_name_is_no_holder(chinese: Story) -> None:
-    """A holder who has no card stays a text, where somebody's longer name holds the name: 林凡 is not 林凡尘."""
+    """A holder who has no card stays a text, aloud, where a longer name holds the name: 林凡 is not 林凡尘."""
     chinese.add_card("林凡尘")
-    chinese.add_card("青霜剑", kind="item", holder="林凡")
+    added = chinese.add_card("青霜剑", kind="item", holder="林凡")
+    assert (
+        "holder='林凡' is kept as text: no character of that name is known; near it: C0 (林凡尘)"
+        in added.issues[0].message
+    )
     held = chinese.entity("青霜剑").state
     assert held is not None
     assert held.state_data["holder"] == "林凡"
+    assert chinese.edit_entity("青霜剑", {"holder": "林凡尘"}).issues == []
+    assert "near it" in chinese.edit_entity("青霜剑", {"holder": "林凡"}).issues[0].message
+
+
+def test_part_of_a_name_takes_no_others_card(chinese: Story) -> None:
+    """A card is shown, edited, merged and deleted by a whole name or its id; a refusal offers the near one."""
+    chinese.add_card("林凡尘")
+    calls: tuple[Callable[[], object], ...] = (
+        lambda: chinese.entity("林凡"),
+        lambda: chinese.edit_entity("林凡", {"role": "minor"}),
+        lambda: chinese.delete_entity("林凡"),
+        lambda: chinese.split_entity(entity="林凡", new_name="凡"),
+    )
+    for call in calls:
+        with pytest.raises(UnknownEntityError, match=r"'林凡' is known by then; near it: C0 \(林凡尘\)"):
+            call()
+    assert chinese.entity("林凡尘").entity == chinese.entity("c0").entity
 
 
 def test_an_edit_gives_nobody_anothers_name(chinese: Story) -> None:

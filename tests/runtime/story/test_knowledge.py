@@ -19,6 +19,7 @@ from runtime.ingest.ingest import IngestResult, ingest_scenes
 from runtime.ingest.scene_input import SceneInput
 from runtime.search.kept_readings import knowledge_rules
 from runtime.stores import MemoryStores
+from runtime.story.entities import StoryEntities
 from runtime.story.knowledge import StoryKnowledge
 from runtime.story.memories import StoryMemories
 
@@ -331,3 +332,35 @@ def test_a_whole_tale_may_be_the_authors_word(stores: MemoryStores, story: str) 
     assert _known(stores, story, "Dora") == ["M1", "M2"]
     with pytest.raises(UserInputError, match="say who tells it"):
         StoryKnowledge(stores, story).set_knowledge(character="Dora", memory_id="*")
+
+
+@pytest.mark.parametrize(("memory_id", "of"), [("M2", "Ben swore silence."), ("*", "")])
+def test_the_authors_word_is_undone(stores: MemoryStores, story: str, memory_id: str, of: str) -> None:
+    """The last change is taken back by `undo`, a new word and one that was withdrawn; and it says of what it was."""
+    knowledge, changes = StoryKnowledge(stores, story), StoryEntities(stores, story)
+    before = _known(stores, story, "Dora")
+    first = knowledge.set_knowledge("Dora", memory_id, how="told", learned_from="Ada")
+    knowledge.set_knowledge("Dora", memory_id, how="overheard", learned_from="Ada")
+    known = _known(stores, story, "Dora")
+    assert known != before
+    knowledge.forget_knowledge("Dora", memory_id)
+    assert _known(stores, story, "Dora") == before
+    changes.undo()
+    assert _known(stores, story, "Dora") == known
+    changes.undo()
+    undone = changes.undo(first.change_id)
+    assert _known(stores, story, "Dora") == before
+    assert undone.what.endswith(of)
+    with pytest.raises(UserInputError, match="undone already"):
+        changes.undo(first.change_id)
+
+
+def test_a_cell_that_was_put_back_is_not_undone_again(stores: MemoryStores, story: str) -> None:
+    """What the page took back is no change that stands; `undo` goes on to the one before."""
+    knowledge = StoryKnowledge(stores, story)
+    pinned = StoryMemories(stores, story).pin_memory(memory_id="M1")
+    knowledge.set_knowledge("Dora", "M2", "hidden")
+    knowledge.restore_author_words(character="Dora", memory_id="M2", words=[])
+    undone = StoryEntities(stores, story).undo()
+    assert (undone.change.change_id, undone.change.kind) == (pinned.change_id, "pin")
+    assert "Ada" in undone.what

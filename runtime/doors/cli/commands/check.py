@@ -283,7 +283,9 @@ def _check_stored(
     findings = sum(len(each.issues) for each in done.checks)
     without = f"; {done.without_text} scenes have no text" if done.without_text else ""
     alone = "" if any(each.checked.model_calls for each in done.checks) else "; rules alone looked"
-    report_line(f"{findings} findings in {len(done.checks)} scenes{without}{alone}")
+    meant = sum(len(each.waived) for each in done.checks)
+    waived = f"; {meant} more are meant to be so: --with-waived" if meant and not with_waived else ""
+    report_line(f"scenes checked: {len(done.checks)}, findings: {findings}{waived}{without}{alone}")
     return findings
 
 
@@ -325,6 +327,8 @@ def _print_check(done: DraftCheck, *, with_waived: bool) -> None:
     if not done.issues:
         no_findings = labels[f"line.no_findings_{done.compared_with}"]
         print_text(no_findings.format(facts=done.checked.facts_before, project=done.project_id))
+    if done.waived and not with_waived:
+        print_text(labels["line.waived_not_shown"].format(count=len(done.waived)))
     for issue in done.waived if with_waived else ():
         note = f": {issue.waived_note}" if issue.waived_note else ""
         print_text()

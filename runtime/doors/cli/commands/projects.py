@@ -17,7 +17,8 @@ if TYPE_CHECKING:
 _LANGUAGE = click.option(
     "--language",
     type=click.Choice(["en", "zh"]),
-    help="Language of the story, for settings.json.  [default: that of the project's name]",
+    help="Language of the story, for settings.json.  [default: that of the name if it is Chinese, else of the first"
+    " text]",
 )
 
 

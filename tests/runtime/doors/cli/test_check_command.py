@@ -123,7 +123,9 @@ def test_a_waived_finding_is_shown_on_request_only(run: Run, drowned: Path, tmp_
     [found] = json.loads(run(*asked, "--json").stdout)["issues"]
     assert run("check", PROJECT, "--waive", found["issue_id"], "--note", "a ghost").exit_code == 0
     assert "Tobias Fenn walked" not in run(*asked).stdout
+    assert "1 more are meant to be so" in run(*asked).stdout
     shown = run(*asked, "--with-waived").stdout
+    assert "not shown" not in shown
     assert "waived: a ghost" in shown
     assert "Tobias Fenn walked" in shown
     assert run(*asked, "--strict").exit_code == 0
@@ -193,7 +195,7 @@ def test_what_is_stored_is_checked(run: Run, drowned: Path) -> None:
     assert book.exit_code == 0
     told = json.loads(book.stdout)
     assert [each["checked"]["scenes_before"] for each in told["checks"]] == [0, 1, 2]
-    assert "findings in 3 scenes" in book.stderr
+    assert "scenes checked: 3, findings: " in book.stderr
     chapter = json.loads(run("check", PROJECT, "--stored", "--chapter", "2", NO_MODEL, "--json").stdout)
     assert [each["scene_index"] for each in chapter["checks"]] == [1]
     asked = ("check", PROJECT, "--stored", "--chapter", "2", "--scene", "9", NO_MODEL)

@@ -82,7 +82,7 @@ def test_somebody_is_added_edited_shown_deleted_and_comes_back(run: Run, ingeste
     before = _json(run, "character", "show", PROJECT, "Ben")
     told = _done(run, "character", "delete", PROJECT, "Ben", "--yes")
     assert told.startswith("deleted C1 (Ben)")
-    assert "memories stay without the link" in told
+    assert "memories that stay without the link" in told
     assert told.endswith(f"undo: novelgen undo {PROJECT} 5")
     assert "delete C1 Ben" in _done(run, "entity", "changes", PROJECT)
     assert _done(run, "entity", "undo", PROJECT, "5") == "undone: delete of C1, Ben"
@@ -190,13 +190,14 @@ def test_who_knows_what_is_told_and_said(run: Run, ingested: Path) -> None:
         < knowers.index("Ada")
     )
     word = ("memory", "knowledge", PROJECT, "M001", "Ben", "knows", "--how", "told", "--learned-from", "Ada")
-    assert _done(run, *word, "--from", "2:2") == "Ben knows M001, on entering 2:2"
-    assert _done(run, "memory", "knowledge", PROJECT, "*", "Ada", "--learned-from", "Ben", "--from", "2:2") == (
-        "Ada knows everything that Ben has lived through, on entering 2:2"
-    )
-    assert _done(run, "memory", "knowledge", PROJECT, "M001", "reader", "hidden") == (
-        "reader does not know M001, from its own scene on, 1:1"
-    )
+    said = _done(run, *word, "--from", "2:2")
+    assert said.startswith("Ben knows M001, on entering 2:2 undo: novelgen undo ")
+    tale = _done(run, "memory", "knowledge", PROJECT, "*", "Ada", "--learned-from", "Ben", "--from", "2:2")
+    assert tale.startswith("Ada knows everything that Ben has lived through, on entering 2:2")
+    of_reader = _done(run, "memory", "knowledge", PROJECT, "M001", "reader", "hidden")
+    assert of_reader.startswith("reader does not know M001, from its own scene on, 1:1")
+    assert _done(run, "undo", PROJECT).startswith("undone: who knows of reader: 1:1 ")
+    assert _done(run, "undo", PROJECT) == "undone: who knows of Ada"
     assert _done(run, "memory", "forget-knowledge", PROJECT, "M001", "Ben") == "taken back: 1"
 
 
@@ -350,4 +351,4 @@ def test_small_memories_are_consolidated_listed_and_taken_back(run: Run, written
     assert "M100" in str(stored["source_ids"]) or len(stored["source_ids"]) > 1
     assert "stands for" in _done(run, "memory", "consolidated", PROJECT)
     told = _done(run, "memory", "unconsolidate", PROJECT, stored["chunk"]["chunk_id"], "--yes")
-    assert told == "took back 1 consolidated memories; their sources are read again"
+    assert told == "consolidated memories taken back: 1; their sources are read again"

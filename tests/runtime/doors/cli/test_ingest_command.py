@@ -35,13 +35,18 @@ def test_init_makes_a_skeleton_that_can_be_ingested(run: Run, projects_dir: Path
 
 
 @pytest.mark.parametrize("command", ["init", "new"])
-def test_a_new_project_speaks_the_language_of_its_name(run: Run, projects_dir: Path, command: str) -> None:
-    """A Chinese name makes a Chinese story, unless `--language` says otherwise; `--json` tells what was made."""
+def test_a_new_project_speaks_the_language_of_its_name_or_text(run: Run, projects_dir: Path, command: str) -> None:
+    """A Chinese name makes a Chinese story, unless `--language` says otherwise; after a Latin name the text tells."""
     made = json.loads(run(command, "古灯", "--json").stdout)
     assert made["language"] == "zh"
     assert len(made["made"]) == 3
     assert json.loads(run(command, "古灯二", "--language", "en", "--json").stdout)["language"] == "en"
-    assert json.loads(run(command, "lamp", "--json").stdout)["language"] == "en"
+    assert json.loads(run(command, "lamp", "--json").stdout)["language"] == ""
+    chapter = projects_dir / "lamp" / "chapters" / "chapter_001.txt"
+    chapter.write_text("林凡推开门，灯还亮着。", encoding="utf-8")
+    assert run("ingest", "lamp").exit_code == 0
+    [listed] = [each for each in json.loads(run("projects", "--json").stdout) if each["project_id"] == "lamp"]
+    assert listed["language"] == "zh"
 
 
 def test_init_never_overwrites(run: Run, projects_dir: Path) -> None:
