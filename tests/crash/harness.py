@@ -1,4 +1,4 @@
-"""Kills the victim at random moments and compares the stores with what it acknowledged."""
+"""Kills one of two programs on a story at random moments and compares the stores with what both acknowledged."""
 
 import contextlib
 import json
@@ -14,14 +14,16 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from queue import Empty, Queue
 
+from sqlalchemy import create_engine, make_url, text
+
 from novelgen.models.context import SceneMemoryContext
 from novelgen.models.position import StoryPosition
 from runtime.ingest.indexing import verify_index
 from runtime.ingest.ingest import ingest_scene
+from runtime.settings import NovelgenSettings
 from runtime.storage.database import DatabaseManager
 from runtime.stores import MemoryStores
-from tests.crash.victim import PLACES, PROJECT, contents_of, scene_of
-from tests.support.demo_project import settings_for
+from tests.crash.victim import PLACES, PROJECT, contents_of, scene_of, settings_of
 from tests.support.forked_index_processes import SINGLE_THREADED
 
 REPOSITORY = Path(__file__).resolve().parents[2]
@@ -34,9 +36,15 @@ GUARD_S = 120.0
 class Acknowledged:
     """What stands at each place as far as the victim said; an act under way may have happened or not."""
 
+    first_place: int = 1
     versions: dict[int, str | None] = field(default_factory=dict)
     under_way: tuple[int, str | None] | None = None
     acts: int = 0
+
+    @property
+    def program(self) -> str:
+        """Return the name of the program that acknowledges, as a server knows it."""
+        return f"novelgen-from-{self.first_place}"
 
     def hear(self, what: str, place: int, version: str | None) -> None:
         """Take a line of the victim in."""
@@ -55,23 +63,30 @@ class CrashReport:
     kills: int
     acts: int
     worker_kills: int
+    acts_beside: int
 
 
-def kill_again_and_again(folder: Path, *, seed: int, kills: int) -> CrashReport:
+def kill_again_and_again(folder: Path, *, seed: int, kills: int, database_url: str | None = None) -> CrashReport:
     """Kill a project's program so often, and check the database after each kill and all stores at the end.
+
+    Another program writes to other places of the same story all the while, and is killed at the end alone.
 
     Args:
         folder: Empty folder for the project.
         seed: Of the acts and of the moments of the kills.
         kills: How often.
+        database_url: A PostgreSQL database of its own; None is SQLite.
 
     Raises:
         AssertionError: When something acknowledged is lost, doubled or half applied; names the seed.
     """
     chance = random.Random(seed)
-    acknowledged = Acknowledged()
+    settings = settings_of(folder, database_url)
+    acknowledged, beside = Acknowledged(), Acknowledged(first_place=PLACES + 1)
     worker_kills = 0
-    with _nursery(folder) as nursery:
+    with _nursery(settings, beside) as companion, _nursery(settings, acknowledged) as nursery:
+        companion.begin(kills, chance.randrange(1 << 30))
+        companion.wait_for_acts(1)
         for life in range(kills):
             nursery.begin(life, chance.randrange(1 << 30))
             nursery.wait_for_acts(chance.choice(ACTS_OF_A_LIFE))
@@ -79,24 +94,30 @@ def kill_again_and_again(folder: Path, *, seed: int, kills: int) -> CrashReport:
             worker_kills += nursery.kill(with_worker=chance.random() < 0.5)
             for line in nursery.said():
                 acknowledged.hear(*line)
-            require_acknowledged(folder, acknowledged, where=f"seed {seed}, after kill {life + 1}")
-    require_stores_agree(folder, where=f"seed {seed}, at the end")
-    return CrashReport(kills=kills, acts=acknowledged.acts, worker_kills=worker_kills)
+            require_acknowledged(settings, acknowledged, where=f"seed {seed}, after kill {life + 1}")
+        companion.kill(with_worker=False)
+        for line in companion.said():
+            beside.hear(*line)
+        require_acknowledged(settings, beside, where=f"seed {seed}, the other program's")
+    require_stores_agree(settings, where=f"seed {seed}, at the end")
+    return CrashReport(kills=kills, acts=acknowledged.acts, worker_kills=worker_kills, acts_beside=beside.acts)
 
 
-def require_acknowledged(folder: Path, acknowledged: Acknowledged, *, where: str) -> None:
+def require_acknowledged(settings: NovelgenSettings, acknowledged: Acknowledged, *, where: str) -> None:
     """Compare the database with what was acknowledged; what was under way is taken as it is found, whole."""
-    file = folder / PROJECT / "data" / "novel.db"
-    if not file.exists():
+    file = settings.projects_dir / PROJECT / "data" / "novel.db"
+    if settings.database_url is None and not file.exists():
         assert not acknowledged.versions, f"{where}: the database is gone"
         return
-    database = DatabaseManager.open(file, busy_timeout_s=GUARD_S)
+    database = DatabaseManager.open(settings.database_url or file, busy_timeout_s=GUARD_S)
     try:
+        if settings.database_url is not None:
+            _wait_for_ends(settings.database_url, acknowledged)
         with database.project(PROJECT).read() as unit:
             if unit.projects.get() is None:
                 assert not acknowledged.versions, f"{where}: the project is gone"
                 return
-            for place in range(1, PLACES + 1):
+            for place in range(acknowledged.first_place, acknowledged.first_place + PLACES):
                 found = _version_at(unit, place, where=where)
                 allowed = {acknowledged.versions.get(place)}
                 if acknowledged.under_way is not None and acknowledged.under_way[0] == place:
@@ -106,6 +127,20 @@ def require_acknowledged(folder: Path, acknowledged: Acknowledged, *, where: str
             acknowledged.under_way = None
     finally:
         database.close()
+
+
+def _wait_for_ends(database_url: str, acknowledged: Acknowledged) -> None:
+    """Wait until the server has ended what a killed program asked of it, which it may still commit."""
+    asked = text(
+        "SELECT count(*) FROM pg_stat_activity WHERE application_name = :name AND datname = current_database()"
+    )
+    engine = create_engine(database_url)
+    end = time.monotonic() + GUARD_S
+    with engine.connect().execution_options(isolation_level="AUTOCOMMIT") as connection:
+        while connection.execute(asked, {"name": acknowledged.program}).scalar_one():
+            assert time.monotonic() < end, f"the server still works for {acknowledged.program}"
+            time.sleep(0.02)
+    engine.dispose()
 
 
 def _version_at(unit: object, place: int, *, where: str) -> str | None:
@@ -130,16 +165,16 @@ def _version_at(unit: object, place: int, *, where: str) -> str | None:
     return str(version)
 
 
-def require_stores_agree(folder: Path, *, where: str) -> None:
+def require_stores_agree(settings: NovelgenSettings, *, where: str) -> None:
     """After one more scene the index holds exactly what SQL says, and every context file is whole."""
-    with MemoryStores(settings_for(folder)) as stores:
+    with MemoryStores(settings) as stores:
         stores.ensure_project(PROJECT, language="en")
         # Whatever the kills cost the index is found and mended by who writes next.
-        result = ingest_scene(stores, PROJECT, scene_of(PLACES + 1, "last")).indexing
+        result = ingest_scene(stores, PROJECT, scene_of(2 * PLACES + 1, "last")).indexing
         assert (result.waiting, result.issues) == (0, []), f"{where}: {result!r}"
         verification = verify_index(stores, PROJECT)
         assert verification.is_sound, f"{where}: {verification}: {verification.lost_ids!r}"
-    for file in (folder / PROJECT).glob("scene_*_memory.json"):
+    for file in (settings.projects_dir / PROJECT).glob("scene_*_memory.json"):
         SceneMemoryContext.model_validate_json(file.read_bytes())
 
 
@@ -196,9 +231,13 @@ class _Nursery:
 
 
 @contextlib.contextmanager
-def _nursery(folder: Path) -> Iterator[_Nursery]:
+def _nursery(settings: NovelgenSettings, acknowledged: Acknowledged) -> Iterator[_Nursery]:
+    command = [sys.executable, "-m", "tests.crash.victim", str(settings.projects_dir), str(acknowledged.first_place)]
+    if settings.database_url is not None:
+        url = make_url(settings.database_url).update_query_dict({"application_name": acknowledged.program})
+        command.append(url.render_as_string(hide_password=False))
     process = subprocess.Popen(
-        [sys.executable, "-m", "tests.crash.victim", str(folder)],
+        command,
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         text=True,

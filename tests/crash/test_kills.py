@@ -7,6 +7,7 @@ import pytest
 
 from tests.crash.harness import kill_again_and_again
 from tests.faults.matrix import covers
+from tests.support.databases import postgres_database, postgres_for_tests
 
 PROJECTS = 6
 KILLS = int(os.environ.get("NOVELGEN_TEST_KILLS", "36"))
@@ -17,6 +18,18 @@ SEED = int(os.environ.get("NOVELGEN_TEST_SEED", "20261122"))
 @pytest.mark.timeout(max(600, KILLS * 30))
 @pytest.mark.parametrize("number", range(PROJECTS))
 def test_no_kill_loses_doubles_or_halves_what_was_acknowledged(tmp_path: Path, number: int) -> None:
-    """After each kill SQL holds every acknowledged scene whole; at the end the index agrees with it."""
+    """Of two programs one is killed: SQL holds every acknowledged scene whole; at the end the index agrees with it."""
     report = kill_again_and_again(tmp_path, seed=SEED + number, kills=-(-KILLS // PROJECTS))
     assert report.acts > 0
+    assert report.acts_beside > 0
+
+
+@covers(37)
+@pytest.mark.postgres
+@pytest.mark.timeout(max(600, KILLS * 30))
+def test_no_kill_loses_what_was_acknowledged_on_a_server(tmp_path: Path) -> None:
+    """The same on PostgreSQL, where what a killed program asked for may still be committed, whole."""
+    with postgres_for_tests() as server, postgres_database(server) as url:
+        report = kill_again_and_again(tmp_path, seed=SEED, kills=-(-KILLS // PROJECTS), database_url=url)
+    assert report.acts > 0
+    assert report.acts_beside > 0

@@ -1,7 +1,8 @@
 """The program that is killed: it stores, replaces and deletes scenes, builds contexts, and says what it has done.
 
 Started once per project it imports everything, the index's libraries as well, then forks one life per line on
-standard input, `LIFE SEED`. A life prints a JSON line before and after each act; what was printed after is
+standard input, `LIFE SEED`. It is given the folder, the first of its places, and the URL of a database where that is
+not SQLite's file. A life prints a JSON line before and after each act; what was printed after is
 acknowledged.
 """
 
@@ -24,6 +25,7 @@ from runtime.context_chain import build_context_chain
 from runtime.index.process import IndexProcess
 from runtime.ingest.ingest import delete_scene, ingest_scenes
 from runtime.ingest.scene_input import SceneInput
+from runtime.settings import NovelgenSettings
 from runtime.stores import MemoryStores
 from tests.support.demo_project import settings_for
 from tests.support.forked_index_processes import IndexForkserver, fork_this_process, launch_with
@@ -56,24 +58,24 @@ def scene_of(place: int, version: str) -> SceneInput:
     return SceneInput(chapter_index=1, scene_index=place, text=text, record=record)
 
 
-def live(folder: Path, life: int, seed: int) -> None:
+def live(settings: NovelgenSettings, first_place: int, life: int, seed: int) -> None:
     """Act at random until killed."""
     chance = random.Random(seed)
     # A new interpreter for each index process would be killed before it had done anything.
     server = IndexForkserver(fork_this_process)
     server.start()
     IndexProcess.launch = launch_with(server)  # type: ignore[method-assign]
-    with MemoryStores(settings_for(folder)) as stores:
+    with MemoryStores(settings) as stores:
         stores.ensure_project(PROJECT, language="en")
         number = 0
         while True:
             number += 1
-            _act(stores, chance, f"v{life}x{number}")
+            _act(stores, chance, first_place, f"v{life}x{number}")
 
 
-def _act(stores: MemoryStores, chance: random.Random, version: str) -> None:
+def _act(stores: MemoryStores, chance: random.Random, first_place: int, version: str) -> None:
     kind = chance.choices(("put", "delete", "context"), weights=(6, 1, 2))[0]
-    place = chance.randint(1, PLACES)
+    place = first_place + chance.randrange(PLACES)
     if kind == "put":
         _say("begin", place, version)
         # Acknowledged is what SQL has committed; the index follows afterwards.
@@ -100,7 +102,12 @@ def _say(what: str, place: int, version: str | None) -> None:
     os.write(1, (json.dumps([what, place, version]) + "\n").encode())
 
 
-def main(folder: Path) -> None:
+def settings_of(folder: Path, database_url: str | None) -> NovelgenSettings:
+    """Return the settings of every program on the story."""
+    return settings_for(folder).model_copy(update={"database_url": database_url})
+
+
+def main(folder: Path, first_place: int, database_url: str | None) -> None:
     """Fork one life per line of standard input and wait for its end."""
     # Here and not above: the harness imports this module too, and needs none of the index's libraries.
     importlib.import_module("tests.support.index_forkserver")
@@ -108,11 +115,11 @@ def main(folder: Path) -> None:
         life, seed = map(int, line.split())
         pid = os.fork()
         if pid == 0:
-            live(folder, life, seed)
+            live(settings_of(folder, database_url), first_place, life, seed)
         os.write(1, (json.dumps(["pid", pid, None]) + "\n").encode())
         _, status = os.waitpid(pid, 0)
         os.write(1, (json.dumps(["ended", status, None]) + "\n").encode())
 
 
 if __name__ == "__main__":
-    main(Path(sys.argv[1]))
+    main(Path(sys.argv[1]), int(sys.argv[2]), sys.argv[3] if len(sys.argv) > 3 else None)
