@@ -19,6 +19,9 @@ from novelgen.memory.character_view import CharacterView
 from novelgen.models.entity import Entity
 from novelgen.models.memory import StoryMemoryChunk
 
+WORLD_TAG = "world"
+"""Tag of a note that everybody in the story knows, but who is said not to: what is true of the world."""
+
 
 @dataclass(frozen=True, eq=False)
 class StoryShare:
@@ -71,7 +74,8 @@ def share_of_story(
 ) -> StoryShare:
     """Return what a character knows of the story.
 
-    An author's note is told only where somebody says that the character knows it: what authors note is for authors.
+    An author's note is told only where somebody says that the character knows it, or where it is tagged `world`: what
+    authors note else is for authors.
     """
     known = [chunk for chunk in chunks if _is_told(view, chunk)]
     # Later ones overwrite earlier ones: what of a slot the character knows last.
@@ -101,7 +105,11 @@ def share_of_story(
 def _is_told(view: CharacterView, chunk: StoryMemoryChunk) -> bool:
     source_id = chunk.source_id or chunk.chunk_id
     memory = view.shared.memory_of.get(source_id)
-    if memory is None or memory.content != chunk.content or not view.knows_source(source_id):
+    if memory is None or memory.content != chunk.content:
+        return False
+    if memory.position is None and WORLD_TAG in chunk.tags:
+        return source_id not in view.shared.kept_from.get(view.character_id, ())
+    if not view.knows_source(source_id):
         return False
     return memory.position is not None or view.knowing(source_id).is_said
 

@@ -329,3 +329,14 @@ def test_a_reply_may_draw_on_the_story(story: Story) -> None:
     answer = recall.invoke({"said": "Where is the heron key?"})
     assert "under the stair" in str(answer)
     assert "pedlar" not in str(answer)
+
+
+def test_what_is_true_of_the_world_comes_back_to_everybody(story: Story) -> None:
+    """Seed 002: a note with the tag `world` needs nobody to say who knows it; who is said not to know it does not."""
+    story.note("The heron key opens the lighthouse.", tags=["world"])
+    story.note("The heron key is of brass.", tags=["world"], hidden_from=["Dora"])
+    story.note("The heron key is a forgery.")
+    recalled = story.character("Dora").recall("Which door does the heron key open?", story_as_of=END).as_prompt()
+    assert "opens the lighthouse" in recalled
+    assert "of brass" not in recalled
+    assert "forgery" not in recalled
