@@ -1,15 +1,16 @@
-"""A tiny story in memory, for tests of everything above the stores."""
+"""A tiny story, for tests of everything above the stores."""
 
 from datetime import UTC, datetime
+from functools import cache
 
-from novelgen.memory.in_memory import InMemoryStoryMemory
-from novelgen.memory.outline import OutlineScene
 from novelgen.models.context import MemoryContextRequest
 from novelgen.models.entity import Entity, EntityAlias
 from novelgen.models.memory import StoryMemoryChunk
 from novelgen.models.plan import ScenePlan
-from novelgen.models.state import OpenLoop, Relationship, StateChange
+from novelgen.models.record import SceneRecord
+from novelgen.models.state import StateChange
 from novelgen.models.user_file import Character, CharactersConfig
+from tests.support.stored_story import StoredStory
 
 PROJECT = "lighthouse"
 NOW = datetime(2026, 1, 1, 12, tzinfo=UTC)
@@ -38,7 +39,6 @@ MEMORIES = [
     memory("M2", "Ben promised Ada to keep the lamp burning until her return.", 1, 2, "C1", "C0", importance=8),
     memory("M3", "The keeper's logbook names a wreck called the Marigold.", 2, 1, "I1"),
     memory("M4", "Ben sold the brass key to the harbour master.", 3, 1, "C1", "I0", importance=9),
-    memory("N1", "Nobody in this story can swim.", None, None),
 ]
 
 ENTITIES = [
@@ -63,52 +63,48 @@ CHANGES = [
     StateChange(entity_id="I0", entity_type="item", attribute="holder", value="C2", chapter_index=3, scene_index=1),
 ]
 
-SCENES = [
-    OutlineScene(chapter_index=1, scene_index=1, location_id="L0", participants=["C0"], key_events=["Ada hides it"]),
-    OutlineScene(chapter_index=1, scene_index=2, location_id="L0", participants=["C0", "C1"], key_events=["A vow"]),
-    OutlineScene(chapter_index=2, scene_index=1, participants=["C0"], key_events=["The logbook is read"]),
-    OutlineScene(chapter_index=3, scene_index=1, participants=["C1", "C2"], key_events=["The key is sold"]),
-]
-
-LOOPS = [
-    OpenLoop(
-        loop_id="OL0",
-        category="promise",
-        description="Will Ben keep the lamp burning?",
-        importance="high",
-        related_entities=["C1"],
-        chapter_index=1,
-        scene_index=2,
+RECORDS = [
+    SceneRecord.model_validate({"chapter_index": chapter, "scene_index": scene, "key_events": [event], **more})
+    for chapter, scene, event, more in (
+        (1, 1, "Ada hides it", {"location_id": "L0", "characters_present": ["C0"]}),
+        (
+            1,
+            2,
+            "A vow",
+            {
+                "location_id": "L0",
+                "characters_present": ["C0", "C1"],
+                "open_loops_created": [
+                    {
+                        "id": "OL0",
+                        "category": "promise",
+                        "description": "Will Ben keep the lamp burning?",
+                        "importance": "high",
+                        "related_characters": ["C1"],
+                    }
+                ],
+                "relationship_changes": [
+                    {
+                        "character_a": "C0",
+                        "character_b": "C1",
+                        "relationship_type": "friends",
+                        "status": "trusting",
+                        "perspective_a": "Ben never lies",
+                        "intensity": 7,
+                    }
+                ],
+            },
+        ),
+        (2, 1, "The logbook is read", {"characters_present": ["C0"]}),
+        (3, 1, "The key is sold", {"characters_present": ["C1", "C2"]}),
     )
 ]
 
-RELATIONSHIPS = [
-    Relationship(
-        relationship_id="R0",
-        character_a="C0",
-        character_b="C1",
-        relationship_type="friends",
-        status="trusting",
-        perspective_a="Ben never lies",
-        intensity=7,
-        chapter_index=1,
-        scene_index=2,
-    )
-]
 
-
-def lighthouse_memory() -> InMemoryStoryMemory:
-    """Return the whole story as in-memory tools; chapter 3 lies in the future of the usual plan."""
-    return InMemoryStoryMemory(
-        PROJECT,
-        chunks=MEMORIES,
-        entities=ENTITIES,
-        changes=CHANGES,
-        scenes=SCENES,
-        loops=LOOPS,
-        relationships=RELATIONSHIPS,
-        timestamp=NOW,
-    )
+@cache
+def lighthouse_memory() -> StoredStory:
+    """Return the whole story, which nobody changes; chapter 3 lies in the future of the usual plan."""
+    return StoredStory.of_chunks(PROJECT, MEMORIES, records=RECORDS, entities=ENTITIES, changes=CHANGES)
 
 
 def lighthouse_request(chapter_index: int = 2, scene_index: int = 2) -> MemoryContextRequest:

@@ -1,4 +1,4 @@
-"""The context of a piece of text, over the in-memory double."""
+"""The context of a piece of text, over a story in stores of its own."""
 
 import asyncio
 from typing import Any
@@ -8,13 +8,13 @@ from pydantic import ValidationError
 
 from novelgen.chains.chunk_context_chain import ChunkContextChain
 from novelgen.errors import DatabaseError, InvalidProjectIdError, VectorIndexError
-from novelgen.memory.in_memory import InMemoryStoryMemory
 from novelgen.memory.outline import StoryOutline
 from novelgen.memory.search import SearchRequest, SearchResult
 from novelgen.models.chunk_context import ChunkContext, GlossaryEntry, GlossaryName
 from novelgen.models.entity import Entity, EntityAlias
 from novelgen.models.memory import StoryMemoryChunk
 from novelgen.models.position import StoryPosition
+from tests.support.stored_story import StoredStory
 from tests.support.stories import NOW, PROJECT, lighthouse_memory
 from tests.support.tracing import RecordingHandler
 
@@ -58,9 +58,9 @@ def note(number: int, content: str, *entities: str, importance: int = 5, chapter
     )
 
 
-def garden(*memories: StoryMemoryChunk, language: str = "zh") -> InMemoryStoryMemory:
+def garden(*memories: StoryMemoryChunk, language: str = "zh") -> StoredStory:
     """Return a Chinese story with a character and a term that chapter 3 introduces."""
-    return InMemoryStoryMemory(PROJECT, chunks=memories, entities=[DAIYU, JADE], language=language)
+    return StoredStory.of_chunks(PROJECT, memories, entities=[DAIYU, JADE], language=language)
 
 
 def test_the_glossary_holds_whom_the_text_names_in_its_order() -> None:
@@ -171,7 +171,7 @@ def test_a_limit_of_nothing_gives_the_glossary_alone() -> None:
     assert found.memories == []
 
 
-class Broken(InMemoryStoryMemory):
+class Broken(StoredStory):
     """The lighthouse story with failing parts."""
 
     def __init__(self, *broken: str) -> None:
@@ -230,4 +230,10 @@ def test_it_is_a_runnable_that_a_handler_can_follow() -> None:
     assert asyncio.run(chain.ainvoke(asked)) == alone
     assert chain.batch([asked, asked]) == [alone, alone]
     assert handler.children_of("ChunkContextChain") == ["find_names", "retrieve", "select"]
-    assert handler.children_of("retrieve") == ["arm_lexical"]
+    assert set(handler.children_of("retrieve")) == {
+        "arm_entity",
+        "arm_lexical",
+        "arm_loop",
+        "arm_recent",
+        "arm_semantic",
+    }

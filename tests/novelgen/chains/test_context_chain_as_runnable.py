@@ -51,9 +51,8 @@ def test_plan_retrievers_and_selection_are_in_the_trace() -> None:
     """The queries, what each retriever found for them, and the receipts can be read from the runs."""
     handler = traced()
     planned = handler.named("plan").outputs.plan
-    (retriever,) = handler.children_of("retrieve")
-    assert retriever == "arm_lexical"
-    run = handler.named(retriever)
+    assert {"arm_lexical", "arm_semantic"} <= set(handler.children_of("retrieve"))
+    run = handler.named("arm_lexical")
     assert "arm" in run.tags
     assert run.inputs["queries"] == [query.text for query in planned.queries]
     assert run.inputs["as_of"] == "2:2"

@@ -1,4 +1,4 @@
-"""The memory context chain, wholly on the in-memory double of the memory tools."""
+"""The memory context chain, over a story in stores of its own."""
 
 import json
 import logging
@@ -12,7 +12,6 @@ import pytest
 
 from novelgen.chains.memory_context_chain import MemoryContextChain
 from novelgen.errors import ContextWriteError, DatabaseError, UserInputError, VectorIndexError
-from novelgen.memory.in_memory import InMemoryStoryMemory
 from novelgen.memory.outline import StoryOutline
 from novelgen.memory.search import SearchRequest, SearchResult
 from novelgen.models.context import ReportIssue, SceneMemoryContext
@@ -21,6 +20,7 @@ from novelgen.models.position import StoryPosition
 from novelgen.models.state import EntityStateSnapshot
 from novelgen.models.user_file import Settings
 from novelgen.settings import ContextSettings
+from tests.support.stored_story import StoredStory
 from tests.support.stories import NOW, PROJECT, lighthouse_memory, lighthouse_request
 
 SHORT_DEADLINES = ContextSettings(tool_timeout_s=0.2, chain_timeout_s=1.0)
@@ -32,7 +32,7 @@ def chain(memory: Any = None, **arguments: Any) -> MemoryContextChain:
     return MemoryContextChain(memory or lighthouse_memory(), **arguments)
 
 
-class BrokenMemory(InMemoryStoryMemory):
+class BrokenMemory(StoredStory):
     """The lighthouse story with some tools that raise, or hang until they are released."""
 
     def __init__(self, broken: dict[str, Exception], hanging: Sequence[str] = ()) -> None:
@@ -104,7 +104,7 @@ def test_nothing_of_the_planned_scene_or_later_is_in_the_context() -> None:
 
 def test_every_field_is_in_the_json() -> None:
     """All fields of the specification are present even when there is nothing to tell."""
-    empty = chain(InMemoryStoryMemory(PROJECT)).invoke(lighthouse_request())
+    empty = chain(StoredStory(PROJECT)).invoke(lighthouse_request())
     dumped = json.loads(empty.model_dump_json())
     required = {"project_id", "chapter_index", "scene_index", "entity_states", "relevant_memories"}
     assert required | {"timeline_context", "retrieval_timestamp", "report"} <= dumped.keys()
@@ -302,7 +302,7 @@ def test_a_report_says_for_which_plan_and_what_each_need_cost() -> None:
     assert report is not None
     assert report.scene_plan == request.scene_plan
     assert report.tokens_per_need.keys() == {
-        "states", "story_so_far", "obligations", "relations", "timeline", "memories", "passages",
+        "states", "story_so_far", "left_off", "obligations", "relations", "timeline", "memories", "passages",
     }  # fmt: skip
     assert sum(report.tokens_per_need.values()) == sum(report.tokens.values()) > 0
     assert request.model_dump() == before

@@ -8,7 +8,6 @@ import pytest
 
 from novelgen.chains.memory_context_chain import MemoryContextChain
 from novelgen.errors import DatabaseError
-from novelgen.memory.in_memory import InMemoryStoryMemory
 from novelgen.memory.outline import StoryRecap
 from novelgen.memory.search import SearchRequest, SearchResult
 from novelgen.models.context import ContextReport, MemoryContextRequest
@@ -17,6 +16,7 @@ from novelgen.models.record import SceneRecord
 from novelgen.settings import ContextSettings
 from novelgen.testing import CHINESE_STORY, ENGLISH_STORY, SampleStory
 from tests.support.scripted_chat_model import ScriptedChatModel, answering
+from tests.support.stored_story import StoredStory
 from tests.support.stories import lighthouse_memory, lighthouse_request
 
 TWO_ROUNDS = ContextSettings(planner_rounds=2)
@@ -55,9 +55,7 @@ def asked_by_model(report: ContextReport) -> list[str]:
 
 def prompt_at(story: SampleStory, chapter: int, scene: int) -> str:
     """The human part of the planner's prompt for a scene of a sample story."""
-    memory = InMemoryStoryMemory.of_records(
-        story.project_id, story.records, entities=story.entities, language=story.language
-    )
+    memory = StoredStory.of_records(story.project_id, story.records, entities=story.entities, language=story.language)
     names = {entity.entity_id: entity.name for entity in story.entities}
     request = MemoryContextRequest(
         project_id=story.project_id,
@@ -114,7 +112,7 @@ def test_the_prompt_tells_scenes_states_and_filters_of_the_story() -> None:
     assert report.planner.prompt_left_out == {}
 
 
-class Watched(InMemoryStoryMemory):
+class Watched(StoredStory):
     """The lighthouse story, which notes what is read and may fail or hang on the way."""
 
     def __init__(self, *, recap_fails: bool = False, searches: int = 99) -> None:
@@ -234,7 +232,7 @@ def test_threads_that_the_model_expects_come_first_in_the_context() -> None:
         SceneRecord.model_validate({"chapter_index": 1, "scene_index": each, "open_loops_created": [loop]})
         for each, loop in enumerate(planted, start=1)
     ]
-    memory = InMemoryStoryMemory.of_records("p", records)
+    memory = StoredStory.of_records("p", records)
     request = MemoryContextRequest(
         project_id="p",
         chapter_index=2,

@@ -6,7 +6,6 @@ from typing import Any
 import pytest
 
 from novelgen.chains.memory_context_chain import MemoryContextChain
-from novelgen.memory.in_memory import InMemoryStoryMemory
 from novelgen.memory.outline import StoryChanges
 from novelgen.memory.story import KnowledgeStory
 from novelgen.models.context import ContextItem, SceneMemoryContext
@@ -15,6 +14,7 @@ from novelgen.models.memory import StoryMemoryChunk
 from novelgen.models.position import StoryPosition
 from novelgen.models.record import SceneRecord
 from novelgen.settings import ContextSettings
+from tests.support.stored_story import StoredStory
 
 PROJECT = "mill"
 
@@ -62,9 +62,9 @@ RECORDS = [
 ]
 
 
-def double() -> InMemoryStoryMemory:
+def double() -> StoredStory:
     """Return the story in memory."""
-    return InMemoryStoryMemory.of_records(PROJECT, RECORDS, entities=ENTITIES)
+    return StoredStory.of_records(PROJECT, RECORDS, entities=ENTITIES)
 
 
 def asked(**more: Any) -> dict[str, Any]:
@@ -101,7 +101,7 @@ def test_receipts_say_who_of_the_cast_knows_a_memory() -> None:
 def test_memories_are_chosen_alike_where_nobody_can_tell_who_knows_what() -> None:
     """Without a point of view, that a memory knows who knows what changes no choice."""
 
-    class Unknowing(InMemoryStoryMemory):
+    class Unknowing(StoredStory):
         knowledge = None  # type: ignore[assignment]
         changes = None  # type: ignore[assignment]
 
@@ -160,7 +160,7 @@ def test_whom_nobody_knows_is_said_aloud_and_nothing_is_left_out(pov: str) -> No
     assert repr(pov) in issue.message
 
 
-class Failing(InMemoryStoryMemory):
+class Failing(StoredStory):
     """A memory whose knowledge cannot be read."""
 
     def knowledge(self, project_id: str, *, as_of: StoryPosition) -> KnowledgeStory:
@@ -168,7 +168,7 @@ class Failing(InMemoryStoryMemory):
         raise OSError("the disk is gone")
 
 
-class Hanging(InMemoryStoryMemory):
+class Hanging(StoredStory):
     """A memory whose knowledge never comes."""
 
     def knowledge(self, project_id: str, *, as_of: StoryPosition) -> KnowledgeStory:
@@ -178,7 +178,7 @@ class Hanging(InMemoryStoryMemory):
 
 
 @pytest.mark.parametrize(("memory", "kind"), [(Failing, "unavailable"), (Hanging, "timeout")])
-def test_a_context_comes_without_what_cannot_be_told(memory: type[InMemoryStoryMemory], kind: str) -> None:
+def test_a_context_comes_without_what_cannot_be_told(memory: type[StoredStory], kind: str) -> None:
     """A stage that fails or hangs is told; excluding leaves out all but the own state, setting apart is given up."""
     settings = ContextSettings(chain_timeout_s=1.0)
     story = memory.of_records(PROJECT, RECORDS, entities=ENTITIES)
@@ -204,7 +204,7 @@ def test_a_context_comes_without_what_cannot_be_told(memory: type[InMemoryStoryM
 def test_without_single_changes_states_of_others_are_left_out() -> None:
     """Where changes fail, only one's own state is left; memories are still told apart."""
 
-    class Unfolding(InMemoryStoryMemory):
+    class Unfolding(StoredStory):
         def changes(self, project_id: str, entity_ids: Any, *, as_of: StoryPosition) -> StoryChanges:
             raise OSError("the disk is gone")
 
@@ -229,7 +229,7 @@ def test_a_replaced_memory_holds_for_whom_the_new_one_is_unknown() -> None:
         superseded_by="M2",
     )
 
-    class Replacing(InMemoryStoryMemory):
+    class Replacing(StoredStory):
         def search(self, request: Any) -> Any:
             found = super().search(request)
             return type(found)(

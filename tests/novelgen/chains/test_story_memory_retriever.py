@@ -1,4 +1,4 @@
-"""The story memory as a LangChain retriever, over the in-memory double."""
+"""The story memory as a LangChain retriever, over a story in stores of its own."""
 
 import asyncio
 from typing import Any
@@ -11,9 +11,9 @@ from pydantic import ValidationError
 
 from novelgen.chains.story_memory_retriever import StoryMemoryRetriever, document_of
 from novelgen.errors import DatabaseError
-from novelgen.memory.in_memory import InMemoryStoryMemory
 from novelgen.models.memory import AttachedTo, StoryMemoryChunk
 from novelgen.models.position import StoryPosition
+from tests.support.stored_story import StoredStory
 from tests.support.stories import PROJECT, lighthouse_memory
 from tests.support.tracing import RecordingHandler
 
@@ -71,6 +71,11 @@ def test_a_document_carries_what_is_known_of_its_memory() -> None:
         "tags": [],
         "content_type": "memory",
         "superseded_by": None,
+        "attached_to": [
+            {"type": "character", "id": "C0"},
+            {"type": "item", "id": "I0"},
+            {"type": "location", "id": "L0"},
+        ],
     }
 
 
@@ -116,7 +121,7 @@ def test_fields_out_of_bounds_are_refused(fields: dict[str, Any]) -> None:
         retriever(**fields)
 
 
-class BrokenSearch(InMemoryStoryMemory):
+class BrokenSearch(StoredStory):
     """A memory whose search fails a given number of times."""
 
     failures = 1
@@ -139,15 +144,18 @@ def test_an_outage_raises_so_that_fallbacks_and_retries_see_it() -> None:
     )
     assert retried.invoke("the key") == []
     other = StoryMemoryRetriever(memory=BrokenSearch(PROJECT), project_id=PROJECT)
-    assert sources(other.with_fallbacks([retriever(k=1)]).invoke("the brass key")) == ["M1"]
+    assert sources(other.with_fallbacks([retriever(k=1)]).invoke("Ada hid the brass key under the third stair")) == [
+        "M1"
+    ]
 
 
 def test_a_callback_handler_sees_the_retrieval() -> None:
     """The run has the retriever's name and tags, the query and the documents."""
     handler = RecordingHandler()
-    retriever(k=1, tags=["canon"]).invoke("the brass key", {"callbacks": [handler]})
+    query = "Ada hid the brass key under the third stair"
+    retriever(k=1, tags=["canon"]).invoke(query, {"callbacks": [handler]})
     (run,) = handler.runs
-    assert (run.name, run.tags, run.inputs) == ("StoryMemoryRetriever", ["canon"], "the brass key")
+    assert (run.name, run.tags, run.inputs) == ("StoryMemoryRetriever", ["canon"], query)
     assert sources(run.outputs) == ["M1"]
 
 

@@ -1,0 +1,84 @@
+"""A story in real stores, gone with the program, for tests of what stands above the stores."""
+
+import weakref
+from collections.abc import Sequence
+from typing import Any, Self
+
+from novelgen.memory.outline import OutlineScene
+from novelgen.models.entity import Entity
+from novelgen.models.memory import StoryMemoryChunk
+from novelgen.models.record import SceneRecord
+from novelgen.models.state import StateChange
+from runtime.ephemeral import open_ephemeral
+from runtime.ingest.entities import store_entities
+from runtime.ingest.indexing import drain_outbox
+from runtime.ingest.ingest import ingest_scenes
+from runtime.ingest.scene_input import SceneInput
+from runtime.search.story_memory import StoryMemoryTools
+from runtime.storage.records import SceneWrite
+from runtime.stores import MemoryStores
+
+
+class StoredStory(StoryMemoryTools):
+    """The memory of one story; subclasses fail or hang where a test wants it.
+
+    Args:
+        project_id: The only project that it holds.
+        entities: Known entities.
+        language: Language of the story.
+    """
+
+    def __init__(self, project_id: str, *, entities: Sequence[Entity] = (), language: str = "en") -> None:
+        memory = open_ephemeral()
+        self._close = weakref.finalize(self, memory.close)
+        self.project_id = project_id
+        memory.create(project_id, language=language)
+        stores: MemoryStores = memory._opened.of(project_id)
+        super().__init__(stores)
+        store_entities(stores, project_id, entities, origin="author")
+
+    @classmethod
+    def of_records(cls, project_id: str, records: Sequence[SceneRecord], **said: Any) -> Self:
+        """Return a story of what finished scenes established; none of them has a text."""
+        story = cls(project_id, **said)
+        scenes = [
+            SceneInput(chapter_index=each.chapter_index, scene_index=each.scene_index, text="", record=each)
+            for each in records
+        ]
+        assert ingest_scenes(story._stores, project_id, scenes).issues == []
+        return story
+
+    @classmethod
+    def of_chunks(
+        cls,
+        project_id: str,
+        chunks: Sequence[StoryMemoryChunk],
+        *,
+        records: Sequence[SceneRecord] = (),
+        changes: Sequence[StateChange] = (),
+        **said: Any,
+    ) -> Self:
+        """Return a story of memories as they would be stored, each in its scene."""
+        story = cls(project_id, **said)
+        places = {(each.chapter_index, each.scene_index) for each in chunks} | {
+            (each.chapter_index, each.scene_index) for each in records
+        }
+        with story._stores.database(project_id).write() as unit:
+            for place in sorted(places):
+                here = {"chapter_index": place[0], "scene_index": place[1]}
+                [record] = [each for each in records if (each.chapter_index, each.scene_index) == place] or [None]
+                unit.scenes.replace_scene(
+                    SceneWrite(
+                        project_id=project_id,
+                        **here,
+                        text=" ".join(record.key_events) if record else "",
+                        record=record,
+                        record_origin="supplied",
+                        location_id=record and record.location_id,
+                        participants=record.characters_present if record else [],
+                        chunks=[each for each in chunks if (each.chapter_index, each.scene_index) == place],
+                        states=[each for each in changes if (each.chapter_index, each.scene_index) == place],
+                    )
+                )
+        drain_outbox(story._stores, project_id)
+        return story
