@@ -1,10 +1,8 @@
 """A story in real stores, gone with the program, for tests of what stands above the stores."""
 
-import weakref
 from collections.abc import Sequence
 from typing import Any, Self
 
-from novelgen.memory.outline import OutlineScene
 from novelgen.models.entity import Entity
 from novelgen.models.memory import StoryMemoryChunk
 from novelgen.models.record import SceneRecord
@@ -16,7 +14,6 @@ from runtime.ingest.ingest import ingest_scenes
 from runtime.ingest.scene_input import SceneInput
 from runtime.search.story_memory import StoryMemoryTools
 from runtime.storage.records import SceneWrite
-from runtime.stores import MemoryStores
 
 
 class StoredStory(StoryMemoryTools):
@@ -29,13 +26,9 @@ class StoredStory(StoryMemoryTools):
     """
 
     def __init__(self, project_id: str, *, entities: Sequence[Entity] = (), language: str = "en") -> None:
-        memory = open_ephemeral()
-        self._close = weakref.finalize(self, memory.close)
-        self.project_id = project_id
-        memory.create(project_id, language=language)
-        stores: MemoryStores = memory._opened.of(project_id)
-        super().__init__(stores)
-        store_entities(stores, project_id, entities, origin="author")
+        self._memory = open_ephemeral()
+        super().__init__(self._memory.create(project_id, language=language)._stores)
+        store_entities(self._stores, project_id, entities, origin="author")
 
     @classmethod
     def of_records(cls, project_id: str, records: Sequence[SceneRecord], **said: Any) -> Self:
@@ -60,25 +53,22 @@ class StoredStory(StoryMemoryTools):
     ) -> Self:
         """Return a story of memories as they would be stored, each in its scene."""
         story = cls(project_id, **said)
-        places = {(each.chapter_index, each.scene_index) for each in chunks} | {
-            (each.chapter_index, each.scene_index) for each in records
-        }
+        by_place = {(each.chapter_index, each.scene_index): each for each in records}
         with story._stores.database(project_id).write() as unit:
-            for place in sorted(places):
-                here = {"chapter_index": place[0], "scene_index": place[1]}
-                [record] = [each for each in records if (each.chapter_index, each.scene_index) == place] or [None]
-                unit.scenes.replace_scene(
-                    SceneWrite(
-                        project_id=project_id,
-                        **here,
-                        text=" ".join(record.key_events) if record else "",
-                        record=record,
-                        record_origin="supplied",
-                        location_id=record and record.location_id,
-                        participants=record.characters_present if record else [],
-                        chunks=[each for each in chunks if (each.chapter_index, each.scene_index) == place],
-                        states=[each for each in changes if (each.chapter_index, each.scene_index) == place],
-                    )
-                )
+            for place in sorted({(each.chapter_index, each.scene_index) for each in (*chunks, *records)}):
+                record = by_place.get(place)
+                scene = {
+                    "project_id": project_id,
+                    "chapter_index": place[0],
+                    "scene_index": place[1],
+                    "text": " ".join(record.key_events) if record else "",
+                    "record": record,
+                    "record_origin": "supplied",
+                    "location_id": record and record.location_id,
+                    "participants": record.characters_present if record else [],
+                    "chunks": [each for each in chunks if (each.chapter_index, each.scene_index) == place],
+                    "states": [each for each in changes if (each.chapter_index, each.scene_index) == place],
+                }
+                unit.scenes.replace_scene(SceneWrite.model_validate(scene))
         drain_outbox(story._stores, project_id)
         return story

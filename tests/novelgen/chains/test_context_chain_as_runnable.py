@@ -125,7 +125,7 @@ def test_an_async_batch_gives_the_same_contexts() -> None:
 
 
 def twice(number: int) -> int:
-    """Return the double."""
+    """Return the story."""
     return 2 * number
 
 

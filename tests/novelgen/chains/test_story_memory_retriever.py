@@ -18,6 +18,7 @@ from tests.support.stories import PROJECT, lighthouse_memory
 from tests.support.tracing import RecordingHandler
 
 BEFORE_CHAPTER_3 = StoryPosition(3)
+ABOUT_M1 = "Ada hid the brass key under the third stair"
 
 
 @pytest.mark.anyio
@@ -144,18 +145,15 @@ def test_an_outage_raises_so_that_fallbacks_and_retries_see_it() -> None:
     )
     assert retried.invoke("the key") == []
     other = StoryMemoryRetriever(memory=BrokenSearch(PROJECT), project_id=PROJECT)
-    assert sources(other.with_fallbacks([retriever(k=1)]).invoke("Ada hid the brass key under the third stair")) == [
-        "M1"
-    ]
+    assert sources(other.with_fallbacks([retriever(k=1)]).invoke(ABOUT_M1)) == ["M1"]
 
 
 def test_a_callback_handler_sees_the_retrieval() -> None:
     """The run has the retriever's name and tags, the query and the documents."""
     handler = RecordingHandler()
-    query = "Ada hid the brass key under the third stair"
-    retriever(k=1, tags=["canon"]).invoke(query, {"callbacks": [handler]})
+    retriever(k=1, tags=["canon"]).invoke(ABOUT_M1, {"callbacks": [handler]})
     (run,) = handler.runs
-    assert (run.name, run.tags, run.inputs) == ("StoryMemoryRetriever", ["canon"], query)
+    assert (run.name, run.tags, run.inputs) == ("StoryMemoryRetriever", ["canon"], ABOUT_M1)
     assert sources(run.outputs) == ["M1"]
 
 
