@@ -7,6 +7,7 @@ from novelgen.models.entity import Entity
 from novelgen.models.memory import StoryMemoryChunk
 from novelgen.models.record import SceneRecord
 from novelgen.models.state import StateChange
+from novelgen.settings import ContextSettings
 from runtime.ephemeral import open_ephemeral
 from runtime.ingest.entities import store_entities
 from runtime.ingest.indexing import drain_outbox
@@ -14,6 +15,16 @@ from runtime.ingest.ingest import ingest_scenes
 from runtime.ingest.scene_input import SceneInput
 from runtime.search.story_memory import StoryMemoryTools
 from runtime.storage.records import SceneWrite
+
+PATIENT = {"tool_timeout_s": 60.0, "chain_timeout_s": 120.0}
+
+
+def patient(settings: ContextSettings | None = None) -> ContextSettings:
+    """Return settings with time enough for a loaded machine, but where they name deadlines themselves."""
+    settings = settings or ContextSettings()
+    return settings.model_copy(
+        update={name: value for name, value in PATIENT.items() if name not in settings.model_fields_set}
+    )
 
 
 class StoredStory(StoryMemoryTools):

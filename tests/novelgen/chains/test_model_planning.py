@@ -16,7 +16,7 @@ from novelgen.models.record import SceneRecord
 from novelgen.settings import ContextSettings
 from novelgen.testing import CHINESE_STORY, ENGLISH_STORY, SampleStory
 from tests.support.scripted_chat_model import ScriptedChatModel, answering
-from tests.support.stored_story import StoredStory
+from tests.support.stored_story import StoredStory, patient
 from tests.support.stories import lighthouse_memory, lighthouse_request
 
 TWO_ROUNDS = ContextSettings(planner_rounds=2)
@@ -41,7 +41,7 @@ def report_of(
 ) -> ContextReport:
     """Build a context with a planning model and return its report."""
     chain = MemoryContextChain(
-        memory or lighthouse_memory(), model=model, settings=settings, propagate_bugs=True, **options
+        memory or lighthouse_memory(), model=model, settings=patient(settings), propagate_bugs=True, **options
     )
     report = chain.invoke(request or lighthouse_request()).report
     assert report is not None
@@ -141,7 +141,7 @@ class Watched(StoredStory):
 def test_without_a_model_nothing_more_is_read() -> None:
     """No recap, and one search, whatever the rounds."""
     memory = Watched()
-    MemoryContextChain(memory, settings=TWO_ROUNDS, propagate_bugs=True).invoke(lighthouse_request())
+    MemoryContextChain(memory, settings=patient(TWO_ROUNDS), propagate_bugs=True).invoke(lighthouse_request())
     assert memory.reads == ["search"]
 
 

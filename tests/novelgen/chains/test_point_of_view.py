@@ -1,6 +1,7 @@
 """From whose point of view a context is: what is decided, what is marked, and what happens when it cannot be told."""
 
 import threading
+from functools import cache
 from typing import Any
 
 import pytest
@@ -14,7 +15,7 @@ from novelgen.models.memory import StoryMemoryChunk
 from novelgen.models.position import StoryPosition
 from novelgen.models.record import SceneRecord
 from novelgen.settings import ContextSettings
-from tests.support.stored_story import StoredStory
+from tests.support.stored_story import StoredStory, patient
 
 PROJECT = "mill"
 
@@ -62,8 +63,9 @@ RECORDS = [
 ]
 
 
+@cache
 def double() -> StoredStory:
-    """Return the story in memory."""
+    """Return the story, which nobody changes."""
     return StoredStory.of_records(PROJECT, RECORDS, entities=ENTITIES)
 
 
@@ -75,7 +77,7 @@ def asked(**more: Any) -> dict[str, Any]:
 
 def built(memory: Any = None, *, settings: ContextSettings | None = None, **more: Any) -> SceneMemoryContext:
     """Return the context of the scene."""
-    return MemoryContextChain(memory or double(), settings=settings).invoke(asked(**more))
+    return MemoryContextChain(memory or double(), settings=patient(settings)).invoke(asked(**more))
 
 
 def taken(context: SceneMemoryContext) -> dict[str | None, ContextItem]:
@@ -180,7 +182,7 @@ class Hanging(StoredStory):
 @pytest.mark.parametrize(("memory", "kind"), [(Failing, "unavailable"), (Hanging, "timeout")])
 def test_a_context_comes_without_what_cannot_be_told(memory: type[StoredStory], kind: str) -> None:
     """A stage that fails or hangs is told; excluding leaves out all but the own state, setting apart is given up."""
-    settings = ContextSettings(chain_timeout_s=1.0)
+    settings = ContextSettings(tool_timeout_s=3.0, chain_timeout_s=6.0)
     story = memory.of_records(PROJECT, RECORDS, entities=ENTITIES)
     plain = built(story, settings=settings)
     assert {"M1", "M2", "M3"} <= set(taken(plain))

@@ -12,6 +12,7 @@ from novelgen.models.context import ContextItem, ContextReport, SceneMemoryConte
 from novelgen.models.state import EntityStateSnapshot
 from novelgen.settings import ContextSettings
 from tests.faults.matrix import covers
+from tests.support.stored_story import patient
 from tests.support.stories import MEMORIES, NOW, PROJECT, lighthouse_memory, lighthouse_request
 
 STATE = EntityStateSnapshot(
@@ -174,7 +175,7 @@ def test_an_outdated_slot_value_is_marked() -> None:
 
 def built(pov: str = "", **settings: int) -> SceneMemoryContext:
     """Return the context of the lighthouse's plan."""
-    chain = MemoryContextChain(lighthouse_memory(), settings=ContextSettings(**settings))
+    chain = MemoryContextChain(lighthouse_memory(), settings=patient(ContextSettings(**settings)))
     return chain.invoke(lighthouse_request().model_copy(update={"pov": pov}))
 
 
