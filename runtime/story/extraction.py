@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import Any, Literal
 
 from langchain_core.language_models import BaseChatModel
 from pydantic import BaseModel, Field
@@ -24,6 +24,8 @@ from runtime.storage.consolidations import StoredConsolidation
 from runtime.stores import MemoryStores
 from runtime.story.base import Count, Name, Progress, StoryBase, async_twin, required_position
 from runtime.story.story_difference import StoryDifferences
+
+RecordPass = Literal["knowledge", "shorts"]
 
 
 class StoryExtraction(StoryDifferences):
@@ -115,8 +117,9 @@ class StoryExtraction(StoryDifferences):
             prices=_prices(self._stores, prices),
         )
 
-    def read_knowledge_of_project(
+    def run_pass(
         self,
+        over: RecordPass,
         *,
         scenes: Sequence[StoryPosition] = (),
         chapter_index: int | None = None,
@@ -125,9 +128,13 @@ class StoryExtraction(StoryDifferences):
         workers: int | None = None,
         prices: TokenPrices | None = None,
         progress: Callable[[int, int], Any] | None = None,
-    ) -> KnowledgeReport:
-        """Let a model say who knows what at the end of scenes that have a record, and write it into their records."""
-        return read_knowledge(
+    ) -> KnowledgeReport | ShortsReport:
+        """Let a model go over scenes that have a record: who knows what at their end, or the short forms anew.
+
+        Both are written into the records; `undo` takes a whole run over short forms back.
+        """
+        run = read_knowledge if over == "knowledge" else rewrite_shorts
+        return run(
             self._stores,
             self.project_id,
             build_extraction_model(self._stores.settings, model),
@@ -137,67 +144,25 @@ class StoryExtraction(StoryDifferences):
             progress=progress,
         )
 
-    def estimate_knowledge_of_project(
+    def estimate_pass(
         self,
+        over: RecordPass,
         *,
         scenes: Sequence[StoryPosition] = (),
         chapter_index: int | None = None,
         again: bool = False,
         prices: TokenPrices | None = None,
     ) -> ExtractionEstimate:
-        """Estimate what `read_knowledge_of_project` would take with the same arguments; no model is asked."""
-        return estimate_knowledge(
-            self._stores,
-            self.project_id,
-            choice=_choice(scenes, chapter_index=chapter_index, again=again),
-            prices=_prices(self._stores, prices),
-        )
-
-    def rewrite_shorts_of_project(
-        self,
-        *,
-        scenes: Sequence[StoryPosition] = (),
-        chapter_index: int | None = None,
-        again: bool = False,
-        model: str | BaseChatModel | None = None,
-        workers: int | None = None,
-        prices: TokenPrices | None = None,
-        progress: Callable[[int, int], Any] | None = None,
-    ) -> ShortsReport:
-        """Let a model write the short forms of what it read anew; `undo` takes the whole run back."""
-        return rewrite_shorts(
-            self._stores,
-            self.project_id,
-            build_extraction_model(self._stores.settings, model),
-            choice=_choice(scenes, chapter_index=chapter_index, again=again),
-            workers=workers or self._stores.settings.memory.summarization.workers,
-            prices=_prices(self._stores, prices),
-            progress=progress,
-        )
-
-    def estimate_shorts_of_project(
-        self,
-        *,
-        scenes: Sequence[StoryPosition] = (),
-        chapter_index: int | None = None,
-        again: bool = False,
-        prices: TokenPrices | None = None,
-    ) -> ExtractionEstimate:
-        """Estimate what `rewrite_shorts_of_project` would take with the same arguments; no model is asked."""
-        return estimate_shorts(
-            self._stores,
-            self.project_id,
-            choice=_choice(scenes, chapter_index=chapter_index, again=again),
-            prices=_prices(self._stores, prices),
-        )
+        """Estimate what `run_pass` would take with the same arguments; no model is asked."""
+        estimate = estimate_knowledge if over == "knowledge" else estimate_shorts
+        choice = _choice(scenes, chapter_index=chapter_index, again=again)
+        return estimate(self._stores, self.project_id, choice=choice, prices=_prices(self._stores, prices))
 
     aextract = async_twin(extract)
     areconcile_project = async_twin(reconcile_project)
     aestimate_project = async_twin(estimate_project)
-    aread_knowledge_of_project = async_twin(read_knowledge_of_project)
-    aestimate_knowledge_of_project = async_twin(estimate_knowledge_of_project)
-    arewrite_shorts_of_project = async_twin(rewrite_shorts_of_project)
-    aestimate_shorts_of_project = async_twin(estimate_shorts_of_project)
+    arun_pass = async_twin(run_pass)
+    aestimate_pass = async_twin(estimate_pass)
 
 
 class ReconciliationReport(BaseModel):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -25,14 +26,15 @@ from runtime.doors.cli.parameters import CHAPTER, POSITION, CliSession, changes_
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from novelgen.model_calls.usage import TokenPrices
     from novelgen.models.position import StoryPosition
     from runtime.doors.cli.labels import ViewLabels
+    from runtime.stores import MemoryStores
     from runtime.story.extraction import (
         ChapterPass,
         ExtractionEstimate,
         ExtractionReport,
         KnowledgeReport,
+        RecordPass,
         ShortsReport,
     )
 
@@ -155,46 +157,24 @@ def extract(
         raise click.UsageError("--scene names the scenes; leave out --chapter, --retry and --again")
     from novelgen.model_calls.usage import TokenPrices
 
+    chosen: dict[str, Any] = {"scenes": scenes, "chapter_index": chapter, "again": again}
+    asked: dict[str, Any] = {"model": model, "workers": workers, "dry_run": dry_run, "as_json": as_json}
+    prices = TokenPrices(price_in=price_in, price_out=price_out)
     if knowledge or shorts:
-        _run_pass(
-            session,
-            project,
-            is_of_shorts=shorts,
-            chosen={"scenes": scenes, "chapter_index": chapter, "again": again},
-            model=model,
-            workers=workers,
-            prices=TokenPrices(price_in=price_in, price_out=price_out),
-            dry_run=dry_run,
-            as_json=as_json,
-        )
+        over: RecordPass = "shorts" if shorts else "knowledge"
+        with opened_project(session, project) as stores:
+            done = _read(stores, project, over, {**chosen, "prices": prices}, **asked)
+            labels = story_labels(stores, project)
+        if done is not None:
+            _tell_pass(done, project, labels, as_json=as_json)
         return
     from runtime.story.condition import StoryConditions
-    from runtime.story.extraction import StoryExtraction, build_extraction_model
 
-    prices = TokenPrices(price_in=price_in, price_out=price_out)
     with opened_project(session, project) as stores:
-        chat_model = None if dry_run else build_extraction_model(stores.settings, model)
-        estimate = StoryExtraction(stores, project).estimate_project(
-            scenes=scenes, chapter_index=chapter, retry_failed=retry, again=again, prices=prices
-        )
-        if dry_run:
-            print_result(estimate, _estimate_line(estimate), as_json=as_json)
+        chosen |= {"retry_failed": retry, "prices": prices}
+        report = _read(stores, project, None, chosen, **asked, tell_changes=tell_changes)
+        if report is None:
             return
-        if estimate.scenes:
-            report_line(_estimate_line(estimate))
-        with progress_bars("scenes") as (progress,):
-            progress(0, estimate.scenes)
-            report = StoryExtraction(stores, project).extract(
-                scenes=scenes,
-                chapter_index=chapter,
-                retry_failed=retry,
-                again=again,
-                model=chat_model,
-                workers=workers,
-                prices=prices,
-                tell_changes=tell_changes,
-                progress=progress,
-            )
         labels = story_labels(stores, project)
         condition = None if as_json else StoryConditions(stores, project).story_condition()
     _report_scenes(report)
@@ -217,36 +197,36 @@ def extract(
         raise click.exceptions.Exit(ExitCode.FAILED)
 
 
-def _run_pass(
-    session: CliSession,
+def _read(
+    stores: MemoryStores,
     project: str,
-    *,
-    is_of_shorts: bool,
+    over: RecordPass | None,
     chosen: Mapping[str, Any],
+    *,
     model: str | None,
     workers: int | None,
-    prices: TokenPrices,
     dry_run: bool,
     as_json: bool,
-) -> None:
-    """Run a pass over scenes that have a record: who knows what, or their short forms."""
+    **more: Any,
+) -> Any:
+    """Let a model read scenes, or go over their records; its report, or None where only the estimate was wanted."""
     from runtime.story.extraction import StoryExtraction, build_extraction_model
 
-    with opened_project(session, project) as stores:
-        chat_model = None if dry_run else build_extraction_model(stores.settings, model)
-        story = StoryExtraction(stores, project)
-        estimated = story.estimate_shorts_of_project if is_of_shorts else story.estimate_knowledge_of_project
-        run = story.rewrite_shorts_of_project if is_of_shorts else story.read_knowledge_of_project
-        estimate = estimated(**chosen, prices=prices)
-        if dry_run:
-            print_result(estimate, _estimate_line(estimate), as_json=as_json)
-            return
-        if estimate.scenes:
-            report_line(_estimate_line(estimate))
-        with progress_bars("scenes") as (progress,):
-            progress(0, estimate.scenes)
-            report = run(**chosen, model=chat_model, workers=workers, prices=prices, progress=progress)
-        labels = story_labels(stores, project)
+    chat_model = None if dry_run else build_extraction_model(stores.settings, model)
+    story = StoryExtraction(stores, project)
+    estimate = story.estimate_project(**chosen) if over is None else story.estimate_pass(over, **chosen)
+    if dry_run:
+        print_result(estimate, _estimate_line(estimate), as_json=as_json)
+        return None
+    if estimate.scenes:
+        report_line(_estimate_line(estimate))
+    run = story.extract if over is None else partial(story.run_pass, over)
+    with progress_bars("scenes") as (progress,):
+        progress(0, estimate.scenes)
+        return run(**chosen, model=chat_model, workers=workers, progress=progress, **more)
+
+
+def _tell_pass(report: KnowledgeReport | ShortsReport, project: str, labels: ViewLabels, *, as_json: bool) -> None:
     _report_pass(report, project)
     if as_json:
         print_json(report)
