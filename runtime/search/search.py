@@ -6,7 +6,7 @@ from bisect import bisect
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
-from typing import Any
+from typing import Any, TypedDict
 
 import numpy as np
 from numpy.typing import NDArray
@@ -54,6 +54,17 @@ MAX_VARIANTS = 3
 """So many ways of saying a name are added to a query, which must not drown in them."""
 
 Retriever = Callable[[MemoryStores, SearchRequest], Any]
+
+
+class SearchFilters(TypedDict, total=False):
+    """What bounds a search beside its query, as `ranked_memories` takes it."""
+
+    entities: Sequence[str] | None
+    content_type: ContentType | None
+    tags: Sequence[str] | None
+    top_k: int
+    as_of: StoryPosition | None
+    min_relevance: float
 
 
 def ranked_memories(

@@ -5,16 +5,17 @@ from __future__ import annotations
 import logging
 from collections.abc import Sequence
 from datetime import datetime
+from typing import Unpack
 
 from novelgen.language.resolver import NameResolver
 from novelgen.memory.outline import RECALLED_SCENES, StoryChanges, StoryOutline, StoryRecap
 from novelgen.memory.search import RankedMemories, SearchRequest, SearchResult
 from novelgen.memory.story import KnowledgeStory
-from novelgen.models.memory import ContentType, StoryMemoryChunk
+from novelgen.models.memory import StoryMemoryChunk
 from novelgen.models.position import END_OF_STORY, StoryPosition, require_project_id
 from novelgen.models.state import EntityStateSnapshot
 from runtime.search.kept_readings import knowledge_story, names_in_text
-from runtime.search.search import DEFAULT_TOP_K, MAX_TOP_K, ranked_memories, search_memories
+from runtime.search.search import DEFAULT_TOP_K, MAX_TOP_K, SearchFilters, ranked_memories, search_memories
 from runtime.stores import MemoryStores
 
 __all__ = ["DEFAULT_CONTEXT_WINDOW", "DEFAULT_TOP_K", "MAX_TOP_K", "StoryMemoryTools"]
@@ -31,56 +32,14 @@ class StoryMemoryTools:
         self._stores = stores
 
     def search_story_memory(
-        self,
-        project_id: str,
-        query: str,
-        *,
-        entities: Sequence[str] | None = None,
-        content_type: ContentType | None = None,
-        tags: Sequence[str] | None = None,
-        top_k: int = DEFAULT_TOP_K,
-        as_of: StoryPosition | None = None,
-        min_relevance: float = 0.0,
+        self, project_id: str, query: str, **filters: Unpack[SearchFilters]
     ) -> list[StoryMemoryChunk]:
         """Search by meaning and words; see `search_story_memory_tool`."""
-        return [
-            found.chunk
-            for found in self.rank_story_memory(
-                project_id,
-                query,
-                entities=entities,
-                content_type=content_type,
-                tags=tags,
-                top_k=top_k,
-                as_of=as_of,
-                min_relevance=min_relevance,
-            ).memories
-        ]
+        return [found.chunk for found in self.rank_story_memory(project_id, query, **filters).memories]
 
-    def rank_story_memory(
-        self,
-        project_id: str,
-        query: str,
-        *,
-        entities: Sequence[str] | None = None,
-        content_type: ContentType | None = None,
-        tags: Sequence[str] | None = None,
-        top_k: int = DEFAULT_TOP_K,
-        as_of: StoryPosition | None = None,
-        min_relevance: float = 0.0,
-    ) -> RankedMemories:
+    def rank_story_memory(self, project_id: str, query: str, **filters: Unpack[SearchFilters]) -> RankedMemories:
         """Search as `search_story_memory` does, with scores, what each was found by, and what is missing."""
-        ranked = ranked_memories(
-            self._stores,
-            project_id,
-            query,
-            entities=entities,
-            content_type=content_type,
-            tags=tags,
-            top_k=top_k,
-            as_of=as_of,
-            min_relevance=min_relevance,
-        )
+        ranked = ranked_memories(self._stores, project_id, query, **filters)
         for issue in ranked.issues:
             logger.warning("%s %s: %s", issue.stage, issue.kind, issue.message)
         return ranked

@@ -2,16 +2,22 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 from pydantic import BaseModel, Field
 
-from novelgen.card_templates import KINDS, CardTemplate, template_of
+from novelgen.card_templates import KINDS, CardTemplate, read_card_template, shipped_templates, template_of
 from novelgen.context.labels import labels_for
 from novelgen.language.language import StoryLanguage, story_language
 from novelgen.models.entity import EntityType
-from runtime.files.card_templates import card_templates, template_folders
+from runtime.files.file_reading import read_text_file
+from runtime.files.paths import ProjectPaths
 from runtime.storage.unit import UnitOfWork
 from runtime.stores import MemoryStores
 from runtime.story.base import Name, StoryBase, async_twin
+
+FOLDER = "card-templates"
+"""Beside the projects, and in a project: a file there adds a template, or fields to the one of its name."""
 
 TEMPLATE_SETTING = "card_template"
 """Key of the project's stored settings: the template that its author chose."""
@@ -52,7 +58,7 @@ class StoryCardTemplates(StoryBase):
     def card_templates(self) -> CardTemplates:
         """Tell which fields the cards of this story have, and which templates there are to choose from."""
         paths = self._stores.paths(self.project_id)
-        offered = card_templates(paths)
+        offered = templates_of(paths)
         with self._stores.database(self.project_id).read() as unit:
             language, chosen = card_language(unit), chosen_name(self._stores, unit=unit)
         return CardTemplates(
@@ -79,7 +85,7 @@ class StoryCardTemplates(StoryBase):
         Raises:
             UserInputError: When there is none of that name.
         """
-        offered = card_templates(self._stores.paths(self.project_id))
+        offered = templates_of(self._stores.paths(self.project_id))
         template_of(name, offered)
         chosen = name if name in offered else next(key for key, each in offered.items() if name in each.titles())
         with self._stores.database(self.project_id).write() as unit:
@@ -94,7 +100,7 @@ def chosen_template(
     stores: MemoryStores, project_id: str, *, unit: UnitOfWork, name: str | None = None
 ) -> CardTemplate:
     """Return the template of a project, or the one that is named, with the fields of every card."""
-    return template_of(name or chosen_name(stores, unit=unit), card_templates(stores.paths(project_id)))
+    return template_of(name or chosen_name(stores, unit=unit), templates_of(stores.paths(project_id)))
 
 
 def chosen_name(stores: MemoryStores, *, unit: UnitOfWork) -> str:
@@ -124,3 +130,23 @@ def _offered_fields(template: CardTemplate, language: str) -> list[OfferedField]
         for kind in KINDS
         for field in template.fields(kind)
     ]
+
+
+def templates_of(paths: ProjectPaths) -> dict[str, CardTemplate]:
+    """Return all templates by name: the shipped ones, with those of the projects' folder and of the project over them.
+
+    Raises:
+        InvalidFileError: When a file is no template; says which and why.
+    """
+    found = dict(shipped_templates())
+    for folder in template_folders(paths):
+        for file in sorted(folder.glob("*.toml")) if folder.is_dir() else ():
+            own = read_card_template(read_text_file(file), where=repr(str(file)))
+            name = file.stem
+            found[name] = found[name].with_fields_of(own) if name in found else own
+    return found
+
+
+def template_folders(paths: ProjectPaths) -> tuple[Path, Path]:
+    """Return where an author's templates lie: of all projects, and of this one."""
+    return paths.projects_dir / FOLDER, paths.folder / FOLDER

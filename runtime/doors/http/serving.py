@@ -1,22 +1,24 @@
-"""Running the server: the socket, signals, and an end within seconds."""
+"""Running the server: the socket, connections that say in time what they want, signals, and an end within seconds."""
 
 from __future__ import annotations
 
+import asyncio
 import contextlib
 import os
 import signal
 import socket
 import threading
 from collections.abc import Callable, Iterator
+from functools import partial
 from types import FrameType
 from typing import Any
 
 import uvicorn
 from opentelemetry.trace import TracerProvider
+from uvicorn.protocols.http.h11_impl import H11Protocol
 
 from novelgen.errors import ConfigurationError
 from runtime.doors.http.app import build_app
-from runtime.doors.http.connections import timely_connections
 from runtime.doors.http.house import House
 from runtime.doors.http.settings import ServerSettings, announced
 from runtime.doors.http.telemetry import exporting_provider
@@ -31,6 +33,15 @@ END_AT_LAST_S = 4.0
 SPANS_END_MS = 500
 
 MAX_CONNECTIONS = 1_000
+
+HEADERS_S = 10.0
+"""Longest time from the opening of a connection, or the answer before, to the end of a request's headers."""
+
+MOST_WAITING = 500
+"""So many connections may be at their headers; one more ends that which has been at them longest."""
+
+Waiting = dict["TimelyConnection", None]
+"""Connections that are at their headers, the one that began first at the front."""
 
 
 def serve(stores: ProjectStores, settings: ServerSettings, *, on_listening: Callable[[str], Any]) -> None:
@@ -117,3 +128,63 @@ def _listening(settings: ServerSettings) -> Iterator[socket.socket]:
         ) from error
     with listener:
         yield listener
+
+
+class TimelyConnection(H11Protocol):
+    """A connection that sends the headers of each of its requests in time, or is closed.
+
+    Who drips a byte now and then would keep a connection for as long as he likes, and a thousand of them the server:
+    they come before any token is asked for.
+    """
+
+    def __init__(self, *args: Any, waiting: Waiting, headers_s: float, **options: Any) -> None:
+        super().__init__(*args, **options)
+        self._waiting = waiting
+        self._headers_s = headers_s
+        self._deadline: asyncio.TimerHandle | None = None
+
+    def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
+        """Begin to wait for headers, and make room for it."""
+        super().connection_made(transport)
+        self._await_headers()
+        while len(self._waiting) > MOST_WAITING:
+            longest = next(iter(self._waiting))
+            longest._stop_waiting()
+            longest.transport.abort()
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        """Wait no more."""
+        self._stop_waiting()
+        super().connection_lost(exc)
+
+    def handle_events(self) -> None:
+        """Take in what came; whole headers are a request."""
+        super().handle_events()
+        if self._is_at_work:
+            self._stop_waiting()
+
+    def on_response_complete(self) -> None:
+        """Begin to wait for the next headers, also while a body comes that nobody reads any more."""
+        super().on_response_complete()
+        if not self._is_at_work and not self.transport.is_closing():
+            self._await_headers()
+
+    @property
+    def _is_at_work(self) -> bool:
+        return self.cycle is not None and not self.cycle.response_complete
+
+    def _await_headers(self) -> None:
+        self._stop_waiting()
+        self._waiting[self] = None
+        self._deadline = self.loop.call_later(self._headers_s, self.transport.abort)
+
+    def _stop_waiting(self) -> None:
+        self._waiting.pop(self, None)
+        if self._deadline is not None:
+            self._deadline.cancel()
+            self._deadline = None
+
+
+def timely_connections(*, headers_s: float = HEADERS_S) -> Any:
+    """Return what uvicorn makes the connections of one server with."""
+    return partial(TimelyConnection, waiting={}, headers_s=headers_s)

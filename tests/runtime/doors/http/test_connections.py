@@ -10,7 +10,7 @@ import uvicorn
 from starlette.responses import PlainTextResponse
 from starlette.types import Receive, Scope, Send
 
-from runtime.doors.http.connections import MOST_WAITING, timely_connections
+from runtime.doors.http.serving import MOST_WAITING, timely_connections
 
 PART = b"GET / HTTP/1.1\r\nHost: 127.0.0.1\r\nX-Slow: a"
 
