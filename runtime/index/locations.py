@@ -145,10 +145,6 @@ class Stamp:
             )
 
 
-HOW_TO_SHARE = (
-    "one process owns an embedded index; to share it, start `chroma run --path FOLDER --host 127.0.0.1 "
-    "--port 8000` and set the vector server URL to http://127.0.0.1:8000 in every process"
-)
 DATABASE_FILE = "chroma.sqlite3"
 VECTOR_FILE = "data_level0.bin"
 
@@ -172,6 +168,13 @@ class IndexOwnership:
         self._index = index
         self._lock = FileLock(index.control_folder / "owner.lock", thread_local=False)
         self._owner_file = index.control_folder / "owner.pid"
+        self.told_in = index.control_folder / "owner.address"
+        """File in which the owner says where others can ask."""
+
+    @property
+    def is_held(self) -> bool:
+        """Whether this process has the right."""
+        return self._lock.is_locked
 
     def acquire(self) -> bool:
         """Take the right, or refuse without waiting; taking it again is harmless."""
@@ -184,8 +187,8 @@ class IndexOwnership:
             self._owner_file.write_text(f"{os.getpid()}\n", encoding="ascii")
         except Timeout as error:
             raise VectorIndexOwnedError(
-                f"the vector index {str(self._index)!r} is owned by process {read_owner(self._owner_file)}; "
-                f"{HOW_TO_SHARE}"
+                f"the vector index is owned by process {read_owner(self._owner_file)}, which does not answer; end it, "
+                "or repeat this later"
             ) from error
         except OSError as error:
             self._lock.release()

@@ -163,13 +163,15 @@ class VectorStoreManager:
         for batch in _batches(rows):
             for project_id in dict.fromkeys(row.project_id for row in batch):
                 own = [row for row in batch if row.project_id == project_id]
-                with self._write_turn(timeout_s) as deadline:
+                deadline = Deadline.after(timeout_s)
+                with self.process.writing(deadline):
                     self._write(project_id, own, deadline, must_exist=must_exist)
 
     def delete(self, project_id: str, chunk_ids: Iterable[str], *, timeout_s: float = WRITE_TIMEOUT_S) -> None:
         """Remove rows; ids that are not there are fine."""
         key, unique = self._key(project_id), list(dict.fromkeys(chunk_ids))
-        with self._write_turn(timeout_s) as deadline:
+        deadline = Deadline.after(timeout_s)
+        with self.process.writing(deadline):
             self.process.call("delete", deadline, key=key, chunk_ids=unique)
 
     def query(
@@ -253,7 +255,7 @@ class VectorStoreManager:
         rebuild that fails otherwise leaves the old index as it was.
         """
         key = self._key(project_id)
-        with self._write_turn(timeout_s):
+        with self.process.writing(Deadline.after(timeout_s)):
             # The user asked for a repair, which must be let through.
             self.process.breaker.succeeded()
             self._begin(project_id, timeout_s=timeout_s)
@@ -267,7 +269,8 @@ class VectorStoreManager:
 
     def drop(self, project_id: str, *, timeout_s: float = WRITE_TIMEOUT_S) -> None:
         """Remove all that the index holds of a project."""
-        with self._write_turn(timeout_s) as deadline:
+        deadline = Deadline.after(timeout_s)
+        with self.process.writing(deadline):
             self.process.call("drop", deadline, key=self._key(project_id))
 
     def close_idle(self) -> bool:
@@ -291,16 +294,6 @@ class VectorStoreManager:
     def _stamp(self, project_id: str) -> Stamp:
         key = self._key(project_id)
         return Stamp(key.project_id, self.embedding_model, self.dimension, index_id=key.index_id)
-
-    @contextmanager
-    def _write_turn(self, timeout_s: float) -> Iterator[Deadline]:
-        deadline = Deadline.after(timeout_s)
-        if not self.process.write_turn.acquire(timeout=timeout_s):
-            raise DeadlineExceededError("another write to the vector index, or a rebuild, took too long")
-        try:
-            yield deadline
-        finally:
-            self.process.write_turn.release()
 
     # The steps of a rebuild
 

@@ -34,7 +34,8 @@ from novelgen.errors import (
     VectorIndexError,
     VectorIndexOwnedError,
 )
-from runtime.index.locations import HOW_TO_SHARE, EmbeddedIndex, IndexLocation, IndexOwnership
+from runtime.index.lending import CONNECT_TIMEOUT_S, Lender, Owner, borrow
+from runtime.index.locations import EmbeddedIndex, IndexLocation, IndexOwnership
 
 START_TIMEOUT_S = 20.0
 """For a process to load its libraries, on a loaded machine too."""
@@ -48,6 +49,7 @@ UNREAD_GRACE_S = 0.1
 _CRASH_SIGNALS = frozenset({"SIGSEGV", "SIGBUS", "SIGILL", "SIGABRT", "SIGFPE"})
 _PANIC = "PanicException"
 """What Chroma's Rust raises instead of a crash, such as on a malformed page of its database; nothing may catch it."""
+_WRITES = frozenset({"upsert", "delete", "drop"})
 _PACKAGE_ROOT = Path(__file__).resolve().parents[2]
 
 
@@ -122,7 +124,8 @@ class _Worker:
 class IndexProcess:
     """The process that owns one index; safe to use from several threads.
 
-    Calls are answered one after another. Nothing is started before `start` or the first call.
+    Calls are answered one after another. Nothing is started before `start` or the first call. Where another program
+    owns the index already, that one answers.
     """
 
     def __init__(
@@ -139,6 +142,7 @@ class IndexProcess:
         self._start_timeout_s = start_timeout_s
         self._owner_pid = os.getpid()
         self._ownership = IndexOwnership(location) if isinstance(location, EmbeddedIndex) else None
+        self._lender: Lender | None = None
         self._turn = threading.Lock()
         self._worker: _Worker | None = None
         self._in_doubt = False
@@ -212,28 +216,45 @@ class IndexProcess:
         Waiting for other calls and for a process that is still starting counts, but is not held against it.
         """
         with self._admitted(deadline):
-            worker = self._started(deadline)
-            try:
-                reply = call_with_deadline(
-                    partial(_exchange, worker.channel, (operation, arguments, deadline.remaining_s)),
-                    timeout_s=deadline.remaining_s,
-                    stage=f"index-{operation}",
-                )
-            except DeadlineExceededError as error:
-                self._replaced(worker, reason=f"{operation} did not return in time")
-                raise DeadlineExceededError(f"{operation} on the vector index did not return in time") from error
-            except (EOFError, OSError) as error:
-                reason = f"its process ended during {operation}"
-                raise self._replaced(worker, reason=reason, grace_s=_grace(deadline)) from error
-            except BaseException:
-                # The user broke off: its reply must not be taken for that to the next question.
-                self._stop()
-                self._interrupted()
-                raise
+            reply = self._asked(operation, deadline, arguments)
             self.breaker.succeeded()
         if isinstance(reply, NovelgenError):
             raise reply
         return reply
+
+    @contextmanager
+    def writing(self, deadline: Deadline) -> Iterator[None]:
+        """Hold the turn to write, or to rebuild."""
+        if not self.write_turn.acquire(timeout=deadline.remaining_s):
+            raise DeadlineExceededError("another write to the vector index, or a rebuild, took too long")
+        try:
+            yield
+        finally:
+            self.write_turn.release()
+
+    def _asked(self, operation: str, deadline: Deadline, arguments: dict[str, Any]) -> Any:
+        worker = self._started(deadline)
+        try:
+            return call_with_deadline(
+                partial(_exchange, worker.channel, (operation, arguments, deadline.remaining_s)),
+                timeout_s=deadline.remaining_s,
+                stage=f"index-{operation}",
+            )
+        except DeadlineExceededError as error:
+            self._replaced(worker, reason=f"{operation} did not return in time")
+            raise DeadlineExceededError(f"{operation} on the vector index did not return in time") from error
+        except (EOFError, OSError) as error:
+            if isinstance(worker.process, Owner) and not _is_of_rebuild(operation, arguments):
+                # Its owner has ended, so that the index is free, or another's. The same question twice is harmless.
+                self._stop()
+                return self._asked(operation, deadline, arguments)
+            reason = f"its process ended during {operation}"
+            raise self._replaced(worker, reason=reason, grace_s=_grace(deadline)) from error
+        except BaseException:
+            # The user broke off: its reply must not be taken for that to the next question.
+            self._stop()
+            self._interrupted()
+            raise
 
     def close_idle(self) -> bool:
         """End the process and give the index free until the next call starts it again."""
@@ -252,6 +273,11 @@ class IndexProcess:
         if not isinstance(self.location, EmbeddedIndex):
             return
         with self._my_turn(deadline):
+            if self._worker is not None and isinstance(self._worker.process, Owner):
+                raise VectorIndexOwnedError(
+                    f"the vector index {str(self.location)!r} is damaged and owned by process "
+                    f"{self._worker.process.pid}; end that and repeat this"
+                )
             self._stop()
             try:
                 _remove(self.location)
@@ -290,7 +316,7 @@ class IndexProcess:
         if os.getpid() != self._owner_pid:
             raise VectorIndexOwnedError(
                 f"the vector index {str(self.location)!r} was opened by process {self._owner_pid} before it "
-                f"forked this one; {HOW_TO_SHARE}"
+                "forked this one; open it after the fork"
             )
 
     def _running(self) -> _Worker:
@@ -300,14 +326,55 @@ class IndexProcess:
                 return self._worker
             self._interrupted()
             self._stop()
-        if self._ownership is not None and self._ownership.acquire():
-            self._in_doubt = True
+        if self._ownership is not None:
+            try:
+                self._in_doubt |= self._ownership.acquire()
+            except VectorIndexOwnedError:
+                self._worker = self._borrowed(self._ownership)
+                if self._worker is None:
+                    raise
+                return self._worker
+            if self._lender is None:
+                # Where no connection can be taken, others are told that the index is owned.
+                with contextlib.suppress(OSError):
+                    self._lender = Lender(self._ownership.told_in, self._lend)
         try:
             self._worker = self._launched()
         except OSError as error:
             self.breaker.failed(f"its process cannot be started: {error}")
             raise VectorIndexError(f"the process of the vector index cannot be started: {error}") from error
         return self._worker
+
+    def _borrowed(self, ownership: IndexOwnership) -> _Worker | None:
+        """Connect to the program that owns the index; None where it does not lend it."""
+        try:
+            found = call_with_deadline(partial(borrow, ownership.told_in), timeout_s=CONNECT_TIMEOUT_S, stage="index")
+        except DeadlineExceededError:
+            self.breaker.failed("the program that owns it does not answer")
+            return None
+        return None if found is None else _Worker(*found, start_by=time.monotonic(), is_ready=True)
+
+    def _lend(self, channel: Connection, lender: Lender) -> None:
+        """Answer another program, whose writes and rebuilds take turns with ours."""
+        with contextlib.ExitStack() as rebuild:
+            while True:
+                operation, arguments, timeout_s = channel.recv()
+                deadline = Deadline.after(timeout_s)
+                try:
+                    if operation == "build_begin":
+                        rebuild.enter_context(self.writing(deadline))
+                    is_write = operation in _WRITES and not _is_of_rebuild(operation, arguments)
+                    turn = self.writing(deadline) if is_write else contextlib.nullcontext()
+                    with turn, self._admitted(deadline):
+                        if lender.is_over:
+                            return
+                        reply = self._asked(operation, deadline, arguments)
+                        self.breaker.succeeded()
+                except NovelgenError as error:
+                    reply = error
+                if operation in ("build_commit", "build_abort"):
+                    rebuild.close()
+                channel.send(reply)
 
     def _launched(self) -> _Worker:
         ours, theirs = multiprocessing.Pipe()
@@ -349,16 +416,20 @@ class IndexProcess:
         self.breaker.failed(reason)
         death = _death(self.location, worker.process.returncode)
         if not self.breaker.is_open:
-            self._running()
+            with contextlib.suppress(VectorIndexOwnedError):
+                self._running()
         return death
 
     def _interrupted(self) -> None:
-        # A Chroma server does not feel the end of a client.
-        if self._ownership is not None:
+        # Neither a Chroma server nor another program feels the end of a client.
+        if self._ownership is not None and self._ownership.is_held:
             self._in_doubt = True
 
     def _end(self) -> None:
         self._stop(grace_s=CLOSE_GRACE_S)
+        if self._lender is not None:
+            self._lender.close()
+            self._lender = None
         if self._ownership is not None:
             self._ownership.release(in_doubt=self._in_doubt)
 
@@ -376,6 +447,10 @@ class IndexProcess:
         worker.process.kill()
         with contextlib.suppress(subprocess.TimeoutExpired):
             worker.process.wait(REAP_TIMEOUT_S)
+
+
+def _is_of_rebuild(operation: str, arguments: dict[str, Any]) -> bool:
+    return operation.startswith("build_") or bool(arguments.get("is_rebuild"))
 
 
 def _exchange(channel: Connection, request: object) -> Any:

@@ -108,7 +108,7 @@ DEGRADED = {
         9,
         Degraded(lambda demo: _held(demo / "data" / "vectors" / "chroma.sqlite3"), "semantic", "novelgen doctor"),
     ),
-    "index owned": (13, Degraded(_owned_index, "semantic", "chroma run")),
+    "index owned": (13, Degraded(_owned_index, "semantic", "which does not answer")),
     "context file unwritable": (23, Degraded(immutable, "write", "check space and rights")),
     "database damaged": (31, Degraded(_damaged(damage_database), "states", "restore")),
     "no key": (40, Degraded(stage="plan", said="OPENAI_API_KEY", environment={"NOVELGEN_MODEL": "openai:none"})),

@@ -3,17 +3,13 @@
 from __future__ import annotations
 
 import gc
-import logging
 from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
-from novelgen.errors import VectorIndexOwnedError
 from runtime.doors.cli.labels import ViewLabels, speak, view_labels_for
 from runtime.doors.cli.parameters import CliSession
-
-logger = logging.getLogger(__name__)
 
 if TYPE_CHECKING:
     from runtime.stores import MemoryStores
@@ -27,7 +23,6 @@ def opened_stores(session: CliSession, project_id: str | None = None, **override
     from runtime.story.projects import project_settings
 
     settle_imports()
-    warn_of_server(session)
     if project_id is None:
         settings = load_settings(projects_dir=session.projects_dir, **overrides)
     else:
@@ -35,33 +30,7 @@ def opened_stores(session: CliSession, project_id: str | None = None, **override
     with MemoryStores(settings) as stores:
         if project_id is not None:
             speak(_language_where_stored(stores, project_id))
-        try:
-            yield stores
-        except VectorIndexOwnedError as error:
-            url = _server_of(session)
-            if url is None:
-                raise
-            raise VectorIndexOwnedError(
-                f"the vector index is held by the server at {url}; let the server repair it (`curl -X POST "
-                f"{url}/v1/projects/{project_id or 'PROJECT'}/doctor`), or end the server and repeat this"
-            ) from error
-
-
-def warn_of_server(session: CliSession) -> None:
-    """Say where a server has the projects open, and what that means for a command."""
-    url = _server_of(session)
-    if url is not None:
-        logger.warning(
-            "a server has these projects open (%s): this works on the same database; the vector index is the server's, "
-            "so this searches exactly, without it, and what it stores the server indexes with its own next write",
-            url,
-        )
-
-
-def _server_of(session: CliSession) -> str | None:
-    from runtime.doors.http.settings import running_server
-
-    return running_server(session.projects_dir)
+        yield stores
 
 
 @contextmanager

@@ -90,6 +90,7 @@ def program(source: str, *arguments: str) -> subprocess.Popen[str]:
     """Start a separate Python program that can import the repository."""
     return subprocess.Popen(
         [sys.executable, "-c", source, *arguments],
+        stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,

@@ -1,15 +1,20 @@
-"""One process owns an embedded index; managers within it share."""
+"""One process owns an embedded index; managers within it share, and other programs ask through it."""
 
+import json
 import os
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
-from novelgen.errors import VectorIndexError, VectorIndexOwnedError
+from novelgen.deadlines import Deadline
+from novelgen.errors import DeadlineExceededError, VectorIndexError, VectorIndexOwnedError
+from runtime.index.lending import borrow
 from runtime.index.locations import EmbeddedIndex, IndexOwnership, read_owner
 from runtime.index.manager import VectorStoreManager
-from tests.runtime.index.conftest import OpenManager, program, run_program
-from tests.runtime.index.story_rows import make_rows
+from runtime.index.process import IndexProcessRegistry
+from tests.runtime.index.conftest import OpenManager, program
+from tests.runtime.index.story_rows import DIMENSION, MODEL, make_rows
 
 pytestmark = pytest.mark.index_started_as_shipped
 
@@ -18,12 +23,15 @@ import sys
 from pathlib import Path
 from runtime.index.locations import EmbeddedIndex
 from runtime.index.manager import VectorStoreManager
+from tests.runtime.index.story_rows import make_rows
 manager = VectorStoreManager(EmbeddedIndex(Path(sys.argv[1])), embedding_model="fake-embeddings", dimension=16)
-for act in (manager.start, lambda: manager.count("demo"), lambda: manager.upsert([])):
-    try:
-        act()
-    except Exception as error:
-        print(type(error).__name__, error)
+rows = make_rows(6)
+manager.upsert(rows[4:])
+print(manager.count("demo"), *[hit.chunk_id for hit in manager.query("demo", [rows[1].vector], top_k=1)[0]])
+print(manager.rebuild("demo", rows[:5], expected_ids={row.chunk_id for row in rows[:5]}), manager.in_doubt, flush=True)
+if sys.stdin.readline():
+    print(manager.count("demo", timeout_s=30), manager.process.pid)
+manager.close()
 """
 
 HOLDER = """
@@ -39,17 +47,59 @@ time.sleep(600)
 """
 
 
-def test_a_second_program_is_refused_and_the_first_is_unharmed(shared: VectorStoreManager) -> None:
-    """The refusal names the owner and how to share; the owner goes on with the same process."""
-    shared.upsert(make_rows(4))
-    pid = shared.process.pid
-    lines = run_program(SECOND, str(shared.location)).splitlines()
-    assert len(lines) == 2
-    for line in lines:
-        assert line.startswith(f"VectorIndexOwnedError the vector index '{shared.location}' is owned by process")
-        assert f"process {os.getpid()};" in line
-        assert "chroma run" in line
-    assert (shared.count("demo"), shared.process.pid) == (4, pid)
+def test_a_second_program_asks_through_the_first(tmp_path: Path, open_manager: OpenManager) -> None:
+    """It writes, finds and rebuilds in the owner's process; when the owner gives the index up it goes on by itself."""
+    owner = open_manager(EmbeddedIndex(tmp_path / "vectors"))
+    rows = make_rows(4)
+    owner.upsert(rows, timeout_s=30)
+    pid = owner.process.pid
+    second = program(SECOND, str(owner.location))
+    assert second.stdin is not None
+    assert second.stdout is not None
+    assert second.stdout.readline() == f"6 {rows[1].chunk_id}\n"
+    assert second.stdout.readline() == "5 False\n"
+    assert (owner.count("demo"), owner.process.pid) == (5, pid)
+    told = tmp_path / "vectors.control" / "owner.address"
+    assert told.stat().st_mode & 0o077 == 0
+    owner.close()
+    output, errors = second.communicate("go on\n", timeout=60)
+    assert second.returncode == 0, errors
+    assert output.split()[0] == "5"
+    assert not told.exists()
+
+
+def test_what_tells_no_owner_of_this_user_is_not_asked(
+    tmp_path: Path, shared: VectorStoreManager, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A torn file, a wrong key, an address where nobody listens, and another user's file lend nothing."""
+    shared.count("demo")
+    true = shared.location.control_folder / "owner.address" if isinstance(shared.location, EmbeddedIndex) else tmp_path
+    said = json.loads(true.read_text())
+    told_in = tmp_path / "owner.address"
+    for left in ("", "[]", "{", json.dumps(said | {"key": "00"}), json.dumps(said | {"address": str(tmp_path / "x")})):
+        told_in.write_text(left)
+        assert borrow(told_in) is None
+    found = borrow(true)
+    assert found is not None
+    found[1].close()
+    monkeypatch.setattr(os, "getuid", lambda: -1)
+    assert borrow(true) is None
+
+
+def test_writes_of_two_programs_take_turns(shared: VectorStoreManager, tmp_path: Path) -> None:
+    """While the owner writes or rebuilds, what another program writes waits, and is told when that takes too long."""
+    registry = IndexProcessRegistry()
+    second = VectorStoreManager(shared.location, embedding_model=MODEL, dimension=DIMENSION, registry=registry)
+    rows = [replace(row, project_id="turns") for row in make_rows(2)]
+    shared.upsert(rows[:1])
+    with shared.process.writing(Deadline.after(5)):
+        with pytest.raises(DeadlineExceededError):
+            second.upsert(rows[1:], timeout_s=0.5)
+        assert second.count("turns") == 1
+    second.upsert(rows[1:])
+    assert shared.count("turns") == 2
+    second.close()
+    assert shared.count("turns") == 2
 
 
 def test_the_index_is_free_when_its_owner_is_killed(tmp_path: Path, open_manager: OpenManager) -> None:
@@ -59,7 +109,7 @@ def test_the_index_is_free_when_its_owner_is_killed(tmp_path: Path, open_manager
     assert owner.stdout is not None
     assert owner.stdout.readline() == "held\n"
     second = IndexOwnership(index)
-    with pytest.raises(VectorIndexOwnedError, match=f"owned by process {owner.pid};"):
+    with pytest.raises(VectorIndexOwnedError, match=f"owned by process {owner.pid},"):
         second.acquire()
     owner.kill()
     owner.communicate()

@@ -111,11 +111,10 @@ def mcp(session: CliSession, project: str | None, is_read_only: bool) -> None:
         raise ConfigurationError(
             f"mcp needs {package!r}, which is not installed; run pip install 'novelgen[mcp]'"
         ) from error
-    from runtime.doors.cli.opening import settle_imports, warn_of_server
+    from runtime.doors.cli.opening import settle_imports
     from runtime.story.projects import ProjectStores
 
     settle_imports()
-    warn_of_server(session)
     serve_stdio(ProjectStores({"projects_dir": session.projects_dir}), project_id=project, is_read_only=is_read_only)
 
 

@@ -1,6 +1,7 @@
 """The running server: found by its folder, ended by a signal within seconds, and refused where it must be."""
 
 import contextlib
+import json
 import signal
 import socket
 import sys
@@ -17,6 +18,7 @@ from novelgen.errors import ConfigurationError
 from runtime.doors.cli.main import novelgen
 from runtime.doors.http.settings import announced, running_server
 from runtime.files.book_formats import READ_TIMEOUT_S
+from tests.support.freezing import freeze
 from tests.support.hostile_files import endless_epub
 from tests.support.served_process import ServedProcess
 
@@ -81,24 +83,72 @@ def test_a_killed_server_does_not_count(server: ServedProcess, tmp_path: Path) -
         assert running_server(tmp_path) == "http://127.0.0.1:1"
 
 
-def test_commands_work_beside_a_server(server: ServedProcess, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Beside a server that holds the index a command searches and stores; what needs the index names the server."""
+EVENTS = (
+    "Ada met Bo at the mill and gave him the key.",
+    "Bo hid the key below the third stair of the tower.",
+    "Rain fell for nine days, and the river took the bridge.",
+    "Cara sold the white mare to a pedlar from the coast.",
+    "The pedlar asked after a door that no key of his would open.",
+    "Ada burned the letters of her father in the kitchen.",
+)
+
+
+@pytest.fixture
+def served_mill(server: ServedProcess, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> httpx.Client:
+    """A client of a server that has opened the index of a story; commands of this process see the same folder."""
     monkeypatch.setenv("NOVELGEN_PROJECTS_DIR", str(tmp_path))
     monkeypatch.setenv("NOVELGEN_MEMORY__EMBEDDING_MODEL", "fake:64")
-    with httpx.Client(base_url=server.url, timeout=60) as client:
-        client.post("/v1/projects", json={"project_id": "mill"}).raise_for_status()
-        text = "Ada met Bo at the mill and gave him the key."
-        client.put("/v1/projects/mill/scenes/1/1", json={"text": text}).raise_for_status()
-        client.post("/v1/projects/mill/search", json={"query": "the key"}).raise_for_status()
-        found = CliRunner().invoke(novelgen, ["search", "mill", "the key"])
-        assert found.exit_code == 0
-        assert "Ada met Bo" in found.stdout
-        assert f"a server has these projects open ({server.url})" in found.stderr
-        for command in (["reindex", "mill"], ["doctor", "mill", "--repair"]):
-            refused = CliRunner().invoke(novelgen, command)
-            assert refused.exit_code != 0
-            assert f"{server.url}/v1/projects/mill/doctor" in refused.stderr
-        assert client.post("/v1/projects/mill/doctor").status_code == 200
+    client = httpx.Client(base_url=server.url, timeout=60)
+    for project in ("mill", "mill2"):
+        client.post("/v1/projects", json={"project_id": project}).raise_for_status()
+        for number, event in enumerate(EVENTS, 1):
+            text = f"{event} So it was told in {project}."
+            client.put(f"/v1/projects/{project}/scenes/{number}/1", json={"text": text}).raise_for_status()
+    return client
+
+
+COMMANDS = (["search", "mill", "the key", "--json"], ["context", "mill", "--action", "Bo looks for the key", "--json"])
+
+
+def test_commands_beside_a_server_work_with_its_index(served_mill: httpx.Client, server: ServedProcess) -> None:
+    """Search and context give the same items beside a server as without it, and say nothing; repairs go through it."""
+    beside = [_items(command) for command in COMMANDS]
+    for command in (["reindex", "mill"], ["doctor", "mill", "--repair"]):
+        done = CliRunner().invoke(novelgen, command)
+        assert done.exit_code == 0, done.output
+    found = served_mill.post("/v1/projects/mill/search", json={"query": "the key"}).json()["memories"]
+    assert found
+    assert server.end(signal.SIGTERM)[0] == 0
+    assert [_items(command) for command in COMMANDS] == beside
+
+
+@pytest.mark.parametrize("how", [signal.SIGKILL, signal.SIGSTOP])
+def test_commands_do_without_a_server_that_does_not_answer(
+    served_mill: httpx.Client, server: ServedProcess, how: signal.Signals
+) -> None:
+    """The index of a server that was killed is taken over; where one hangs a line says so, and search goes on."""
+    if how == signal.SIGSTOP:
+        freeze(server.pid)
+    else:
+        server.end(how)
+    for command in COMMANDS:
+        done = CliRunner().invoke(novelgen, command)
+        assert done.exit_code == 0, done.output
+        assert json.loads(done.stdout)
+        assert "Ada met Bo" in done.stdout
+        told = [f"owned by process {server.pid}"] if how == signal.SIGSTOP else []
+        assert [text in line for text, line in zip(told, done.stderr.splitlines(), strict=True)] == [True] * len(told)
+
+
+def _items(command: list[str]) -> list[str]:
+    """Run a command that must have nothing to say beside its answer, and return the memories that it found."""
+    done = CliRunner().invoke(novelgen, command)
+    assert (done.exit_code, done.stderr) == (0, ""), done.output
+    answer = json.loads(done.stdout)
+    found = answer["memories"] if "memories" in answer else answer["relevant_memories"]
+    assert found
+    assert "mill2" not in done.stdout
+    return [each["content"] for each in found]
 
 
 def test_a_folder_has_one_server(tmp_path: Path) -> None:
@@ -117,14 +167,6 @@ def test_a_torn_file_is_no_server(tmp_path: Path, left: str) -> None:
     (tmp_path / ".server" / "server.json").write_text(left)
     with FileLock(tmp_path / ".server" / "server.lock", thread_local=False):
         assert running_server(tmp_path) is None
-
-
-def test_commands_say_that_a_server_is_running(run: Run, tmp_path: Path) -> None:
-    """A command over a folder that a server has says so on stderr, and works."""
-    with announced(tmp_path / "projects", "http://127.0.0.1:4711"):
-        result = run("projects")
-    assert result.exit_code == 0
-    assert "4711" in result.stderr
 
 
 def test_an_open_address_without_a_token_is_refused(run: Run) -> None:
