@@ -122,6 +122,7 @@ OPERATIONS: tuple[Operation, ...] = (
     *_of(
         "projects",
         _row("export_project", "transfer.project_documents", "GET /export", key="files"),
+        _row("export_text", "transfer.story_text", "GET /text", key="text"),
         _row("check_health", "diagnosis", "GET /doctor", fixed={"repair": False, "ask_network": False}),
         _row("repair_project", "diagnosis.check_health", "POST /doctor", fixed={"repair": True, "ask_network": False}),
     ),

@@ -350,7 +350,7 @@ class IndexProcess:
         try:
             found = call_with_deadline(partial(borrow, ownership.told_in), timeout_s=CONNECT_TIMEOUT_S, stage="index")
         except DeadlineExceededError:
-            self.breaker.failed("the program that owns it does not answer")
+            self.breaker.failed("its owner is silent")
             return None
         return None if found is None else _Worker(*found, start_by=time.monotonic(), is_ready=True)
 

@@ -19,6 +19,7 @@ from runtime.doors.http.jobs import OVER, Job
 from runtime.doors.http.problems import Refusal
 from runtime.doors.http.routes import delete_project
 from runtime.doors.http.uploads import Upload
+from runtime.files.book_writing import BOOK_WRITERS
 from runtime.files.paths import without_paths
 from runtime.page.forms import led_back
 from runtime.page.frame import Frame
@@ -85,11 +86,11 @@ def export_archive(project: Project) -> Response:
     )
 
 
-@router.get("/page/projects/{project_id}/story.md")
-def export_text(project: Project) -> Response:
-    """Give the story as one text."""
-    text = StoryTransfer(project.stores, project.project_id).story_text()
-    return _download(text.encode("utf-8", "replace"), project.project_id, "md", "text/markdown; charset=utf-8")
+@router.get("/page/projects/{project_id}/story.{kind}")
+def export_text(project: Project, kind: str) -> Response:
+    """Give the story as one file for readers."""
+    book = StoryTransfer(project.stores, project.project_id).written_story(kind)
+    return _download(book, project.project_id, kind, BOOK_WRITERS[kind].media_type)
 
 
 @router.post("/page/projects/{project_id}/delete")

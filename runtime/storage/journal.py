@@ -48,7 +48,20 @@ ChangeSubject = Literal["entity", "memory", "scene", "thread", "consolidation", 
 EntityChangeKind = Literal["add", "edit", "rename", "merge", "split", "confirm", "name", "join", "drop", "delete"]
 
 AuthorChangeKind = Literal[
-    "add", "edit", "confirm", "delete", "pin", "unpin", "ban", "unban", "know", "text", "record", "title", "shorten"
+    "add",
+    "edit",
+    "confirm",
+    "delete",
+    "pin",
+    "unpin",
+    "ban",
+    "unban",
+    "know",
+    "text",
+    "record",
+    "title",
+    "move",
+    "shorten",
 ]
 """The first nine are of a memory, the others of a scene; the last is a model's, which rewrote short forms."""
 

@@ -462,6 +462,10 @@ class SceneRepository(Repository):
         """Move scenes with all that came from them to the places that a new arrangement gives them."""
         return self._relocate(rearranged(self._places(), moves, chapters))
 
+    def standing(self) -> dict[str, list[int]]:
+        """Return where every scene stands, by its id."""
+        return {scene_id: list(place) for place, scene_id in scene_places(self._session).items()}
+
     def _places(self) -> list[ScenePlace]:
         return list(scene_places(self._session))
 

@@ -98,6 +98,33 @@ def restore_scene(unit: UnitOfWork, change: Change, *, stores: MemoryStores) -> 
         unit.scenes.restore_spans(scene.scene_id, change.before["spans"])
 
 
+def keep_move(
+    unit: UnitOfWork, source: StoryPosition, target: StoryPosition, stood: Mapping[str, list[int]]
+) -> Change | None:
+    """Write down that a scene or chapter was moved, with where each scene stood that has another place now."""
+    now = unit.scenes.standing()
+    moved = [scene_id for scene_id, place in now.items() if place != stood[scene_id]]
+    asked = [source.chapter_index, source.scene_index]
+    first = next((each for each in moved if asked in (stood[each], [stood[each][0], None])), "")
+    before, after = (
+        {"position": str(position), "places": {each: places[each] for each in moved}}
+        for position, places in ((source, stood), (target, now))
+    )
+    return unit.journal.keep_fields("scene", "move", first, before, after) if moved else None
+
+
+def restore_places(unit: UnitOfWork, change: Change) -> None:
+    """Put scenes back to where they stood before a move; `StoryEntities.undo` does it."""
+    stood, left = change.before, change.after
+    now = unit.scenes.standing()
+    require_as_left(change, {**left, "places": {each: now.get(each) for each in left["places"]}})
+    if ":" in left["position"]:
+        back = {tuple(place): tuple(stood["places"][scene_id]) for scene_id, place in left["places"].items()}
+        unit.scenes.rearrange(back, {})
+    else:
+        unit.scenes.move_chapter(int(left["position"]), int(stood["position"]))
+
+
 def listed_change(unit: UnitOfWork, change: Change, cut: StoryPosition) -> ListedChange | None:
     """Return a change in words, None where what it is about is not known yet at the cut."""
     listed = ListedChange(
@@ -109,7 +136,8 @@ def listed_change(unit: UnitOfWork, change: Change, cut: StoryPosition) -> Liste
             return listed.model_copy(update={"is_gone": True}) if cut == END_OF_STORY else None
         if not cut.admits(scene.chapter_index, scene.scene_index):
             return None
-        return listed.model_copy(update={"position": str(scene.position), "what": scene.title})
+        told = {"position": str(scene.position), "what": scene.title, "was": change.before.get("position", "")}
+        return listed.model_copy(update=told)
     memory = unit.memories.get(change.entity_id)
     if memory is None:
         gone = {"is_gone": True, "what": change.after.get("content", "")}

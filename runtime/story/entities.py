@@ -36,7 +36,7 @@ from runtime.story.base import (
     position_of,
 )
 from runtime.story.card_templates import card_language, chosen_template
-from runtime.story.changes import listed_change, restore_scene
+from runtime.story.changes import listed_change, restore_places, restore_scene
 from runtime.story.entity_fields import (
     CURRENT_STATE,
     KnownFields,
@@ -460,6 +460,9 @@ def _undone(stores: MemoryStores, unit: UnitOfWork, kept: Change) -> Change:
 
         restore_shorts(unit, kept, stores=stores)
         return unit.journal.require(kept.change_id)
+    if kept.subject == "scene" and kept.kind == "move":
+        restore_places(unit, kept)
+        return unit.journal.mark_undone(kept.change_id)
     if kept.subject == "scene":
         restore_scene(unit, kept, stores=stores)
         return unit.journal.mark_undone(kept.change_id)

@@ -18,6 +18,7 @@ from runtime.ingest.scene_input import SceneInput
 from runtime.storage.records import MemoryFilter, StoredScene
 from runtime.storage.unit import UnitOfWork
 from runtime.story.base import Count, SceneText, StoryBase, async_twin
+from runtime.story.changes import keep_move
 
 Offset = Annotated[int, Field(ge=0, le=100_000_000)]
 """Characters into a text."""
@@ -36,6 +37,7 @@ class SceneChange(BaseModel):
     """What became of scenes that were inserted, moved or deleted."""
 
     position: str
+    change_id: int | None = Field(default=None, description="By which a move is taken back.")
     moved: int = Field(default=0, description="Scenes that have another place than before.")
     removed: int = Field(default=0, description="Memories that went with the scene.")
     indexing: IndexingResult = Field(default_factory=IndexingResult)
@@ -120,19 +122,23 @@ class StoryScenes(StoryBase):
         return SceneChange(position=str(position), moved=moved, indexing=result.indexing)
 
     def move_scene(self, *, source: StoryPosition, target: StoryPosition) -> SceneChange:
-        """Move a scene, or a whole chapter; the others close up and make room."""
+        """Move a scene, or a whole chapter; the others close up and make room. `undo` takes it back."""
         if (source.scene_index is None) != (target.scene_index is None):
             raise InvalidPositionError(
                 f"{str(source)!r} and {str(target)!r} are not alike; move a scene to a scene's place (3:2 5:1) or a "
                 "chapter to a chapter's (3 5)"
             )
         with self._stores.database(self.project_id).write() as unit:
+            stood = unit.scenes.standing()
             if source.scene_index is None:
                 chapters = source.chapter_index or 0, target.chapter_index or 0
                 moved = unit.scenes.move_chapter(*chapters)
             else:
                 moved = unit.scenes.move_scene(source, target)
-        return SceneChange(position=str(target), moved=moved, indexing=follow_edit(self._stores, self.project_id))
+            change = keep_move(unit, source, target, stood)
+        indexing = follow_edit(self._stores, self.project_id)
+        number = None if change is None else change.change_id
+        return SceneChange(position=str(target), change_id=number, moved=moved, indexing=indexing)
 
     def delete_scene(self, *, position: StoryPosition) -> SceneChange:
         """Delete a scene with everything that came from it; the author's notes stay.

@@ -9,9 +9,10 @@ from typing import Any
 
 from pydantic import BaseModel, Field
 
-from novelgen.errors import UnknownProjectError
+from novelgen.errors import UnknownProjectError, UserInputError
 from runtime.care import exporting
 from runtime.care.importing import SourceImport, StoredText, import_source
+from runtime.files.book_writing import BOOK_WRITERS, BookChapter
 from runtime.files.chapter_text import chapter_number
 from runtime.story.base import Progress, async_twin
 from runtime.story.condition import StoryCondition, StoryConditions
@@ -20,7 +21,7 @@ from runtime.story.condition import StoryCondition, StoryConditions
 class ProjectExport(BaseModel):
     """What an export wrote."""
 
-    folder: Path = Field(description="The folder that holds the memory.")
+    folder: Path = Field(description="The folder that holds the memory, or the file that holds the text.")
     files: list[Path]
 
 
@@ -38,10 +39,18 @@ class StoryTransfer(StoryConditions):
     def export(self, folder: str | Path) -> ProjectExport:
         """Write everything that the story's memory holds to `memory/` in a folder; an import reads it back.
 
+        A path that ends in .txt, .md, .docx or .epub is written as a file of the story's text.
+
         Raises:
             UserInputError: When there is something already.
         """
         folder = Path(folder)
+        if (kind := folder.suffix.lower().removeprefix(".")) in BOOK_WRITERS:
+            if folder.exists():
+                raise UserInputError(f"{str(folder)!r} exists already; export to a new file")
+            folder.parent.mkdir(parents=True, exist_ok=True)
+            folder.write_bytes(self.written_story(kind))
+            return ProjectExport(folder=folder, files=[folder])
         files = exporting.export_project(self._stores, self.project_id, folder)
         return ProjectExport(folder=folder / exporting.MEMORY_FOLDER, files=files)
 
@@ -58,15 +67,29 @@ class StoryTransfer(StoryConditions):
 
         An import cuts it into the same chapters and scenes, unless their texts hold headings or breaks of their own.
         """
+        return self.written_story("md").decode()
+
+    def written_story(self, kind: str) -> bytes:
+        """Return the whole story as a file for readers, with the headings of its chapters.
+
+        Args:
+            kind: txt, md, docx or epub.
+
+        Raises:
+            UserInputError: When there is no such kind.
+        """
+        if kind not in BOOK_WRITERS:
+            raise UserInputError(f"a story cannot be written as {kind!r}; choose one of {', '.join(BOOK_WRITERS)}")
         with self._stores.database(self.project_id).read() as unit:
-            is_chinese = unit.projects.require().language.lower().startswith("zh")
+            project = unit.projects.require()
             scenes = unit.scenes.list_as_of(with_text=True)
-        pieces: list[str] = []
+        is_chinese = project.language.lower().startswith("zh")
+        chapters = []
         for number, chapter in groupby(scenes, key=lambda each: each.chapter_index):
             told = list(chapter)
-            pieces.append(f"# {_heading(number, told[0].title, is_chinese=is_chinese)}")
-            pieces.append("\n\n***\n\n".join((each.text or "").strip() for each in told))
-        return "\n\n".join(pieces) + "\n" if pieces else ""
+            heading = _heading(number, told[0].title, is_chinese=is_chinese)
+            chapters.append(BookChapter(heading, [(each.text or "").strip() for each in told]))
+        return BOOK_WRITERS[kind].write(chapters, project.name or self.project_id, project.language or "en")
 
     def import_project(
         self,
@@ -129,6 +152,7 @@ class StoryTransfer(StoryConditions):
     aproject_documents = async_twin(project_documents)
     apacked_export = async_twin(packed_export)
     astory_text = async_twin(story_text)
+    awritten_story = async_twin(written_story)
     aimport_project = async_twin(import_project)
     alook_before_import = async_twin(look_before_import)
     ais_of_another_story = async_twin(is_of_another_story)

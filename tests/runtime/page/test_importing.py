@@ -145,6 +145,8 @@ def test_a_project_is_made_taken_out_and_deleted(empty: TestClient) -> None:
     text = empty.get("/page/projects/again/story.md").text
     assert text.startswith("# Chapter 1: Low water\n\nThe weir was low.")
     assert text.count("***") == 1
+    assert empty.get("/page/projects/again/story.docx").content.startswith(b"PK")
+    assert empty.get("/page/projects/again/story.pdf").status_code == 400
 
     assert empty.post("/page/projects/again/delete", data={"confirm": "agai"}).status_code == 400
     answer = empty.post("/page/projects/again/delete", data={"confirm": "again"}, follow_redirects=False)

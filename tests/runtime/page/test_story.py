@@ -200,8 +200,13 @@ def test_scenes_are_inserted_moved_and_deleted(client: TestClient) -> None:
     assert _sent(client, "story/insert", {**insert, "sure": "yes"}).status_code == 303
     assert titles() == [before[0], "Between", *before[1:]]
     move = {"position": "1:2", "to_chapter": "1", "to_scene": "1", "sure": "yes"}
-    assert "done=scene_move" in _sent(client, "story/move", move).headers["location"]
+    moved = _sent(client, "story/move", move)
+    assert "done=scene_move" in moved.headers["location"]
     assert titles() == ["Between", *before]
+    assert ENGLISH["by_hand_move"] in read(client.get(f"{STORY}?show=changes")).text
+    _undo(client, moved)
+    assert titles() == [before[0], "Between", *before[1:]]
+    _sent(client, "story/move", move)
     delete = {"position": "1:1", "sure": "yes"}
     told = read(client.get(_sent(client, "story/delete", delete).headers["location"])).text
     assert ENGLISH["did_scene_delete"] in told

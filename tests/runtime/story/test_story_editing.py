@@ -29,6 +29,27 @@ def story(tmp_path: Path) -> Iterator[Story]:
         yield Story(stores, "guild")
 
 
+def test_moves_are_taken_back_to_the_very_places(story: Story) -> None:
+    """Gaps of a numbering come back with a scene, and chapters whole; what moved since is refused."""
+    story.delete_scene(position=StoryPosition(1, 1))
+    story.ingest(text="The guild met at the lake.", chapter_index=1, scene_index=5)
+    before = list(story.scene_places())
+    assert before == [(1, 2), (1, 5), (2, 1)]
+    chapter = story.move_scene(source=StoryPosition(2), target=StoryPosition(1))
+    assert list(story.scene_places()) == [(1, 1), (2, 2), (2, 5)]
+    change = story.author_changes()[0]
+    assert (change.kind, change.position, change.was) == ("move", "1:1", "2")
+    moved = story.move_scene(source=StoryPosition(2, 2), target=StoryPosition(1, 1))
+    assert list(story.scene_places()) == [(1, 1), (1, 2), (2, 4)]
+    with pytest.raises(UserInputError, match="changed"):
+        story.undo(chapter.change_id)
+    story.undo(moved.change_id)
+    assert list(story.scene_places()) == [(1, 1), (2, 2), (2, 5)]
+    story.undo()
+    assert list(story.scene_places()) == before
+    assert story.move_scene(source=StoryPosition(2, 1), target=StoryPosition(2, 1)).change_id is None
+
+
 def test_an_end_and_a_change_by_hand_are_taken_back(story: Story) -> None:
     """A thread opens again, and a scene gets its title back by the number of the change, which counts once."""
     story.edit_scene((1, 2), title="The lake")

@@ -167,16 +167,19 @@ MAX_LISTED = 12
 """So many ids a line of the summary lists."""
 
 
-@click.command(epilog="\b\nExample:\n  novelgen export my-novel backup/my-novel")
+@click.command(
+    epilog="\b\nExamples:\n  novelgen export my-novel backup/my-novel\n  novelgen export my-novel my-novel.docx"
+)
 @project_argument
 @click.argument("folder", metavar="DIR", type=FOLDER)
 @json_option
 @click.pass_obj
 def export(session: CliSession, project: str, folder: Path, as_json: bool) -> None:
-    """Write a project's memory as JSON files to DIR/memory.
+    """Write a project's memory as JSON files to DIR/memory, or its text to a file.
 
     One file per entity and scene, one each for threads, relationships, notes and counters. `novelgen import` reads
-    them back without loss.
+    them back without loss. A path that ends in .txt, .md, .docx or .epub gets the story as readers have it, with the
+    headings of its chapters.
     """
     from runtime.story.transfer import StoryTransfer
 

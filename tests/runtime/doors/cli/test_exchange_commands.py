@@ -42,6 +42,16 @@ def test_an_export_comes_back_as_another_project(run: Run, ingested: Path, tmp_p
     assert "new scenes" not in again.stdout
 
 
+def test_a_story_is_written_for_its_readers(run: Run, ingested: Path, tmp_path: Path) -> None:
+    """A path that ends as a book does gets the text, never over a file that is there."""
+    book = tmp_path / "books" / "book.epub"
+    done = run("export", PROJECT, str(book))
+    assert done.exit_code == 0, done.stderr
+    again = run("import", str(book), "--project", "copy", "--json")
+    assert json.loads(again.stdout)["preview"]["new_scenes"] == ["1:1", "1:2", "2:1", "2:2"]
+    assert run("export", PROJECT, str(book)).exit_code == 2
+
+
 def test_a_story_is_not_imported_over_another_one_unasked(run: Run, ingested: Path, tmp_path: Path) -> None:
     """Into a project with another story one is asked, or says --yes; more of the same story needs neither."""
     book, more = tmp_path / "book.md", "\n\n第三回 水\n\n林冲过江。"

@@ -148,6 +148,7 @@ def walk(client: TestClient) -> dict[str, Exchange]:
     call("list_projects")
     call("get_project", **here)
     call("export_project", **here)
+    call("export_text", **here)
     call("check_health", **here)
     call("repair_project", **here)
     plan = {"location": "the Three Herons", "characters": ["Ines", "Sparrow"], "purpose": "Ines hides the key"}

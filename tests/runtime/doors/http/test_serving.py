@@ -104,6 +104,7 @@ def served_mill(server: ServedProcess, tmp_path: Path, monkeypatch: pytest.Monke
         for number, event in enumerate(EVENTS, 1):
             text = f"{event} So it was told in {project}."
             client.put(f"/v1/projects/{project}/scenes/{number}/1", json={"text": text}).raise_for_status()
+        client.post(f"/v1/projects/{project}/search", json={"query": "the key"}).raise_for_status()
     return client
 
 

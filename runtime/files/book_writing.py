@@ -1,0 +1,145 @@
+"""A story as a file that writers send and read: plain text, Markdown, Word, EPUB.
+
+Both of the last two are zip archives of XML; what a novel needs of them, headings and paragraphs, is little, and the
+library for EPUB is under the AGPL.
+"""
+
+from __future__ import annotations
+
+import io
+import zipfile
+from collections.abc import Callable, Mapping, Sequence
+from typing import NamedTuple
+from xml.sax.saxutils import escape
+
+
+class BookChapter(NamedTuple):
+    """A chapter: its heading, and the texts of its scenes."""
+
+    heading: str
+    scenes: Sequence[str]
+
+
+BREAK = "***"
+"""What stands between two scenes."""
+
+_XML = '<?xml version="1.0" encoding="UTF-8"?>'
+_OFFICE = "http://schemas.openxmlformats.org"
+_WORD = f'xmlns:w="{_OFFICE}/wordprocessingml/2006/main"'
+_PACKAGE = f"{_OFFICE}/package/2006"
+_RELATIONS = f"{_OFFICE}/officeDocument/2006/relationships"
+_STYLES = (
+    f'{_XML}<w:styles {_WORD}><w:style w:type="paragraph" w:default="1" w:styleId="Normal"><w:name w:val="Normal"/>'
+    '</w:style><w:style w:type="paragraph" w:styleId="Heading1"><w:name w:val="heading 1"/><w:basedOn w:val="Normal"/>'
+    '<w:next w:val="Normal"/><w:pPr><w:keepNext/><w:pageBreakBefore/><w:spacing w:after="240"/>'
+    '<w:outlineLvl w:val="0"/></w:pPr><w:rPr><w:b/><w:sz w:val="32"/></w:rPr></w:style></w:styles>'
+)
+
+
+def _plain(chapters: Sequence[BookChapter], title: str, language: str, *, mark: str = "") -> bytes:
+    pieces = [piece for each in chapters for piece in (mark + each.heading, f"\n\n{BREAK}\n\n".join(each.scenes))]
+    return ("\n\n".join(pieces) + "\n" if pieces else "").encode("utf-8", "replace")
+
+
+def _markdown(chapters: Sequence[BookChapter], title: str, language: str) -> bytes:
+    return _plain(chapters, title, language, mark="# ")
+
+
+def _docx(chapters: Sequence[BookChapter], title: str, language: str) -> bytes:
+    def paragraph(text: str, style: str = "") -> str:
+        look = f'<w:pPr><w:pStyle w:val="{style}"/></w:pPr>' if style else ""
+        return f'<w:p>{look}<w:r><w:t xml:space="preserve">{_told(text)}</w:t></w:r></w:p>'
+
+    body = "".join(
+        paragraph(each.heading, "Heading1") + "".join(paragraph(line) for line in _lines(each)) for each in chapters
+    )
+    types = "".join(
+        f'<Override PartName="/word/{part}.xml" ContentType="application/vnd.openxmlformats-officedocument.'
+        f'wordprocessingml.{kind}+xml"/>'
+        for part, kind in (("document", "document.main"), ("styles", "styles"))
+    )
+    return _zipped(
+        {
+            "[Content_Types].xml": f'{_XML}<Types xmlns="{_PACKAGE}/content-types"><Default Extension="rels" '
+            f'ContentType="application/vnd.openxmlformats-package.relationships+xml"/>{types}</Types>',
+            "_rels/.rels": _relation("officeDocument", "word/document.xml"),
+            "word/_rels/document.xml.rels": _relation("styles", "styles.xml"),
+            "word/document.xml": f"{_XML}<w:document {_WORD}><w:body>{body}</w:body></w:document>",
+            "word/styles.xml": _STYLES,
+        }
+    )
+
+
+def _relation(kind: str, target: str) -> str:
+    return (
+        f'{_XML}<Relationships xmlns="{_PACKAGE}/relationships"><Relationship Id="r1" '
+        f'Type="{_RELATIONS}/{kind}" Target="{target}"/></Relationships>'
+    )
+
+
+def _epub(chapters: Sequence[BookChapter], title: str, language: str) -> bytes:
+    names = [f"c{number}" for number in range(1, len(chapters) + 1)]
+
+    def page(heading: str, inner: str) -> str:
+        return (
+            f'{_XML}<html xmlns="http://www.w3.org/1999/xhtml" xmlns:epub="http://www.idpf.org/2007/ops" '
+            f'xml:lang="{language}"><head><title>{_told(heading)}</title></head><body>{inner}</body></html>'
+        )
+
+    items = "".join(f'<item id="{each}" href="{each}.xhtml" media-type="application/xhtml+xml"/>' for each in names)
+    spine = "".join(f'<itemref idref="{each}"/>' for each in names)
+    links = "".join(
+        f'<li><a href="{name}.xhtml">{_told(each.heading)}</a></li>' for name, each in zip(names, chapters, strict=True)
+    )
+    files = {
+        "META-INF/container.xml": f'{_XML}<container version="1.0" xmlns="urn:oasis:names:tc:opendocument:xmlns:'
+        'container"><rootfiles><rootfile full-path="book.opf" media-type="application/oebps-package+xml"/></rootfiles>'
+        "</container>",
+        "book.opf": f'{_XML}<package xmlns="http://www.idpf.org/2007/opf" version="3.0" unique-identifier="id">'
+        f'<metadata xmlns:dc="http://purl.org/dc/elements/1.1/"><dc:identifier id="id">urn:novelgen:{_told(title)}'
+        f"</dc:identifier><dc:title>{_told(title)}</dc:title><dc:language>{language}</dc:language></metadata><manifest>"
+        f'<item id="nav" href="nav.xhtml" media-type="application/xhtml+xml" properties="nav"/>{items}</manifest>'
+        f"<spine>{spine}</spine></package>",
+        "nav.xhtml": page(title, f'<nav epub:type="toc"><ol>{links}</ol></nav>'),
+    }
+    for name, each in zip(names, chapters, strict=True):
+        lines = "".join(f"<p>{_told(line)}</p>" for line in _lines(each))
+        files[f"{name}.xhtml"] = page(each.heading, f"<h1>{_told(each.heading)}</h1>{lines}")
+    return _zipped(files, mimetype="application/epub+zip")
+
+
+def _zipped(files: Mapping[str, str], *, mimetype: str = "") -> bytes:
+    packed = io.BytesIO()
+    with zipfile.ZipFile(packed, "w", zipfile.ZIP_DEFLATED) as archive:
+        if mimetype:
+            # By the rules of EPUB it comes first, and not compressed.
+            archive.writestr(zipfile.ZipInfo("mimetype"), mimetype)
+        for name, text in files.items():
+            archive.writestr(name, text.encode("utf-8", "replace"))
+    return packed.getvalue()
+
+
+def _lines(chapter: BookChapter) -> list[str]:
+    text = f"\n{BREAK}\n".join(chapter.scenes)
+    return [line.strip() for line in text.splitlines() if line.strip()]
+
+
+def _told(text: str) -> str:
+    """Return a text as XML may hold it."""
+    return escape("".join(each for each in text if each >= " " and each not in "\ufffe\uffff"), {'"': "&quot;"})
+
+
+class BookFormat(NamedTuple):
+    """How a kind of file is written, and what browsers call it."""
+
+    write: Callable[[Sequence[BookChapter], str, str], bytes]
+    media_type: str
+
+
+BOOK_WRITERS: Mapping[str, BookFormat] = {
+    "txt": BookFormat(_plain, "text/plain; charset=utf-8"),
+    "md": BookFormat(_markdown, "text/markdown; charset=utf-8"),
+    "docx": BookFormat(_docx, "application/vnd.openxmlformats-officedocument.wordprocessingml.document"),
+    "epub": BookFormat(_epub, "application/epub+zip"),
+}
+"""Ending of a file to how it is written."""
