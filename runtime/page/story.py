@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from datetime import datetime
 from itertools import groupby
@@ -22,6 +23,8 @@ from runtime.story.scene_reading import ListedState, ReadScene, StorySceneReadin
 Part = Annotated[str, Query(pattern="^(scenes|summaries|changes|)$")]
 
 SCENES_AT_ONCE = 200
+
+DAYS_SHOWN = 31
 
 
 class Reading(NamedTuple):
@@ -86,14 +89,22 @@ def _scene_page(visit: Visit, here: Here, place: tuple[int, int], edit: str) -> 
 
 def _scenes_page(visit: Visit, here: Here, shown: int) -> Response:
     states = visit.story.list_scene_states(as_of=visit.as_of)
-    counts: dict[str, int] = {}
+    counts = Counter(map(_state, states))
+    by_day: Counter[str] = Counter()
     for each in states:
-        counts[_state(each)] = counts.get(_state(each), 0) + 1
+        by_day[str(each.created_at)[:10]] += each.characters
+    chapters = {number: list(scenes) for number, scenes in groupby(states, _chapter)}
     return visit.frame("story", here).page(
         "scenes",
         scenes=[(each, _state(each)) for each in states[:shown]],
         count=len(states),
         counts=counts,
+        by_day=sorted(by_day.items(), reverse=True)[:DAYS_SHOWN],
+        characters=by_day.total(),
+        chapters={
+            number: (chapter_title(scenes), sum(each.characters for each in scenes))
+            for number, scenes in chapters.items()
+        },
         unread={each.chapter_index for each in states if not each.has_record and each.characters},
         at_once=SCENES_AT_ONCE,
     )

@@ -135,6 +135,7 @@ class Visit:
 
 async def _visit(request: Request, served: Project, as_of: AsOf = None) -> Visit:
     position: Any = as_of
+    served.house.prepare(served.project_id)
     return Visit(request, served, position)
 
 

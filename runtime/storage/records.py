@@ -257,6 +257,7 @@ class SceneState(BaseModel):
     record_origin: EntityOrigin
     extraction_status: ExtractionStatus
     failure_reason: str | None = None
+    created_at: UtcDatetime | None = None
 
 
 class FactCount(BaseModel):

@@ -411,6 +411,7 @@ class SceneRepository(Repository):
             SCENES.c.record_origin,
             SCENES.c.extraction_status,
             SCENES.c.failure_reason,
+            SCENES.c.created_at,
         )
         return [SceneState.model_validate(row, from_attributes=True) for row in rows]
 

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import contextlib
+import threading
 from typing import Annotated, Any
 
 from fastapi import Depends, Path, Query, Request
 from langchain_core.language_models import BaseChatModel
 
-from novelgen.errors import ConfigurationError
+from novelgen.errors import ConfigurationError, NovelgenError
 from runtime.context_chain import configured_chat_model
 from runtime.doors.arguments import PositionText
 from runtime.doors.http.jobs import Jobs
@@ -49,6 +51,9 @@ class House:
         self.secret_folders = (stores.settings.projects_dir,)
         """Folders of this machine of which nobody is told even the name."""
         self._awake: set[str] = set()
+        self.is_early = False
+        """Whether a visit to a project makes ready beside it what the next pages need; set where many are to come."""
+        self._prepared: set[str] = set()
 
     def awaken(self, project_id: str, stores: MemoryStores) -> None:
         """Let a project's vector index start before the first search, whose time its start would use up."""
@@ -56,10 +61,24 @@ class House:
             StoryBase(stores, project_id).await_index()
             self._awake.add(project_id)
 
+    def prepare(self, project_id: str) -> None:
+        """Make ready beside the first page of a project what takes a second: its index, and the names of its text."""
+        if self.is_early and project_id not in self._prepared:
+            self._prepared.add(project_id)
+            threading.Thread(target=self._prepare, args=(project_id,), name="prepare-project", daemon=True).start()
+
+    def _prepare(self, project_id: str) -> None:
+        # Whatever is wrong is told by the page that needs it.
+        with contextlib.suppress(NovelgenError):
+            stores = self.stores.of(project_id)
+            self.awaken(project_id, stores)
+            Story(stores, project_id).list_candidates()
+
     def forget(self, project_id: str) -> None:
         """Let go of what is kept of a project that is no more."""
         self.jobs.forget_project(project_id)
         self._awake.discard(project_id)
+        self._prepared.discard(project_id)
 
     def close(self) -> None:
         """End the jobs and close the stores."""

@@ -53,6 +53,7 @@ def serve(stores: ProjectStores, settings: ServerSettings, *, on_listening: Call
         url = f"http://{host}:{port}"
         with announced(stores.settings.projects_dir, url):
             app = build_app(stores, settings, tracer_provider=spans)
+            app.state.house.is_early = True
             config = uvicorn.Config(
                 app,
                 http=timely_connections(),

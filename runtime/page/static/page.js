@@ -88,3 +88,20 @@ for (const button of document.querySelectorAll("button[data-copy]")) {
     button.textContent = button.dataset.copied;
   });
 }
+
+// A browser words its button for files in its own language, not in that of the page.
+for (const input of document.querySelectorAll("input[type=file][data-button]")) {
+  const button = document.createElement("button");
+  button.type = "button";
+  button.textContent = input.dataset.button;
+  const chosen = document.createElement("span");
+  const tell = () => {
+    chosen.textContent = [...input.files].map((file) => file.name).join(", ") || input.dataset.none;
+  };
+  input.classList.add("sr-only");
+  input.tabIndex = -1;
+  input.before(button, " ", chosen);
+  button.addEventListener("click", () => input.click());
+  input.addEventListener("change", tell);
+  tell();
+}

@@ -44,6 +44,37 @@ const standOut = () => {
   }
 };
 
+// The wheel makes the graph larger and smaller around the pointer; a double click shows all of it again.
+const zoom = () => {
+  const graph = document.querySelector("svg.graph");
+  if (!graph) return;
+  const whole = graph.viewBox.baseVal;
+  const [fullWidth, fullHeight] = [whole.width, whole.height];
+  const show = (x, y, width) => {
+    const height = (width * fullHeight) / fullWidth;
+    const within = (value, room) => Math.max(0, Math.min(value, room));
+    graph.setAttribute(
+      "viewBox",
+      `${within(x, fullWidth - width)} ${within(y, fullHeight - height)} ${width} ${height}`,
+    );
+  };
+  graph.addEventListener(
+    "wheel",
+    (event) => {
+      const { x, y, width, height } = graph.viewBox.baseVal;
+      const larger = Math.max(fullWidth / 6, Math.min(fullWidth, width * (event.deltaY > 0 ? 1.2 : 1 / 1.2)));
+      if (larger === width) return;
+      event.preventDefault();
+      const box = graph.getBoundingClientRect();
+      const across = (event.clientX - box.left) / box.width;
+      const down = (event.clientY - box.top) / box.height;
+      show(x + across * (width - larger), y + down * (height - (larger * fullHeight) / fullWidth), larger);
+    },
+    { passive: false },
+  );
+  graph.addEventListener("dblclick", () => show(0, 0, fullWidth));
+};
+
 // The latest scenes are those one works on: a stretch that is wider than the window is shown from its end.
 const showTheEnd = () => {
   for (const wide of document.querySelectorAll("[data-at-end]")) wide.scrollLeft = wide.scrollWidth;
@@ -92,6 +123,7 @@ document.querySelector("#end-dialog [data-close]")?.addEventListener("click", (e
 
 const wake = () => {
   standOut();
+  zoom();
   dragToTheEnd();
   showTheEnd();
 };

@@ -65,6 +65,7 @@ FOR_PROGRAMS = (
     "runtime/doors/mcp",
     "runtime/doors/offers.py",
     "runtime/doors/tools.py",
+    "runtime/files/book_writing.py",
     "runtime/index/bulk_e5.py",
     "runtime/storage/lexical.py",
     "runtime/storage/migrations",
