@@ -216,7 +216,7 @@ class ModelMemory(ModelPart):
     """One fact that later scenes must not contradict."""
 
     content: Text
-    short: Text = Field(default="", description="the same fact in about 55 characters, 16 in Chinese")
+    short: Text = Field(default="", description="the same fact in about 60 characters, 18 in Chinese")
     event_type: Text = Field(default="other", json_schema_extra={"enum": [*sorted(EVENT_TYPES)]})
     importance: Annotated[int, within(LOWEST_IMPORTANCE, HIGHEST_IMPORTANCE)] = 5
     entities: Annotated[Texts, AtMost(MAX_NAMES)] = Field(default_factory=list, description="ids of all it speaks of")
