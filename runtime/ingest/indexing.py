@@ -197,13 +197,14 @@ def reindex(stores: MemoryStores, project_id: str, *, progress: Progress | None 
             done += len(step)
             if progress is not None:
                 progress(done, len(expected))
-    try:
-        indexed = _rebuilt(drain, index)
-    except VectorIndexDamagedError:
-        logger.warning("project %r: the damaged vector index was removed; building it once more", project_id)
-        indexed = _rebuilt(drain, index)
-    drain.mark_done(entries, identity=stores.embedding_identity)
-    drain.forget_removals()
+    with drain.index_turn(is_rebuild=True):
+        try:
+            indexed = _rebuilt(drain, index)
+        except VectorIndexDamagedError:
+            logger.warning("project %r: the damaged vector index was removed; building it once more", project_id)
+            indexed = _rebuilt(drain, index)
+        drain.mark_done(entries, identity=stores.embedding_identity)
+        drain.forget_removals()
     return IndexingResult(indexed=indexed, embedded=drain.vectors.embedded, waiting=drain.waiting())
 
 
@@ -261,6 +262,12 @@ class _Drain:
             total = unit.outbox.awaited(limit=limit).characters
         return lambda: progress(min(self.characters, total), total) if total else None
 
+    def index_turn(self, *, is_rebuild: bool) -> AbstractContextManager[None]:
+        """Hold an index that several programs share; an embedded one has a single owner anyway."""
+        if not isinstance(self._stores.vectors(self.project_id).location, ChromaServer):
+            return nullcontext()
+        return self._database.index_turn(is_rebuild=is_rebuild, timeout_s=self._timeout_s)
+
     def claim(self, limit: int) -> list[OutboxEntry]:
         with self._database.read() as unit:
             return unit.outbox.claim(limit=limit)
@@ -277,7 +284,8 @@ class _Drain:
         """Do what entries ask for and mark them; say what failed."""
         removed_before = self.result.removed
         try:
-            has_rows = self._apply(entries)
+            with self.index_turn(is_rebuild=False):
+                has_rows = self._apply(entries)
         except _FAILURES as error:
             with self._database.write() as unit:
                 unit.outbox.mark_failed(entries, str(error))
@@ -420,8 +428,7 @@ def rebuild_if_bloated(stores: MemoryStores, project_id: str, result: IndexingRe
 
     Measured: every 150 edits of scenes with 6 vectors each left 1 MB behind, without end. A rebuild takes about a
     second per 600 memories and embeds nothing; readers have the old index meanwhile. An index on a Chroma server is
-    left to the operator: what other programs store there during a rebuild would be missing from the new one, and the
-    server keeps the files of the old one.
+    left to the operator: other programs' writes would wait meanwhile, and the server keeps the files of the old one.
     """
     if not _has_followed(result) or stores.vectors(project_id).is_written_to:
         return result
@@ -430,8 +437,8 @@ def rebuild_if_bloated(stores: MemoryStores, project_id: str, result: IndexingRe
         return result
     if isinstance(stores.vectors(project_id).location, ChromaServer):
         return result.with_issue(
-            f"{excess} and is not built anew by itself, since other programs may write to the Chroma server: run "
-            f"`novelgen reindex {project_id}` while nothing else stores scenes"
+            f"{excess} and is not built anew by itself, since the Chroma server keeps the files of the old one: run "
+            f"`novelgen reindex {project_id}` when that suits"
         )
     logger.info("project %r: %s; rebuilding it", project_id, excess)
     try:

@@ -10,17 +10,20 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any, TypeVar
 
-from sqlalchemy import URL, Connection, Engine, QueuePool
+from filelock import FileLock, Timeout
+from sqlalchemy import URL, Connection, Engine, QueuePool, text
 from tenacity import (
+    RetryError,
     Retrying,
     retry_if_exception,
     retry_if_exception_type,
+    retry_if_result,
     stop_after_attempt,
     stop_after_delay,
     wait_random,
 )
 
-from novelgen.errors import DatabaseBusyError, DatabaseError, UnknownProjectError
+from novelgen.errors import DatabaseBusyError, DatabaseError, UnknownProjectError, VectorIndexError
 from novelgen.models.position import utc_now
 from runtime.storage.connection import (
     WRITING,
@@ -117,6 +120,12 @@ class DatabaseManager:
             stack.enter_context(connection.begin())
             yield connection
 
+    @contextmanager
+    def session_connection(self) -> Iterator[Connection]:
+        """Give a connection outside of any transaction, for what lasts as long as the session with the server."""
+        with database_errors(), self._engine.connect() as opened:
+            yield opened.execution_options(isolation_level="AUTOCOMMIT")
+
     @property
     def clock(self) -> Callable[[], datetime]:
         """Tells the moment that is written into rows."""
@@ -206,6 +215,47 @@ class ProjectDatabase:
             reraise=True,
         )
         return retrying(self._read_once, work)
+
+    @contextmanager
+    def index_turn(self, *, is_rebuild: bool, timeout_s: float) -> Iterator[None]:
+        """Hold the project's index on a shared server: alone to build it anew, beside other writers else.
+
+        What is written to an index while another program builds it anew would be missing from the new one.
+
+        Raises:
+            VectorIndexError: When another program did not let go of it in time.
+        """
+        path = self.database.path
+        if path is not None:
+            try:
+                with FileLock(path.with_name("index.lock"), timeout=timeout_s):
+                    yield
+            except Timeout as error:
+                raise self._index_is_held() from error
+            return
+        kind = "" if is_rebuild else "_shared"
+        # Held by a connection of its own: the server lets go of it when the program dies.
+        with self.database.session_connection() as connection:
+            take = text(f"SELECT pg_try_advisory_lock{kind}(hashtextextended(:name, 0))")
+            name = {"name": f"novelgen index of {self.project_id}"}
+            waiting = Retrying(
+                retry=retry_if_result(lambda taken: not taken),
+                wait=wait_random(0.05, 0.25),
+                stop=stop_after_delay(timeout_s),
+            )
+            try:
+                waiting(lambda: connection.scalar(take, name))
+            except RetryError as error:
+                raise self._index_is_held() from error
+            try:
+                yield
+            finally:
+                connection.execute(text(f"SELECT pg_advisory_unlock{kind}(hashtextextended(:name, 0))"), name)
+
+    def _index_is_held(self) -> VectorIndexError:
+        return VectorIndexError(
+            f"another program is writing to the vector index of {self.project_id!r} or builds it anew; try again"
+        )
 
     def backup(self, target: Path) -> None:
         """Copy the SQLite database of the project whole while it is in use."""

@@ -57,7 +57,7 @@ def test_an_index_on_a_server_is_not_built_anew_by_itself(
 
         assert messages(1) == []
         (said,) = [message for version in range(2, 5) for message in messages(version)][-1:]
-        assert "run `novelgen reindex edited` while nothing else stores" in said
+        assert "run `novelgen reindex edited` when that suits" in said
         reindex(stores, "edited")
         assert verify_index(stores, "edited").is_sound
         assert messages(5) == []
