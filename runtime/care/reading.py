@@ -379,6 +379,11 @@ def relationship_events(
             _Numbered(math.inf if entry.order is None else entry.order, _change(document, entry, context))
             for entry in document.history
         ]
+        before, moved, _ = _status_change(document.history[0]).partition("->") if document.history else ("", "", "")
+        if moved and before.strip():
+            # How they stood before the first change holds from the start.
+            stood = StoredRelationshipChange(relationship_id=document.id, status=before.strip())
+            own.insert(0, _Numbered(own[0].order, stood))
         standing = _turned(document.model_dump(include=set(_STANDING)), document)
         now = folded_relationship([each.event for each in own])
         said = {name: value for name, value in standing.items() if now[name] != value}
@@ -471,14 +476,18 @@ def _loop_events(document: LoopDocument, context: EventContext) -> list[_Numbere
     return [_Numbered(math.inf, event) for event in events]
 
 
+def _status_change(entry: RelationshipHistoryEntry) -> str:
+    """Return how another program tells a change of status: "close -> strained"; our own tells it by its statuses."""
+    return "" if "origin" in entry.model_fields_set else entry.status_change or ""
+
+
 def _change(
     document: RelationshipDocument, entry: RelationshipHistoryEntry, context: EventContext
 ) -> StoredRelationshipChange:
     if "origin" in entry.model_fields_set:
         return _event(StoredRelationshipChange, entry, context, relationship_id=document.id)
-    # Another program tells the status as "close -> strained".
     said = _turned(entry.model_dump(include={*_STANDING}), document)
-    said["status"] = said["status"] or (entry.status_change or "").rpartition("->")[2].strip() or None
+    said["status"] = said["status"] or _status_change(entry).rpartition("->")[2].strip() or None
     return _event(StoredRelationshipChange, entry, context, relationship_id=document.id, **said)
 
 

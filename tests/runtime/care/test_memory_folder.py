@@ -291,6 +291,7 @@ def test_a_folder_of_another_program_is_read(there: MemoryStores, tmp_path: Path
         late = unit.states.snapshots(["C0"])[0]
         loop_then = unit.threads.get("OL0", as_of=StoryPosition(1, 2))
         (relationship,) = unit.relationships.list_as_of()
+        (before,) = unit.relationships.list_as_of(as_of=StoryPosition(1, 2))
         stored = unit.entities.get("C0")
     assert [(one.chapter_index, one.scene_index, one.text) for one in scenes] == [
         (1, 1, "Elena Thorne found a map."),
@@ -303,7 +304,8 @@ def test_a_folder_of_another_program_is_read(there: MemoryStores, tmp_path: Path
     assert loop_then is not None
     assert loop_then.status == "open"
     assert relationship.seen_by("C1").your_view == "reckless student"
-    caught = relationship.history[0]
+    caught = relationship.history[1]
+    assert before.status == "close"
     assert (caught.event, caught.status, caught.scene_index) == ("caught", "strained", 2)
     assert stored is not None
     assert stored.entity.profile == {"personality": {"core_traits": ["curious"]}, "metadata": {"pov_count": 3}}
