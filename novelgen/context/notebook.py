@@ -136,6 +136,7 @@ _REASONS_IN_CHINESE = {
     "novelty": "新意",
     "beside": "相邻",
     "pinned": "置顶",
+    "keyword": "关键词",
     "at_hand": "刚写过",
 }
 

@@ -132,6 +132,8 @@ NAME_KINDS: frozenset[QueryKind] = frozenset({"character", "pair"})
 
 SEMANTIC_RETRIEVER = "semantic"
 LEXICAL_RETRIEVER = "lexical"
+KEYWORD_RETRIEVER = "keyword"
+"""Notes of the author whose key stands in the plan, and those that are pinned."""
 
 
 @dataclass(frozen=True, eq=False)

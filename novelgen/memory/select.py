@@ -24,7 +24,14 @@ from novelgen.memory.query_scores import (
     semantic_scores,
     standardise,
 )
-from novelgen.memory.search import LEXICAL_RETRIEVER, Candidate, RetrieverHit, SceneCast, SelectionScene
+from novelgen.memory.search import (
+    KEYWORD_RETRIEVER,
+    LEXICAL_RETRIEVER,
+    Candidate,
+    RetrieverHit,
+    SceneCast,
+    SelectionScene,
+)
 from novelgen.memory.weights import DEFAULT_QUOTAS, DEFAULT_WEIGHTS, NeedQuotas, SelectionWeights
 from novelgen.models.context import Form, LeftOutWhy
 from novelgen.models.memory import DISTILLED_TYPES, PASSAGE_TYPES, SUMMARY_TYPE, StoryMemoryChunk
@@ -192,8 +199,13 @@ def _fixed_points(table: CandidateTable, scene: SelectionScene, weights: Selecti
         "unverified": np.array([0.0 if c.verified else weights.unverified_points for c in chunks]),
         "consolidated": np.array([weights.consolidated_points if c.is_consolidated else 0.0 for c in chunks]),
         "pinned": np.array([weights.pinned_points if c.tier == "pinned" else 0.0 for c in chunks]),
+        "keyword": np.array([weights.pinned_points if _is_called(row) else 0.0 for row in table.candidates]),
         "kind": np.array(kind_points, dtype=float),
     }
+
+
+def _is_called(row: Candidate) -> bool:
+    return row.chunk.tier != "pinned" and any(hit.retriever == KEYWORD_RETRIEVER for hit in row.hits)
 
 
 NOTABLE_POINTS = 0.2

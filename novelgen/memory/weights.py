@@ -134,7 +134,9 @@ class SelectionWeights(BaseModel):
         default=0.7,
         description="Added to what stands for several memories: it tells several facts, and is priced as one.",
     )
-    pinned_points: float = Field(default=2.0, description="Added to what the author pinned.")
+    pinned_points: float = Field(
+        default=2.0, description="Added to what the author pinned, and to a note whose key stands in the plan."
+    )
     summary_points: float = Field(default=-2.0, description="Added to a summary bullet beside memories.")
     passage_points: float = Field(default=-3.0, description="Added to a passage of the text beside memories.")
 

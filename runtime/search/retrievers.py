@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
-from novelgen.memory.search import LEXICAL_RETRIEVER, RetrieverHit, SearchQuery, SearchRequest
+from novelgen.memory.keywords import is_called
+from novelgen.memory.search import KEYWORD_RETRIEVER, LEXICAL_RETRIEVER, RetrieverHit, SearchQuery, SearchRequest
 from novelgen.models.memory import (
     CONTENT_TYPES,
     DISTILLED_TYPES,
@@ -150,6 +151,15 @@ def recent_memories(stores: MemoryStores, request: SearchRequest) -> RetrieverAn
     with stores.database(request.project_id).read() as unit:
         chunks = unit.memories.recent_high_signal(as_of=request.as_of)
     return _listed_answer("recent", chunks)
+
+
+def called_notes(stores: MemoryStores, request: SearchRequest) -> RetrieverAnswer:
+    """List the author's notes that are pinned, or whose key stands in what is asked."""
+    asked = "\n".join(query.text for query in request.queries)
+    with stores.database(request.project_id).read() as unit:
+        notes = unit.memories.pinned_or_keyed_notes(as_of=request.as_of)
+    called = [each for each in notes if each.tier == "pinned" or is_called(each.tags, asked)]
+    return _listed_answer(KEYWORD_RETRIEVER, called[: request.candidates_per_query])
 
 
 def _listed_answer(retriever: str, chunks: Iterable[StoryMemoryChunk]) -> RetrieverAnswer:

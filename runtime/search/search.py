@@ -24,7 +24,14 @@ from novelgen.errors import (
 from novelgen.language.language import estimate_tokens
 from novelgen.language.resolver import NameResolver
 from novelgen.language.scrub import scrub_text
-from novelgen.memory.search import Candidate, RankedMemories, SearchQuery, SearchRequest, SearchResult
+from novelgen.memory.search import (
+    KEYWORD_RETRIEVER,
+    Candidate,
+    RankedMemories,
+    SearchQuery,
+    SearchRequest,
+    SearchResult,
+)
 from novelgen.memory.search_order import relevance, search_order
 from novelgen.models.context import ReportIssue
 from novelgen.models.memory import ContentType, StoryMemoryChunk, found_under, is_entity_target
@@ -32,6 +39,7 @@ from novelgen.models.position import END_OF_STORY, StoryPosition, require_projec
 from runtime.search.kept_readings import names_in_text
 from runtime.search.retrievers import (
     RetrieverAnswer,
+    called_notes,
     entity_memories,
     merged,
     recent_memories,
@@ -150,6 +158,7 @@ def search_memories(stores: MemoryStores, request: SearchRequest) -> SearchResul
         **({"entity": entity_memories} if request.entity_ids else {}),
         "loop": thread_memories,
         "recent": recent_memories,
+        KEYWORD_RETRIEVER: called_notes,
     }
     return _searched(stores, request, retrievers, deadline=_deadline_of(request))
 

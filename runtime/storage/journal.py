@@ -245,10 +245,16 @@ class Journal(Repository):
         fields = RowChange(table="", key={}, before=old, after=new)
         return self.keep_of(subject, kind, thing_id, [fields] if names else [])
 
-    def keep_added(self, chunk_id: str) -> Change:
-        """Write down that a memory was added: it is undone as a deleted one."""
-        added = RowChange(table=CHUNKS.name, key={"chunk_id": chunk_id}, before=_DELETED, after={"status": "active"})
-        return self.keep("add", chunk_id, "", [added], subject="memory")
+    def keep_added(self, *chunk_ids: str) -> Change:
+        """Write down that memories were added together: they are undone as deleted ones."""
+        table = CHUNKS.name
+        added = [
+            RowChange(table=table, key={"chunk_id": each}, before=_DELETED, after={"status": status})
+            for each, status in self._session.select(
+                (CHUNKS.c.chunk_id, CHUNKS.c.status), self._session.among(CHUNKS.c.chunk_id, chunk_ids)
+            )
+        ]
+        return self.keep("add", chunk_ids[0], "", added, subject="memory")
 
     def keep_names(self, kind: EntityChangeKind, entity_id: str, other_id: str, names: Sequence[str]) -> Change:
         """Write down that names of a candidate became an entity's, and return the change with its number."""

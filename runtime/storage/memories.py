@@ -6,9 +6,10 @@ from collections.abc import Sequence
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import ColumnElement, or_, tuple_
+from sqlalchemy import ColumnElement, Text, cast, literal_column, or_, tuple_
 
 from novelgen.errors import UnknownMemoryError
+from novelgen.memory.keywords import KEY_TAG
 from novelgen.models.memory import ContentType, StoryMemoryChunk
 from novelgen.models.position import END_OF_STORY, StoryPosition
 from runtime.storage.chunks import (
@@ -37,7 +38,7 @@ from runtime.storage.session import (
     unconsolidated,
     visible,
 )
-from runtime.storage.tables import CHUNKS
+from runtime.storage.tables import CHUNKS, TOUCHED_BY_HAND
 
 _NEWEST_FIRST = (CHUNKS.c.chapter_index.desc().nulls_last(), CHUNKS.c.scene_index.desc().nulls_last())
 
@@ -277,6 +278,17 @@ class MemoryRepository(AuthorMemories):
             CHUNKS.c.content_type.in_(("memory", "note")),
             order=(*_NEWEST_FIRST, CHUNKS.c.importance.desc(), CHUNKS.c.row_id),
             limit=MAX_RECENT,
+        )
+        return self._chunks(rows, as_of)
+
+    def pinned_or_keyed_notes(self, *, as_of: StoryPosition = END_OF_STORY) -> list[StoryMemoryChunk]:
+        """Return the author's notes before a position that are pinned or have keys, in story order."""
+        rows = self._active(
+            self._visible(as_of),
+            literal_column(f"({TOUCHED_BY_HAND})"),
+            CHUNKS.c.content_type == "note",
+            or_(CHUNKS.c.pinned, cast(CHUNKS.c.tags, Text).like(f'%"{KEY_TAG}%')),
+            order=IN_ORDER,
         )
         return self._chunks(rows, as_of)
 

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import cache, partial
 
 from pydantic import BaseModel, Field
 
 from novelgen.errors import UnknownMemoryError, UserInputError
 from novelgen.language.resolver import NameResolver
 from novelgen.memory.evidence import QuoteFinder
+from novelgen.memory.keywords import with_keys
 from novelgen.models.entity import Entity, EntityAlias, names_from_the_start
 from novelgen.models.knowledge import KnowledgeKind
 from novelgen.models.memory import (
@@ -151,6 +153,8 @@ class StoryMemories(StoryBase):
         evidence: str | None = None,
         known_by: Sequence[str] = (),
         hidden_from: Sequence[str] = (),
+        keys: Sequence[str] = (),
+        always: bool = False,
         as_of: StoryPosition | None = None,
     ) -> AddedNote:
         """Store a fact of the author, attached to what is said and to whom its text names.
@@ -169,6 +173,8 @@ class StoryMemories(StoryBase):
             evidence: Words of the scene that prove it.
             known_by: Who knows it, by id, name or alias, `reader` for the reader; nobody else does.
             hidden_from: Who does not know it, whatever happens.
+            keys: Words at which it is read: it is in the context of each scene whose plan holds one.
+            always: It is pinned, and in every context from `start` on.
             as_of: Names are meant as they are known by then.
 
         Raises:
@@ -179,7 +185,7 @@ class StoryMemories(StoryBase):
         entities = list(entities)
         attached_to = list(attached_to)
         start = position_of(start)
-        tags = list(tags)
+        tags = with_keys(tags, keys)
         if not text.strip():
             raise UserInputError("the note is empty; write what holds in the story")
         _require_event_type(event_type)
@@ -202,6 +208,8 @@ class StoryMemories(StoryBase):
             )
             if beyond:
                 unit.attachments.attach([note.chunk_id], beyond)
+            if always:
+                unit.memories.pin(note.chunk_id)
             note = unit.memories.require(note.chunk_id).chunk
             named = list(dict.fromkeys([*ids, *NameResolver(known).entity_ids_in(text)]))
             occurs_nowhere = _occurs_nowhere(unit, ids)
@@ -409,11 +417,29 @@ def _found(unit: UnitOfWork, project_id: str, memory_id: str) -> StoredMemory:
     return memory
 
 
+def read_from(chunk: StoryMemoryChunk) -> StoryPosition | None:
+    """Return from which position on a note is read; None: everywhere. The inverse of `place_before`."""
+    if chunk.chapter_index is None:
+        return None
+    if chunk.scene_index is None:
+        return StoryPosition(chunk.chapter_index + 1, 1)
+    return StoryPosition(chunk.chapter_index, chunk.scene_index + 1)
+
+
 def mentioned_in(unit: UnitOfWork, text: str, known: Sequence[Entity], start: StoryPosition | None) -> list[str]:
     """Return whom the text of a note names that is read from a position on, by names known by then."""
+    return _names_by(unit, known, start).entity_ids_in(text)
+
+
+def names_in_notes(unit: UnitOfWork) -> Callable[[StoryPosition | None], NameResolver]:
+    """Return what finds, in notes that are read from a position on, whom they name by names known by then."""
+    return cache(partial(_names_by, unit, known_entities(unit, None)))
+
+
+def _names_by(unit: UnitOfWork, known: Sequence[Entity], start: StoryPosition | None) -> NameResolver:
     by_then = {entity.entity_id: entity for entity in known_entities(unit, start)} if start else {}
     bearers = [by_then.get(entity.entity_id) or _under_first_names(entity) for entity in known]
-    return NameResolver([each for each in bearers if each is not None]).entity_ids_in(text)
+    return NameResolver([each for each in bearers if each is not None])
 
 
 def _under_first_names(entity: Entity) -> Entity | None:

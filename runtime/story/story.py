@@ -51,6 +51,7 @@ from runtime.story.ingest import StoryIngest, read_given
 from runtime.story.keyed_notes import StoryKeyedNotes
 from runtime.story.knowledge import StoryKnowledge
 from runtime.story.knowledge_table import StoryKnowledgeTable
+from runtime.story.lore import StoryLore
 from runtime.story.memories import StoryMemories
 from runtime.story.name_candidates import StoryNameCandidates
 from runtime.story.projects import StoryProjectDeletion
@@ -89,6 +90,7 @@ class Story(
     StoryKeyedNotes,
     StoryKnowledge,
     StoryKnowledgeTable,
+    StoryLore,
     StoryMemories,
     StoryNameCandidates,
     StoryProjectDeletion,

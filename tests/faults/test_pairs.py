@@ -31,7 +31,7 @@ STAGES = {
     "embeddings": {"semantic"},
     "model": {"plan"},
     "disk": {"write"},
-    "database": {"outline", "states", "timeline", "lexical", "entity", "loop", "recent", "memories"},
+    "database": {"outline", "states", "timeline", "lexical", "entity", "loop", "recent", "keyword", "memories"},
 }
 """Where the failure of a part is reported."""
 

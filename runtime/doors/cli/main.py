@@ -38,6 +38,7 @@ COMMAND_SECTIONS: dict[str, dict[str, str]] = {
         "index": "upkeep:index",
         "extract": "extract:extract",
         "note": "",
+        "lore": "",
     },
     "Write the next scene": {
         "context": "context:context",

@@ -290,6 +290,23 @@ def _show_note(result: Any, view: View) -> None:
     view.say("noted_from" if start else "noted", id=result.note.chunk_id, place=start)
 
 
+@cell
+def _from(entry: Any, view: View) -> str:
+    return entry.start or view.labels["head.everywhere"]
+
+
+@does("show", "export_lore")
+def _show_lorebook(found: Any, _: View) -> None:
+    print_json(found)
+
+
+@does("show", "import_lore")
+def _show_lore_import(found: Any, view: View) -> None:
+    view.say("lore_imported", count=len(found.added), same=found.were_there)
+    if found.change_id is not None:
+        _undo_told(found, view)
+
+
 @does("aside", "add_note")
 def _note_aside(result: Any, view: View) -> None:
     if result.occurs_nowhere:
@@ -944,7 +961,7 @@ def _consolidation_aside(report: Any, _: View) -> None:
         report_warning(issue.message)
 
 
-@does("aside", "add_card", "edit_entity", "remember_event", "recall_memories")
+@does("aside", "import_lore", "add_card", "edit_entity", "remember_event", "recall_memories")
 def _issues_aside(result: Any, _: View) -> None:
     for issue in result.issues:
         report_warning(issue.message)

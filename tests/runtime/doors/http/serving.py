@@ -239,6 +239,9 @@ def _walk_memories(walker: Walker, here: dict[str, str]) -> None:
     walker.call("list_memories", **here, attached_to=["Ines"], content_types=["note"], limit=2)
     walker.call("get_memory", **here, **memory)
     walker.call("edit_memory", {"importance": 8, "tags": ["watch"]}, **here, **memory)
+    walker.call("import_lore", {"text": '{"entries": [{"text": "Gulls lie.", "keys": ["gull"]}]}'}, **here)
+    walker.call("list_lore", **here, as_of="2:1")
+    walker.call("export_lore", **here, form="novelai")
     for operation in ("confirm_memory", "pin_memory", "unpin_memory", "ban_memory", "unban_memory", "delete_memory"):
         walker.call(operation, **here, **memory)
 
