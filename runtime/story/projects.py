@@ -15,7 +15,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from pydantic import BaseModel, Field
-from pydantic.fields import FieldInfo
 
 from novelgen.errors import (
     ContextWriteError,
@@ -29,6 +28,7 @@ from novelgen.errors import (
 from novelgen.language.language import story_language
 from novelgen.models.position import require_project_id
 from novelgen.models.user_file import CharactersConfig, Settings
+from novelgen.words import words
 from runtime.files.paths import ProjectPaths
 from runtime.files.project_files import load_settings_file
 from runtime.index.process import DEFAULT_REGISTRY, IndexProcessRegistry
@@ -83,7 +83,7 @@ class StoryProjects(StoryBase):
         contents = {
             paths.settings_file: _json(settings.model_dump(exclude={"extra"})),
             paths.characters_file: _json(CharactersConfig().model_dump(exclude={"extra"})),
-            paths.config_file: config_template(),
+            paths.config_file: config_template(spoken),
         }
         paths.chapters.mkdir(parents=True, exist_ok=True)
         files = MadeFiles(project_id=self.project_id, language=spoken, chapters=paths.chapters)
@@ -209,29 +209,28 @@ _CONFIG_HEADER = """\
 """
 
 
-def config_template() -> str:
-    """Return the text of a config.yaml that holds every setting with its default, commented out."""
-    return _CONFIG_HEADER + "\n" + "\n".join(_config_lines(NovelgenSettings, indent="")) + "\n"
+def config_template(language: str) -> str:
+    """Return the text of a config.yaml that holds every setting with its default, commented out and told in words."""
+    said = words("settings", "zh") if language == "zh" else {"": _CONFIG_HEADER}
+    return said[""] + "\n" + "\n".join(_config_lines(NovelgenSettings, said, "")) + "\n"
 
 
-def _config_lines(model: type[BaseModel], *, indent: str) -> Iterator[str]:
+def _config_lines(model: type[BaseModel], said: Mapping[str, str], within: str) -> Iterator[str]:
+    indent = "  " * within.count(".")
     for name, field in model.model_fields.items():
         if name in _NOT_IN_THE_FILE:
             continue
         if isinstance(field.default, BaseModel):
             yield f"# {indent}{name}:"
-            yield from _config_lines(type(field.default), indent=indent + "  ")
+            yield from _config_lines(type(field.default), said, f"{within}{name}.")
         else:
-            yield f"# {indent}{name}: {_yaml_value(field.default)}{_remark(field)}"
+            remark = said.get(within + name) or field.description
+            yield f"# {indent}{name}: {_yaml_value(field.default)}" + (f"  # {remark}" if remark else "")
 
 
 def _yaml_value(value: Any) -> str:
     """JSON is YAML."""
     return json.dumps(sorted(value) if isinstance(value, frozenset) else value)
-
-
-def _remark(field: FieldInfo) -> str:
-    return f"  # {field.description}" if field.description else ""
 
 
 def _was_made(file: Path, content: str) -> bool:

@@ -4,18 +4,23 @@ from pathlib import Path
 
 import pytest
 
+from novelgen.language.language import has_cjk
 from novelgen.memory.weights import DEFAULT_WEIGHTS
+from novelgen.words import words
 from runtime.settings import load_settings
 from runtime.story.projects import config_template
 
 
-def test_the_template_changes_nothing_and_holds_every_default(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("language", ["en", "zh"])
+def test_the_template_changes_nothing_and_holds_every_default(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, language: str
+) -> None:
     """As it is it sets nothing; with its lines uncommented it sets every default."""
     monkeypatch.delenv("NOVELGEN_MEMORY__EMBEDDING_MODEL")
     monkeypatch.delenv("NOVELGEN_PROJECTS_DIR")
     commented, plain = tmp_path / "commented.yaml", tmp_path / "plain.yaml"
-    body = config_template().split("\n\n", maxsplit=1)[1]
-    commented.write_text(config_template(), encoding="utf-8")
+    body = config_template(language).split("\n\n", maxsplit=1)[1]
+    commented.write_text(config_template(language), encoding="utf-8")
     plain.write_text("\n".join(line.removeprefix("# ") for line in body.split("\n")), encoding="utf-8")
     assert load_settings(commented) == load_settings(plain) == load_settings()
 
@@ -31,6 +36,15 @@ def test_a_weight_of_the_choice_can_be_set(tmp_path: Path, monkeypatch: pytest.M
 
 def test_the_template_names_settings_but_no_key() -> None:
     """Budgets stand there; a key is never written into a project's files."""
-    text = config_template()
+    text = config_template("en")
     assert "#   memory_budget: 2000" in text
     assert "\n# model_api_key" not in text
+
+
+def test_a_chinese_project_is_told_its_settings_in_chinese() -> None:
+    """Whatever is said beside a setting in English is said in Chinese, and nothing of a setting that is gone."""
+    english, chinese = (config_template(each).split("\n\n", maxsplit=1)[1].splitlines() for each in ("en", "zh"))
+    assert [line.partition("  # ")[0] for line in english] == [line.partition("  # ")[0] for line in chinese]
+    assert [line for line in chinese if "  # " in line and not has_cjk(line)] == []
+    told = {line.partition("  # ")[2] for line in chinese}
+    assert [said for place, said in words("settings", "zh").items() if place and said not in told] == []
