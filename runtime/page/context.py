@@ -394,7 +394,11 @@ def _why_not(frame: Frame, each: Any) -> str:
     """Return why something was left out, in the page's language."""
     if each.why is None:
         return str(each.reason)
-    told = frame.word(f"left_{each.why.code}", **each.why.values)
+    values = {
+        name: frame.word_of("section", str(value)) if name == "section" else value
+        for name, value in each.why.values.items()
+    }
+    told = frame.word(f"left_{each.why.code}", **values)
     if not each.why.lowered_as:
         return told
     parts = frame.word("between_parts").join(frame.word_of("part", name) for name in each.why.lowered_as)
