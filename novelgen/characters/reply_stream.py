@@ -45,8 +45,16 @@ class LearnedAboutPlayer(BaseModel):
     @field_validator("notable_facts", mode="before")
     @classmethod
     def _told_facts(cls, value: Any) -> Any:
-        listed = value if isinstance(value, list) else [value]
-        return [each.strip()[:300] for each in listed if isinstance(each, str) and each.strip()][:5]
+        listed = [_one_text(each) for each in (value if isinstance(value, list) else [value])]
+        return [each.strip()[:300] for each in listed if each.strip()][:5]
+
+
+def _one_text(fact: Any) -> str:
+    """Return a fact as text; the seed's `{"info_type": …, "fact": …}` as "kind: fact"."""
+    if isinstance(fact, Mapping):
+        told = [fact.get("info_type") or fact.get("kind"), fact.get("fact") or fact.get("content")]
+        return ": ".join(each for each in told if isinstance(each, str) and each.strip())
+    return fact if isinstance(fact, str) else ""
 
 
 _NOTHING_LEARNED = frozenset(("", "null", "none", "unknown", "n/a", "无", "未知", "不知道", "没有"))

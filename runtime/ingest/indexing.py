@@ -264,7 +264,7 @@ class _Drain:
 
     def index_turn(self, *, is_rebuild: bool) -> AbstractContextManager[None]:
         """Hold an index that several programs share; an embedded one has a single owner anyway."""
-        if not isinstance(self._stores.vectors(self.project_id).location, ChromaServer):
+        if self._stores.settings.memory.vector_store.url is None:
             return nullcontext()
         return self._database.index_turn(is_rebuild=is_rebuild, timeout_s=self._timeout_s)
 

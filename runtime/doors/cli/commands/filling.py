@@ -175,7 +175,7 @@ MAX_LISTED = 12
 @json_option
 @click.pass_obj
 def export(session: CliSession, project: str, folder: Path, as_json: bool) -> None:
-    """Write a project's memory as JSON files to DIR/memory, or its text to a file.
+    """Write a project's memory as JSON, or its text to a file.
 
     One file per entity and scene, one each for threads, relationships, notes and counters. `novelgen import` reads
     them back without loss. A path that ends in .txt, .md, .docx or .epub gets the story as readers have it, with the

