@@ -79,7 +79,8 @@ class PageForm:
         result = operation.function(visit.story, **arguments)
         change = getattr(result, "change", None)
         numbers = [getattr(result, name) for name in ("change", "change_id") if hasattr(result, name)]
-        is_same = not undo and bool(numbers) and not any(each is not None for each in numbers)
+        # What had to be ticked changes something, also where it has no number to be taken back by.
+        is_same = not (undo or self.confirmed) and bool(numbers) and not any(each is not None for each in numbers)
         return led_back(
             self.to(visit, sent, result) if self.to else sent.get("back", ""),
             "same" if is_same else self.done,

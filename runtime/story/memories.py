@@ -173,8 +173,8 @@ class StoryMemories(StoryBase):
             evidence: Words of the scene that prove it.
             known_by: Who knows it, by id, name or alias, `reader` for the reader; nobody else does.
             hidden_from: Who does not know it, whatever happens.
-            keys: Words at which it is read: it is in the context of each scene whose plan holds one.
-            always: It is pinned, and in every context from `start` on.
+            keys: Words of a plan at which it stands in the context.
+            always: Pinned: in every context from `start` on.
             as_of: Names are meant as they are known by then.
 
         Raises:
