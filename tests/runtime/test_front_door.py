@@ -173,10 +173,10 @@ class TestOpen:
         assert "cannot be read" in told["broken"].problem
 
     def test_a_created_project_is_a_story(self, own_memory: Memory) -> None:
-        """Its folder is ready, its language is told by its name, and it cannot be made twice."""
+        """Its folder is ready, its language is left to its text, and it cannot be made twice."""
         story = own_memory.create("lamp", name="The Old Lamp")
         settings = json.loads((own_memory.settings.projects_dir / "lamp" / "settings.json").read_text())
-        assert (settings["project_name"], settings["language"]) == ("The Old Lamp", "en")
+        assert (settings["project_name"], settings["language"]) == ("The Old Lamp", "")
         assert story.memories().total == 0
         with pytest.raises(UserInputError, match="exists already"):
             own_memory.create("lamp")

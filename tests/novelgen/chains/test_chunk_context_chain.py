@@ -230,5 +230,5 @@ def test_it_is_a_runnable_that_a_handler_can_follow() -> None:
     assert asyncio.run(chain.ainvoke(asked)) == alone
     assert chain.batch([asked, asked]) == [alone, alone]
     assert handler.children_of("ChunkContextChain") == ["find_names", "retrieve", "select"]
-    arms = {"arm_entity", "arm_lexical", "arm_loop", "arm_recent", "arm_semantic"}
+    arms = {"arm_entity", "arm_keyword", "arm_lexical", "arm_loop", "arm_recent", "arm_semantic"}
     assert set(handler.children_of("retrieve")) == arms

@@ -33,7 +33,7 @@ def test_waiting_for_an_index_of_another_owner_is_refused(open_manager: OpenMana
     ownership = IndexOwnership(location)
     ownership.acquire()
     try:
-        with pytest.raises(VectorIndexOwnedError, match="vectors"):
+        with pytest.raises(VectorIndexOwnedError, match="owned by process"):
             open_manager(location).wait_started(timeout_s=60)
     finally:
         ownership.release()
