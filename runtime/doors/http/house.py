@@ -65,14 +65,18 @@ class House:
         """Make ready beside the first page of a project what takes a second: its index, and the names of its text."""
         if self.is_early and project_id not in self._prepared:
             self._prepared.add(project_id)
-            threading.Thread(target=self._prepare, args=(project_id,), name="prepare-project", daemon=True).start()
+            for step in (self._prepare_names, self._prepare_index):
+                threading.Thread(target=step, args=(project_id,), name="prepare-project", daemon=True).start()
 
-    def _prepare(self, project_id: str) -> None:
-        # Whatever is wrong is told by the page that needs it.
+    # Whatever is wrong is told by the page that needs it.
+
+    def _prepare_names(self, project_id: str) -> None:
         with contextlib.suppress(NovelgenError):
-            stores = self.stores.of(project_id)
-            self.awaken(project_id, stores)
-            Story(stores, project_id).list_candidates()
+            Story(self.stores.of(project_id), project_id).list_candidates()
+
+    def _prepare_index(self, project_id: str) -> None:
+        with contextlib.suppress(NovelgenError):
+            self.awaken(project_id, self.stores.of(project_id))
 
     def forget(self, project_id: str) -> None:
         """Let go of what is kept of a project that is no more."""

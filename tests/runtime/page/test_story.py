@@ -1,5 +1,6 @@
 """The story on the page: changing facts, texts and places by forms, and what is refused."""
 
+import queue
 from pathlib import Path
 from typing import Any, get_args
 
@@ -12,6 +13,8 @@ from runtime.doors.http.settings import ServerSettings
 from runtime.page.forms import DECISIONS
 from runtime.page.frame import CHINESE, ENGLISH, undo_by_number
 from runtime.storage.journal import AuthorChangeKind
+from runtime.story.base import StoryBase
+from runtime.story.story import Story
 from tests.runtime.doors.http.serving import READ_TOKEN, TOKEN, client_of
 from tests.runtime.page.reading import Seen, read
 
@@ -339,3 +342,17 @@ def test_every_kind_and_change_has_its_words() -> None:
     keys |= {f"by_hand_{each}" for each in get_args(AuthorChangeKind)}
     keys |= {f"learnt_{each}" for each in ("knows", "hidden", "deceived", "doubts")}
     assert keys <= ENGLISH.keys()
+
+
+def test_the_first_page_makes_ready_what_the_next_need(client: TestClient, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Where many visits are to come, a project's names and index are got ready beside it, once; else nothing is."""
+    ready: queue.Queue[str] = queue.Queue()
+    monkeypatch.setattr(Story, "list_candidates", lambda story: ready.put(f"names of {story.project_id}"))
+    monkeypatch.setattr(StoryBase, "await_index", lambda story: ready.put(f"index of {story.project_id}"))
+    client.get(STORY)
+    assert ready.empty()
+    client.app.state.house.is_early = True  # type: ignore[attr-defined]
+    client.get(STORY)
+    client.get(STORY)
+    assert {ready.get(timeout=60), ready.get(timeout=60)} == {"names of demo", "index of demo"}
+    assert ready.empty()
