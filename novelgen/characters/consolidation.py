@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from datetime import date, datetime
-from difflib import SequenceMatcher
 from typing import NamedTuple
 
 import numpy as np
@@ -18,8 +17,8 @@ MAX_SOURCES = 6
 """More cannot be told and found as one memory."""
 
 NEARLY_THE_SAME = 0.75
-"""Share of the characters that two memories have in common in the same order, from which they tell the same thing in
-nearly the same words, whatever else the character remembers: where all do, none is nearer than the mean."""
+"""Dice coefficient of the trigrams of two memories, from which they tell the same thing in nearly the same
+words, whatever else the character remembers: where all do, none is nearer than the mean."""
 
 TOPIC_SIMILARITY = 0.5
 """Relevance-like nearness of two memories of one day, 0 the mean of all pairs and 1 the same, from which they share a
@@ -146,10 +145,13 @@ def _in_order(mind: Mind, places: Sequence[int]) -> tuple[CharacterMemory, ...]:
 def _by_topic(mind: Mind, places: Sequence[int]) -> list[list[int]]:
     """Put each memory of a day to the first group that shares its topic and has room."""
     likeness = _likenesses(mind, places)
+    trigrams = {place: _trigrams(mind.memories[place].content) for place in places}
     groups: list[list[int]] = []
     for place in sorted(places):
         fitting = (
-            group for group in groups if len(group) < MAX_SOURCES and _shares_topic(mind, group[0], place, likeness)
+            group
+            for group in groups
+            if len(group) < MAX_SOURCES and _shares_topic(mind, group[0], place, likeness, trigrams)
         )
         group = next(fitting, None)
         if group is None:
@@ -159,7 +161,9 @@ def _by_topic(mind: Mind, places: Sequence[int]) -> list[list[int]]:
     return groups
 
 
-def _shares_topic(mind: Mind, one: int, other: int, likeness: Mapping[tuple[int, int], float]) -> bool:
+def _shares_topic(
+    mind: Mind, one: int, other: int, likeness: Mapping[tuple[int, int], float], trigrams: Mapping[int, frozenset[str]]
+) -> bool:
     first, second = mind.memories[one], mind.memories[other]
     if first.event_type == second.event_type and (
         set(first.participants) & set(second.participants) or (first.location and first.location == second.location)
@@ -167,8 +171,13 @@ def _shares_topic(mind: Mind, one: int, other: int, likeness: Mapping[tuple[int,
         return True
     if likeness.get((one, other), 0.0) >= TOPIC_SIMILARITY:
         return True
-    matcher = SequenceMatcher(None, first.content, second.content, autojunk=False)
-    return matcher.real_quick_ratio() >= NEARLY_THE_SAME and matcher.ratio() >= NEARLY_THE_SAME
+    common = len(trigrams[one] & trigrams[other])
+    return 2 * common >= NEARLY_THE_SAME * (len(trigrams[one]) + len(trigrams[other]))
+
+
+def _trigrams(text: str) -> frozenset[str]:
+    folded = text.casefold()
+    return frozenset(folded[start : start + 3] for start in range(max(1, len(folded) - 2)))
 
 
 def _likenesses(mind: Mind, places: Sequence[int]) -> dict[tuple[int, int], float]:

@@ -52,7 +52,7 @@ class LearnedAboutPlayer(BaseModel):
 def _one_text(fact: Any) -> str:
     """Return a fact as text; the seed's `{"info_type": …, "fact": …}` as "kind: fact"."""
     if isinstance(fact, Mapping):
-        told = [fact.get("info_type") or fact.get("kind"), fact.get("fact") or fact.get("content")]
+        told = (fact.get("info_type"), fact.get("fact"))
         return ": ".join(each for each in told if isinstance(each, str) and each.strip())
     return fact if isinstance(fact, str) else ""
 

@@ -6,6 +6,7 @@ import json
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from functools import lru_cache
+from hashlib import sha256
 from typing import Any, Literal, NamedTuple
 from weakref import WeakKeyDictionary
 
@@ -68,9 +69,6 @@ class UnlockConditions(BaseModel):
         )
 
 
-MAX_ID_FROM_TEXT = 60
-
-
 class SecretHint(BaseModel):
     """What may be let slip before a secret may be told."""
 
@@ -107,8 +105,11 @@ class Secret(BaseModel):
         if isinstance(fields, dict) and "hint" in fields:
             fields["hints"] = [fields.pop("hint"), *fields.get("hints", [])]
         if isinstance(fields, dict) and isinstance(fields.get("text"), str):
-            # The seed's entries have no id; the same words are the same secret.
-            fields.setdefault("secret_id", " ".join(fields["text"].split())[:MAX_ID_FROM_TEXT])
+            # The seed's entries have no id: the same words are the same secret, and an id tells nothing of them, for
+            # it is shown where the text must not be.
+            fields.setdefault(
+                "secret_id", f"secret-{sha256(fields['text'].encode('utf-8', 'surrogatepass')).hexdigest()[:12]}"
+            )
         return fields
 
     def standing(

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Sequence
 
 from novelgen.language.language import has_cjk
 from novelgen.language.matching import NameFinder
 
 KEY_TAG = "key:"
+
+_WORD = re.compile(r"[^\W_]+")
 
 
 def keys_of(tags: Iterable[str]) -> list[str]:
@@ -23,6 +26,10 @@ def with_keys(tags: Iterable[str], keys: Iterable[str]) -> list[str]:
 def is_called(tags: Sequence[str], text: str) -> bool:
     """Tell whether one of the keys stands in a text: Chinese anywhere, other words whole, in any case."""
     keys = keys_of(tags)
-    chinese = [each for each in keys if has_cjk(each)]
+    if any(each in text for each in keys if has_cjk(each)):
+        return True
+    folded = text.casefold()
+    # Of thousands of keys nearly none begins with a word of the text, and a finder for each would take its time.
     latin = [each.casefold() for each in keys if not has_cjk(each)]
-    return any(each in text for each in chinese) or bool(latin and NameFinder(latin).find(text.casefold()))
+    near = [each for each in latin if (word := _WORD.search(each)) and word.group() in folded]
+    return bool(near and NameFinder(near).find(folded))

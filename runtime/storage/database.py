@@ -227,11 +227,15 @@ class ProjectDatabase:
         """
         path = self.database.path
         if path is not None:
+            lock = FileLock(path.with_name("index.lock"))
             try:
-                with FileLock(path.with_name("index.lock"), timeout=timeout_s):
-                    yield
+                lock.acquire(timeout=timeout_s)
             except Timeout as error:
                 raise self._index_is_held() from error
+            try:
+                yield
+            finally:
+                lock.release()
             return
         kind = "" if is_rebuild else "_shared"
         # Held by a connection of its own: the server lets go of it when the program dies.

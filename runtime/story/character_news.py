@@ -219,21 +219,16 @@ class StoryCharacterNews(StoryBase):
             of_event.setdefault(memory.event_id, []).append(memory)
         shared = [each for each in of_event.values() if len(each) > 1 or each[0].how in ("witnessed", "told")]
         shared.sort(key=lambda each: (each[0].session or 0, each[0].turn or 0, each[0].happened_at))
-        events = [
+        return [
             LoggedEvent(
-                event_id=first.event_id,
-                text=first.content,
-                event_type=first.event_type,
-                importance=first.importance,
-                session=first.session,
-                turn=first.turn,
-                happened_at=first.happened_at,
+                **copies[0].model_dump(
+                    include={"event_id", "event_type", "importance", "session", "turn", "happened_at"}
+                ),
+                text=copies[0].content,
                 knowers={each.character_id: each.how for each in copies},
             )
-            for copies in shared
-            for first in copies[:1]
+            for copies in shared[-limit if limit else 0 :]
         ]
-        return events if limit is None else events[len(events) - min(limit, len(events)) :]
 
     aworld_event = async_twin(world_event)
     aworld_events = async_twin(world_events)

@@ -204,11 +204,13 @@ def test_a_secret_unlocks_when_all_its_conditions_hold(story: Story, gregor: Cha
 
 
 def test_the_keys_of_the_seed_are_understood(gregor: Character) -> None:
-    """Seed 002.39: `secret`, `unlock_trust` and `unlock_affection`; without an id its words are one."""
+    """Seed 002.39: `secret`, `unlock_trust` and `unlock_affection`; without an id its words make one untold."""
     secret = gregor.keep_secret({"secret": "Saved gold.", "unlock_trust": 65, "unlock_affection": 55})
     assert (secret.text, secret.unlock.trust, secret.unlock.affection) == ("Saved gold.", 65, 55)
     gregor.keep_secret({"secret": "Saved gold.", "unlock_trust": 70})
-    assert [each.secret.secret_id for each in gregor.secrets()] == ["Saved gold."]
+    [kept] = gregor.secrets()
+    assert (kept.secret.secret_id, kept.secret.unlock.trust) == (secret.secret_id, 70)
+    assert "gold" not in secret.secret_id.casefold()
 
 
 @pytest.mark.parametrize(
