@@ -91,6 +91,12 @@ class Window:
         self.page.goto(self.server + address)
         return self.page
 
+    def settle(self) -> None:
+        """Wait until a page that was just opened has come to rest, and the focus stands where its script sets it."""
+        self.page.wait_for_load_state("load")
+        # The page's own script waits for a picture and a turn after the load: this is behind it in both queues.
+        self.page.evaluate("new Promise((rest) => requestAnimationFrame(() => setTimeout(() => setTimeout(rest))))")
+
     def overflow(self) -> int:
         """Return by how many pixels the page as a whole is wider than the window."""
         return int(self.page.evaluate("document.scrollingElement.scrollWidth - innerWidth"))

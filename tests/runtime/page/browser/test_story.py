@@ -43,6 +43,7 @@ def test_a_fact_is_noted_proved_edited_and_taken_back(browser: Browser, server: 
         expect(fact).to_contain_text("It rains into the lock shop.")
 
         # By keys: from fact to words and back, without a pointer.
+        window.settle()
         page.locator("body").press("j")
         expect(fact).to_be_focused()
         expect(page.locator("mark[data-notes='1']")).to_have_class("lit")
