@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple
 
 from novelgen.checking.story import Draft, StoryBefore
-from novelgen.context.labels import CHINESE, ENGLISH, Labels
+from novelgen.context.labels import Labels, labels_for
 from novelgen.context.lines import render_value
 from novelgen.language.sentences import Span
 from novelgen.memory.supersession import slot_of
@@ -37,7 +37,7 @@ _CODE = re.compile(r"[a-z][a-z_]*")
 
 def labels_of(story: StoryBefore) -> Labels:
     """Return the words of the story's language."""
-    return CHINESE if story.language == "zh" else ENGLISH
+    return labels_for(story.language)
 
 
 # --- What proves a finding ---
@@ -79,7 +79,7 @@ def of_change(change: StateChange, story: StoryBefore, names: Mapping[str, str] 
         value = told["state.nowhere"]
     elif is_death(change.attribute, change.value) and not isinstance(change.value, str):
         label, value = "", told["state.dead"]
-    elif labels is CHINESE and _CODE.fullmatch(label):
+    elif labels.language == "zh" and _CODE.fullmatch(label):
         label = ""
     name = shown.get(change.entity_id, change.entity_id)
     return ContinuityEvidence(

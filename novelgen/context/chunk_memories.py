@@ -23,6 +23,7 @@ from novelgen.memory.select import best_ranks
 from novelgen.models.chunk_context import ChunkContextRequest, ChunkMemory, GlossaryEntry, GlossaryName
 from novelgen.models.entity import Entity, is_entity_id, translation_of
 from novelgen.models.memory import BOOK, DISTILLED_TYPES, PASSAGE_TYPES, StoryMemoryChunk, chapter_of_target, targets_of
+from novelgen.words import words
 
 
 class TextMention(BaseModel):
@@ -337,20 +338,6 @@ def _distance(chunk: StoryMemoryChunk, chapter_index: int | None) -> float:
     return from_chapter - chunk.chapter_index - scene / 1_000_001
 
 
-_HEADINGS = {
-    "en": ("Names and terms in this text", "What the story has established about them"),
-    "zh": ("本段出现的人物与术语", "相关记忆"),
-}
-
-_MORE = {"en": "… and {0} more", "zh": "……另有 {0} 条"}
-
-_TYPES = {"en": {}, "zh": {"character": "人物", "location": "地点", "item": "物品", "faction": "势力", "term": "术语"}}
-
-_ALSO = {"en": "also {0}", "zh": "又名{0}"}
-
-_SAID_BY = {"en": " (used by {0})", "zh": "（{0}所用）"}
-
-
 def render_chunk_context(
     glossary: Sequence[GlossaryEntry], memories: Sequence[ChunkMemory], *, more: int, language: str
 ) -> str:
@@ -370,21 +357,21 @@ def render_chunk_context(
     names = [_entry_line(entry, code) for entry in glossary]
     told = [f"- [{place_of(each.chunk.model_dump(), labels)}] {each.chunk.content}" for each in memories]
     mark = fence_mark([*names, *told])
-    blocks = []
-    for heading, lines, rest in zip(_HEADINGS[code], (names, told), (0, more), strict=True):
+    said, blocks = words("context", code, "chunk"), []
+    for heading, lines, rest in (("names", names, 0), ("memories", told, more)):
         if lines:
-            counted = [_MORE[code].format(rest)] if rest else []
-            blocks.append("\n".join([f"## {heading}", *fenced(lines, mark), *counted]))
+            counted = [said["more"].format(rest)] if rest else []
+            blocks.append("\n".join([f"## {said[heading]}", *fenced(lines, mark), *counted]))
     return "\n\n".join([labels.note, *blocks]) + "\n" if blocks else ""
 
 
 def _entry_line(entry: GlossaryEntry, language: StoryLanguage) -> str:
     chinese = language == "zh"
-    kind = _TYPES[language].get(entry.entity_type, entry.entity_type)
+    kind = words("context", language, "types").get(entry.entity_type, entry.entity_type)
     parts = [f"{_translated(entry.name, entry.translation)}{f'（{kind}）' if chinese else f' ({kind})'}"]
     if entry.aliases:
         listed = ("、" if chinese else ", ").join(_alias(alias, language) for alias in entry.aliases)
-        parts.append(_ALSO[language].format(listed))
+        parts.append(words("context", language)["chunk.also"].format(listed))
     if entry.description:
         parts.append(entry.description)
     return "- " + ("；" if chinese else "; ").join(parts)
@@ -392,7 +379,7 @@ def _entry_line(entry: GlossaryEntry, language: StoryLanguage) -> str:
 
 def _alias(alias: GlossaryName, language: StoryLanguage) -> str:
     name = _translated(alias.name, alias.translation)
-    return name + (_SAID_BY[language].format(alias.speaker) if alias.speaker else "")
+    return name + (words("context", language)["chunk.said_by"].format(alias.speaker) if alias.speaker else "")
 
 
 def _translated(name: str, translation: str) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any, Literal
+from typing import Any
 
 from novelgen.context.labels import Labels, labels_for
 from novelgen.context.lines import ATTRIBUTE_ORDER, NEUTRAL_STATUS, dimension_in_words, render_value
@@ -20,6 +20,7 @@ from novelgen.models.story_difference import (
     StoryDifference,
     ThreadTurn,
 )
+from novelgen.words import words
 
 MAX_BLOCK_LINES = 12
 
@@ -33,123 +34,6 @@ MAX_BLOCK_ATTRIBUTES = 2
 
 _FLEETING = ("for_now", "emotional_state")
 """Told last, and not in a block: what is gone by the next scene."""
-
-_WORDS: dict[Literal["en", "zh"], dict[str, str]] = {
-    "en": {
-        "scene": "What scene {0} changed",
-        "scenes": "What changed from scene {0} to {1}",
-        "nothing": "nothing that is known",
-        "no_scene": "no scene is stored there",
-        "unread": "stored as text alone, so that nobody said what they changed: {0}",
-        "facts": "New facts",
-        "deaths": "Died",
-        "identities": "Who is who",
-        "newcomers": "For the first time",
-        "handovers": "Changed hands",
-        "states": "States",
-        "threads": "Threads",
-        "learnt": "Who learnt what",
-        "relationships": "Relationships",
-        "totals": "All {0} scenes taken in",
-        "count_facts": "{0} facts",
-        "count_newcomers": "{0} for the first time",
-        "count_planted": "{0} threads planted",
-        "count_ended": "{0} threads ended",
-        "count_deaths": "{0} deaths",
-        "more": "and {0} more",
-        "instead": "{0} (in place of: {1})",
-        "unnamed_person": "somebody not named yet",
-        "unnamed_thing": "something not named yet",
-        "is": "{0} is {1}",
-        "is_called": "is now known by name: {1}",
-        "holds": "{1} now holds {0}",
-        "holds_was": "{1} now holds {0} (was: {2})",
-        "held_by_nobody": "nobody holds {0} any more (was: {2})",
-        "turned": "{0} → {1}",
-        "added": "now also {0}",
-        "removed": "no longer {0}",
-        "added_removed": "now also {0} (no longer: {1})",
-        "none": "none",
-        "paid": "paid: {0}",
-        "broken": "broken: {0}",
-        "dropped": "dropped: {0}",
-        "moot": "moot by death: {0}",
-        "planted": "planted: {0}",
-        "moved": "moved: {0}",
-        "overdue": "overdue since now: {0}",
-        "age": "open for {0} scenes",
-        "told_by": "{0} learnt from {1}: {2}",
-        "told": "{0} learnt: {2}",
-        "overheard": "{0} overheard: {2}",
-        "read": "{0} read: {2}",
-        "deduced": "{0} worked out: {2}",
-        "knows": "{0} knows: {2}",
-        "hidden": "{0} does not know: {2}",
-        "deceived": "{0} believes the contrary of: {2}",
-        "doubts": "{0} has heard of it and doubts it: {2}",
-        "tale": "all that {0} has lived through",
-        "known_before": "{0} (spoken of before)",
-        "open": " (",
-        "close": ")",
-    },
-    "zh": {
-        "scene": "第 {0} 场的变化",
-        "scenes": "第 {0} 场到第 {1} 场的变化",
-        "nothing": "没有已知的变化",
-        "no_scene": "那里没有存入的场次",
-        "unread": "只存了正文，还不知道改变了什么：{0}",
-        "facts": "新的事实",
-        "deaths": "死去",
-        "identities": "身份",
-        "newcomers": "初次出现",
-        "handovers": "易手之物",
-        "states": "状态",
-        "threads": "未了之事",
-        "learnt": "谁知道了什么",
-        "relationships": "人物关系",
-        "totals": "此次存入的 {0} 场",
-        "count_facts": "事实 {0} 条",
-        "count_newcomers": "初次出现 {0} 项",
-        "count_planted": "埋下未了之事 {0} 条",
-        "count_ended": "了结未了之事 {0} 条",
-        "count_deaths": "死去 {0} 人",
-        "more": "另有 {0} 项",
-        "instead": "{0}（取代：{1}）",
-        "unnamed_person": "某个尚未具名的人",
-        "unnamed_thing": "某个尚未具名之物",
-        "is": "{0}就是{1}",
-        "is_called": "如今有了名字：{1}",
-        "holds": "{0} → {1}",
-        "holds_was": "{0}：{2} → {1}",
-        "held_by_nobody": "{0}：{2} → 无人持有",
-        "turned": "{0} → {1}",
-        "added": "新增 {0}",
-        "removed": "不再有 {0}",
-        "added_removed": "新增 {0}（不再有：{1}）",
-        "none": "无",
-        "paid": "已兑现：{0}",
-        "broken": "已违背：{0}",
-        "dropped": "有意放下：{0}",
-        "moot": "因人死而作罢：{0}",
-        "planted": "埋下：{0}",
-        "moved": "有进展：{0}",
-        "overdue": "自此逾期：{0}",
-        "age": "已悬 {0} 场",
-        "told_by": "{0}从{1}处得知：{2}",
-        "told": "{0}得知：{2}",
-        "overheard": "{0}偷听到：{2}",
-        "read": "{0}读到：{2}",
-        "deduced": "{0}推断出：{2}",
-        "knows": "{0}知道：{2}",
-        "hidden": "{0}还不知道：{2}",
-        "deceived": "{0}信的恰好相反：{2}",
-        "doubts": "{0}听说了，但不信：{2}",
-        "tale": "{0}经历过的一切",
-        "known_before": "{0}（此前只是提及）",
-        "open": "（",
-        "close": "）",
-    },
-}
 
 _Section = tuple[str, list[str]]
 
@@ -195,10 +79,13 @@ class _Teller:
 
     def __init__(self, difference: StoryDifference) -> None:
         self._difference = difference
-        self.words = _WORDS[difference.language]
+        self.words = words("context", difference.language, "difference")
         self._labels: Labels = labels_for(difference.language)
         self.colon = self._labels.colon
-        unnamed = {each: self._unnamed(each) for each in _ids_of(difference)}
+        unnamed = {
+            each: self.words["unnamed_person" if each.startswith("C") else "unnamed_thing"]
+            for each in _ids_of(difference)
+        }
         self._names: Mapping[str, str] = {
             **unnamed,
             **{each: name for each, name in difference.names.items() if name != each},
@@ -367,9 +254,6 @@ class _Teller:
         if value in (None, "", []):
             return self.words["none"]
         return render_value(value, self._names, self._labels)
-
-    def _unnamed(self, entity_id: str) -> str:
-        return self.words["unnamed_person" if entity_id.startswith("C") else "unnamed_thing"]
 
 
 def _ids_of(difference: StoryDifference) -> set[str]:

@@ -66,7 +66,7 @@ def ground_plan(answer: ModelRetrievalPlan, ground: Ground) -> RetrievalPlan:
     """
     if not (answer.entities or answer.queries or answer.events):
         raise UnusableAnswerError("empty", "the plan is empty")
-    if _is_echo(answer, ground.example):
+    if set(answer.entities) <= set(ground.example.entities) and _search_texts(answer) <= _search_texts(ground.example):
         raise UnusableAnswerError("echo", "the plan repeats the example of the prompt")
     entity_ids = _known_ids(answer.entities, ground.names)[:MAX_ENTITIES]
     queries = _grounded_queries(answer, ground)
@@ -133,11 +133,6 @@ def _without(text: str, mentions: Sequence[Mention]) -> str:
 def _speaks_of_the_scene(text: str, scene_words: Collection[str]) -> bool:
     shared = significant_words(text).intersection(scene_words)
     return len(shared) >= SHARED_WORDS_OF_A_GROUNDED_QUERY
-
-
-def _is_echo(answer: ModelRetrievalPlan, example: ModelRetrievalPlan) -> bool:
-    """Tell whether all that the plan holds stands in the example too."""
-    return set(answer.entities) <= set(example.entities) and _search_texts(answer) <= _search_texts(example)
 
 
 def _search_texts(plan: ModelRetrievalPlan) -> frozenset[str]:

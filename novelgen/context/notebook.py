@@ -34,6 +34,7 @@ from novelgen.models.shown import Shown, ShownList
 from novelgen.models.state import EntityStateSnapshot, OpenLoop, Relationship
 from novelgen.models.story_difference import StoryDifference
 from novelgen.models.story_time import SceneTime, StoryTimeline
+from novelgen.words import Words, words
 
 MAX_ROWS = 12
 """So many rows of a table are shown; the rest is counted."""
@@ -43,102 +44,6 @@ MAX_CELL = 240
 
 MAX_BLOCK = 20_000
 """Characters of a block of a prompt."""
-
-_WORDS: dict[str, dict[str, str]] = {
-    "en": {
-        "context": "Scene {0} of {1}: {2} memories, {3} tokens",
-        "check": "Draft of scene {0}: {1} findings",
-        "nothing": "Nothing is known here yet.",
-        "more": "… and {0} more",
-        "missing": "Missing",
-        "block": "As it stands in a prompt",
-        "who": "who",
-        "how": "how they stand",
-        "where": "where",
-        "memory": "what",
-        "weight": "weight",
-        "why": "why",
-        "thread": "thread",
-        "stage": "stage",
-        "kind": "kind",
-        "name": "name",
-        "also": "also",
-        "role": "who or what",
-        "between": "between",
-        "status": "how",
-        "draft": "the draft says",
-        "evidence": "the story says",
-        "contradiction": "contradiction",
-        "when": "when",
-        "day": "day",
-        "outdated": " (outdated)",
-        "id": "id",
-        "open": "open",
-        "advanced": "moving",
-        "resolved": "resolved",
-        "abandoned": "dropped",
-        "planted": "planted",
-        "moved": "moving",
-        "due": "due",
-        "overdue": "overdue",
-        "over": "over",
-    },
-    "zh": {
-        "context": "第 {0} 场（{1}）：{2} 条记忆，{3} 个 token",
-        "check": "第 {0} 场的草稿：{1} 处问题",
-        "nothing": "这里还没有已知的内容。",
-        "more": "……另有 {0} 项",
-        "missing": "缺失",
-        "block": "写进提示词的样子",
-        "who": "谁",
-        "how": "现状",
-        "where": "出处",
-        "memory": "内容",
-        "weight": "分量",
-        "why": "入选理由",
-        "thread": "未了之事",
-        "stage": "进展",
-        "kind": "类型",
-        "name": "名字",
-        "also": "别名",
-        "role": "身份",
-        "between": "双方",
-        "status": "关系",
-        "draft": "草稿写道",
-        "evidence": "前文写道",
-        "contradiction": "矛盾",
-        "when": "时间",
-        "day": "第几天",
-        "outdated": "（已过时）",
-        "id": "编号",
-        "open": "未了",
-        "advanced": "有进展",
-        "resolved": "已了结",
-        "abandoned": "已放下",
-        "planted": "已埋下",
-        "moved": "有进展",
-        "due": "该收束",
-        "overdue": "逾期",
-        "over": "已了结",
-    },
-}
-
-
-_REASONS_IN_CHINESE = {
-    "importance": "重要",
-    "surroundings": "场景邻近",
-    "summaries": "见于梗概",
-    "spreading": "联想",
-    "relevance": "切题",
-    "entities": "相关人物",
-    "open_loops": "未了之事",
-    "words": "字词相合",
-    "novelty": "新意",
-    "beside": "相邻",
-    "pinned": "置顶",
-    "keyword": "关键词",
-    "at_hand": "刚写过",
-}
 
 
 @dataclass(frozen=True, slots=True)
@@ -168,7 +73,7 @@ class Sheet:
     @property
     def words(self) -> Mapping[str, str]:
         """The words of its language."""
-        return _WORDS[labels_for(self.language).language]
+        return _words(labels_for(self.language))
 
 
 def shown_html(thing: Any) -> str:
@@ -218,7 +123,8 @@ def _of_context(context: SceneMemoryContext) -> Sheet:
     report = context.report or ContextReport()
     said = " ".join(each.content for each in context.relevant_memories)
     language = report.language or story_language(said)
-    labels, words = labels_for(language), _WORDS[labels_for(language).language]
+    labels = labels_for(language)
+    words = _words(labels)
     ended: list[tuple[str, ...]] = [
         (render_told_before(each, labels=labels).removeprefix("- "),) for each in context.story_so_far
     ]
@@ -265,7 +171,7 @@ def _of_context(context: SceneMemoryContext) -> Sheet:
 def _of_check(check: DraftCheck) -> Sheet:
     language = check.language or story_language(" ".join(each.draft_quote for each in check.issues))
     labels = labels_for(language)
-    words = _WORDS[labels.language]
+    words = _words(labels)
     place = f"{check.chapter_index}:{check.scene_index}"
     return Sheet(
         language=language,
@@ -313,19 +219,22 @@ def _of_one(thing: Any) -> Sheet:
     return _of_list([thing])
 
 
+def _words(labels: Labels) -> Words:
+    return words("context", labels.language, "notebook")
+
+
 def _reasons(item: ContextItem, labels: Labels) -> str:
     """Return what speaks for a memory, without why it stands in which form."""
     parts = [each for each in item.reasons if ":" not in each]
-    if labels.language == "zh":
-        parts = [_REASONS_IN_CHINESE.get(each, each) for each in parts]
-    return labels.list_separator.join(each.replace("_", " ") for each in parts)
+    shown = words("context", labels.language, "reasons")
+    return labels.list_separator.join(shown.get(each, each).replace("_", " ") for each in parts)
 
 
 RowMaker = Callable[[Any, Mapping[str, str], Labels], tuple[str, ...]]
 
 
 def _memory_row(memory: StoryMemoryChunk, labels: Labels) -> tuple[str, ...]:
-    words = _WORDS[labels.language]
+    words = _words(labels)
     mark = words["outdated"] if memory.superseded_by else ""
     return place_of(memory.model_dump(), labels), memory.content + mark, str(memory.importance)
 
@@ -336,7 +245,7 @@ def _state_row(state: EntityStateSnapshot, names: Mapping[str, str], labels: Lab
 
 
 def _thread_row(thread: OpenLoop, _names: Mapping[str, str], labels: Labels) -> tuple[str, ...]:
-    stage = _WORDS[labels.language][getattr(thread, "stage", thread.status)]
+    stage = _words(labels)[getattr(thread, "stage", thread.status)]
     planted = place_of(thread.model_dump(include={"chapter_index", "scene_index"}), labels)
     return thread.loop_id, thread.description, stage, planted
 

@@ -21,6 +21,7 @@ from novelgen.models.plan import ScenePlan
 from novelgen.models.position import story_place
 from novelgen.models.state import LOOP_WEIGHTS, EntityStateSnapshot, OpenLoop
 from novelgen.models.user_file import Character
+from novelgen.words import words
 
 MAX_PLAN_CHARACTERS = 6000
 
@@ -30,47 +31,10 @@ MAX_CARDS = 8
 
 MAX_CARD_CHARACTERS = 300
 
-_LABELS: dict[StoryLanguage, dict[str, str]] = {
-    "en": {
-        "location": "Place",
-        "characters": "Characters",
-        "pov": "Point of view",
-        "purpose": "Purpose",
-        "action": "Action",
-        "title": "Story",
-        "genre": "Genre",
-        "world": "World",
-        "chapter": "Chapter",
-        "earlier": "Earlier in the chapter",
-        "hint": "Remark",
-        "later": "Planned later in the chapter",
-        "scene_type": "Kind of scene",
-        "intensity": "Intensity",
-        "words": "Planned length in words",
-    },
-    "zh": {
-        "location": "地点",
-        "characters": "人物",
-        "pov": "视角",
-        "purpose": "目的",
-        "action": "动作",
-        "title": "故事",
-        "genre": "类型",
-        "world": "世界",
-        "chapter": "章",
-        "earlier": "本章之前各场",
-        "hint": "提示",
-        "later": "本章之后计划的各场",
-        "scene_type": "场景类型",
-        "intensity": "强度",
-        "words": "计划字数",
-    },
-}
-
 
 def scene_plan_text(plan: ScenePlan, language: StoryLanguage) -> str:
     """Return the plan as labelled lines, at most MAX_PLAN_CHARACTERS long, in the story's language."""
-    labels = _LABELS[language]
+    labels = words("context", language, "plan")
     lines = [
         (labels["location"], plan.location),
         (labels["characters"], _joined(plan.characters, language)),
@@ -86,7 +50,7 @@ def scene_plan_text(plan: ScenePlan, language: StoryLanguage) -> str:
 
 def background_text(request: MemoryContextRequest, language: StoryLanguage) -> str:
     """Return what the request tells beside the plan: settings, the plan of its chapter, hints."""
-    labels = _LABELS[language]
+    labels = words("context", language, "plan")
     lines = [(labels["hint"], hint) for hint in request.hints]
     if request.chapter_plan is not None:
         number = request.scene_plan.scene_number or request.scene_index
@@ -153,27 +117,6 @@ RECENT_SCENES_OF_A_LISTING = 3
 
 HALF_LIFE_SCENES = 20
 """A scene that lies so far back counts half as much for whom it shows."""
-
-_WORDS: dict[StoryLanguage, dict[str, str]] = {
-    "en": {
-        "last_seen": "last seen {place}",
-        "held_by": "held by {name}",
-        "thread": "{importance}, {age} scenes old",
-        "moving": "moving",
-        "chapter": "chapter {number}",
-        "with": " with ",
-    },
-    "zh": {
-        "last_seen": "最近见于 {place}",
-        "held_by": "在{name}手里",
-        "thread": "{importance}，已过 {age} 场",
-        "moving": "推进中",
-        "chapter": "第 {number} 章",
-        "with": "，在场者",
-    },
-}
-
-_IMPORTANCE_ZH = {"low": "次要", "medium": "一般", "high": "重要", "critical": "关键"}
 
 
 @dataclass(frozen=True)
@@ -308,12 +251,12 @@ def _add_lines(
 
 
 def _last_scenes(scenes: Sequence[OutlineScene], names: dict[str, str], language: StoryLanguage) -> Iterable[str]:
-    words, colon = _WORDS[language], "：" if language == "zh" else ": "
+    with_whom, colon = words("context", language, "planner")["with"], "：" if language == "zh" else ": "
     for scene in scenes:
         limit = MAX_LINE_CHARACTERS[language] * (2 if scene is scenes[-1] else 1)
         where = names.get(scene.location_id or "", "")
         who = _joined((names[each] for each in scene.participants if each in names), language)
-        stage = f"{where}{words['with'] if where else ''}{who}" if who else where
+        stage = f"{where}{with_whom if where else ''}{who}" if who else where
         told = _clipped_to_the_end(scene.summary or scene.key_events, limit, language)
         yield f"[{_place(scene.chapter_index, scene.scene_index)}] {stage}{colon if stage and told else ''}{told}"
 
@@ -325,7 +268,8 @@ def _chapter_so_far(
     limit = MAX_LINE_CHARACTERS[language]
     before = [each for each in story.outline.chapter_summaries if each.chapter_index < chapter_index][-1:]
     lines = [
-        f"[{_WORDS[language]['chapter'].format(number=each.chapter_index)}] {_clipped(each.summary, limit)}"
+        f"[{words('context', language, 'planner').text('chapter', number=each.chapter_index)}] "
+        f"{_clipped(each.summary, limit)}"
         for each in before
     ]
     above = {story_place(scene) for scene in told}
@@ -341,11 +285,10 @@ def _chapter_so_far(
 
 
 def _thread_line(loop: OpenLoop, names: dict[str, str], language: StoryLanguage) -> str:
-    words = _WORDS[language]
-    importance = _IMPORTANCE_ZH[loop.importance] if language == "zh" else loop.importance
-    due = words["thread"].format(importance=importance, age=loop.age_scenes or 0)
+    said, importance = words("context", language, "planner"), words("context", language, "importance")
+    due = said.text("thread", importance=importance[loop.importance], age=loop.age_scenes or 0)
     if loop.status == "advanced":
-        due = _joined([due, words["moving"]], language)
+        due = _joined([due, said["moving"]], language)
     who = _joined((names[each] for each in loop.related_entities if each in names), language)
     people = (f"（{who}）" if language == "zh" else f" ({who})") if who else ""
     return f"- {loop.loop_id} [{due}] {_clipped(loop.description, MAX_LINE_CHARACTERS[language])}{people}"
@@ -385,7 +328,7 @@ class _Notes:
         return " | ".join([*parts, ("；" if self._language == "zh" else "; ").join(said)] if said else parts)
 
     def _said(self, entity: Entity) -> list[str]:
-        words = _WORDS[self._language]
+        catalogue = words("context", self._language, "planner")
         told = _clipped(entity.description or entity.role, MAX_NOTE_CHARACTERS[self._language])
         status = self._states.get(entity.entity_id, {}).get("status")
         holder = self._names.get(self._holders.get(entity.entity_id, ""))
@@ -395,11 +338,11 @@ class _Notes:
             shown = render_value(status, self._names, labels_for(self._language))
             said.append(_clipped(shown, MAX_NOTE_CHARACTERS[self._language]))
         if holder:
-            said.append(words["held_by"].format(name=holder))
+            said.append(catalogue.text("held_by", name=holder))
         if scene is not None:
             where = self._names.get(scene.location_id or "", "") if scene.location_id != entity.entity_id else ""
             place = f"{_place(scene.chapter_index, scene.scene_index)} {where}".strip()
-            said.append(words["last_seen"].format(place=place))
+            said.append(catalogue.text("last_seen", place=place))
         return said
 
 

@@ -276,17 +276,13 @@ def _hidden_lines(
 
 def prompt_order(items: list[ContextItem]) -> list[ContextItem]:
     """Return the items in the order of the prompt: without a position first, then in story order."""
-    return sorted(items, key=_story_key)
+    return sorted(items, key=lambda item: (*story_place(item), item.chunk_id))
 
 
 def _language_of(context: SceneMemoryContext) -> str:
     """Return the language of the story as the report tells it, else that of the memories."""
     told = context.report.language if context.report else ""
     return told or story_language(" ".join(chunk.content for chunk in context.relevant_memories))
-
-
-def _story_key(item: ContextItem) -> tuple[int, int, str]:
-    return (*story_place(item), item.chunk_id)
 
 
 def _memory_lines(context: SceneMemoryContext, names: Mapping[str, str], labels: Labels) -> list[str]:

@@ -226,7 +226,7 @@ def plan_scene(
     """Plan by rules, and add what a model plans where there is one."""
     story = known_story(request, outline)
     known = story.entities or _cast_as_entities(request.characters)
-    names = _names_in(story, known)
+    names = NameResolver(known, present_ids=recently_on_stage(story, scenes=PRESENT_SCENES))
     rules = plan_by_rules(
         request.scene_plan,
         entities=known,
@@ -264,10 +264,6 @@ def plan_on(
     plan = with_further(planned.plan, further)
     stored = _stored_only(plan, story)
     return PlannedScene(stored, planned.model_time_s + time.monotonic() - started_s, planned.first_round)
-
-
-def _names_in(story: StoryOutline, known: Sequence[Entity]) -> NameResolver:
-    return NameResolver(known, present_ids=recently_on_stage(story, scenes=PRESENT_SCENES))
 
 
 def _story_so_far(rules: RetrievalPlan, story: StoryOutline, names: NameResolver, recall: Recall | None) -> StorySoFar:
@@ -338,7 +334,8 @@ def with_names_of_text(plan: RetrievalPlan, found: Mapping[str, Sequence[str]]) 
         PlannedQuery(text=text, purpose=NAMES_PURPOSE, origin="rules")
         for name, variants in found.items()
         if any(each.casefold() != name.casefold() for each in variants)
-        and (text := _variants_text(name, variants)).casefold() not in asked
+        and (text := " ".join(list(dict.fromkeys([name, *variants]))[:MAX_VARIANTS])[:MAX_QUERY_CHARACTERS]).casefold()
+        not in asked
     ]
     return plan.model_copy(
         update={
@@ -346,10 +343,6 @@ def with_names_of_text(plan: RetrievalPlan, found: Mapping[str, Sequence[str]]) 
             "issues": [issue for issue in plan.issues if issue.message not in missed],
         }
     )
-
-
-def _variants_text(name: str, variants: Sequence[str]) -> str:
-    return " ".join(list(dict.fromkeys([name, *variants]))[:MAX_VARIANTS])[:MAX_QUERY_CHARACTERS]
 
 
 def _nobody(name: str) -> ReportIssue:

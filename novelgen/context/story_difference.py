@@ -73,7 +73,7 @@ def tell_difference(stretch: StoryStretch) -> StoryDifference:
     """Return what a stretch of the story changed."""
     facts = _facts(stretch)
     turns = list(_state_turns(stretch))
-    deaths = [each for each in turns if _is_dying(each)]
+    deaths = [each for each in turns if (is_death(each.attribute, each.now) and not is_death(each.attribute, each.was))]
     hands = [each for each in turns if each.attribute == HOLDER_ATTRIBUTE]
     places = [(each.chapter_index, each.scene_index) for each in stretch.scenes]
     names = {each.entity_id: each.name for each in (*stretch.entities_before, *stretch.entities)}
@@ -176,10 +176,6 @@ def _is_handover(turn: StateTurn, hands: Sequence[StateTurn], names: Mapping[str
     moved = {said for each in hands for said in (each.entity_id, names.get(each.entity_id))}
     differing = [each for each in (*was, *now) if each is not None and (each in was) != (each in now)]
     return all(isinstance(each, str) and each in moved for each in differing)
-
-
-def _is_dying(turn: StateTurn) -> bool:
-    return is_death(turn.attribute, turn.now) and not is_death(turn.attribute, turn.was)
 
 
 # --- Threads ---

@@ -16,7 +16,7 @@ from novelgen.memory.pay_off import SceneAhead, threads_by_pay_off
 from novelgen.memory.weights import DEFAULT_QUOTAS, NeedQuotas
 from novelgen.models.context import LeftOutItem, LeftOutWhy
 from novelgen.models.position import sort_key
-from novelgen.models.state import EntityStateSnapshot, OpenLoop, Relationship
+from novelgen.models.state import EntityStateSnapshot, Relationship
 
 TimelineNeed = Literal["obligations", "relations", "timeline"]
 
@@ -176,7 +176,9 @@ def _wanted_entries(
     entries: dict[str, list[dict[str, Any]]] = {section: [] for section in FILL_ORDER}
     entries["snapshots"] = [change for change in changes if change["state_data"]]
     if outline is not None:
-        entries["open_loops"] = [_loop_entry(loop) for loop in threads_by_pay_off(outline, ahead)]
+        entries["open_loops"] = [
+            loop.model_dump(mode="json", exclude={"resolution_summary"}) for loop in threads_by_pay_off(outline, ahead)
+        ]
         entries["relationships"] = [
             _relationship_entry(each, pov_id)
             for each in _touching_relationships(outline.relationships, touched, pov_id)
@@ -199,10 +201,6 @@ def _touching_relationships(
             each.relationship_id,
         ),
     )
-
-
-def _loop_entry(loop: OpenLoop) -> dict[str, Any]:
-    return loop.model_dump(mode="json", exclude={"resolution_summary"})
 
 
 def _relationship_entry(relationship: Relationship, pov_id: str | None) -> dict[str, Any]:

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from typing import Literal, get_args
+from typing import Literal
 
 from novelgen.language.language import StoryLanguage
+from novelgen.words import words
 
 ThreadKind = Literal["promise", "question", "mystery", "threat", "plan", "debt", "foreshadowing", "relationship"]
 
@@ -19,20 +20,6 @@ _CATEGORY_WORDS: Mapping[ThreadKind, str] = {
     "debt": "debt favour favor 债 欠 人情 恩",
     "foreshadowing": "foreshadowing omen prophecy hint clue 伏笔 预言 预兆 征兆 线索",
     "relationship": "relationship romance love 关系 感情 情缘",
-}
-
-_SHOWN: Mapping[StoryLanguage, Mapping[ThreadKind, str]] = {
-    "en": {kind: kind for kind in get_args(ThreadKind)},
-    "zh": {
-        "promise": "许诺",
-        "question": "疑问",
-        "mystery": "谜",
-        "threat": "威胁",
-        "plan": "打算",
-        "debt": "欠债",
-        "foreshadowing": "伏笔",
-        "relationship": "关系",
-    },
 }
 
 
@@ -57,7 +44,7 @@ def is_of_category(category: str, wanted: str) -> bool:
 def shown_category(category: str, language: StoryLanguage) -> str:
     """Return a category as it is shown: the word of its kind in the story's language, else its own words."""
     kind = kind_of(category)
-    return category.strip() if kind is None else _SHOWN[language][kind]
+    return category.strip() if kind is None else words("memory", language)[f"kinds.{kind}"]
 
 
 _ASKS: frozenset[ThreadKind] = frozenset({"question", "mystery", "foreshadowing"})

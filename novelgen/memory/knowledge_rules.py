@@ -29,6 +29,7 @@ from novelgen.models.knowledge import (
     UnknownMemory,
 )
 from novelgen.models.position import StoryPosition
+from novelgen.words import words
 
 INNER_EVENTS = frozenset({"relationship_change", "goal_change", "decision", "other"})
 """Kinds of memories that may tell what goes on in somebody's mind."""
@@ -61,30 +62,6 @@ No words of a later scene do: a name in them would be enough, and who says that 
 """
 
 Reason = Literal["hidden", "deceived", "doubts", "inner", "settled", "present", "absent", "unsaid", "dead"]
-
-WHY: dict[Reason, str] = {
-    "hidden": "kept from them",
-    "deceived": "believes the contrary",
-    "doubts": "has heard of it and does not believe it",
-    "inner": "goes on in somebody else's mind",
-    "settled": "was settled among others while they were away",
-    "present": "was there, but had no part in it, and nothing tells it to them since",
-    "absent": "was not there, and nothing tells it to them",
-    "unsaid": "a note that is about nobody and does not say who knows it",
-    "dead": "is dead by it",
-}
-
-WHY_ZH: dict[Reason, str] = {
-    "hidden": "有人瞒着此人",
-    "deceived": "信的恰好相反",
-    "doubts": "听说过，但不信",
-    "inner": "是别人的心事",
-    "settled": "是不在场时别人商定的",
-    "present": "虽在场，但与此人无关，此后也没有谁说起",
-    "absent": "不在场，此后也没有谁告诉过",
-    "unsaid": "笔记没有写到谁，也没有说谁知道",
-    "dead": "已因此而死",
-}
 
 
 @dataclass(frozen=True, slots=True)
@@ -372,10 +349,11 @@ class KnowledgeRules:
     def _as_unknown(self, memory: KnowledgeMemory, knowing: Knowing) -> UnknownMemory:
         reason: Reason = knowing.reason or "absent"
         could_tell = None if reason in ("deceived", "doubts") else self.might_know_from(knowing.character_id, memory)
+        language = "zh" if self.story.language.startswith("zh") else "en"
         return UnknownMemory(
             source_id=memory.source_id,
             content=memory.content,
-            why=(WHY_ZH if self.story.language.startswith("zh") else WHY)[reason],
+            why=words("memory", language)[f"unknown.{reason}"],
             kind=reason if reason in ("hidden", "deceived", "doubts") else "unknown",
             might_know=could_tell is not None,
             might_know_from=could_tell,

@@ -55,7 +55,7 @@ def merge_records(records: Sequence[SceneRecord], *, max_bullets: int) -> SceneR
         emotional_beats=spread(_distinct(_all(records, "emotional_beats")), MAX_EMOTIONAL_BEATS),
         state_changes=_merged_states(_all(records, "state_changes")),
         relationship_changes=_merged_relationships(_all(records, "relationship_changes")),
-        open_loops_created=_distinct_loops(_all(records, "open_loops_created")),
+        open_loops_created=_first_by_key(_all(records, "open_loops_created"), lambda loop: _folded(loop.description)),
         open_loops_advanced=[loop for loop in advanced if loop.id not in resolved_ids],
         open_loops_resolved=resolved,
         memories=_distinct_memories(records),
@@ -133,10 +133,6 @@ def _both_said(earlier: RecordedRelationshipChange, later: RecordedRelationshipC
     events = dict.fromkeys(event for event in (earlier.event, later.event) if event)
     dimensions = {**earlier.dimensions, **later.dimensions}
     return later.model_copy(update={**views, **sides, "dimensions": dimensions, "event": " ".join(events)})
-
-
-def _distinct_loops(loops: Iterable[RecordedLoop]) -> list[RecordedLoop]:
-    return _first_by_key(loops, lambda loop: _folded(loop.description))
 
 
 def _distinct_memories(records: Sequence[SceneRecord]) -> list[RecordedMemory]:

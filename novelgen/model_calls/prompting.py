@@ -9,7 +9,6 @@ from __future__ import annotations
 import re
 from collections.abc import Collection
 from importlib import resources
-from importlib.resources.abc import Traversable
 from pathlib import Path
 
 from langchain_core.prompts import ChatPromptTemplate
@@ -28,7 +27,7 @@ def read_prompt_file(file_name: str) -> str:
     """Read a prompt file from the installed package or, in a checkout, from `prompts/`."""
     if not _FILE_NAME.fullmatch(file_name):
         raise ConfigurationError(f"prompt file {file_name!r} is not a plain name such as 'plan_retrieval.en.txt'")
-    for folder in _prompt_folders():
+    for folder in (resources.files("novelgen").joinpath(PACKAGED_PROMPTS), CHECKOUT_PROMPTS):
         file = folder.joinpath(file_name)
         if file.is_file():
             return file.read_text(encoding="utf-8")
@@ -54,7 +53,3 @@ def load_chat_prompt(name: str, language: StoryLanguage, *, variables: Collectio
 def read_prompt_example(name: str, language: StoryLanguage) -> str:
     """Read the worked example that a prompt shows."""
     return read_prompt_file(f"{name}_example.{language}.json").strip()
-
-
-def _prompt_folders() -> tuple[Traversable | Path, ...]:
-    return resources.files("novelgen").joinpath(PACKAGED_PROMPTS), CHECKOUT_PROMPTS

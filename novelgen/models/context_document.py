@@ -40,11 +40,13 @@ def with_references_read(given: Any) -> Any:
     """
     if not isinstance(given, Mapping) or not isinstance(given.get("relevant_memories"), list | tuple):
         return given
-    return {**given, "relevant_memories": [_memory_read(each) for each in given["relevant_memories"]]}
-
-
-def _memory_read(memory: Any) -> Any:
-    return {"embedding_id": memory.get("chunk_id"), **memory} if isinstance(memory, Mapping) else memory
+    return {
+        **given,
+        "relevant_memories": [
+            {"embedding_id": each.get("chunk_id"), **each} if isinstance(each, Mapping) else each
+            for each in given["relevant_memories"]
+        ],
+    }
 
 
 def _leave_out_silent(told: dict[str, Any], model: BaseModel, names: tuple[str, ...]) -> None:

@@ -248,7 +248,10 @@ def name_evidence(name: str, text: str, *, quote: str = "") -> NameEvidence:
         words = _own_words(name)
         places = [_places(word, text) for word in words]
         share = sum(map(bool, places)) / max(1, len(words))
-        stands_in_parts = bool(words) and _stand_near(places)
+        stands_in_parts = bool(words) and any(
+            all(any(abs(place - start) <= NEAR_CHARACTERS for place in others) for others in places[1:])
+            for start in places[0]
+        )
     if stands_in_parts:
         return "parts"
     if QuoteFinder(text, min_characters=SHORTEST_QUOTE_OF_A_NAME).find(quote) is not None:
@@ -264,14 +267,6 @@ def _own_words(name: str) -> list[str]:
 
 def _places(word: str, text: str) -> list[int]:
     return [found.start() for found in re.finditer(rf"(?<!\w){re.escape(word)}(?!\w)", text, re.IGNORECASE)]
-
-
-def _stand_near(places: list[list[int]]) -> bool:
-    """Tell whether every word has a place within reach of one of the first word's."""
-    return any(
-        all(any(abs(place - start) <= NEAR_CHARACTERS for place in others) for others in places[1:])
-        for start in places[0]
-    )
 
 
 def _chinese_parts_stand(key: str, text: str) -> bool:

@@ -48,8 +48,10 @@ def entries(name: str) -> dict[str, Any]:
 
 
 @cache
-def words(subject: str, language: str) -> Words:
-    """Return the words of a subject in a language; any language but Chinese gets the English ones."""
+def words(subject: str, language: str, table: str = "") -> Words:
+    """Return the words of a subject in a language, of one table or all; any language but Chinese gets English ones."""
+    if table:
+        return Words(words(subject, language).table(table))
     return Words(dict(_flat(entries(f"{subject}.{'zh' if language == 'zh' else 'en'}"), "")))
 
 

@@ -67,7 +67,7 @@ def _in_chinese(message: str) -> str:
 @lru_cache(maxsize=512)
 def _best(message: str) -> tuple[int, str]:
     """Return how many characters templates say of a message, and the message in Chinese."""
-    best = 0, _with_chinese_quotes(message)
+    best = 0, _QUOTED.sub(lambda found: f"“{found[1] or found[2] or ''}”", _LISTED.sub(r"\1、", message))
     if len(message) > _LONGEST:
         return best
     for template in _templates():
@@ -80,10 +80,6 @@ def _best(message: str) -> tuple[int, str]:
         if said > best[0]:
             best = said, template.filled([chinese for _, chinese in told])
     return best
-
-
-def _with_chinese_quotes(text: str) -> str:
-    return _QUOTED.sub(lambda found: f"“{found[1] or found[2] or ''}”", _LISTED.sub(r"\1、", text))
 
 
 def _end_of_place(text: str, part: str) -> int:

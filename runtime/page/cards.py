@@ -107,7 +107,9 @@ def card_page(visit: Visited, entity: Name, shown: Shown = MEMORIES_AT_ONCE) -> 
     lasting = [
         each
         for each in visit.story.card_templates().fields
-        if each.kind == card.entity.entity_type and not each.changes and _is_told_in_words(card.entity, each.kept_as)
+        if each.kind == card.entity.entity_type
+        and not each.changes
+        and (not isinstance(card.entity.profile.get(each.kept_as), dict))
     ]
     return frame.page(
         "card",
@@ -174,11 +176,6 @@ def identities_page(visit: Visited, shown: Shown = CANDIDATES_AT_ONCE) -> Respon
 def _names_by_kind(visit: Visited) -> dict[str, list[str]]:
     known = [each.entity for each in visit.kept(StoryAppearances.list_appearances)]
     return {kind: [each.name for each in known if each.entity_type == kind] for kind in KINDS}
-
-
-def _is_told_in_words(entity: Entity, field: str) -> bool:
-    """Tell whether a form can hold what a card says in a field; an object of many parts it cannot."""
-    return not isinstance(entity.profile.get(field), dict)
 
 
 def field_values(entity: Entity, names: Mapping[str, str]) -> dict[str, str]:

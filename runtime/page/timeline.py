@@ -326,7 +326,11 @@ def timeline_page(visit: Visited, start: Start = None, order: Order = "told") ->
     """Show a stretch of the story with a lane for each of its cast, and the whole of it by chapters."""
     told = visit.kept(StoryTimes.story_times).scenes
     names = visit.kept(StoryEntities.entity_names)
-    scenes = told if order == "told" else _as_lived(told)
+    scenes = (
+        told
+        if order == "told"
+        else sorted(told, key=lambda each: (each.lived_order is None, each.lived_order or 0, each.told_order))
+    )
     windows = windows_of(scenes, is_told_order=order == "told")
     asked = len(scenes) - 1 if start is None else min(start, len(scenes) - 1)
     number = next((index for index, (first, end) in enumerate(windows) if first <= asked < end), 0)
@@ -351,11 +355,6 @@ def timeline_page(visit: Visited, start: Start = None, order: Order = "told") ->
         heat=heat_map(told, named, names, shown=frozenset(each.place for each in window)),
         changes=_by_place(changes),
     )
-
-
-def _as_lived(scenes: Sequence[SceneTime]) -> list[SceneTime]:
-    """Return scenes in the order lived; those of which nothing says when come last, as they are told."""
-    return sorted(scenes, key=lambda each: (each.lived_order is None, each.lived_order or 0, each.told_order))
 
 
 def _stated(visit: Visited, told: Sequence[SceneTime], window: Sequence[SceneTime]) -> StatedStretch:

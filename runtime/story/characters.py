@@ -30,7 +30,6 @@ from runtime.files.file_reading import described
 from runtime.ingest.character_events import CharacterWriter, embedded_texts, known_ids, vectors_model
 from runtime.search.kept_readings import story_share
 from runtime.storage.characters import MemoryVector
-from runtime.storage.unit import UnitOfWork
 from runtime.stores import MemoryStores
 from runtime.story.base import Number, Place, Text, Weight, async_twin, known_entities, position_of, resolved_entity
 from runtime.story.character_part import CharacterPart, When
@@ -183,11 +182,12 @@ class CharacterMemories(CharacterPart):
             move_by_event(unit, made.stored[0], deltas)
             copies = []
             for witness, text in words.items():
-                other = _character(unit, witness)
+                other = resolved_entity(witness, known_entities(unit, None), "character")
                 if other.entity_id == self.character_id:
                     continue
                 seen = event.model_copy(
-                    update={"text": text, "slot": None, "supersedes": None} | _own_short(event, text)
+                    update={"text": text, "slot": None, "supersedes": None}
+                    | ({} if text == event.text else {"short": None})
                 )
                 made.store(other.entity_id, seen, known._replace(how="witnessed", heard_from=None), event_id=event_id)
                 copies.append(made.stored[-1])
@@ -516,15 +516,6 @@ def _asked(
         relevance = np.where(mind.has_vector, relevance, by_words)
         nearness = np.where(mind.has_vector, nearness, by_words)
     return _Compared(relevance=relevance, nearness=nearness, by="meaning")
-
-
-def _character(unit: UnitOfWork, name: str) -> Entity:
-    return resolved_entity(name, known_entities(unit, None), "character")
-
-
-def _own_short(event: GivenEvent, text: str) -> dict[str, None]:
-    """A short form tells the event in the words of the one who gave it, not in another's."""
-    return {} if text == event.text else {"short": None}
 
 
 def given_event(**given: Any) -> GivenEvent:

@@ -8,6 +8,7 @@ from typing import Any, Literal
 from pydantic import BaseModel, Field
 
 from novelgen.language.language import StoryLanguage
+from novelgen.words import words
 from runtime.ingest.indexing import (
     IndexingResult,
     apply_embedding_settings,
@@ -22,25 +23,6 @@ from runtime.story.base import Progress, StoryBase, async_twin
 
 StepKind = Literal["take_in", "retry", "read", "people", "index", "context"]
 
-_REASONS: dict[StoryLanguage, dict[StepKind, str]] = {
-    "en": {
-        "take_in": "nothing of the story is stored yet",
-        "retry": "a model could not read {failed} scenes: their text is stored, their facts are not",
-        "read": "{waiting} of {scenes} scenes are stored as text alone: let a model read out what they establish",
-        "people": "no people are known: look through the names that the text speaks of",
-        "index": "{unindexed} memories are found by words only until they are indexed by meaning",
-        "context": "see what the next scene has to remember",
-    },
-    "zh": {
-        "take_in": "还没有存入任何内容",
-        "retry": "模型未能读出 {failed} 场：正文已存，事实未存",
-        "read": "{scenes} 场中有 {waiting} 场只存了正文：让模型读出其中的事实",
-        "people": "还没有人物：看看正文里出现的名字",
-        "index": "{unindexed} 条记忆尚未按语义索引，目前只能按字词找到",
-        "context": "看看下一场该记得什么",
-    },
-}
-_PURPOSE: dict[StoryLanguage, str] = {"en": "what the next scene is for", "zh": "下一场要写什么"}
 _EXAMPLE_MODEL = "openai:gpt-4.1-mini"
 
 
@@ -112,7 +94,7 @@ def next_steps_in(condition: StoryCondition, language: StoryLanguage) -> list[Ne
 def _reason(condition: StoryCondition, kind: StepKind, language: StoryLanguage) -> str:
     numbers = condition.model_dump(include={"scenes", "scenes_failed", "scenes_waiting", "unindexed"})
     told = {name.removeprefix("scenes_"): number for name, number in numbers.items()}
-    return _REASONS[language][kind].format(**told)
+    return words("story", language).text(f"next.{kind}", **told)
 
 
 def _has_model(stores: MemoryStores) -> bool:
@@ -123,7 +105,7 @@ def _has_model(stores: MemoryStores) -> bool:
 def _next_steps(condition: StoryCondition, has_model: bool) -> list[NextStep]:
     project_id = condition.project_id
     by_model = "" if has_model else f" --model {_EXAMPLE_MODEL}"
-    purpose = _PURPOSE[condition.language]
+    purpose = words("story", condition.language)["command.purpose"]
     read: tuple[StepKind, bool, str] = (
         "read",
         condition.scenes_waiting > 0,

@@ -304,7 +304,10 @@ def characters_of_entities(entities: list[Entity]) -> CharactersConfig:
         for entity in entities
         if entity.entity_type == "character"
     ]
-    leads = {role: _first_with(people, words) for role, words in _LEADS.items()}
+    leads = {
+        role: next((each for each in people if each.role.strip().lower() in words), None)
+        for role, words in _LEADS.items()
+    }
     others = [each for each in people if all(each is not lead for lead in leads.values())]
     return CharactersConfig(
         protagonist=leads["protagonist"], antagonist=leads["antagonist"], supporting_characters=others
@@ -312,10 +315,6 @@ def characters_of_entities(entities: list[Entity]) -> CharactersConfig:
 
 
 _LEADS = {"protagonist": ("protagonist", "主角", "主人公"), "antagonist": ("antagonist", "反派", "对手")}
-
-
-def _first_with(people: list[Character], words: tuple[str, ...]) -> Character | None:
-    return next((each for each in people if each.role.strip().lower() in words), None)
 
 
 def _chain(stores: MemoryStores, options: ContextOptions, *, write_files: bool) -> MemoryContextChain:

@@ -166,7 +166,12 @@ def changed_card(entity: Entity, changes: Mapping[str, Any]) -> Entity:
         if is_renamed:
             # Text and plans go on saying the old name: nothing that is stored may lose whom it means.
             known = next((each for each in replacing if each.alias == own["name"]), None)
-            replacing = [_former_name(entity), *(each for each in replacing if each is not known)]
+            replacing = [
+                EntityAlias(
+                    alias=entity.name, first_chapter=entity.name_first_chapter, first_scene=entity.name_first_scene
+                ),
+                *(each for each in replacing if each is not known),
+            ]
             if known is not None:
                 # A name that was known already counts from where it did.
                 card = {"name_first_chapter": known.first_chapter, "name_first_scene": known.first_scene, **card}
@@ -185,10 +190,6 @@ def changed_card(entity: Entity, changes: Mapping[str, Any]) -> Entity:
         return Entity.model_validate(entity.model_dump() | own | {"profile": profile})
     except ValidationError as error:
         raise _misfit(error) from error
-
-
-def _former_name(entity: Entity) -> EntityAlias:
-    return EntityAlias(alias=entity.name, first_chapter=entity.name_first_chapter, first_scene=entity.name_first_scene)
 
 
 def _require_translations(card: Mapping[str, Any]) -> None:

@@ -326,11 +326,11 @@ class _Sources:
             scene
             for chapter in read.chapters
             if self._chapter_index in (None, chapter.chapter_number)
-            for scene in scenes_of_chapter(chapter, self._records_of(chapter.chapter_number))
+            for scene in scenes_of_chapter(
+                chapter,
+                load_records(self._records[chapter.chapter_number]) if chapter.chapter_number in self._records else [],
+            )
         ]
-
-    def _records_of(self, number: int) -> list[SceneRecord]:
-        return load_records(self._records[number]) if number in self._records else []
 
 
 def _chosen(found: dict[int, Path], chapter_index: int | None, paths: ProjectPaths) -> list[Path]:

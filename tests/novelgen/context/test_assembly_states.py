@@ -1,11 +1,13 @@
 """Which states enter a context."""
 
-from novelgen.context.labels import ENGLISH
+from novelgen.context.labels import labels_for
 from novelgen.context.scene_context import AssembledStates, assemble_states
 from novelgen.language.language import estimate_tokens
 from novelgen.models.position import END_OF_STORY
 from novelgen.models.state import EntityStateSnapshot
 from tests.support.stories import NOW, PROJECT, lighthouse_memory
+
+ENGLISH = labels_for("en")
 
 STATES = lighthouse_memory().get_entity_states(PROJECT, ["C0", "C1", "I0"], as_of=END_OF_STORY)
 

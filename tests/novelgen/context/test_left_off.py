@@ -2,12 +2,14 @@
 
 import pytest
 
-from novelgen.context.labels import ENGLISH
+from novelgen.context.labels import labels_for
 from novelgen.context.left_off import left_off, scene_before, story_so_far
 from novelgen.language.language import estimate_tokens
 from novelgen.memory.outline import ChapterSummary, OutlineScene, PartSummary, StoryOutline
 from novelgen.models.context import LeftOff, PointOfView, ToldBefore
 from novelgen.models.position import StoryPosition, story_place
+
+ENGLISH = labels_for("en")
 
 AT_THE_MILL = OutlineScene(1, 1, title="The mill", location_id="L0", participants=("C0", "C1"))
 ON_THE_ROAD = OutlineScene(1, 2, participants=("C1",))

@@ -4,10 +4,13 @@ from typing import Any
 
 import pytest
 
-from novelgen.context.labels import CHINESE, ENGLISH, Labels
+from novelgen.context.labels import Labels, labels_for
 from novelgen.context.lines import dimension_in_words, render_states, render_timeline_entry
 from novelgen.models.state import DIMENSION_RANGES, EntityStateSnapshot
 from tests.support.stories import NOW, PROJECT
+
+ENGLISH = labels_for("en")
+CHINESE = labels_for("zh")
 
 PAIR: dict[str, Any] = {
     "chapter_index": 2, "scene_index": 1, "character_a": "C0", "character_b": "C1",

@@ -4,11 +4,14 @@ from typing import Any
 
 import pytest
 
-from novelgen.context.labels import CHINESE, ENGLISH, Labels
+from novelgen.context.labels import Labels, labels_for
 from novelgen.context.lines import render_states, render_value
 from novelgen.language.language import estimate_tokens
 from novelgen.models.state import EntityStateSnapshot
 from tests.support.stories import NOW, PROJECT
+
+ENGLISH = labels_for("en")
+CHINESE = labels_for("zh")
 
 
 def snapshot(entity_id: str, **state: Any) -> EntityStateSnapshot:

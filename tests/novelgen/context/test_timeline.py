@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from novelgen.context.labels import ENGLISH
+from novelgen.context.labels import labels_for
 from novelgen.context.lines import SECTION_ORDER, render_timeline_entry
 from novelgen.context.timeline import (
     MAX_LISTED_THREADS,
@@ -20,6 +20,8 @@ from novelgen.memory.weights import NeedQuotas
 from novelgen.models.position import StoryPosition
 from novelgen.models.state import OpenLoop, Relationship, RelationshipEvent
 from tests.support.stories import PROJECT, lighthouse_memory
+
+ENGLISH = labels_for("en")
 
 OUTLINE = lighthouse_memory().outline(PROJECT, as_of=StoryPosition(2, 2))
 SNAPSHOTS = lighthouse_memory().get_recent_timeline(PROJECT, 2, as_of=StoryPosition(2, 2))
