@@ -239,15 +239,8 @@ def _stored(stores: MemoryStores, unit: UnitOfWork, read: StoredScene, result: S
         record = with_supersessions(record, memories_still_true(unit, read.position))
     told = {"record": record, "record_origin": "extracted", "story_time": None}
     outcome = {"extraction_status": result.status, "failure_reason": result.reason}
-    scene = SceneInput.of_stored(read, **told, **outcome)
-    replace_scene(
-        unit,
-        scene.scrubbed(),
-        read_surroundings(unit, read.position),
-        project_id=read.project_id,
-        stored=stored,
-        stores=stores,
-    )
+    scene = SceneInput.of_stored(read, **told, **outcome).scrubbed()
+    replace_scene(unit, scene, read_surroundings(unit, scene), project_id=read.project_id, stored=stored, stores=stores)
     identities = store_identities_in(
         unit, read.project_id, names=result.new_names, pairs=result.same_entities, at=read.position, stores=stores
     )

@@ -156,7 +156,7 @@ def _taken_in(stores: MemoryStores, database: ProjectDatabase, project_id: str, 
             return _result(given, "unchanged", stored.scene_id, issues=issues)
         if not unit.projects.require().language:
             unit.projects.update(language=story_language(scene.text))
-        surroundings = read_surroundings(unit, at)
+        surroundings = read_surroundings(unit, scene)
         written = replace_scene(unit, scene, surroundings, project_id=project_id, stored=stored, stores=stores)
         issues = [*issues, *_unknown_entities(scene, surroundings), *_unknown_memories(unit, scene)]
     outcome: Outcome = "added" if written.is_new else "replaced"

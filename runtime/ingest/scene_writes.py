@@ -62,7 +62,7 @@ def replace_scene(
 def replace_stored_scene(unit: UnitOfWork, stored: StoredScene, *, stores: MemoryStores) -> SceneWriteResult:
     """Derive a stored scene anew from its own text and record, after what is known has changed."""
     scene = SceneInput.of_stored(stored)
-    surroundings = read_surroundings(unit, stored.position)
+    surroundings = read_surroundings(unit, scene)
     return replace_scene(unit, scene, surroundings, project_id=stored.project_id, stored=stored, stores=stores)
 
 
@@ -74,16 +74,27 @@ def same_record(left: SceneRecord | None, right: SceneRecord | None) -> bool:
     return left.model_dump(mode="json", exclude=place) == right.model_dump(mode="json", exclude=place)
 
 
-def read_surroundings(unit: UnitOfWork, position: StoryPosition) -> SceneSurroundings:
+def read_surroundings(unit: UnitOfWork, scene: SceneInput) -> SceneSurroundings:
     """Read what is known on entering a scene: all entities, who was on stage lately and where, and who is dead."""
+    position = StoryPosition(scene.chapter_index, scene.scene_index)
     before = unit.scenes.list_as_of(as_of=position, last=SCENES_BEFORE)
-    recent = [entity_id for scene in reversed(before) for entity_id in scene.participants]
     return SceneSurroundings(
         entities=[stored.entity for stored in unit.entities.list_all()],
-        recent_ids=list(dict.fromkeys(recent)),
+        recent_ids=_participants(before),
         previous_location_id=before[-1].location_id if before else None,
-        dead_ids=_dead(unit, position),
+        # A record says who is there. Who is dead is told by all that was ever said of anybody's state, so that
+        # reading it for each scene would cost more the longer the story is.
+        dead_ids=_dead(unit, position) if scene.record is None else frozenset(),
     )
+
+
+def lately_on_stage(unit: UnitOfWork, position: StoryPosition) -> list[str]:
+    """Return who was there in the scenes just before a position, the latest first."""
+    return _participants(unit.scenes.list_as_of(as_of=position, last=SCENES_BEFORE))
+
+
+def _participants(scenes: Sequence[StoredScene]) -> list[str]:
+    return list(dict.fromkeys(entity_id for scene in reversed(scenes) for entity_id in scene.participants))
 
 
 def memories_still_true(unit: UnitOfWork, position: StoryPosition) -> list[StoryMemoryChunk]:

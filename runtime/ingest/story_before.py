@@ -19,7 +19,7 @@ from novelgen.models.state import EntityStateSnapshot
 from novelgen.reading.chapter_reading import ChapterEntity, ChapterMemory, ChapterRequest, ChapterScene
 from novelgen.reading.knowledge_reading import SceneKnowledgeRequest, earlier_memories, judged_memories, scene_cast
 from novelgen.reading.request import EntitySighting, KnownMemory, SceneBefore, SceneRecordRequest, in_shown_ids
-from runtime.ingest.scene_writes import memories_still_true, read_surroundings
+from runtime.ingest.scene_writes import lately_on_stage, memories_still_true
 from runtime.storage.entities import is_unmasked
 from runtime.storage.records import StoredScene
 from runtime.storage.unit import UnitOfWork
@@ -39,7 +39,7 @@ def record_request(unit: UnitOfWork, scene: StoredScene, *, max_bullets: int) ->
         title=scene.title,
         text=scene.text or "",
         language=known_language(unit.projects.require().language),
-        present_ids=list(read_surroundings(unit, scene.position).recent_ids),
+        present_ids=lately_on_stage(unit, scene.position),
         max_bullets=max_bullets,
         **read_story_before(unit, scene),
     )
