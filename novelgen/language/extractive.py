@@ -99,10 +99,9 @@ def short_form(
     text: str, mentions: Sequence[NamedSpan], *, limit_characters: int = SHORT_FORM_CHARACTERS
 ) -> str | None:
     """Return the best whole sentence of a text that fits the limit, or None when none does."""
-    for sentence in salient_sentences(text, mentions, limit=len(text)):
-        if sentence.end - sentence.start <= limit_characters:
-            return " ".join(text[sentence.start : sentence.end].split())
-    return None
+    fitting = [span for span in split_sentences(text) if span.end - span.start <= limit_characters]
+    best = max((_scored(text, span, mentions) for span in fitting), key=lambda each: each.score, default=None)
+    return " ".join(text[best.start : best.end].split()) if best is not None and best.score > 0 else None
 
 
 MIN_BULLETS = 3

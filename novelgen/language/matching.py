@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from enum import Enum
-from itertools import pairwise
+from itertools import islice, pairwise
 from typing import NamedTuple
 
 from novelgen.language.language import CJK_RANGES, is_cjk
@@ -119,7 +119,8 @@ class NameFinder:
 
     def __init__(self, names: Iterable[str]) -> None:
         self._chinese: dict[str, list[tuple[str, str]]] = {}
-        self._latin: dict[tuple[str, ...], list[LatinName]] = {}
+        self._latin: dict[str, dict[str, list[LatinName]]] = {}
+        self._most_words = 0
         for name in sorted(set(names)):
             self._add(name)
         first_characters = "".join(map(re.escape, self._chinese))
@@ -135,8 +136,10 @@ class NameFinder:
         if folded and is_cjk(folded[0]):
             self._chinese.setdefault(folded[0], []).append((folded, name))
         elif words := words_of(folded):
+            first, second = ([word.text.casefold() for word in words] + [""])[:2]
             latin = LatinName.parse(name, folded, words)
-            self._latin.setdefault(_first_two(latin.words), []).append(latin)
+            self._latin.setdefault(first, {}).setdefault(second, []).append(latin)
+            self._most_words = max(self._most_words, len(words))
 
     def _find_chinese(self, text: str) -> list[NameMatch]:
         if self._chinese_start is None:
@@ -151,20 +154,23 @@ class NameFinder:
     def _find_latin(self, text: str) -> list[NameMatch]:
         if not self._latin:
             return []
-        words = words_of(text)
-        folded = [word.text.casefold() for word in words]
         found = []
-        for index in range(len(words)):
-            for opening in (tuple(folded[index : index + 1]), tuple(folded[index : index + 2])):
-                for latin in self._latin.get(opening, ()):
-                    part = words[index : index + len(latin.words)]
-                    if latin.matches(text, part):
-                        found.append(NameMatch(latin.name, part[0].start, part[-1].end))
+        # Few words of a text begin a name, so only what follows those is taken apart.
+        for hit in _WORD.finditer(text):
+            beginning = self._latin.get(hit.group().casefold())
+            if beginning is None:
+                continue
+            words = _words_from(text, hit.start(), self._most_words)
+            seconds = ["", *(word.text.casefold() for word in words[1:2])]
+            for latin in (each for second in seconds for each in beginning.get(second, ())):
+                part = words[: len(latin.words)]
+                if latin.matches(text, part):
+                    found.append(NameMatch(latin.name, part[0].start, part[-1].end))
         return found
 
 
-def _first_two(words: Sequence[str]) -> tuple[str, ...]:
-    return tuple(word.casefold() for word in words[:2])
+def _words_from(text: str, start: int, count: int) -> list[Word]:
+    return [Word(each.group(), each.start(), each.end()) for each in islice(_WORD.finditer(text, start), count)]
 
 
 def _stands_alone(text: str, start: int, end: int) -> bool:
