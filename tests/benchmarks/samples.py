@@ -20,6 +20,9 @@ class Sample(NamedTuple):
     descriptors: int
     disk_mb: float
     load: float = 0.0
+    database_mb: float = 0.0
+    """Of a database server; the log of its writes comes on top."""
+    index_server_mb: float = 0.0
 
 
 def rss_mb(pid: int) -> float:

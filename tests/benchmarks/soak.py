@@ -13,6 +13,10 @@ measured from the end of the first fifth of the run on, for what fills up as it 
 
 `--through http` starts a real `novelgen serve` over the projects and asks it over HTTP; what it holds is then the
 server's. Its connections are not opened in advance, so its descriptors are told and not judged.
+
+`--chroma` starts a Chroma server, which all projects share and which is killed and frozen as well. What it and a
+database server take on disk is told beside the folder of the projects and not judged: neither gives back by itself what
+edits leave behind.
 """
 
 import argparse
@@ -31,17 +35,18 @@ from typing import Any, Literal
 
 import numpy as np
 from pydantic import BaseModel, Field
-from sqlalchemy import QueuePool
+from sqlalchemy import QueuePool, create_engine, text
 
 from runtime.ingest.entities import store_entities
 from runtime.settings import NovelgenSettings, load_settings
 from runtime.storage.database import ProjectDatabase
 from runtime.stores import MemoryStores
 from tests.benchmarks.marked_scenes import ENTITIES
-from tests.benchmarks.samples import Sample, growth, take_sample
+from tests.benchmarks.samples import Sample, disk_bytes, growth, take_sample
 from tests.benchmarks.soak_clients import Client, Version, check_project
 from tests.benchmarks.soak_faults import DIMENSION, Faults, Outages, answering
 from tests.benchmarks.soak_subjects import ServerSubject, StoresSubject, Subject
+from tests.runtime.index.conftest import ServerProcess
 from tests.support.openai_stub import openai_stub
 
 Through = Literal["calls", "http"]
@@ -83,6 +88,7 @@ class SoakReport(BaseModel):
     places: int
     seed: int
     database: str
+    index: str
     malloc_arenas: str = Field(description="MALLOC_ARENA_MAX of the run.")
     acts: dict[str, ActTimes]
     contexts_over_budget: int = Field(description="Contexts that took longer than 10.5 s.")
@@ -113,8 +119,10 @@ class Soak:
         seed: int,
         database_url: str | None,
         through: Through,
+        with_chroma: bool,
     ) -> None:
         self._folder = folder
+        self._chroma = ServerProcess(folder / "chroma") if with_chroma else None
         self._seed = seed
         self._places = places
         self._through = through
@@ -137,7 +145,13 @@ class Soak:
             for number in range(clients)
         ]
         self._faults = Faults(
-            self._subject, self._settings, self._project_ids, self._outages, stop=self._stop, seed=seed
+            self._subject,
+            self._settings,
+            self._project_ids,
+            self._outages,
+            stop=self._stop,
+            seed=seed,
+            chroma=self._chroma,
         )
 
     def _settled(self, database_url: str | None) -> NovelgenSettings:
@@ -146,7 +160,11 @@ class Soak:
             # A server has no embeddings of this program, so this program answers for them over HTTP.
             providers = self._ending.enter_context(openai_stub(answering(self._outages)))
             memory = {"embedding_model": f"openai:hashed-{DIMENSION}", "embedding_base_url": providers.base_url}
-        return load_settings(projects_dir=self._folder, database_url=database_url, memory=memory)
+        if self._chroma is not None:
+            self._chroma.start()
+            self._ending.callback(self._chroma.kill)
+            memory["vector_store"] = {"url": self._chroma.url}
+        return load_settings(projects_dir=self._folder / "projects", database_url=database_url, memory=memory)
 
     def _begun(self) -> Subject:
         if self._through == "calls":
@@ -173,7 +191,7 @@ class Soak:
         for thread in (*self._clients, self._faults):
             thread.start()
         while (passed_s := time.monotonic() - started_s) < duration_s:
-            samples.append(take_sample(self._folder, at_s=passed_s, pid=self._subject.pid))
+            samples.append(self._sample(passed_s))
             time.sleep(min(SAMPLE_EVERY_S, duration_s / 4))
         self._stop.set()
         errors = self._ended()
@@ -183,6 +201,14 @@ class Soak:
         with self._ending:
             counts = sum((client.counts for client in self._clients), self._checked())
         return self._report(passed_s, samples, counts, errors)
+
+    def _sample(self, passed_s: float) -> Sample:
+        """Look at what is soaked and at its servers."""
+        sample = take_sample(self._settings.projects_dir, at_s=passed_s, pid=self._subject.pid)
+        return sample._replace(
+            database_mb=_database_mb(self._settings.database_url),
+            index_server_mb=disk_bytes(self._folder / "chroma") / 2**20,
+        )
 
     def _ended(self) -> list[str]:
         """Wait for all threads and return what should not have happened."""
@@ -211,7 +237,10 @@ class Soak:
         contexts = [taken_s for client in self._clients for taken_s in client.times_s["context"]]
         grown = {
             name: growth(samples, name, warm_up=WARM_UP)
-            for name in ("rss_mb", "children_rss_mb", "children", "descriptors", "disk_mb")
+            for name in (
+                *("rss_mb", "children_rss_mb", "children", "descriptors"),
+                *("disk_mb", "database_mb", "index_server_mb"),
+            )
         }
         return SoakReport(
             through=self._through,
@@ -223,6 +252,7 @@ class Soak:
             places=self._places,
             seed=self._seed,
             database="SQLite" if self._settings.database_url is None else "PostgreSQL",
+            index="embedded" if self._chroma is None else "Chroma server",
             malloc_arenas=os.environ.get("MALLOC_ARENA_MAX", "default" if self._through == "calls" else "2"),
             acts={name: self._times(name, passed_s) for name in ("ingest", "edit", "delete", "context")},
             contexts_over_budget=sum(taken_s > BUDGET_S for taken_s in contexts),
@@ -254,6 +284,7 @@ def run_soak(
     seed: int = 1,
     database_url: str | None = None,
     through: Through = "calls",
+    with_chroma: bool = False,
 ) -> SoakReport:
     """Run a soak in an empty folder.
 
@@ -266,9 +297,17 @@ def run_soak(
         seed: Of acts and faults.
         database_url: One database for all projects; None is SQLite per project.
         through: How clients reach the memory.
+        with_chroma: Whether all projects have their index on one Chroma server.
     """
     soak = Soak(
-        folder, clients=clients, projects=projects, places=places, seed=seed, database_url=database_url, through=through
+        folder,
+        clients=clients,
+        projects=projects,
+        places=places,
+        seed=seed,
+        database_url=database_url,
+        through=through,
+        with_chroma=with_chroma,
     )
     return soak.run(duration_s=duration_s)
 
@@ -279,6 +318,18 @@ def _open_all_connections(database: ProjectDatabase) -> None:
     with ExitStack() as held:
         for _ in range(pool.size() + pool._max_overflow):
             held.enter_context(database.read())
+
+
+def _database_mb(url: str | None) -> float:
+    """Return what a database server keeps of the projects; 0 where each has a file of its own."""
+    if url is None:
+        return 0.0
+    engine = create_engine(url)
+    try:
+        with engine.connect() as connection:
+            return float(connection.scalar(text("SELECT pg_database_size(current_database())")) or 0) / 2**20
+    finally:
+        engine.dispose()
 
 
 def _promises(
@@ -308,8 +359,8 @@ def _promises(
 def render(report: SoakReport) -> str:
     """Return the report as text."""
     lines = [
-        f"{report.minutes:.1f} minutes, {report.clients} clients, seed {report.seed}, {report.database}",
-        f"through {report.through}, load of the machine {report.load:.1f}",
+        f"{report.minutes:.1f} minutes, {report.clients} clients, seed {report.seed}",
+        f"{report.database}, index: {report.index}, through {report.through}, load of the machine {report.load:.1f}",
         f"{report.projects} projects of up to {report.places} scenes, malloc arenas: {report.malloc_arenas}",
         "",
         f"{'act':10}{'count':>8}{'per s':>8}{'p50 ms':>9}{'p95 ms':>9}{'max ms':>9}",
@@ -341,6 +392,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--through", choices=("calls", "http"), default="calls")
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--database-url", help="one database for all projects; default: SQLite per project")
+    parser.add_argument("--chroma", action="store_true", help="one Chroma server for all projects")
     parser.add_argument("--out", type=Path, help="file for the report as JSON")
     given = parser.parse_args(arguments)
     logging.basicConfig(level=logging.ERROR)
@@ -354,6 +406,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
             through=given.through,
             seed=given.seed,
             database_url=given.database_url,
+            with_chroma=given.chroma,
         )
     if given.out is not None:
         given.out.write_text(report.model_dump_json(indent=1), encoding="utf-8")

@@ -27,6 +27,7 @@ from runtime.index.offline_embeddings import HashedNgramEmbeddings
 from runtime.settings import NovelgenSettings
 from runtime.stores import MemoryStores
 from tests.benchmarks.samples import children_of
+from tests.runtime.index.conftest import ServerProcess
 from tests.support.openai_stub import StubCall
 
 logger = logging.getLogger(__name__)
@@ -165,6 +166,7 @@ class Faults(threading.Thread):
         outages: Switches of the providers.
         stop: Ends it.
         seed: Of what happens when.
+        chroma: The server of the index, where there is one.
     """
 
     def __init__(
@@ -176,6 +178,7 @@ class Faults(threading.Thread):
         *,
         stop: threading.Event,
         seed: int,
+        chroma: ServerProcess | None = None,
     ) -> None:
         super().__init__(name="soak-faults")
         self.done: Counter[str] = Counter()
@@ -193,6 +196,9 @@ class Faults(threading.Thread):
             "embeddings out": (lambda: self._out("embeddings"), 2),
             "model out": (lambda: self._out("models"), 2),
         }
+        if chroma is not None:
+            self._kinds["index server killed"] = (lambda: self._kill_server(chroma), 2)
+            self._kinds["index server frozen"] = (lambda: self._freeze_server(chroma), 2)
 
     def run(self) -> None:
         """Do harm until stopped."""
@@ -211,6 +217,18 @@ class Faults(threading.Thread):
         self._stopped.wait(self._dice.uniform(0.2, 7.0))
         with contextlib.suppress(ProcessLookupError):
             os.kill(pid, signal.SIGCONT)
+        return True
+
+    def _kill_server(self, chroma: ServerProcess) -> bool:
+        chroma.kill()
+        self._stopped.wait(self._dice.uniform(0.2, 4.0))
+        chroma.start()
+        return True
+
+    def _freeze_server(self, chroma: ServerProcess) -> bool:
+        chroma.freeze()
+        self._stopped.wait(self._dice.uniform(0.2, 7.0))
+        chroma.thaw()
         return True
 
     def _signal_some(self, number: signal.Signals) -> int | None:

@@ -197,6 +197,8 @@ def _environment(settings: NovelgenSettings, model_url: str) -> dict[str, str]:
         # As the documentation of a program that runs for long says.
         "MALLOC_ARENA_MAX": os.environ.get("MALLOC_ARENA_MAX", "2"),
     }
+    if settings.memory.vector_store.url is not None:
+        told["NOVELGEN_MEMORY__VECTOR_STORE__URL"] = settings.memory.vector_store.url
     if settings.database_url is not None:
         told["NOVELGEN_DATABASE_URL"] = settings.database_url
     return told
