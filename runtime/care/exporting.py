@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import json
 import zipfile
-from collections.abc import Iterator, Mapping, Sequence
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from hashlib import sha256
 from io import BytesIO
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 from urllib.parse import quote
 
 from novelgen.errors import UserInputError
@@ -31,6 +32,8 @@ from runtime.storage.records import (
 )
 from runtime.storage.transfer import ProjectContents
 from runtime.stores import MemoryStores
+
+Row = TypeVar("Row")
 
 COUNTER_NAMES = {
     "C": "character",
@@ -55,13 +58,15 @@ class MemoryDocuments:
         self._ticks = {each.label: tick for tick, each in enumerate(contents.scenes, start=1)}
         self._moments = {each.label: each.created_at for each in contents.scenes}
         self._casts = [_cast(each) for each in contents.scenes]
+        self._memories = _numbered_by("scene_label", contents.memories)
+        self._states = _numbered_by("entity_id", contents.states)
+        self._loop_events = _numbered_by("scene_label", contents.loop_events)
+        self._relationship_changes = _numbered_by("relationship_id", contents.relationship_changes)
 
     def entity(self, given: StoredEntity) -> dict[str, Any]:
         """Return the document of an entity; `current_state` and `relationships` are what `history` amounts to."""
         entity = given.entity
-        states = [
-            (order, each) for order, each in enumerate(self._contents.states) if each.entity_id == entity.entity_id
-        ]
+        states = self._states[entity.entity_id]
         noted: Any = entity.profile.get(METADATA)
         noted = noted if isinstance(noted, dict) else {}
         # Notes that are no mapping, or empty, stand in the profile as they are.
@@ -93,7 +98,6 @@ class MemoryDocuments:
         """Return the document of a scene; `record` is what counts, the lists beside it are for reading."""
         record = scene.record
         told = record.model_dump(mode="json") if record is not None else {}
-        memories = [each for each in self._contents.memories if each.scene_label == scene.label]
         other_fields = {name: value for name, value in scene.other_fields.items() if name not in ("type", "word_count")}
         return {
             **other_fields,
@@ -123,14 +127,12 @@ class MemoryDocuments:
             "key": scene.scene_id,
             "content_hash": scene.content_hash,
             "mentions": [list(each) for each in scene.mentions],
-            "memories": [memory_document(each) for each in memories],
+            "memories": [memory_document(each) for _, each in self._memories[scene.label]],
         }
 
     def open_loops(self) -> dict[str, Any]:
         """Return the document of all loops; their status is what `history` amounts to."""
-        numbered: dict[str, list[tuple[int, StoredLoopEvent]]] = {}
-        for order, event in enumerate(self._contents.loop_events):
-            numbered.setdefault(event.loop_id, []).append((order, event))
+        numbered = _numbered_by("loop_id", self._contents.loop_events)
         return {"loops": [self._loop(loop_id, events) for loop_id, events in numbered.items()]}
 
     def relationships(self) -> dict[str, Any]:
@@ -139,7 +141,7 @@ class MemoryDocuments:
 
     def notes(self) -> dict[str, Any]:
         """Return the document of the memories that go with no scene."""
-        return {"notes": [memory_document(each) for each in self._contents.memories if each.scene_label is None]}
+        return {"notes": [memory_document(each) for _, each in self._memories[None]]}
 
     def summaries(self) -> dict[str, Any]:
         """Return the document of the author's parts and of the summaries that somebody wrote."""
@@ -185,8 +187,7 @@ class MemoryDocuments:
         }
 
     def _loops_of(self, label: str, *kinds: str) -> list[str]:
-        events = (each for each in self._contents.loop_events if each.scene_label == label)
-        return list(dict.fromkeys(each.loop_id for each in events if each.kind in kinds))
+        return list(dict.fromkeys(each.loop_id for _, each in self._loop_events[label] if each.kind in kinds))
 
     def _loop(self, loop_id: str, events: Sequence[tuple[int, StoredLoopEvent]]) -> dict[str, Any]:
         told = [event for _, event in events]
@@ -210,11 +211,7 @@ class MemoryDocuments:
         }
 
     def _relationship(self, pair: StoredPair) -> dict[str, Any]:
-        numbered = [
-            (order, change)
-            for order, change in enumerate(self._contents.relationship_changes)
-            if change.relationship_id == pair.relationship_id
-        ]
+        numbered = self._relationship_changes[pair.relationship_id]
         told: dict[str, Any] = {name: value for name, value in pair.other_fields.items() if name != METADATA}
         told |= {"id": pair.relationship_id, "type": "relationship"}
         told |= _moments(pair)
@@ -237,10 +234,7 @@ class MemoryDocuments:
             if entity_id not in (pair.character_a, pair.character_b):
                 continue
             is_first = entity_id == pair.character_a
-            changes = [
-                each for each in self._contents.relationship_changes if each.relationship_id == pair.relationship_id
-            ]
-            now = folded_relationship(changes)
+            now = folded_relationship([change for _, change in self._relationship_changes[pair.relationship_id]])
             views.append(
                 {
                     "character_id": pair.character_b if is_first else pair.character_a,
@@ -250,6 +244,14 @@ class MemoryDocuments:
                 }
             )
         return views
+
+
+def _numbered_by(name: str, rows: Iterable[Row]) -> defaultdict[Any, list[tuple[int, Row]]]:
+    """Return rows with their numbers by what they have in a field: looked through once, however many documents ask."""
+    found: defaultdict[Any, list[tuple[int, Row]]] = defaultdict(list)
+    for number, row in enumerate(rows):
+        found[getattr(row, name)].append((number, row))
+    return found
 
 
 def _moments(given: StoredEntity | StoredPair) -> dict[str, str]:

@@ -15,7 +15,7 @@ from novelgen.models.memory import AttachedTo, StoryMemoryChunk, attached_to, is
 from novelgen.models.position import StoryPosition, story_place
 from runtime.storage.indexing import OutboxRepository
 from runtime.storage.lexical import LexicalIndex, index_tokens, searchable_text
-from runtime.storage.records import StoredMemory
+from runtime.storage.records import OutboxOperation, StoredMemory
 from runtime.storage.session import AnyRow, StorageSession, batches, before, grouped, story_order
 from runtime.storage.tables import (
     CHUNK_ENTITIES,
@@ -287,18 +287,21 @@ class ChunkWriter:
         """
         self.withdraw_consolidations([old["row_id"] for old, _ in changes])
         wholes = [{**old, **new} for old, new in changes]
-        for (old, new), whole in zip(changes, wholes, strict=True):
+        self._session.update_each(CHUNKS.c.row_id, [(old["row_id"], new) for old, new in changes])
+        for (old, _), whole in zip(changes, wholes, strict=True):
             row_id = old["row_id"]
-            self._session.update(CHUNKS, CHUNKS.c.row_id == row_id, **new)
             if whole["content_hash"] != old["content_hash"]:
                 self._lexical.remove([(row_id, _searchable(old))])
                 self._lexical.add([(row_id, _searchable(whole))])
             if whole["content"] != old["content"]:
                 self._session.run(EMBEDDINGS.delete().where(EMBEDDINGS.c.chunk_row_id == row_id))
         self.relink(wholes)
+        to_tell: dict[OutboxOperation, list[str]] = {"upsert": [], "delete": []}
         for whole, (old, _) in zip(wholes, changes, strict=True):
             if any(whole[name] != old[name] for name in _IN_THE_INDEX):
-                self._outbox.queue([whole["chunk_id"]], "upsert" if whole["status"] == "active" else "delete")
+                to_tell["upsert" if whole["status"] == "active" else "delete"].append(whole["chunk_id"])
+        for operation, chunk_ids in to_tell.items():
+            self._outbox.queue(chunk_ids, operation)
         self._withdraw_superseded(wholes)
 
     def relink(self, rows: Sequence[Mapping[str, Any]]) -> None:

@@ -7,7 +7,7 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from sqlalchemy import ColumnElement, Table, and_, or_, true
+from sqlalchemy import ColumnElement, Table, and_, exists, or_, true
 
 from novelgen.characters.settings import SLOT_SEPARATOR
 from novelgen.language.matching import NameFinder
@@ -118,13 +118,14 @@ class References:
         key = "scene_id" if table is SCENES else "row_id"
         columns = [table.c[name] for name in dict.fromkeys((key, *names))]
         columns += [SCENES.c.content_hash] if table is SCENES else []
-        changed = []
+        changed, changes = [], []
         for row in self._session.select(columns, self.within(table)):
             values = {name: change(getattr(row, name)) for name in names}
             if any(getattr(row, name) != value for name, value in values.items()):
                 values |= self._marks(table, row, values)
-                self._session.run(table.update().where(table.c[key] == getattr(row, key)).values(**values))
                 changed.append(row)
+                changes.append((getattr(row, key), values))
+        self._session.update_each(table.c[key], changes)
         return changed
 
     def rewrite_memories(self, change: Change) -> None:
@@ -234,18 +235,15 @@ class Relinking:
 
     def _relink_mentions(self) -> None:
         within = References(self.session, self.scene_ids).within(MENTIONS)
-        rows = self.session.select(MENTIONS, MENTIONS.c.entity_id.in_((self.old_id, self.new_id)), within)
-        theirs = {(row.scene_id, row.name) for row in rows if row.entity_id == self.new_id}
-        for row in rows:
-            if row.entity_id == self.new_id:
-                continue
-            this = and_(
-                MENTIONS.c.scene_id == row.scene_id, MENTIONS.c.entity_id == self.old_id, MENTIONS.c.name == row.name
-            )
-            if (row.scene_id, row.name) in theirs:
-                self.session.delete(MENTIONS, this)
-            else:
-                self.session.update(MENTIONS, this, entity_id=self.new_id)
+        their, other = MENTIONS.c.entity_id == self.old_id, MENTIONS.alias()
+        is_said_of_both = exists().where(
+            other.c.entity_id == self.new_id,
+            other.c.project_id == MENTIONS.c.project_id,
+            other.c.scene_id == MENTIONS.c.scene_id,
+            other.c.name == MENTIONS.c.name,
+        )
+        self.session.delete(MENTIONS, their, within, is_said_of_both)
+        self.session.update(MENTIONS, their, within, entity_id=self.new_id)
 
     def _close_former_values(self) -> None:
         """Let the latest value of a slot hold where both brought one, or somebody had one of each of the two."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import datetime
 from typing import Any, Protocol, TypeAlias, TypeVar
 
@@ -23,6 +23,7 @@ from sqlalchemy import (
     Text,
     and_,
     any_,
+    bindparam,
     case,
     cast,
     func,
@@ -120,6 +121,15 @@ class StorageSession:
     def update(self, table: Table, *conditions: ColumnElement[bool], **values: Any) -> int:
         """Change columns of the project's rows that fit all conditions, and return how many there are."""
         return self.run(table.update().where(self.owns(table), *conditions).values(**values))
+
+    def update_each(self, key: ColumnElement[Any], changes: Iterable[tuple[Any, Mapping[str, Any]]]) -> None:
+        """Change rows that a column names, each in its own way; those that change the same columns go in one go."""
+        alike: dict[tuple[str, ...], list[dict[str, Any]]] = {}
+        for value, new in changes:
+            alike.setdefault(tuple(new), []).append({"changed_row": value, **new})
+        alike.pop((), None)
+        for rows in alike.values():
+            self.run(key.table.update().where(key == bindparam("changed_row")), rows)
 
     def delete(self, table: Table, *conditions: ColumnElement[bool]) -> int:
         """Delete the project's rows that fit all conditions, and return how many there were."""

@@ -75,7 +75,7 @@ def measure(folder: Path, *, scenes: int, memories: int, tell: Callable[[str], N
         tell(f"{act:34} {wall_s:8.2f} s {cpu_s:8.2f} CPU s   peak {peak_mb:6.0f} MB, index {index_mb:5.0f} MB")
 
     with MemoryStores(settings) as stores:
-        stores.create_project("large", language="en")
+        stores.ensure_project("large", language="en")
         store_entities(stores, "large", ENTITIES)
         characters = 0
 
@@ -121,7 +121,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--scenes", type=int, default=5000)
     parser.add_argument("--memories", type=int, default=20, help="of each scene")
-    parser.add_argument("--keep", type=Path, help="leave the project in this folder")
+    parser.add_argument("--keep", type=Path, help="leave the project in this folder, and go on with what is there")
     chosen = parser.parse_args(arguments)
     with tempfile.TemporaryDirectory(prefix="novelgen-large-") as folder:
         measure(chosen.keep or Path(folder), scenes=chosen.scenes, memories=chosen.memories)
