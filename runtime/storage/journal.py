@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 import json
+from collections import defaultdict
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -522,6 +523,7 @@ class Journal(Repository):
 
     def _update(self, rows: Sequence[RowChange], current: Mapping[str, Mapping[str, Image]]) -> None:
         memories: list[tuple[Image, Image]] = []
+        by_key: defaultdict[ColumnElement[Any], list[tuple[Any, Image]]] = defaultdict(list)
         for row in rows:
             imaged = _BY_NAME[row.table]
             kept = (*imaged.key, *_following(imaged.table), "row_id")
@@ -536,7 +538,12 @@ class Journal(Repository):
             if imaged.table is CHARACTER_MEMORIES and "content" in values:
                 # What was embedded is another text.
                 values |= {"content_hash": text_hash(values["content"]), "embedding_model": None, "vector": None}
-            self._session.run(imaged.table.update().where(self._is_row(imaged, row)).values(**values))
+            if len(imaged.key) > 1:
+                self._session.run(imaged.table.update().where(self._is_row(imaged, row)).values(**values))
+                continue
+            by_key[imaged.table.c[imaged.key[0]]].append((row.key[imaged.key[0]], values))
+        for key, changes in by_key.items():
+            self._session.update_each(key, changes)
         ChunkWriter(self._session).update(memories)
 
     def _renumber(self, rows: Sequence[RowChange]) -> None:

@@ -123,13 +123,14 @@ class StorageSession:
         return self.run(table.update().where(self.owns(table), *conditions).values(**values))
 
     def update_each(self, key: ColumnElement[Any], changes: Iterable[tuple[Any, Mapping[str, Any]]]) -> None:
-        """Change rows that a column names, each in its own way; those that change the same columns go in one go."""
+        """Change rows of the project that a column names, each in its own way, those of the same columns in one go."""
+        table = key.table
         alike: dict[tuple[str, ...], list[dict[str, Any]]] = {}
         for value, new in changes:
             alike.setdefault(tuple(new), []).append({"changed_row": value, **new})
         alike.pop((), None)
         for rows in alike.values():
-            self.run(key.table.update().where(key == bindparam("changed_row")), rows)
+            self.run(table.update().where(self.owns(table), key == bindparam("changed_row")), rows)
 
     def delete(self, table: Table, *conditions: ColumnElement[bool]) -> int:
         """Delete the project's rows that fit all conditions, and return how many there were."""

@@ -8,13 +8,15 @@ from pathlib import Path
 import pytest
 from sqlalchemy import make_url
 
-from novelgen.testing import open_ephemeral
+import novelgen
 from runtime.care.checks import repair_index
 from runtime.context_chain import build_context_chain
+from runtime.front_door import Memory
 from runtime.ingest.indexing import verify_index
 from runtime.ingest.ingest import ingest_scene
 from runtime.ingest.scene_input import SceneInput
 from runtime.stores import MemoryStores
+from tests.benchmarks.workers import chroma_server
 from tests.support.databases import postgres_database, postgres_for_tests
 from tests.support.demo_project import demo_request, settings_for
 
@@ -45,11 +47,13 @@ def test_a_restored_backup_gives_the_same_context(demo_folder: Path, tmp_path: P
 
 
 @pytest.mark.postgres
-def test_a_restored_dump_of_postgresql_gives_the_same_context() -> None:
-    """Taken by pg_dump while another thread writes, restored into a database of its own; repaired, it is the story."""
+def test_a_restored_dump_of_postgresql_gives_the_same_context(tmp_path: Path) -> None:
+    """Taken by pg_dump while another thread writes, restored beside a Chroma server that knows nothing; repaired, it
+    is the story, and the index is whole.
+    """
     plan = {"characters": ["Ada"], "purpose": "Ada opens the mill."}
     with postgres_for_tests() as server, postgres_database(server) as first, postgres_database(server) as other:
-        with open_ephemeral(database_url=first) as stories:
+        with chroma_server(tmp_path / "chroma") as url, _opened(tmp_path / "first", first, url) as stories:
             story = stories.create("mill", language="en")
             story.add_character(name="Ada")
             for number, text in enumerate(("Ada found the brass key.", "Ada gave Bo the brass key."), start=1):
@@ -62,13 +66,19 @@ def test_a_restored_dump_of_postgresql_gives_the_same_context() -> None:
             stop.set()
             writer.join()
         subprocess.run(["pg_restore", "--no-owner", "--exit-on-error", "-d", _plain(other)], input=dump, check=True)
-        with open_ephemeral(database_url=other) as stories:
+        with chroma_server(tmp_path / "new") as url, _opened(tmp_path / "other", other, url) as stories:
             story = stories.story("mill")
             repairs = [each.message for each in story.check_health(repair=True).repairs]
             assert any("0 texts embedded anew" in each for each in repairs)
+            assert verify_index(story._stores, "mill").is_sound
             after = story.context(2, 1, plan)
     assert "Ada gave Bo the brass key." in before.as_prompt()
     assert after.as_prompt() == before.as_prompt()
+
+
+def _opened(folder: Path, database_url: str, index_url: str) -> Memory:
+    memory = {"embedding_model": "fake:64", "vector_store": {"url": index_url}}
+    return novelgen.open(projects_dir=folder, database_url=database_url, model="", memory=memory)
 
 
 def _plain(url: str) -> str:
