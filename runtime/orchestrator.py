@@ -64,7 +64,8 @@ def build_scene_pipeline(
     Where a model is set, it reads what was written, unless the writer gave a record; so the next scene knows what
     this one established. Memory never breaks the pipeline: a context that lacks something says so and the
     writer still runs; a scene that cannot be stored or read is returned with the reason. What the writer
-    raises is the caller's own and is raised on. The project is created at its first scene.
+    raises is the caller's own and is raised on. A project that is not stored is created before its first scene, with
+    what its folder holds.
 
     Args:
         stores: Where the finished scene goes.
@@ -78,6 +79,7 @@ def build_scene_pipeline(
     writer = write_scene if isinstance(write_scene, Runnable) else RunnableLambda(write_scene)
 
     def remember(request: MemoryContextRequest) -> SceneBrief:
+        _make_ready(stores, request.project_id)
         return SceneBrief(request=request, context=context_chain.invoke(request))
 
     def write_and_store(brief: SceneBrief) -> SceneOutcome:
@@ -87,6 +89,17 @@ def build_scene_pipeline(
 
     steps = RunnableLambda(remember).with_config(run_name="remember")
     return steps | RunnableLambda(write_and_store).with_config(run_name="write_and_store")
+
+
+def _make_ready(stores: MemoryStores, project_id: str) -> None:
+    """Create a project that is not stored, so that its first scene knows the cards that its folder holds."""
+    try:
+        if not stores.is_stored(project_id) and stores.paths(project_id).folder.is_dir():
+            StoryIngest(stores, project_id).ingest_project()
+        stores.ensure_project(project_id)
+    except NovelgenError as error:
+        # The context says what it lacks, and the writer still runs.
+        logger.error("project %r was not created: %s", project_id, error)
 
 
 def _stored(stores: MemoryStores, brief: SceneBrief, written: WrittenScene) -> SceneOutcome:

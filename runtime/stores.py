@@ -198,11 +198,17 @@ class MemoryStores:
         folder = self.settings.projects_dir
         return sorted(each.name for each in folder.iterdir() if self._is_project(each)) if folder.is_dir() else []
 
-    def ensure_project(self, project_id: str, *, name: str = "", language: str = "") -> None:
-        """Create a project where there is none; one that exists, or that somebody creates meanwhile, stays as it is."""
+    def is_stored(self, project_id: str) -> bool:
+        """Whether such a project is stored."""
         try:
             self.database(project_id)
         except UnknownProjectError:
+            return False
+        return True
+
+    def ensure_project(self, project_id: str, *, name: str = "", language: str = "") -> None:
+        """Create a project where there is none; one that exists, or that somebody creates meanwhile, stays as it is."""
+        if not self.is_stored(project_id):
             with contextlib.suppress(ProjectExistsError):
                 self.create_project(project_id, name=name, language=language)
 

@@ -35,6 +35,7 @@ def test_prompts_and_types_are_in_the_wheel(wheel: Path) -> None:
     for file in (*(page / "templates").iterdir(), *(page / "static").iterdir()):
         assert file.relative_to(ROOT).as_posix() in names
     assert not [name for name in names if name.startswith(("tests/", "projects/"))]
+    assert wheel.stat().st_size < 2_000_000
 
 
 def test_prompts_are_found_without_the_checkout(wheel: Path, tmp_path: Path) -> None:

@@ -502,7 +502,9 @@ class MemoryContextChain(StepwiseChain[ContextInput, SceneMemoryContext]):
         if cut is not None:
             run = _without_quotes(run)
             context = _with_report(context, planner=run.plan.planner)
-        if run.left_off is not None and cut is None and not context.story_so_far and self._tells_story_so_far:
+        # Of the second scene of a story the end of the first tells what went before.
+        is_told = not self._tells_story_so_far or run.outline is None or len(run.outline.scenes) < 2
+        if run.left_off is not None and cut is None and not context.story_so_far and not is_told:
             message = "nothing that is stored tells the scenes before in short, or it does not fit its share"
             run = run.with_issues(ReportIssue(stage="story_so_far", kind="unavailable", message=message))
         run = run.with_timings({"total": time.monotonic() - run.started_s})

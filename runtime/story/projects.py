@@ -100,11 +100,8 @@ class StoryProjects(StoryBase):
 
     def require_new_project(self) -> None:
         """Refuse an id under which a project is stored already."""
-        try:
-            self._stores.database(self.project_id)
-        except UnknownProjectError:
-            return
-        raise ProjectExistsError(f"project {self.project_id!r} exists already; choose another name")
+        if self._stores.is_stored(self.project_id):
+            raise ProjectExistsError(f"project {self.project_id!r} exists already; choose another name")
 
     def describe_project(self) -> ProjectOverview:
         """Return what a project holds."""

@@ -41,17 +41,36 @@ def test_a_scene_is_remembered_written_and_taken_in(demo_stores: MemoryStores) -
     assert after
 
 
+def _request(chapter_index: int, scene_index: int) -> MemoryContextRequest:
+    plan = ScenePlan(scene_number=scene_index, characters=["Oda Kell"], purpose="Begin.")
+    return MemoryContextRequest(project_id="new", chapter_index=chapter_index, scene_index=scene_index, scene_plan=plan)
+
+
 def test_a_first_scene_creates_its_project(tmp_path: Path) -> None:
     """A new story needs no set-up: its first scene makes the project."""
-    request = MemoryContextRequest(
-        project_id="new", chapter_index=1, scene_index=1, scene_plan=ScenePlan(scene_number=1, purpose="Begin.")
-    )
+    request = _request(1, 1)
     with MemoryStores(settings_for(tmp_path)) as stores:
         pipeline = build_scene_pipeline(stores, build_context_chain(stores, write_files=False), write_scene)
         outcome = pipeline.invoke(request)
         assert outcome.context.relevant_memories == []
         assert outcome.ingest is not None
         assert stores.project_ids() == ["new"]
+
+
+def test_the_cards_of_a_new_folder_are_taken_in_first(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    """What other chains left in the folder is taken in first, and neither of the first two scenes is complained of."""
+    (tmp_path / "new").mkdir()
+    cast = {"protagonist": {"name": "Oda Kell", "personality": "stubborn"}}
+    (tmp_path / "new/characters.json").write_text(json.dumps(cast), encoding="utf-8")
+    with MemoryStores(settings_for(tmp_path)) as stores, caplog.at_level("WARNING"):
+        pipeline = build_scene_pipeline(stores, build_context_chain(stores), write_scene)
+        first, second = pipeline.invoke(_request(1, 1)), pipeline.invoke(_request(1, 2))
+        with stores.database("new").read() as unit:
+            assert [each.entity.name for each in unit.entities.list_all()] == ["Oda Kell"]
+    for outcome in (first, second):
+        assert outcome.context.report is not None
+        assert outcome.context.report.issues == []
+    assert caplog.messages == []
 
 
 def test_memory_that_is_down_never_breaks_the_writing(demo_folder: Path) -> None:
