@@ -53,11 +53,7 @@ Thing = TypeVar("Thing")
 
 
 class RecentlyUsed(Generic[Key, Thing]):
-    """Holds things in the order of their use and tells which are too many. Not safe between threads.
-
-    Args:
-        limit: Most things to hold in the long run, at least 1.
-    """
+    """Holds things in the order of their use and tells which are too many. Not safe between threads."""
 
     def __init__(self, limit: int) -> None:
         self._limit = limit

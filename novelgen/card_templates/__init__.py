@@ -106,15 +106,7 @@ def _is_among(field: CardField, others: Sequence[CardField]) -> bool:
 
 
 def read_card_template(text: str, *, where: str) -> CardTemplate:
-    """Read a template.
-
-    Args:
-        text: TOML.
-        where: What an error calls the file.
-
-    Raises:
-        InvalidFileError: When it is no TOML, or holds what a template has not; says where and what.
-    """
+    """Read a template."""
     try:
         return CardTemplate.model_validate(tomllib.loads(text))
     except tomllib.TOMLDecodeError as error:
@@ -139,15 +131,7 @@ def shipped_templates() -> Mapping[str, CardTemplate]:
 
 
 def template_of(name: str, templates: Mapping[str, CardTemplate]) -> CardTemplate:
-    """Return the fields of every card with those of a genre.
-
-    Args:
-        name: Of the genre, as its file or its title calls it; empty means none.
-        templates: All there are.
-
-    Raises:
-        UserInputError: When there is none of that name.
-    """
+    """Return the fields of every card with those of a genre."""
     plain = templates[PLAIN]
     if not name or name == PLAIN:
         return plain

@@ -341,17 +341,7 @@ def _distance(chunk: StoryMemoryChunk, chapter_index: int | None) -> float:
 def render_chunk_context(
     glossary: Sequence[GlossaryEntry], memories: Sequence[ChunkMemory], *, more: int, language: str
 ) -> str:
-    """Render names and memories for a prompt: the glossary first, then the memories under their heading.
-
-    Args:
-        glossary: Whom and what the text names.
-        memories: In the order to show.
-        more: How many further ones there are; named after the last one.
-        language: Language of the headings, `zh…` or `en`.
-
-    Returns:
-        The block, ending in a line break; empty when there is nothing to say.
-    """
+    """Render names and memories for a prompt: the glossary first, then the memories under their heading."""
     labels = labels_for(language)
     code: StoryLanguage = "zh" if labels.language == "zh" else "en"
     names = [_entry_line(entry, code) for entry in glossary]

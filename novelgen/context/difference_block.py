@@ -39,11 +39,7 @@ _Section = tuple[str, list[str]]
 
 
 def difference_lines(difference: StoryDifference) -> list[str]:
-    """Return all that a stretch changed: a title, then each kind with its heading and a line per change.
-
-    Args:
-        difference: What changed.
-    """
+    """Return all that a stretch changed: a title, then each kind with its heading and a line per change."""
     teller = _Teller(difference)
     lines = [teller.title()]
     facts = [teller.fact(each, is_short=False) for each in difference.facts]
@@ -56,11 +52,7 @@ def difference_lines(difference: StoryDifference) -> list[str]:
 
 
 def difference_block(difference: StoryDifference) -> list[str]:
-    """Return the same in at most `MAX_BLOCK_LINES` lines: the best facts, then one line for each other kind.
-
-    Args:
-        difference: What changed.
-    """
+    """Return the same in at most `MAX_BLOCK_LINES` lines: the best facts, then one line for each other kind."""
     teller = _Teller(difference)
     sections = [
         f"  {heading}{teller.colon}{teller.joined(items)}" for heading, items in teller.sections(is_short=True) if items

@@ -28,13 +28,7 @@ MAX_SENTENCES = 8
 def scene_before(
     scenes: Sequence[OutlineScene], view: PointOfView | None, *, as_of: StoryPosition
 ) -> OutlineScene | None:
-    """Return the scene that a planned one follows: the last, for a point of view the last that they were in.
-
-    Args:
-        scenes: In story order.
-        view: From whose point of view, where what that one does not know is set apart.
-        as_of: The planned scene; whatever lies at or after it is passed over, whoever let it through.
-    """
+    """Return the scene that a planned one follows: the last, for a point of view the last that they were in."""
     is_cut = view is not None and view.mode != "mark"
     character_id = view.character_id if view is not None else None
     return next(

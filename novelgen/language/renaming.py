@@ -20,12 +20,7 @@ _GOES_ON = tuple("vupdcrfymqateokliz")
 
 
 class NameSwap:
-    """Puts names in the place of others.
-
-    Args:
-        names: Each name to what stands in its place.
-        others: Names that may hold one of them and stay as they are.
-    """
+    """Puts names in the place of others."""
 
     def __init__(self, names: Mapping[str, str], others: Iterable[str] = ()) -> None:
         self._names = dict(names)

@@ -13,11 +13,6 @@ def with_joined_memory(records: Sequence[SceneRecord], gone_id: str, stays_id: s
     The later of the two is what changes, so that whoever reads only up to the earlier scene finds what it had. Where
     the later one stays, it supersedes the other; where it goes, its scene keeps a repetition of the one that stays,
     and whatever spoke of it speaks of that one.
-
-    Args:
-        records: In story order, at least from the earlier of the two on.
-        gone_id: memory_id of the one that goes.
-        stays_id: memory_id of the one that stays.
     """
     order = {memory.memory_id: (at, memory) for at, record in enumerate(records) for memory in record.memories}
     if gone_id not in order or stays_id not in order:

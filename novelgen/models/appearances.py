@@ -44,14 +44,6 @@ def entity_counts(entity_id: str, entity_type: EntityType, scenes: Sequence[Scen
 
     A character appears where it is on stage or the scene is told from its point of view, a place where the scene
     plays there, anything else where the text names it.
-
-    Args:
-        entity_id: The entity.
-        entity_type: Its type.
-        scenes: In story order; only these count.
-
-    Returns:
-        The counts by the names of `computed_names`; of an entity that never appears only zeros.
     """
     if entity_type == "character":
         counts: dict[str, Any] = {"pov_count": sum(scene.pov == entity_id for scene in scenes)}

@@ -18,10 +18,6 @@ def context_document(context: SceneMemoryContext, *, is_full: bool = False) -> d
     """Return a context as JSON data, which `SceneMemoryContext.model_validate` reads back as the same context.
 
     Left out of a memory are flags that say nothing and its `embedding_id` where that is its `chunk_id`.
-
-    Args:
-        context: The context.
-        is_full: Leave nothing out.
     """
     document = context.model_dump(mode="json")
     if is_full:

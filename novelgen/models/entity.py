@@ -92,12 +92,7 @@ def revealed_identity(entity: Entity) -> RevealedIdentity | None:
 
 
 def renamed(entity: Entity, name: str) -> Entity:
-    """Return an entity that is listed under one of its aliases; each name counts from where it did.
-
-    Args:
-        entity: The entity whole.
-        name: One of its aliases.
-    """
+    """Return an entity that is listed under one of its aliases; each name counts from where it did."""
     own = next(alias for alias in entity.aliases if alias.alias == name)
     is_placed = entity.name_first_chapter is not None
     before = EntityAlias(
@@ -125,11 +120,6 @@ def profile_with_names(entity: Entity, names: Sequence[str], *, is_told: bool) -
 
     A translation tells a name, so that one that the story has not shown yet must not be translated either. Who
     somebody turns out to be is never among it.
-
-    Args:
-        entity: The entity whole.
-        names: The names that are shown.
-        is_told: Whether the rest of the profile is shown as well.
     """
     elsewhere = (TRANSLATION, ALIAS_TRANSLATIONS, SAME_AS)
     rest = {key: value for key, value in entity.profile.items() if key not in elsewhere}

@@ -97,14 +97,6 @@ def fold_state_changes(
 
     The last value of each attribute before the position wins, lists are replaced whole, None clears the
     key. Presence is kept under `presence` and never written over an explicit attribute.
-
-    Args:
-        changes: Changes of a single entity; within one position, later ones win.
-        as_of: Position of the read; only what lies strictly before it counts.
-
-    Returns:
-        The state, and chapter and scene of the last explicit change folded in, or of the last presence
-        where there is none. Both None when nothing was folded or the last change has no position.
     """
     visible = [change for change in changes if as_of.admits(change.chapter_index, change.scene_index)]
     ordered = sorted(visible, key=story_place)
@@ -151,11 +143,6 @@ def chapters_of_change(changes: Iterable[StateChange], *, first: int, last: int)
     """Return the chapters in which an entity changed, ascending.
 
     Presence counts only where nothing was ever stated, as in a snapshot.
-
-    Args:
-        changes: Changes of a single entity.
-        first: First chapter that counts.
-        last: Last chapter that counts, included.
     """
     listed = list(changes)
     stated = [change for change in listed if change.kind == "explicit"]
@@ -169,14 +156,7 @@ def timeline_order(snapshot: EntityStateSnapshot) -> tuple[int, int, str]:
 
 
 def fold_holders(stated: Iterable[tuple[str, Any]]) -> dict[str, list[str]]:
-    """Return who holds what.
-
-    Args:
-        stated: Item id and the value of its `holder`, in the order in which they count.
-
-    Returns:
-        Holder to item ids in order; what no text names as its holder is held by nobody.
-    """
+    """Return who holds what."""
     holders: dict[str, list[str]] = {}
     for item_id, holder in sorted(dict(stated).items()):
         if isinstance(holder, str):
@@ -206,9 +186,6 @@ def fold_loop_events(events: Sequence[AnyLoopEvent]) -> LoopFold[AnyLoopEvent]:
     """Fold the events of one thread: the first planting, and the last move after which it stands as it does.
 
     Where it is planted twice at one place, by a record and by the author, the later one in order counts.
-
-    Args:
-        events: At least one, in the order in which they count.
     """
     plantings = [event for event in events if event.kind == "planted"]
     first_place = story_place(plantings[0]) if plantings else None
@@ -219,15 +196,7 @@ def fold_loop_events(events: Sequence[AnyLoopEvent]) -> LoopFold[AnyLoopEvent]:
 
 
 def fold_relationship_changes(changes: Iterable[RelationshipChange]) -> dict[str, Any]:
-    """Fold the changes of one pair.
-
-    Args:
-        changes: In the order in which they count.
-
-    Returns:
-        `FOLDED_RELATIONSHIP_FIELDS` and the dimensions: the last of each that was said, else the default. What
-        is said of both replaces what a side had of its own.
-    """
+    """Fold the changes of one pair."""
     folded = {name: Relationship.model_fields[name].default for name in FOLDED_RELATIONSHIP_FIELDS}
     dimensions: dict[RelationshipDimension, int] = {}
     of_a: dict[RelationshipDimension, int] = {}
@@ -244,12 +213,7 @@ def fold_relationship_changes(changes: Iterable[RelationshipChange]) -> dict[str
 
 
 def folded_loop(events: Sequence[AnyLoopEvent], *, age_scenes: Callable[[AnyLoopEvent], int | None]) -> OpenLoop | None:
-    """Return a thread as its events leave it, or None when they do not tell how it began.
-
-    Args:
-        events: Of one thread, at least one, in the order in which they count.
-        age_scenes: Tells, of the planting, how many stored scenes lie between it and the position.
-    """
+    """Return a thread as its events leave it, or None when they do not tell how it began."""
     fold = fold_loop_events(events)
     if fold.planted is None:
         return None
@@ -295,12 +259,7 @@ def folded_relationship(
 
 
 def standing_after(change: RecordedRelationshipChange, before: Relationship | None) -> Relationship:
-    """Return how a pair stands after a change, in the order of its ids.
-
-    Args:
-        change: What a record says.
-        before: How the pair stood; None for one of which nothing was known.
-    """
+    """Return how a pair stands after a change, in the order of its ids."""
     ordered = change.in_order()
     known = before or Relationship(relationship_id="", character_a=ordered.character_a, character_b=ordered.character_b)
     pair = ordered.dimensions

@@ -42,15 +42,7 @@ _NESTED: dict[type[UserFileModel], dict[str, type[UserFileModel]]] = {
 
 
 def given_scene_plan(given: object, *, scene_index: object) -> object:
-    """Return a scene's plan so that `ScenePlan` reads it; one that does not tell its number gets it.
-
-    Args:
-        given: A mapping, a ScenePlan, or a model or dataclass with its fields.
-        scene_index: The scene that is planned.
-
-    Raises:
-        ValueError: When a field is misspelt; names the right one. When it names more people than a scene can have.
-    """
+    """Return a scene's plan so that `ScenePlan` reads it; one that does not tell its number gets it."""
     fields = given_fields(given, ScenePlan, where="scene_plan")
     people = fields.characters if isinstance(fields, ScenePlan) else None
     people = fields.get("characters") if isinstance(fields, dict) else people
@@ -63,13 +55,6 @@ def given_chapter_plan(given: object, *, chapter_index: object) -> object:
     """Return a chapter's plan so that `ChapterPlan` reads it; chapter and scenes without a number get theirs.
 
     Scenes are counted from 1, where none of them tells its number.
-
-    Args:
-        given: A mapping, a ChapterPlan, or a model or dataclass with its fields.
-        chapter_index: The chapter of the scene that is planned.
-
-    Raises:
-        ValueError: When a field is misspelt; names the right one.
     """
     fields = given_fields(given, ChapterPlan, where="chapter_plan")
     scenes = fields.get("scenes") if isinstance(fields, dict) else None
@@ -92,11 +77,7 @@ def given_characters(given: object) -> object:
 
 
 def given_record(given: object, *, chapter_index: int, scene_index: int) -> object:
-    """Return a scene's record so that `SceneRecord` reads it; its place is that of the scene it is given for.
-
-    Raises:
-        ValueError: When a field is misspelt; names the right one. When it is the record of another scene.
-    """
+    """Return a scene's record so that `SceneRecord` reads it; its place is that of the scene it is given for."""
     fields = given_fields(given, SceneRecord, where="record")
     place = {"chapter_index": chapter_index, "scene_index": scene_index}
     said = dict(fields) if isinstance(fields, dict | SceneRecord) else {}
@@ -109,16 +90,7 @@ def given_record(given: object, *, chapter_index: int, scene_index: int) -> obje
 
 
 def given_fields(given: object, model: type[UserFileModel], *, where: str) -> object:
-    """Return what a caller holds as a mapping of a model's fields, nested alike.
-
-    Args:
-        given: A mapping, a Pydantic model or a dataclass; anything else is returned as it is.
-        model: The model that is to read it. Fields that it does not know come under `extra`.
-        where: Names the value in errors.
-
-    Raises:
-        ValueError: When a field is almost named like one that is absent; names that one.
-    """
+    """Return what a caller holds as a mapping of a model's fields, nested alike."""
     if isinstance(given, model):
         _require_spelt(given.extra, [name for name in model.model_fields if name not in given.model_fields_set], where)
         for name, inner in _NESTED.get(model, {}).items():

@@ -153,27 +153,13 @@ def is_entity_target(target: str) -> bool:
 
 
 def linked_targets(derived: list[str], attached: list[str], detached: list[str]) -> list[str]:
-    """Return what a memory is linked to: what was derived and set by hand, without what was taken off by hand.
-
-    Args:
-        derived: Entity ids as the scene gives them.
-        attached: Targets set by hand.
-        detached: Derived targets taken off by hand.
-
-    Returns:
-        Targets without repeats, the derived ones first.
-    """
+    """Return what a memory is linked to: what was derived and set by hand, without what was taken off by hand."""
     kept = [each for each in derived if each not in detached]
     return list(dict.fromkeys([*kept, *attached]))
 
 
 def attached_to(targets: Sequence[str], known: Mapping[str, AttachedTo]) -> list[AttachedTo]:
-    """Return what a memory is attached to: entities, then chapters, then the book.
-
-    Args:
-        targets: What it is linked to; nothing means the book.
-        known: The entities that are stored, by id; others are left out.
-    """
+    """Return what a memory is attached to: entities, then chapters, then the book."""
     if not targets:
         return [AttachedTo(type=BOOK, id=BOOK, is_default=True)]
     found = [

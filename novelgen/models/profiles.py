@@ -163,17 +163,6 @@ STATE_MODELS: dict[EntityType, type[UserFileModel]] = {
 
 
 def profile_of(entity_type: EntityType, data: dict[str, Any]) -> Profile:
-    """Read a stored profile as the model of its type.
-
-    Args:
-        entity_type: Type of the entity.
-        data: A profile as it is stored.
-
-    Returns:
-        The profile; fields that are missing are empty, unknown ones stand under `extra`.
-
-    Raises:
-        pydantic.ValidationError: When a known field holds a value of the wrong shape.
-    """
+    """Read a stored profile as the model of its type."""
     profile: Profile = PROFILE_MODELS[entity_type].model_validate(data)  # type: ignore[assignment]
     return profile

@@ -89,12 +89,7 @@ class OpenLoop(Shown, BaseModel):
 
 
 def most_due(loops: Iterable[OpenLoop], limit: int) -> list[OpenLoop]:
-    """Return the loops that wait longest and weigh most, by weight times age in scenes, greatest first.
-
-    Args:
-        loops: Unresolved loops.
-        limit: Most to return; equals go by loop id.
-    """
+    """Return the loops that wait longest and weigh most, by weight times age in scenes, greatest first."""
     by_age = sorted(
         loops, key=lambda loop: (-LOOP_WEIGHTS[loop.importance] * (1 + (loop.age_scenes or 0)), loop.loop_id)
     )
@@ -142,12 +137,7 @@ _ROLES = re.compile(rf"(?P<one>(?:(?!{_BETWEEN}).)+)(?P<between>{_BETWEEN})(?P<o
 
 
 def turned_type(said: str) -> str:
-    """Return the type of a pair for the pair the other way round: "killer and victim", "victim and killer".
-
-    Args:
-        said: Types that name both sides, joined by and, 与, / or →, are turned, each of several (、) by itself;
-            all others are the same from both sides.
-    """
+    """Return the type of a pair for the pair the other way round: "killer and victim", "victim and killer"."""
     return "、".join(_turned_roles(each) for each in said.split("、"))
 
 

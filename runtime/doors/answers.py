@@ -104,13 +104,7 @@ def error_kind(error: NovelgenError) -> str:
 
 
 def refusal(error: Exception, *, names: Mapping[str, str], folders: Sequence[Path] = ()) -> dict[str, Any]:
-    """Return what an agent is told of an error: its kind, what was wrong, and what to do.
-
-    Args:
-        error: Anything that went wrong.
-        names: Operation to the name of its tool, or to what else does its work.
-        folders: Folders of this machine of which nobody is told even the name.
-    """
+    """Return what an agent is told of an error: its kind, what was wrong, and what to do."""
     if not isinstance(error, NovelgenError):
         logger.error("a call failed", exc_info=error)
         return {"error": {"kind": "bug", "message": "a bug in novelgen; its log tells more", "fix": "Tell the user."}}

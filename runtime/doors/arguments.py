@@ -52,11 +52,7 @@ def position_from(text: str) -> StoryPosition:
 
 
 def moment(text: str) -> tuple[int, int] | datetime:
-    """Return the moment that a text names: session and turn, or a time.
-
-    Raises:
-        InvalidPositionError: When it is neither.
-    """
+    """Return the moment that a text names: session and turn, or a time."""
     if re.fullmatch(r"[0-9]{1,7}:[0-9]{1,7}", text):
         session, turn = text.split(":")
         return int(session), int(turn)
@@ -148,12 +144,7 @@ def _plain_kinds(model: type[Arguments]) -> dict[str, frozenset[Any]]:
 
 @cache
 def arguments_of(method: Method, without: tuple[str, ...] = ()) -> type[Arguments]:
-    """Return the model of what a door may give to a method; what no JSON can hold is left to Python programs.
-
-    Args:
-        method: A method of a part of a story, unbound.
-        without: Arguments that the door does not offer.
-    """
+    """Return the model of what a door may give to a method; what no JSON can hold is left to Python programs."""
     hints = get_type_hints(method, include_extras=True)
     told = {
         each.arg_name: " ".join((each.description or "").split())
@@ -178,11 +169,7 @@ def values_of(arguments: Arguments) -> dict[str, Any]:
 
 
 def read_arguments(model: type[Arguments], payload: Mapping[str, Any]) -> dict[str, Any]:
-    """Return what a method is called with, out of what came in by a door.
-
-    Raises:
-        InvalidRequestError: When an argument is missing, unknown or out of bounds; says which.
-    """
+    """Return what a method is called with, out of what came in by a door."""
     try:
         return values_of(model.model_validate(payload))
     except ValidationError as error:

@@ -80,12 +80,7 @@ class Tool:
         return self.operation.is_read or self.operation.http.startswith("GET ")
 
     def arguments(self, project: Mapping[str, str], *, bound: Collection[str] = ()) -> type[Arguments]:
-        """Return what a call takes.
-
-        Args:
-            project: Name of the argument for the project to what is said of it; empty where calls name none.
-            bound: Arguments that the caller sets.
-        """
+        """Return what a call takes."""
         whole = arguments_of(self.operation.function, self.operation.without + self.without)
         named = dict(project) | ({"character": "Who, by id, name or alias."} if self.of_character else {})
         fields: dict[str, Any] = {
@@ -125,11 +120,7 @@ class Tool:
         return {**parts, "type": "object"}
 
     def read(self, arguments: type[Arguments], payload: Mapping[str, Any]) -> dict[str, Any]:
-        """Return what a call gives, with the tool's defaults; lists and objects may come as JSON in a text.
-
-        Raises:
-            InvalidRequestError: When an argument is missing, unknown or out of bounds; says which.
-        """
+        """Return what a call gives, with the tool's defaults; lists and objects may come as JSON in a text."""
         nested = _nested(arguments)
         read = {name: _parsed(value) if name in nested else value for name, value in payload.items()}
         return {**self.defaults, **read_arguments(arguments, read)}
@@ -142,14 +133,7 @@ class Tool:
         limit: StoryPosition | None = None,
         folders: Sequence[Path] = (),
     ) -> dict[str, Any]:
-        """Do it, and return the answer as JSON.
-
-        Args:
-            story: The story.
-            values: Arguments, as `read` returns them.
-            limit: Position that is being planned: nothing at it or beyond is read, and what is stored holds from it on.
-            folders: Folders of this machine of which nobody is told even the name.
-        """
+        """Do it, and return the answer as JSON."""
         given = dict(values) if limit is None else _cut(values, self.operation.function, limit)
         of: Any = story
         if self.of_character:

@@ -22,12 +22,7 @@ _OTHER_COMMANDS = {
 
 
 def with_own_ways(message: str, ways: Mapping[str, str]) -> str:
-    """Return a message whose commands of the shell are told as a door calls them; one that it lacks stays.
-
-    Args:
-        message: As errors say it: "list them with `novelgen thread list demo`".
-        ways: Operation to how the door calls it.
-    """
+    """Return a message whose commands of the shell are told as a door calls them; one that it lacks stays."""
     return _COMMAND.sub(lambda found: _way(found[1], ways) or found[0], message)
 
 

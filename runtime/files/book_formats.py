@@ -55,16 +55,7 @@ _UNREADABLE = (
 
 
 def book_text(file: Path, *, while_waiting: Callable[[], Any] = lambda: None) -> str:
-    """Return the text of a .docx or .epub file, read in a process that ends in bounded time and memory.
-
-    Args:
-        file: Of a kind in `BOOK_FORMATS`.
-        while_waiting: Called a few times a second; what it raises ends the reading.
-
-    Raises:
-        InvalidFileError: When the file is damaged, is no such book, or needs more than the bounds.
-        ConfigurationError: When the library for it is not installed.
-    """
+    """Return the text of a .docx or .epub file, read in a process that ends in bounded time and memory."""
     paths = json.dumps([*(entry for entry in sys.path if entry), _PACKAGE_ROOT])
     command = [sys.executable, "-c", _CHILD, paths, str(file), str(READ_TIMEOUT_S + 5), str(MAX_MEMORY_BYTES)]
     with subprocess.Popen(

@@ -22,12 +22,7 @@ CONNECT_TIMEOUT_S = 2.0
 
 
 class Lender:
-    """Takes the connections of other programs to an index, each in a thread of its own, until it is closed.
-
-    Args:
-        told_in: File that says where.
-        answer: Answers one program until it hangs up.
-    """
+    """Takes the connections of other programs to an index, each in a thread of its own, until it is closed."""
 
     def __init__(self, told_in: Path, answer: Callable[[Connection, Lender], None]) -> None:
         self._told_in = told_in

@@ -221,9 +221,6 @@ class ProjectDatabase:
         """Hold the project's index on a shared server: alone to build it anew, beside other writers else.
 
         What is written to an index while another program builds it anew would be missing from the new one.
-
-        Raises:
-            VectorIndexError: When another program did not let go of it in time.
         """
         path = self.database.path
         if path is not None:

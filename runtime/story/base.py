@@ -72,11 +72,7 @@ def position_of(place: Place) -> StoryPosition | None:
 
 
 def required_position(place: StoryPosition | tuple[int, int] | list[int] | int | str) -> StoryPosition:
-    """Return the position that is meant.
-
-    Raises:
-        InvalidPositionError: When it is none, or chapter or scene is out of bounds.
-    """
+    """Return the position that is meant."""
     return story_position(place)
 
 

@@ -133,11 +133,7 @@ def _offered_fields(template: CardTemplate, language: str) -> list[OfferedField]
 
 
 def templates_of(paths: ProjectPaths) -> dict[str, CardTemplate]:
-    """Return all templates by name: the shipped ones, with those of the projects' folder and of the project over them.
-
-    Raises:
-        InvalidFileError: When a file is no template; says which and why.
-    """
+    """Return all templates by name: the shipped ones, with those of the projects' folder and of the project over them."""
     found = dict(shipped_templates())
     for folder in template_folders(paths):
         for file in sorted(folder.glob("*.toml")) if folder.is_dir() else ():

@@ -519,11 +519,7 @@ def _asked(
 
 
 def given_event(**given: Any) -> GivenEvent:
-    """Return an event of arguments that a caller gave.
-
-    Raises:
-        UserInputError: When one is wrong; says which.
-    """
+    """Return an event of arguments that a caller gave."""
     try:
         event = GivenEvent(**given)
     except ValidationError as error:

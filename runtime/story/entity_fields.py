@@ -34,12 +34,7 @@ MIN_LIKENESS = 0.75
 
 @dataclass(frozen=True)
 class KnownFields:
-    """Which fields the cards of a kind have in a story: those of its template beside novelgen's own.
-
-    Args:
-        template: The fields of the template.
-        language: Of the story.
-    """
+    """Which fields the cards of a kind have in a story: those of its template beside novelgen's own."""
 
     template: Sequence[CardField] = ()
     language: str = ""

@@ -50,11 +50,7 @@ def with_read_arguments(method: Method) -> Method:
 
 
 def story_position(place: object, *, name: str = "as_of") -> StoryPosition:
-    """Return the point of the story that is meant: `(5, 4)`, `[5, 4]`, `"5:4"`, `5` or a StoryPosition.
-
-    Raises:
-        InvalidPositionError: When it is none of these, or chapter or scene is out of bounds.
-    """
+    """Return the point of the story that is meant: `(5, 4)`, `[5, 4]`, `"5:4"`, `5` or a StoryPosition."""
     parts: object = place
     if isinstance(place, str):
         parts = [int(each) if each.isascii() and each.isdecimal() else each for each in place.split(":")]

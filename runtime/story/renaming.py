@@ -275,11 +275,7 @@ SCENE_WORDS = "scene_words"
 
 
 def restore_renamed(unit: UnitOfWork, change: Change, *, stores: MemoryStores) -> None:
-    """Put back the scenes that a rename changed; its rows are put back by the journal.
-
-    Raises:
-        UserInputError: When a scene was changed since.
-    """
+    """Put back the scenes that a rename changed; its rows are put back by the journal."""
     for row in change.rows:
         if row.table != SCENE_WORDS or row.before is None or row.after is None:
             continue
