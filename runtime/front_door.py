@@ -14,12 +14,9 @@ from typing import Any, Self
 from langchain_core.embeddings import Embeddings
 from langchain_core.language_models import BaseChatModel
 
-from novelgen.errors import ConfigurationError, NovelgenError, UnknownProjectError
+from novelgen.errors import ConfigurationError
 from novelgen.language.extractive import MAX_BULLETS
-from runtime.setting_names import grouped_settings
-from runtime.settings import NovelgenSettings
-from runtime.stores import MemoryStores
-from runtime.story import projects as project_services
+from runtime.settings import NovelgenSettings, grouped_settings
 from runtime.story import summaries as summary_services
 from runtime.story.base import Progress, async_twin
 from runtime.story.projects import ProjectOverview, ProjectStores, StoryProjects
@@ -140,9 +137,8 @@ class Memory:
 
     def projects(self) -> list[ProjectOverview]:
         """Return every project with what it holds; one that cannot be read says why in `problem`."""
-        stores = self._stores(None)
-        stores.require_open()
-        return [self._overview(each) for each in project_services.list_project_ids(stores)]
+        self._opened.common.require_open()
+        return self._opened.overviews()
 
     def story(self, project_id: str) -> Story:
         """Return the story of a project; one whose folder is there but holds nothing stored yet can be ingested.
@@ -152,7 +148,7 @@ class Memory:
             UnknownProjectError: When there is no such project; names the nearest one.
             ConfigurationError: When its config.yaml is wrong.
         """
-        stores = self._stores(project_id)
+        stores = self._opened.of(project_id)
         StoryProjects(stores, project_id).require_project_files()
         return Story(stores, project_id, chat_model=self._chat_model)
 
@@ -168,7 +164,7 @@ class Memory:
             InvalidProjectIdError: When the id is not a plain, path-free string.
             UserInputError: When the project exists already.
         """
-        stores = self._stores(project_id)
+        stores = self._opened.of(project_id)
         StoryProjects(stores, project_id).create_project(name=name, language=language)
         return self.story(project_id)
 
@@ -197,7 +193,7 @@ class Memory:
             InvalidFileError: When the path is none of these, or a file is wrong.
             UserInputError: When ids mean somebody else in the project.
         """
-        return StoryTransfer(self._stores(project_id), project_id).import_project(
+        return StoryTransfer(self._opened.of(project_id), project_id).import_project(
             source=Path(path), dry_run=dry_run, update=update, keep_remarks=keep_remarks, progress=progress
         )
 
@@ -206,15 +202,3 @@ class Memory:
     astory = async_twin(story)
     acreate = async_twin(create)
     aimport_from = async_twin(import_from)
-
-    def _overview(self, project_id: str) -> ProjectOverview:
-        try:
-            return StoryProjects(self._stores(project_id), project_id).describe_project()
-        except UnknownProjectError:
-            return ProjectOverview(project_id=project_id, problem="nothing stored yet; ingest it")
-        except NovelgenError as error:
-            return ProjectOverview(project_id=project_id, problem=f"cannot be read: {error}")
-
-    def _stores(self, project_id: str | None) -> MemoryStores:
-        """Return the stores with a project's settings, shared by all projects that have the same ones."""
-        return self._opened.common if project_id is None else self._opened.of(project_id)

@@ -10,8 +10,7 @@ from typing import Any
 from pydantic_core import to_json
 
 from novelgen.errors import StoreError, UnknownProjectError
-from novelgen.models.context import SceneMemoryContext
-from novelgen.models.context_document import context_document
+from novelgen.models.context import SceneMemoryContext, context_document
 from runtime.files.paths import ProjectPaths, write_text_atomically
 
 logger = logging.getLogger(__name__)

@@ -22,8 +22,7 @@ from novelgen.language.language import StoryLanguage, story_language
 from novelgen.language.scrub import scrub_text
 from novelgen.language.sentences import Span
 from novelgen.memory.evidence import QuoteFinder
-from novelgen.model_calls.answer_parts import ModelPart, Texts
-from novelgen.model_calls.answers import UnusableAnswerError
+from novelgen.model_calls.answers import ModelPart, Texts, UnusableAnswerError
 from novelgen.model_calls.json_model import Question
 from novelgen.model_calls.prompt_data import as_data, as_data_lines, place_in_words
 from novelgen.model_calls.usage import ModelUsage

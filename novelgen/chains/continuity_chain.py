@@ -43,7 +43,7 @@ from novelgen.deadlines import Deadline
 from novelgen.errors import DeadlineExceededError, ModelError, ModelRefusedError, StoreError
 from novelgen.language.language import StoryLanguage, TokenCounter, estimate_tokens
 from novelgen.language.scrub import require_size
-from novelgen.memory.windows import reading_windows
+from novelgen.language.sentences import reading_windows
 from novelgen.model_calls.json_model import JsonConversation, Question, issue_kind_of
 from novelgen.model_calls.usage import ModelUsage, total_usage
 from novelgen.models.context import ReportIssue
@@ -299,17 +299,6 @@ def _question(model: BaseChatModel, shape: type[Shape], prompt: str, stage: str,
     return Question(
         model, shape, prompt=prompt, repair="repair_check", stage=stage, keys=(key,), repair_values={"key": key}
     )
-
-
-def build_continuity_chain(
-    model: BaseChatModel,
-    *,
-    timeout_s: float = 180.0,
-    fact_tokens: int = MAX_FACT_TOKENS,
-    count_tokens: TokenCounter = estimate_tokens,
-) -> ContinuityChain:
-    """Return the chain that checks drafts with a model."""
-    return ContinuityChain(model, timeout_s=timeout_s, fact_tokens=fact_tokens, count_tokens=count_tokens)
 
 
 def moved(issue: ContinuityIssue, *, by: int) -> ContinuityIssue:

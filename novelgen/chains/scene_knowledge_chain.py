@@ -17,8 +17,8 @@ from langchain_core.runnables import RunnableLambda
 from novelgen.chains.stepwise_chain import StepwiseChain
 from novelgen.errors import DeadlineExceededError, ModelError
 from novelgen.language.scrub import scrub_text
+from novelgen.language.sentences import WINDOW_CHARACTERS
 from novelgen.memory.evidence import QuoteFinder
-from novelgen.memory.windows import WINDOW_CHARACTERS
 from novelgen.model_calls.json_model import JsonConversation, Question, failure_fields
 from novelgen.models.context import ReportIssue
 from novelgen.reading.knowledge_reading import (

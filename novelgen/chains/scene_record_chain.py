@@ -20,7 +20,7 @@ from novelgen.chains.stepwise_chain import StepwiseChain
 from novelgen.errors import DeadlineExceededError, ModelError, ModelRefusedError
 from novelgen.language.language import StoryLanguage, estimate_tokens
 from novelgen.language.scrub import scrub_text
-from novelgen.memory.windows import OVERLAP_SENTENCES, WINDOW_CHARACTERS
+from novelgen.language.sentences import OVERLAP_SENTENCES, WINDOW_CHARACTERS
 from novelgen.model_calls.json_model import JsonConversation, Question
 from novelgen.model_calls.prompt_data import as_data, line_tokens
 from novelgen.model_calls.prompting import load_chat_prompt, read_prompt_example

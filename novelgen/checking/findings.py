@@ -10,8 +10,8 @@ from novelgen.checking.story import Draft, StoryBefore
 from novelgen.context.labels import Labels, labels_for
 from novelgen.context.lines import render_value
 from novelgen.language.sentences import Span
+from novelgen.memory.attributes import is_death
 from novelgen.memory.supersession import slot_of
-from novelgen.memory.vital_status import is_death
 from novelgen.models.continuity import (
     ContinuityEvidence,
     ContinuityIssue,

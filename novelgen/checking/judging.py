@@ -17,8 +17,7 @@ from novelgen.checking.story import Draft, StoryBefore
 from novelgen.language.language import estimate_tokens, significant_words
 from novelgen.language.sentences import Span, split_sentences
 from novelgen.memory.evidence import QuoteFinder
-from novelgen.model_calls.answer_parts import ModelPart, Text
-from novelgen.model_calls.answers import UnusableAnswerError
+from novelgen.model_calls.answers import ModelPart, Text, UnusableAnswerError
 from novelgen.model_calls.prompt_data import as_data
 from novelgen.models.continuity import CONTINUITY_KINDS, ContinuityEvidence, ContinuityIssue, ContinuityKind, Severity
 from novelgen.models.position import StoryPosition

@@ -13,7 +13,7 @@ from novelgen.context.lines import ATTRIBUTE_ORDER
 from novelgen.language.language import StoryLanguage, TokenCounter, estimate_tokens
 from novelgen.language.normalise import is_description
 from novelgen.language.sentences import split_sentences
-from novelgen.memory.vital_status import is_death
+from novelgen.memory.attributes import is_death
 from novelgen.model_calls.prompt_data import NOTHING, as_data, telling_names
 from novelgen.models.continuity import ContinuityEvidence
 from novelgen.models.position import StoryPosition, story_place

@@ -9,8 +9,8 @@ from novelgen.checking.figures import contradicted_quantities
 from novelgen.checking.findings import SUBJECT, finding, merge_issues
 from novelgen.checking.holders import wrong_hands
 from novelgen.checking.story import Draft, StoryBefore
+from novelgen.language.chronology import opening_words
 from novelgen.language.contradictions import Contradiction, contradictions_of
-from novelgen.language.opening import opening_words
 from novelgen.language.reading import read_story_time
 from novelgen.language.sentences import Span
 from novelgen.models.continuity import ContinuityEvidence, ContinuityIssue

@@ -7,8 +7,8 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal, get_args
 
+from novelgen.memory.attributes import is_death
 from novelgen.memory.ledger import LedgerEntry, ThreadLedger
-from novelgen.memory.vital_status import is_death
 from novelgen.models.entity import Entity
 from novelgen.models.folds import HOLDER_ATTRIBUTE, fold_state_changes
 from novelgen.models.knowledge import ALL_LIVED, READER, KnowledgeEvent

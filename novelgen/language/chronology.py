@@ -1,15 +1,140 @@
-"""From what is told of when scenes play to running days, the time between scenes, and the order lived."""
+"""From what is told of when scenes play to running days and dates, the time between scenes, and the order lived."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
+from datetime import date
 from typing import Literal, NamedTuple
 
-from novelgen.language.calendar import days_between
-from novelgen.language.opening import read_opening
+from novelgen.language.numerals import CHINESE_NUMERAL, ENGLISH_NUMERAL
 from novelgen.language.reading import read_story_time, tells_of_past
 from novelgen.models.story_time import Certainty, DaySpan, LivedWhen, SceneTime, ToldTime
+
+_LUNAR_MONTH_DAYS = (29, 30)
+
+FIRST_GREGORIAN_YEAR = 1753
+"""Before it two calendars ran side by side in English books, and weekdays prove nothing."""
+
+
+class Distance(NamedTuple):
+    """Days from one date to another: what is certain, and the likeliest number with whether it is told."""
+
+    span: DaySpan
+    likely: int | None
+    is_told: bool
+
+
+def days_between(first: ToldTime, then: ToldTime) -> Distance | None:
+    """Return how many days a later told date lies after an earlier told one."""
+    if not (first.is_dated and then.is_dated) or first.is_lunar != then.is_lunar:
+        return None
+    if first.era != then.era and first.era and then.era:
+        return None
+    both_years = first.year is not None and then.year is not None
+    years = (then.year or 0) - (first.year or 0) if both_years else 0
+    return _lunar(first, then, years, both_years) if first.is_lunar else _gregorian(first, then, both_years)
+
+
+def _gregorian(first: ToldTime, then: ToldTime, both_years: bool) -> Distance | None:
+    start = calendar_day(first, year=first.year or then.year or 2001)
+    end = calendar_day(then, year=then.year or first.year or 2001)
+    if start is None or end is None:
+        return None
+    days = (end - start).days
+    if both_years:
+        return Distance(DaySpan(min_days=days, max_days=days), days, True)
+    if days < 0:
+        return Distance(DaySpan(min_days=days + 365, max_days=None), None, False)
+    return Distance(DaySpan(min_days=days, max_days=None), days, False)
+
+
+def _lunar(first: ToldTime, then: ToldTime, years: int, both_years: bool) -> Distance | None:
+    months = (then.month or 0) - (first.month or 0) + 12 * years
+    days = (then.day or 0) - (first.day or 0)
+    if months == 0:
+        span = DaySpan(min_days=days, max_days=days if both_years else None)
+        return Distance(span, days, both_years) if days >= 0 or both_years else None
+    if months < 0:
+        return None
+    least, most = (months * each + days for each in _LUNAR_MONTH_DAYS)
+    # A leap month may stand between, one in about three years.
+    return Distance(
+        DaySpan(min_days=least, max_days=most + 30 * (1 + months // 30) if both_years else None), None, False
+    )
+
+
+def calendar_day(told: ToldTime, *, year: int | None = None) -> date | None:
+    """Return a told date as a day of our calendar, or None where it is none or no such day exists."""
+    in_year = year if year is not None else told.year
+    if told.is_lunar or told.era or in_year is None or told.month is None or told.day is None:
+        return None
+    try:
+        return date(in_year, told.month, told.day)
+    except ValueError:
+        return None
+
+
+MAX_OPENING_CHARACTERS = 80
+"""A time that opens a scene stands in so many characters, or it is not its opening."""
+
+_PART = r"(?:day|morning|afternoon|evening|night|noon)"
+_UNIT = r"(?:days?|nights?|weeks?|fortnights?|months?|years?)"
+_MANY = rf"(?:some|several|a few|many|a couple of|{ENGLISH_NUMERAL})"
+_MONTH = r"(?:January|February|March|April|May|June|July|August|September|October|November|December)"
+_WEEKDAY = r"(?:Monday|Tuesday|Wednesday|Thursday|Friday|Saturday|Sunday)"
+_ENGLISH = re.compile(
+    rf"""^(?:it\ was\ (?:on\ |in\ |not\ until\ )?|on\ |in\ |at\ |by\ |but\ |and\ |so\ |early\ |late\ |all\ )*(?P<time>
+        (?:early\ |late\ )?(?:the\ )?(?:next|following)\ {_PART}
+      | the\ day\ after\ (?=[a-z]|$) | the\ morrow
+      | (?:later\ )?(?:that|the)\ same\ {_PART} | (?:later\ )?that\ {_PART}
+      | {_MANY}\ {_UNIT}\ (?:later|afterwards?|after(?=[,.;]|$)|passed|had\ passed|went\ by)
+      | after\ {_MANY}\ {_UNIT}(?=,)
+      | (?:{_WEEKDAY}(?:\ (?:morning|afternoon|evening|night))?,?\ (?:the\ )?)?
+        (?:\d{{1,2}}(?:st|nd|rd|th)?(?:\ of)?\ {_MONTH}|{_MONTH}\ \d{{1,2}}(?:st|nd|rd|th)?)\b(?:,?\ \d{{4}}\b)?
+      | the\ (?:[a-z]+-)?[a-z]+(?:st|nd|rd|th)\ of\ {_MONTH}\b(?:,?\ \d{{4}}\b)?
+    )(?![\w'’])""",
+    re.IGNORECASE | re.VERBOSE,
+)
+_CHINESE_PART = "清晨|清早|一早|早上|早晨|天明|天亮|黎明|上午|中午|正午|午后|下午|傍晚|黄昏|入夜|晚上|夜里|深夜|半夜"
+_CHINESE = re.compile(
+    rf"""^(?:却说|话说|且说|只说|再说|单说|直到|到了|到|等到|及至|至|就在|在)?[，、]?(?P<time>
+        (?:[次翌][日晨早晚夜天]|第二[天日]|隔[天日]|转天|[当同][日天晚夜]|是[日夜晚]|这天(?={_CHINESE_PART}))
+        (?:{_CHINESE_PART})?
+      | (?:又?过了|又过|隔了)(?:[半数几]|{CHINESE_NUMERAL})[余多来]?个?(?:日|天|夜|旬|月|年|星期|礼拜|周)(?![前岁])
+      | (?:[半数几]|{CHINESE_NUMERAL})[余多来]?个?(?:日|天|夜|旬|月|年|星期|礼拜|周)(?:之后|以后|过后|后)(?!的)
+      | 那年[春夏秋冬][天季]?
+      | (?:\d{{4}}年|[\u4e00-\u9fff]{{2}}{CHINESE_NUMERAL}年)?
+        (?:正|腊|{CHINESE_NUMERAL})月(?:初?{CHINESE_NUMERAL}[日号]?|[中上下]旬)(?![多余])
+    )""",
+    re.VERBOSE,
+)
+
+
+def read_opening(text: str) -> ToldTime | None:
+    """Read the time with which a scene's text opens, where it clearly opens with one.
+
+    Only its first words count, and never speech: `The next morning`, `Three days later`, `次日`, `过了三日`,
+    `那年冬天`. What stands further on may be anybody's memory or plan.
+    """
+    found = opening_words(text)
+    if found is None:
+        return None
+    told = read_story_time(found[0])
+    return told if told.says_something and not told.tells_of_past else None
+
+
+def opening_words(text: str) -> tuple[str, tuple[int, int]] | None:
+    """Return the words of time with which a text opens, and where they stand in it."""
+    start = len(text) - len(text.lstrip("\ufeff \t\r\n\u3000*#—-"))
+    head = text[start : start + MAX_OPENING_CHARACTERS]
+    match = _CHINESE.match(head) or _ENGLISH.match(head)
+    if match is None:
+        return None
+    first, last = match.span("time")
+    return match["time"], (start + first, start + last)
+
 
 EVENING_BEGINS = 1080
 """At this minute of a day or later, what comes after with an early hour is the day after."""

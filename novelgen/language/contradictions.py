@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
-from novelgen.language.calendar import FIRST_GREGORIAN_YEAR, calendar_day, days_between
-from novelgen.language.chronology import days_apart
+from novelgen.language.chronology import FIRST_GREGORIAN_YEAR, calendar_day, days_apart, days_between
 from novelgen.models.story_time import SEASONS, DaySpan, SceneTime, Season, ToldTime
 
 MAX_SCENES_BACK = 12

@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping
 
 from novelgen.language.language import StoryLanguage
-from novelgen.memory.kinds import shown_category
-from novelgen.memory.ledger import LedgerEntry, Place, ThreadLedger, ThreadStage
+from novelgen.memory.ledger import LedgerEntry, Place, ThreadLedger, ThreadStage, shown_category
 from novelgen.models.position import sort_key
 from novelgen.models.record import ThreadEnding
 from novelgen.models.state import LOOP_WEIGHTS

@@ -12,7 +12,7 @@ from collections import defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from typing import Literal
 
-from novelgen.memory.vital_status import is_death
+from novelgen.memory.attributes import is_death
 from novelgen.models.record import RecordedMemory, RecordedRelationshipChange, SceneRecord
 from novelgen.models.state import Relationship
 

@@ -17,9 +17,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from novelgen.language.language import significant_words
+from novelgen.memory.attributes import is_death
 from novelgen.memory.retelling import MIN_KNOWN, Retellings
 from novelgen.memory.story import KnowledgeMemory, KnowledgeScene, KnowledgeStory
-from novelgen.memory.vital_status import is_death
 from novelgen.models.knowledge import (
     READER,
     CharacterKnowledge,

@@ -1,16 +1,22 @@
-"""What the story has shown before a position, apart from its memories."""
+"""What the story has shown before a position, apart from its memories: scenes, and summaries of chapters and parts."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import groupby, pairwise
 from typing import Literal
 
-from pydantic import BaseModel, Field
+from pydantic import BaseModel, ConfigDict, Field
 
+from novelgen.language.language import estimate_tokens
+from novelgen.language.sentences import as_sentence, join_sentences
+from novelgen.memory.merge import spread
 from novelgen.models.entity import Entity
 from novelgen.models.memory import ContentType
+from novelgen.models.position import END_OF_STORY, StoryPosition, story_place
 from novelgen.models.state import OpenLoop, Relationship, RelationshipDimension, StateChange
+from novelgen.models.user_file import StoryPart
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,3 +133,166 @@ class StoryChanges:
     states: Sequence[StateChange] = ()
     pairs: Mapping[str, Sequence[PairChange]] = field(default_factory=dict)
     stands_for: Mapping[str, Sequence[str]] = field(default_factory=dict)
+
+
+CHAPTERS_PER_PART = 10
+
+
+class NumberedPart(BaseModel):
+    """A part with its number in the story."""
+
+    model_config = ConfigDict(frozen=True)
+
+    number: int = Field(ge=1)
+    title: str = ""
+    first_chapter: int
+    last_chapter: int
+
+    def holds(self, chapter_index: int) -> bool:
+        """Tell whether a chapter lies in this part."""
+        return self.first_chapter <= chapter_index <= self.last_chapter
+
+
+def story_parts(
+    stated: Sequence[StoryPart], *, last_chapter: int, chapters_per_part: int = CHAPTERS_PER_PART
+) -> list[NumberedPart]:
+    """Number the parts of a story."""
+    said = stated or [
+        StoryPart(first_chapter=0 if first == 1 else first, last_chapter=first + chapters_per_part - 1)
+        for first in range(1, max(last_chapter, 1) + 1, chapters_per_part)
+    ]
+    return [
+        NumberedPart(number=number, **part.model_dump(exclude={"extra"}))
+        for number, part in enumerate(said, start=1)
+        if part.first_chapter <= last_chapter
+    ]
+
+
+def finished_parts(parts: Sequence[NumberedPart], *, as_of: StoryPosition, last_chapter: int) -> list[NumberedPart]:
+    """Return the parts that are over at a position."""
+    if as_of.chapter_index is None:
+        return [part for part in parts if part.last_chapter <= last_chapter]
+    return [part for part in parts if part.last_chapter < as_of.chapter_index]
+
+
+RECENT_CHAPTERS = 3
+"""So many of the last chapters that are over are summed up each by itself, whatever part they are in: where a
+timeline has no room for the part, they are told in its stead."""
+
+CHAPTER_BULLETS = 6
+
+SUMMARY_CHARACTERS = 900
+
+PART_BULLETS = 8
+
+PART_TOKENS = 120
+"""A part is told as short as a chapter, so that a timeline has room for both, in either language."""
+
+
+class WrittenSummary(BaseModel):
+    """A summary that a person or a model wrote."""
+
+    model_config = ConfigDict(frozen=True)
+
+    text: str
+    origin: SummaryOrigin = "author"
+
+
+def chapter_summaries(
+    scenes: Sequence[OutlineScene],
+    *,
+    as_of: StoryPosition = END_OF_STORY,
+    written: Mapping[int, WrittenSummary] | None = None,
+    max_bullets: int = CHAPTER_BULLETS,
+    max_characters: int = SUMMARY_CHARACTERS,
+) -> list[ChapterSummary]:
+    """Sum up the chapters that are over at a position."""
+    found = []
+    for chapter_index, chapter in groupby(sorted(scenes, key=story_place), key=lambda scene: scene.chapter_index):
+        told = list(chapter)
+        last = told[-1]
+        stands = (written or {}).get(chapter_index) or _made(_summed_up(told, max_bullets, max_characters))
+        if stands.text and as_of.admits(chapter_index, None):
+            found.append(
+                ChapterSummary(
+                    chapter_index=chapter_index, scene_index=last.scene_index, summary=stands.text, origin=stands.origin
+                )
+            )
+    return found
+
+
+def part_summaries(
+    parts: Sequence[NumberedPart],
+    scenes: Sequence[OutlineScene],
+    *,
+    as_of: StoryPosition = END_OF_STORY,
+    written: Mapping[int, WrittenSummary] | None = None,
+    weights: Mapping[tuple[int, int], float] | None = None,
+    max_bullets: int = PART_BULLETS,
+) -> list[PartSummary]:
+    """Sum up the parts that are over at a position.
+
+    A made summary takes bullets from the whole course of the part, and of neighbouring ones that of the
+    weightiest scene.
+    """
+    found = []
+    last_chapter = max((scene.chapter_index for scene in scenes), default=-1)
+    for part in finished_parts(parts, as_of=as_of, last_chapter=last_chapter):
+        told = sorted((scene for scene in scenes if part.holds(scene.chapter_index)), key=story_place)
+        if not told:
+            continue
+        stands = (written or {}).get(part.number) or _made(_rolled_up(told, weights or {}, max_bullets))
+        if stands.text:
+            found.append(
+                PartSummary(
+                    part_number=part.number,
+                    title=part.title,
+                    first_chapter=told[0].chapter_index,
+                    last_chapter=part.last_chapter,
+                    chapter_index=told[-1].chapter_index,
+                    scene_index=told[-1].scene_index,
+                    summary=stands.text,
+                    origin=stands.origin,
+                )
+            )
+    return found
+
+
+def _made(text: str) -> WrittenSummary:
+    return WrittenSummary(text=text, origin="made")
+
+
+def _rolled_up(scenes: Sequence[OutlineScene], weights: Mapping[tuple[int, int], float], max_bullets: int) -> str:
+    """Cut the part into stretches of as many bullets, and let the weightiest of each speak; the first of equals."""
+    weight_of: dict[str, float] = {}
+    for scene in scenes:
+        for sentence in _sentences(scene):
+            weight_of.setdefault(sentence, weights.get(story_place(scene), 0.0))
+    told = [sentence for sentence in weight_of if estimate_tokens(sentence) <= PART_TOKENS]
+    for count in range(min(max_bullets, len(told)), 0, -1):
+        stretches = _stretches(told, count)
+        text = join_sentences(max(stretch, key=weight_of.__getitem__) for stretch in stretches)
+        if estimate_tokens(text) <= PART_TOKENS:
+            return text
+    return ""
+
+
+def _stretches(bullets: Sequence[str], count: int) -> list[Sequence[str]]:
+    borders = [len(bullets) * index // count for index in range(count + 1)]
+    return [bullets[start:end] for start, end in pairwise(borders)]
+
+
+def _summed_up(scenes: Sequence[OutlineScene], max_bullets: int, max_characters: int) -> str:
+    sentences = dict.fromkeys(sentence for scene in scenes for sentence in _sentences(scene))
+    told = [sentence for sentence in sentences if len(sentence) <= max_characters]
+    for count in range(min(max_bullets, len(told)), 0, -1):
+        text = join_sentences(spread(told, count))
+        if len(text) <= max_characters:
+            return text
+    return ""
+
+
+def _sentences(scene: OutlineScene) -> list[str]:
+    """Key events tell a scene shortest; one that has none speaks through its summary."""
+    bullets = scene.key_events or scene.summary
+    return [as_sentence(" ".join(bullet.split())) for bullet in bullets if bullet.strip()]

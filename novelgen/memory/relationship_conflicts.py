@@ -14,6 +14,7 @@ from typing import Literal, NamedTuple
 from pydantic import BaseModel
 
 from novelgen.language.reading import is_out_of_time
+from novelgen.memory.attributes import is_death
 from novelgen.memory.conflict import (
     Conflict,
     ConflictSource,
@@ -23,7 +24,6 @@ from novelgen.memory.conflict import (
     said,
     source_in,
 )
-from novelgen.memory.vital_status import is_death
 from novelgen.models.memory import StoryMemoryChunk
 from novelgen.models.position import Place, story_place
 from novelgen.models.state import Relationship, StateChange

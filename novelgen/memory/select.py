@@ -13,15 +13,17 @@ from novelgen.language.language import TokenCounter, estimate_tokens
 from novelgen.memory.budget import ChosenForm, Filling, Priced, calibrated_relevance, choose_form, fill, gain_per_token
 from novelgen.memory.duplicates import DuplicateFinder
 from novelgen.memory.neighbours import scenes_of_one_thread, similar_scenes, spread_evidence, surroundings
-from novelgen.memory.passages import beside_in_text, novelty, shared_words
 from novelgen.memory.query_scores import (
     MIN_DISTILLED,
     CandidateTable,
     Column,
+    beside_in_text,
     lay_out,
+    novelty,
     pool_best,
     retriever_scores,
     semantic_scores,
+    shared_words,
     standardise,
 )
 from novelgen.memory.search import (

@@ -7,7 +7,6 @@ from typing import Any, Literal
 
 from novelgen.errors import DeadlineExceededError, ModelError, ModelUnavailableError
 from novelgen.language.language import estimate_tokens, significant_words
-from novelgen.memory.endings import with_endings_of_the_scene
 from novelgen.memory.evidence import QuoteFinder
 from novelgen.memory.importance import with_raised_importances
 from novelgen.memory.merge import merge_records
@@ -18,6 +17,7 @@ from novelgen.models.context import ReportIssue
 from novelgen.models.entity import Entity, EntityType
 from novelgen.models.record import SceneRecord
 from novelgen.reading.answer_reading import STAGE, TEMPORARY_LOOP_PREFIX, WindowReading
+from novelgen.reading.change_reading import with_endings_of_the_scene
 from novelgen.reading.known_story import TEMPORARY_ENTITY_PREFIX, as_entity
 from novelgen.reading.model_record import ModelSceneRecord
 from novelgen.reading.request import ExtractionFault, SceneRecordRequest, SceneRecordResult, UnverifiedFact

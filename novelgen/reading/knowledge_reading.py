@@ -15,8 +15,7 @@ from novelgen.language.language import StoryLanguage, significant_words
 from novelgen.memory.evidence import QuoteFinder
 from novelgen.memory.knowledge_rules import KnowledgeRules
 from novelgen.memory.story import KnowledgeMemory, KnowledgeStory
-from novelgen.model_calls.answer_parts import AtMost, ModelPart, Text, Texts
-from novelgen.model_calls.answers import UnusableAnswerError
+from novelgen.model_calls.answers import AtMost, ModelPart, Text, Texts, UnusableAnswerError
 from novelgen.model_calls.prompt_data import NOTHING, as_data, listed, piped, place_mark, telling_names
 from novelgen.models.context import ReportIssue
 from novelgen.models.entity import Entity

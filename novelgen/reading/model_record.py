@@ -8,7 +8,7 @@ from typing import Annotated, Any, Literal
 from pydantic import BeforeValidator, Field
 
 from novelgen.memory.attributes import ATTRIBUTES
-from novelgen.model_calls.answer_parts import AtMost, ModelPart, Text, Texts, within
+from novelgen.model_calls.answers import AtMost, ModelPart, Text, Texts, within
 from novelgen.models.entity import EntityType
 from novelgen.models.memory import EVENT_TYPES
 from novelgen.models.state import DELTA_BOUNDS, LoopImportance, RelationshipDimension

@@ -13,7 +13,7 @@ from math import log
 from typing import Any, Literal
 
 from novelgen.language.language import StoryLanguage, estimate_tokens, significant_words
-from novelgen.memory.vital_status import is_death
+from novelgen.memory.attributes import is_death
 from novelgen.model_calls.prompt_data import (
     NOTHING,
     Listed,

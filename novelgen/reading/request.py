@@ -10,7 +10,7 @@ from pydantic import BaseModel, ConfigDict, Field, model_validator
 
 from novelgen.language.language import StoryLanguage, story_language
 from novelgen.language.scrub import require_size, scrub_text
-from novelgen.memory.windows import OVERLAP_SENTENCES, reading_windows
+from novelgen.language.sentences import OVERLAP_SENTENCES, reading_windows
 from novelgen.model_calls.prompt_data import NOTHING, as_data_lines, place_in_words
 from novelgen.model_calls.usage import ModelWork
 from novelgen.models.entity import Entity, EntityType

@@ -8,8 +8,7 @@ from typing import Annotated
 from pydantic import BaseModel, Field
 
 from novelgen.language.language import StoryLanguage
-from novelgen.model_calls.answer_parts import AtMost, ModelPart, Text
-from novelgen.model_calls.answers import UnusableAnswerError, require_grounded
+from novelgen.model_calls.answers import AtMost, ModelPart, Text, UnusableAnswerError, require_grounded
 from novelgen.model_calls.prompt_data import as_data, piped
 from novelgen.models.record import SHORT_FORM_LIMIT, RecordedMemory
 

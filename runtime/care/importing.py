@@ -25,8 +25,8 @@ from novelgen.models.user_file import StoryPart
 from runtime.care.novel_gen_folder import is_novel_gen_folder, read_novel_gen_folder
 from runtime.care.reading import IncomingStory, is_memory_folder, read_memory_folder
 from runtime.care.updating import ManuscriptChanges, rearrangement
-from runtime.files.archives import Unpacked, is_archive, unpack
 from runtime.files.chapter_headings import Remark
+from runtime.files.file_reading import Unpacked, is_archive, unpack
 from runtime.files.manuscripts import (
     Manuscript,
     ManuscriptChapter,

@@ -20,9 +20,9 @@ from pydantic import Field
 
 from novelgen.chains.question_chains import ChapterPassChain
 from novelgen.errors import StoreError, UnknownProjectError, UserInputError
-from novelgen.language.display_name import better_display_name
+from novelgen.language.candidates import better_display_name
 from novelgen.language.language import StoryLanguage, story_language
-from novelgen.memory.joining import with_joined_memory
+from novelgen.memory.merge import with_joined_memory
 from novelgen.model_calls.usage import ModelWork
 from novelgen.models.context import ReportIssue
 from novelgen.models.entity import renamed
@@ -34,9 +34,9 @@ from novelgen.reading.request import NewName, SameEntities
 from runtime.ingest.entities import IdentityOutcome, alike_names, part_names_in, store_identities_in
 from runtime.ingest.scene_writes import replace_stored_scene
 from runtime.ingest.story_before import chapter_request
+from runtime.storage.database import UnitOfWork
 from runtime.storage.journal import Change
 from runtime.storage.records import StoredScene
-from runtime.storage.unit import UnitOfWork
 from runtime.stores import MemoryStores
 
 logger = logging.getLogger(__name__)

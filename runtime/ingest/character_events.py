@@ -17,7 +17,7 @@ from novelgen.errors import ConfigurationError, EmbeddingError
 from novelgen.language.normalise import name_key
 from novelgen.models.context import ReportIssue
 from runtime.storage.characters import MemoryVector
-from runtime.storage.unit import UnitOfWork
+from runtime.storage.database import UnitOfWork
 from runtime.stores import MemoryStores
 
 

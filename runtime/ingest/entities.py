@@ -26,10 +26,10 @@ from novelgen.models.position import StoryPosition, sort_key
 from novelgen.models.user_file import Character, CharactersConfig
 from novelgen.reading.request import NewName, SameEntities
 from runtime.ingest.scene_writes import replace_stored_scene
+from runtime.storage.database import UnitOfWork
 from runtime.storage.entities import FirstMentions, first_appearance
 from runtime.storage.journal import Change
 from runtime.storage.records import EntityOrigin, StoredEntity, StoredScene
-from runtime.storage.unit import UnitOfWork
 from runtime.stores import MemoryStores
 
 Names = frozenset[tuple[str, str]]

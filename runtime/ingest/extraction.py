@@ -49,8 +49,8 @@ from runtime.ingest.scene_passes import (
 )
 from runtime.ingest.scene_writes import memories_still_true, read_surroundings, replace_scene
 from runtime.ingest.story_before import known_language, record_request
+from runtime.storage.database import UnitOfWork
 from runtime.storage.records import ExtractionStatus, StoredScene
-from runtime.storage.unit import UnitOfWork
 from runtime.stores import MemoryStores
 
 UNREAD_STATUSES: tuple[ExtractionStatus, ...] = ("none", "pending")

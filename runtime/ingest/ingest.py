@@ -35,9 +35,8 @@ from runtime.ingest.indexing import (
 )
 from runtime.ingest.scene_input import SceneInput, SceneSurroundings, record_origin_of, scenes_of_book
 from runtime.ingest.scene_writes import read_surroundings, replace_scene, same_record
-from runtime.storage.database import ProjectDatabase
+from runtime.storage.database import ProjectDatabase, UnitOfWork
 from runtime.storage.records import SceneWriteResult, StoredScene
-from runtime.storage.unit import UnitOfWork
 from runtime.stores import MemoryStores
 
 logger = logging.getLogger(__name__)

@@ -33,8 +33,8 @@ from runtime.ingest.scene_passes import (
 )
 from runtime.ingest.scene_writes import replace_stored_scene
 from runtime.ingest.story_before import knowledge_request
+from runtime.storage.database import UnitOfWork
 from runtime.storage.records import StoredScene
-from runtime.storage.unit import UnitOfWork
 from runtime.stores import MemoryStores
 
 SURELY_KNOWN = 0.8

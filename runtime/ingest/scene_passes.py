@@ -24,9 +24,8 @@ from novelgen.models.position import StoryPosition
 from novelgen.reading.request import SceneResult
 from runtime.ingest.indexing import IndexingResult
 from runtime.ingest.scene_writes import same_record
-from runtime.storage.database import ProjectDatabase
+from runtime.storage.database import ProjectDatabase, UnitOfWork
 from runtime.storage.records import StoredScene
-from runtime.storage.unit import UnitOfWork
 from runtime.stores import MemoryStores
 
 RETRY_PAUSE_S = 1.0

@@ -18,18 +18,18 @@ from novelgen.language.extractive import short_form
 from novelgen.language.language import StoryLanguage, story_language
 from novelgen.language.resolver import Mention
 from novelgen.language.sentences import TARGET_CHARACTERS, chunk_text
+from novelgen.memory.attributes import STATUS_ATTRIBUTES, deaths
 from novelgen.memory.evidence import QuoteFinder
 from novelgen.memory.story import recorded_events
 from novelgen.memory.supersession import ends_another, with_supersessions
-from novelgen.memory.vital_status import STATUS_ATTRIBUTES, deaths
 from novelgen.models.entity import ID_PREFIXES, Entity, EntityType
 from novelgen.models.memory import ContentType, MemoryOrigin, StoryMemoryChunk
 from novelgen.models.position import StoryPosition
 from novelgen.models.record import SceneRecord
 from novelgen.models.state import GUESSED, PRESENCE_ATTRIBUTE, StateChange
 from runtime.ingest.scene_input import RecordOrigin, SceneInput, SceneReading, SceneSurroundings, name_mentions
+from runtime.storage.database import UnitOfWork
 from runtime.storage.records import MemoryFilter, SceneWrite, SceneWriteResult, StoredKnowledge, StoredScene
-from runtime.storage.unit import UnitOfWork
 from runtime.stores import MemoryStores
 
 SCENES_BEFORE = 3

@@ -30,9 +30,9 @@ from runtime.ingest.scene_passes import (
 )
 from runtime.ingest.scene_writes import replace_stored_scene
 from runtime.ingest.story_before import known_language
+from runtime.storage.database import UnitOfWork
 from runtime.storage.journal import Change, RowChange
 from runtime.storage.records import StoredScene
-from runtime.storage.unit import UnitOfWork
 from runtime.stores import MemoryStores
 
 SHORTENED: Literal["shorten"] = "shorten"

@@ -20,9 +20,9 @@ from novelgen.reading.chapter_reading import ChapterEntity, ChapterMemory, Chapt
 from novelgen.reading.knowledge_reading import SceneKnowledgeRequest, earlier_memories, judged_memories, scene_cast
 from novelgen.reading.request import EntitySighting, KnownMemory, SceneBefore, SceneRecordRequest, in_shown_ids
 from runtime.ingest.scene_writes import lately_on_stage, memories_still_true
+from runtime.storage.database import UnitOfWork
 from runtime.storage.entities import is_unmasked
 from runtime.storage.records import StoredScene
-from runtime.storage.unit import UnitOfWork
 
 LAST_SCENES = 3
 

@@ -16,8 +16,13 @@ from novelgen.context.labels import labels_for
 from novelgen.context.lines import render_attribute, render_timeline_entry
 from novelgen.context.prompt_block import NEEDS, ContextLine
 from novelgen.errors import UserInputError
-from novelgen.models.context import ContextDifference, ContextReport, MemoryContextRequest, SceneMemoryContext
-from novelgen.models.context_document import context_document
+from novelgen.models.context import (
+    ContextDifference,
+    ContextReport,
+    MemoryContextRequest,
+    SceneMemoryContext,
+    context_document,
+)
 from novelgen.models.knowledge import KnowledgeMode
 from novelgen.models.plan import ChapterPlan, ScenePlan
 from novelgen.models.state import PRESENCE_ATTRIBUTE

@@ -9,8 +9,7 @@ from typing import get_args
 
 from starlette.responses import Response
 
-from novelgen.memory.kinds import shown_category
-from novelgen.memory.ledger import LedgerEntry, ThreadLedger, ThreadMove
+from novelgen.memory.ledger import LedgerEntry, ThreadLedger, ThreadMove, shown_category
 from novelgen.models.record import ThreadEnding
 from novelgen.models.state import LoopImportance
 from runtime.page.relationships import shortened

@@ -13,7 +13,7 @@ from starlette.responses import Response
 
 from novelgen.context.labels import Labels, labels_for
 from novelgen.context.lines import render_value
-from novelgen.memory.vital_status import is_death, is_return_to_life
+from novelgen.memory.attributes import is_death, is_return_to_life
 from novelgen.models.folds import HOLDER_ATTRIBUTE
 from novelgen.models.position import StoryPosition
 from novelgen.models.state import StateChange

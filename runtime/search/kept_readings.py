@@ -18,9 +18,9 @@ from novelgen.memory.knowledge_rules import KnowledgeRules
 from novelgen.memory.story import KnowledgeStory
 from novelgen.models.memory import DISTILLED_TYPES
 from novelgen.models.position import StoryPosition
+from runtime.storage.database import UnitOfWork
 from runtime.storage.journal import Change
 from runtime.storage.records import MemoryFilter
-from runtime.storage.unit import UnitOfWork
 from runtime.stores import MemoryStores, RecentlyUsed
 
 Reading = TypeVar("Reading")

@@ -38,15 +38,18 @@ from novelgen.models.memory import ContentType, StoryMemoryChunk, found_under, i
 from novelgen.models.position import END_OF_STORY, StoryPosition, require_project_id
 from runtime.search.kept_readings import names_in_text
 from runtime.search.retrievers import (
+    QueryVectors,
     RetrieverAnswer,
     called_notes,
     entity_memories,
     merged,
+    query_vectors,
     recent_memories,
+    search_exactly,
+    search_index,
     search_words,
     thread_memories,
 )
-from runtime.search.semantic import QueryVectors, query_vectors, search_exactly, search_index
 from runtime.storage.records import MemoryFilter
 from runtime.stores import MemoryStores
 

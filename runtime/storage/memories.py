@@ -9,7 +9,7 @@ from typing import Any
 from sqlalchemy import ColumnElement, Text, cast, literal_column, or_, tuple_
 
 from novelgen.errors import UnknownMemoryError
-from novelgen.memory.keywords import KEY_TAG
+from novelgen.lorebook import KEY_TAG
 from novelgen.models.memory import ContentType, StoryMemoryChunk
 from novelgen.models.position import END_OF_STORY, StoryPosition
 from runtime.storage.chunks import (

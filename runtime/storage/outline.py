@@ -12,11 +12,15 @@ from pydantic import BaseModel
 from sqlalchemy import Text, bindparam, cast, func, literal, select, text
 
 from novelgen.language.extractive import gist, salient_sentences
-from novelgen.memory.outline import ChapterSummary, OutlineScene, PartSummary, StoryOutline, StoryRecap
-from novelgen.memory.summaries import (
+from novelgen.memory.outline import (
     CHAPTERS_PER_PART,
     RECENT_CHAPTERS,
+    ChapterSummary,
     NumberedPart,
+    OutlineScene,
+    PartSummary,
+    StoryOutline,
+    StoryRecap,
     WrittenSummary,
     chapter_summaries,
     finished_parts,

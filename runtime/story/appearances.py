@@ -10,9 +10,9 @@ from novelgen.errors import UserInputError
 from novelgen.models.entity import Entity
 from novelgen.models.position import END_OF_STORY, StoryPosition
 from novelgen.models.state import LoopStatus
+from runtime.storage.database import UnitOfWork
 from runtime.storage.merges import require_mergeable
 from runtime.storage.records import MemoryFilter
-from runtime.storage.unit import UnitOfWork
 from runtime.story.base import Name, StoryBase, async_twin, known_entities, named_entity
 
 Order = Literal["weight", "name", "last"]

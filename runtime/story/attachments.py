@@ -15,8 +15,8 @@ from novelgen.language.resolver import NameResolver
 from novelgen.models.memory import DISTILLED_TYPES, Attachment, StoryMemoryChunk
 from novelgen.models.position import END_OF_STORY
 from novelgen.models.shown import Shown, ShownList
+from runtime.storage.database import UnitOfWork
 from runtime.storage.records import MemoryFilter
-from runtime.storage.unit import UnitOfWork
 from runtime.story.base import Count, Name, Place, StoryBase, async_twin, known_entities, position_of, resolved_entity
 
 

@@ -14,10 +14,10 @@ from novelgen.models.position import END_OF_STORY, StoryPosition
 from novelgen.models.record import SceneRecord
 from runtime.ingest.indexing import IndexingResult, follow_edit
 from runtime.ingest.scene_writes import replace_stored_scene
+from runtime.storage.database import UnitOfWork
 from runtime.storage.journal import AuthorChangeKind, Change, require_as_left
 from runtime.storage.merges import Deletion
 from runtime.storage.records import StoredScene
-from runtime.storage.unit import UnitOfWork
 from runtime.stores import MemoryStores
 from runtime.story.base import (
     Count,

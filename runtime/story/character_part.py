@@ -8,9 +8,9 @@ from datetime import datetime
 from novelgen.characters.mind import Mind
 from novelgen.models.entity import Entity
 from runtime.ingest.character_events import vectors_model
-from runtime.storage.unit import UnitOfWork
+from runtime.storage.database import UnitOfWork
 from runtime.stores import MemoryStores
-from runtime.story.python_arguments import ReadsArguments
+from runtime.story.base import ReadsArguments
 
 When = tuple[int, int] | datetime | None
 """When: a pair of session and turn, a datetime, or None for now."""

@@ -8,17 +8,17 @@ from pydantic import BaseModel, Field
 
 from novelgen.errors import UnknownIdError, UserInputError
 from novelgen.language.chronology import scene_times
+from novelgen.memory.attributes import is_death
 from novelgen.memory.conflict import Conflict, ConflictSource, SceneFacts
 from novelgen.memory.conflicts import ACTING_ATTRIBUTES, find_conflicts
 from novelgen.memory.supersession import split_slot
-from novelgen.memory.vital_status import is_death
 from novelgen.models.position import END_OF_STORY, StoryPosition, story_place
 from novelgen.models.record import RecordedRelationshipChange, RecordedStateChange, SceneRecord
 from novelgen.models.state import StateChange
 from runtime.ingest.indexing import IndexingResult, follow_edit
 from runtime.ingest.scene_writes import replace_stored_scene
+from runtime.storage.database import UnitOfWork
 from runtime.storage.records import MemoryFilter
-from runtime.storage.unit import UnitOfWork
 from runtime.stores import MemoryStores
 from runtime.story.base import Name, StoryBase, async_twin
 

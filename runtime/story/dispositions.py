@@ -28,8 +28,8 @@ from novelgen.characters.settings import CharacterMemorySettings
 from novelgen.errors import UserInputError
 from novelgen.language.language import StoryLanguage, story_language
 from novelgen.language.normalise import name_key
+from runtime.storage.database import UnitOfWork
 from runtime.storage.records import Happened, StoredDispositionChange
-from runtime.storage.unit import UnitOfWork
 from runtime.story.base import async_twin
 from runtime.story.character_part import CharacterPart, When
 

@@ -14,7 +14,7 @@ from typing import Any, NamedTuple, TypeVar
 from langchain_core.language_models import BaseChatModel
 from pydantic import BaseModel, ConfigDict, Field
 
-from novelgen.chains.continuity_chain import ContinuityRequest, ModelCheck, build_continuity_chain
+from novelgen.chains.continuity_chain import ContinuityChain, ContinuityRequest, ModelCheck
 from novelgen.chains.stepwise_chain import issue_of
 from novelgen.checking.evidence import gather_evidence
 from novelgen.checking.findings import conclude, evidence_before
@@ -82,7 +82,7 @@ class DraftChecker:
         self._count_tokens = counting.count_tokens
         model, issue = _judging_model(stores.settings, chosen)
         self._chain = (
-            build_continuity_chain(model, timeout_s=self._model_timeout_s, count_tokens=counting.count_tokens)
+            ContinuityChain(model, timeout_s=self._model_timeout_s, count_tokens=counting.count_tokens)
             if model is not None
             else None
         )

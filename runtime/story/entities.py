@@ -18,9 +18,9 @@ from novelgen.models.shown import Shown, ShownList
 from novelgen.models.state import EntityStateSnapshot, StateChange
 from runtime.ingest.entities import rescan_since_in, restore_card_in, store_entities_in, withdraw_names_in
 from runtime.ingest.indexing import IndexingResult, follow_edit
+from runtime.storage.database import UnitOfWork
 from runtime.storage.journal import Change
 from runtime.storage.records import EntityOrigin
-from runtime.storage.unit import UnitOfWork
 from runtime.stores import MemoryStores
 from runtime.story.base import (
     Count,
@@ -35,12 +35,13 @@ from runtime.story.base import (
     place_of_statement,
     position_of,
 )
-from runtime.story.card_templates import card_language, chosen_template
 from runtime.story.changes import listed_change, restore_places, restore_scene
 from runtime.story.entity_fields import (
     CURRENT_STATE,
     KnownFields,
+    card_language,
     changed_card,
+    chosen_template,
     refuse_slips,
     require_fitting_attributes,
     start_state,

@@ -13,8 +13,8 @@ from novelgen.errors import UnknownEntityError, UnknownSceneError, UserInputErro
 from novelgen.models.memory import BOOK, DISTILLED_TYPES, StoryMemoryChunk, found_under, is_entity_target
 from novelgen.models.position import END_OF_STORY, StoryPosition, sort_key
 from runtime.ingest.indexing import follow_edit
+from runtime.storage.database import UnitOfWork
 from runtime.storage.records import MemoryEdit, MemoryFilter
-from runtime.storage.unit import UnitOfWork
 from runtime.story.base import StoryBase, async_twin, known_entities, place_of_statement, resolved_targets
 from runtime.story.memories import MemoryChange, mentioned_in, place_before
 

@@ -26,11 +26,11 @@ from novelgen.models.knowledge import (
 from novelgen.models.position import END_OF_STORY, StoryPosition
 from novelgen.models.record import is_unsaid
 from runtime.search.kept_readings import knowledge_rules, knowledge_story
+from runtime.storage.database import UnitOfWork
 from runtime.storage.entities import is_unmasked
 from runtime.storage.journal import RowChange
 from runtime.storage.knowledge import FACT_TYPES
 from runtime.storage.records import StoredKnowledge, StoredMemory
-from runtime.storage.unit import UnitOfWork
 from runtime.story.base import (
     Count,
     Name,

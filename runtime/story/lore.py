@@ -7,16 +7,15 @@ from typing import Annotated, Any
 from pydantic import BaseModel, Field
 
 from novelgen.errors import InvalidPositionError
-from novelgen.lorebook import LorebookForm, LoreEntry, read_lorebook, written_lorebook
-from novelgen.memory.keywords import keys_of, with_keys
+from novelgen.lorebook import LorebookForm, LoreEntry, keys_of, read_lorebook, with_keys, written_lorebook
 from novelgen.models.context import ReportIssue
 from novelgen.models.memory import BOOK
 from novelgen.models.position import END_OF_STORY, StoryPosition
 from novelgen.models.record import is_unsaid
 from runtime.files.file_reading import parse_json
 from runtime.ingest.indexing import IndexingResult, follow_edit
+from runtime.storage.database import UnitOfWork
 from runtime.storage.records import MemoryFilter, StoredMemory
-from runtime.storage.unit import UnitOfWork
 from runtime.story.base import Place, StoryBase, async_twin, position_of
 from runtime.story.memories import names_in_notes, place_before, read_from
 

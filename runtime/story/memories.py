@@ -9,8 +9,8 @@ from pydantic import BaseModel, Field
 
 from novelgen.errors import UnknownMemoryError, UserInputError
 from novelgen.language.resolver import NameResolver
+from novelgen.lorebook import with_keys
 from novelgen.memory.evidence import QuoteFinder
-from novelgen.memory.keywords import with_keys
 from novelgen.models.entity import Entity, EntityAlias, names_from_the_start
 from novelgen.models.knowledge import KnowledgeKind
 from novelgen.models.memory import (
@@ -25,10 +25,10 @@ from novelgen.models.position import END_OF_STORY, StoryPosition
 from novelgen.models.record import is_unsaid
 from novelgen.models.shown import Shown, ShownList
 from runtime.ingest.indexing import IndexingResult, follow_edit
+from runtime.storage.database import UnitOfWork
 from runtime.storage.journal import AuthorChangeKind
 from runtime.storage.memories import MemoryRepository
 from runtime.storage.records import MemoryEdit, MemoryFilter, MemoryStatus, StoredKnowledge, StoredMemory
-from runtime.storage.unit import UnitOfWork
 from runtime.story.base import (
     Count,
     Name,

@@ -17,9 +17,9 @@ from novelgen.nearest import nearest_names
 from runtime.ingest.entities import store_entities_in
 from runtime.ingest.indexing import IndexingResult, follow_edit
 from runtime.search.kept_readings import open_candidates
+from runtime.storage.database import UnitOfWork
 from runtime.storage.journal import Change
 from runtime.storage.records import EntityOrigin
-from runtime.storage.unit import UnitOfWork
 from runtime.stores import MemoryStores
 from runtime.story.base import Count, Place, StoryBase, async_twin, known_entities, position_of, resolved_entity
 

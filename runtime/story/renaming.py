@@ -18,9 +18,9 @@ from runtime.ingest.entities import store_entities_in
 from runtime.ingest.indexing import IndexingResult, follow_edit
 from runtime.ingest.scene_writes import replace_stored_scene
 from runtime.search.kept_readings import names_of_text
+from runtime.storage.database import UnitOfWork
 from runtime.storage.journal import Change, RowChange
 from runtime.storage.records import StoredScene
-from runtime.storage.unit import UnitOfWork
 from runtime.storage.words import reworded
 from runtime.stores import MemoryStores
 from runtime.story.base import Name, StoryBase, async_twin, known_entities, named_entity

@@ -47,7 +47,7 @@ from novelgen.errors import DeadlineExceededError, ModelError, UserInputError
 from novelgen.language.language import StoryLanguage
 from novelgen.language.normalise import is_description
 from novelgen.language.scrub import scrub_text
-from novelgen.memory.vital_status import STATUS_ATTRIBUTES, deaths
+from novelgen.memory.attributes import STATUS_ATTRIBUTES, deaths
 from novelgen.model_calls.answers import UnusableAnswerError
 from novelgen.model_calls.json_model import issue_kind_of
 from novelgen.models.context import ReportIssue

@@ -15,9 +15,9 @@ from novelgen.models.position import StoryPosition
 from novelgen.models.record import SceneRecord
 from runtime.ingest.indexing import IndexingResult, follow_edit
 from runtime.ingest.scene_writes import replace_stored_scene
+from runtime.storage.database import UnitOfWork
 from runtime.storage.journal import AuthorChangeKind
 from runtime.storage.records import StoredScene
-from runtime.storage.unit import UnitOfWork
 from runtime.stores import MemoryStores
 from runtime.story.base import SceneText, StoryBase, async_twin, known_entities, required_position
 from runtime.story.changes import changed_scene, scene_image

@@ -17,8 +17,8 @@ from novelgen.models.memory import DISTILLED_TYPES, StoryMemoryChunk
 from novelgen.models.position import END_OF_STORY, StoryPosition
 from novelgen.models.record import RecordedMemory, SceneRecord
 from novelgen.models.state import StateChange
+from runtime.storage.database import UnitOfWork
 from runtime.storage.records import EntityOrigin, ExtractionStatus, MemoryStatus, SceneState, StoredScene
-from runtime.storage.unit import UnitOfWork
 from runtime.story.base import StoryBase, async_twin, known_entities
 
 FactKind = Literal[

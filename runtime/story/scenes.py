@@ -15,8 +15,8 @@ from runtime.ingest.indexing import IndexingResult, follow_edit
 from runtime.ingest.ingest import delete_scene as delete_stored_scene
 from runtime.ingest.ingest import ingest_scene
 from runtime.ingest.scene_input import SceneInput
+from runtime.storage.database import UnitOfWork
 from runtime.storage.records import MemoryFilter, StoredScene
-from runtime.storage.unit import UnitOfWork
 from runtime.story.base import Count, SceneText, StoryBase, async_twin
 from runtime.story.changes import keep_move
 

@@ -19,8 +19,8 @@ from novelgen.language.normalise import name_key
 from novelgen.language.scrub import scrub_text, scrub_tree
 from novelgen.nearest import did_you_mean
 from runtime.files.file_reading import described, shown
+from runtime.storage.database import UnitOfWork
 from runtime.storage.records import Disclosure, FlagChange
-from runtime.storage.unit import UnitOfWork
 from runtime.story.base import Name, StoryBase, async_twin, known_entities
 from runtime.story.character_part import CharacterPart, When
 from runtime.story.dispositions import happened, header_line, other_id_of, terms_between

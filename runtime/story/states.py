@@ -14,7 +14,7 @@ from novelgen.models.shown import ShownList
 from novelgen.models.state import EntityStateSnapshot, StateChange
 from novelgen.models.story_time import DaySpan, SceneTime, StoryTimeline
 from runtime.search.story_memory import DEFAULT_CONTEXT_WINDOW
-from runtime.storage.unit import UnitOfWork
+from runtime.storage.database import UnitOfWork
 from runtime.story.base import (
     Count,
     Name,

@@ -36,7 +36,6 @@ from runtime.search.story_memory import DEFAULT_TOP_K
 from runtime.story.appearances import StoryAppearances
 from runtime.story.attachments import StoryAttachments
 from runtime.story.base import Given, Number, Passage, Place, async_twin, position_of
-from runtime.story.card_templates import StoryCardTemplates
 from runtime.story.changes import StoryAuthorChanges, StoryDeletion
 from runtime.story.character import Character
 from runtime.story.character_news import StoryCharacterNews
@@ -46,6 +45,7 @@ from runtime.story.contexts import ContextBuilder, ContextOptions, StoryContexts
 from runtime.story.continuity import StoryContinuity
 from runtime.story.diagnosis import StoryDiagnosis
 from runtime.story.draft_checker import StoryDraftBatches
+from runtime.story.entity_fields import StoryCardTemplates
 from runtime.story.extraction import StoryConsolidation, StoryExtraction, is_extraction_model_set
 from runtime.story.ingest import StoryIngest, read_given
 from runtime.story.keyed_notes import StoryKeyedNotes

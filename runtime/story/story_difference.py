@@ -15,8 +15,8 @@ from novelgen.models.memory import DISTILLED_TYPES, SUMMARY_TYPE
 from novelgen.models.position import Place as ScenePlace
 from novelgen.models.position import StoryPosition
 from novelgen.models.story_difference import StoryDifference, StretchTotals, ToldScene
+from runtime.storage.database import UnitOfWork
 from runtime.storage.records import StoredScene
-from runtime.storage.unit import UnitOfWork
 from runtime.story.base import Place, async_twin, position_of
 from runtime.story.threads import StoryThreadLedger
 

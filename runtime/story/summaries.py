@@ -16,9 +16,9 @@ from novelgen.memory.outline import SummaryOrigin
 from novelgen.models.context import ReportIssue
 from novelgen.models.position import END_OF_STORY, StoryPosition
 from runtime.settings import NovelgenSettings, load_settings
+from runtime.storage.database import UnitOfWork
 from runtime.storage.outline import StandingSummary, StorySummaries
 from runtime.storage.records import SummaryLevel
-from runtime.storage.unit import UnitOfWork
 from runtime.story.base import Number, StoryBase, async_twin
 from runtime.story.extraction import build_extraction_model
 

@@ -5,16 +5,16 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 from novelgen.errors import UnknownIdError, UserInputError
+from novelgen.memory.attributes import STATUS_ATTRIBUTES, deaths
 from novelgen.memory.board import ledger_warnings
 from novelgen.memory.ledger import LedgerStory, ThreadLedger, ThreadStage, make_ledger
 from novelgen.memory.ledger import Place as ScenePlace
-from novelgen.memory.vital_status import STATUS_ATTRIBUTES, deaths
 from novelgen.models.position import END_OF_STORY, StoryPosition, sort_key
 from novelgen.models.record import RecordedLoop, RecordedLoopAdvance, RecordedLoopResolution, ThreadEnding
 from novelgen.models.shown import ShownList
 from novelgen.models.state import LoopImportance, LoopStatus, OpenLoop
+from runtime.storage.database import UnitOfWork
 from runtime.storage.events import ThreadNotes
-from runtime.storage.unit import UnitOfWork
 from runtime.story.base import (
     MAX_LISTED,
     Count,

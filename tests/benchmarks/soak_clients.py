@@ -12,7 +12,7 @@ from functools import partial
 from novelgen.errors import NovelgenError
 from runtime.care.checks import repair_index
 from runtime.ingest.indexing import verify_index
-from runtime.storage.unit import UnitOfWork
+from runtime.storage.database import UnitOfWork
 from runtime.stores import MemoryStores
 from tests.benchmarks.marked_scenes import marked_contents, marked_scene, misplaced_marks, plan_for, position_of
 from tests.benchmarks.soak_faults import Refused

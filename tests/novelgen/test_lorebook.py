@@ -5,8 +5,7 @@ from typing import Any
 import pytest
 
 from novelgen.errors import UserInputError
-from novelgen.lorebook import MAX_ENTRIES, LoreEntry, read_lorebook, written_lorebook
-from novelgen.memory.keywords import is_called, with_keys
+from novelgen.lorebook import MAX_ENTRIES, LoreEntry, is_called, read_lorebook, with_keys, written_lorebook
 
 STONE = LoreEntry(text="一块灵石换一年口粮。", title="灵石", keys=["灵石", "spirit stone"], start="3:1")
 HEAVEN = LoreEntry(text="Nobody ascends.", title="Heaven", always=True)

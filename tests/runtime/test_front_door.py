@@ -24,7 +24,7 @@ import novelgen
 from novelgen import Memory, Story
 from novelgen.errors import ConfigurationError, UnknownProjectError, UnknownSceneError, UserInputError
 from novelgen.models import MemoryContextRequest, SceneMemoryContext, SceneRecord
-from runtime.story.python_arguments import ReadsArguments
+from runtime.story.base import ReadsArguments
 from tests.support.demo_project import SHIPPED_PROJECTS
 from tests.support.scripted_chat_model import ScriptedChatModel
 

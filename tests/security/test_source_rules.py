@@ -86,7 +86,7 @@ def test_prompt_templates_are_made_in_one_place_from_packaged_files() -> None:
         for name, _ in _calls(ast.parse(file.read_text(encoding="utf-8")))
         if name in ("from_template", "from_messages", "PromptTemplate", "ChatPromptTemplate")
     }
-    assert makers == {"novelgen/model_calls/prompting.py"}
+    assert makers == {"novelgen/model_calls/prompt_data.py"}
 
 
 def _installed(package: str) -> Version | None:

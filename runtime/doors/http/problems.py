@@ -33,9 +33,8 @@ from novelgen.errors import (
     UnknownSceneError,
     UserInputError,
 )
-from runtime.doors.answers import error_kind, told
+from runtime.doors.answers import error_kind, told, with_own_ways
 from runtime.doors.operations import OPERATIONS
-from runtime.doors.ways import with_own_ways
 from runtime.files.paths import without_paths
 
 PROBLEM_TYPE = "application/problem+json"

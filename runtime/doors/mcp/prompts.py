@@ -17,7 +17,7 @@ from novelgen.errors import NovelgenError
 from novelgen.language.language import StoryLanguage
 from novelgen.model_calls.prompting import load_chat_prompt
 from runtime.doors.mcp.resources import text_for, with_signature
-from runtime.doors.mcp.shelf import Shelf
+from runtime.doors.mcp.tools import Shelf
 from runtime.doors.offers import MCP_TOOLS
 from runtime.doors.tools import tool_of
 from runtime.story.story import Story

@@ -16,8 +16,7 @@ from mcp.server.mcpserver.exceptions import ResourceError, ResourceNotFoundError
 from mcp.types import Completion, CompletionArgument, CompletionContext, PromptReference, ResourceTemplateReference
 
 from novelgen.errors import NovelgenError, UserInputError
-from runtime.doors.mcp.shelf import Shelf
-from runtime.doors.mcp.tools import text_of
+from runtime.doors.mcp.tools import Shelf, text_of
 from runtime.doors.offers import MCP_TOOLS
 from runtime.doors.tools import tool_of
 

@@ -12,8 +12,7 @@ from mcp.server.transport_security import TransportSecuritySettings
 from novelgen import __version__
 from runtime.doors.mcp.prompts import add_prompts
 from runtime.doors.mcp.resources import add_resources
-from runtime.doors.mcp.shelf import Shelf
-from runtime.doors.mcp.tools import build_tools
+from runtime.doors.mcp.tools import Shelf, build_tools
 from runtime.story.projects import ProjectStores
 
 _INSTRUCTIONS = (

@@ -8,7 +8,7 @@ import pytest
 from langchain_core.messages import AIMessage, BaseMessage
 
 from novelgen.chains import continuity_chain
-from novelgen.chains.continuity_chain import ContinuityRequest, ModelCheck, build_continuity_chain
+from novelgen.chains.continuity_chain import ContinuityChain, ContinuityRequest, ModelCheck
 from novelgen.checking.judging import ModelFindings, ModelVerdicts
 from novelgen.checking.story import Draft
 from novelgen.errors import DatabaseError
@@ -46,7 +46,7 @@ def check(*answers: Any, language: str = "en", text: str = "", **changes: Any) -
 def checked_by(model: ScriptedChatModel, *, language: str = "en", text: str = "", **changes: Any) -> ModelCheck:
     """Return what a model finds in the draft."""
     story = story_before_draft(language, **changes)
-    return build_continuity_chain(model).invoke(ContinuityRequest(draft_of(story, text), story, gathering(story)))
+    return ContinuityChain(model).invoke(ContinuityRequest(draft_of(story, text), story, gathering(story)))
 
 
 @pytest.mark.parametrize("language", ["en", "zh"])
@@ -182,7 +182,7 @@ def test_a_refused_model_is_asked_once() -> None:
 def test_when_time_is_up_it_is_said() -> None:
     """No time is left for any call."""
     story = story_before_draft()
-    chain = build_continuity_chain(answering(), timeout_s=0)
+    chain = ContinuityChain(answering(), timeout_s=0)
     found = chain.invoke(ContinuityRequest(draft_of(story), story, gathering(story)))
     assert [(each.stage, each.kind) for each in found.report_issues] == [("judge", "timeout")]
 
@@ -195,7 +195,7 @@ def test_a_store_that_fails_leaves_the_facts() -> None:
 
     story = story_before_draft()
     model = answering(json.dumps({"contradictions": []}))
-    found = build_continuity_chain(model).invoke(ContinuityRequest(draft_of(story), story, gather))
+    found = ContinuityChain(model).invoke(ContinuityRequest(draft_of(story), story, gather))
     assert [(each.stage, each.kind) for each in found.report_issues] == [("evidence", "unavailable")]
     assert found.model_calls == 1
 
@@ -220,7 +220,7 @@ def test_a_draft_cannot_forge_the_prompt(language: str) -> None:
 def test_it_works_without_blocking_the_event_loop() -> None:
     """The async twin gives the same findings."""
     story = story_before_draft()
-    chain = build_continuity_chain(answering(*map(json.dumps, (FOUND, STAND))))
+    chain = ContinuityChain(answering(*map(json.dumps, (FOUND, STAND))))
     found = asyncio.run(chain.ainvoke(ContinuityRequest(draft_of(story), story, gathering(story))))
     assert len(found.issues) == 2
     assert chain.get_name() == continuity_chain.ContinuityChain.__name__
@@ -242,7 +242,7 @@ def test_a_long_draft_is_checked_in_parts() -> None:
     found = json.dumps({"contradictions": [DEAD]})
     stands = json.dumps({"verdicts": [{"id": "K1", "stands": True}]})
     model = answering(nothing, found, stands)
-    check = build_continuity_chain(model).invoke(ContinuityRequest(draft, story, gathered))
+    check = ContinuityChain(model).invoke(ContinuityRequest(draft, story, gathered))
     [issue] = check.issues
     assert draft.text[slice(*issue.draft_span)] == issue.draft_quote
     assert check.model_calls == 3
@@ -255,7 +255,7 @@ def test_a_draft_of_too_many_parts_says_what_was_not_read() -> None:
     story = story_before_draft()
     draft = draft_of(story, "The rain fell on the roof. " * 4200 + "The lamp stood on the sill.")
     answers = [json.dumps(each) for _ in range(8) for each in ({"contradictions": []},)]
-    check = build_continuity_chain(answering(*answers)).invoke(ContinuityRequest(draft, story, gathering(story)))
+    check = ContinuityChain(answering(*answers)).invoke(ContinuityRequest(draft, story, gathering(story)))
     assert check.model_calls == 8
     assert [(each.stage, each.kind) for each in check.report_issues] == [("judge", "over_limit")]
 
@@ -280,7 +280,7 @@ def checked_with_rule(*answers: Any) -> ModelCheck:
     model = answering(*[each if isinstance(each, str) else json.dumps(each) for each in answers])
     found = [found_by_rule(draft.text, "on the sill")]
     request = ContinuityRequest(draft, story, gathering(story), found=found)
-    return build_continuity_chain(model).invoke(request)
+    return ContinuityChain(model).invoke(request)
 
 
 def test_the_second_look_is_at_what_rules_found_too() -> None:
@@ -312,5 +312,5 @@ def test_what_rules_found_in_a_later_part_stays_in_its_place() -> None:
     nothing = json.dumps({"contradictions": []})
     model = answering(nothing, nothing, stands)
     request = ContinuityRequest(draft_of(story, text), story, gathering(story), found=found)
-    check = build_continuity_chain(model).invoke(request)
+    check = ContinuityChain(model).invoke(request)
     assert [each.draft_span for each in check.issues] == [found[0].draft_span]

@@ -2,7 +2,7 @@
 
 import pytest
 
-from novelgen.language.display_name import better_display_name
+from novelgen.language.candidates import better_display_name
 
 CHINESE = ["山脚下有人叫喊。", "行者道：师父。", "行者笑了，老孙也笑。", "行者与长老同行。", "长老道。", "长老问。"]
 ENGLISH = [

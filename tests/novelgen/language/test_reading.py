@@ -6,10 +6,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from novelgen.language.chronology import TellingScene, scene_times
+from novelgen.language.chronology import TellingScene, opening_words, read_opening, scene_times
 from novelgen.language.contradictions import contradictions
 from novelgen.language.numerals import chinese_number, english_number
-from novelgen.language.opening import opening_words, read_opening
 from novelgen.language.reading import is_out_of_time, read_story_time, tells_of_past
 from novelgen.models.story_time import DaySpan, ToldTime
 

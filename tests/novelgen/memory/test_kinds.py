@@ -5,7 +5,7 @@ from typing import get_args
 import pytest
 
 from novelgen.language.language import StoryLanguage
-from novelgen.memory.kinds import ThreadKind, is_of_category, kind_of, shown_category
+from novelgen.memory.ledger import ThreadKind, is_of_category, kind_of, shown_category
 
 
 @pytest.mark.parametrize(

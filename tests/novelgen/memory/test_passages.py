@@ -3,8 +3,7 @@
 import numpy as np
 import pytest
 
-from novelgen.memory.passages import beside_in_text, novelty, shared_words, word_scores
-from novelgen.memory.query_scores import lay_out
+from novelgen.memory.query_scores import beside_in_text, lay_out, novelty, shared_words, word_scores
 from novelgen.memory.search import SceneQuery
 from novelgen.memory.select import select_memories
 from novelgen.memory.weights import SelectionWeights

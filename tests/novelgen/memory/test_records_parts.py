@@ -6,8 +6,14 @@ import pytest
 from pydantic import ValidationError
 
 from novelgen.language.language import estimate_tokens
-from novelgen.memory.outline import OutlineScene
-from novelgen.memory.summaries import PART_TOKENS, WrittenSummary, finished_parts, part_summaries, story_parts
+from novelgen.memory.outline import (
+    PART_TOKENS,
+    OutlineScene,
+    WrittenSummary,
+    finished_parts,
+    part_summaries,
+    story_parts,
+)
 from novelgen.models.position import END_OF_STORY, StoryPosition
 from novelgen.models.user_file import Settings, StoryPart
 

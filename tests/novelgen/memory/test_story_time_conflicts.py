@@ -3,8 +3,7 @@
 import pytest
 
 from novelgen.language.chronology import TellingScene, scene_times
-from novelgen.memory.conflicts import find_conflicts
-from novelgen.memory.story_time_conflicts import story_time_conflicts
+from novelgen.memory.conflicts import find_conflicts, story_time_conflicts
 from tests.novelgen.memory.record_parts import stated
 
 

@@ -2,8 +2,7 @@
 
 import pytest
 
-from novelgen.memory.outline import OutlineScene
-from novelgen.memory.summaries import WrittenSummary, chapter_summaries
+from novelgen.memory.outline import OutlineScene, WrittenSummary, chapter_summaries
 from novelgen.models.position import END_OF_STORY, StoryPosition
 
 

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from novelgen.memory.vital_status import is_death, is_return_to_life
+from novelgen.memory.attributes import is_death, is_return_to_life
 
 
 @pytest.mark.parametrize(

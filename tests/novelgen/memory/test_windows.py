@@ -5,7 +5,7 @@ from itertools import pairwise
 import pytest
 
 from novelgen.errors import UserInputError
-from novelgen.memory.windows import SHARE_OF_A_TAIL, reading_windows
+from novelgen.language.sentences import SHARE_OF_A_TAIL, reading_windows
 
 LONG = " ".join(f"Sentence number {number} tells of the sea." for number in range(200))
 LONG_ZH = "".join(f"第{number}句说的是海上的风浪。" for number in range(200))

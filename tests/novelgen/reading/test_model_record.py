@@ -7,7 +7,7 @@ import pytest
 from pydantic import ValidationError
 
 from novelgen.language.language import StoryLanguage
-from novelgen.model_calls.answer_parts import MAX_TEXT_CHARACTERS
+from novelgen.model_calls.answers import MAX_TEXT_CHARACTERS
 from novelgen.model_calls.json_model import strict_schema
 from novelgen.model_calls.prompting import read_prompt_file
 from novelgen.reading.model_record import MAX_MEMORIES, ModelSceneRecord

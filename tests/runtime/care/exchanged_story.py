@@ -10,8 +10,8 @@ from novelgen.models.memory import StoryMemoryChunk
 from novelgen.models.position import StoryPosition, utc_now
 from novelgen.models.record import RecordedLoop, RecordedLoopResolution, RecordedRelationshipChange, SceneRecord
 from novelgen.models.state import StateChange
+from runtime.storage.database import UnitOfWork
 from runtime.storage.records import SceneWrite, StoredKnowledge
-from runtime.storage.unit import UnitOfWork
 
 PEOPLE = ("C0", "C1", "C2")
 PLACES = ((1, 1), (1, 2), (2, 1))

@@ -18,7 +18,7 @@ from mcp import Client
 from mcp.types import Tool
 
 from runtime.doors.mcp.server import build_mcp_server
-from runtime.doors.mcp.shelf import Shelf
+from runtime.doors.mcp.tools import Shelf
 from runtime.stores import MemoryStores
 from runtime.story.story import Story
 from tests.runtime.doors.http.serving import project_stores

@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
-import runtime.files.archives as archives
+import runtime.files.file_reading as archives
 from novelgen.errors import InvalidFileError
-from runtime.files.archives import unpack
+from runtime.files.file_reading import unpack
 
 
 def _zip(file: Path, contents: dict[str, str | bytes]) -> Path:

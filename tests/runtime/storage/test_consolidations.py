@@ -11,9 +11,8 @@ from novelgen.errors import UnknownMemoryError, UserInputError
 from novelgen.models.entity import Entity
 from novelgen.models.memory import BOOK, StoryMemoryChunk
 from novelgen.models.position import END_OF_STORY, StoryPosition
-from runtime.storage.database import DatabaseManager
+from runtime.storage.database import DatabaseManager, UnitOfWork
 from runtime.storage.records import MemoryEdit, MemoryFilter
-from runtime.storage.unit import UnitOfWork
 from tests.runtime.storage.stories import at, memory, scene, store
 
 SOURCES = ["M1", "M2", "M3"]

@@ -4,10 +4,9 @@ import pytest
 
 from novelgen.errors import DatabaseError, UnknownMemoryError
 from novelgen.models.position import END_OF_STORY
-from runtime.storage.database import DatabaseManager
+from runtime.storage.database import DatabaseManager, UnitOfWork
 from runtime.storage.records import MemoryEdit, MemoryFilter
 from runtime.storage.tables import CHUNKS
-from runtime.storage.unit import UnitOfWork
 from tests.runtime.storage.stories import at, memory, scene, store
 
 

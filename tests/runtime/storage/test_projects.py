@@ -7,9 +7,8 @@ import pytest
 from novelgen.errors import InvalidProjectIdError, UnknownProjectError, UserInputError
 from novelgen.models.entity import Entity
 from novelgen.models.position import END_OF_STORY
-from runtime.storage.database import DatabaseManager
+from runtime.storage.database import DatabaseManager, UnitOfWork
 from runtime.storage.records import MemoryEdit
-from runtime.storage.unit import UnitOfWork
 from tests.runtime.storage.stories import at, change, memory, scene, store
 
 

@@ -183,7 +183,7 @@ def context(
 
 
 def _show_context(stores: MemoryStores, built: BuiltContext, *, is_short: bool, explain: bool, as_json: bool) -> None:
-    from novelgen.models.context_document import context_document
+    from novelgen.models.context import context_document
     from runtime.doors.cli.views import print_context, print_explanation, print_first_screen
 
     if as_json:

@@ -16,7 +16,7 @@ from mcp.client.stdio import stdio_client
 from mcp.types import CallToolResult, TextContent
 
 from runtime.doors.mcp.server import build_mcp_server
-from runtime.doors.mcp.shelf import Shelf
+from runtime.doors.mcp.tools import Shelf
 from runtime.doors.offers import MCP_TOOLS
 from tests.runtime.doors.http.serving import project_stores
 
