@@ -7,13 +7,11 @@ from dataclasses import dataclass
 
 from sqlalchemy import func, or_
 
-from novelgen.errors import UnknownEntityError, UnknownMemoryError, UnknownSceneError
+from novelgen.errors import UnknownMemoryError, UnknownSceneError
 from novelgen.language.matching import NameFinder
-from novelgen.language.resolver import NameIndex, NameResolver
-from novelgen.models.entity import Entity
+from novelgen.language.resolver import NameResolver
 from novelgen.models.memory import BOOK, Attachment, StoryMemoryChunk, chapter_of_target, chapter_target
 from novelgen.models.position import END_OF_STORY
-from novelgen.nearest import nearest_names
 from runtime.storage.chunks import ChunkWriter, require_not_consolidated
 from runtime.storage.entities import EntityRepository
 from runtime.storage.lexical import searchable_text
@@ -22,48 +20,6 @@ from runtime.storage.session import AnyRow, Repository, StorageSession, linked_r
 from runtime.storage.tables import CHUNK_ENTITIES, CHUNKS, SCENES
 
 SHOWN_NAMES = 3
-
-_MIN_LIKENESS = 0.3
-
-
-def resolved_targets(session: StorageSession, targets: Sequence[str]) -> list[str]:
-    """Return the targets that are meant, without repeats, in the order given."""
-    entities = [stored.entity for stored in EntityRepository(session).list_all()]
-    index = NameIndex(entities)
-    return list(dict.fromkeys(_resolved(session, each.strip(), entities, index) for each in targets))
-
-
-def _resolved(session: StorageSession, target: str, entities: Sequence[Entity], index: NameIndex) -> str:
-    beyond = _beyond_entities(session, target)
-    if beyond is not None:
-        return beyond
-    steps = (index.by_id, index.by_name, index.by_alias, index.by_title_free_name)
-    found = next((ids for step in steps if (ids := step(target))), [])
-    if len(found) == 1:
-        return found[0]
-    names = {entity.entity_id: entity.name for entity in entities}
-    if found:
-        several = ", ".join(f"{names[each]} ({each})" for each in found)
-        raise UnknownEntityError(f"{target!r} may be {several}; say which by its id")
-    near = _nearest(target, entities) or "nobody is known"
-    raise UnknownEntityError(
-        f"no entity {target!r} is stored; nearest: {near}; chapters are written chapter:3, the whole book"
-    )
-
-
-def _beyond_entities(session: StorageSession, target: str) -> str | None:
-    chapter = chapter_of_target(target)
-    if chapter is not None:
-        return _stored_chapter(session, chapter)
-    return BOOK if target == BOOK else None
-
-
-def _nearest(name: str, entities: Sequence[Entity]) -> str:
-    """The known names that are most like one, as `name (id)`; where none is alike, the first ones known."""
-    bearers = {known: entity.entity_id for entity in reversed(entities) for known in entity.names()}
-    near = nearest_names(name, reversed(bearers), at_most=SHOWN_NAMES, likeness=_MIN_LIKENESS)
-    names = near or [entity.name for entity in entities[:SHOWN_NAMES]]
-    return ", ".join(f"{known} ({bearers[known]})" for known in names)
 
 
 def _stored_chapter(session: StorageSession, chapter_index: int) -> str:
@@ -100,9 +56,8 @@ _Change = Callable[[_ByHand, str, bool], _ByHand]
 class AttachmentRepository(Repository):
     """Reads and changes what memories are attached to.
 
-    A memory is named by its chunk_id or source_id; a target is `book`, `chapter:3`, or an entity's id or
-    name. What is set or taken off here outlives a new ingest of the scene, which replaces only what was
-    derived from it.
+    A memory is named by its chunk_id or source_id; a target is `book`, `chapter:3`, or an entity's id. What is set or
+    taken off here outlives a new ingest of the scene, which replaces only what was derived from it.
     """
 
     def attach(self, memory_ids: Sequence[str], targets: Sequence[str]) -> list[str]:
@@ -120,7 +75,11 @@ class AttachmentRepository(Repository):
 
     def beyond_entities(self, target: str) -> str | None:
         """Return `book` or `chapter:3` where a target means the book or a chapter; None where it means an entity."""
-        return _beyond_entities(self._session, target.strip())
+        wanted = target.strip()
+        chapter = chapter_of_target(wanted)
+        if chapter is not None:
+            return _stored_chapter(self._session, chapter)
+        return BOOK if wanted == BOOK else None
 
     def attachments_of(self, memory_id: str) -> list[Attachment]:
         """Return what a memory is attached to: entities in order of id, then chapters, then the book."""
@@ -145,13 +104,12 @@ class AttachmentRepository(Repository):
                 )
         return sorted(found, key=lambda each: (each.kind == BOOK, each.kind == "chapter"))
 
-    def mentioning(self, entity: str) -> list[StoryMemoryChunk]:
+    def mentioning(self, entity_id: str) -> list[StoryMemoryChunk]:
         """Return the active memories whose text names an entity and that are not attached to it yet.
 
         What an author took off the entity by hand is not among them. A name that may mean somebody else in
         the same text does not count.
         """
-        (entity_id,) = resolved_targets(self._session, [entity])
         entities = [one.entity for one in EntityRepository(self._session).list_all()]
         names = [name for one in entities if one.entity_id == entity_id for name in one.names()]
         finder, resolver = NameFinder(names), NameResolver(entities)
@@ -171,11 +129,10 @@ class AttachmentRepository(Repository):
 
     def _change(self, memory_ids: Sequence[str], targets: Sequence[str], change: _Change) -> list[str]:
         self._session.touch()
-        wanted = resolved_targets(self._session, targets)
         changed = []
         for row in self._rows(memory_ids):
             before_change = by_hand = _ByHand(tuple(row.attached), tuple(row.detached))
-            for target in wanted:
+            for target in targets:
                 by_hand = change(by_hand, target, target in row.entities_mentioned)
             if by_hand != before_change:
                 self._write(row, by_hand)

@@ -17,7 +17,18 @@ from novelgen.models.position import END_OF_STORY
 from novelgen.models.shown import Shown, ShownList
 from runtime.storage.database import UnitOfWork
 from runtime.storage.records import MemoryFilter
-from runtime.story.base import Count, Name, Place, StoryBase, async_twin, known_entities, position_of, resolved_entity
+from runtime.story.base import (
+    Count,
+    Name,
+    Place,
+    StoryBase,
+    async_twin,
+    known_entities,
+    named_entity,
+    position_of,
+    resolved_entity,
+    resolved_targets,
+)
 
 
 class AttachmentChange(BaseModel):
@@ -69,7 +80,7 @@ class StoryAttachments(StoryBase):
         """
         _require_given(memory_ids, targets)
         with self._stores.database(self.project_id).write() as unit:
-            changed = unit.attachments.attach(memory_ids, targets)
+            changed = unit.attachments.attach(memory_ids, _meant(unit, targets))
             return _change(unit, memory_ids, changed)
 
     def detach_memories(self, *, memory_ids: Sequence[str], targets: Sequence[str]) -> AttachmentChange:
@@ -83,7 +94,7 @@ class StoryAttachments(StoryBase):
         """
         _require_given(memory_ids, targets)
         with self._stores.database(self.project_id).write() as unit:
-            changed = unit.attachments.detach(memory_ids, targets)
+            changed = unit.attachments.detach(memory_ids, _meant(unit, targets))
             return _change(unit, memory_ids, changed)
 
     def attach_mentions(self, *, entity: Name, is_applied: bool = False) -> MentionAttachment:
@@ -98,9 +109,10 @@ class StoryAttachments(StoryBase):
         """
         database = self._stores.database(self.project_id)
         with database.write() if is_applied else database.read() as unit:
-            found = unit.attachments.mentioning(entity)
+            entity_id = named_entity(entity, known_entities(unit, None)).entity_id
+            found = unit.attachments.mentioning(entity_id)
             if found and is_applied:
-                unit.attachments.attach([chunk.chunk_id for chunk in found], [entity])
+                unit.attachments.attach([chunk.chunk_id for chunk in found], [entity_id])
         return MentionAttachment(target=entity, memories=found, is_attached=is_applied)
 
     def memories_about(self, entity: Name, *, limit: Count = DEFAULT_ABOUT, as_of: Place = None) -> MemoriesAbout:
@@ -147,6 +159,10 @@ class StoryAttachments(StoryBase):
 def _require_given(memory_ids: Sequence[str], targets: Sequence[str]) -> None:
     if not memory_ids or not targets:
         raise UserInputError("name at least one memory and one target: an entity, a chapter as chapter:3, or book")
+
+
+def _meant(unit: UnitOfWork, targets: Sequence[str]) -> list[str]:
+    return resolved_targets(unit, targets, None, by_whole_name=True)
 
 
 def _change(unit: UnitOfWork, memory_ids: Sequence[str], changed: list[str]) -> AttachmentChange:

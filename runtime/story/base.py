@@ -332,17 +332,15 @@ def resolved_ids(names: Sequence[str], known: Sequence[Entity], entity_type: Ent
     return [resolved_entity(name, known, entity_type).entity_id for name in names]
 
 
-def resolved_targets(unit: UnitOfWork, names: Sequence[str], as_of: StoryPosition | None) -> list[str]:
+def resolved_targets(
+    unit: UnitOfWork, names: Sequence[str], as_of: StoryPosition | None, *, by_whole_name: bool = False
+) -> list[str]:
     """Return what names of things that memories are attached to mean at a position, without repeats."""
     beyond = {each: target for each in names if (target := unit.attachments.beyond_entities(each)) is not None}
     known = known_entities(unit, as_of) if len(beyond) < len(set(names)) else []
-    found = (beyond.get(each) or _entity_target(each, known) for each in names)
-    return list(dict.fromkeys(found))
-
-
-def _entity_target(name: str, known: Sequence[Entity]) -> str:
+    meant = named_entity if by_whole_name else resolved_entity
     try:
-        return resolved_entity(name, known).entity_id
+        return list(dict.fromkeys(beyond.get(each) or meant(each, known).entity_id for each in names))
     except UnknownEntityError as error:
         raise UnknownEntityError(f"{error}; a chapter is written chapter:3, the whole book: book") from error
 

@@ -294,8 +294,8 @@ class StoryMemories(StoryBase):
             _reattach(
                 unit,
                 chunk_id,
-                attach=_meant(unit, attach, as_of),
-                detach=_meant(unit, detach, as_of),
+                attach=resolved_targets(unit, attach, as_of, by_whole_name=as_of is None),
+                detach=resolved_targets(unit, detach, as_of, by_whole_name=as_of is None),
                 attached_to=attached_to,
             )
             return unit.memories.require(chunk_id)
@@ -485,11 +485,6 @@ def _with_mentions(unit: UnitOfWork, memory: StoredMemory, edit: MemoryEdit) -> 
     start = StoryPosition(chunk.chapter_index, chunk.scene_index) if chunk.chapter_index is not None else None
     named = mentioned_in(unit, edit.content, known_entities(unit, None), start)
     return edit.model_copy(update={"entities": [*kept, *named]})
-
-
-def _meant(unit: UnitOfWork, names: Sequence[str], as_of: StoryPosition | None) -> Sequence[str]:
-    """Return whom names mean at a position; at the end of the story the storage knows best."""
-    return names if as_of is None else resolved_targets(unit, names, as_of)
 
 
 def _reattach(

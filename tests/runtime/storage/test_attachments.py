@@ -8,6 +8,7 @@ from novelgen.models.memory import Attachment, StoryMemoryChunk
 from novelgen.models.position import END_OF_STORY, StoryPosition
 from runtime.storage.database import DatabaseManager
 from runtime.storage.records import MemoryFilter
+from runtime.story.base import resolved_targets
 from tests.runtime.storage.stories import at, memory, scene, store
 
 ENTITIES = [
@@ -35,13 +36,13 @@ def story(database: DatabaseManager) -> DatabaseManager:
 def attach(database: DatabaseManager, memory_id: str, *targets: str) -> list[str]:
     """Attach one memory and return what changed."""
     with database.project("demo").write() as unit:
-        return unit.attachments.attach([memory_id], targets)
+        return unit.attachments.attach([memory_id], resolved_targets(unit, targets, None, by_whole_name=True))
 
 
 def detach(database: DatabaseManager, memory_id: str, *targets: str) -> list[str]:
     """Take one memory off targets and return what changed."""
     with database.project("demo").write() as unit:
-        return unit.attachments.detach([memory_id], targets)
+        return unit.attachments.detach([memory_id], resolved_targets(unit, targets, None, by_whole_name=True))
 
 
 def origins(database: DatabaseManager, memory_id: str) -> dict[str, str]:
@@ -196,9 +197,9 @@ def test_attachments_change_the_mark_of_what_is_stored(story: DatabaseManager) -
 @pytest.mark.parametrize(
     ("target", "near"),
     [
-        ("Elena Thorn", r"'Elena Thorn'.*nearest: Elena Thorne \(C2\)"),
-        ("黛王", r"'黛王'.*nearest: 黛玉 \(C0\)"),
-        ("C9", "'C9' is stored"),
+        ("Elena Thorn", r"'Elena Thorn'.*near it: C2 \(Elena Thorne\)"),
+        ("黛王", r"'黛王'.*near it: C0 \(黛玉\)"),
+        ("C9", "no entity 'C9' is known"),
         ("Elena's aunt", "Elena Thorne"),
     ],
 )
@@ -225,8 +226,8 @@ def test_an_unknown_memory_is_refused(story: DatabaseManager) -> None:
 def test_memories_that_name_an_entity_are_previewed(story: DatabaseManager) -> None:
     """Aliases count, what is attached already or was taken off does not, nor a longer name that holds it."""
     with story.project("demo").read() as unit:
-        assert [each.chunk_id for each in unit.attachments.mentioning("黛玉")] == ["M2"]
-        assert unit.attachments.mentioning("宝玉") == []
+        assert [each.chunk_id for each in unit.attachments.mentioning("C0")] == ["M2"]
+        assert unit.attachments.mentioning("C1") == []
     detach(story, "M1", "C0")
     with story.project("demo").read() as unit:
         assert [each.chunk_id for each in unit.attachments.mentioning("C0")] == ["M2"]

@@ -166,8 +166,8 @@ CHANGES: dict[str, Callable[[UnitOfWork], object]] = {
     "banned": lambda unit: unit.memories.ban("M1"),
     "deleted": lambda unit: unit.memories.delete("M3"),
     "pinned": lambda unit: unit.memories.pin("M2"),
-    "attached": lambda unit: unit.attachments.attach(["M1"], ["Ben"]),
-    "detached": lambda unit: unit.attachments.detach(["M1"], ["Ada"]),
+    "attached": lambda unit: unit.attachments.attach(["M1"], ["C1"]),
+    "detached": lambda unit: unit.attachments.detach(["M1"], ["C0"]),
     "entity merged away": lambda unit: unit.merges.merge("C1", "C0"),
     "superseded by a later scene": lambda unit: unit.scenes.replace_scene(scene(5, 1, memory("M5", supersedes="M2"))),
 }

@@ -80,7 +80,7 @@ def test_an_edit_replaces_what_a_memory_is_attached_to(stores: MemoryStores, pro
     assert [each["id"] for each in told(stores, project, "note-N0")] == ["C0", "chapter:2"]
     StoryMemories(stores, project).edit_memory(memory_id="note-N0", attach=["book"], detach=["chapter:2"])
     assert [each["id"] for each in told(stores, project, "note-N0")] == ["C0", "book"]
-    with pytest.raises(UnknownEntityError, match="nearest"):
+    with pytest.raises(UnknownEntityError, match="Elena Thorne"):
         StoryMemories(stores, project).edit_memory(memory_id="note-N0", content="Else.", attach=["Nobody Known"])
     assert StoryMemories(stores, project).find_memory(memory_id="note-N0").chunk.content == "Marcus Vale limps."
     with pytest.raises(UserInputError, match="nothing to change"):
