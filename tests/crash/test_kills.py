@@ -9,7 +9,7 @@ from tests.crash.harness import kill_again_and_again
 from tests.faults.matrix import covers
 from tests.support.databases import postgres_database, postgres_for_tests
 
-PROJECTS = 6
+PROJECTS = 3
 KILLS = int(os.environ.get("NOVELGEN_TEST_KILLS", "36"))
 SEED = int(os.environ.get("NOVELGEN_TEST_SEED", "20261122"))
 

@@ -44,22 +44,35 @@ def written(projects_dir: Path) -> Path:
     return write_project(projects_dir)
 
 
-@pytest.fixture(scope="session")
-def _ingested_once(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    projects = tmp_path_factory.mktemp("ingested")
-    folder = write_project(projects)
+def _ingest_once(projects: Path, *, records: bool) -> Path:
+    folder = write_project(projects, records=records)
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("NOVELGEN_MEMORY__EMBEDDING_MODEL", "fake:32")
-        arguments = ["--projects-dir", str(projects), "ingest", folder.name]
-        result = CliRunner().invoke(novelgen, arguments)
+        result = CliRunner().invoke(novelgen, ["--projects-dir", str(projects), "ingest", folder.name])
     assert result.exit_code == 0, result.stderr
     return folder
+
+
+@pytest.fixture(scope="session")
+def _ingested_once(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return _ingest_once(tmp_path_factory.mktemp("ingested"), records=True)
+
+
+@pytest.fixture(scope="session")
+def _unrecorded_once(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return _ingest_once(tmp_path_factory.mktemp("unrecorded"), records=False)
 
 
 @pytest.fixture
 def ingested(_ingested_once: Path, projects_dir: Path) -> Path:
     """The small project, taken in; a copy of its own for each test."""
     return Path(shutil.copytree(_ingested_once, projects_dir / _ingested_once.name))
+
+
+@pytest.fixture
+def unrecorded(_unrecorded_once: Path, projects_dir: Path) -> Path:
+    """The small project, taken in without records; a copy of its own for each test."""
+    return Path(shutil.copytree(_unrecorded_once, projects_dir / _unrecorded_once.name))
 
 
 @pytest.fixture

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from tests.runtime.doors.cli.conftest import Run
-from tests.runtime.doors.cli.small_project import PROJECT, write_project
+from tests.runtime.doors.cli.small_project import PROJECT
 from tests.support.openai_stub import StubCall, openai_stub
 
 
@@ -21,14 +21,6 @@ def answer_to(call: StubCall) -> str:
 def answer_well(call: StubCall) -> None:
     """Answer about the scene that is asked for."""
     call.say(answer_to(call))
-
-
-@pytest.fixture
-def unrecorded(run: Run, projects_dir: Path) -> Path:
-    """The small project, taken in without records."""
-    folder = write_project(projects_dir, records=False)
-    assert run("ingest", PROJECT).exit_code == 0
-    return folder
 
 
 @pytest.fixture
@@ -184,14 +176,7 @@ def known_to(run: Run, who: str) -> dict[str, dict[str, object]]:
     return {each["source_id"]: each for each in told["known"]}
 
 
-@pytest.fixture
-def recorded(run: Run, projects_dir: Path) -> None:
-    """The small project, taken in with its records."""
-    write_project(projects_dir)
-    assert run("ingest", PROJECT).exit_code == 0
-
-
-@pytest.mark.usefixtures("recorded")
+@pytest.mark.usefixtures("ingested")
 def test_knowledge_of_supplied_records_is_read(run: Run, model: pytest.MonkeyPatch) -> None:
     """`--knowledge` asks about scenes that have a record, each once, and `novelgen knows` tells what came of it."""
     assert "M001" not in known_to(run, "Ben")
@@ -238,7 +223,7 @@ def test_passes_at_the_end_of_chapters_are_counted(run: Run, unrecorded: Path, m
     assert "2 before" in again.stdout
 
 
-@pytest.mark.usefixtures("recorded")
+@pytest.mark.usefixtures("ingested")
 def test_a_scene_not_read_for_knowledge_is_told_of(run: Run, model: pytest.MonkeyPatch) -> None:
     """Failures end the command with code 1 and their reason; the same command goes on from there."""
 
