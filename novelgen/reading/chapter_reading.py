@@ -151,7 +151,7 @@ class ModelJoinedThread(ModelPart):
 
 
 class ModelJoinedMemory(ModelPart):
-    """A memory that tells the same as another one."""
+    """A memory that tells the same as another one, or that a later one shows to be wrong or over."""
 
     id: Text = Field(description="number of the memory that goes: M4")
     same_as: Text = Field(description="number of the one that stays")

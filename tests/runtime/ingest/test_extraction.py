@@ -312,6 +312,42 @@ def test_a_flashback_leaves_the_present_alone(stores: MemoryStores, story: str) 
     assert lamp.state_data == {"holder": "C1"}
 
 
+TOLD_BY_ME = {
+    (1, 1): "“Who is there?” said I. Nobody answered, and I went down to the boat alone.",
+    (1, 2): "“Well, Tom Hale,” said Mary Grey, “and where is my lamp?” I told her that I had sold it.",
+}
+
+
+@pytest.mark.parametrize("name", ["the narrator", "Tom Hale"])
+def test_a_narrator_without_a_name_becomes_who_the_book_names(stores: MemoryStores, project: str, name: str) -> None:
+    """The name is one more of the same person from its scene on, whether the model gives it so or as somebody new."""
+    ingest_scenes(stores, project, [scene(*place, text) for place, text in TOLD_BY_ME.items()])
+    one = {"name": "the narrator", "entity_type": "character", "quote": "said I"}
+    named = {"known_names": [{"entity": "C0", "name": "Tom Hale", "quote": "Well, Tom Hale"}]}
+    if name == "Tom Hale":
+        named = {
+            "new_entities": [{"name": name, "entity_type": "character"}],
+            "same_entities": [{"a": "C0", "b": name, "quote": "Well, Tom Hale"}],
+        }
+    rest = {"summary": ["I act."], "pov": "C0", "characters_present": ["C0"]}
+    first = {**rest, "pov": one["name"], "characters_present": [one["name"]], "new_entities": [one]}
+    memory = {"content": "The narrator was alone at the boat.", "evidence": "I went down to the boat alone"}
+    told = {"content": "Tom Hale sold the lamp.", "entities": [name], "evidence": "I told her that I had sold it"}
+
+    def answer(messages: list[BaseMessage]) -> str:
+        is_first = "Who is there" in messages[1].text.rpartition("the text =====")[2]
+        return json.dumps({**first, "memories": [memory]} if is_first else {**rest, **named, "memories": [told]})
+
+    extracted(stores, project, answer)
+    with stores.database(project).read() as unit:
+        [before] = unit.entities.list_as_of(as_of=StoryPosition(1, 2))
+        [after] = unit.entities.list_as_of(as_of=END_OF_STORY)
+        records = [each.record for each in unit.scenes.list_as_of()]
+    assert before.names() == ["the narrator"]
+    assert set(after.names()) == {"the narrator", "Tom Hale"}
+    assert [each and each.pov_character_id for each in records] == [after.entity_id] * 2
+
+
 def test_what_somebody_holds_is_told_as_of_a_position(stores: MemoryStores, story: str) -> None:
     """An inventory that names a known thing is its holder; who holds it is derived from there on, and no earlier."""
     carry = {"entity": "C1", "attribute": "inventory", "op": "add", "value": ["I0", "a spade"]}
