@@ -27,8 +27,6 @@ from tests.faults.matrix import covers
 from tests.runtime.doors.http.serving import client_of
 from tests.support.demo_project import demo_request, settings_for
 
-pytestmark = pytest.mark.index_started_as_shipped
-
 REPOSITORY = Path(__file__).resolve().parents[2]
 CONTEXT_FILE = "scene_5_4_memory.json"
 
@@ -58,6 +56,7 @@ def _scenes() -> list[SceneInput]:
 
 
 @covers(22)
+@pytest.mark.index_started_as_shipped
 def test_a_full_disk_refuses_clearly_and_converges_when_there_is_room(small_disk: Path, tmp_path: Path) -> None:
     """What was acknowledged is there, what was refused is not; the same ingest repeated leaves no duplicate."""
     acknowledged: list[int] = []

@@ -30,9 +30,7 @@ from tests.faults.expectations import (
 )
 from tests.faults.matrix import covers
 from tests.support.demo_project import settings_for
-from tests.support.freezing import freeze, kill_once
-
-pytestmark = pytest.mark.index_started_as_shipped
+from tests.support.freezing import freeze, kill_when_asked
 
 REPOSITORY = Path(__file__).resolve().parents[2]
 
@@ -105,16 +103,18 @@ def test_a_frozen_index_process_costs_memories_only(
 
 
 @covers(11)
+@pytest.mark.index_started_as_shipped
 def test_a_process_killed_in_a_query_costs_one_context_its_memories(
-    demo: BothFallbacks, request_in_demo: MemoryContextRequest, healthy_demo: SceneMemoryContext
+    demo: BothFallbacks,
+    request_in_demo: MemoryContextRequest,
+    healthy_demo: SceneMemoryContext,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """The running query fails aloud, and the next context is whole."""
     pid = awake(demo.off, "demo")
     freeze(pid)
-    process = demo.off.vectors("demo").process
-    killer = kill_once(lambda: process.is_busy, pid)
+    kill_when_asked(monkeypatch, pid)
     context = context_of(demo.off, request_in_demo)
-    killer.join()
     assert context.relevant_memories == []
     assert "semantic" in stages(context)
     require_same_entities(context, healthy_demo)
@@ -123,6 +123,7 @@ def test_a_process_killed_in_a_query_costs_one_context_its_memories(
 
 
 @covers(12)
+@pytest.mark.index_started_as_shipped
 def test_a_crash_loop_opens_the_breaker(
     demo_folder: Path,
     tmp_path: Path,

@@ -3,13 +3,15 @@
 import os
 import signal
 import subprocess
-import threading
 import time
-from collections.abc import Callable
+from multiprocessing.connection import Connection
 from pathlib import Path
 
+import pytest
+
+from runtime.index import process as index_process
+
 GUARD_S = 60.0
-SETTLED_S = 0.5
 
 
 def freeze(pid: int) -> None:
@@ -21,20 +23,17 @@ def freeze(pid: int) -> None:
         time.sleep(0.005)
 
 
-def kill_once(is_time: Callable[[], bool], pid: int) -> threading.Thread:
-    """Kill a process soon after something holds; returns the thread that waits for it, which has begun."""
+def kill_when_asked(monkeypatch: pytest.MonkeyPatch, pid: int) -> None:
+    """Kill a frozen process of an index once the next question has been sent to it, before its answer is awaited."""
+    exchange = index_process._exchange
 
-    def wait() -> None:
-        end = time.monotonic() + GUARD_S
-        while not is_time() and time.monotonic() < end:
-            time.sleep(0.005)
-        # Who has taken the turn must have sent its question, or it finds the process dead before it asks.
-        time.sleep(SETTLED_S)
+    def ask_and_kill(channel: Connection, request: object) -> object:
+        monkeypatch.setattr(index_process, "_exchange", exchange)
+        channel.send(request)
         os.kill(pid, signal.SIGKILL)
+        return channel.recv()
 
-    killer = threading.Thread(target=wait)
-    killer.start()
-    return killer
+    monkeypatch.setattr(index_process, "_exchange", ask_and_kill)
 
 
 def _stands_still(pid: int) -> bool:

@@ -19,7 +19,7 @@ from runtime.index.manager import VectorStoreManager
 from runtime.index.process import CircuitBreaker, IndexProcess, RunningProcess
 from tests.runtime.index.conftest import FakeClock, is_alive, program, run_program, wait_until
 from tests.runtime.index.story_rows import make_row, make_rows, random_vectors
-from tests.support.freezing import freeze, kill_once
+from tests.support.freezing import freeze, kill_when_asked
 
 pytestmark = pytest.mark.index_started_as_shipped
 
@@ -56,17 +56,16 @@ def stub_python(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[[st
 
 
 def test_a_kill_in_the_middle_of_a_query_is_an_error_and_the_next_call_works(
-    shared: VectorStoreManager, worker_pid: WorkerPid
+    shared: VectorStoreManager, worker_pid: WorkerPid, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The caller learns what happened; acknowledged rows are still there."""
     rows = make_rows(5, project_id="killed")
     shared.upsert(rows)
     pid = worker_pid(shared)
     freeze(pid)
-    killer = kill_once(lambda: shared.process.is_busy, pid)
+    kill_when_asked(monkeypatch, pid)
     with pytest.raises(VectorIndexError, match="was ended by SIGKILL"):
         shared.query("killed", random_vectors(1), top_k=1, deadline=Deadline.after(30))
-    killer.join()
     assert shared.list_ids("killed") == {row.chunk_id for row in rows}
     assert worker_pid(shared) != pid
 
