@@ -19,7 +19,7 @@ from novelgen.models.continuity import (
     Severity,
     continuity_issue_id,
 )
-from novelgen.models.memory import StoryMemoryChunk
+from novelgen.models.memory import StoryMemoryChunk, memory_place_text, read_from
 from novelgen.models.position import StoryPosition
 from novelgen.models.state import StateChange
 from novelgen.words import words
@@ -98,16 +98,10 @@ def place_of(told: StateChange | StoryMemoryChunk) -> StoryPosition:
 
 
 def where_told(evidence: ContinuityEvidence, language: str) -> str:
-    """Return where evidence stands in the story's words: "chapter 3, scene 2", 第3章第2场, "a note", 第14章起.
-
-    What an author gave from a chapter on stands at no scene of it.
-    """
-    told = words(SUBJECT, language)
-    if evidence.chapter_index is None:
-        return told.text("where.everywhere")
-    if not evidence.scene_index:
-        return told.text("where.from_chapter", chapter=evidence.chapter_index)
-    return told.text("where.scene", chapter=evidence.chapter_index, scene=evidence.scene_index)
+    """Return where evidence stands: 3:2, 14:1 for what an author said from there on, the word for what always holds."""
+    if evidence.chapter_index is not None and evidence.scene_index == 0:
+        return str(read_from(evidence.chapter_index, 0))
+    return memory_place_text(evidence, always=labels_for(language).everywhere)
 
 
 # --- How it is told ---

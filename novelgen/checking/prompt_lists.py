@@ -14,7 +14,7 @@ from novelgen.language.language import StoryLanguage, TokenCounter, estimate_tok
 from novelgen.language.normalise import is_description
 from novelgen.language.sentences import split_sentences
 from novelgen.memory.attributes import is_death
-from novelgen.model_calls.prompt_data import NOTHING, as_data, telling_names
+from novelgen.model_calls.prompt_data import NOTHING, as_data, place_in_words, telling_names
 from novelgen.models.continuity import ContinuityEvidence
 from novelgen.models.position import StoryPosition, story_place
 from novelgen.models.state import LOOP_WEIGHTS, PRESENCE_ATTRIBUTE, UNRESOLVED_STATUSES, StateChange
@@ -87,7 +87,8 @@ def place_text(draft: Draft, story: StoryBefore) -> str:
     """Return where the draft stands, from whose point of view, whom it names, and what the plan means to happen."""
     told, labels = words(SUBJECT, story.language), labels_of(story)
     names = names_for(draft, story)
-    lines = [told.text("where.scene", chapter=story.as_of.chapter_index, scene=story.as_of.scene_index)]
+    language: StoryLanguage = "zh" if story.language == "zh" else "en"
+    lines = [place_in_words(story.as_of.chapter_index, story.as_of.scene_index, language)]
     if story.pov is not None:
         lines.append(told.text("prompt.pov", name=as_data(story.name(story.pov))))
     people = [names[each] for each in cast_of(draft, story) if story.entity[each].entity_type == "character"]

@@ -9,6 +9,7 @@ from pydantic import BaseModel, Field
 
 from novelgen.context.labels import Labels
 from novelgen.models.context import LeftOff, ToldBefore
+from novelgen.models.position import place_text
 from novelgen.models.state import GUESSED, PRESENCE_ATTRIBUTE, EntityStateSnapshot, turned_type
 
 ATTRIBUTE_ORDER = (
@@ -152,11 +153,8 @@ SECTION_ORDER = ("snapshots", "relationships", "open_loops")
 
 
 def place_of(entry: Mapping[str, Any], labels: Labels) -> str:
-    """Render an entry's source position: `3:2`, `3`, or the word for everywhere."""
-    chapter, scene = entry.get("chapter_index"), entry.get("scene_index")
-    if chapter is None:
-        return labels.everywhere
-    return f"{chapter}" if scene is None else f"{chapter}:{scene}"
+    """Render an entry's source position."""
+    return place_text(entry.get("chapter_index"), entry.get("scene_index"), always=labels.everywhere)
 
 
 def render_left_off(left_off: LeftOff, names: Mapping[str, str], *, labels: Labels) -> list[str]:

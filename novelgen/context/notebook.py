@@ -29,7 +29,7 @@ from novelgen.memory.search import RankedMemory
 from novelgen.models.context import ContextItem, ContextReport, ReportIssue, SceneMemoryContext
 from novelgen.models.continuity import ContinuityIssue, DraftCheck
 from novelgen.models.entity import Entity
-from novelgen.models.memory import StoryMemoryChunk
+from novelgen.models.memory import StoryMemoryChunk, memory_place_text
 from novelgen.models.shown import Shown, ShownList
 from novelgen.models.state import EntityStateSnapshot, OpenLoop, Relationship
 from novelgen.models.story_difference import StoryDifference
@@ -236,7 +236,7 @@ RowMaker = Callable[[Any, Mapping[str, str], Labels], tuple[str, ...]]
 def _memory_row(memory: StoryMemoryChunk, labels: Labels) -> tuple[str, ...]:
     words = _words(labels)
     mark = words["outdated"] if memory.superseded_by else ""
-    return place_of(memory.model_dump(), labels), memory.content + mark, str(memory.importance)
+    return memory_place_text(memory, always=labels.everywhere), memory.content + mark, str(memory.importance)
 
 
 def _state_row(state: EntityStateSnapshot, names: Mapping[str, str], labels: Labels) -> tuple[str, ...]:
@@ -266,7 +266,10 @@ def _entity_row(entity: Entity, _names: Mapping[str, str], labels: Labels) -> tu
 
 
 def _issue_row(issue: ContinuityIssue, _names: Mapping[str, str], labels: Labels) -> tuple[str, ...]:
-    evidence = [f"[{place_of(each.model_dump(), labels)}] {each.quote or each.text}" for each in issue.evidence[:1]]
+    evidence = [
+        f"[{memory_place_text(each, always=labels.everywhere)}] {each.quote or each.text}"
+        for each in issue.evidence[:1]
+    ]
     return issue.message, issue.draft_quote, "".join(evidence)
 
 

@@ -18,10 +18,13 @@ from novelgen.models.context import MemoryContextRequest
 from novelgen.models.entity import Entity
 from novelgen.models.memory import DISTILLED_TYPES
 from novelgen.models.plan import ScenePlan
-from novelgen.models.position import story_place
+from novelgen.models.position import place_text, story_place
 from novelgen.models.state import LOOP_WEIGHTS, EntityStateSnapshot, OpenLoop
 from novelgen.models.user_file import Character
 from novelgen.words import words
+
+NOWHERE = "–"
+"""Where something stands in a list that has no place."""
 
 MAX_PLAN_CHARACTERS = 6000
 
@@ -231,7 +234,7 @@ def first_hits_text(found: SearchResult, language: StoryLanguage) -> str:
         ),
     )
     lines = [
-        f"- [{_place(each.chunk.chapter_index, each.chunk.scene_index)}] "
+        f"- [{place_text(each.chunk.chapter_index, each.chunk.scene_index, always=NOWHERE)}] "
         + _clipped(each.chunk.short or each.chunk.content, MAX_LINE_CHARACTERS[language])
         for each in ranked
     ]
@@ -258,7 +261,8 @@ def _last_scenes(scenes: Sequence[OutlineScene], names: dict[str, str], language
         who = _joined((names[each] for each in scene.participants if each in names), language)
         stage = f"{where}{with_whom if where else ''}{who}" if who else where
         told = _clipped_to_the_end(scene.summary or scene.key_events, limit, language)
-        yield f"[{_place(scene.chapter_index, scene.scene_index)}] {stage}{colon if stage and told else ''}{told}"
+        place = place_text(scene.chapter_index, scene.scene_index, always=NOWHERE)
+        yield f"[{place}] {stage}{colon if stage and told else ''}{told}"
 
 
 def _chapter_so_far(
@@ -279,7 +283,7 @@ def _chapter_so_far(
             known = recalled.get(story_place(scene), scene)
             bullets = known.summary or known.key_events or [known.title]
             if bullets[0].strip():
-                place = _place(scene.chapter_index, scene.scene_index)
+                place = place_text(scene.chapter_index, scene.scene_index, always=NOWHERE)
                 lines.append(f"[{place}] {_clipped(bullets[0], limit // 2)}")
     return lines
 
@@ -341,15 +345,9 @@ class _Notes:
             said.append(catalogue.text("held_by", name=holder))
         if scene is not None:
             where = self._names.get(scene.location_id or "", "") if scene.location_id != entity.entity_id else ""
-            place = f"{_place(scene.chapter_index, scene.scene_index)} {where}".strip()
+            place = f"{place_text(scene.chapter_index, scene.scene_index, always=NOWHERE)} {where}".strip()
             said.append(catalogue.text("last_seen", place=place))
         return said
-
-
-def _place(chapter_index: int | None, scene_index: int | None) -> str:
-    if chapter_index is None:
-        return "–"
-    return f"{chapter_index}" if scene_index is None else f"{chapter_index}:{scene_index}"
 
 
 def _clipped(text: str, max_characters: int) -> str:

@@ -13,7 +13,6 @@ from pydantic import BaseModel, Field
 from novelgen.context.labels import Labels, labels_for
 from novelgen.context.lines import (
     SECTION_ORDER,
-    place_of,
     render_left_off,
     render_states,
     render_timeline_entry,
@@ -22,7 +21,7 @@ from novelgen.context.lines import (
 from novelgen.context.timeline import need_of
 from novelgen.language.language import estimate_tokens, story_language
 from novelgen.models.context import DEFAULT_STATE_BUDGET, ContextItem, ContextReport, HiddenContext, SceneMemoryContext
-from novelgen.models.memory import PASSAGE_TYPES, StoryMemoryChunk
+from novelgen.models.memory import PASSAGE_TYPES, StoryMemoryChunk, memory_place_text
 from novelgen.models.position import story_place
 
 ContextNeed = Literal[
@@ -271,7 +270,9 @@ def _hidden_lines(
         if each in names and names[each] != name
     ]
     lines += [each.text for each in _hidden(hidden, names, labels, count_tokens)]
-    return lines + [f"- [{place_of(each.model_dump(), labels)}] {each.text}" for each in prompt_order(hidden.items)]
+    return lines + [
+        f"- [{memory_place_text(each, always=labels.everywhere)}] {each.text}" for each in prompt_order(hidden.items)
+    ]
 
 
 def prompt_order(items: list[ContextItem]) -> list[ContextItem]:
@@ -292,7 +293,7 @@ def _memory_lines(context: SceneMemoryContext, names: Mapping[str, str], labels:
 
     def line(memory: ContextItem | StoryMemoryChunk, text: str) -> str:
         mark = labels.outdated if memory.chunk_id in outdated else ""
-        return f"- [{place_of(memory.model_dump(), labels)}] {text}{mark}"
+        return f"- [{memory_place_text(memory, always=labels.everywhere)}] {text}{mark}"
 
     def knowers(item: ContextItem) -> str:
         return _knowers(item, names, labels) if is_marked and item.chunk_id not in verbatim else ""

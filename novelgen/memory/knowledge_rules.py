@@ -28,6 +28,7 @@ from novelgen.models.knowledge import (
     KnownMemory,
     UnknownMemory,
 )
+from novelgen.models.memory import read_from
 from novelgen.models.position import StoryPosition
 from novelgen.words import words
 
@@ -455,6 +456,8 @@ def _told(
 
 def _as_known(memory: KnowledgeMemory, knowing: Knowing) -> KnownMemory:
     since = knowing.since
+    if since is not None and since == memory.noted_at:
+        since = read_from(since.chapter_index or 0, since.scene_index)
     return KnownMemory(
         source_id=memory.source_id,
         content=memory.content,

@@ -11,6 +11,7 @@ from novelgen.language.language import StoryLanguage, estimate_tokens
 from novelgen.language.normalise import is_description
 from novelgen.language.scrub import scrub_text
 from novelgen.models.entity import Entity
+from novelgen.models.position import place_text
 
 MAX_NAMES_PER_ENTITY = 6
 NOTHING: dict[StoryLanguage, str] = {"en": "(none)", "zh": "（无）"}
@@ -87,9 +88,7 @@ def place_in_words(chapter_index: int | None, scene_index: int | None, language:
 
 def place_mark(chapter_index: int | None, scene_index: int | None) -> str:
     """Return a place as lists write it: 3:2, 3, or nothing."""
-    if chapter_index is None:
-        return ""
-    return str(chapter_index) if scene_index is None else f"{chapter_index}:{scene_index}"
+    return place_text(chapter_index, scene_index, always="")
 
 
 def piped(*parts: str) -> str:

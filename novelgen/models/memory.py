@@ -9,7 +9,7 @@ from typing import Literal
 
 from pydantic import BaseModel, Field
 
-from novelgen.models.position import UtcDatetime, utc_now
+from novelgen.models.position import StoryPosition, UtcDatetime, place_text, utc_now
 from novelgen.models.shown import Shown
 
 EVENT_TYPES: frozenset[str] = frozenset(
@@ -117,6 +117,31 @@ class StoryMemoryChunk(Shown, BaseModel):
     slot_type: str | None = Field(default=None, description="Slot that holds one value at a time: I1.holder.")
     verified: bool = Field(default=True, description="Whether its evidence was found in the scene's text.")
     origin: MemoryOrigin = "text"
+
+
+NOTE_ID = "note-"
+"""The ids of the author's notes begin so."""
+
+
+def read_from(chapter_index: int, scene_index: int | None) -> StoryPosition:
+    """Return from which position on a note is read that stands at a place; of 14:0 the author wrote `14:1`."""
+    if scene_index is None:
+        return StoryPosition(chapter_index + 1)
+    return StoryPosition(chapter_index, scene_index + 1)
+
+
+def memory_place_text(thing: object, *, always: str) -> str:
+    """Return the place of a memory, or of what tells of one, as everybody is shown it; a note's is where it begins.
+
+    Args:
+        thing: It has a chapter, a scene, and its id as memory_id, source_id or chunk_id.
+        always: The word for what always holds.
+    """
+    chapter, scene = getattr(thing, "chapter_index", None), getattr(thing, "scene_index", None)
+    ids = (getattr(thing, name, None) or "" for name in ("memory_id", "source_id", "chunk_id"))
+    if chapter is not None and any(each.startswith(NOTE_ID) for each in ids):
+        return str(read_from(chapter, scene))
+    return place_text(chapter, scene, always=always)
 
 
 _CHAPTER = re.compile(r"chapter:(\d{1,7})")

@@ -167,6 +167,11 @@ def story_place(thing: Placed) -> Place:
     return sort_key(thing.chapter_index, thing.scene_index)
 
 
+def place_text(chapter_index: int | None, scene_index: int | None, *, always: str) -> str:
+    """Return a place as everybody is shown it: `3:2`, `3` for a whole chapter, a word for what always holds."""
+    return always if chapter_index is None else str(StoryPosition(chapter_index, scene_index))
+
+
 def packed_place(chapter: Any, scene: Any) -> Any:
     """Return chapter and scene as one number that grows with the story: of ints, of arrays, of SQL columns."""
     return chapter * SCENES_PER_CHAPTER + scene

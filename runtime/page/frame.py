@@ -17,12 +17,15 @@ from urllib.parse import quote, urlencode
 
 from fastapi import Request
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
+from markupsafe import Markup, escape
 from pydantic import BaseModel, Field, ValidationError
 from starlette.datastructures import QueryParams
 from starlette.responses import HTMLResponse
 
+from novelgen.context.labels import labels_for
 from novelgen.errors import UserInputError
-from novelgen.models.position import StoryPosition
+from novelgen.models.memory import memory_place_text
+from novelgen.models.position import StoryPosition, place_text
 from novelgen.words.messages import message_in
 from runtime.doors.http.house import house_of
 from runtime.doors.http.problems import told
@@ -270,12 +273,28 @@ class Frame:
         return COMMAS[self.language]
 
     def place(self, chapter_index: int | None, scene_index: int | None = None) -> str:
-        """Return a place of the story in words."""
-        if chapter_index is None:
-            return self.word("everywhere")
-        if scene_index is None:
+        """Return a place of the story as everybody is shown it; a chapter says that it is one."""
+        if chapter_index is not None and scene_index is None:
             return self.word("chapter", number=chapter_index)
-        return self.word("scene_place", chapter=chapter_index, scene=scene_index)
+        return place_text(chapter_index, scene_index, always=self.always)
+
+    @property
+    def always(self) -> str:
+        """The word for what always holds."""
+        return labels_for(self.language).everywhere
+
+    def place_link(self, chapter_index: int | None, scene_index: int | None = None) -> Markup:
+        """Return a place with its scene's address where it is one."""
+        text = escape(self.place(chapter_index, scene_index))
+        if chapter_index is None or scene_index is None:
+            return text
+        return Markup('<a href="{}">{}</a>').format(self.link("story", chapter=chapter_index, scene=scene_index), text)
+
+    def memory_link(self, thing: object) -> Markup:
+        """Return the place of a memory, or of what tells of one; where a note begins is no scene."""
+        text = memory_place_text(thing, always=self.always)
+        chapter, scene = getattr(thing, "chapter_index", None), getattr(thing, "scene_index", None)
+        return self.place_link(chapter, scene) if text == place_text(chapter, scene, always="") else escape(text)
 
     def link(self, view: str, **query: Any) -> str:
         """Return the address of a view of the project, at the position of this page unless told otherwise."""

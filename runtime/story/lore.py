@@ -9,7 +9,7 @@ from pydantic import BaseModel, Field
 from novelgen.errors import InvalidPositionError
 from novelgen.lorebook import LorebookForm, LoreEntry, keys_of, read_lorebook, with_keys, written_lorebook
 from novelgen.models.context import ReportIssue
-from novelgen.models.memory import BOOK
+from novelgen.models.memory import BOOK, read_from
 from novelgen.models.position import END_OF_STORY, StoryPosition
 from novelgen.models.record import is_unsaid
 from runtime.files.file_reading import parse_json
@@ -17,7 +17,7 @@ from runtime.ingest.indexing import IndexingResult, follow_edit
 from runtime.storage.database import UnitOfWork
 from runtime.storage.records import MemoryFilter, StoredMemory
 from runtime.story.base import Place, StoryBase, async_twin, position_of
-from runtime.story.memories import names_in_notes, place_before, read_from
+from runtime.story.memories import names_in_notes, place_before
 
 _TITLE_TAG = "title:"
 
@@ -118,7 +118,7 @@ def _entries(unit: UnitOfWork, as_of: StoryPosition) -> list[StoredMemory]:
 def _entry(stored: StoredMemory) -> StoredLoreEntry:
     chunk = stored.chunk
     titles = [each.removeprefix(_TITLE_TAG) for each in chunk.tags if each.startswith(_TITLE_TAG)]
-    start = read_from(chunk)
+    start = None if chunk.chapter_index is None else read_from(chunk.chapter_index, chunk.scene_index)
     return StoredLoreEntry(
         note_id=chunk.chunk_id,
         text=chunk.content,

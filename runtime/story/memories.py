@@ -417,15 +417,6 @@ def _found(unit: UnitOfWork, project_id: str, memory_id: str) -> StoredMemory:
     return memory
 
 
-def read_from(chunk: StoryMemoryChunk) -> StoryPosition | None:
-    """Return from which position on a note is read; None: everywhere. The inverse of `place_before`."""
-    if chunk.chapter_index is None:
-        return None
-    if chunk.scene_index is None:
-        return StoryPosition(chunk.chapter_index + 1, 1)
-    return StoryPosition(chunk.chapter_index, chunk.scene_index + 1)
-
-
 def mentioned_in(unit: UnitOfWork, text: str, known: Sequence[Entity], start: StoryPosition | None) -> list[str]:
     """Return whom the text of a note names that is read from a position on, by names known by then."""
     return _names_by(unit, known, start).entity_ids_in(text)

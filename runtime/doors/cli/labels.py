@@ -9,6 +9,8 @@ from functools import cache
 
 from novelgen.context.labels import labels_for
 from novelgen.language.language import StoryLanguage
+from novelgen.models.memory import memory_place_text
+from novelgen.models.position import place_text
 from novelgen.words import Words, words
 from novelgen.words.messages import message_in
 
@@ -85,10 +87,17 @@ class ViewLabels:
         return self["line.issue"].format(stage=where, kind=what, message=message_in(message, self.language))
 
     def place(self, chapter_index: int | None, scene_index: int | None) -> str:
-        """Return a position as `3:2` or `3`, or the word for what holds everywhere."""
-        if chapter_index is None:
-            return self["head.everywhere"]
-        return str(chapter_index) if scene_index is None else f"{chapter_index}:{scene_index}"
+        """Return a position as everybody is shown it."""
+        return place_text(chapter_index, scene_index, always=self.always)
+
+    def memory_place(self, thing: object) -> str:
+        """Return the place of a memory, or of what tells of one."""
+        return memory_place_text(thing, always=self.always)
+
+    @property
+    def always(self) -> str:
+        """The word for what always holds."""
+        return labels_for(self.language).everywhere
 
 
 def view_labels_for(language: str = "") -> ViewLabels:

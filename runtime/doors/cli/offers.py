@@ -21,6 +21,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 import click
 
 from novelgen.errors import UserInputError
+from novelgen.models.memory import chapter_of_target
 from runtime.doors.cli.labels import ViewLabels, in_words, view_labels_for
 from runtime.doors.cli.output import (
     index_state,
@@ -92,7 +93,7 @@ class View:
         """Return where something is; a pair is a place, too."""
         if found is None or isinstance(found, tuple):
             return ":".join(map(str, found or ()))
-        return self.labels.place(found.chapter_index, found.scene_index)
+        return self.labels.memory_place(found)
 
     def cell(self, path: str, value: Any) -> object:
         """Return what a cell shows."""
@@ -248,20 +249,27 @@ def _show_deletion(result: Any, view: View) -> None:
 
 
 @cell
-def _attached_to(found: Any, _: View) -> str:
-    return _attached(found.attachments)
+def _attached_to(found: Any, view: View) -> str:
+    return _attached(found.attachments, view)
 
 
-def _attached(attachments: Sequence[Any]) -> str:
+def _attached(attachments: Sequence[Any], view: View) -> str:
     """What a memory is attached to as one line: entities by name and id, chapters, the book."""
-    return ", ".join(f"{each.name} ({each.target})" if each.name else in_words(each.target) for each in attachments)
+    told = (f"{each.name} ({each.target})" if each.name else _target(each.target, view) for each in attachments)
+    return view.labels["line.comma"].join(told)
+
+
+def _target(target: str, view: View) -> str:
+    """Return a target as people read it: chapter:3 as chapter 3."""
+    chapter = chapter_of_target(target)
+    return in_words(target) if chapter is None else view.labels["line.chapter"].format(chapter)
 
 
 @does("show", "attach_memories", "detach_memories")
 def _show_attachments(result: Any, view: View) -> None:
     [memory_id] = view.values["memory_ids"]
     same = "" if result.changed else view.labels["line.as_before"]
-    print_text(f"{memory_id}: {_attached(result.attachments[memory_id])}{same}")
+    print_text(f"{memory_id}: {_attached(result.attachments[memory_id], view)}{same}")
 
 
 @cell
@@ -281,18 +289,21 @@ def _show_edited_memory(result: Any, view: View) -> None:
     if set(view.values) - {"memory_id", "attach", "detach", "attached_to"}:
         view.say("edited_memory", id=memory_id)
     if set(view.values) & {"attach", "detach", "attached_to"}:
-        print_text(f"{memory_id}: {_attached(view.part.find_memory(memory_id=memory_id).attachments)}")
+        print_text(f"{memory_id}: {_attached(view.part.find_memory(memory_id=memory_id).attachments, view)}")
 
 
 @does("show", "add_note")
 def _show_note(result: Any, view: View) -> None:
-    start = view.values.get("start")
-    view.say("noted_from" if start else "noted", id=result.note.chunk_id, place=start)
+    start, note = view.values.get("start"), result.note
+    view.say("noted_from" if start else "noted", id=note.chunk_id, place=start)
+    if any(each.type == "chapter" for each in note.attached_to):
+        told = (_target(each.id, view) for each in note.attached_to if each.type == "chapter")
+        view.say("noted_for", what=view.labels["line.comma"].join(told))
 
 
 @cell
 def _from(entry: Any, view: View) -> str:
-    return entry.start or view.labels["head.everywhere"]
+    return entry.start or view.labels.always
 
 
 @does("show", "export_lore")
@@ -747,7 +758,7 @@ def _show_set_knowledge(said: Any, view: View) -> None:
         what = labels["line.everything_that_has_lived_through"].format(view.name(said.learned_from))
     told = labels[f"line.said_{view.values.get('kind', 'knows')}"].format(view.name(said.character_id), what)
     if said.chapter_index is None:
-        since = labels["head.everywhere"]
+        since = labels.always
     elif start is None:
         since = labels["line.from_its_own_scene_on"].format(labels.place(said.chapter_index, said.scene_index))
     else:

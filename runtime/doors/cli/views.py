@@ -80,7 +80,7 @@ def print_first_screen(context: SceneMemoryContext, *, language: str) -> None:
     left_off = [] if context.left_off is None else render_left_off(context.left_off, report.names, labels=prompt)
     loops = (context.timeline_context or {}).get("open_loops") or []
     threads = [render_timeline_entry("open_loops", each, report.names, labels=prompt)[2:] for each in loops]
-    memories = [f"[{labels.place(each.chapter_index, each.scene_index)}] {each.text}" for each in report.items]
+    memories = [f"[{labels.memory_place(each)}] {each.text}" for each in report.items]
     parts = {
         "must_hold": states[False][: FIRST_LINES["states"]],
         "we_left_off": [*left_off[:1], *left_off[1:][-FIRST_LINES["left_off"] + 1 :]],
@@ -124,7 +124,7 @@ def print_items(items: list[ContextItem], labels: ViewLabels) -> None:
     rows = [
         (
             number,
-            labels.place(item.chapter_index, item.scene_index),
+            labels.memory_place(item),
             item.tokens,
             labels[f"forms.{item.form}"],
             item.text + (f"\n  ← {labels.reason('; '.join(why))}" if (why := _why(item)) else ""),
@@ -203,7 +203,7 @@ def _print_scores(report: ContextReport, labels: ViewLabels) -> None:
     rows = [
         (
             number,
-            labels.place(item.chapter_index, item.scene_index),
+            labels.memory_place(item),
             item.source_id or item.chunk_id,
             f"{item.score:.3f}",
             labels.reason(", ".join(f"{part} {value:.2f}" for part, value in item.score_parts.items())),
@@ -288,7 +288,7 @@ def _print_memory_differences(memories: list[MemoryDifference], labels: ViewLabe
         rows.append(
             (
                 labels[f"changes.{each.change}"],
-                labels.place(each.chapter_index, each.scene_index),
+                labels.memory_place(each),
                 " → ".join(dict.fromkeys(labels[f"forms.{wording.form}"] for wording in wordings)),
                 _arrow([wording.text for wording in wordings]),
             )

@@ -22,8 +22,7 @@ if (slider) {
     if (known < Number(slider.max)) {
       const place = places?.[known];
       if (!place) return;
-      const named = slider.dataset.place.replace("{chapter}", place[0]).replace("{scene}", place[1]);
-      words = slider.dataset.entering.replace("{place}", named);
+      words = slider.dataset.entering.replace("{place}", place.join(":"));
     }
     told.textContent = words;
     slider.setAttribute("aria-valuetext", words);

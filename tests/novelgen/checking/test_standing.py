@@ -47,7 +47,7 @@ def test_somebody_dead_who_acts_is_found_in_chinese(draft: str, quote: str) -> N
     """In Chinese the clause that names them as its subject is quoted, and the message is Chinese."""
     (issue,) = found(draft, told(CHINESE, changes=[DEAD_ZH]))
     assert (issue.rule, issue.entity_ids, issue.draft_quote) == ("dead_act", ["C2"], quote)
-    assert "韩铁山已死（第3章第2场：" in issue.message
+    assert "韩铁山已死（3:2：" in issue.message
 
 
 @pytest.mark.parametrize(
@@ -223,9 +223,9 @@ def test_a_name_that_others_share_is_not_certain() -> None:
 
 
 def test_a_state_in_code_is_told_in_words() -> None:
-    """An author's alive=false is told as a death, and what holds from a chapter on names no scene of it."""
+    """An author's alive=false is told as a death, and what holds from a chapter on names its first scene."""
     for entities, attribute, said in (
-        (CHINESE, "alive", "韩铁山已死（第3章起：韩铁山：已死）"),
+        (CHINESE, "alive", "韩铁山已死（3:1：韩铁山：已死）"),
         (ENGLISH, "alive", "dead"),
     ):
         dead = state("C2", attribute, value=False).model_copy(update={"scene_index": 0})

@@ -280,7 +280,7 @@ def test_a_card_says_how_it_came_to_stand_so(client: TestClient) -> None:
     assert len(seen.all("blockquote")) == 1
     for key in ("knows_latest", "threads_of", "to_the_picture"):
         assert ENGLISH[key] in seen.text
-    assert "since Chapter 2, scene 3" in seen.text
+    assert "since 2:3" in seen.text
     early = read(client.get(f"{HERE}/card?entity=C0&as_of=2:1"))
     assert "locksmith's daughter" not in early.text
     assert words not in early.text

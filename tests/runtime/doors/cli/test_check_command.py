@@ -68,13 +68,7 @@ def test_a_finding_is_shown_with_both_sides(run: Run, drowned: Path, tmp_path: P
     arguments = ("check", PROJECT, "--chapter", "3", "--scene", "1", "--text", draft(tmp_path), NO_MODEL)
     result = run(*arguments)
     assert (result.exit_code, result.stderr) == (0, "")
-    for part in (
-        "dead or absent",
-        "“Tobias Fenn",
-        "chapter 2, scene 1: ",
-        "Continuity of scene 3:1",
-        "rules alone looked",
-    ):
+    for part in ("dead or absent", "“Tobias Fenn", "2:1: ", "Continuity of scene 3:1", "rules alone looked"):
         assert part in result.stdout
     assert run(*arguments, "--strict").exit_code == 1
 

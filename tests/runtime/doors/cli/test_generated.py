@@ -178,6 +178,24 @@ def test_a_note_is_read_from_its_place_on(run: Run, ingested: Path) -> None:
     assert "it concerns nobody" not in run("note", PROJECT, "Ada cannot swim.").stderr
 
 
+def test_one_position_has_one_spelling(run: Run, ingested: Path) -> None:
+    """A note from 2:1 on is told so in lists, on cards and in the context, never as 2:0; a chapter is named."""
+    _done(run, "note", PROJECT, "Ada's lamp is out.", "--from", "2:1", "--known-by", "Ada")
+    _done(run, "note", PROJECT, "Ada cannot swim.")
+    assert "it belongs to chapter 2" in _done(run, "note", PROJECT, "Ada tells it.", "--attach", "chapter:2")
+    assert "chapter 2" in _done(run, "memory", "show", PROJECT, "note-N2")
+    told = [
+        _done(run, *asked)
+        for asked in (
+            ("memory", "list", PROJECT),
+            ("knows", PROJECT, "Ada"),
+            ("context", PROJECT, "--purpose", "Ada lights it.", "--with", "Ada"),
+        )
+    ]
+    assert not [each for each in told if "2:0" in each]
+    assert all("always" in each and "2:1" in each for each in told)
+
+
 def test_who_knows_what_is_told_and_said(run: Run, ingested: Path) -> None:
     """Known and unknown stand apart, with names in place of ids; the author's word is told back and taken back."""
     known = _done(run, "knows", PROJECT, "Ada")
