@@ -6,7 +6,7 @@ import json
 import logging
 import time
 from collections.abc import Callable, Collection, Mapping
-from functools import partial
+from functools import cache, partial
 from typing import Any, Generic, TypeVar
 
 from langchain_core.exceptions import OutputParserException
@@ -87,6 +87,12 @@ Answer = TypeVar("Answer", bound=BaseModel)
 Accepted = TypeVar("Accepted")
 
 
+@cache
+def _format_instructions(shape: type[BaseModel]) -> str:
+    # A schema is slow to write, and a book's estimate asks for it with every scene.
+    return PydanticOutputParser(pydantic_object=shape).get_format_instructions()
+
+
 class JsonModel(Generic[Answer]):
     """Asks a chat model for objects of one shape.
 
@@ -96,12 +102,13 @@ class JsonModel(Generic[Answer]):
     def __init__(self, model: BaseChatModel, shape: type[Answer], *, keys: Collection[str]) -> None:
         self._model = model
         self._keys = tuple(keys)
+        self._shape = shape
         self._parser: PydanticOutputParser[Answer] = PydanticOutputParser(pydantic_object=shape)
         self._formats = response_formats(model, shape)
 
     def format_instructions(self) -> str:
         """Return the part of a prompt that shows the shape."""
-        return self._parser.get_format_instructions()
+        return _format_instructions(self._shape)
 
     def conversation(self, *, deadline: Deadline, stage: str) -> JsonConversation[Answer]:
         """Begin a run of calls that share one deadline."""

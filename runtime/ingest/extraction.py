@@ -272,6 +272,10 @@ def _outcome(
     )
 
 
+SAMPLED_LISTS = 3
+"""Before so many scenes the lists of the story are made for an estimate: each reads the names of three scenes."""
+
+
 def estimate_extraction(
     stores: MemoryStores,
     project_id: str,
@@ -291,7 +295,7 @@ def estimate_extraction(
         chosen = [unit.scenes.require(position) for position in chosen_scenes(unit, choice or SceneChoice())]
         language = known_language(unit.projects.require().language)
         # Mean tokens of the lists, by what is stored now, in scenes spread over those that are to be read.
-        sampled = [record_request(unit, scene, max_bullets=summarization.max_bullets) for scene in spread(chosen)]
+        sampled = [record_request(unit, scene, max_bullets=summarization.max_bullets) for scene in spread(chosen, about=SAMPLED_LISTS)]
     lists_now = [tokens.lists for request in sampled for tokens in chain.prompt_tokens(request)]
     requests = [
         SceneRecordRequest(

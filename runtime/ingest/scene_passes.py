@@ -112,9 +112,9 @@ class ExtractionEstimate(BaseModel):
 Position = TypeVar("Position")
 
 
-def spread(positions: Sequence[Position]) -> Sequence[Position]:
-    """Return about `SAMPLED_SCENES` of the scenes that are to be read, spread over them."""
-    return positions[:: max(1, len(positions) // SAMPLED_SCENES)]
+def spread(positions: Sequence[Position], *, about: int = SAMPLED_SCENES) -> Sequence[Position]:
+    """Return about so many of the scenes that are to be read, spread over them."""
+    return positions[:: max(1, len(positions) // about)]
 
 
 def extrapolated(

@@ -160,7 +160,7 @@ def test_memories_are_attached_and_taken_off(run: Run, ingested: Path) -> None:
     """Each command says what the memory hangs on now, and whether that changed; mentions are shown first."""
     _done(run, "memory", "attach", PROJECT, "M001", "Ben")
     attached = _done(run, "memory", "attach", PROJECT, "M002", "Cornelius", "chapter:2")
-    assert attached == "M002: Ada (C0), Ben (C1), Cornelius (C2), chapter:2, chapter:1"
+    assert attached == "M002: Ada (C0), Ben (C1), Cornelius (C2), chapter 2, chapter 1"
     assert _done(run, "memory", "attach", PROJECT, "M001", "Ben").endswith("(as before)")
     assert "Cornelius" not in _done(run, "memory", "detach", PROJECT, "M002", "Cornelius")
     mentions = ("memory", "attach-mentions", PROJECT, "the lighthouse")
