@@ -1,7 +1,7 @@
 """A story as a file that writers send and read: plain text, Markdown, Word, EPUB.
 
-Both of the last two are zip archives of XML; what a novel needs of them, headings and paragraphs, is little, and the
-library for EPUB is under the AGPL.
+Both of the last two are zip archives of XML; what a novel needs of them, headings and paragraphs, is little. The
+library for EPUB is under the AGPL, and python-docx is an extra that nobody should need who presses a button.
 """
 
 from __future__ import annotations
@@ -11,6 +11,8 @@ import zipfile
 from collections.abc import Callable, Mapping, Sequence
 from typing import NamedTuple
 from xml.sax.saxutils import escape
+
+from novelgen.models.position import utc_now
 
 
 class BookChapter(NamedTuple):
@@ -97,7 +99,8 @@ def _epub(chapters: Sequence[BookChapter], title: str, language: str) -> bytes:
         "</container>",
         "book.opf": f'{_XML}<package xmlns="http://www.idpf.org/2007/opf" version="3.0" unique-identifier="id">'
         f'<metadata xmlns:dc="http://purl.org/dc/elements/1.1/"><dc:identifier id="id">urn:novelgen:{_told(title)}'
-        f"</dc:identifier><dc:title>{_told(title)}</dc:title><dc:language>{language}</dc:language></metadata><manifest>"
+        f"</dc:identifier><dc:title>{_told(title)}</dc:title><dc:language>{language}</dc:language>"
+        f'<meta property="dcterms:modified">{utc_now():%Y-%m-%dT%H:%M:%SZ}</meta></metadata><manifest>'
         f'<item id="nav" href="nav.xhtml" media-type="application/xhtml+xml" properties="nav"/>{items}</manifest>'
         f"<spine>{spine}</spine></package>",
         "nav.xhtml": page(title, f'<nav epub:type="toc"><ol>{links}</ol></nav>'),

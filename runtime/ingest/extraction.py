@@ -295,7 +295,8 @@ def estimate_extraction(
         chosen = [unit.scenes.require(position) for position in chosen_scenes(unit, choice or SceneChoice())]
         language = known_language(unit.projects.require().language)
         # Mean tokens of the lists, by what is stored now, in scenes spread over those that are to be read.
-        sampled = [record_request(unit, scene, max_bullets=summarization.max_bullets) for scene in spread(chosen, about=SAMPLED_LISTS)]
+        before = spread(chosen, about=SAMPLED_LISTS)
+        sampled = [record_request(unit, scene, max_bullets=summarization.max_bullets) for scene in before]
     lists_now = [tokens.lists for request in sampled for tokens in chain.prompt_tokens(request)]
     requests = [
         SceneRecordRequest(

@@ -213,7 +213,7 @@ def _attributes(
         ]
         told = ToldAttribute(
             history.attribute,
-            labels.attribute(history.attribute),
+            labels.attribute(history.attribute).replace("_", " "),
             steps[0],
             steps[1:],
             _field(history.steps[0].value, names),
@@ -239,7 +239,7 @@ def _profile(entity: Entity, names: Mapping[str, str], language: str) -> list[tu
     labels = labels_for(language)
     untold = ("metadata", "current_state", "translation", "alias_translations", "generic", "same_as")
     return [
-        (labels.attribute(name), render_value(value, names, labels))
+        (labels.attribute(name).replace("_", " "), render_value(value, names, labels))
         for name, value in entity.profile.items()
         if name not in untold and value not in (None, "", [], {}) and value != entity.description
     ]

@@ -112,7 +112,7 @@ def _health(visit: Visited, project: Project, *, repair: bool = False) -> Respon
         "health",
         diagnosis=diagnosis,
         condition=condition,
-        steps=next_steps_in(condition, frame.language),
+        steps=[each for each in next_steps_in(condition, frame.language) if each.kind in _STEPS],
         ways=_STEPS,
         mendings=_MENDED_BY,
         jobs=house.jobs.list(visit.served.project_id)[:5],

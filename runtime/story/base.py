@@ -371,12 +371,10 @@ def near_names(name: str, known: Sequence[Entity]) -> str:
     near = nearest_names(name, reversed(bearers), at_most=MAX_NEAR, likeness=_MIN_LIKENESS)
     if near:
         return f"near it: {', '.join(f'{bearers[each]} ({each})' for each in near)}"
-    return f"known are {_listed(known)}"
+    return f"known are {_listed(known)}" if known else "nobody is known yet"
 
 
 def _listed(entities: Sequence[Entity]) -> str:
-    if not entities:
-        return "none"
     named = [f"{entity.entity_id} ({entity.name})" for entity in entities[:MAX_LISTED]]
     more = len(entities) - len(named)
     return ", ".join(named) + (f" and {more} more" if more else "")

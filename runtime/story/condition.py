@@ -21,7 +21,7 @@ from runtime.ingest.indexing import (
 from runtime.stores import MemoryStores
 from runtime.story.base import Progress, StoryBase, async_twin
 
-StepKind = Literal["take_in", "retry", "read", "people", "index", "context"]
+StepKind = Literal["take_in", "page", "retry", "read", "people", "index", "context"]
 
 _EXAMPLE_MODEL = "openai:gpt-4.1-mini"
 
@@ -106,21 +106,20 @@ def _next_steps(condition: StoryCondition, has_model: bool) -> list[NextStep]:
     project_id = condition.project_id
     by_model = "" if has_model else f" --model {_EXAMPLE_MODEL}"
     purpose = words("story", condition.language)["command.purpose"]
+    is_new = condition.scenes > 0 and not condition.people
     read: tuple[StepKind, bool, str] = (
         "read",
-        condition.scenes_waiting > 0,
-        f"novelgen extract {project_id}{by_model}",
+        has_model and condition.scenes_waiting > 0,
+        f"novelgen extract {project_id}",
     )
-    people: tuple[StepKind, bool, str] = (
-        "people",
-        condition.scenes > 0 and not condition.people,
-        f"novelgen entity candidates {project_id}",
-    )
-    # Who has no model can name the people at once, and begins there.
+    people: tuple[StepKind, bool, str] = ("people", is_new, f"novelgen entity candidates {project_id}")
+    # A model is named where one is set: all else works without.
     wanted: list[tuple[StepKind, bool, str]] = [
         ("take_in", not condition.scenes, f"novelgen ingest {project_id}"),
+        ("page", is_new, "novelgen serve"),
         ("retry", condition.scenes_failed > 0, f"novelgen extract {project_id} --retry{by_model}"),
-        *((read, people) if has_model else (people, read)),
+        read,
+        people,
         ("index", condition.unindexed > 0, f"novelgen index {project_id}"),
         ("context", condition.scenes > 0, f'novelgen context {project_id} --purpose "{purpose}"'),
     ]

@@ -55,6 +55,9 @@ def diagnose(
         check_embeddings(stores, ask_network=ask_network),
         check_chat_model(settings, ask_network=ask_network),
     ]
+    if project_id is not None:
+        # Of a story is told what its author can mend; hints about the machine stand in the diagnosis of the machine.
+        findings = [each for each in findings if each.level != "hint"]
     counts: dict[str, int] = {}
     if project_id is not None:
         findings.append(check_database(stores, project_id))
@@ -107,7 +110,12 @@ def check_reading(condition: StoryCondition) -> list[Finding]:
     unread: Level = "hint" if condition.scenes_with_record else "degraded"
     looked_at: list[tuple[bool, Level, str, StepKind]] = [
         (failed > 0, "degraded", "reading_failed", "retry"),
-        (waiting > 0, unread, "half_read" if condition.scenes_with_record else "nothing_read", "read"),
+        (
+            "read" in commands and waiting > 0,
+            unread,
+            "half_read" if condition.scenes_with_record else "nothing_read",
+            "read",
+        ),
         (not condition.people, "hint", "no_people", "people"),
         (condition.unindexed > 0, "degraded", "index_waiting", "index"),
     ]

@@ -47,6 +47,7 @@ from runtime.ingest.scene_input import SceneInput, scenes_of_chapter
 from runtime.stores import MemoryStores
 from runtime.story.base import Progress, SceneText, StoryBase, async_twin
 from runtime.story.condition import StoryCondition, StoryConditions
+from runtime.story.projects import follow_language
 from runtime.story.story_difference import StoryDifferences
 from runtime.story.threads import StoryThreadLedger
 
@@ -396,6 +397,7 @@ def _counted(stores: MemoryStores, report: IngestReport, *, tell_changes: bool) 
             f"`novelgen reindex {project_id}` does it"
         )
     condition = StoryConditions(stores, project_id).story_condition()
+    follow_language(stores.paths(project_id), condition.language)
     report.memories, report.entities = condition.memories, condition.entities
     report.condition = condition
     taken = [(each.chapter_index, each.scene_index) for each in report.scenes if each.outcome in _TAKEN]

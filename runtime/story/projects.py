@@ -29,7 +29,7 @@ from novelgen.language.language import story_language
 from novelgen.models.position import require_project_id
 from novelgen.models.user_file import CharactersConfig, Settings
 from novelgen.words import words
-from runtime.files.paths import ProjectPaths
+from runtime.files.paths import ProjectPaths, write_text_atomically
 from runtime.files.project_files import load_settings_file
 from runtime.index.process import DEFAULT_REGISTRY, IndexProcessRegistry
 from runtime.settings import NovelgenSettings, load_settings
@@ -210,6 +210,13 @@ def config_template(language: str) -> str:
     """Return the text of a config.yaml that holds every setting with its default, commented out and told in words."""
     said = words("settings", "zh") if language == "zh" else {"": _CONFIG_HEADER}
     return said[""] + "\n" + "\n".join(_config_lines(NovelgenSettings, said, "")) + "\n"
+
+
+def follow_language(paths: ProjectPaths, language: str) -> None:
+    """Let the remarks of config.yaml be in the language that the first text told, while nobody has changed the file."""
+    file = paths.config_file
+    if language == "zh" and file.is_file() and file.read_bytes() == config_template("").encode():
+        write_text_atomically(file, config_template(language), root=paths.folder)
 
 
 def _config_lines(model: type[BaseModel], said: Mapping[str, str], within: str) -> Iterator[str]:

@@ -16,6 +16,7 @@ from runtime.files.book_writing import BOOK_WRITERS, BookChapter
 from runtime.files.chapter_text import chapter_number
 from runtime.story.base import Progress, async_twin
 from runtime.story.condition import StoryCondition, StoryConditions
+from runtime.story.projects import follow_language
 
 
 class ProjectExport(BaseModel):
@@ -119,6 +120,8 @@ class StoryTransfer(StoryConditions):
             on_stored=on_stored,
         )
         condition = None if dry_run else self.story_condition()
+        if condition is not None:
+            follow_language(self._stores.paths(self.project_id), condition.language)
         return ProjectImport(**dict(result), condition=condition)
 
     def look_before_import(self, *, source: Path, update: bool = False) -> ProjectImport | None:

@@ -72,7 +72,7 @@ class ViewLabels:
 
     def field(self, name: str) -> str:
         """Return what a field of a card or an attribute of a state is called."""
-        return self.get(f"card.{name}") or labels_for(self.language).attribute(name).replace("_", " ")
+        return labels_for(self.language).attribute(name).replace("_", " ")
 
     def reason(self, text: str) -> str:
         """Return why something is in a context, or is not, in the language of the story."""

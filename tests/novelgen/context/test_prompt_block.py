@@ -7,6 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from novelgen.chains.memory_context_chain import MemoryContextChain
+from novelgen.context.labels import labels_for
 from novelgen.context.prompt_block import NEEDS, context_lines, fence_mark, fenced, prompt_order, render_context
 from novelgen.models.context import ContextItem, ContextReport, SceneMemoryContext
 from novelgen.models.state import EntityStateSnapshot
@@ -219,3 +220,10 @@ def test_what_a_line_is_of_is_told() -> None:
 def test_an_empty_context_has_no_lines() -> None:
     """Where nothing fits nothing is told."""
     assert context_lines(built(memory_budget=0, state_budget=0, timeline_budget=0)) == []
+
+
+def test_fields_of_cards_are_named_in_the_language_of_the_story() -> None:
+    """Fields that other programs call in English have Chinese names; what nobody knows stays as it is stored."""
+    chinese = [labels_for("zh").attribute(each) for each in ("personality", "marital_status", "realm", "左手")]
+    assert chinese == ["性格", "婚姻", "境界", "左手"]
+    assert labels_for("en").attribute("marital_status") == "marital status"

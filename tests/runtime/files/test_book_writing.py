@@ -1,5 +1,7 @@
 """A story written as a file for readers is read back as the same chapters and scenes."""
 
+import re
+from datetime import datetime
 from pathlib import Path
 from xml.etree import ElementTree
 from zipfile import ZIP_STORED, ZipFile
@@ -37,3 +39,6 @@ def test_archives_hold_what_their_readers_ask_for(tmp_path: Path) -> None:
         first = archive.infolist()[0]
         assert (first.filename, first.compress_type) == ("mimetype", ZIP_STORED)
         assert "第2章" in archive.read("nav.xhtml").decode()
+        changed = re.search(r'"dcterms:modified">([^<]+)Z<', archive.read("book.opf").decode())
+        assert changed is not None
+        assert datetime.fromisoformat(changed[1])

@@ -34,24 +34,23 @@ def test_a_story_with_records_is_counted_and_waits_for_its_index(stores: MemoryS
 
 
 def test_a_chinese_story_of_text_alone_is_told_in_chinese(stores: MemoryStores) -> None:
-    """Without records and people the first things to do are to have it read and to look through its names."""
+    """Without a model the page and the cards come first, and nobody is told to let a model read."""
     stores.create_project("古灯")
     ingest_scenes(stores, "古灯", [SceneInput(chapter_index=1, scene_index=1, text="沈砚提灯入山。")])
     condition = StoryConditions(stores, "古灯").story_condition()
     assert condition.language == "zh"
     assert (condition.characters_of_text, condition.scenes_waiting) == (7, 1)
     assert [(step.kind, step.command) for step in condition.next_steps] == [
+        ("page", "novelgen serve"),
         ("people", "novelgen entity candidates 古灯"),
-        ("read", "novelgen extract 古灯 --model openai:gpt-4.1-mini"),
         ("context", 'novelgen context 古灯 --purpose "下一场要写什么"'),
     ]
-    assert condition.next_steps[1].reason.startswith("1 场中有 1 场只存了正文")
-    assert _told(condition)["scene records"][0] == "degraded"
+    assert "scene records" not in _told(condition)
     assert _told(condition)["people"][1] == "run `novelgen entity candidates 古灯`"
 
 
 def test_a_half_read_story_names_what_failed_and_what_waits(stores: MemoryStores, project: str) -> None:
-    """Scenes that failed want a retry, scenes that wait a plain run."""
+    """Scenes that failed want a retry, scenes that wait a plain run where a model is set."""
     failed = SceneInput(
         chapter_index=3, scene_index=1, text="Snow.", extraction_status="failed", failure_reason="no answer"
     )
@@ -59,7 +58,11 @@ def test_a_half_read_story_names_what_failed_and_what_waits(stores: MemoryStores
     ingest_scenes(stores, project, [failed, waiting])
     condition = StoryConditions(stores, project).story_condition()
     assert (condition.scenes_failed, condition.scenes_waiting) == (1, 1)
+    assert _kinds(condition) == ["retry", "context"]
+    [failure] = [each for each in check_reading(condition) if each.what == "scene records"]
+    assert (failure.level, "--retry" in failure.fix) == ("degraded", True)
+    stores.settings = stores.settings.model_copy(update={"model": "openai:any"})
+    condition = StoryConditions(stores, project).story_condition()
     assert _kinds(condition) == ["retry", "read", "context"]
     found = [each for each in check_reading(condition) if each.what == "scene records"]
     assert [each.level for each in found] == ["degraded", "hint"]
-    assert "--retry" in found[0].fix

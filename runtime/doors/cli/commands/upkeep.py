@@ -19,6 +19,7 @@ from runtime.doors.cli.output import (
     print_json,
     print_pairs,
     print_table,
+    print_text,
     progress_bars,
     report_line,
 )
@@ -146,16 +147,21 @@ def reindex(session: CliSession, project: str, as_json: bool) -> None:
 
 
 def _print(diagnosis: Diagnosis, labels: ViewLabels) -> None:
-    told = {"versions": diagnosis.versions, "settings": diagnosis.settings, "counts": diagnosis.counts}
+    machine = {"versions": diagnosis.versions, "settings": diagnosis.settings}
+    # Who asks after a story is told of it; what is fine is counted, and stands in --json.
+    told = {"counts": diagnosis.counts} if diagnosis.counts else machine
     for heading, pairs in told.items():
         if pairs:
             print_heading(labels[f"line.{heading}"])
             print_pairs({in_words(name): in_words(str(value)) for name, value in pairs.items() if value is not None})
     for heading, findings in (("repairs", diagnosis.repairs), ("findings", diagnosis.findings)):
+        wrong = [each for each in findings if each.level != "ok" or heading == "repairs"]
         if findings:
             print_heading(labels[f"line.{heading}"])
-            rows = [_row(each, labels) for each in findings]
-            print_table(("level", "what", "finding"), rows, labels=labels)
+        if wrong:
+            print_table(("level", "what", "finding"), [_row(each, labels) for each in wrong], labels=labels)
+        if len(wrong) < len(findings):
+            print_text(labels["line.checks_fine"].format(len(findings) - len(wrong)))
 
 
 def _row(finding: Finding, labels: ViewLabels) -> tuple[str, str, str]:

@@ -9,6 +9,7 @@ from novelgen.memory.weights import DEFAULT_WEIGHTS
 from novelgen.words import words
 from runtime.settings import load_settings
 from runtime.story.projects import config_template
+from tests.runtime.doors.cli.conftest import Run
 
 
 @pytest.mark.parametrize("language", ["en", "zh"])
@@ -48,3 +49,16 @@ def test_a_chinese_project_is_told_its_settings_in_chinese() -> None:
     assert [line for line in chinese if "  # " in line and not has_cjk(line)] == []
     told = {line.partition("  # ")[2] for line in chinese}
     assert [said for place, said in words("settings", "zh").items() if place and said not in told] == []
+
+
+@pytest.mark.parametrize("is_edited", [False, True])
+def test_settings_follow_the_language_that_the_first_text_tells(run: Run, projects_dir: Path, is_edited: bool) -> None:
+    """Of a Chinese story with a Latin name config.yaml gets Chinese remarks; one that was edited stays as it is."""
+    run("init", "lamp")
+    config = projects_dir / "lamp" / "config.yaml"
+    made = config.read_text(encoding="utf-8") + ("# my own\n" if is_edited else "")
+    config.write_text(made, encoding="utf-8")
+    chapter = projects_dir / "lamp" / "chapters" / "chapter_001.md"
+    chapter.write_text("# 第一章 灯\n\n沈砚提灯入山。\n", encoding="utf-8")
+    assert run("ingest", "lamp").exit_code == 0
+    assert config.read_text(encoding="utf-8") == (made if is_edited else config_template("zh"))

@@ -32,10 +32,15 @@ def test_without_a_project_only_the_machine_is_looked_at(run: Run, projects_dir:
 
 
 def test_the_readable_view_says_how_to_fix_things(run: Run, ingested: Path) -> None:
-    """Every finding that is not fine comes with what to do."""
-    shown = run("doctor", PROJECT).stdout
-    assert "→ set model (NOVELGEN_MODEL)" in shown
-    assert "Findings" in shown
+    """Every finding that is not fine comes with what to do; of a project, what is fine is only counted."""
+    machine = run("doctor").stdout
+    assert "→ set model (NOVELGEN_MODEL)" in machine
+    assert "langchain" in machine
+    of_story = run("doctor", PROJECT).stdout
+    assert "Findings" in of_story
+    assert "fine: " in of_story
+    for about_the_machine in ("NOVELGEN_MODEL", "langchain", "SQLite 3", "agrees with the database"):
+        assert about_the_machine not in of_story
 
 
 def test_a_changed_ingest_setting_is_told_and_applied_by_a_reindex(

@@ -91,11 +91,12 @@ def test_the_end_of_an_import_says_what_is_there_and_what_is_next(run: Run, tmp_
     assert told.exit_code == 0, told.stderr
     for part in ("GB18030", "求月票！", "第2章第 2 行", "现在存有", "2 章", "接下来"):
         assert part in told.stdout
-    assert "novelgen extract 古灯" in told.stdout
+    assert "novelgen serve" in told.stdout
+    assert "novelgen extract" not in told.stdout
     assert "novelgen entity candidates 古灯" in told.stdout
     data = json.loads(run("import", str(folder), "--project", "古灯", "--json").stdout)
     assert data["condition"]["chapters"] == 2
-    assert [step["kind"] for step in data["condition"]["next_steps"]][:2] == ["people", "read"]
+    assert [step["kind"] for step in data["condition"]["next_steps"]][:2] == ["page", "people"]
     assert [each["text"] for each in data["remarks"]] == ["求月票！"]
     kept = run("import", str(folder), "--project", "灯二", "--keep-remarks", "--json")
     assert json.loads(kept.stdout)["remarks"] == []
@@ -157,16 +158,16 @@ def test_an_import_that_is_stopped_while_it_indexes_leaves_a_whole_story(
 
 
 def test_the_steps_that_an_import_names_can_be_taken(run: Run, tmp_path: Path) -> None:
-    """What is to be typed next works as it stands there; a step that asks a model would, too, with a model."""
+    """What is to be typed next works as it stands there."""
     book = tmp_path / "book.md"
     book.write_text("# Chapter 1\n\nRain fell.\n", encoding="utf-8")
     imported = run("import", str(book), "--project", "rain", "--no-index", "--json")
     steps = json.loads(imported.stdout)["condition"]["next_steps"]
-    assert [each["kind"] for each in steps] == ["people", "read", "index", "context"]
+    assert [each["kind"] for each in steps] == ["page", "people", "index", "context"]
     for step in steps:
         program, *arguments = shlex.split(step["command"])
         assert program == "novelgen"
-        done = run(*arguments, *(["--estimate"] if step["kind"] == "read" else []))
+        done = run(*arguments, *(["--help"] if step["kind"] == "page" else []))
         assert done.exit_code == 0, done.stderr
 
 
