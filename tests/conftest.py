@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from filelock import FileLock
 
 from runtime.index.process import IndexProcess
 from runtime.stores import MemoryStores
@@ -48,14 +49,21 @@ def _forked_index_processes(
 
 @pytest.fixture(scope="session")
 def ingested_demos(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A projects folder with both demo projects ingested; not to be changed."""
-    folder = tmp_path_factory.mktemp("ingested") / "projects"
-    folder.mkdir()
-    copy_shipped_demos(folder)
-    with MemoryStores(settings_for(folder)) as stores:
-        for name in DEMOS:
-            ingest_demo(stores, name)
-    return folder
+    """A projects folder with both demo projects ingested, which the first worker of a run does for all; not to be
+    changed.
+    """
+    own = tmp_path_factory.getbasetemp()
+    made = (own.parent if "PYTEST_XDIST_WORKER" in os.environ else own) / "ingested-demos"
+    with FileLock(f"{made}.lock"):
+        if not made.exists():
+            folder = tmp_path_factory.mktemp("ingesting") / "projects"
+            folder.mkdir()
+            copy_shipped_demos(folder)
+            with MemoryStores(settings_for(folder)) as stores:
+                for name in DEMOS:
+                    ingest_demo(stores, name)
+            folder.rename(made)
+    return Path(shutil.copytree(made, tmp_path_factory.mktemp("ingested") / "projects"))
 
 
 @pytest.fixture
