@@ -8,9 +8,15 @@ from typing import Any
 from pydantic import BaseModel, Field
 
 from novelgen.context.labels import Labels
+from novelgen.memory.attributes import INVENTORY_ATTRIBUTE
 from novelgen.models.context import LeftOff, ToldBefore
+from novelgen.models.entity import is_entity_id
+from novelgen.models.folds import HOLDER_ATTRIBUTE
 from novelgen.models.position import place_text
 from novelgen.models.state import GUESSED, PRESENCE_ATTRIBUTE, EntityStateSnapshot, turned_type
+
+HOLDS = "holds"
+"""Under which name a line tells the things that have somebody as their holder."""
 
 ATTRIBUTE_ORDER = (
     "status",
@@ -22,6 +28,7 @@ ATTRIBUTE_ORDER = (
     "condition",
     "physical_state",
     "inventory",
+    HOLDS,
     "knowledge",
     "goals",
     "emotional_state",
@@ -30,9 +37,6 @@ ATTRIBUTE_ORDER = (
 
 MIND_ATTRIBUTES = frozenset({"knowledge", "goals", "emotional_state", "secrets"})
 """What somebody wants, knows and hides: told among the people, not among the facts that hold for all."""
-
-HOLDS = "holds"
-"""Under which name a line tells the things that have somebody as their holder."""
 
 
 class RenderedStates(BaseModel):
@@ -43,6 +47,9 @@ class RenderedStates(BaseModel):
 
     lines: dict[str, str] = Field(default_factory=dict, description="Entity id to what holds of it.")
     minds: dict[str, str] = Field(default_factory=dict, description="Entity id to what it wants, knows and hides.")
+    held: dict[str, str] = Field(
+        default_factory=dict, description="Of things without a line of their own: id to the holder whose line says it."
+    )
     tokens: int = 0
     dropped: dict[str, list[str]] = Field(default_factory=dict, description="Entity id to attributes left out.")
 
@@ -59,9 +66,11 @@ def render_states(
 
     Attributes enter in rounds: the weightiest attribute of each entity first, in the order of the
     snapshots, then the second of each, until the budget is full. An attribute enters whole or not at all;
-    those that no quote proves come last, and say so.
+    those that no quote proves come last, and say so. A thing of which nothing but its holder is known has no line
+    of its own where its holder has one.
     """
-    parts = [state_parts(snapshot, names, labels) for snapshot in snapshots]
+    held = _said_by_holders(snapshots)
+    parts = [[] if each.entity_id in held else state_parts(each, names, labels) for each in snapshots]
     taken: list[dict[bool, list[str]]] = [{False: [], True: []} for _ in snapshots]
     dropped: dict[str, list[str]] = {}
     used = 0
@@ -86,7 +95,24 @@ def render_states(
         }
         for is_mind in (False, True)
     )
-    return RenderedStates(lines=lines, minds=minds, tokens=used, dropped=dropped)
+    told = {
+        thing_id: holder_id
+        for thing_id, holder_id in held.items()
+        if holder_id in lines and not {HOLDS, INVENTORY_ATTRIBUTE} & set(dropped.get(holder_id, ()))
+    }
+    return RenderedStates(lines=lines, minds=minds, held=told, tokens=used, dropped=dropped)
+
+
+def _said_by_holders(snapshots: Sequence[EntityStateSnapshot]) -> dict[str, str]:
+    """Return the things that the lines of other entities tell, each with its holder."""
+    holders = {thing_id: each.entity_id for each in snapshots for thing_id in each.holds}
+    return {
+        each.entity_id: holders[each.entity_id]
+        for each in snapshots
+        if each.entity_id in holders
+        and not each.unverified
+        and each.state_data.keys() <= {HOLDER_ATTRIBUTE, PRESENCE_ATTRIBUTE}
+    }
 
 
 def render_attribute(name: str, value: Any, names: Mapping[str, str], labels: Labels, *, is_proven: bool = True) -> str:
@@ -112,16 +138,17 @@ def state_parts(snapshot: EntityStateSnapshot, names: Mapping[str, str], labels:
     Where somebody was seen last is told as far as a record says it: what rules read out of a text is a guess.
     """
     data = snapshot.state_data
-    ordered = [name for name in ATTRIBUTE_ORDER if name in data]
-    ordered += sorted(name for name in data if name not in ATTRIBUTE_ORDER and name != PRESENCE_ATTRIBUTE)
+    carried = render_value(data.get("inventory", []), names, labels).casefold()
+    held = [names.get(each, each) for each in snapshot.holds if not _is_unnamed(each, names)]
+    held = [each for each in held if each.casefold() not in carried]
+    told = {name: value for name, value in data.items() if not _is_unnamed(value, names)}
+    told |= {HOLDS: held} if held else {}
+    ordered = [name for name in ATTRIBUTE_ORDER if name in told]
+    ordered += sorted(name for name in told.keys() - {*ATTRIBUTE_ORDER, PRESENCE_ATTRIBUTE})
     parts = [
-        (name, render_attribute(name, data[name], names, labels, is_proven=name not in snapshot.unverified))
+        (name, render_attribute(name, told[name], names, labels, is_proven=name not in snapshot.unverified))
         for name in sorted(ordered, key=lambda each: each in snapshot.unverified)
     ]
-    carried = render_value(data.get("inventory", []), names, labels).casefold()
-    held = [each for each in snapshot.holds if names.get(each, each).casefold() not in carried]
-    if held:
-        parts.append((HOLDS, render_attribute(HOLDS, held, names, labels)))
     presence = data.get(PRESENCE_ATTRIBUTE)
     is_told = {"location_id", "place"} & data.keys()
     if isinstance(presence, Mapping) and not presence.get(GUESSED) and not is_told:
@@ -130,6 +157,14 @@ def state_parts(snapshot: EntityStateSnapshot, names: Mapping[str, str], labels:
         if where:
             parts.append((PRESENCE_ATTRIBUTE, render_attribute(PRESENCE_ATTRIBUTE, where, names, labels)))
     return parts
+
+
+def _is_unnamed(value: Any, names: Mapping[str, str]) -> bool:
+    """Tell whether a value is an id that the story has not named by then: a writer cannot use it.
+
+    Without any names, as of a context whose report was dropped, ids are all there is.
+    """
+    return bool(names) and isinstance(value, str) and is_entity_id(value) and value not in names
 
 
 def _line(snapshot: EntityStateSnapshot, texts: Sequence[str], names: Mapping[str, str], labels: Labels) -> str:

@@ -233,7 +233,7 @@ def assemble_states(
     filled = [snapshot for snapshot in snapshots if state_parts(snapshot, names, labels)]
     wanted = filled[:max_states]
     rendered = render_states(wanted, names, labels=labels, budget_tokens=budget_tokens, count_tokens=count_tokens)
-    shown = rendered.lines.keys() | rendered.minds.keys()
+    shown = rendered.lines.keys() | rendered.minds.keys() | rendered.held.keys()
     taken = [snapshot for snapshot in wanted if snapshot.entity_id in shown]
     budget = str(budget_tokens)
     too_many = LeftOutWhy(code="over_max_states", values={"limit": str(max_states)})

@@ -23,6 +23,9 @@ TimelineNeed = Literal["obligations", "relations", "timeline"]
 MAX_LISTED_THREADS = 8
 """Of the threads that a scene could pay off; a longer list hides the right one."""
 
+RECENT_SCENES = 10
+"""What changed before so many last scenes, of what no line of state tells, is no recent change."""
+
 # Threads take their room first. Then rounds serve the sections in this order, so that each gets its most wanted entry
 # before any gets a second.
 FILL_ORDER = ("open_loops", "relationships", "snapshots")
@@ -162,6 +165,8 @@ def _wanted_entries(
 ) -> dict[str, list[dict[str, Any]]]:
     touched = set(entity_ids)
     shown = {state.entity_id for state in shown_states}
+    last = outline.scenes[-RECENT_SCENES:] if outline is not None else []
+    since = (last[0].chapter_index, last[0].scene_index) if last else (-1, -1)
     changes = [
         {
             "entity_id": each.entity_id,
@@ -171,7 +176,7 @@ def _wanted_entries(
             **({"unverified": list(each.unverified)} if each.unverified else {}),
         }
         for each in reversed(snapshots)
-        if each.entity_id not in shown
+        if each.entity_id not in shown and sort_key(each.chapter_index, each.scene_index) >= since
     ]
     entries: dict[str, list[dict[str, Any]]] = {section: [] for section in FILL_ORDER}
     entries["snapshots"] = [change for change in changes if change["state_data"]]

@@ -168,10 +168,10 @@ def test_an_outdated_slot_value_is_marked() -> None:
     kept = MEMORIES[1].model_copy(update={"superseded_by": "M5"})
     items = [item("M1", 1, 1, "Ada hid the key."), item("M2", 1, 2, "Ben promised to keep the lamp.")]
     text = render_context(context(relevant_memories=[slot, kept], report=ContextReport(items=items)))
-    assert "- [1:1] Ada hid the key. (outdated)" in text
+    assert "- [1:1] Ada hid the key. (changed since)" in text
     assert "- [1:2] Ben promised to keep the lamp.\n" in text
     chinese = render_context(context(relevant_memories=[slot, kept], report=None), language="zh")
-    assert f"- [1:1] {slot.content}（已过时）" in chinese
+    assert f"- [1:1] {slot.content}（后来有变）" in chinese
 
 
 def built(pov: str = "", **settings: int) -> SceneMemoryContext:

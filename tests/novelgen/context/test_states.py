@@ -63,10 +63,37 @@ def test_presence_is_shown_only_where_no_place_is_stated() -> None:
     both = snapshot("C0", location_id="L0", presence=seen)
     alone = snapshot("C1", presence=seen)
     rendered = render_states(
-        [both, alone], {"L9": "the pier"}, labels=ENGLISH, budget_tokens=99, count_tokens=estimate_tokens
+        [both, alone],
+        {"L0": "the cellar", "L9": "the pier"},
+        labels=ENGLISH,
+        budget_tokens=99,
+        count_tokens=estimate_tokens,
     )
-    assert rendered.lines["C0"] == "- C0: where: L0"
+    assert rendered.lines["C0"] == "- C0: where: the cellar"
     assert rendered.lines["C1"] == "- C1: last seen at: the pier"
+
+
+@pytest.mark.parametrize(
+    ("budget", "line", "held"),
+    [(99, "- Ada: status: alive; holds: the key", {"I0": "C0"}), (6, "- Ada: status: alive", {})],
+)
+def test_a_thing_of_which_only_the_holder_is_known_is_told_by_its_holder(
+    budget: int, line: str, held: dict[str, str]
+) -> None:
+    """It has no line of its own; it counts as told only where its holder's line has room to say so."""
+    keeper = snapshot("C0", status="alive").model_copy(update={"holds": ["I0"]})
+    names = {"C0": "Ada", "I0": "the key"}
+    rendered = render_states(
+        [keeper, snapshot("I0", holder="C0")], names, labels=ENGLISH, budget_tokens=budget, count_tokens=estimate_tokens
+    )
+    assert (rendered.lines, rendered.held) == ({"C0": line}, held)
+
+
+def test_what_the_story_has_not_named_is_not_told_by_its_id() -> None:
+    """A place and a thing that have no name by then have no line."""
+    keeper = snapshot("C0", status="alive", location_id="L7").model_copy(update={"holds": ["I4"]})
+    rendered = render_states([keeper], {"C0": "Ada"}, labels=ENGLISH, budget_tokens=99, count_tokens=estimate_tokens)
+    assert rendered.lines == {"C0": "- Ada: status: alive"}
 
 
 @pytest.mark.parametrize(

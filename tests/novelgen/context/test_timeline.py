@@ -1,5 +1,6 @@
 """The timeline of a context."""
 
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -8,6 +9,7 @@ from novelgen.context.labels import labels_for
 from novelgen.context.lines import SECTION_ORDER, render_timeline_entry
 from novelgen.context.timeline import (
     MAX_LISTED_THREADS,
+    RECENT_SCENES,
     AssembledTimeline,
     FilledTimeline,
     TimelineLine,
@@ -48,6 +50,18 @@ def test_every_entry_has_its_source_position() -> None:
     assert set(timeline) == {"open_loops", "relationships", "snapshots"}
     for entries in timeline.values():
         assert all(entry["chapter_index"] is not None for entry in entries)
+
+
+@pytest.mark.parametrize(("scenes_since", "is_told"), [(RECENT_SCENES - 1, True), (RECENT_SCENES, False)])
+def test_what_changed_long_ago_is_no_recent_change(scenes_since: int, is_told: bool) -> None:
+    """Changes are told of the last scenes alone."""
+    first = OUTLINE.scenes[-1]
+    changed = SNAPSHOTS[0].model_copy(
+        update={"chapter_index": first.chapter_index, "scene_index": first.scene_index, "state_data": {"status": "lit"}}
+    )
+    later = [replace(first, chapter_index=9, scene_index=number) for number in range(scenes_since)]
+    outline = OUTLINE.model_copy(update={"scenes": [*OUTLINE.scenes, *later]})
+    assert ("snapshots" in (assembled(outline, snapshots=[changed]).timeline or {})) is is_told
 
 
 def test_a_section_without_entries_is_absent() -> None:
