@@ -9,6 +9,7 @@ from collections import OrderedDict
 from collections.abc import Callable, Hashable, Iterator
 from contextlib import contextmanager
 from datetime import datetime
+from functools import cached_property
 from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Generic, Self, TypeVar
@@ -24,25 +25,18 @@ from novelgen.errors import (
 from novelgen.models.position import require_project_id, utc_now
 from novelgen.nearest import did_you_mean
 from runtime.files.paths import ProjectPaths
-from runtime.index.embeddings import (
-    CheckedEmbeddings,
-    EmbeddingIdentity,
-    LastQueries,
-    RelevanceScales,
-    build_embeddings,
-    checked_embeddings,
-    embedding_identity,
-)
+from runtime.index.embeddings import CheckedEmbeddings, EmbeddingIdentity, LastQueries, RelevanceScales
 from runtime.index.locations import ChromaServer, EmbeddedIndex, IndexLocation, require_unowned
-from runtime.index.manager import VectorStoreManager
 from runtime.index.process import DEFAULT_REGISTRY, IndexProcessRegistry
 from runtime.settings import NovelgenSettings, load_settings
-from runtime.storage.characters import MindCache
 from runtime.storage.database import DatabaseManager, ProjectDatabase
 from runtime.storage.records import StoredProject
 
 if TYPE_CHECKING:
     from langchain_core.embeddings import Embeddings
+
+    from runtime.index.manager import VectorStoreManager
+    from runtime.storage.characters import MindCache
 
 LIKE_PROJECT_ID = 0.5
 """Ids of two Chinese characters of which one is wrong are this much alike."""
@@ -108,11 +102,12 @@ class MemoryStores:
         clock: Callable[[], datetime] = utc_now,
         indexes: IndexProcessRegistry = DEFAULT_REGISTRY,
     ) -> None:
+        from runtime.index.embeddings import checked_embeddings
+
         self.settings = settings
         self._indexes = indexes
         self._is_over = False
         self.clock = clock
-        self.minds = MindCache()
         self.relevance_scales = RelevanceScales()
         self.last_queries = LastQueries()
         # One lock per kind of store: a database that hangs while it opens must not keep the index from answering.
@@ -208,6 +203,13 @@ class MemoryStores:
             with contextlib.suppress(ProjectExistsError):
                 self.create_project(project_id, name=name, language=language)
 
+    @cached_property
+    def minds(self) -> MindCache:
+        """What characters remember, kept between calls."""
+        from runtime.storage.characters import MindCache
+
+        return MindCache()
+
     def vectors(self, project_id: str) -> VectorStoreManager:
         """Return the vector index of a project, made for the configured embedding model.
 
@@ -242,6 +244,8 @@ class MemoryStores:
         Raises:
             ConfigurationError: When the setting names no model that can be used.
         """
+        from runtime.index.embeddings import build_embeddings
+
         with self._embeddings_lock:
             if self._embeddings is None:
                 self._embeddings = build_embeddings(
@@ -259,6 +263,8 @@ class MemoryStores:
             ConfigurationError: When the setting names no model that can be used.
             EmbeddingError: When only the model knows its dimension and it does not answer.
         """
+        from runtime.index.embeddings import embedding_identity
+
         return embedding_identity(self.embeddings)
 
     def delete_project(self, project_id: str) -> None:
@@ -297,7 +303,8 @@ class MemoryStores:
             if own is not None:
                 self._databases.drop(paths.project_id)
                 own.close()
-        self.minds.clear()
+        if "minds" in self.__dict__:
+            self.minds.clear()
 
     def close(self, *, for_good: bool = False) -> None:
         """Close everything that was opened.
@@ -316,7 +323,8 @@ class MemoryStores:
             self._databases.take_all()
             self._held.clear()
             self._known_projects.clear()
-        self.minds.clear()
+        if "minds" in self.__dict__:
+            self.minds.clear()
         for index in vectors:
             index.close()
         for database in databases:
@@ -387,6 +395,8 @@ class MemoryStores:
 
     def _started_index(self, project_id: str, identity: EmbeddingIdentity, index_id: str) -> VectorStoreManager:
         """Open an index and let its process start while the caller goes on."""
+        from runtime.index.manager import VectorStoreManager
+
         index = VectorStoreManager(
             self._index_location(project_id),
             embedding_model=identity.model_name,
@@ -419,6 +429,8 @@ class MemoryStores:
 
     def _remove_index(self, project_id: str, *, is_stored: bool) -> None:
         """Remove an index from its server; one that is embedded goes with the other files, unless somebody owns it."""
+        from runtime.index.manager import VectorStoreManager
+
         location = self._index_location(project_id)
         if isinstance(location, EmbeddedIndex):
             require_unowned(location)

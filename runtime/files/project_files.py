@@ -14,7 +14,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 from pydantic import BaseModel, Field, ValidationError, field_validator
 
@@ -24,11 +24,11 @@ from novelgen.models.entity import ALIAS_TRANSLATIONS, TRANSLATION, Entity, Enti
 from novelgen.models.plan import ChapterPlan, GeneratedChapter, ScenePlan
 from novelgen.models.record import SceneRecord
 from novelgen.models.user_file import CharactersConfig, Settings, StoryPart, UserFileModel
-from runtime.files.chapter_headings import Remark, numbered_headings, without_remarks
-from runtime.files.chapter_text import chapter_from_text
 from runtime.files.file_reading import described, parse_json, read_json_file, read_text_file, validated
-from runtime.files.manuscripts import split_manuscript
 from runtime.files.paths import ProjectPaths
+
+if TYPE_CHECKING:
+    from runtime.files.chapter_headings import Remark
 
 
 class AliasEntry(UserFileModel):
@@ -136,6 +136,10 @@ class ReadChapters(NamedTuple):
 
 def load_chapters(file: Path, *, keep_remarks: bool = False) -> ReadChapters:
     """Read a chapter's file, and several chapters where a text holds the numbered headings of several."""
+    from runtime.files.chapter_headings import numbered_headings, without_remarks
+    from runtime.files.chapter_text import chapter_from_text
+    from runtime.files.manuscripts import split_manuscript
+
     number = _number_of(file, _CHAPTER_FILE, example="chapter_001.json")
     if file.suffix.lower() == ".json":
         return ReadChapters([load_chapter(file)], [], [])
@@ -149,6 +153,8 @@ def load_chapters(file: Path, *, keep_remarks: bool = False) -> ReadChapters:
 
 def load_chapter(file: Path) -> GeneratedChapter:
     """Read a chapter: JSON in either shape of novel-gen, or plain text or Markdown that is split into scenes."""
+    from runtime.files.chapter_text import chapter_from_text
+
     number = _number_of(file, _CHAPTER_FILE, example="chapter_001.json")
     if file.suffix.lower() != ".json":
         return chapter_from_text(read_text_file(file), chapter_number=number)

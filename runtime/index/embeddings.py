@@ -11,10 +11,8 @@ from contextlib import AbstractContextManager, nullcontext
 from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-import numpy as np
 from pydantic import SecretStr
 
-from novelgen.characters.mind import RelevanceScale, scale_of
 from novelgen.errors import ConfigurationError, EmbeddingError, NovelgenError
 from novelgen.language.language import StoryLanguage
 from novelgen.model_calls.model_answer import described, safe_cause
@@ -23,6 +21,8 @@ from runtime.index.connection import configuration_error, connection_options, fu
 
 if TYPE_CHECKING:
     from langchain_core.embeddings import Embeddings
+
+    from novelgen.characters.mind import RelevanceScale
 
 LOCAL = "local"
 MIN_FAKE_DIMENSION = 8
@@ -96,6 +96,8 @@ class CheckedEmbeddings:
             raise EmbeddingError(message) from safe_cause(error, secrets=secrets)
 
     def _checked(self, vectors: Any, count: int) -> list[list[float]]:
+        import numpy as np
+
         try:
             array = np.asarray(vectors, dtype=np.float64)
         except (TypeError, ValueError) as error:
@@ -122,7 +124,7 @@ def build_embeddings(
     name: str = LOCAL, *, base_url: str | None = None, api_key: SecretStr | None = None
 ) -> CheckedEmbeddings:
     """Build the embeddings that a setting names; no model is loaded and nothing is sent yet."""
-    from runtime.index.offline_embeddings import HashedNgramEmbeddings, LocalE5Embeddings  # noqa: PLC0415 - LangChain
+    from runtime.index.offline_embeddings import HashedNgramEmbeddings, LocalE5Embeddings
 
     name = name.strip()
     if name == LOCAL:
@@ -132,7 +134,7 @@ def build_embeddings(
     if name.startswith("fake:"):
         dimension = _fake_dimension(name)
         return CheckedEmbeddings(HashedNgramEmbeddings(dimension), model_name=name, dimension=dimension)
-    from langchain.embeddings import init_embeddings  # noqa: PLC0415 - slow, and the local model needs none of it
+    from langchain.embeddings import init_embeddings
 
     full_name = full_model_name("embedding model", name)
     options = connection_options(full_name, base_url, api_key)
@@ -154,7 +156,7 @@ def checked_embeddings(embeddings: Embeddings | CheckedEmbeddings) -> CheckedEmb
     """
     if isinstance(embeddings, CheckedEmbeddings):
         return embeddings
-    from langchain_core.embeddings import Embeddings  # noqa: PLC0415 - slow, and who reads a story embeds nothing
+    from langchain_core.embeddings import Embeddings
 
     if not isinstance(embeddings, Embeddings):
         raise ConfigurationError(
@@ -241,6 +243,8 @@ class RelevanceScales:
 
     def scale(self, embeddings: CheckedEmbeddings, language: StoryLanguage) -> RelevanceScale:
         """Return the scale of a model for remarks in a language; the first call embeds the known pairs."""
+        from novelgen.characters.mind import scale_of
+
         key = (embeddings.model_name, language)
         with self._lock:
             if key not in self._scales:

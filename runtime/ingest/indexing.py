@@ -9,7 +9,6 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from pydantic import BaseModel, Field
 
 from novelgen.errors import (
     ConfigurationError,
@@ -27,6 +26,7 @@ from runtime.index.locations import ChromaServer, kept_vectors
 from runtime.index.manager import IndexVerification, VectorStoreManager
 from runtime.index.process import START_TIMEOUT_S
 from runtime.index.rows import IndexRow
+from runtime.ingest.indexing_result import INDEX_STAGE, IndexingResult
 from runtime.ingest.scene_writes import KEY_EVENT_TAG
 from runtime.settings import IngestSettings
 from runtime.storage.database import ProjectDatabase
@@ -42,7 +42,6 @@ Vector = NDArray[np.float32]
 Progress = Callable[[int, int], Any]
 """Called with what is done and what there is in all."""
 
-INDEX_STAGE = "index"
 ENTRIES_PER_STEP = 128
 """Entries that are embedded, indexed and marked together: what a crash may have to do again. Four times as many cost
 the index a third less CPU time than 32."""
@@ -107,21 +106,6 @@ class ChunkVectors:
             }
             unit.embeddings.put(self._stores.embedding_identity.model_name, fitting)
         return fitting
-
-
-class IndexingResult(BaseModel):
-    """What was brought to the index, and what still waits."""
-
-    indexed: int = Field(default=0, description="Memories stored in the index.")
-    removed: int = Field(default=0, description="Memories asked to be removed from it.")
-    embedded: int = Field(default=0, description="Texts that had to be embedded.")
-    waiting: int = Field(default=0, description="Entries that are still to be done.")
-    issues: list[ReportIssue] = Field(default_factory=list)
-
-    def with_issue(self, message: str) -> IndexingResult:
-        """Return the same result, saying also what is not as it should be although everything was stored."""
-        issue = ReportIssue(stage=INDEX_STAGE, kind="degraded", message=message)
-        return self.model_copy(update={"issues": [*self.issues, issue]})
 
 
 def is_semantic(chunk: StoryMemoryChunk) -> bool:

@@ -14,7 +14,6 @@ from novelgen.models.memory import BOOK, Attachment, StoryMemoryChunk, chapter_o
 from novelgen.models.position import END_OF_STORY
 from runtime.storage.chunks import ChunkWriter, require_not_consolidated
 from runtime.storage.entities import EntityRepository
-from runtime.storage.lexical import searchable_text
 from runtime.storage.memories import MemoryRepository
 from runtime.storage.session import AnyRow, Repository, StorageSession, linked_rows, story_order, unconsolidated
 from runtime.storage.tables import CHUNK_ENTITIES, CHUNKS, SCENES
@@ -110,6 +109,8 @@ class AttachmentRepository(Repository):
         What an author took off the entity by hand is not among them. A name that may mean somebody else in
         the same text does not count.
         """
+        from runtime.storage.lexical import searchable_text
+
         entities = [one.entity for one in EntityRepository(self._session).list_all()]
         names = [name for one in entities if one.entity_id == entity_id for name in one.names()]
         finder, resolver = NameFinder(names), NameResolver(entities)

@@ -13,8 +13,6 @@ from novelgen.errors import UnknownProjectError, UserInputError
 from novelgen.memory.supersession import SlotHolder, closed_by
 from novelgen.models.memory import AttachedTo, StoryMemoryChunk, attached_to, is_entity_target, linked_targets
 from novelgen.models.position import StoryPosition, story_place
-from runtime.storage.indexing import OutboxRepository
-from runtime.storage.lexical import LexicalIndex, index_tokens, searchable_text
 from runtime.storage.records import OutboxOperation, StoredMemory
 from runtime.storage.session import AnyRow, StorageSession, batches, before, grouped, story_order
 from runtime.storage.tables import (
@@ -59,6 +57,8 @@ def text_hash(*parts: str | None) -> str:
 
 def text_values(memory: Mapping[str, Any]) -> dict[str, Any]:
     """Return the columns of a memory that follow from its text."""
+    from runtime.storage.lexical import index_tokens, searchable_text
+
     content, short = memory["content"], memory["short"]
     terms = index_tokens(searchable_text(content, short))
     return {"content_hash": text_hash(content, short), "term_count": len(terms)}
@@ -262,6 +262,9 @@ class ChunkWriter:
     """
 
     def __init__(self, session: StorageSession) -> None:
+        from runtime.storage.indexing import OutboxRepository
+        from runtime.storage.lexical import LexicalIndex
+
         self._session = session
         number = session.value(PROJECTS.c.project_number)
         if number is None:
@@ -322,6 +325,8 @@ class ChunkWriter:
 
     def forget_words(self) -> None:
         """Take all chunks of the project out of the index of words, for they are about to go."""
+        from runtime.storage.lexical import searchable_text
+
         if not self._session.is_sqlite:
             # There the words of a chunk go with it.
             return
@@ -373,4 +378,6 @@ def link_rows(chunk_row_id: int, row: Mapping[str, Any]) -> list[dict[str, Any]]
 
 
 def _searchable(row: Mapping[str, Any]) -> str:
+    from runtime.storage.lexical import searchable_text
+
     return searchable_text(row["content"], row["short"])

@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from pydantic import BaseModel, Field
 from sqlalchemy import ColumnElement, Select, select
 
 from novelgen.errors import UnknownMemoryError
-from novelgen.memory.consolidation import LiveMemory
 from novelgen.models.memory import StoryMemoryChunk
 from novelgen.models.position import END_OF_STORY
 from runtime.storage.chunks import CHUNK_COLUMNS, IN_ORDER, ChunkWriter, chunk_of, note_values, superseded_by, text_hash
 from runtime.storage.session import Repository, grouped, linked_rows, story_order
 from runtime.storage.tables import CHUNKS, CONSOLIDATION_SOURCES
+
+if TYPE_CHECKING:
+    from novelgen.memory.consolidation import LiveMemory
 
 
 class StoredConsolidation(BaseModel):
@@ -33,6 +35,8 @@ class ConsolidationRepository(Repository):
 
     def live(self) -> list[LiveMemory]:
         """Return the distilled memories that a read at the end of the story sees, in story order."""
+        from novelgen.memory.consolidation import LiveMemory
+
         rows = self._session.select(
             [*CHUNK_COLUMNS, CHUNKS.c.from_scene],
             CHUNKS.c.status == "active",

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import contextlib
+import importlib
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from datetime import datetime
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from filelock import FileLock, Timeout
 from sqlalchemy import URL, Connection, Engine, QueuePool, text
@@ -24,11 +25,8 @@ from tenacity import (
 )
 
 from novelgen.errors import DatabaseBusyError, DatabaseError, UnknownProjectError, VectorIndexError
-from novelgen.memory.outline import CHAPTERS_PER_PART, NumberedPart, StoryOutline, StoryRecap
-from novelgen.memory.story import KnowledgeStory
+from novelgen.memory.outline import CHAPTERS_PER_PART, NumberedPart
 from novelgen.models.position import END_OF_STORY, StoryPosition, utc_now
-from runtime.storage.attachments import AttachmentRepository
-from runtime.storage.characters import CharacterMemoryRepository
 from runtime.storage.connection import (
     WRITING,
     backup_sqlite,
@@ -40,82 +38,132 @@ from runtime.storage.connection import (
     sqlite_engine,
     sqlite_file,
 )
-from runtime.storage.consolidations import ConsolidationRepository
-from runtime.storage.entities import CharacterFileRepository, EntityRepository
-from runtime.storage.events import RelationshipRepository, StateRepository, ThreadRepository
-from runtime.storage.indexing import EmbeddingChoiceRepository, EmbeddingRepository, OutboxRepository
-from runtime.storage.journal import Journal
-from runtime.storage.knowledge import KnowledgeRepository, read_knowledge_story
-from runtime.storage.lexical import LexicalRepository
-from runtime.storage.memories import MemoryRepository
-from runtime.storage.merges import DeletionRepository, EntityMergeRepository
 from runtime.storage.migrations.runner import migrate_to_head
-from runtime.storage.outline import (
-    StorySummaries,
-    SummaryRepository,
-    read_outline,
-    read_parts,
-    read_recap,
-    read_summaries,
-    story_version,
-)
-from runtime.storage.play import PlayRepository
-from runtime.storage.projects import CounterRepository, ProjectRepository, list_projects
+from runtime.storage.projects import list_projects
 from runtime.storage.records import StoredProject
-from runtime.storage.scenes import SceneRepository
 from runtime.storage.session import StorageSession
-from runtime.storage.transfer import ExchangeRepository
-from runtime.storage.words import WordRepository
+
+if TYPE_CHECKING:
+    from novelgen.memory.outline import StoryOutline, StoryRecap
+    from novelgen.memory.story import KnowledgeStory
+    from runtime.storage.attachments import AttachmentRepository
+    from runtime.storage.characters import CharacterMemoryRepository
+    from runtime.storage.consolidations import ConsolidationRepository
+    from runtime.storage.entities import CharacterFileRepository, EntityRepository
+    from runtime.storage.events import RelationshipRepository, StateRepository, ThreadRepository
+    from runtime.storage.indexing import EmbeddingChoiceRepository, EmbeddingRepository, OutboxRepository
+    from runtime.storage.journal import Journal
+    from runtime.storage.knowledge import KnowledgeRepository
+    from runtime.storage.lexical import LexicalRepository
+    from runtime.storage.memories import MemoryRepository
+    from runtime.storage.merges import DeletionRepository, EntityMergeRepository
+    from runtime.storage.outline import StorySummaries, SummaryRepository
+    from runtime.storage.play import PlayRepository
+    from runtime.storage.projects import CounterRepository, ProjectRepository
+    from runtime.storage.scenes import SceneRepository
+    from runtime.storage.transfer import ExchangeRepository
+    from runtime.storage.words import WordRepository
+
+
+_MODULES = {
+    "projects": "projects",
+    "counters": "projects",
+    "entities": "entities",
+    "character_file": "entities",
+    "merges": "merges",
+    "deletions": "merges",
+    "exchange": "transfer",
+    "characters": "characters",
+    "play": "play",
+    "scenes": "scenes",
+    "memories": "memories",
+    "consolidations": "consolidations",
+    "attachments": "attachments",
+    "journal": "journal",
+    "states": "events",
+    "threads": "events",
+    "relationships": "events",
+    "knowledge": "knowledge",
+    "outbox": "indexing",
+    "lexical": "lexical",
+    "embeddings": "indexing",
+    "summaries": "outline",
+    "words": "words",
+    "embedding_choices": "indexing",
+}
+"""Repository to its module below `runtime.storage`: a transaction imports those that it asks for."""
 
 
 class UnitOfWork:
     """The repositories over one transaction, bound to one project; use it only inside its `with` block."""
 
+    projects: ProjectRepository
+    counters: CounterRepository
+    entities: EntityRepository
+    character_file: CharacterFileRepository
+    merges: EntityMergeRepository
+    deletions: DeletionRepository
+    exchange: ExchangeRepository
+    characters: CharacterMemoryRepository
+    play: PlayRepository
+    scenes: SceneRepository
+    memories: MemoryRepository
+    consolidations: ConsolidationRepository
+    attachments: AttachmentRepository
+    journal: Journal
+    states: StateRepository
+    threads: ThreadRepository
+    relationships: RelationshipRepository
+    knowledge: KnowledgeRepository
+    outbox: OutboxRepository
+    lexical: LexicalRepository
+    embeddings: EmbeddingRepository
+    summaries: SummaryRepository
+    words: WordRepository
+    embedding_choices: EmbeddingChoiceRepository
+
     def __init__(self, connection: Connection, *, project_id: str, clock: Callable[[], datetime]) -> None:
-        self._session = session = StorageSession(connection, clock, project_id=project_id)
-        self.projects = ProjectRepository(session)
-        self.counters = CounterRepository(session)
-        self.entities = EntityRepository(session)
-        self.character_file = CharacterFileRepository(session)
-        self.merges = EntityMergeRepository(session)
-        self.deletions = DeletionRepository(session)
-        self.exchange = ExchangeRepository(session)
-        self.characters = CharacterMemoryRepository(session)
-        self.play = PlayRepository(session)
-        self.scenes = SceneRepository(session)
-        self.memories = MemoryRepository(session)
-        self.consolidations = ConsolidationRepository(session)
-        self.attachments = AttachmentRepository(session)
-        self.journal = Journal(session)
-        self.states = StateRepository(session)
-        self.threads = ThreadRepository(session)
-        self.relationships = RelationshipRepository(session)
-        self.knowledge = KnowledgeRepository(session)
-        self.outbox = OutboxRepository(session)
-        self.lexical = LexicalRepository(session)
-        self.embeddings = EmbeddingRepository(session)
-        self.summaries = SummaryRepository(session)
-        self.words = WordRepository(session)
-        self.embedding_choices = EmbeddingChoiceRepository(session)
+        self._session = StorageSession(connection, clock, project_id=project_id)
+
+    if not TYPE_CHECKING:  # The annotations above tell a type checker which names there are.
+
+        def __getattr__(self, name: str) -> Any:
+            """Make a repository at its first use."""
+            if name not in _MODULES:
+                raise AttributeError(f"{type(self).__name__!r} has no repository {name!r}")
+            module = importlib.import_module(f"runtime.storage.{_MODULES[name]}")
+            repository = getattr(module, type(self).__annotations__[name])(self._session)
+            setattr(self, name, repository)
+            return repository
 
     def outline(self, *, as_of: StoryPosition, chapters_per_part: int = CHAPTERS_PER_PART) -> StoryOutline:
         """Return what the story has shown before the position, apart from its memories."""
+        from runtime.storage.outline import read_outline
+
         return read_outline(self._session, as_of, chapters_per_part=chapters_per_part)
 
     def recap(self, *, as_of: StoryPosition, last_scenes: int) -> StoryRecap:
         """Return the last scenes before the position, and the kinds and tags of what is stored there."""
+        from runtime.storage.outline import read_recap
+
         return read_recap(self._session, as_of, last_scenes=last_scenes)
 
     def knowledge_story(self, *, as_of: StoryPosition) -> KnowledgeStory:
         """Return the story before the position, as far as it tells who knows what."""
+        from runtime.storage.knowledge import read_knowledge_story
+
         return read_knowledge_story(self._session, as_of)
 
     def story_summaries(self, *, chapters_per_part: int, as_of: StoryPosition = END_OF_STORY) -> StorySummaries:
         """Return what is told of every chapter and of every part that is over at a position."""
+        from runtime.storage.outline import read_summaries
+
         return read_summaries(self._session, as_of, chapters_per_part=chapters_per_part, is_whole_story=True)
 
     def story_parts(self, *, last_chapter: int, chapters_per_part: int) -> list[NumberedPart]:
         """Return the parts that begin up to a chapter."""
+        from runtime.storage.outline import read_parts
+
         return read_parts(self._session, last_chapter=last_chapter, chapters_per_part=chapters_per_part)
 
     def delete_project(self) -> None:
@@ -125,6 +173,8 @@ class UnitOfWork:
 
     def story_version(self, as_of: StoryPosition) -> str:
         """Return a mark that changes exactly when what is stored before the position changes."""
+        from runtime.storage.outline import story_version
+
         entities = self.entities.list_as_of(as_of=as_of)
         return story_version(self._session, as_of, entities=entities)
 

@@ -8,16 +8,14 @@ from dataclasses import fields
 from datetime import datetime
 from functools import partial
 from types import MappingProxyType
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from pydantic import BaseModel, Field
 from sqlalchemy import ColumnElement, Select, and_, or_, select
 
 from novelgen.errors import UserInputError
-from novelgen.memory.ledger import ThreadEvent
 from novelgen.memory.outline import PairChange
-from novelgen.memory.relationship_conflicts import StatedRelationship
 from novelgen.models.folds import (
     HOLDER_ATTRIBUTE,
     RecordedLoopEvent,
@@ -58,6 +56,10 @@ from runtime.storage.session import (
     within,
 )
 from runtime.storage.tables import LOOP_EVENTS, RELATIONSHIP_CHANGES, RELATIONSHIPS, SCENES, STATES
+
+if TYPE_CHECKING:
+    from novelgen.memory.ledger import ThreadEvent
+    from novelgen.memory.relationship_conflicts import StatedRelationship
 
 
 class _Dated(NamedTuple):
@@ -314,6 +316,8 @@ class RelationshipRepository(Repository):
 
     def stated(self) -> list[StatedRelationship]:
         """Return what each scene and the author said of pairs, in the order in which it applies."""
+        from novelgen.memory.relationship_conflicts import StatedRelationship
+
         rows = self._session.own(self._session.rows(self._changes()))
         return [
             StatedRelationship(
@@ -502,6 +506,8 @@ class ThreadRepository(Repository):
 
     def events(self, *, as_of: StoryPosition = END_OF_STORY) -> dict[str, list[ThreadEvent]]:
         """Return what happened to every thread before a position, in the order in which it counts."""
+        from novelgen.memory.ledger import ThreadEvent
+
         return {
             loop_id: [
                 ThreadEvent(

@@ -10,12 +10,10 @@ from typing import Any
 from sqlalchemy import ColumnElement, Table, and_, exists, or_, true
 
 from novelgen.characters.settings import SLOT_SEPARATOR
-from novelgen.language.matching import NameFinder
 from novelgen.models.entity import EntityType
 from novelgen.models.state import turned_type
 from runtime.storage.chunks import ChunkWriter, text_hash
 from runtime.storage.events import RelationshipRepository
-from runtime.storage.lexical import searchable_text
 from runtime.storage.session import AnyRow, StorageSession
 from runtime.storage.tables import (
     CHARACTER_MEMORIES,
@@ -342,6 +340,8 @@ class MixedScenes:
         self._relink_knowledge(here)
 
     def _relink_memories(self, scene_ids: list[str]) -> None:
+        from runtime.storage.lexical import searchable_text
+
         changes: dict[int, dict[str, Any]] = {}
         for row in self.session.select(CHUNKS, CHUNKS.c.scene_id.in_(scene_ids)):
             new_ids = self._named_in(searchable_text(row.content, row.short))
@@ -366,6 +366,8 @@ class MixedScenes:
 
     def _named_in(self, text: str) -> list[str]:
         """Whom a text names; where it names neither, it stays with the old one."""
+        from novelgen.language.matching import NameFinder
+
         found = {match.name for match in NameFinder([*self.moved, *self.staying]).find(text)}
         if not found & set(self.moved):
             return [self.old_id]

@@ -5,18 +5,16 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from hashlib import sha256
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from sqlalchemy import ColumnElement, Table, and_, bindparam, case, distinct, func, literal, or_, select
 
 from novelgen.errors import InvalidPositionError, UnknownSceneError
-from novelgen.language.chronology import TellingScene
 from novelgen.models.appearances import SceneCast
 from novelgen.models.memory import DISTILLED_TYPES
 from novelgen.models.position import END_OF_STORY, StoryPosition
 from novelgen.models.record import SceneRecord
 from runtime.storage.chunks import ChunkWriter
-from runtime.storage.outline import move_summaries
 from runtime.storage.records import (
     ExtractionStatus,
     FactCount,
@@ -27,7 +25,6 @@ from runtime.storage.records import (
     SceneWriteResult,
     StoredScene,
 )
-from runtime.storage.scene_writer import SceneWriter, spans_by_hand
 from runtime.storage.session import AnyRow, Repository, StorageSession, batches, before, within
 from runtime.storage.tables import (
     ALIASES,
@@ -41,6 +38,9 @@ from runtime.storage.tables import (
     SCENES,
     STATES,
 )
+
+if TYPE_CHECKING:
+    from novelgen.language.chronology import TellingScene
 
 OPENING_CHARACTERS = 200
 """So much of a scene's text holds the words with which it opens, with marks and blanks before them."""
@@ -176,6 +176,8 @@ def relocate(session: StorageSession, relocation: Relocation) -> int:
     The source_ids of summary bullets name their scene's position, so they are renamed with it, and so are
     `supersedes` that refer to them; all other source_ids stay.
     """
+    from runtime.storage.outline import move_summaries
+
     scene_ids = scene_places(session)
     _move_free_places(session, relocation)
     if not relocation.places:
@@ -252,10 +254,14 @@ class SceneRepository(Repository):
         knows what, mentions and links, and nothing else. A memory with a known id and the same content keeps its
         vector and is not queued for the index. What an author edited, pinned, banned, deleted or noted stays as it is.
         """
+        from runtime.storage.scene_writer import SceneWriter
+
         return SceneWriter(self._session).replace(write)
 
     def delete_scene(self, at: StoryPosition) -> list[str]:
         """Delete a scene with everything that came from it; notes of an author at its position stay."""
+        from runtime.storage.scene_writer import SceneWriter
+
         scene = self.require(at)
         writer = SceneWriter(self._session)
         removed = writer.withdraw_chunks(scene.scene_id)
@@ -277,6 +283,8 @@ class SceneRepository(Repository):
 
     def spans_by_hand(self, scene_id: str) -> dict[str, list[Any]]:
         """Return where the words of the author's own facts stand in a scene, and whether they count as proved."""
+        from runtime.storage.scene_writer import spans_by_hand
+
         return {
             row.chunk_id: [row.span_start, row.span_end, row.verified] for row in spans_by_hand(self._session, scene_id)
         }
@@ -351,6 +359,8 @@ class SceneRepository(Repository):
 
     def tellings(self, *, as_of: StoryPosition) -> list[TellingScene]:
         """Return what the scenes before a position say of when they play, in story order, with how they open."""
+        from novelgen.language.chronology import TellingScene
+
         columns = (
             SCENES.c.scene_id,
             SCENES.c.title,

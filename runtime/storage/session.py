@@ -6,10 +6,8 @@ import json
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import datetime
-from typing import Any, Protocol, TypeAlias, TypeVar
+from typing import TYPE_CHECKING, Any, Protocol, TypeAlias, TypeVar
 
-import numpy as np
-from numpy.typing import NDArray
 from pydantic import BaseModel
 from sqlalchemy import (
     ARRAY,
@@ -49,12 +47,16 @@ from runtime.storage.tables import (
     alias_with_columns,
 )
 
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
 AnyRow: TypeAlias = "Row[*tuple[Any, ...]]"
 """A row of a query whose columns are not told to the type checker."""
 
 Model = TypeVar("Model", bound=BaseModel)
 
-Integers: TypeAlias = NDArray[np.int64]
+Integers: TypeAlias = "NDArray[np.int64]"
 
 SQL_BATCH = 500
 """Values per list of parameters; SQLite takes at most 32,766 in a statement."""
@@ -219,6 +221,8 @@ class Repository:
 
 def parsed_integers(joined: str | None) -> Integers:
     """Return the numbers of a text with commas between them; none for no text."""
+    import numpy as np
+
     return np.fromstring(joined or "", dtype=np.int64, sep=",")
 
 

@@ -38,6 +38,7 @@ from runtime.stores import MemoryStores
 if TYPE_CHECKING:
     from langchain_core.language_models import BaseChatModel
 
+    from runtime.ingest.indexing_result import IndexingResult
     from runtime.search.story_memory import StoryMemoryTools
 
 
@@ -235,6 +236,13 @@ def async_twin(
     return twin
 
 
+def follow_edit(stores: MemoryStores, project_id: str) -> IndexingResult:
+    """Bring what an edit changed to the index, unless a book waits for it."""
+    from runtime.ingest import indexing
+
+    return indexing.follow_edit(stores, project_id)
+
+
 class StoryBase(ReadsArguments):
     """What every part of a `Story` works on; a part can be used alone.
 
@@ -258,9 +266,13 @@ class StoryBase(ReadsArguments):
     @cached_property
     def _tools(self) -> StoryMemoryTools:
         """The three tools of memory; what they search with is heavy to import, and most parts do without."""
-        from runtime.search.story_memory import StoryMemoryTools  # noqa: PLC0415
+        from runtime.search.story_memory import StoryMemoryTools
 
         return StoryMemoryTools(self._stores)
+
+    def _follow_edit(self) -> IndexingResult:
+        """Bring what an edit changed to the index; who only reads does not load what that needs."""
+        return follow_edit(self._stores, self.project_id)
 
     def await_index(self) -> None:
         """Let the vector index load its libraries before a search with a short deadline asks it.

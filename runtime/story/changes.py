@@ -12,8 +12,7 @@ from novelgen.errors import UserInputError
 from novelgen.models.entity import EntityType
 from novelgen.models.position import END_OF_STORY, StoryPosition
 from novelgen.models.record import SceneRecord
-from runtime.ingest.indexing import IndexingResult, follow_edit
-from runtime.ingest.scene_writes import replace_stored_scene
+from runtime.ingest.indexing_result import IndexingResult
 from runtime.storage.database import UnitOfWork
 from runtime.storage.journal import AuthorChangeKind, Change, require_as_left
 from runtime.storage.merges import Deletion
@@ -25,6 +24,7 @@ from runtime.story.base import (
     Place,
     StoryBase,
     async_twin,
+    follow_edit,
     known_entities,
     named_entity,
     position_of,
@@ -88,6 +88,8 @@ def changed_scene(scene: StoredScene, fields: Mapping[str, Any]) -> StoredScene:
 
 def restore_scene(unit: UnitOfWork, change: Change, *, stores: MemoryStores) -> None:
     """Make a scene anew of what it was before a change; `StoryEntities.undo` does it."""
+    from runtime.ingest.scene_writes import replace_stored_scene
+
     scene = unit.scenes.by_id(change.entity_id)
     if scene is None:
         raise UserInputError("the scene of this change is gone; nothing can be taken back in it")

@@ -35,6 +35,6 @@ class Character(CharacterNews, CharacterReplies, CharacterSecrets):
             story_as_of: What the story let the character know strictly before this place is recalled, too.
         """
         # Tools are a door: they stand above the story that they are made of.
-        from runtime.doors.langchain import build_character_tools  # noqa: PLC0415
+        from runtime.doors.langchain import build_character_tools
 
         return build_character_tools(self._stores, self, to=to, story_as_of=position_of(story_as_of))

@@ -15,8 +15,7 @@ from novelgen.memory.supersession import split_slot
 from novelgen.models.position import END_OF_STORY, StoryPosition, story_place
 from novelgen.models.record import RecordedRelationshipChange, RecordedStateChange, SceneRecord
 from novelgen.models.state import StateChange
-from runtime.ingest.indexing import IndexingResult, follow_edit
-from runtime.ingest.scene_writes import replace_stored_scene
+from runtime.ingest.indexing_result import IndexingResult
 from runtime.storage.database import UnitOfWork
 from runtime.storage.records import MemoryFilter
 from runtime.stores import MemoryStores
@@ -93,7 +92,7 @@ class StoryConflicts(StoryBase):
                 raise UserInputError(
                     f"conflict {conflict.conflict_id!r} is not about one value; {_by_hand(self.project_id, conflict)}"
                 )
-        return SettledConflict(conflict=conflict, done=done, indexing=follow_edit(self._stores, self.project_id))
+        return SettledConflict(conflict=conflict, done=done, indexing=self._follow_edit())
 
     aconflicts = async_twin(conflicts)
     awaive_conflict = async_twin(waive_conflict)
@@ -191,6 +190,8 @@ def _lives(unit: UnitOfWork, project_id: str, conflict: Conflict) -> str:
 
 
 def _does_not_act(stores: MemoryStores, unit: UnitOfWork, project_id: str, conflict: Conflict) -> str:
+    from runtime.ingest.scene_writes import replace_stored_scene
+
     character, place = conflict.subject, _place(conflict.second)
     scene = unit.scenes.require(place)
     if scene.record is None:

@@ -16,8 +16,7 @@ from novelgen.models.entity import Entity, EntityAlias, EntityType
 from novelgen.models.position import END_OF_STORY, StoryPosition
 from novelgen.models.shown import Shown, ShownList
 from novelgen.models.state import EntityStateSnapshot, StateChange
-from runtime.ingest.entities import rescan_since_in, restore_card_in, store_entities_in, withdraw_names_in
-from runtime.ingest.indexing import IndexingResult, follow_edit
+from runtime.ingest.indexing_result import IndexingResult
 from runtime.storage.database import UnitOfWork
 from runtime.storage.journal import Change
 from runtime.storage.records import EntityOrigin
@@ -29,6 +28,7 @@ from runtime.story.base import (
     Place,
     StoryBase,
     async_twin,
+    follow_edit,
     known_entities,
     named_entity,
     place_name,
@@ -227,7 +227,7 @@ class StoryEntities(StoryBase):
             change = unit.journal.keep("add", entity.entity_id, "", rows)
             issues = known_fields.issues({**entity.profile, **attributes}, known)
         if rescanned:
-            follow_edit(self._stores, self.project_id)
+            self._follow_edit()
         return AddedEntity(entity=entity, holds_after=place_name(at), change=change, issues=issues)
 
     def add_character(
@@ -325,7 +325,7 @@ class StoryEntities(StoryBase):
             told = {name: value for name, value in changed.profile.items() if name in plain}
             issues = known_fields.issues({**told, **said}, known)
         if rescanned:
-            follow_edit(self._stores, self.project_id)
+            self._follow_edit()
         return EditedEntity(
             entity=changed,
             updated_fields=list(dict.fromkeys([*plain, *said])),
@@ -456,8 +456,10 @@ def _with_said(
 
 
 def _undone(stores: MemoryStores, unit: UnitOfWork, kept: Change) -> Change:
+    from runtime.ingest.entities import rescan_since_in, restore_card_in, withdraw_names_in
+
     if kept.subject == "scene" and kept.kind == "shorten":
-        from runtime.ingest.shorts_pass import restore_shorts  # noqa: PLC0415 - LangChain, which no reader needs
+        from runtime.ingest.shorts_pass import restore_shorts
 
         restore_shorts(unit, kept, stores=stores)
         return unit.journal.require(kept.change_id)
@@ -516,6 +518,8 @@ def _store(
     stores: MemoryStores, unit: UnitOfWork, project_id: str, entity: Entity, *, origin: EntityOrigin = "author"
 ) -> bool:
     """Store what an author or a planner said of an entity; tell whether stored scenes name it."""
+    from runtime.ingest.entities import store_entities_in
+
     result = store_entities_in(unit, project_id, [entity], origin=origin, stores=stores)
     return bool(result.rescanned)
 

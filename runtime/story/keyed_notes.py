@@ -12,7 +12,6 @@ from urllib.parse import quote, unquote
 from novelgen.errors import UnknownEntityError, UnknownSceneError, UserInputError
 from novelgen.models.memory import BOOK, DISTILLED_TYPES, StoryMemoryChunk, found_under, is_entity_target
 from novelgen.models.position import END_OF_STORY, StoryPosition, sort_key
-from runtime.ingest.indexing import follow_edit
 from runtime.storage.database import UnitOfWork
 from runtime.storage.records import MemoryEdit, MemoryFilter
 from runtime.story.base import StoryBase, async_twin, known_entities, place_of_statement, resolved_targets
@@ -69,7 +68,7 @@ class StoryKeyedNotes(StoryBase):
                 if not _as_entity(attached):
                     unit.attachments.attach([note.chunk_id], [attached])
                 changed = unit.memories.require(note.chunk_id)
-        return MemoryChange(memory=changed, indexing=follow_edit(self._stores, self.project_id))
+        return MemoryChange(memory=changed, indexing=self._follow_edit())
 
     def find_keyed_memory(
         self, *, target: str, key: str, as_of: StoryPosition | None = None
@@ -104,7 +103,7 @@ class StoryKeyedNotes(StoryBase):
             gone = [each.chunk_id for each in chunks]
             for each in gone:
                 unit.memories.delete(each)
-        follow_edit(self._stores, self.project_id)
+        self._follow_edit()
         return gone
 
     def list_memory_targets(self, *, as_of: StoryPosition | None = None) -> list[str]:

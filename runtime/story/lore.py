@@ -13,7 +13,7 @@ from novelgen.models.memory import BOOK, read_from
 from novelgen.models.position import END_OF_STORY, StoryPosition
 from novelgen.models.record import is_unsaid
 from runtime.files.file_reading import parse_json
-from runtime.ingest.indexing import IndexingResult, follow_edit
+from runtime.ingest.indexing_result import IndexingResult
 from runtime.storage.database import UnitOfWork
 from runtime.storage.records import MemoryFilter, StoredMemory
 from runtime.story.base import Place, StoryBase, async_twin, position_of
@@ -94,7 +94,7 @@ class StoryLore(StoryBase):
             if added:
                 unit.attachments.attach(added, [BOOK])
             change_id = unit.journal.keep_added(*added).change_id if added else None
-        indexing = follow_edit(self._stores, self.project_id)
+        indexing = self._follow_edit()
         return LoreImport(added=added, were_there=same, issues=issues, indexing=indexing, change_id=change_id)
 
     def export_lore(self, form: LorebookForm = "sillytavern") -> dict[str, Any]:

@@ -24,7 +24,7 @@ from novelgen.models.memory import (
 from novelgen.models.position import END_OF_STORY, StoryPosition
 from novelgen.models.record import is_unsaid
 from novelgen.models.shown import Shown, ShownList
-from runtime.ingest.indexing import IndexingResult, follow_edit
+from runtime.ingest.indexing_result import IndexingResult
 from runtime.storage.database import UnitOfWork
 from runtime.storage.journal import AuthorChangeKind
 from runtime.storage.memories import MemoryRepository
@@ -228,7 +228,7 @@ class StoryMemories(StoryBase):
                         )
                     )
             change_id = unit.journal.keep_added(note.chunk_id).change_id
-        indexing = follow_edit(self._stores, self.project_id)
+        indexing = self._follow_edit()
         return AddedNote(note=note, named=named, occurs_nowhere=occurs_nowhere, indexing=indexing, change_id=change_id)
 
     def edit_memory(
@@ -379,9 +379,7 @@ class StoryMemories(StoryBase):
                 memory = change(unit, found)
             kept = unit.journal.keep_of("memory", kind, found.chunk.chunk_id, rows)
         return MemoryChange(
-            memory=memory,
-            indexing=follow_edit(self._stores, self.project_id),
-            change_id=None if kept is None else kept.change_id,
+            memory=memory, indexing=self._follow_edit(), change_id=None if kept is None else kept.change_id
         )
 
     amemories = async_twin(memories)

@@ -14,8 +14,7 @@ from novelgen.language.sightings import CandidateKind
 from novelgen.models.entity import Entity, EntityAlias, EntityType
 from novelgen.models.position import END_OF_STORY, StoryPosition
 from novelgen.nearest import nearest_names
-from runtime.ingest.entities import store_entities_in
-from runtime.ingest.indexing import IndexingResult, follow_edit
+from runtime.ingest.indexing_result import IndexingResult
 from runtime.search.kept_readings import open_candidates
 from runtime.storage.database import UnitOfWork
 from runtime.storage.journal import Change
@@ -92,6 +91,8 @@ class StoryNameCandidates(StoryBase):
             UnknownEntityError: When a name is none of a candidate, or of more than one; none is made an entity then.
             UserInputError: When nobody is named, or the text does not tell what one is.
         """
+        from runtime.ingest.entities import store_entities_in
+
         if not names and top is None:
             raise UserInputError("nobody is named; give names, or how many of the first candidates to take (top)")
         with self._stores.database(self.project_id).write() as unit:
@@ -114,7 +115,7 @@ class StoryNameCandidates(StoryBase):
                 )
                 for name, entity in entities.items()
             ]
-        indexing = follow_edit(self._stores, self.project_id)
+        indexing = self._follow_edit()
         return [each.model_copy(update={"indexing": indexing}) for each in decided]
 
     def merge_candidate(self, *, keep: str, other: str) -> CandidateDecision:
@@ -152,7 +153,7 @@ class StoryNameCandidates(StoryBase):
             _store(self._stores, unit, self.project_id, named, origin=stored.origin if stored else "author")
             names = [alias.alias for alias in added]
             change = unit.merges.keep_names("name", entity.entity_id, candidate.name, names)
-        indexing = follow_edit(self._stores, self.project_id)
+        indexing = self._follow_edit()
         return CandidateDecision(change=change, candidate=candidate, entity=named, indexing=indexing)
 
     def _join(self, *, keep: str, other: str) -> CandidateDecision:
@@ -216,4 +217,6 @@ def _aliases(candidate: NameCandidate, names: list[str]) -> list[EntityAlias]:
 
 
 def _store(stores: MemoryStores, unit: UnitOfWork, project_id: str, entity: Entity, *, origin: EntityOrigin) -> None:
+    from runtime.ingest.entities import store_entities_in
+
     store_entities_in(unit, project_id, [entity], origin=origin, stores=stores)

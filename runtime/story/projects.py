@@ -30,7 +30,6 @@ from novelgen.models.position import require_project_id
 from novelgen.models.user_file import CharactersConfig, Settings
 from novelgen.words import words
 from runtime.files.paths import ProjectPaths, write_text_atomically
-from runtime.files.project_files import load_settings_file
 from runtime.index.process import DEFAULT_REGISTRY, IndexProcessRegistry
 from runtime.settings import NovelgenSettings, load_settings
 from runtime.stores import MemoryStores
@@ -139,6 +138,8 @@ class StoryProjects(StoryBase):
 
     def language_of_project(self) -> str:
         """Return the language of a stored project, by its database, else by its settings.json; else empty."""
+        from runtime.files.project_files import load_settings_file
+
         with self._stores.database(self.project_id).read() as unit:
             stored = unit.projects.require().language
         if stored:

@@ -14,9 +14,7 @@ from novelgen.language.renaming import NameSwap, longer_names
 from novelgen.models.entity import Entity
 from novelgen.models.position import END_OF_STORY
 from novelgen.models.record import SceneRecord
-from runtime.ingest.entities import store_entities_in
-from runtime.ingest.indexing import IndexingResult, follow_edit
-from runtime.ingest.scene_writes import replace_stored_scene
+from runtime.ingest.indexing_result import IndexingResult
 from runtime.search.kept_readings import names_of_text
 from runtime.storage.database import UnitOfWork
 from runtime.storage.journal import Change, RowChange
@@ -117,7 +115,7 @@ class StoryRenaming(StoryBase):
             planned = _Renamed(unit, entity, new_name, also or {}, within, in_text=in_text)
             change = planned.apply(self.project_id, self._stores)
             told = planned.told()
-        indexing = follow_edit(self._stores, self.project_id)
+        indexing = self._follow_edit()
         return told.model_copy(update={"is_applied": True, "change": change, "indexing": indexing})
 
     arename_card = async_twin(rename_card)
@@ -187,6 +185,9 @@ class _Renamed:
 
     def apply(self, project_id: str, stores: MemoryStores) -> Change:
         """Write it all, and keep how it was."""
+        from runtime.ingest.entities import store_entities_in
+        from runtime.ingest.scene_writes import replace_stored_scene
+
         unit = self._unit
         current = unit.words.current_summaries()
         unit.journal.rewrite(self.rows)
@@ -276,6 +277,8 @@ SCENE_WORDS = "scene_words"
 
 def restore_renamed(unit: UnitOfWork, change: Change, *, stores: MemoryStores) -> None:
     """Put back the scenes that a rename changed; its rows are put back by the journal."""
+    from runtime.ingest.scene_writes import replace_stored_scene
+
     for row in change.rows:
         if row.table != SCENE_WORDS or row.before is None or row.after is None:
             continue

@@ -13,8 +13,7 @@ from novelgen.memory.evidence import QuoteFinder
 from novelgen.models.entity import Entity
 from novelgen.models.position import StoryPosition
 from novelgen.models.record import SceneRecord
-from runtime.ingest.indexing import IndexingResult, follow_edit
-from runtime.ingest.scene_writes import replace_stored_scene
+from runtime.ingest.indexing_result import IndexingResult
 from runtime.storage.database import UnitOfWork
 from runtime.storage.journal import AuthorChangeKind
 from runtime.storage.records import StoredScene
@@ -122,7 +121,7 @@ class StorySceneEditing(StoryBase):
             elif is_new_text:
                 lost = _lost(_quotes(unit, scene), fields["text"])
             edited = _changed(self._stores, unit, scene, "text" if is_new_text else "title", fields)
-        return edited.model_copy(update={"lost": lost, "indexing": follow_edit(self._stores, self.project_id)})
+        return edited.model_copy(update={"lost": lost, "indexing": self._follow_edit()})
 
     def amend_recorded_fact(
         self,
@@ -166,7 +165,7 @@ class StorySceneEditing(StoryBase):
                 return SceneEdit(position=str(position))
             fields = {"record": amended.model_dump(mode="json"), "record_origin": "author"}
             edited = _changed(self._stores, unit, scene, "record", fields)
-        return edited.model_copy(update={"indexing": follow_edit(self._stores, self.project_id)})
+        return edited.model_copy(update={"indexing": self._follow_edit()})
 
     aedit_scene = async_twin(edit_scene)
     apreview_scene_text = async_twin(preview_scene_text)
@@ -176,6 +175,8 @@ class StorySceneEditing(StoryBase):
 def _changed(
     stores: MemoryStores, unit: UnitOfWork, scene: StoredScene, kind: AuthorChangeKind, fields: dict[str, Any]
 ) -> SceneEdit:
+    from runtime.ingest.scene_writes import replace_stored_scene
+
     before = scene_image(unit, scene)
     if all(before[name] == value for name, value in fields.items()):
         return SceneEdit(position=str(scene.position))

@@ -11,14 +11,10 @@ from novelgen.models.context import ReportIssue
 from novelgen.models.position import StoryPosition
 from novelgen.models.record import SceneRecord
 from novelgen.models.user_file import StoryPart
-from runtime.ingest.indexing import IndexingResult, follow_edit
-from runtime.ingest.ingest import delete_scene as delete_stored_scene
-from runtime.ingest.ingest import ingest_scene
-from runtime.ingest.scene_input import SceneInput
+from runtime.ingest.indexing_result import IndexingResult
 from runtime.storage.database import UnitOfWork
 from runtime.storage.records import MemoryFilter, StoredScene
 from runtime.story.base import Count, SceneText, StoryBase, async_twin
-from runtime.story.changes import keep_move
 
 Offset = Annotated[int, Field(ge=0, le=100_000_000)]
 """Characters into a text."""
@@ -108,6 +104,9 @@ class StoryScenes(StoryBase):
             InvalidPositionError: When a text is given for a whole chapter.
             UserInputError: When the text is empty; nothing is moved then.
         """
+        from runtime.ingest.ingest import ingest_scene
+        from runtime.ingest.scene_input import SceneInput
+
         if text is not None and position.scene_index is None:
             raise InvalidPositionError(f"{str(position)!r} is a chapter; name the place of the scene: {position}:1")
         if text is not None and not text.strip():
@@ -115,7 +114,7 @@ class StoryScenes(StoryBase):
         with self._stores.database(self.project_id).write() as unit:
             moved = unit.scenes.insert_gap(position)
         if text is None:
-            return SceneChange(position=str(position), moved=moved, indexing=follow_edit(self._stores, self.project_id))
+            return SceneChange(position=str(position), moved=moved, indexing=self._follow_edit())
         chapter_index, scene_index = position.chapter_index or 0, position.scene_index or 0
         scene = SceneInput(chapter_index=chapter_index, scene_index=scene_index, title=title, text=text.strip())
         result = ingest_scene(self._stores, self.project_id, scene)
@@ -123,6 +122,8 @@ class StoryScenes(StoryBase):
 
     def move_scene(self, *, source: StoryPosition, target: StoryPosition) -> SceneChange:
         """Move a scene, or a whole chapter; the others close up and make room. `undo` takes it back."""
+        from runtime.story.changes import keep_move
+
         if (source.scene_index is None) != (target.scene_index is None):
             raise InvalidPositionError(
                 f"{str(source)!r} and {str(target)!r} are not alike; move a scene to a scene's place (3:2 5:1) or a "
@@ -136,7 +137,7 @@ class StoryScenes(StoryBase):
             else:
                 moved = unit.scenes.move_scene(source, target)
             change = keep_move(unit, source, target, stood)
-        indexing = follow_edit(self._stores, self.project_id)
+        indexing = self._follow_edit()
         number = None if change is None else change.change_id
         return SceneChange(position=str(target), change_id=number, moved=moved, indexing=indexing)
 
@@ -146,6 +147,8 @@ class StoryScenes(StoryBase):
         Args:
             position: The scene, as `3:2`.
         """
+        from runtime.ingest.ingest import delete_scene as delete_stored_scene
+
         result = delete_stored_scene(self._stores, self.project_id, position)
         return SceneChange(position=str(position), removed=result.scenes[0].removed, indexing=result.indexing)
 
@@ -168,6 +171,9 @@ class StoryScenes(StoryBase):
 
     def replace_record(self, *, position: StoryPosition, written: str, source_name: str) -> RecordReplacement:
         """Store a record that the author wrote, in place of what came from the old one."""
+        from runtime.ingest.ingest import ingest_scene
+        from runtime.ingest.scene_input import SceneInput
+
         with self._stores.database(self.project_id).read() as unit:
             scene = unit.scenes.require(position)
         replacement = SceneInput(

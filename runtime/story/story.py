@@ -422,7 +422,7 @@ class Story(
         reads_only: bool = False,
     ) -> list[BaseTool]:
         # Tools are a door: they stand above the story that they are made of.
-        from runtime.doors.langchain import build_story_tools  # noqa: PLC0415
+        from runtime.doors.langchain import build_story_tools
 
         return build_story_tools(self._stores, self, given_to, as_of=as_of, names=names, reads_only=reads_only)
 

@@ -7,7 +7,6 @@ A command's module is imported when the command is asked for, and imports its wo
 from __future__ import annotations
 
 import gc
-import importlib.metadata
 import sys
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -223,6 +222,8 @@ def main(arguments: Sequence[str] | None = None) -> None:
 
 def program_version() -> str:
     """Return the installed version, or a word for a checkout that is not installed."""
+    import importlib.metadata
+
     try:
         return importlib.metadata.version("novelgen")
     except importlib.metadata.PackageNotFoundError:

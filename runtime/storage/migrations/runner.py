@@ -38,8 +38,8 @@ def migrate_to_head(url: URL, *, busy_timeout_s: float, target: str = HEAD, scri
             if _current_revision(connection) == target:
                 return
         # Alembic costs a third of a second to import, and nearly every database stands at head.
-        from alembic import command  # noqa: PLC0415
-        from alembic.script import ScriptDirectory  # noqa: PLC0415
+        from alembic import command
+        from alembic.script import ScriptDirectory
 
         known = {each.revision for each in ScriptDirectory(str(scripts)).walk_revisions()}
         with engine.connect().execution_options(**{WRITING: True}) as connection, connection.begin():
@@ -65,7 +65,7 @@ def _engine(url: URL, busy_timeout_s: float) -> Engine:
 
 
 def _config(connection: Connection, scripts: Path) -> Config:
-    from alembic.config import Config  # noqa: PLC0415
+    from alembic.config import Config
 
     config = Config()
     config.set_main_option("script_location", str(scripts).replace("%", "%%"))

