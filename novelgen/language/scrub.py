@@ -48,6 +48,10 @@ def require_size(text: str, what: str, *, limit_characters: int = SCENE_CHARACTE
         )
 
 
+DEEPEST = 100
+"""Levels to which what comes in may nest: what is stored is shown, exported and imported again."""
+
+
 def is_deeper(value: Any, *, than: int) -> bool:
     """Tell whether lists and mappings nest deeper than so many levels; takes no stack."""
     level = [value]

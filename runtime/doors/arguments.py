@@ -29,6 +29,7 @@ from pydantic import (
 from pydantic.fields import FieldInfo
 
 from novelgen.errors import InvalidPositionError, InvalidRequestError, UserInputError
+from novelgen.language.scrub import DEEPEST, is_deeper
 from novelgen.models.memory import chapter_target
 from novelgen.models.position import StoryPosition
 from runtime.files.file_reading import described
@@ -41,9 +42,6 @@ MOST_PARTS = 100
 
 GREATEST_NUMBER = 2_000_000_000
 """The greatest whole number where a method says nothing else."""
-
-DEEPEST = 100
-"""Levels to which an object may nest: what is stored is shown, exported and imported again."""
 
 
 def position_from(text: str) -> StoryPosition:
@@ -66,12 +64,8 @@ def moment(text: str) -> tuple[int, int] | datetime:
 
 
 def _shallow(value: dict[str, Any]) -> dict[str, Any]:
-    level: list[Any] = [value]
-    for _ in range(DEEPEST):
-        level = [part for each in level for part in (each.values() if isinstance(each, dict) else each)]
-        level = [each for each in level if isinstance(each, dict | list)]
-        if not level:
-            return value
+    if not is_deeper(value, than=DEEPEST):
+        return value
     raise UserInputError(f"an object nests deeper than {DEEPEST} levels; nothing was stored")
 
 

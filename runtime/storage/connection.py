@@ -69,6 +69,10 @@ def database_url(url_or_path: str | Path) -> URL:
         raise ConfigurationError(
             f"database_url names {url.drivername!r}; use sqlite:///path or postgresql://user@host/db"
         )
+    if url.get_backend_name() == "sqlite" and url.database in (None, "", ":memory:"):
+        raise ConfigurationError(
+            "database_url names no file; write sqlite:///path, or for tests take novelgen.testing.open_ephemeral()"
+        )
     return url.set(drivername="postgresql+psycopg") if url.drivername == "postgresql" else url
 
 

@@ -10,6 +10,7 @@ from typing import Annotated, Any, TypeVar
 from pydantic import BaseModel, Field, ValidationError
 
 from novelgen.errors import InvalidFileError, InvalidPositionError, UnknownProjectError, UserInputError
+from novelgen.language.scrub import DEEPEST, is_deeper
 from novelgen.models.given import given_record
 from novelgen.models.position import StoryPosition
 from novelgen.models.record import SceneRecord, is_unsaid
@@ -432,6 +433,8 @@ def _record(record: Any, chapter_index: int, scene_index: int) -> SceneRecord:
 
 def read_given(model: type[Model], given: Any) -> Model:
     """Read what a caller holds; what is wrong in it is told as any other wrong argument."""
+    if is_deeper(given, than=DEEPEST):
+        raise UserInputError(f"an object nests deeper than {DEEPEST} levels; nothing was stored")
     try:
         return model.model_validate(given)
     except ValidationError as error:

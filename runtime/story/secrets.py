@@ -16,7 +16,7 @@ from novelgen.characters.recall import ProtectedLine
 from novelgen.characters.secrets import Secret, SecretStanding, UnlockConditions, require_secret, withheld_places
 from novelgen.errors import UserInputError
 from novelgen.language.normalise import name_key
-from novelgen.language.scrub import scrub_text, scrub_tree
+from novelgen.language.scrub import DEEPEST, scrub_text, scrub_tree
 from novelgen.nearest import did_you_mean
 from runtime.files.file_reading import described, shown
 from runtime.storage.database import UnitOfWork
@@ -24,9 +24,6 @@ from runtime.storage.records import Disclosure, FlagChange
 from runtime.story.base import Name, StoryBase, async_twin, known_entities
 from runtime.story.character_part import CharacterPart, When
 from runtime.story.dispositions import happened, header_line, other_id_of, terms_between
-
-DEEPEST = 100
-"""Levels to which a value may nest."""
 
 OPEN: frozenset[SecretStanding] = frozenset(("unlocked", "known"))
 """Standings in which a secret may be told."""

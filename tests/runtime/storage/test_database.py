@@ -39,7 +39,7 @@ def test_a_file_is_opened_again_with_what_it_holds(database_url: str) -> None:
     again.close()
 
 
-@pytest.mark.parametrize("url", ["mysql://x/y", "nonsense://", "://x", "sqlite+://"])
+@pytest.mark.parametrize("url", ["mysql://x/y", "nonsense://", "://x", "sqlite+://", "sqlite://", "sqlite:///:memory:"])
 def test_other_databases_are_refused_by_name(url: str) -> None:
     """Only SQLite and PostgreSQL are known."""
     with pytest.raises(ConfigurationError, match="database_url"):

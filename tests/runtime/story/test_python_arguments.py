@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import pickle
 from collections.abc import Callable, Iterator
+from functools import reduce
 from typing import Any
 
 import pytest
@@ -16,6 +17,8 @@ from novelgen.testing import open_ephemeral
 from runtime.context_chain import build_context_chain
 
 KEY = {"characters_present": ["Ada"], "memories": [{"content": "Ada holds the key.", "entities": ["Ada"]}]}
+
+NESTED = reduce(lambda inner, _: [inner], range(200), list[Any]())
 
 
 @pytest.fixture(scope="module")
@@ -67,6 +70,10 @@ def test_what_is_no_place_is_refused_by_the_arguments_name(story: Story, place: 
                 text="x", chapter_index=9, scene_index=2, record={"chapter_index": 3, "scene_index": 3}
             ),
             "record is of scene 3:3, not of 9:2",
+        ),
+        (
+            lambda story: story.ingest(text="x", chapter_index=9, scene_index=2, record={"x": NESTED}),
+            "nests deeper than 100 levels",
         ),
     ],
 )
