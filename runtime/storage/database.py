@@ -130,7 +130,7 @@ class UnitOfWork:
         def __getattr__(self, name: str) -> Any:
             """Make a repository at its first use."""
             if name not in _MODULES:
-                raise AttributeError(f"{type(self).__name__!r} has no repository {name!r}")
+                raise AttributeError(name)
             module = importlib.import_module(f"runtime.storage.{_MODULES[name]}")
             repository = getattr(module, type(self).__annotations__[name])(self._session)
             setattr(self, name, repository)
