@@ -9,8 +9,6 @@ from functools import cache
 
 from novelgen.context.labels import labels_for
 from novelgen.language.language import StoryLanguage
-from novelgen.models.memory import memory_place_text
-from novelgen.models.position import place_text
 from novelgen.words import Words, words
 from novelgen.words.messages import message_in
 
@@ -88,10 +86,14 @@ class ViewLabels:
 
     def place(self, chapter_index: int | None, scene_index: int | None) -> str:
         """Return a position as everybody is shown it."""
+        from novelgen.models.position import place_text
+
         return place_text(chapter_index, scene_index, always=self.always)
 
     def memory_place(self, thing: object) -> str:
         """Return the place of a memory, or of what tells of one."""
+        from novelgen.models.memory import memory_place_text
+
         return memory_place_text(thing, always=self.always)
 
     @property
