@@ -21,7 +21,6 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 import click
 
 from novelgen.errors import UserInputError
-from novelgen.models.memory import chapter_of_target
 from runtime.doors.cli.labels import ViewLabels, in_words, view_labels_for
 from runtime.doors.cli.output import (
     index_state,
@@ -261,6 +260,8 @@ def _attached(attachments: Sequence[Any], view: View) -> str:
 
 def _target(target: str, view: View) -> str:
     """Return a target as people read it: chapter:3 as chapter 3."""
+    from novelgen.models.memory import chapter_of_target
+
     chapter = chapter_of_target(target)
     return in_words(target) if chapter is None else view.labels["line.chapter"].format(chapter)
 
