@@ -12,6 +12,7 @@ from novelgen.checking.findings import finding, is_planned, of_change, of_memory
 from novelgen.checking.notes import Stay, elsewhere_of, stays_in_notes
 from novelgen.checking.story import Draft, StoryBefore
 from novelgen.language.language import has_cjk
+from novelgen.language.normalise import simplified
 from novelgen.memory.attributes import STATUS_ATTRIBUTES, is_death, is_return_to_life
 from novelgen.memory.supersession import split_slot
 from novelgen.models.continuity import ContinuityEvidence, ContinuityIssue, Severity
@@ -106,7 +107,7 @@ def death_of(entity_id: str, story: StoryBefore) -> Standing | None:
     """Return the death that the story has told of somebody, or None where they live, returned or may live.
 
     Somebody who was on stage in a later scene than the one that tells the death may live after all, or be shown as
-    they were: then nothing is certain.
+    they were: then nothing is certain. A presence that is only guessed puts no note of the author's in doubt.
     """
     own = [each for each in story.changes if each.entity_id == entity_id and each.kind == "explicit"]
     told = sorted(
@@ -125,7 +126,9 @@ def death_of(entity_id: str, story: StoryBefore) -> Standing | None:
     first = told[0][0]
     if any(is_return_to_life(each.attribute, each.value) and place_of(each) >= first for each in own):
         return None
-    if any(entity_id in scene.present and scene.position > told[-1][0] for scene in story.scenes):
+    is_noted = any(evidence.source == "note" for _, evidence in told)
+    shown = [scene for scene in story.scenes if scene.has_record or not is_noted]
+    if any(entity_id in scene.present and scene.position > told[-1][0] for scene in shown):
         return None
     if _LIVES_ON.search(" ".join(_later_words(entity_id, story, first))):
         return None
@@ -143,7 +146,7 @@ _LIVES_ON = re.compile(
 def _later_words(entity_id: str, story: StoryBefore, since: StoryPosition) -> Iterator[str]:
     for memory in story.memories:
         if entity_id in memory.entities_mentioned and place_of(memory) >= since:
-            yield memory.content
+            yield simplified(memory.content)
 
 
 _DIED = re.compile(
@@ -199,7 +202,7 @@ def _tells_death(memory: StoryMemoryChunk, entity_id: str, story: StoryBefore) -
     if memory.content_type == "note" and memory.chapter_index is None:
         return False
     slot = split_slot(memory.slot_type or "")
-    words = memory.content
+    words = simplified(memory.content)
     if slot is not None and slot[1] in STATUS_ATTRIBUTES:
         if slot[0] != entity_id:
             return False
@@ -292,26 +295,26 @@ def captivity_of(entity_id: str, story: StoryBefore) -> Standing | None:
     since = place_of(told)
     freed = [each for each in said if place_of(each) > since and not says_held(each.value)]
     if freed or any(
-        entity_id in memory.entities_mentioned and place_of(memory) > since and FREED.search(memory.content)
+        entity_id in memory.entities_mentioned and place_of(memory) > since and FREED.search(simplified(memory.content))
         for memory in story.memories
     ):
         return None
     if any(entity_id in scene.present and scene.position > since for scene in story.scenes):
         return None
-    kind: StandingKind = "bound" if _BOUND.search(str(told.value)) else "held"
+    kind: StandingKind = "bound" if _BOUND.search(simplified(str(told.value))) else "held"
     memories = [
         of_memory(each, story)
         for each in story.memories
         if entity_id in each.entities_mentioned
         and each.superseded_by is None
-        and (_BOUND.search(each.content) or _HELD.search(each.content))
+        and any(pattern.search(simplified(each.content)) for pattern in (_BOUND, _HELD))
     ]
     return Standing(kind, since, (of_change(told, story), *memories[-2:]))
 
 
 def says_held(value: Any) -> bool:
     """Tell whether a state says that somebody is bound or held, and not that they were."""
-    words = str(value)
+    words = simplified(str(value))
     return bool((_BOUND.search(words) or _HELD.search(words)) and not _NO_LONGER.search(words))
 
 
@@ -329,10 +332,10 @@ def _is_explained(draft: Draft, story: StoryBefore, act: Act, held: Standing) ->
 
     Somebody bound is free to speak, and somebody held to do anything, wherever their captors are.
     """
-    until = draft.text[: act.span.end]
+    until = draft.plain[: act.span.end]
     if FREED.search(until) or _TIME_PASSED.search(until) or is_by_wire(draft, act):
         return True
-    around = draft.text[max(0, act.span.start - 200) : act.span.end + 100]
+    around = draft.plain[max(0, act.span.start - 200) : act.span.end + 100]
     if _CUSTODY_HERE.search(around):
         return True
     if held.kind == "bound":

@@ -140,7 +140,7 @@ def certain_acts(draft: Draft, story: StoryBefore) -> Iterator[Act]:
     Only who is named counts, by a name that is nobody else's: pronouns and mere descriptions ("the old man", 师父)
     are passed over, as is whatever a paragraph tells of another time, of a dream, a ghost, a picture or a disguise.
     """
-    if _ELSEWHEN.search(draft.text[: _opening_end(draft)]) and _is_far_back(draft):
+    if _ELSEWHEN.search(draft.plain[: _opening_end(draft)]) and _is_far_back(draft):
         return
     namesakes = {each for each in draft.mentions_of if _has_namesake(each, draft)}
     for mention in draft.mentions:
@@ -190,7 +190,7 @@ _NAMESAKE_BEFORE = re.compile(
 def _has_namesake(entity_id: str, draft: Draft) -> bool:
     """Whether the draft has another of that name: the new one, a second one, a child named after them."""
     return any(
-        _NAMESAKE_BEFORE.search(draft.text, max(0, each.start - 20), each.start)
+        _NAMESAKE_BEFORE.search(draft.plain, max(0, each.start - 20), each.start)
         for each in draft.mentions_of[entity_id]
     )
 
@@ -199,7 +199,7 @@ def is_by_wire(draft: Draft, act: Act) -> bool:
     """Tell whether somebody who acts may only be heard from: by telephone, on a screen, in a letter."""
     first = draft.mentions_of[act.entity_id][0].start
     start = max(0, min(first, act.span.start) - _CHARACTERS_BEFORE_A_CALL)
-    return _BY_WIRE.search(draft.text, start, act.span.end) is not None
+    return _BY_WIRE.search(draft.plain, start, act.span.end) is not None
 
 
 def is_elsewhen(draft: Draft, sentence: Span) -> bool:
@@ -207,10 +207,10 @@ def is_elsewhen(draft: Draft, sentence: Span) -> bool:
 
     What somebody says aloud before it does not count, since it is said in the present.
     """
-    paragraph = draft.text.rfind("\n", 0, sentence.start) + 1
+    paragraph = draft.plain.rfind("\n", 0, sentence.start) + 1
     start = max(paragraph, _second_sentence_before(draft, sentence))
-    return _WRITTEN.search(draft.text, paragraph, sentence.end) is not None or any(
-        draft.speech_at(match.start()) is None for match in _ELSEWHEN.finditer(draft.text, start, sentence.end)
+    return _WRITTEN.search(draft.plain, paragraph, sentence.end) is not None or any(
+        draft.speech_at(match.start()) is None for match in _ELSEWHEN.finditer(draft.plain, start, sentence.end)
     )
 
 
@@ -233,12 +233,12 @@ _FAR_BACK = re.compile(
 def _is_far_back(draft: Draft) -> bool:
     """Whether the draft opens as a memory or a dream, so that all of it is one."""
     return any(
-        draft.speech_at(match.start()) is None for match in _FAR_BACK.finditer(draft.text, 0, _opening_end(draft))
+        draft.speech_at(match.start()) is None for match in _FAR_BACK.finditer(draft.plain, 0, _opening_end(draft))
     )
 
 
 def _act_at(draft: Draft, mention: Mention, sentence: Span) -> Act | None:
-    text = draft.text
+    text = draft.plain
     if has_cjk(mention.name):
         return _chinese_act(text, mention, sentence)
     before = text[sentence.start : mention.start]

@@ -174,7 +174,7 @@ def _things(draft: Draft, story: StoryBefore, noted: Sequence[Held]) -> list[Men
             pattern = re.escape(held.thing) if has_cjk(held.thing) else rf"\b{re.escape(held.thing)}\b"
             named += [
                 Mention(entity_id="", name=found.group(), start=found.start(), end=found.end())
-                for found in re.finditer(pattern, draft.text)
+                for found in re.finditer(pattern, draft.plain)
             ]
     return sorted(named, key=lambda each: each.start)
 
@@ -212,7 +212,7 @@ def _is_certain_thing(mention: Mention, draft: Draft, story: StoryBefore) -> boo
     Of two Chinese characters (长枪, 袍子) it needs a pronoun before it, unless somebody claims it aloud.
     """
     name = mention.name
-    before = draft.text[max(0, mention.start - 4) : mention.start].casefold()
+    before = draft.plain[max(0, mention.start - 4) : mention.start].casefold()
     if has_cjk(name):
         return len(name) > 2 or draft.speech_at(mention.start) is not None or before[-2:][:1] in "那这该"
     words = re.sub(r"^(?:the|a|an|his|her|my|their) ", "", name, flags=re.IGNORECASE)
@@ -221,7 +221,7 @@ def _is_certain_thing(mention: Mention, draft: Draft, story: StoryBefore) -> boo
 
 
 def _has_it(draft: Draft, mention: Mention, sentence: Span) -> bool:
-    text = draft.text
+    text = draft.plain
     before, after = text[sentence.start : mention.start], text[mention.end : sentence.end]
     spoken = draft.speech_at(mention.start)
     if has_cjk(mention.name):
@@ -245,14 +245,14 @@ def _changed_hands(draft: Draft, mention: Mention, sentence: Span, holder_id: st
     first = min((each.start for each in draft.mentions if each.entity_id == mention.entity_id), default=mention.start)
     opening = draft.sentence_at(first)
     start = opening.start if opening is not None else sentence.start
-    told = draft.text[start : sentence.start]
+    told = draft.plain[start : sentence.start]
     if draft.speech_at(mention.start) is None:
-        told += draft.text[sentence.start : mention.start]
+        told += draft.plain[sentence.start : mention.start]
     at = (draft.sentence_index_at(sentence.start) or 0) + 1
     for after in draft.sentences[at : at + SENTENCES_AFTER]:
         named = {each.entity_id for each in draft.mentions if after.start <= each.start < after.end}
         if named & {holder_id, mention.entity_id} or mention.name in draft.text[after.start : after.end]:
-            told += draft.text[after.start : after.end]
+            told += draft.plain[after.start : after.end]
     return _HANDED.search(told) is not None
 
 
@@ -262,13 +262,13 @@ def _actor(draft: Draft, story: StoryBefore, mention: Mention, sentence: Span, k
     spoken = draft.speech_at(mention.start)
     if spoken is not None:
         return spoken.speaker_id if spoken.speaker_id != holder else None
-    if _is_on_stage(draft, holder) and not _OWN.search(draft.text, sentence.start, mention.end):
+    if _is_on_stage(draft, holder) and not _OWN.search(draft.plain, sentence.start, mention.end):
         # Who stands beside may have lent it without a word.
         return None
     subject = _named_subject(draft, story, mention, sentence)
     if subject is not None:
         return subject if subject != holder else None
-    before = draft.text[sentence.start : mention.start]
+    before = draft.plain[sentence.start : mention.start]
     pronouns = [each["who"].casefold() for each in _SUBJECT.finditer(before)]
     if pronouns and pronouns[-1] == "i":
         return draft.narrator_id if draft.narrator_id not in (None, holder) else None
@@ -295,9 +295,9 @@ def _named_subject(draft: Draft, story: StoryBefore, mention: Mention, sentence:
         if sentence.start <= each.start < mention.start
         and story.entity[each.entity_id].entity_type == "character"
         and draft.speech_at(each.start) is None
-        and _begins_clause(draft.text[sentence.start : each.start], draft.text[each.end : each.end + 2])
+        and _begins_clause(draft.plain[sentence.start : each.start], draft.plain[each.end : each.end + 2])
     ]
-    before = draft.text[named[-1].end if named else sentence.start : mention.start]
+    before = draft.plain[named[-1].end if named else sentence.start : mention.start]
     if not named or _SUBJECT.search(before):
         return None
     return named[-1].entity_id

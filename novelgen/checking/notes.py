@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 from novelgen.checking.findings import of_memory, place_of
 from novelgen.checking.story import Draft, StoryBefore
+from novelgen.language.normalise import simplified
 from novelgen.language.resolver import Mention
 from novelgen.language.sentences import Span, split_sentences
 from novelgen.models.continuity import ContinuityEvidence
@@ -138,6 +139,7 @@ def _says(pattern: str, text: str, *placed: tuple[Mention, str]) -> re.Match[str
     """Match a pattern where mentions stand for its places; a sentence that is not certain matches nothing."""
     for mention, mark in sorted(placed, key=lambda each: -each[0].start):
         text = f"{text[: mention.start]}{mark}{text[mention.end :]}"
+    text = simplified(text)
     found = re.search(pattern, text)
     if found is None:
         return None
@@ -167,7 +169,7 @@ def _is_moved(held: Held, story: StoryBefore) -> bool:
     """Whether a memory tells that the thing changed hands since; of a note without a place, whether one does at all."""
     is_placed = held.evidence.chapter_index is not None
     return any(
-        memory.event_type in _MOVING and held.thing in memory.content
+        memory.event_type in _MOVING and (held.thing in memory.content or held.thing in simplified(memory.content))
         for memory in story.memories
         if memory.content_type != "note" and (not is_placed or place_of(memory) > held.since)
     )
@@ -199,12 +201,12 @@ def elsewhere_of(stay: Stay, act: Span, draft: Draft, story: StoryBefore) -> str
     for mention in draft.mentions:
         if not act.start <= mention.start < act.end or mention.entity_id == stay.place_id:
             continue
-        if re.search(r"[，。！？；]", draft.text[act.start : mention.start]):
+        if re.search(r"[，。！？；]", draft.plain[act.start : mention.start]):
             # What a later clause has in it may be what somebody thinks of.
             continue
         if story.entity[mention.entity_id].entity_type not in ("location", "faction"):
             continue
-        is_at = draft.speech_at(mention.start) is None and _AT.search(draft.text, act.start, mention.start)
+        is_at = draft.speech_at(mention.start) is None and _AT.search(draft.plain, act.start, mention.start)
         if is_at and _are_apart(stay.place_id, mention.entity_id, story):
             return mention.entity_id
     return None

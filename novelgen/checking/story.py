@@ -11,6 +11,7 @@ from functools import cached_property
 from math import log
 
 from novelgen.language.language import CJK_RANGES
+from novelgen.language.normalise import simplified
 from novelgen.language.presence import is_first_person, narrator_of
 from novelgen.language.resolver import Mention, NameResolver
 from novelgen.language.sentences import Span, split_sentences
@@ -285,6 +286,11 @@ class Draft:
     mentions: Sequence[Mention] = field(default=())
     speeches: Sequence[Speech] = field(default=())
     narrator_id: str | None = None
+
+    @cached_property
+    def plain(self) -> str:
+        """Its text in simplified characters, as rules read it; every character stands where it does in the text."""
+        return simplified(self.text)
 
     @cached_property
     def sentences(self) -> Sequence[Span]:

@@ -7,7 +7,7 @@ from collections.abc import Collection, Iterable, Sequence
 
 from pydantic import BaseModel, Field
 
-from novelgen.language.chinese_names import has_surname, looks_like_a_thing, settle_chinese, simplified, surname_of
+from novelgen.language.chinese_names import has_surname, looks_like_a_thing, settle_chinese, surname_of
 from novelgen.language.english_names import settle_english
 from novelgen.language.english_variants import CLEARLY_MORE, english_groups, english_questions
 from novelgen.language.language import has_cjk, story_language
@@ -18,6 +18,7 @@ from novelgen.language.normalise import (
     TITLES,
     is_description,
     name_key,
+    simplified,
     title_free_key,
 )
 from novelgen.language.sightings import CandidateKind, FoundName, ScenePlace, likely_kind

@@ -8,15 +8,11 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
 from itertools import zip_longest
-from typing import TYPE_CHECKING
 
 from novelgen.language.language import CJK_RANGES, is_cjk
 from novelgen.language.matching import NameFinder, NameMatch
-from novelgen.language.normalise import CHINESE_TITLES_BEFORE
+from novelgen.language.normalise import CHINESE_TITLES_BEFORE, simplified
 from novelgen.language.sightings import FoundName, NameSighting, ScenePlace, found_names
-
-if TYPE_CHECKING:
-    from opencc import OpenCC
 
 _SURNAMES = frozenset(
     """
@@ -164,25 +160,6 @@ SHARE_BEGUN = 0.4
 
 RARELY = 20
 """So many times as often stands 子牙 as 于子牙, where the first character is a word that is a surname, too."""
-
-
-@lru_cache(maxsize=16384)
-def _simple_character(character: str) -> str:
-    # Loading the table costs a twentieth of a second; stories without Chinese never need it.
-    simple = _converter().convert(character)
-    return simple if len(simple) == 1 else character
-
-
-@lru_cache(maxsize=1)
-def _converter() -> OpenCC:
-    from opencc import OpenCC  # noqa: PLC0415
-
-    return OpenCC("t2s")
-
-
-def simplified(text: str) -> str:
-    """Return a text with each traditional character replaced by the simplified one, none more and none less."""
-    return text.translate({ord(each): _simple_character(each) for each in set(text) if is_cjk(each)})
 
 
 @dataclass(slots=True)

@@ -10,7 +10,7 @@ from itertools import islice, pairwise
 from typing import NamedTuple
 
 from novelgen.language.language import CJK_RANGES, is_cjk
-from novelgen.language.normalise import ARTICLES, fold_width
+from novelgen.language.normalise import ARTICLES, fold_width, simplified
 
 _WORD = re.compile(rf"[^\W_{CJK_RANGES}]+")
 
@@ -113,8 +113,8 @@ class NameFinder:
     "Smith-Jones". A single capitalised word matches as written or in capitals; a name of two and more words
     that holds a capital matches in any case; a name without capitals matches as written or with a capital
     first letter. A Chinese name matches wherever it is not part of a longer known name; one of a single
-    character only where no Chinese character stands beside it. Width, apostrophes, white space and full
-    stops after abbreviations do not count.
+    character only where no Chinese character stands beside it. Width, apostrophes, white space, full
+    stops after abbreviations and traditional or simplified characters do not count.
     """
 
     def __init__(self, names: Iterable[str]) -> None:
@@ -128,11 +128,11 @@ class NameFinder:
 
     def find(self, text: str) -> list[NameMatch]:
         """Find the names in a text."""
-        folded = fold_width(text)
+        folded = simplified(fold_width(text))
         return _without_overlap(self._find_chinese(folded) + self._find_latin(folded))
 
     def _add(self, name: str) -> None:
-        folded = " ".join(fold_width(name).split())
+        folded = " ".join(simplified(fold_width(name)).split())
         if folded and is_cjk(folded[0]):
             self._chinese.setdefault(folded[0], []).append((folded, name))
         elif words := words_of(folded):

@@ -4,8 +4,13 @@ from __future__ import annotations
 
 import re
 import unicodedata
+from functools import lru_cache
+from typing import TYPE_CHECKING
 
-from novelgen.language.language import CJK_RANGES, has_cjk
+from novelgen.language.language import CJK_RANGES, has_cjk, is_cjk
+
+if TYPE_CHECKING:
+    from opencc import OpenCC
 
 _SAME_LENGTH_FORMS = {
     **{code: code - 0xFEE0 for code in range(0xFF01, 0xFF5F)},
@@ -71,16 +76,35 @@ def fold_width(text: str) -> str:
     return text.translate(_SAME_LENGTH_FORMS)
 
 
+@lru_cache(maxsize=16384)
+def _simple_character(character: str) -> str:
+    # Loading the table costs a twentieth of a second; stories without Chinese never need it.
+    simple = _converter().convert(character)
+    return simple if len(simple) == 1 else character
+
+
+@lru_cache(maxsize=1)
+def _converter() -> OpenCC:
+    from opencc import OpenCC  # noqa: PLC0415
+
+    return OpenCC("t2s")
+
+
+def simplified(text: str) -> str:
+    """Return a text with each traditional character replaced by the simplified one, none more and none less."""
+    return text.translate({ord(each): _simple_character(each) for each in set(text) if is_cjk(each)})
+
+
 def name_key(name: str) -> str:
     """Return the key under which all spellings of one name are equal.
 
     Width, case, full stops, quotation marks around the name, the kind of apostrophe and middle dot, white
-    space and a possessive ending do not count; titles and articles do.
+    space, a possessive ending and traditional or simplified characters do not count; titles and articles do.
     """
     text = unicodedata.normalize("NFKC", fold_width(name)).casefold().replace(".", "")
     text = _POSSESSIVE.sub("", text.strip(_QUOTES_AROUND).strip("'"))
     text = _SPACE_BY_DOT.sub("·", _SPACES.sub(" ", text))
-    return _SPACE_IN_CHINESE.sub("", text).strip()
+    return simplified(_SPACE_IN_CHINESE.sub("", text).strip())
 
 
 def title_free_key(name: str) -> str:

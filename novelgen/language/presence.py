@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from novelgen.language.language import CJK_RANGES, has_cjk
+from novelgen.language.normalise import simplified
 from novelgen.language.resolver import Mention
 from novelgen.language.speech import QUOTED
 from novelgen.models.entity import Entity, EntityType
@@ -64,6 +65,7 @@ def presence_of(
     is the location that the narration names most, else the previous scene's; what speech alone names is none, and a
     text of more than `LONGEST_OF_ONE_PLACE` characters has no one place.
     """
+    text = simplified(text)
     types = {entity.entity_id: entity.entity_type for entity in entities}
     speech = [(match.start(), match.end()) for match in QUOTED.finditer(text)]
     scores: defaultdict[str, float] = defaultdict(float)

@@ -139,7 +139,9 @@ class NameIndex:
     def _by_chinese_surname(self, surname: str) -> list[str]:
         if len(surname) != 1:
             return []
-        return [each for each, keys in self._chinese if each in self._characters and keys[0].startswith(surname)]
+        return [
+            each for each, keys in self._chinese if each in self._characters and keys and keys[0].startswith(surname)
+        ]
 
 
 def _by_key(names: Iterable[tuple[str, Iterable[str]]]) -> dict[str, dict[str, None]]:

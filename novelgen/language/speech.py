@@ -9,6 +9,7 @@ from dataclasses import dataclass
 
 from novelgen.language.chinese_names import speaker_of
 from novelgen.language.language import CJK_RANGES, has_cjk
+from novelgen.language.normalise import simplified
 from novelgen.language.resolver import Mention
 
 QUOTED = re.compile(r"“[^”]*(?:”|$)|「[^」]*(?:」|$)|『[^』]*(?:』|$)|\"[^\"\n]*\"")
@@ -75,6 +76,7 @@ def find_speeches(text: str, people: Sequence[Mention], *, narrator_id: str | No
         spans = [(match.start(), match.end()) for match in _SINGLE_QUOTED.finditer(text)]
     outside = [each for each in people if not any(start <= each.start < end for start, end in spans)]
     if has_cjk(text):
+        text = simplified(text)
         return [Speech(start, end, _chinese_speaker(text, spans, at, outside)) for at, (start, end) in enumerate(spans)]
     named = [Speech(start, end, _english_speaker(text, (start, end), outside, narrator_id)) for start, end in spans]
     return _one_a_paragraph(text, named)

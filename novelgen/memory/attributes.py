@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterable, Mapping
 from typing import Any
 
+from novelgen.language.normalise import simplified
 from novelgen.models.folds import HOLDER_ATTRIBUTE
 from novelgen.models.state import PRESENCE_ATTRIBUTE, StateChange
 
@@ -137,7 +138,8 @@ def is_death(attribute: str, value: Any) -> bool:
         return False
     if attribute == "alive":
         return value is False or str(value).strip().casefold() in ("false", "no", "否")
-    return isinstance(value, str) and _DEAD.match(value.strip()) is not None and not _ALIVE.search(value)
+    told = simplified(value).strip() if isinstance(value, str) else ""
+    return _DEAD.match(told) is not None and not _ALIVE.search(told)
 
 
 def is_return_to_life(attribute: str, value: Any) -> bool:
@@ -146,7 +148,7 @@ def is_return_to_life(attribute: str, value: Any) -> bool:
         return False
     if attribute == "alive":
         return value is True or str(value).strip().casefold() in ("true", "yes", "是")
-    return isinstance(value, str) and _ALIVE.search(value) is not None
+    return isinstance(value, str) and _ALIVE.search(simplified(value)) is not None
 
 
 def deaths(changes: Iterable[StateChange]) -> dict[str, StateChange]:

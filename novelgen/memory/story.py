@@ -19,6 +19,8 @@ class KnowledgeScene:
     present: frozenset[str] = frozenset()
     text: str = ""
     tells_knowledge: bool = False
+    has_record: bool = True
+    """Whether a record tells who was there; else it is guessed by the text."""
     learnt: Mapping[str, str] = field(default_factory=dict)
 
 

@@ -130,6 +130,7 @@ def read_knowledge_story(session: StorageSession, as_of: StoryPosition) -> Knowl
                 present=frozenset(unmasked.get(each, each) for each in present),
                 text=row[3] or "",
                 tells_knowledge=bool(row[5]) or (position in telling and row[6] != "extracted"),
+                has_record=row[6] is not None,
                 learnt=learnt.get(position, {}),
             )
             for row, present in zip(scenes, _decoded(row[4] for row in scenes), strict=True)

@@ -1,8 +1,13 @@
 """Who is dead, bound or held does not act: only what is certain is found, in English and in Chinese."""
 
+from dataclasses import replace
+
 import pytest
 
+from novelgen.memory.knowledge_rules import KnowledgeRules
+from novelgen.memory.story import KnowledgeScene
 from novelgen.models.plan import ScenePlan
+from novelgen.models.position import StoryPosition
 from tests.novelgen.checking.small_story import CHINESE, ENGLISH, found, memory, state, told
 
 DEAD = state("C2", "status", "dead, drowned at the weir")
@@ -48,6 +53,28 @@ def test_somebody_dead_who_acts_is_found_in_chinese(draft: str, quote: str) -> N
     (issue,) = found(draft, told(CHINESE, changes=[DEAD_ZH]))
     assert (issue.rule, issue.entity_ids, issue.draft_quote) == ("dead_act", ["C2"], quote)
     assert "韩铁山已死（3:2：" in issue.message
+
+
+@pytest.mark.parametrize(
+    ("draft", "quote"),
+    [("雨停了。韓鐵山推門進來。", "韓鐵山推門進來。"), ("雨停了，韩铁山推门进来。", "韩铁山推门进来。")],
+)
+def test_either_script_reads_the_other(draft: str, quote: str) -> None:
+    """A death in traditional characters is found in a draft in either, and quoted as it is written."""
+    people = [each.model_copy(update={"name": "韓鐵山", "aliases": []}) for each in CHINESE if each.entity_id == "C2"]
+    (issue,) = found(draft, told(people, memories=[memory("韓鐵山被顧捕頭殺死。", "C2")]))
+    assert (issue.rule, issue.draft_quote, issue.evidence[0].text) == ("dead_act", quote, "韓鐵山被顧捕頭殺死。")
+
+
+@pytest.mark.parametrize(("has_record", "findings"), [(False, 1), (True, 0)])
+def test_an_authors_note_of_a_death_outweighs_a_guess(has_record: bool, findings: int) -> None:
+    """Only a record that has them on stage later puts the author's own word in doubt."""
+    note = memory("Captain Varley is dead.", "C2").model_copy(update={"content_type": "note"})
+    story = told(ENGLISH, memories=[note])
+    later = KnowledgeScene(StoryPosition(4, 3), frozenset({"C2"}), has_record=has_record)
+    knowledge = replace(story.knowledge.story, scenes=[*story.scenes, later])
+    story = replace(story, knowledge=KnowledgeRules(knowledge))
+    assert len(found("The rain stopped. Captain Varley sat down beside her.", story)) == findings
 
 
 @pytest.mark.parametrize(

@@ -10,6 +10,7 @@ from novelgen.language.normalise import fold_width, is_any_place, is_possessive,
 @pytest.mark.parametrize(
     ("one", "other"),
     [
+        ("劉備", "刘备"),
         ("HOLMES", "holmes"),
         ("Ｈｏｌｍｅｓ", "Holmes"),
         ("Dr. Watson", "dr watson"),

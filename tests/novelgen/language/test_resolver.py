@@ -50,7 +50,7 @@ def test_chinese_names_resolve(name: str, entity_id: str) -> None:
     assert NameResolver(journey()).resolve(name).entity_id == entity_id
 
 
-@pytest.mark.parametrize("name", ["", " ", "众僧", "a boy sentry", "little Jack", "X9"])
+@pytest.mark.parametrize("name", ["㐀", "", " ", "众僧", "a boy sentry", "little Jack", "X9"])
 def test_an_unknown_name_has_no_candidates(name: str) -> None:
     """Who is not known is said to be unknown."""
     for story in (london(), journey()):

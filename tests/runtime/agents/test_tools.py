@@ -157,7 +157,7 @@ def test_a_model_keeps_attachments(stores: MemoryStores, project: str, call: Cal
         ("update_memory", {"memory_id": "M9", "content": "x"}, "'M9'"),
         ("list_memories", {"attached_to": ["chapter:9"]}, "chapter:2"),
         ("memory_detach", {"memory_ids": [], "targets": ["C0"]}, "at least one memory"),
-        ("memory_attach_by_mention", {"entity": "nobody"}, "nearest"),
+        ("memory_attach_by_mention", {"entity": "nobody"}, "no entity 'nobody' is known"),
         ("memory_search", {}, "query is missing"),
         ("memory_search", {"query": "x", "entity_types": ["planet"]}, "entity_types"),
         ("memory_search", {"query": "x", "project_id": "other"}, "project_id"),
