@@ -11,7 +11,7 @@ from sqlalchemy import ColumnElement, and_, bindparam, func, not_, or_, select
 
 from novelgen.errors import EmbeddingError
 from novelgen.models.position import END_OF_STORY, StoryPosition
-from runtime.storage.records import OutboxEntry, OutboxOperation, OutboxState
+from runtime.storage.records import WITHOUT_RECORD, OutboxEntry, OutboxOperation, OutboxState
 from runtime.storage.session import Repository, before, visible
 from runtime.storage.tables import CHUNK_TAGS, CHUNKS, EMBEDDINGS, OUTBOX, SCENES
 
@@ -111,10 +111,6 @@ class OutboxRepository(Repository):
 
 def _key(entry: OutboxEntry) -> dict[str, object]:
     return {"claimed_project": entry.project_id, "claimed_chunk": entry.chunk_id, "claimed_revision": entry.revision}
-
-
-WITHOUT_RECORD = "rules"
-"""The `record_origin` of a scene that only its text speaks for: all its passages are embedded."""
 
 
 class EmbeddingChoice(NamedTuple):

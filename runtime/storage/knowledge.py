@@ -16,7 +16,7 @@ from novelgen.models.memory import BOOK, is_entity_target, linked_targets
 from novelgen.models.position import END_OF_STORY, StoryPosition
 from runtime.storage.entities import EntityRepository, is_unmasked
 from runtime.storage.events import span_of, with_span_columns
-from runtime.storage.records import StoredKnowledge
+from runtime.storage.records import WITHOUT_RECORD, StoredKnowledge
 from runtime.storage.session import (
     Repository,
     StorageSession,
@@ -130,7 +130,7 @@ def read_knowledge_story(session: StorageSession, as_of: StoryPosition) -> Knowl
                 present=frozenset(unmasked.get(each, each) for each in present),
                 text=row[3] or "",
                 tells_knowledge=bool(row[5]) or (position in telling and row[6] != "extracted"),
-                has_record=row[6] is not None,
+                has_record=row[6] != WITHOUT_RECORD,
                 learnt=learnt.get(position, {}),
             )
             for row, present in zip(scenes, _decoded(row[4] for row in scenes), strict=True)

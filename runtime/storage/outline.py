@@ -35,7 +35,7 @@ from novelgen.models.user_file import StoryPart
 from runtime.storage.consolidations import ConsolidationRepository
 from runtime.storage.entities import EntityRepository
 from runtime.storage.events import RelationshipRepository, ThreadRepository, holders_as_of
-from runtime.storage.records import MemoryFilter, ScenePlace, StoredSummary, SummaryLevel, SummaryWriter
+from runtime.storage.records import WITHOUT_RECORD, MemoryFilter, ScenePlace, StoredSummary, SummaryLevel, SummaryWriter
 from runtime.storage.session import (
     Repository,
     StorageSession,
@@ -449,7 +449,7 @@ def _scenes(session: StorageSession, as_of: StoryPosition) -> list[OutlineScene]
         SCENES.c.title,
         SCENES.c.location_id,
         cast(SCENES.c.participants, Text),
-        SCENES.c.record_origin == "rules",
+        SCENES.c.record_origin == WITHOUT_RECORD,
     )
     rows = session.select(columns, here, order=story_order(SCENES))
     participants = json.loads(f"[{','.join(row[4] for row in rows)}]")

@@ -24,6 +24,9 @@ LoopEventKind = Literal["planted", "advanced", "resolved", "abandoned"]
 MemoryStatus = Literal["active", "banned", "deleted"]
 OutboxOperation = Literal["upsert", "delete"]
 OutboxState = Literal["pending", "done", "failed"]
+WITHOUT_RECORD: EntityOrigin = "rules"
+"""The `record_origin` of a scene that only its text speaks for."""
+
 ScenePlace = tuple[int, int]
 """Chapter and scene."""
 

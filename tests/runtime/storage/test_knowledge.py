@@ -135,7 +135,7 @@ def test_the_story_is_read_for_the_rules(database: DatabaseManager) -> None:
         unit.entities.upsert(Entity(entity_id="I0", entity_type="item", name="the key"))
     hid = memory("M1", "Ada hid the key.", entities_mentioned=["C0", "I0"], source_span=(0, 11))
     later = _story(BEN_KNOWS, _says("C1", "M7"), _says("C0", "*", learned_from="C1"))[1]
-    later = later.model_copy(update={"record": record(1, 2, knowledge_read=True)})
+    later = later.model_copy(update={"record": record(1, 2, knowledge_read=True), "record_origin": "extracted"})
     store(database, scene(1, 1, hid, text="Ada hid it there.", participants=["C0"]), later)
     with database.project("demo").write() as unit:
         unit.memories.add_note("Nobody can swim.", at=END_OF_STORY)
@@ -143,9 +143,9 @@ def test_the_story_is_read_for_the_rules(database: DatabaseManager) -> None:
     with database.project("demo").read() as unit:
         story = unit.knowledge_story(as_of=at(1, 3))
         early = unit.knowledge_story(as_of=at(1, 2))
-    assert [(each.present, each.tells_knowledge) for each in story.scenes] == [
-        (frozenset({"C0"}), False),
-        (frozenset({"C0", "C1"}), True),
+    assert [(each.present, each.tells_knowledge, each.has_record) for each in story.scenes] == [
+        (frozenset({"C0"}), False, False),
+        (frozenset({"C0", "C1"}), True, True),
     ]
     note, fact = story.memories
     assert (note.content, note.position) == ("Nobody can swim.", None)
