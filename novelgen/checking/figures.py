@@ -101,7 +101,7 @@ def contradicted_quantities(draft: Draft, story: StoryBefore) -> Iterable[Contin
     the figure as well, or measure one rare noun; where the story also says what the draft says, nothing is found.
     """
     language: StoryLanguage = "zh" if story.language == "zh" else "en"
-    own = [each for each in find_quantities(draft.plain, language) if each.dimension in _COMPARED]
+    own = [each for each in find_quantities(draft.text, language) if each.dimension in _COMPARED]
     if not own:
         return
     words = story.words
@@ -110,7 +110,7 @@ def contradicted_quantities(draft: Draft, story: StoryBefore) -> Iterable[Contin
     found: set[tuple[str, Span, str]] = set()
     for quantity in own:
         sentence = draft.sentence_at(quantity.start) or Span(quantity.start, quantity.start)
-        here = _read_passage(words, draft.plain, sentence, quantity, own)
+        here = _read_passage(words, draft.text, sentence, quantity, own)
         agreeing = 0.0
         against: list[_Told] = []
         for at, (other, others, piece) in enumerate(told):
@@ -219,7 +219,7 @@ def _same_thing(here: _Passage, there: _Passage, likeness: float, words: StoryWo
 
 def _finding(draft: Draft, story: StoryBefore, here: _Passage, told: _Told) -> ContinuityIssue:
     return finding(
-        "figure", draft, story, clause_span(draft.plain, here.quantity.start, here.quantity.end),
+        "figure", draft, story, clause_span(draft.text, here.quantity.start, here.quantity.end),
         [told.piece.as_evidence()],
         kind="canon_rule", rule=RULE,
         confidence=round(min(0.95, 0.6 + told.likeness / (8 * MIN_LIKENESS[story.language])), 2),

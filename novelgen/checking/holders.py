@@ -12,7 +12,7 @@ from novelgen.checking.findings import finding, is_planned, of_change, of_memory
 from novelgen.checking.notes import Held, held_in_notes
 from novelgen.checking.story import Draft, StoryBefore
 from novelgen.language.language import has_cjk
-from novelgen.language.normalise import title_gender
+from novelgen.language.normalise import simplified, title_gender
 from novelgen.language.resolver import Mention
 from novelgen.language.sentences import Span
 from novelgen.memory.supersession import split_slot
@@ -173,7 +173,9 @@ def _things(draft: Draft, story: StoryBefore, noted: Sequence[Held]) -> list[Men
         if held.thing_id is None:
             pattern = re.escape(held.thing) if has_cjk(held.thing) else rf"\b{re.escape(held.thing)}\b"
             named += [
-                Mention(entity_id="", name=found.group(), start=found.start(), end=found.end())
+                Mention(
+                    entity_id="", name=draft.text[found.start() : found.end()], start=found.start(), end=found.end()
+                )
                 for found in re.finditer(pattern, draft.plain)
             ]
     return sorted(named, key=lambda each: each.start)
@@ -185,7 +187,7 @@ def _keeping(mention: Mention, noted: Sequence[Held], story: StoryBefore) -> Kee
     A note that stands at no place does not say whether it is later: then nothing is certain.
     """
     if not mention.entity_id:
-        held = next(each for each in noted if each.thing == mention.name)
+        held = next(each for each in noted if each.thing == simplified(mention.name))
         return Keeping(held.holder_id, held.since, (held.evidence,))
     keeping = keeping_of(story.entity[mention.entity_id], story)
     note = next((each for each in noted if each.thing_id == mention.entity_id), None)

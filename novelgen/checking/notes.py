@@ -169,7 +169,7 @@ def _is_moved(held: Held, story: StoryBefore) -> bool:
     """Whether a memory tells that the thing changed hands since; of a note without a place, whether one does at all."""
     is_placed = held.evidence.chapter_index is not None
     return any(
-        memory.event_type in _MOVING and (held.thing in memory.content or held.thing in simplified(memory.content))
+        memory.event_type in _MOVING and simplified(held.thing) in simplified(memory.content)
         for memory in story.memories
         if memory.content_type != "note" and (not is_placed or place_of(memory) > held.since)
     )

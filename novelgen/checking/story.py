@@ -172,6 +172,7 @@ class SharedWords:
 
 def telling_words(text: str) -> frozenset[str]:
     """Return the stems of the English words and the characters and pairs of Chinese that may tell something."""
+    text = simplified(text)
     words = {stem(word) for word in _WORD.findall(text) if len(word) > 2} - _COMMON
     for run in _CHINESE_RUN.findall(text):
         words.update(character for character in run if character not in _COMMON_CHINESE)

@@ -92,6 +92,8 @@ def _converter() -> OpenCC:
 
 def simplified(text: str) -> str:
     """Return a text with each traditional character replaced by the simplified one, none more and none less."""
+    if text.isascii():
+        return text
     return text.translate({ord(each): _simple_character(each) for each in set(text) if is_cjk(each)})
 
 

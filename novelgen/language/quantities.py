@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from novelgen.language.language import CJK_RANGES, StoryLanguage
+from novelgen.language.normalise import simplified
 
 Dimension = Literal["duration", "length", "weight", "money", "age", "clock"]
 
@@ -180,6 +181,7 @@ def find_quantities(text: str, language: StoryLanguage) -> list[Quantity]:
     What says no number is left out: a single one ("one day", 一日), `several`, 数十, 几年, what is denied, and
     dates (第三日, 三月).
     """
+    text = simplified(text)
     found = list(_chinese(text) if language == "zh" else _english(text))
     return [each for each in found if not _DENIED.search(text[max(0, each.start - 20) : each.start])]
 

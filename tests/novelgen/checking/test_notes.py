@@ -59,6 +59,7 @@ HELD = "The bronze ring is with Ottoline Fenn."
         "林凡摩挲着手指上的青铜戒指，望向窗外。",
         "林凡把玩着那枚青铜戒指。",
         "林凡从怀里掏出青铜戒指。",
+        "林凡從懷裡掏出青銅戒指。",
         "Anselm toyed with the bronze ring and said nothing.",
         "Anselm drew the bronze ring from his pocket.",
         "Anselm sat down, turning the bronze ring.",
