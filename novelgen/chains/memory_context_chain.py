@@ -246,7 +246,7 @@ class MemoryContextChain(StepwiseChain[ContextInput, SceneMemoryContext]):
             request = request.model_copy(update={"scene_plan": plan})
         deadline = Deadline.after(self._settings.chain_timeout_s, stage="context")
         run = ContextRun(request, started_s=time.monotonic(), deadline=deadline)
-        run = run.with_issues(*self._known_issues)
+        run = run.with_issues(*self._known_issues, *_of_another_scene(request))
         read = partial(self._memory.outline, request.project_id, as_of=request.position)
         timeout_s = self._stage(run.deadline, "outline").remaining_s
         outcome = run_concurrently({"outline": read}, timeouts_s={"outline": timeout_s})["outline"]
@@ -562,6 +562,15 @@ def _place_of(asked: object) -> dict[str, Any]:
     """The project and place of a request as metadata, as far as it has them: it is not validated yet."""
     given = dict(asked) if isinstance(asked, MemoryContextRequest | Mapping) else {}
     return {name: given[name] for name in ("project_id", "chapter_index", "scene_index") if name in given}
+
+
+def _of_another_scene(request: MemoryContextRequest) -> list[ReportIssue]:
+    """Tell that a plan says it is of another scene of the chapter."""
+    number = request.scene_plan.scene_number
+    if number in (None, request.scene_index):
+        return []
+    message = f"the plan says scene_number {number}; the context is that of scene {request.scene_index}, which counts"
+    return [ReportIssue(stage="plan", kind="unresolved", message=message)]
 
 
 def _spent_s(context: SceneMemoryContext) -> float:

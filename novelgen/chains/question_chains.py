@@ -20,7 +20,7 @@ from novelgen.chains.stepwise_chain import StepwiseChain
 from novelgen.errors import DeadlineExceededError, ModelError
 from novelgen.language.extractive import MAX_BULLETS, MIN_BULLETS
 from novelgen.language.language import story_language
-from novelgen.language.sentences import split_sentences
+from novelgen.language.sentences import SENTENCE_ENDS, split_sentences
 from novelgen.memory.consolidation import (
     CONSOLIDATION_STAGE,
     DEFAULT_RULES,
@@ -184,6 +184,9 @@ class SceneSummaryChain(StepwiseChain[SceneSummaryRequest | Mapping[str, Any], S
 
 def _accepted_bullets(answer: ModelBullets, *, request: SceneSummaryRequest) -> list[str]:
     said = [each.strip().lstrip("-•* ") for each in answer.summary if each.strip()]
+    if not any(each[-1:] in SENTENCE_ENDS for each in said):
+        # Whoever ends none of its bullets with a stop writes so; where only one lacks it, it was cut off.
+        said = [each + ("。" if story_language(request.text) == "zh" else ".") for each in said if each]
     bullets = [
         whole_sentences(each, field=f"summary[{index}]", max_tokens=BULLET_TOKENS)
         for index, each in enumerate(dict.fromkeys(said))

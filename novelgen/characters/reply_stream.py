@@ -50,10 +50,11 @@ class LearnedAboutPlayer(BaseModel):
 
 
 def _one_text(fact: Any) -> str:
-    """Return a fact as text; the seed's `{"info_type": …, "fact": …}` as "kind: fact"."""
+    """Return a fact as text; `{"info_type": …, "fact": …}`, whatever a model calls the second, as "kind: fact"."""
     if isinstance(fact, Mapping):
-        told = (fact.get("info_type"), fact.get("fact"))
-        return ": ".join(each for each in told if isinstance(each, str) and each.strip())
+        told = [value for name, value in fact.items() if name != "info_type" and isinstance(value, str)]
+        kind = fact.get("info_type")
+        return ": ".join(each for each in [kind, *told[:1]] if isinstance(each, str) and each.strip()) if told else ""
     return fact if isinstance(fact, str) else ""
 
 

@@ -56,7 +56,7 @@ def background_text(request: MemoryContextRequest, language: StoryLanguage) -> s
     labels = words("context", language, "plan")
     lines = [(labels["hint"], hint) for hint in request.hints]
     if request.chapter_plan is not None:
-        number = request.scene_plan.scene_number or request.scene_index
+        number = request.scene_index
         earlier = [scene.purpose for scene in request.chapter_plan.scenes if (scene.scene_number or 0) < number]
         lines.append((labels["chapter"], request.chapter_plan.chapter_title))
         lines += [(labels["earlier"], purpose) for purpose in earlier]

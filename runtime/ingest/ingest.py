@@ -20,7 +20,7 @@ from novelgen.models.context import ReportIssue
 from novelgen.models.knowledge import READER
 from novelgen.models.position import StoryPosition
 from novelgen.models.record import is_unsaid
-from novelgen.models.user_file import StoryPart
+from novelgen.models.user_file import StoryPart, UserFileModel
 from novelgen.reading.knowledge_reading import with_reading_of
 from runtime.files.project_files import load_book
 from runtime.ingest.consolidation import consolidate_beyond_setting
@@ -157,7 +157,7 @@ def _taken_in(stores: MemoryStores, database: ProjectDatabase, project_id: str, 
             unit.projects.update(language=story_language(scene.text))
         surroundings = read_surroundings(unit, scene)
         written = replace_scene(unit, scene, surroundings, project_id=project_id, stored=stored, stores=stores)
-        issues = [*issues, *_unknown_entities(scene, surroundings), *_unknown_memories(unit, scene)]
+        issues += [*_unread_fields(scene), *_unknown_entities(scene, surroundings), *_unknown_memories(unit, scene)]
     outcome: Outcome = "added" if written.is_new else "replaced"
     return _result(given, outcome, written.scene_id, written=written, issues=issues)
 
@@ -229,6 +229,24 @@ def _is_unchanged(scene: SceneInput, stored: StoredScene) -> bool:
         # Plain ingest of a scene whose extraction failed before does not make that undone.
         and (status == "none" or stored.extraction_status == status)
     )
+
+
+def _unread_fields(scene: SceneInput) -> list[ReportIssue]:
+    """Tell which fields of a record are kept but mean nothing here."""
+
+    def unread(value: Any, name: str) -> list[str]:
+        if isinstance(value, list):
+            return [each for one in value for each in unread(one, name)]
+        if not isinstance(value, UserFileModel):
+            return []
+        inner = [each for field in value.model_fields_set - {"extra"} for each in unread(getattr(value, field), field)]
+        return [f"{name}.{field}" for field in value.extra] + inner
+
+    names = sorted(set(unread(scene.record, "record")))
+    if not names:
+        return []
+    message = f"fields of the record of scene {scene.chapter_index}:{scene.scene_index} are not read: {names!r}"
+    return [ReportIssue(stage=INGEST_STAGE, kind="unresolved", message=message)]
 
 
 def _unknown_entities(scene: SceneInput, surroundings: SceneSurroundings) -> list[ReportIssue]:

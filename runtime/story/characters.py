@@ -96,6 +96,7 @@ class CharacterMemories(CharacterPart):
         short: str | None = None,
         interaction_type: str | None = None,
         is_milestone: bool = False,
+        milestone_type: str = "",
         state_deltas: Mapping[str, Any] | None = None,
         supersedes: str | None = None,
         how: HowLearnt = "own_doing",
@@ -118,6 +119,7 @@ class CharacterMemories(CharacterPart):
             short: The same in a sentence; None takes one of the text.
             interaction_type: What a model called the interaction; one that is not valid is taken for the nearest.
             is_milestone: Whether it is one, whatever its type.
+            milestone_type: What kind of milestone it is, which makes it one; kept in `details`.
             state_deltas: What it changed: trust_change, secret_revealed, npc_died, ….
             supersedes: Id of a memory that it puts an end to.
             how: own_doing, witnessed, told, overheard or read.
@@ -138,14 +140,14 @@ class CharacterMemories(CharacterPart):
             event_type=event_type,
             interaction_type=interaction_type,
             importance=importance,
-            is_milestone=is_milestone,
+            is_milestone=is_milestone or bool(milestone_type),
             participants=participants,
             emotion=emotion,
             location=location,
             slot=slot,
             supersedes=supersedes,
             state_deltas=dict(state_deltas or {}),
-            details=dict(details or {}),
+            details={**(details or {}), **({"milestone_type": milestone_type} if milestone_type else {})},
         )
         learnt = "told" if heard_from is not None and how == "own_doing" else how
         return self._remember(

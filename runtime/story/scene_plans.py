@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import logging
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -20,8 +19,6 @@ from runtime.files.paths import ProjectPaths
 from runtime.files.project_files import in_first_shape, load_chapter_plan, own_scene_plan, planned_places
 from runtime.story.base import async_twin
 from runtime.story.projects import StoryProjects
-
-logger = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,10 +84,6 @@ class StoryScenePlans(StoryProjects):
                 )
             return PlannedScene(**place, plan=_scene_of(written, scene_index, plan_file), chapter_plan=written)
         if written is not None:
-            if written.scene_number not in (None, scene_index):
-                logger.warning(
-                    "the plan says scene_number %d, but --scene is %d, which counts", written.scene_number, scene_index
-                )
             return PlannedScene(**place, plan=written, chapter_plan=_chapter_plan(paths, chapter_index))
         found, chapter_plan = find_own_plan(paths, **place)
         return PlannedScene(**place, plan=found, chapter_plan=chapter_plan)

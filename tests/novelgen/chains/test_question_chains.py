@@ -172,6 +172,7 @@ def test_bullets_may_come_line_by_line(mark: str) -> None:
     assert bullets_of(answering(f"<think>Three?</think>{lines}\n")).bullets == BULLETS
     if mark:
         assert bullets_of(answering(f"Here are the bullet points:\n\n{lines}")).bullets == BULLETS
+    assert bullets_of(answering(lines.replace(".\n", "\n").removesuffix("."))).bullets == BULLETS
 
 
 def test_chinese_bullets_may_come_line_by_line() -> None:

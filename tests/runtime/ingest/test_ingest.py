@@ -244,3 +244,12 @@ def test_a_memory_of_somebody_unknown_is_reported(stores: MemoryStores, story: s
     (result,) = _ingest(stores, story, _pact(3, 1, "P1", "event", "C0", "Zorblax")).scenes
     [issue] = result.issues
     assert "scene 3:1 names unknown entities ['Zorblax']" in issue.message
+
+
+def test_fields_of_a_record_that_mean_nothing_are_reported(stores: MemoryStores, story: str) -> None:
+    """What is no field of a record, such as a memory's `entities_mentioned`, is not lost without a word."""
+    memory = {"content": "She came.", "entities_mentioned": ["C0"]}
+    record = SceneRecord.model_validate({"chapter_index": 3, "scene_index": 1, "mood": "grey", "memories": [memory]})
+    given = SceneInput(chapter_index=3, scene_index=1, text="She came.", record=record)
+    (issue,) = _ingest(stores, story, given).scenes[0].issues
+    assert "scene 3:1 are not read: ['memories.entities_mentioned', 'record.mood']" in issue.message

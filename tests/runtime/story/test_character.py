@@ -49,6 +49,12 @@ def story(memory: Memory) -> Story:
     return village
 
 
+def test_a_milestone_of_a_kind_is_one(story: Story) -> None:
+    """Seed 002.6: `milestone_type` makes a milestone of any event, and is kept."""
+    found = story.character("Gregor").remember("We shared a fire.", milestone_type="first_night").memory
+    assert (found.tier, found.is_milestone, found.details) == ("pinned", True, {"milestone_type": "first_night"})
+
+
 def test_what_was_remembered_comes_back_within_the_budget(story: Story, calendar: Calendar) -> None:
     """A remark brings the memory that it is about, and the block never costs more than it may."""
     gregor = story.character("Gregor", clock=calendar)

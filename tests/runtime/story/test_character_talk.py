@@ -420,7 +420,7 @@ def test_a_fact_without_a_subject_gets_one(memory: Memory, language: str, fact: 
 
 def test_a_new_fact_of_a_kind_takes_the_place_of_the_former(gregor: Character) -> None:
     """Two trades of one player do not stand side by side, also in the seed's own shape; other kinds stay."""
-    for fact in ("trade: fishes for eels", "home: lives at the weir", {"info_type": "trade", "fact": "sells salt"}):
+    for fact in ("trade: fishes for eels", "home: lives at the weir", {"info_type": "trade", "value": "sells salt"}):
         played(gregor, saying("Aye.", learned_about_player={"notable_facts": [fact]}), "I tell you.")
     now = [each.content for each in gregor.memories(with_former=False) if each.event_type == "player_info"]
     assert [each.rpartition(": ")[2] for each in now] == ["lives at the weir", "sells salt"]
