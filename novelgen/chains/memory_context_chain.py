@@ -133,7 +133,9 @@ class ContextRun:
     def with_issues(self, *issues: ReportIssue) -> ContextRun:
         """Return the run with further issues; each is logged once, here."""
         for issue in issues:
-            logger.warning("%s %s: %s", issue.stage, issue.kind, issue.message)
+            # What waits for `novelgen index` waits by choice, and stands in the context itself.
+            level = logging.INFO if (issue.stage, issue.kind) == ("index", "stale") else logging.WARNING
+            logger.log(level, "%s %s: %s", issue.stage, issue.kind, issue.message)
         return replace(self, issues=(*self.issues, *issues))
 
     def with_knowledge(self, story: KnowledgeStory, changes: StoryChanges | None) -> ContextRun:

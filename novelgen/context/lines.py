@@ -12,7 +12,7 @@ from novelgen.memory.attributes import INVENTORY_ATTRIBUTE
 from novelgen.models.context import LeftOff, ToldBefore
 from novelgen.models.entity import is_entity_id
 from novelgen.models.folds import HOLDER_ATTRIBUTE
-from novelgen.models.position import place_text
+from novelgen.models.position import place_text, place_told
 from novelgen.models.state import GUESSED, PRESENCE_ATTRIBUTE, EntityStateSnapshot, turned_type
 
 HOLDS = "holds"
@@ -189,7 +189,7 @@ SECTION_ORDER = ("snapshots", "relationships", "open_loops")
 
 def place_of(entry: Mapping[str, Any], labels: Labels) -> str:
     """Render an entry's source position."""
-    return place_text(entry.get("chapter_index"), entry.get("scene_index"), always=labels.everywhere)
+    return place_text(*place_told(entry), always=labels.everywhere)
 
 
 def render_left_off(left_off: LeftOff, names: Mapping[str, str], *, labels: Labels) -> list[str]:

@@ -246,7 +246,7 @@ def _state_row(state: EntityStateSnapshot, names: Mapping[str, str], labels: Lab
 
 def _thread_row(thread: OpenLoop, _names: Mapping[str, str], labels: Labels) -> tuple[str, ...]:
     stage = _words(labels)[getattr(thread, "stage", thread.status)]
-    planted = place_of(thread.model_dump(include={"chapter_index", "scene_index"}), labels)
+    planted = place_of(thread.model_dump(include={"chapter_index", "scene_index", "said_from"}), labels)
     return thread.loop_id, thread.description, stage, planted
 
 

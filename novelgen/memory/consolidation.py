@@ -93,9 +93,8 @@ def score(chunk: StoryMemoryChunk, rules: ConsolidationRules) -> float:
 
 def _belongs_to(chunk: StoryMemoryChunk, loop: OpenLoop) -> bool:
     """Whether a scene that planted or moved the loop established the memory, about somebody whom the loop touches."""
-    place = (chunk.chapter_index, chunk.scene_index)
-    places = ((loop.chapter_index, loop.scene_index), (loop.last_chapter_index, loop.last_scene_index))
-    return place in places and not set(chunk.entities_mentioned).isdisjoint(loop.related_entities)
+    is_of_scene = (chunk.chapter_index, chunk.scene_index) in loop.scenes()
+    return is_of_scene and not set(chunk.entities_mentioned).isdisjoint(loop.related_entities)
 
 
 MIN_FOR_A_MEAN = 20

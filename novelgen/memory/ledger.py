@@ -14,7 +14,7 @@ from novelgen.language.language import StoryLanguage
 from novelgen.memory.outline import OutlineScene
 from novelgen.models.folds import fold_loop_events, folded_loop
 from novelgen.models.position import StoryPosition, sort_key
-from novelgen.models.record import ThreadEnding
+from novelgen.models.record import ThreadEnding, is_unsaid
 from novelgen.models.shown import Shown, ShownList
 from novelgen.models.state import LOOP_WEIGHTS, UNRESOLVED_STATUSES, LoopImportance, OpenLoop
 from novelgen.words import words
@@ -104,6 +104,9 @@ class ThreadMove(BaseModel):
     pays_part: bool = Field(default=False, description="Whether it paid a part of the thread.")
     chapter_index: int | None = None
     scene_index: int | None = None
+    said_from: Place | None = Field(
+        default=None, exclude_if=is_unsaid, description="From where on it counts, where its author said that."
+    )
 
 
 class ThreadWindow(BaseModel):
@@ -326,6 +329,7 @@ def _entry(thread: _Thread, story: LedgerStory, rhythm: BookRhythm, here: Place)
                 pays_part=_pays_part(event),
                 chapter_index=event.chapter_index,
                 scene_index=event.scene_index,
+                said_from=event.detail.get("said_from"),
             )
             for event in thread.events
         ],

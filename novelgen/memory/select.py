@@ -90,7 +90,7 @@ def loop_weights(table: CandidateTable, scene: SelectionScene) -> Column:
     """Weight, per scene, the most important open loop that was planted in it; 0 without one."""
     weights: dict[tuple[int | None, int | None], int] = {}
     for loop in scene.open_loops:
-        if loop.status in UNRESOLVED_STATUSES:
+        if loop.status in UNRESOLVED_STATUSES and loop.said_from is None:
             key = (loop.chapter_index, loop.scene_index)
             weights[key] = max(weights.get(key, 0), LOOP_WEIGHTS[loop.importance])
     return np.array([weights.get(facts.key, 0) for facts in table.scenes], dtype=float)

@@ -227,6 +227,7 @@ def folded_loop(events: Sequence[AnyLoopEvent], *, age_scenes: Callable[[AnyLoop
         status=fold.status,
         chapter_index=fold.planted.chapter_index,
         scene_index=fold.planted.scene_index,
+        said_from=detail.get("said_from"),
         last_chapter_index=fold.last.chapter_index,
         last_scene_index=fold.last.scene_index,
         resolution_summary=fold.last.note if fold.is_over else None,

@@ -9,7 +9,7 @@ from typing import Literal
 
 from pydantic import BaseModel, Field
 
-from novelgen.models.position import StoryPosition, UtcDatetime, place_text, utc_now
+from novelgen.models.position import StoryPosition, UtcDatetime, place_text, place_told, utc_now
 from novelgen.models.shown import Shown
 
 EVENT_TYPES: frozenset[str] = frozenset(
@@ -137,7 +137,7 @@ def memory_place_text(thing: object, *, always: str) -> str:
         thing: It has a chapter, a scene, and its id as memory_id, source_id or chunk_id.
         always: The word for what always holds.
     """
-    chapter, scene = getattr(thing, "chapter_index", None), getattr(thing, "scene_index", None)
+    chapter, scene = place_told(thing)
     ids = (getattr(thing, name, None) or "" for name in ("memory_id", "source_id", "chunk_id"))
     if chapter is not None and any(each.startswith(NOTE_ID) for each in ids):
         return str(read_from(chapter, scene))

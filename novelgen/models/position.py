@@ -6,6 +6,7 @@ import functools
 import math
 import re
 import unicodedata
+from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Annotated, Any, Protocol
@@ -165,6 +166,16 @@ def sort_key(chapter_index: int | None, scene_index: int | None) -> Place:
 def story_place(thing: Placed) -> Place:
     """Return the key by which story order sorts a thing that has a chapter and a scene."""
     return sort_key(thing.chapter_index, thing.scene_index)
+
+
+def place_told(thing: Any) -> tuple[int | None, int | None]:
+    """Return the chapter and scene at which people are told something: where its author said it begins, or it stands.
+
+    What is said from 9:1 on stands at the last scene before, so that it is read on entering 9:1.
+    """
+    of = thing.get if isinstance(thing, Mapping) else functools.partial(getattr, thing)
+    said: tuple[int, int] | None = of("said_from", None)
+    return (said[0], said[1]) if said else (of("chapter_index", None), of("scene_index", None))
 
 
 def place_text(chapter_index: int | None, scene_index: int | None, *, always: str) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
+from operator import not_
 from typing import Annotated, Any, Literal
 
 from pydantic import AfterValidator, BaseModel, Field
@@ -82,10 +83,19 @@ class OpenLoop(Shown, BaseModel):
     status: LoopStatus = "open"
     chapter_index: int | None = Field(default=None, description="Where it was planted.")
     scene_index: int | None = None
+    said_from: tuple[int, int] | None = Field(
+        default=None, exclude_if=not_, description="From where on it waits, where its author said that."
+    )
     last_chapter_index: int | None = Field(default=None, description="Where it last moved.")
     last_scene_index: int | None = None
     resolution_summary: str | None = None
     age_scenes: int | None = Field(default=None, description="Stored scenes between planting and the position.")
+
+    def scenes(self) -> set[tuple[int, int]]:
+        """Return the scenes that planted it and moved it last; its author's word from when on it waits is no scene."""
+        planted, moved = (self.chapter_index, self.scene_index), (self.last_chapter_index, self.last_scene_index)
+        told = {planted, moved} if self.said_from is None else {moved} - {planted}
+        return {(chapter, scene) for chapter, scene in told if chapter is not None and scene is not None}
 
 
 def most_due(loops: Iterable[OpenLoop], limit: int) -> list[OpenLoop]:

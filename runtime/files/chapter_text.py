@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import re
 import unicodedata
+from collections.abc import Sequence
 from dataclasses import dataclass, field
+from unicodedata import east_asian_width
 
 from novelgen.language.language import CJK_RANGES, count_cjk
 from novelgen.language.numerals import CHINESE_NUMERAL, ENGLISH_CARDINALS, ENGLISH_ORDINALS, chinese_number
+from novelgen.language.sentences import SENTENCE_ENDS
 from novelgen.models.plan import GeneratedChapter, GeneratedScene
 
 _ROMAN_DIGITS = (
@@ -108,6 +111,60 @@ def chapter_from_text(text: str, *, chapter_number: int) -> GeneratedChapter:
         scenes=generated,
         total_words=sum(scene.word_count for scene in generated),
     )
+
+
+WRAPPED_AT = range(50, 161)
+LEAST_WRAPPED_LINES = 12
+SHARE_WRAPPED = 0.5
+NEARLY_FULL = 16
+"""In a text whose lines were broken at a width so large a share of them is so nearly as wide as that."""
+
+_GOES_ON = re.compile(rf"[{CJK_RANGES}“‘「『（《]|[\w“‘\"'(—-]\S*")
+"""What a line begins with that goes on with the one before: no space, no mark of Markdown."""
+
+
+def wrapped_at(lines: Sequence[str]) -> int | None:
+    """Return the width at which the lines of a text were broken; None where each line is a paragraph."""
+    widths = sorted(_width(line) for line in lines if line.strip())
+    if len(widths) < LEAST_WRAPPED_LINES:
+        return None
+    widest = widths[len(widths) * 98 // 100]
+    nearly_full = sum(each > widest - NEARLY_FULL for each in widths)
+    return widest if widest in WRAPPED_AT and nearly_full >= SHARE_WRAPPED * len(widths) else None
+
+
+def unwrapped(text: str, width: int) -> str:
+    """Return a text with each paragraph on one line, of which a line ended where no more had room."""
+    before, *lines = text.split("\n")
+    told = [before.rstrip()]
+    for line in lines:
+        # Of a letter that is quoted every line stands away from the margin, of a Chinese paragraph the first one.
+        own = line.lstrip(" ")
+        is_inset = own != line and not before.startswith(line[: -len(own)] + before.strip()[:1])
+        begins = None if is_inset or (own != line and _CHINESE.match(own)) else _GOES_ON.match(own)
+        if begins is not None and before.strip() and _is_broken(before, begins[0], width):
+            is_chinese = any(_CHINESE.match(each) or each in "，、；：。！？" for each in (told[-1][-1], own[0]))
+            told[-1] += ("" if is_chinese else " ") + own.rstrip()
+        else:
+            told.append(line.rstrip())
+        before = line.rstrip()
+    return "\n".join(told)
+
+
+def _is_broken(before: str, word: str, width: int) -> bool:
+    """Tell whether a line ended because the next word had no room, and not because its paragraph did."""
+    if before.startswith("#"):
+        return False
+    within_sentence = before.rstrip()[-1] not in SENTENCE_ENDS
+    return _width(before) + _width(word) > width - 2 or (
+        within_sentence and (word[0].islower() or _width(before) > width - NEARLY_FULL)
+    )
+
+
+def _width(line: str) -> int:
+    """Columns that a line takes in a terminal."""
+    told = line.rstrip()
+    return len(told) + (0 if told.isascii() else sum(east_asian_width(each) in "WF" for each in told))
 
 
 def count_words(text: str) -> int:

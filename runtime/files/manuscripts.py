@@ -25,7 +25,7 @@ from runtime.files.chapter_headings import (
     numbered_headings,
     without_remarks,
 )
-from runtime.files.chapter_text import SCENE_TITLE_FIELD, chapter_from_text, chapter_number
+from runtime.files.chapter_text import SCENE_TITLE_FIELD, chapter_from_text, chapter_number, unwrapped, wrapped_at
 from runtime.files.file_reading import DecodedText, read_story_text
 
 _TEXT_SUFFIXES = frozenset({".txt", ".md", ".markdown"})
@@ -207,10 +207,11 @@ def _pieces(lines: Sequence[str], headings: Sequence[Heading], *, volume: str = 
 def _assembled(pieces: Sequence[_Piece], *, title: str, left_out: str, keep_remarks: bool) -> Manuscript:
     """Number the pieces, join those of one number, and split each into scenes."""
     manuscript = Manuscript(title=title, left_out=left_out, odd_numbers=_odd_numbers(pieces))
+    width = wrapped_at([line for piece in pieces for line in piece.body.split("\n")])
     volumes: dict[int, str] = {}
     for piece, number in zip(pieces, _numbers(pieces), strict=True):
         body, remarks = (piece.body, []) if keep_remarks else without_remarks(piece.body, chapter_number=number)
-        chapter = _chapter(piece.title, body, number)
+        chapter = _chapter(piece.title, body if width is None else unwrapped(body, width), number)
         manuscript.remarks += remarks
         if not chapter.scenes:
             continue

@@ -148,15 +148,7 @@ def thread_memories(stores: MemoryStores, request: SearchRequest) -> RetrieverAn
         threads = [
             thread for thread in waiting if thread.loop_id in due or not touched.isdisjoint(thread.related_entities)
         ]
-        places = {
-            (chapter, scene)
-            for thread in threads
-            for chapter, scene in (
-                (thread.chapter_index, thread.scene_index),
-                (thread.last_chapter_index, thread.last_scene_index),
-            )
-            if chapter is not None and scene is not None
-        }
+        places = {place for thread in threads for place in thread.scenes()}
         chunks = unit.memories.of_scenes(sorted(places), as_of=request.as_of, content_types=DISTILLED_TYPES)
     return _listed_answer("loop", chunks[: request.candidates_per_query])
 

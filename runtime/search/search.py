@@ -302,8 +302,7 @@ def _awaited_meaning(request: SearchRequest, awaited: int) -> list[ReportIssue]:
     if not awaited:
         return []
     message = (
-        f"meaning is still being indexed: {awaited} memories wait and are found by words and names meanwhile; "
-        f"`novelgen index {request.project_id}` goes on where it stopped"
+        f"{awaited} memories are found by words and names only until `novelgen index {request.project_id}` is done"
     )
     return [ReportIssue(stage="index", kind="stale", message=message)]
 

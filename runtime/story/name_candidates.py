@@ -11,8 +11,10 @@ from novelgen.errors import UnknownEntityError, UserInputError
 from novelgen.language.candidates import NameCandidate, candidate_of
 from novelgen.language.normalise import name_key
 from novelgen.language.sightings import CandidateKind
+from novelgen.models.context import ReportIssue
 from novelgen.models.entity import Entity, EntityAlias, EntityType
 from novelgen.models.position import END_OF_STORY, StoryPosition
+from novelgen.models.shown import ShownList
 from novelgen.nearest import nearest_names
 from runtime.ingest.indexing_result import IndexingResult
 from runtime.search.kept_readings import open_candidates
@@ -79,7 +81,7 @@ class StoryNameCandidates(StoryBase):
 
     def confirm_candidates(
         self, names: Sequence[str] = (), *, kind: EntityType | None = None, top: Count | None = None
-    ) -> list[CandidateDecision]:
+    ) -> ShownList[CandidateDecision]:
         """Make several candidates entities at once; each can be undone by itself.
 
         Args:
@@ -88,7 +90,7 @@ class StoryNameCandidates(StoryBase):
             top: So many more: those that are named most often, of this kind, or people where none is said.
 
         Raises:
-            UnknownEntityError: When a name is none of a candidate, or of more than one; none is made an entity then.
+            UnknownEntityError: When no name is a candidate; where some are, `issues` of the list tell of the rest.
             UserInputError: When nobody is named, or the text does not tell what one is.
         """
         from runtime.ingest.entities import store_entities_in
@@ -97,7 +99,17 @@ class StoryNameCandidates(StoryBase):
             raise UserInputError("nobody is named; give names, or how many of the first candidates to take (top)")
         with self._stores.database(self.project_id).write() as unit:
             offered = open_candidates(unit, as_of=END_OF_STORY, min_count=1)
-            chosen = {each.name: each for each in (_of_offered(offered, name) for name in names)}
+            chosen: dict[str, NameCandidate] = {}
+            missing: list[UnknownEntityError] = []
+            for name in names:
+                try:
+                    found = _of_offered(unit, offered, name)
+                except UnknownEntityError as error:
+                    missing.append(error)
+                else:
+                    chosen[found.name] = found
+            if missing and not chosen and top is None:
+                raise missing[0]
             others = [each for each in offered if each.kind == (kind or "character") and each.name not in chosen]
             chosen |= {each.name: each for each in others[: top or 0]}
             entities = {
@@ -116,7 +128,10 @@ class StoryNameCandidates(StoryBase):
                 for name, entity in entities.items()
             ]
         indexing = self._follow_edit()
-        return [each.model_copy(update={"indexing": indexing}) for each in decided]
+        return ShownList(
+            (each.model_copy(update={"indexing": indexing}) for each in decided),
+            issues=[ReportIssue(stage="card", kind="unresolved", message=str(error)) for error in missing],
+        )
 
     def merge_candidate(self, *, keep: str, other: str) -> CandidateDecision:
         """Make a candidate part of an entity or of another candidate.
@@ -175,13 +190,16 @@ class StoryNameCandidates(StoryBase):
 
 
 def _required(unit: UnitOfWork, name: str) -> NameCandidate:
-    return _of_offered(open_candidates(unit, as_of=END_OF_STORY, min_count=1), name)
+    return _of_offered(unit, open_candidates(unit, as_of=END_OF_STORY, min_count=1), name)
 
 
-def _of_offered(candidates: Sequence[NameCandidate], name: str) -> NameCandidate:
+def _of_offered(unit: UnitOfWork, candidates: Sequence[NameCandidate], name: str) -> NameCandidate:
     found = candidate_of(candidates, name)
     if found is not None:
         return found
+    bearer = next((each for each in known_entities(unit, None) if name_key(name) in map(name_key, each.names())), None)
+    if bearer is not None:
+        raise UnknownEntityError(f"{name!r} has a card already: {bearer.entity_id} ({bearer.name})")
     names = {variant: each.name for each in reversed(candidates) for variant in each.names()}
     near = nearest_names(name, names, at_most=MAX_NEAR, likeness=0.4)
     advice = f"near it: {', '.join(near)}" if near else "list them with `novelgen entity candidates`"

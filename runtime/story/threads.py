@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from typing import Any
 
 from novelgen.errors import UnknownIdError, UserInputError
 from novelgen.memory.attributes import STATUS_ATTRIBUTES, deaths
@@ -121,7 +122,11 @@ class StoryThreads(StoryBase):
             )
             at = place_of_statement(unit, as_of, scene_id=scene_id)
             unit.threads.append(thread, at=at)
-            told = {"created_at": self._stores.clock().isoformat(), **({"notes": notes} if notes else {})}
+            told: dict[str, Any] = {"created_at": self._stores.clock().isoformat()}
+            if notes:
+                told["notes"] = notes
+            if start is not None and scene_id is None:
+                told["said_from"] = [start.chapter_index, start.scene_index or 1]
             unit.threads.describe(thread.id, told)
             return _required(unit, self.project_id, thread.id, as_of)
 

@@ -407,13 +407,16 @@ def _role(each: Any, view: View) -> str:
 
 @cell
 def _place_or_none(each: Any, view: View) -> object:
-    return "" if each.chapter_index is None else view.cell("@", each)
+    from novelgen.models.position import place_told
+
+    return "" if place_told(each)[0] is None else view.cell("@", each)
 
 
 @cell
 def _last_moved(each: Any, view: View) -> str:
-    moved = each.last_chapter_index
-    return "" if moved is None else view.labels.place(moved, each.last_scene_index)
+    if (each.last_chapter_index, each.last_scene_index) == (each.chapter_index, each.scene_index):
+        return str(_place_or_none(each, view))
+    return view.labels.place(each.last_chapter_index, each.last_scene_index)
 
 
 @cell
@@ -973,7 +976,7 @@ def _consolidation_aside(report: Any, _: View) -> None:
         report_warning(issue.message)
 
 
-@does("aside", "import_lore", "add_card", "edit_entity", "remember_event", "recall_memories")
+@does("aside", "import_lore", "add_card", "confirm_candidates", "edit_entity", "remember_event", "recall_memories")
 def _issues_aside(result: Any, _: View) -> None:
     for issue in result.issues:
         report_warning(issue.message)

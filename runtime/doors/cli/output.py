@@ -82,6 +82,21 @@ def print_cut(lines: Iterable[str]) -> None:
         console.print("  " + " ".join(scrub_text(line).split()), no_wrap=True, overflow="ellipsis")
 
 
+def last_rows(sentences: Sequence[str], most: int) -> list[str]:
+    """Return the last of some sentences, as many to a line of the terminal as fit."""
+    from rich.cells import cell_len
+
+    from novelgen.language.sentences import join_sentences
+
+    room, rows = _console().width - 2, [""]
+    for each in map(" ".join, map(str.split, reversed(sentences))):
+        joined = join_sentences([each, rows[0]]) if rows[0] else each
+        rows = [joined, *rows[1:]] if not rows[0] or cell_len(joined) <= room else [each, *rows]
+        if len(rows) > most:
+            return rows[1:]
+    return rows
+
+
 def print_table(
     headings: Sequence[str],
     rows: Iterable[Sequence[object]],
@@ -159,7 +174,8 @@ def index_state(indexing: IndexingResult, project_id: str, labels: ViewLabels) -
 
 def report_indexing(indexing: IndexingResult, project_id: str) -> None:
     """Say on stderr when the vector index does not follow what a command did; SQL is safe either way."""
-    if indexing.waiting:
+    # What was left for later on purpose the import told, and every context does.
+    if indexing.waiting and indexing.issues:
         report_warning(f"stored, but the index lags: {index_state(indexing, project_id, view_labels_for())}")
 
 

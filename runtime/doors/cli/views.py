@@ -13,6 +13,7 @@ from novelgen.context.lines import (
     render_told_before,
     render_value,
 )
+from novelgen.language.sentences import split_sentences
 from novelgen.models.context import (
     ContextDifference,
     ContextItem,
@@ -26,7 +27,7 @@ from novelgen.models.context import (
 )
 from novelgen.models.state import PRESENCE_ATTRIBUTE, EntityStateSnapshot
 from runtime.doors.cli.labels import ViewLabels, view_labels_for
-from runtime.doors.cli.output import print_cut, print_heading, print_pairs, print_table, print_text
+from runtime.doors.cli.output import last_rows, print_cut, print_heading, print_pairs, print_table, print_text
 
 
 def print_context(context: SceneMemoryContext, *, language: str, written_to: Path | None) -> None:
@@ -77,13 +78,16 @@ def print_first_screen(context: SceneMemoryContext, *, language: str) -> None:
         facts = facts_text(each, report.names, language=language)
         is_here = each.entity_type == "character" and each.entity_id in report.entities
         states[is_here].append(f"{name}{prompt.colon}{facts}")
-    left_off = [] if context.left_off is None else render_left_off(context.left_off, report.names, labels=prompt)
+    left_off = []
+    if (left := context.left_off) is not None:
+        said = [left.text[each.start : each.end] for each in split_sentences(left.text)]
+        left_off = [render_left_off(left, report.names, labels=prompt)[0], *said]
     loops = (context.timeline_context or {}).get("open_loops") or []
     threads = [render_timeline_entry("open_loops", each, report.names, labels=prompt)[2:] for each in loops]
     memories = [f"[{labels.memory_place(each)}] {each.text}" for each in report.items]
     parts = {
         "must_hold": states[False][: FIRST_LINES["states"]],
-        "we_left_off": [*left_off[:1], *left_off[1:][-FIRST_LINES["left_off"] + 1 :]],
+        "we_left_off": [*left_off[:1], *last_rows(left_off[1:], FIRST_LINES["left_off"] - 1)],
         "who_is_here": states[True][: FIRST_LINES["states"]],
         "is_open": threads[: FIRST_LINES["open_loops"]],
         "weighs_most": memories[: FIRST_LINES["memories"]],
@@ -94,7 +98,8 @@ def print_first_screen(context: SceneMemoryContext, *, language: str) -> None:
             print_cut(lines)
     print_issues(report.issues, labels)
     print_text()
-    print_text(labels["line.more_of_context"].format(count=len(memories) - len(parts["weighs_most"])))
+    left_over = len(memories) - len(parts["weighs_most"])
+    print_text(labels["line.more_of_context" if left_over else "line.all_of_context"].format(count=left_over))
 
 
 def _print_hidden(context: SceneMemoryContext, report: ContextReport, *, language: str) -> None:

@@ -1,9 +1,11 @@
 """Splitting chapters of plain text and Markdown into scenes."""
 
+import textwrap
+
 import pytest
 
 from novelgen.models.plan import GeneratedChapter
-from runtime.files.chapter_text import chapter_from_text, count_words
+from runtime.files.chapter_text import chapter_from_text, count_words, unwrapped, wrapped_at
 
 
 def _scenes(chapter: GeneratedChapter) -> list[tuple[int, str, str]]:
@@ -86,3 +88,33 @@ def test_nothing_but_marks_has_no_scenes(text: str) -> None:
 def test_words_count_in_both_languages() -> None:
     """A Chinese character is a word, and so is a run of letters with its apostrophes and hyphens."""
     assert count_words("He said: don't half-try，行者 OK") == 7
+
+
+def test_lines_that_were_broken_at_a_width_are_whole_paragraphs_again() -> None:
+    """A paragraph is one line, of a letter that stands in from the margin, too; verse and single lines stay."""
+    prose = (
+        "The keeper climbed the hundred and nine steps with the oil can in his left hand, because the right one ached "
+        "from the winch, and on the last of them he stood still and listened to what the wind had to say about it."
+    )
+    verse = "The lamp is lit, the night is deep,\nAnd I have promises to keep."
+    wrapped = "\n\n".join(
+        [
+            *[textwrap.fill(prose, 70)] * 6,
+            verse,
+            textwrap.fill(prose, 70, initial_indent="    ", subsequent_indent="    "),
+        ]
+    )
+    width = wrapped_at(wrapped.split("\n"))
+    assert width is not None
+    assert unwrapped(wrapped, width) == "\n\n".join([*[prose] * 6, verse, f"    {prose}"])
+
+
+def test_chinese_lines_that_were_broken_within_a_sentence_are_joined_without_a_space() -> None:
+    """Where a paragraph begins a space stands before it; a text with a paragraph a line has no width."""
+    prose = "　　" + "守灯人提着油壶上了一百零九级石阶，塔顶的灯亮着，可没有人点过它，钥匙只有一把，就挂在她颈间。" * 3
+    lines = [prose[at : at + 34] for at in range(0, len(prose), 34)]
+    wrapped = "\n".join(lines * 4)
+    width = wrapped_at(wrapped.split("\n"))
+    assert width is not None
+    assert unwrapped(wrapped, width) == "\n".join([prose] * 4)
+    assert wrapped_at([prose[: 20 * number] for number in range(1, 9)] * 4) is None

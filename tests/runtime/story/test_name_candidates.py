@@ -63,14 +63,19 @@ def project(stores: MemoryStores) -> str:
 
 
 def test_several_are_confirmed_at_once(stores: MemoryStores, project: str) -> None:
-    """Those that are named and the first of the rest, each undone by itself; with one name wrong, nobody is."""
+    """Those that are named and the first of the rest, each undone by itself; names that are none are told of."""
     names = StoryNameCandidates(stores, project)
     with pytest.raises(UnknownEntityError, match="Bem"):
-        names.confirm_candidates(["Ben", "Bem"])
+        names.confirm_candidates(["Bem", "Adda"])
     assert _entities(stores, project) == []
-    done = names.confirm_candidates(["Ben", "Ben"], top=1)
-    assert done[0].candidate.name == "Ben"
+    done = names.confirm_candidates(["Ben", "Bem", "Ben"], top=1)
+    assert [each.candidate.name for each in done][:1] == ["Ben"]
     assert len(done) == 2
+    assert [each.message for each in done.issues] == [
+        "no candidate, or more than one, is named 'Bem' in the text; near it: Ben"
+    ]
+    with pytest.raises(UnknownEntityError, match=r"'Ben' has a card already: C\d+ \(Ben\)"):
+        names.confirm_candidates(["Ben"])
     StoryEntities(stores, project).undo(done[0].change.change_id)
     assert [each[0] for each in _entities(stores, project)] == [done[1].candidate.name]
     with pytest.raises(UserInputError, match="nobody is named"):

@@ -192,7 +192,7 @@ def test_a_chinese_story_is_told_in_chinese(stores: MemoryStores) -> None:
     """The same changes, in the story's words alone."""
     project_id = _story(stores, "zh", *ALL)
     assert _told(stores, project_id, 1, 2) == [
-        "第 1:2 场的变化：",
+        "1:2 场的变化：",
         "新的事实：",
         "阿木在码头把铜钥匙交给小满。",
         "身份：",

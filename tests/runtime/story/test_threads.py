@@ -6,7 +6,7 @@ import pytest
 
 from novelgen.errors import UserInputError
 from novelgen.memory.ledger import LedgerEntry
-from novelgen.models.position import END_OF_STORY, StoryPosition
+from novelgen.models.position import END_OF_STORY, StoryPosition, place_told
 from novelgen.models.record import SceneRecord
 from novelgen.models.state import StateChange
 from runtime.ingest.ingest import ingest_scenes
@@ -189,6 +189,20 @@ def test_a_record_says_when_a_thread_is_due_and_what_pays_a_part(
     assert (entry.window.source, entry.parts, entry.parts_paid) == ("author", 3, 2)
     with pytest.raises(UserInputError, match="in 1 parts; give two or more"):
         StoryThreads(stores, project).edit_thread(thread_id=thread_id, parts=1)
+
+
+def test_where_its_author_said_that_it_begins_a_thread_is_told(stores: MemoryStores, project: str) -> None:
+    """It is told of at the place from which on it waits, and is of no scene before; the last scene stays its own."""
+    threads = StoryThreads(stores, project)
+    said = threads.add_thread(description="Who lit the lamp?", start=StoryPosition(2, 1))
+    assert place_told(said) == (2, 1)
+    assert said.scenes() == set()
+    assert said.loop_id in [each.loop_id for each in threads.threads(as_of=StoryPosition(2, 1))]
+    assert said.loop_id not in [each.loop_id for each in threads.threads(as_of=StoryPosition(1, 2))]
+    planted = threads.add_thread(description="Who holds the key?", scene_id="1:1")
+    assert (place_told(planted), planted.scenes()) == ((1, 1), {(1, 1)})
+    moved = threads.advance_thread(thread_id=said.loop_id, note="a light")
+    assert (place_told(moved), len(moved.scenes())) == ((2, 1), 1)
 
 
 def test_an_end_is_taken_back(stores: MemoryStores, project: str) -> None:

@@ -130,7 +130,7 @@ def test_the_text_is_there_before_its_meaning(run: Run, tmp_path: Path) -> None:
     found = run("search", "later", "草场", "--json")
     assert found.exit_code == 0, found.stderr
     assert "草场起火。" in found.stdout
-    assert "meaning is still being indexed: 2 memories wait" in found.stdout + found.stderr
+    assert "2 memories are found by words and names only" in found.stdout + found.stderr
     indexed = run("index", "later", "--json")
     assert indexed.exit_code == 0, indexed.stderr
     assert json.loads(indexed.stdout)["indexed"] == 2
