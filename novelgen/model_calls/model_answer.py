@@ -24,7 +24,7 @@ WRONG_KEY = "set the right key in the provider's own variable or in NOVELGEN_MOD
 
 NO_SUCH_MODEL = "correct the model's name (provider:model, as `novelgen doctor` shows it) or its address"
 
-NOBODY_THERE = "nobody answers at its address: start the server, or correct NOVELGEN_MODEL_BASE_URL"
+NOBODY_THERE = "nobody answers at its address: check the network, start the server, or correct NOVELGEN_MODEL_BASE_URL"
 
 _FINISH_KEYS = ("finish_reason", "stop_reason", "done_reason")
 _CUT_REASONS = frozenset({"length", "max_tokens", "model_length", "max_output_tokens"})

@@ -7,6 +7,7 @@ import pytest
 
 from runtime.doors.cli.error_handling import ExitCode
 from runtime.doors.cli.main import novelgen
+from runtime.doors.operations import OPERATIONS, Operation
 from tests.docs.pages import ROOT, text_of
 
 COMMAND_LINE = text_of("docs/command-line.md")
@@ -32,6 +33,13 @@ def test_every_command_is_in_the_table_of_commands(command: str, subcommand: str
     usages = [row.split("` |")[0] for row in rows if re.match(rf"\| `novelgen {command}[ `]", row)]
     assert usages, f"docs/command-line.md has no row for `novelgen {command}`"
     assert any(re.search(rf"\b{subcommand}\b", usage) for usage in usages)
+
+
+@pytest.mark.parametrize("operation", [each for each in OPERATIONS if each.http], ids=lambda each: each.name)
+def test_every_route_is_on_the_page_of_the_server(operation: Operation) -> None:
+    """The table of routes names each part of an address."""
+    named = set(re.findall(r"[a-z-]+", text_of("docs/server.md").partition("## Routes")[2].partition("**Streams**")[0]))
+    assert set(re.findall(r"[a-z-]+", re.sub(r"{\w+}", "", operation.http.partition(" ")[2]))) <= named
 
 
 @pytest.mark.parametrize("code", list(ExitCode))
