@@ -220,6 +220,10 @@ class _Scores:
         counts = Counter(each for named in names for each in named)
         self._rarity: defaultdict[str, float] = defaultdict(lambda: math.log(2.0 * (len(self.pieces) + 1)))
         self._rarity.update({each: math.log((len(self.pieces) + 1) / (count + 0.5)) for each, count in counts.items()})
+        self._naming: defaultdict[str, list[int]] = defaultdict(list)
+        for index, named in enumerate(names):
+            for each in named:
+                self._naming[each].append(index)
         return names
 
     def _named_in(self, number: int) -> frozenset[str]:
@@ -227,8 +231,10 @@ class _Scores:
         return frozenset(each.entity_id for each in self.draft.mentions if start <= each.start < end)
 
     def _rarity_shared(self, named: Iterable[str]) -> NDArray[np.float64]:
-        wanted = frozenset(named)
-        return np.array([sum(self._rarity[each] for each in wanted & names) for names in self._names])
+        scores = np.zeros(len(self.pieces))
+        for each in sorted(set(named)):
+            scores[self._naming.get(each, [])] += self._rarity[each]
+        return scores
 
     def _ages(self) -> NDArray[np.float64]:
         order = {scene.position: number for number, scene in enumerate(self.story.scenes)}
@@ -286,7 +292,7 @@ class _Scores:
     def _of_every_text(self) -> Iterator[int]:
         texts = self._of_text + self._of_draft
         clauses = CLAUSE_WORDS * self._clauses + 0.3 * self._of_draft
-        by_text, by_clause = (np.argsort(-texts, axis=1, kind="stable"), np.argsort(-clauses, axis=1, kind="stable"))
+        by_text, by_clause = _best_of_rows(texts), _best_of_rows(clauses)
         for rank in range(min(PIECES_PER_TEXT, len(self.pieces))):
             best = [int(row[rank]) for row in by_text]
             best += [
@@ -295,6 +301,16 @@ class _Scores:
                 if self._clauses[number, row[rank]] > MIN_CLAUSE_WORDS
             ]
             yield from sorted(dict.fromkeys(best), key=lambda index: -self.total[index])
+
+
+def _best_of_rows(scores: NDArray[np.float64]) -> NDArray[np.intp]:
+    """Return for each row the numbers of its best pieces, the best first, of equal ones the earlier."""
+    left = scores.copy()
+    best = np.empty((len(left), PIECES_PER_TEXT), dtype=np.intp)
+    for rank in range(PIECES_PER_TEXT):
+        best[:, rank] = left.argmax(axis=1)
+        left[np.arange(len(left)), best[:, rank]] = -np.inf
+    return best
 
 
 @lru_cache(maxsize=REMEMBERED_TEXTS)
@@ -364,10 +380,10 @@ class _Chosen:
     def _is_beside(self, index: int, group: Sequence[int]) -> bool:
         piece, first = self.pieces[index], self.pieces[group[0]]
         return (
-            piece.memory is None
+            (index - 1 in group or index + 1 in group)
+            and piece.memory is None
             and first.memory is None
             and piece.position == first.position
-            and (index - 1 in group or index + 1 in group)
         )
 
     def _has_room(self, index: int) -> bool:

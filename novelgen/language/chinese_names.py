@@ -262,8 +262,8 @@ class _Signs:
     counted: int = 0
     plural: int = 0
     place: int = 0
-    before: Counter[str] = field(default_factory=Counter)
-    after: Counter[str] = field(default_factory=Counter)
+    before: dict[str, int] = field(default_factory=dict)
+    after: dict[str, int] = field(default_factory=dict)
 
 
 def settle_chinese(scenes: Sequence[tuple[ScenePlace, str]]) -> list[FoundName]:
@@ -344,9 +344,9 @@ def _signs(words: Iterable[str], texts: Iterable[str]) -> dict[str, _Signs]:
             sign.plural += after == "们"
             sign.place += before in _BEFORE_PLACES
             if not is_open and before not in _BEFORE:
-                sign.before[before] += 1
+                sign.before[before] = sign.before.get(before, 0) + 1
             if not is_closed and after not in _AFTER:
-                sign.after[after] += 1
+                sign.after[after] = sign.after.get(after, 0) + 1
     return found
 
 
@@ -366,8 +366,7 @@ def _is_somebody(
     if sign.counted + sign.plural > 0.12 * sign.count:
         return False
     if any(
-        side and side.most_common(1)[0][1] > SHARE_OF_ONE_NEIGHBOUR * max(3, sign.count)
-        for side in (sign.before, sign.after)
+        side and max(side.values()) > SHARE_OF_ONE_NEIGHBOUR * max(3, sign.count) for side in (sign.before, sign.after)
     ):
         return False
     share = sign.good / sign.count

@@ -76,11 +76,18 @@ def fold_width(text: str) -> str:
     return text.translate(_SAME_LENGTH_FORMS)
 
 
-@lru_cache(maxsize=16384)
-def _simple_character(character: str) -> str:
-    # Loading the table costs a twentieth of a second; stories without Chinese never need it.
-    simple = _converter().convert(character)
-    return simple if len(simple) == 1 else character
+class _SimpleCharacters(dict[int, str | int]):
+    """By the number of each character that was met the simplified one: a text is translated at one go."""
+
+    def __missing__(self, number: int) -> str | int:
+        character = chr(number)
+        # Loading the table costs a twentieth of a second; stories without Chinese never need it.
+        simple = _converter().convert(character) if is_cjk(character) else character
+        self[number] = simple if len(simple) == 1 else number
+        return self[number]
+
+
+_SIMPLE = _SimpleCharacters()
 
 
 @lru_cache(maxsize=1)
@@ -94,7 +101,7 @@ def simplified(text: str) -> str:
     """Return a text with each traditional character replaced by the simplified one, none more and none less."""
     if text.isascii():
         return text
-    return text.translate({ord(each): _simple_character(each) for each in set(text) if is_cjk(each)})
+    return text.translate(_SIMPLE)
 
 
 def name_key(name: str) -> str:

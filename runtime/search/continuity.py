@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from typing import get_args
+from typing import NamedTuple, get_args
 
 from novelgen.characters.mind import unit_rows
 from novelgen.checking.story import StoryBefore
 from novelgen.language.chronology import scene_times
-from novelgen.memory.search import LEXICAL_RETRIEVER, Candidate, SearchQuery, SearchRequest, Vector
+from novelgen.memory.search import Candidate, SearchQuery, SearchRequest, Vector
 from novelgen.models.context import ReportIssue
 from novelgen.models.memory import DISTILLED_TYPES
 from novelgen.models.plan import ScenePlan
@@ -27,29 +26,11 @@ MAX_SENTENCE_QUERIES = 200
 """A longer draft is searched for by several sentences at once, so that all of it has its turn."""
 
 
-@dataclass(frozen=True, slots=True)
-class SentenceHit:
-    """Something stored before the draft that one of its sentences found."""
+class SentenceHits(NamedTuple):
+    """For each sentence of a draft how near it is in meaning to what it is compared with, by source_id."""
 
-    source_id: str
-    chunk_id: str
-    similarity: float | None
-    words: float = 0.0
-
-
-@dataclass(frozen=True, slots=True)
-class SentenceHits:
-    """What the sentences of a draft found."""
-
-    of_sentences: Sequence[Sequence[SentenceHit]] = ()
+    similar: Sequence[Mapping[str, float]] = ()
     issues: Sequence[ReportIssue] = ()
-
-    def similar(self) -> list[dict[str, float]]:
-        """Return for each text that was asked the similarities of what has a vector, by source_id."""
-        return [
-            {hit.source_id: hit.similarity for hit in reversed(hits) if hit.similarity is not None}
-            for hits in self.of_sentences
-        ]
 
 
 def find_by_sentences(
@@ -58,74 +39,63 @@ def find_by_sentences(
     """Search everything strictly before a position by each sentence of a draft, by meaning and by words.
 
     All sentences are embedded in one batch and searched for at once. What one of them finds is compared with all.
+    A story of text alone has nothing to compare with: what tells of its passages is words.
     """
     texts = [" ".join(each.split()) for each in sentences]
     told = [number for number, each in enumerate(texts) if each]
-    if not told:
-        return SentenceHits([()] * len(texts))
+    with stores.database(project_id).read() as unit:
+        has_memories = bool(unit.memories.filtered_ids(_told_before(as_of), limit=1))
+    if not (told and has_memories):
+        return SentenceHits([{}] * len(texts))
     together = -(-len(told) // MAX_SENTENCE_QUERIES)
     groups = [told[start : start + together] for start in range(0, len(told), together)]
-    asked = [" ".join(texts[number] for number in group) for group in groups]
     found = search_memories(
         stores,
         SearchRequest(
             project_id=project_id,
-            queries=[SearchQuery(text=each) for each in asked],
+            queries=[SearchQuery(text=" ".join(texts[number] for number in group)) for group in groups],
             as_of=as_of,
             candidates_per_query=HITS_PER_SENTENCE,
             timeout_s=timeout_s,
         ),
     )
-    similarities = _similarities(found.query_vectors, found.candidates)
-    of_sentences: list[Sequence[SentenceHit]] = [()] * len(texts)
-    for asked_number, group in enumerate(groups):
-        hits = _hits_of(asked_number, similarities, found.candidates)
-        for number in group:
-            of_sentences[number] = hits
-    return SentenceHits(of_sentences, found.issues)
+    similar: list[Mapping[str, float]] = [{}] * len(texts)
+    for asked_number, nearness in _similarities(found.query_vectors, found.candidates).items():
+        for number in groups[asked_number]:
+            similar[number] = nearness
+    return SentenceHits(similar, found.issues)
 
 
-def _hits_of(
-    number: int, similarities: Mapping[tuple[int, str], float], candidates: Sequence[Candidate]
-) -> list[SentenceHit]:
-    hits = []
-    for each in candidates:
-        words = [
-            hit.score or 0.0 for hit in each.hits if hit.query_index == number and hit.retriever == LEXICAL_RETRIEVER
-        ]
-        chunk = each.chunk
-        similarity = similarities.get((number, chunk.chunk_id))
-        if similarity is not None or words:
-            source_id = chunk.source_id or chunk.chunk_id
-            hits.append(SentenceHit(source_id, chunk.chunk_id, similarity, max(words, default=0.0)))
-    return sorted(hits, key=lambda hit: (-(hit.similarity or 0.0), -hit.words, hit.chunk_id))
-
-
-def _similarities(queries: Sequence[Vector | None], candidates: Sequence[Candidate]) -> dict[tuple[int, str], float]:
-    """Return the cosine of each query with each candidate, by number and chunk id, where both have a vector."""
+def _similarities(queries: Sequence[Vector | None], candidates: Sequence[Candidate]) -> dict[int, dict[str, float]]:
+    """Return by the number of each query that has a vector the greatest cosine with each source that has one."""
     asked = [(number, vector) for number, vector in enumerate(queries) if vector is not None]
-    stored = [(each.chunk.chunk_id, each.vector) for each in candidates if each.vector is not None]
+    stored = [
+        (each.chunk.source_id or each.chunk.chunk_id, each.vector) for each in candidates if each.vector is not None
+    ]
     if not asked or not stored:
         return {}
     first, second = unit_rows([vector for _, vector in asked]), unit_rows([vector for _, vector in stored])
-    cosines = first @ second.T
-    return {
-        (number, chunk_id): float(cosines[row, column])
-        for row, (number, _) in enumerate(asked)
-        for column, (chunk_id, _) in enumerate(stored)
-    }
+    found: dict[int, dict[str, float]] = {}
+    for (number, _), row in zip(asked, (first @ second.T).tolist(), strict=True):
+        nearness = found[number] = {}
+        for (source_id, _), cosine in zip(stored, row, strict=True):
+            nearness[source_id] = max(cosine, nearness.get(source_id, -1.0))
+    return found
+
+
+def _told_before(as_of: StoryPosition) -> MemoryFilter:
+    return MemoryFilter(as_of=as_of, content_types=list(DISTILLED_TYPES), unconsolidated=True)
 
 
 def story_before(
     stores: MemoryStores, project_id: str, *, as_of: StoryPosition, plan: ScenePlan | None = None
 ) -> StoryBefore:
     """Return the story strictly before a position as a check of a draft sees it."""
-    wanted = MemoryFilter(as_of=as_of, content_types=list(DISTILLED_TYPES), unconsolidated=True)
     with stores.database(project_id).read() as unit:
         entities = unit.entities.list_as_of(as_of=as_of)
         language = unit.outline(as_of=as_of).language
         changes = unit.states.changes_before(as_of, entity_ids=[each.entity_id for each in entities])
-        memories = [each.chunk for each in unit.memories.list_matching(wanted)]
+        memories = [each.chunk for each in unit.memories.list_matching(_told_before(as_of))]
         relationships = unit.relationships.list_as_of(as_of=as_of)
         threads = unit.threads.list_as_of(as_of=as_of, statuses=get_args(LoopStatus))
         times = scene_times(unit.scenes.tellings(as_of=as_of))

@@ -136,6 +136,12 @@ class UnitOfWork:
             setattr(self, name, repository)
             return repository
 
+    @property
+    def folder(self) -> Path | None:
+        """Where the database's file lies; None where a server or the memory has it."""
+        file = sqlite_file(self._session.connection.engine.url)
+        return None if file is None else file.parent
+
     def outline(self, *, as_of: StoryPosition, chapters_per_part: int = CHAPTERS_PER_PART) -> StoryOutline:
         """Return what the story has shown before the position, apart from its memories."""
         from runtime.storage.outline import read_outline

@@ -155,7 +155,7 @@ class DraftChecker:
         return gather_evidence(
             draft,
             story,
-            similar=hits.similar(),
+            similar=hits.similar,
             limit=self._settings.max_evidence,
             max_tokens=self._settings.evidence_tokens,
             count_tokens=self._count_tokens,

@@ -20,6 +20,7 @@ from novelgen.language.scrub import SCENE_CHARACTER_LIMIT
 from novelgen.models.continuity import ContinuityIssue, DraftCheck
 from novelgen.models.plan import ScenePlan
 from novelgen.models.position import StoryPosition
+from runtime.ingest.indexing import drain_outbox
 from runtime.search.continuity import MAX_SENTENCE_QUERIES, find_by_sentences
 from runtime.settings import load_settings
 from runtime.stores import MemoryStores
@@ -79,28 +80,28 @@ def test_nothing_of_later_is_seen(stores: MemoryStores, project: str) -> None:
     assert any(SECRET in each.text for each in later.evidence)
 
 
-def test_sentences_find_what_lies_before_each_in_its_order(stores: MemoryStores, project: str) -> None:
-    """Each sentence has hits of its own, cut by position; blank ones are not asked."""
+def test_sentences_are_compared_with_what_lies_before_each_in_its_order(stores: MemoryStores, project: str) -> None:
+    """Each sentence is compared by itself, cut by position; blank ones are not asked."""
+    drain_outbox(stores, project)
     asked = [SECRET, " ", "Tobias Fenn drowned when the sluice broke."]
-    hits = find_by_sentences(stores, project, asked, as_of=StoryPosition(3, 1), timeout_s=20)
-    assert [bool(each) for each in hits.of_sentences] == [True, False, True]
-    assert hits.of_sentences[2][0].source_id == "M002"
-    assert hits.of_sentences[2][0].words > 0
-    assert hits.similar()[1] == {}
-    assert all("M003" not in each for each in hits.similar())
-    later = find_by_sentences(stores, project, [SECRET], as_of=StoryPosition(4), timeout_s=20)
-    assert later.of_sentences[0][0].source_id == "M003"
+    similar = find_by_sentences(stores, project, asked, as_of=StoryPosition(3, 1), timeout_s=20).similar
+    assert [bool(each) for each in similar] == [True, False, True]
+    assert max(similar[2], key=lambda each: similar[2][each]) == "M002"
+    assert all("M003" not in each for each in similar)
+    later = find_by_sentences(stores, project, [SECRET], as_of=StoryPosition(4), timeout_s=20).similar[0]
+    assert max(later, key=lambda each: later[each]) == "M003"
 
 
 def test_a_long_draft_is_searched_for_whole(stores: MemoryStores, project: str) -> None:
     """More sentences than may be asked are joined, and none is left out."""
+    drain_outbox(stores, project)
     asked = [f"Day {number}." for number in range(MAX_SENTENCE_QUERIES)] + [TEXTS[2, 1]]
-    hits = find_by_sentences(stores, project, asked, as_of=StoryPosition(3, 1), timeout_s=20)
-    assert len(hits.of_sentences) == len(asked)
-    assert hits.of_sentences[0] is hits.of_sentences[1]
-    assert any(hit.words > 0 and hit.source_id == "M002" for hit in hits.of_sentences[-1])
+    similar = find_by_sentences(stores, project, asked, as_of=StoryPosition(3, 1), timeout_s=20).similar
+    assert len(similar) == len(asked)
+    assert similar[0] is similar[1]
+    assert "M002" in similar[-1]
     blank = find_by_sentences(stores, project, ["", "\n"], as_of=StoryPosition(3), timeout_s=20)
-    assert blank.of_sentences == [(), ()]
+    assert blank.similar == [{}, {}]
 
 
 @pytest.mark.parametrize("text", ["", " \n", "\ufeff", "x" * (SCENE_CHARACTER_LIMIT + 1)])

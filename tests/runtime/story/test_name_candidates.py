@@ -2,18 +2,21 @@
 
 import itertools
 from collections.abc import Iterator
-from typing import cast
+from pathlib import Path
+from typing import Any, cast
 
 import pytest
 
 from novelgen.errors import UnknownEntityError, UnknownProjectError, UserInputError
+from novelgen.language.candidates import NameCandidate, find_name_candidates
 from novelgen.language.sightings import CandidateKind
 from novelgen.models.position import StoryPosition
 from runtime.ingest.indexing import drain_outbox
 from runtime.ingest.ingest import ingest_scenes
 from runtime.ingest.scene_input import SceneInput
+from runtime.search import kept_readings
 from runtime.settings import load_settings
-from runtime.stores import MemoryStores
+from runtime.stores import MemoryStores, RecentlyUsed
 from runtime.story.entities import StoryEntities
 from runtime.story.memories import StoryMemories
 from runtime.story.name_candidates import StoryNameCandidates
@@ -154,6 +157,38 @@ def test_a_text_that_changes_changes_its_candidates(stores: MemoryStores, projec
     assert "Miss Holt" in _offered(stores, project)
     ingest_scenes(stores, project, [SCENES[1].model_copy(update={"text": "Ben slept. Ben woke."})], index=False)
     assert "Miss Holt" not in _offered(stores, project)
+
+
+def test_names_of_a_long_book_are_kept_for_the_next_program(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A program that starts anew reads them from beside the database, by the same rules and of the same texts alone."""
+    asked: list[object] = []
+
+    def told(scenes: object, **how: Any) -> list[NameCandidate]:
+        asked.append(scenes)
+        return find_name_candidates(cast(Any, scenes), **how)
+
+    monkeypatch.setattr(kept_readings, "find_name_candidates", told)
+    monkeypatch.setattr(kept_readings, "LONG_BOOK", 100)
+    with MemoryStores(load_settings(projects_dir=tmp_path, memory={"embedding_model": "fake:32"})) as stores:
+        stores.create_project("harbour", language="en")
+        ingest_scenes(stores, "harbour", SCENES, index=False)
+
+        def offered_to_a_new_program() -> list[str]:
+            monkeypatch.setattr(kept_readings, "_remembered", RecentlyUsed(8))
+            return _offered(stores, "harbour")
+
+        first = offered_to_a_new_program()
+        assert "Miss Holt" in first
+        assert offered_to_a_new_program() == first
+        assert len(asked) == 1
+        monkeypatch.setattr(kept_readings, "_rules_mark", lambda: "other rules")
+        assert offered_to_a_new_program() == first
+        assert len(asked) == 2
+        ingest_scenes(stores, "harbour", [SCENES[1].model_copy(update={"text": "Ben slept. Ben woke."})], index=False)
+        assert "Miss Holt" not in offered_to_a_new_program()
+        next(tmp_path.rglob(kept_readings.NAMES_FILE)).write_text("{", encoding="utf-8")
+        assert "Miss Holt" not in offered_to_a_new_program()
+        assert len(asked) == 4
 
 
 def test_a_confirmed_candidate_is_known_from_its_first_scene(stores: MemoryStores, project: str) -> None:
