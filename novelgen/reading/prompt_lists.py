@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from math import log
 from typing import Any, Literal
 
@@ -176,13 +177,16 @@ class _Choice:
         )
         self._language = language
         self._text = text
-        self._words = significant_words(text)
         self._entities = {entity.entity_id: entity for entity in so_far.entities}
         self._touch = touches(text, so_far.entities, sightings=so_far.request.sightings, clock=so_far.clock)
         self._present = {entity_id: rank for rank, entity_id in enumerate(so_far.present_ids)}
         self._proposed = {each.temporary_id for each in so_far.proposed}
         self._memories: list[KnownMemory] | None = None
         self.listed: dict[str, None] = {}
+
+    @cached_property
+    def _words(self) -> frozenset[str]:
+        return significant_words(self._text)
 
     def needs(self) -> dict[ListKind, int]:
         """What the lists would cost whole, memories and scenes up to their bounds."""

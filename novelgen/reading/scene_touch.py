@@ -82,6 +82,8 @@ def touches(
     text: str, entities: Sequence[Entity], *, sightings: Mapping[str, EntitySighting], clock: StoryClock
 ) -> dict[str, float]:
     """Return how surely a text speaks of each entity that it may speak of."""
+    if not entities:
+        return {}
     found = _by_whole_names(text, entities)
     # By words of English names, titles included, and by endings of Chinese ones, shared among their bearers.
     parts = (_by_words_of_names(text, entities), _by_chinese_parts(text, entities))

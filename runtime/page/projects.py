@@ -26,8 +26,9 @@ from runtime.page.frame import Frame
 from runtime.page.visits import MAX_SHOWN, Form, Name, Shown, Visited, number_in, router
 from runtime.story.condition import StoryIndexing, next_steps_in
 from runtime.story.diagnosis import diagnose
-from runtime.story.extraction import build_extraction_model
+from runtime.story.extraction import ExtractionEstimate, build_extraction_model
 from runtime.story.projects import StoryProjects, list_project_ids, proposed_project_id
+from runtime.story.story import Story
 from runtime.story.transfer import ProjectImport, StoryTransfer
 
 
@@ -371,8 +372,9 @@ def reading_page(
 ) -> Response:
     """Show what a model would read and what that would take; nothing is asked of it."""
     jobs = visit.served.house.jobs.list(visit.served.project_id)
-    estimate = visit.story.estimate_project(
-        scenes=[StoryPosition(int(chapter), int(scene))] if chapter and scene else (),
+    estimate = visit.kept(
+        _estimate,
+        scenes=(StoryPosition(int(chapter), int(scene)),) if chapter and scene else (),
         chapter_index=int(chapter) if chapter and not scene else None,
         retry_failed=bool(retry),
         again=bool(again),
@@ -386,6 +388,11 @@ def reading_page(
         form={"chapter": chapter, "scene": scene if chapter else "", "retry": retry, "again": again},
         jobs=[each for each in jobs if each.state not in OVER],
     )
+
+
+def _estimate(story: Story, *, as_of: StoryPosition | None, **asked: Any) -> ExtractionEstimate:
+    """Return what a reading would take, wherever the page stands: it is the whole story that is read."""
+    return story.estimate_project(**asked)
 
 
 @router.post("/page/projects/{project_id}/reading")

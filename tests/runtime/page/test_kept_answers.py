@@ -7,7 +7,7 @@ from runtime.page import visits
 from runtime.search.kept_readings import KeptReadings
 
 HERE = "/page/projects/demo"
-VIEWS = ("story?chapter=1&scene=3", "threads", "cards?order=name", "card?entity=C6", "timeline")
+VIEWS = ("story?chapter=1&scene=3", "threads", "cards?order=name", "card?entity=C6", "timeline", "reading?again=yes")
 POSITIONS = ("", "3:1")
 WRITES = (
     ("card/edit", {"entity": "C0", "name": "Ines of the Locks", "role": "locksmith", "description": ""}),
