@@ -75,7 +75,7 @@ class StoryAppearances(StoryBase):
             return sorted(found, key=lambda each: each.last_place, reverse=True)
         raise UserInputError(f"order={order!r} is none; give weight, name or last")
 
-    def preview_merge(self, *, keep: str, gone: Name, as_of: StoryPosition | None = None) -> MergePreview:
+    def preview_merge(self, keep: str, gone: Name, *, as_of: StoryPosition | None = None) -> MergePreview:
         """Tell what `merge_entities` would join, and change nothing.
 
         Args:

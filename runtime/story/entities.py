@@ -232,8 +232,8 @@ class StoryEntities(StoryBase):
 
     def add_character(
         self,
-        *,
         name: Name,
+        *,
         role: str = "",
         description: str = "",
         traits: Sequence[str] = (),
@@ -261,8 +261,8 @@ class StoryEntities(StoryBase):
 
     def add_location(
         self,
-        *,
         name: Name,
+        *,
         description: str = "",
         atmosphere: str | None = None,
         features: Sequence[str] = (),
@@ -335,7 +335,7 @@ class StoryEntities(StoryBase):
             issues=issues,
         )
 
-    def merge_entities(self, *, keep: str, gone: Name) -> EntityChangeResult:
+    def merge_entities(self, keep: str, gone: Name) -> EntityChangeResult:
         """Make one entity part of another: everything is re-linked, and it can be undone.
 
         Args:
@@ -353,7 +353,7 @@ class StoryEntities(StoryBase):
         return _followed(self._stores, self.project_id, change, entity=kept, other=merged)
 
     def split_entity(
-        self, *, entity: Name, new_name: Name, aliases: Sequence[str] = (), scenes: Sequence[StoryPosition] = ()
+        self, entity: Name, new_name: Name, *, aliases: Sequence[str] = (), scenes: Sequence[StoryPosition] = ()
     ) -> EntityChangeResult:
         """Take a new entity out of one: its names and scenes move, and it can be undone.
 

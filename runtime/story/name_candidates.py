@@ -70,7 +70,7 @@ class StoryNameCandidates(StoryBase):
             found = open_candidates(unit, as_of=as_of or END_OF_STORY, min_count=min_count)
         return NameCandidates(candidates=[each for each in found if kind in (None, each.kind)])
 
-    def confirm_candidate(self, *, name: str, kind: EntityType | None = None) -> CandidateDecision:
+    def confirm_candidate(self, name: str, *, kind: EntityType | None = None) -> CandidateDecision:
         """Make a candidate an entity, known from the first scene that names it on, each variant from its own first.
 
         Args:
@@ -133,7 +133,7 @@ class StoryNameCandidates(StoryBase):
             issues=[ReportIssue(stage="card", kind="unresolved", message=str(error)) for error in missing],
         )
 
-    def merge_candidate(self, *, keep: str, other: str) -> CandidateDecision:
+    def merge_candidate(self, keep: str, other: str) -> CandidateDecision:
         """Make a candidate part of an entity or of another candidate.
 
         Its names become names of the entity, each from the first scene that holds it on; of two candidates one is
@@ -143,7 +143,7 @@ class StoryNameCandidates(StoryBase):
             return self._join(keep=keep, other=other)
         return self._name_entity(keep=keep, other=other)
 
-    def drop_candidate(self, *, name: str) -> CandidateDecision:
+    def drop_candidate(self, name: str) -> CandidateDecision:
         """Never offer a candidate again; the text stays searchable by its names."""
         with self._stores.database(self.project_id).write() as unit:
             candidate = _required(unit, name)

@@ -101,7 +101,7 @@ class StoryRelationships(StoryEntities):
             found = unit.relationships.list_as_of(as_of=as_of or END_OF_STORY, character_id=own_id, status=status)
         return [each.seen_by(own_id) for each in found]
 
-    def get_relationship(self, *, first: str, second: str, as_of: StoryPosition | None = None) -> RelationshipCard:
+    def get_relationship(self, first: str, second: str, *, as_of: StoryPosition | None = None) -> RelationshipCard:
         """Return how two characters stand, with its history, its moments and how often both were on stage.
 
         Args:
@@ -129,7 +129,7 @@ class StoryRelationships(StoryEntities):
         )
 
     def relationship_course(
-        self, *, first: Name, second: Name, as_of: StoryPosition | None = None
+        self, first: Name, second: Name, *, as_of: StoryPosition | None = None
     ) -> RelationshipCourse:
         """Return how two characters stood after each change of their relationship.
 
