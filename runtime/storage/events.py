@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
-from collections.abc import Collection, Mapping, Sequence
+import math
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import fields
 from datetime import datetime
 from functools import partial
@@ -84,7 +84,8 @@ class StateRepository(Repository):
 
     def changes_of(self, entity_ids: Sequence[str] | None = None) -> list[StateChange]:
         """Return all changes in the order in which they apply; None means all entities."""
-        return [dated.change for dated in self._dated(entity_ids, END_OF_STORY)]
+        of_these = [] if entity_ids is None else [STATES.c.entity_id.in_(entity_ids)]
+        return [_change(row) for row in self._session.select(STATES, *of_these, order=order_in_force(STATES))]
 
     def changes_before(self, as_of: StoryPosition, *, entity_ids: Sequence[str]) -> list[StateChange]:
         """Return the changes of entities before a position, and every stated holder, as they count."""
@@ -149,7 +150,7 @@ class StateRepository(Repository):
         A snapshot's timestamp is that of the last write that went into it; `holds` is derived from the holders.
         """
         held = holders_as_of(self._session, as_of)
-        by_entity = _by_entity(self._dated(list(dict.fromkeys(entity_ids)), as_of))
+        by_entity = self._dated(entity_ids, as_of)
         snapshots = [
             _snapshot(self._session.project_id, by_entity.get(entity_id, []), as_of)
             for entity_id in dict.fromkeys(entity_ids)
@@ -166,7 +167,7 @@ class StateRepository(Repository):
         """Return how entities stood at the end of each chapter in which they changed."""
         in_range = (STATES.c.chapter_index.between(from_chapter, to_chapter), before(as_of, STATES))
         changed = list(dict.fromkeys(self._session.values(STATES.c.entity_id, *in_range)))
-        by_entity = _by_entity(self._dated(changed, as_of)) if changed else {}
+        by_entity = self._dated(changed, as_of, first_chapter=from_chapter) if changed else {}
         snapshots = [
             snapshot
             for dated in by_entity.values()
@@ -180,10 +181,27 @@ class StateRepository(Repository):
         rows = self._session.select(STATES, STATES.c.kind == "explicit", *conditions, order=order_in_force(STATES))
         return [_change(row) for row in self._session.own(rows)]
 
-    def _dated(self, entity_ids: Sequence[str] | None, as_of: StoryPosition) -> list[_Dated]:
-        of_these = [] if entity_ids is None else [STATES.c.entity_id.in_(entity_ids)]
-        rows = self._session.select(STATES, before(as_of, STATES), *of_these, order=order_in_force(STATES))
-        return [_Dated(_change(row), row.created_at) for row in rows]
+    def _dated(
+        self, entity_ids: Iterable[str], as_of: StoryPosition, *, first_chapter: float = math.inf
+    ) -> Mapping[str, list[_Dated]]:
+        """Return by entity, in order, what tells how it stands in chapters from the first on, before a position."""
+        these = STATES.c.entity_id.in_(list(dict.fromkeys(entity_ids)))
+        rows = self._session.select(STATES, before(as_of, STATES), these, order=order_in_force(STATES))
+        return {name: _counting(of_entity, first_chapter) for name, of_entity in grouped(rows, "entity_id").items()}
+
+
+def _counting(rows: Sequence[AnyRow], first_chapter: float) -> list[_Dated]:
+    """Leave out what a later change replaces before the first chapter: thousands, of which nothing is seen there.
+
+    The first of all stays, for its type; the moment of the last write goes on with what stays.
+    """
+    before_it = sum(row.chapter_index is None or row.chapter_index < first_chapter for row in rows)
+    last = {(row.kind, row.attribute): number for number, row in enumerate(rows[:before_it])}
+    latest = max((row.created_at for row in rows[:before_it]), default=rows[0].created_at)
+    return [
+        _Dated(_change(rows[number]), max(latest, rows[number].created_at))
+        for number in (*sorted({0, *last.values()} if last else ()), *range(before_it, len(rows)))
+    ]
 
 
 def holders_as_of(session: StorageSession, as_of: StoryPosition) -> dict[str, list[str]]:
@@ -229,13 +247,6 @@ def _change(row: AnyRow) -> StateChange:
         verified=row.verified,
         source_span=span_of(row),
     )
-
-
-def _by_entity(changes: Sequence[_Dated]) -> Mapping[str, list[_Dated]]:
-    grouped: dict[str, list[_Dated]] = defaultdict(list)
-    for dated in changes:
-        grouped[dated.change.entity_id].append(dated)
-    return grouped
 
 
 def _snapshot(project_id: str, dated: Sequence[_Dated], as_of: StoryPosition) -> EntityStateSnapshot | None:

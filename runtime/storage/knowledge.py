@@ -6,6 +6,7 @@ import json
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
+from functools import cache, partial
 
 from sqlalchemy import ColumnElement, Text, case, cast
 
@@ -159,37 +160,36 @@ def _memories(
     texts: Mapping[str, str],
     unmasked: Mapping[str, str],
 ) -> list[KnowledgeMemory]:
-    lists = ("entities_mentioned", "attached", "detached")
-    columns = ("chunk_id", "source_id", "scene_id", "chapter_index", "scene_index", "content", "event_type")
-    more = ("span_start", "span_end", "from_scene")
+    told_by = ("chunk_id", "source_id", "scene_id", "chapter_index", "scene_index", "content", "event_type")
+    lists = (cast(CHUNKS.c[name], Text) for name in ("entities_mentioned", "attached", "detached"))
     rows = session.select(
-        [*(CHUNKS.c[name] for name in (*columns, *more)), *(cast(CHUNKS.c[name], Text).label(name) for name in lists)],
+        [*(CHUNKS.c[name] for name in (*told_by, "span_start", "span_end", "from_scene")), *lists],
         CHUNKS.c.status == "active",
         CHUNKS.c.content_type.in_(FACT_TYPES),
         unconsolidated(session.project_id, as_of),
         # Where the author edited one, it stands before what a later reading of its scene says in its place.
         order=(*story_order(CHUNKS), case((CHUNKS.c.origin == "author", 0), else_=1), CHUNKS.c.row_id),
     )
-    targets = zip(*(_decoded(getattr(row, name) for row in rows) for name in lists), strict=True)
-    told = [
-        KnowledgeMemory(
-            source_id=row.source_id or row.chunk_id,
-            content=row.content,
-            # A note has no scene in which anybody could have witnessed it.
-            position=StoryPosition(row.chapter_index, row.scene_index) if row.from_scene else None,
-            entities=_about(linked[0], linked[1], linked[2], unmasked),
-            is_for_all=not row.from_scene and BOOK in linked[1],
-            noted_at=None
-            if row.from_scene or row.chapter_index is None
-            else StoryPosition(row.chapter_index, row.scene_index),
-            event_type=row.event_type,
-            quote=(texts.get(row.scene_id) or "")[row.span_start : row.span_end] if row.span_start is not None else "",
-        )
-        for row, linked in zip(rows, targets, strict=True)
-    ]
+    # Tens of thousands of memories are of some scenes and about some people: each place and list is made once.
+    position = cache(StoryPosition)
+    linked = cache(partial(_linked, unmasked=unmasked))
     by_id: dict[str, KnowledgeMemory] = {}
-    for memory in told:
-        by_id.setdefault(memory.source_id, memory)
+    for chunk_id, source, scene_id, chapter, scene, content, event_type, start, end, from_scene, *targets in rows:
+        source_id = source or chunk_id
+        if source_id in by_id:
+            continue
+        about, is_for_all = linked(*targets)
+        by_id[source_id] = KnowledgeMemory(
+            source_id=source_id,
+            content=content,
+            # A note has no scene in which anybody could have witnessed it.
+            position=position(chapter, scene) if from_scene else None,
+            entities=about,
+            is_for_all=not from_scene and is_for_all,
+            noted_at=None if from_scene or chapter is None else position(chapter, scene),
+            event_type=event_type,
+            quote=(texts.get(scene_id) or "")[start:end] if start is not None else "",
+        )
     positions = {each.source_id: each.position for each in by_id.values()}
     known_by = {
         each.source_id
@@ -237,9 +237,11 @@ def _is_of_own(said: StoredKnowledge, positions: Mapping[str, StoryPosition | No
     return is_plain and not said.quote and positions.get(said.source_id) == _place_of(said)
 
 
-def _about(derived: list[str], attached: list[str], detached: list[str], unmasked: Mapping[str, str]) -> list[str]:
-    linked = linked_targets(derived, attached, detached) if attached or detached else derived
-    return list(dict.fromkeys(unmasked.get(each, each) for each in linked if is_entity_target(each)))
+def _linked(derived: str, attached: str, detached: str, unmasked: Mapping[str, str]) -> tuple[list[str], bool]:
+    """Return whom lists of JSON say that a memory is about, and whether it was attached to the whole book."""
+    by_hand: list[str] = json.loads(attached)
+    linked = linked_targets(json.loads(derived), by_hand, json.loads(detached))
+    return list(dict.fromkeys(unmasked.get(each, each) for each in linked if is_entity_target(each))), BOOK in by_hand
 
 
 def _as_one(said: StoredKnowledge, unmasked: Mapping[str, str]) -> StoredKnowledge:

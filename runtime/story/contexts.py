@@ -5,7 +5,6 @@ from __future__ import annotations
 import logging
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
-from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -277,8 +276,12 @@ class ContextBuilder:
 
     def _stored_characters(self, as_of: StoryPosition) -> CharactersConfig:
         """Return the characters that the story has shown; none where it cannot be read, as the chain reports."""
-        outline = self._within_deadline(partial(self._tools.outline, self._project_id, as_of=as_of))
-        return characters_of_entities(outline.entities if outline is not None else [])
+
+        def read() -> list[Entity]:
+            with self._stores.database(self._project_id).read() as unit:
+                return unit.entities.list_as_of(as_of=as_of)
+
+        return characters_of_entities(self._within_deadline(read) or [])
 
     def _within_deadline(self, read: Callable[[], Any]) -> Any:
         """Return what is read, or None where the store does not give it in the time of one retrieval tool."""
