@@ -1,15 +1,14 @@
-"""Chains that ask a chat model one question: summaries, the text of consolidated memories, a chapter put right.
+"""Chains that ask a chat model one question: summaries, consolidated memories, short forms, a chapter put right.
 
-What a model says is taken only where it says no more than it was shown. The chains keep nothing between runs.
-"""
+What a model says is taken only where it says no more than it was shown. The chains keep nothing between runs."""
 
 from __future__ import annotations
 
 import logging
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from functools import partial
-from typing import Any
+from typing import Annotated, Any
 
 from langchain_core.language_models import BaseChatModel
 from langchain_core.messages import AIMessage
@@ -19,7 +18,7 @@ from pydantic import BaseModel, Field
 from novelgen.chains.stepwise_chain import StepwiseChain
 from novelgen.errors import DeadlineExceededError, ModelError
 from novelgen.language.extractive import MAX_BULLETS, MIN_BULLETS
-from novelgen.language.language import story_language
+from novelgen.language.language import StoryLanguage, story_language
 from novelgen.language.sentences import SENTENCE_ENDS, split_sentences
 from novelgen.memory.consolidation import (
     CONSOLIDATION_STAGE,
@@ -30,12 +29,21 @@ from novelgen.memory.consolidation import (
     extractive_text,
     grounded_text,
 )
-from novelgen.model_calls.answers import UnusableAnswerError, require_grounded, spoken_text, whole_sentences
+from novelgen.model_calls.answers import (
+    AtMost,
+    ModelPart,
+    Text,
+    UnusableAnswerError,
+    require_grounded,
+    spoken_text,
+    whole_sentences,
+)
 from novelgen.model_calls.json_model import Question, failure_fields
-from novelgen.model_calls.prompt_data import as_data
+from novelgen.model_calls.prompt_data import as_data, piped
 from novelgen.model_calls.usage import ModelWork
 from novelgen.models.context import ReportIssue
 from novelgen.models.memory import StoryMemoryChunk
+from novelgen.models.record import SHORT_FORM_LIMIT, RecordedMemory
 from novelgen.reading.chapter_reading import (
     CHAPTER_STAGE,
     ChapterAnswerReader,
@@ -45,7 +53,67 @@ from novelgen.reading.chapter_reading import (
     ModelChapter,
 )
 from novelgen.reading.request import SceneResult
-from novelgen.reading.short_forms import SHORTS_STAGE, ModelShorts, ShortFormsRequest, accepted_shorts
+
+SHORTS_STAGE = "short forms"
+
+
+class ShortFormsRequest(BaseModel):
+    """Memories of a scene, of which the short forms are to be written anew."""
+
+    chapter_index: int
+    scene_index: int
+    language: StoryLanguage
+    memories: list[RecordedMemory] = Field(default_factory=list)
+    names: list[str] = Field(default_factory=list, description="Every name of the story, later ones too.")
+
+    def numbered(self) -> dict[str, RecordedMemory]:
+        """Return the memories by the numbers that they have in the prompt."""
+        return {f"M{number}": each for number, each in enumerate(self.memories, start=1)}
+
+    def values(self) -> dict[str, str]:
+        """Return what the prompt tells."""
+        lines = [piped(number, as_data(each.content), as_data(each.short)) for number, each in self.numbered().items()]
+        return {"memories": "\n".join(lines)}
+
+
+class ModelShort(ModelPart):
+    """The short form of one memory."""
+
+    id: Text = Field(description="number of the memory: M4")
+    short: Text
+
+
+class ModelShorts(ModelPart):
+    """The short forms of all memories of the list."""
+
+    shorts: Annotated[list[ModelShort], AtMost(99)]
+
+
+def accepted_shorts(answer: ModelShorts, *, request: ShortFormsRequest) -> dict[str, str]:
+    """Return the short forms that stand, by memory_id: short enough, and without a name that the memory has not.
+
+    An answer of which nothing stands is refused.
+    """
+    numbered = request.numbered()
+    found = {
+        numbered[number].memory_id: each.short
+        for each in answer.shorts
+        if (number := each.id.strip().upper()) in numbered
+        and 0 < len(each.short) <= SHORT_FORM_LIMIT
+        and _says_no_more(each.short, numbered[number], request.names)
+    }
+    if request.memories and not found:
+        raise UnusableAnswerError("ungrounded", "no short form fits its memory")
+    return found
+
+
+def _says_no_more(short: str, memory: RecordedMemory, names: Sequence[str]) -> bool:
+    try:
+        require_grounded(short, shown=f"{memory.content} {memory.short}", names=names)
+    except UnusableAnswerError:
+        return False
+    return True
+
 
 logger = logging.getLogger(__name__)
 

@@ -12,10 +12,9 @@ from math import log
 
 from novelgen.language.language import CJK_RANGES
 from novelgen.language.normalise import simplified
-from novelgen.language.presence import is_first_person, narrator_of
 from novelgen.language.resolver import Mention, NameResolver
 from novelgen.language.sentences import Span, split_sentences
-from novelgen.language.speech import QUOTED, Speech, find_speeches, speech_at
+from novelgen.language.speech import QUOTED, Speech, find_speeches, is_first_person, narrator_of, speech_at
 from novelgen.memory.knowledge_rules import KnowledgeRules
 from novelgen.memory.story import KnowledgeScene
 from novelgen.models.continuity import ContinuityEvidence

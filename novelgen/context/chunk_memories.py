@@ -16,8 +16,8 @@ from novelgen.context.prompt_block import fence_mark, fenced
 from novelgen.language.language import StoryLanguage
 from novelgen.language.resolver import Mention, NameResolver
 from novelgen.language.sentences import chunk_text, split_sentences
-from novelgen.memory.duplicates import DuplicateFinder
 from novelgen.memory.query_scores import RANK_CONSTANT
+from novelgen.memory.retelling import DuplicateFinder
 from novelgen.memory.search import NAMES_PURPOSE, Candidate, SearchQuery, SearchRequest
 from novelgen.memory.select import best_ranks
 from novelgen.models.chunk_context import ChunkContextRequest, ChunkMemory, GlossaryEntry, GlossaryName

@@ -18,9 +18,9 @@ from novelgen.context.retrieval_plan import PlannedQuery, RetrievalPlan
 from novelgen.context.scene_planning import language_of
 from novelgen.context.timeline import AssembledTimeline, assemble_timeline
 from novelgen.language.language import TokenCounter
-from novelgen.memory.duplicates import content_words
 from novelgen.memory.outline import StoryOutline
 from novelgen.memory.pay_off import SceneAhead
+from novelgen.memory.retelling import content_words
 from novelgen.memory.search import QueryKind, SceneCast, SceneQuery, SearchResult, SelectionScene
 from novelgen.memory.select import LeftOutMemory, SelectedMemory, select_memories
 from novelgen.memory.weights import DEFAULT_QUOTAS, NeedQuotas, SelectionWeights

@@ -9,8 +9,8 @@ from itertools import chain
 import numpy as np
 from numpy.typing import NDArray
 
-from novelgen.memory.duplicates import content_words
 from novelgen.memory.query_scores import CandidateTable, Column, Matrix, stack_vectors, unit_rows
+from novelgen.memory.retelling import content_words
 from novelgen.memory.weights import SelectionWeights
 
 Places = NDArray[np.intp]

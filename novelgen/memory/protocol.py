@@ -13,6 +13,9 @@ from novelgen.models.memory import ContentType, StoryMemoryChunk
 from novelgen.models.position import StoryPosition
 from novelgen.models.state import EntityStateSnapshot
 
+DEFAULT_CONTEXT_WINDOW = 2
+"""Chapters before and after the one that is asked for."""
+
 
 @runtime_checkable
 class MemoryTools(Protocol):

@@ -11,7 +11,6 @@ import numpy as np
 
 from novelgen.language.language import TokenCounter, estimate_tokens
 from novelgen.memory.budget import ChosenForm, Filling, Priced, calibrated_relevance, choose_form, fill, gain_per_token
-from novelgen.memory.duplicates import DuplicateFinder
 from novelgen.memory.neighbours import scenes_of_one_thread, similar_scenes, spread_evidence, surroundings
 from novelgen.memory.query_scores import (
     MIN_DISTILLED,
@@ -26,6 +25,7 @@ from novelgen.memory.query_scores import (
     shared_words,
     standardise,
 )
+from novelgen.memory.retelling import DuplicateFinder
 from novelgen.memory.search import (
     KEYWORD_RETRIEVER,
     LEXICAL_RETRIEVER,

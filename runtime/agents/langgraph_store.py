@@ -34,8 +34,7 @@ from novelgen.nearest import did_you_mean
 from runtime.files.file_reading import described
 from runtime.search.story_memory import MAX_TOP_K
 from runtime.stores import MemoryStores
-from runtime.story import keyed_notes
-from runtime.story.keyed_notes import StoryKeyedNotes
+from runtime.story.lore import StoryKeyedNotes, home_of, is_former_value, key_under
 from runtime.story.memories import StoryMemories
 from runtime.story.search import StorySearch
 
@@ -166,11 +165,9 @@ class StoryStore(BaseStore):
             if target is None:
                 return []
         ranked = self._ranked(op, target, wanted, cut)
-        fitting = [
-            each for each in ranked if not keyed_notes.is_former_value(each[0]) and _fits(_value_of(each[0]), wanted)
-        ]
+        fitting = [each for each in ranked if not is_former_value(each[0]) and _fits(_value_of(each[0]), wanted)]
         return [
-            self._search_item(chunk, score, target or keyed_notes.home_of(chunk))
+            self._search_item(chunk, score, target or home_of(chunk))
             for chunk, score in fitting[op.offset : op.offset + op.limit]
         ]
 
@@ -197,7 +194,7 @@ class StoryStore(BaseStore):
     def _search_item(self, chunk: StoryMemoryChunk, score: float | None, target: str) -> SearchItem:
         return SearchItem(
             namespace=(self.label, target),
-            key=keyed_notes.key_under(chunk, target),
+            key=key_under(chunk, target),
             value=_value_of(chunk),
             created_at=chunk.created_at,
             updated_at=chunk.created_at,

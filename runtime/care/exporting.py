@@ -13,8 +13,15 @@ from typing import Any, TypeVar
 from urllib.parse import quote
 
 from novelgen.errors import UserInputError
-from novelgen.models.appearances import METADATA, PAIR_COUNTS, SceneCast, computed_names, entity_counts, pair_counts
-from novelgen.models.entity import EntityType
+from novelgen.models.entity import (
+    METADATA,
+    PAIR_COUNTS,
+    EntityType,
+    SceneCast,
+    computed_names,
+    entity_counts,
+    pair_counts,
+)
 from novelgen.models.folds import fold_loop_events, fold_relationship_changes, fold_state_changes, in_force
 from novelgen.models.position import END_OF_STORY
 from novelgen.models.state import PRESENCE_ATTRIBUTE

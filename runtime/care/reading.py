@@ -12,8 +12,7 @@ from typing import Any, NamedTuple, TypeVar
 from pydantic import BaseModel
 
 from novelgen.errors import InvalidFileError
-from novelgen.models.appearances import METADATA, PAIR_COUNTS, computed_names
-from novelgen.models.entity import Entity, EntityAlias
+from novelgen.models.entity import METADATA, PAIR_COUNTS, Entity, EntityAlias, computed_names
 from novelgen.models.record import SceneRecord
 from novelgen.models.state import turned_type
 from runtime.care.documents import (

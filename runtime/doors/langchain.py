@@ -17,8 +17,7 @@ from novelgen.model_calls.prompting import read_prompt_file
 from novelgen.models.position import StoryPosition
 from novelgen.nearest import did_you_mean
 from runtime.doors.answers import refusal
-from runtime.doors.offers import LANGCHAIN_NAMES, TOOLS
-from runtime.doors.tools import Tool
+from runtime.doors.tools import LANGCHAIN_NAMES, TOOLS, Tool
 from runtime.stores import MemoryStores
 from runtime.story.character import Character
 from runtime.story.story import Story

@@ -1,6 +1,7 @@
 """Tools for agents, made of the table of operations: arguments of the method, an answer cut to what an agent needs.
 
-MCP and LangChain offer the same: what stands here is all that they share, and what each adds is how it calls.
+MCP and LangChain offer the same: what stands here is all that they share, each tool once with its name at both and what
+an answer tells of it; what each adds is how it calls.
 """
 
 from __future__ import annotations
@@ -8,7 +9,9 @@ from __future__ import annotations
 import copy
 import inspect
 import json
-from collections.abc import Callable, Collection, Mapping, Sequence
+import re
+import tomllib
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
@@ -17,10 +20,11 @@ from typing import Any
 from pydantic import Field, TypeAdapter, create_model
 from pydantic_core import PydanticUndefined
 
+from novelgen.context.difference_block import difference_lines
 from novelgen.models.position import StoryPosition
 from runtime.doors.answers import told
 from runtime.doors.arguments import Arguments, Method, arguments_of, read_arguments
-from runtime.doors.operations import Operation
+from runtime.doors.operations import BY_NAME, Operation
 from runtime.story.character import Character
 from runtime.story.story import Story
 
@@ -261,3 +265,68 @@ def _included(include: Any, name: str) -> Any:
         return None
     part = include.get(name, include.get(0) if name == "__all__" else None)
     return None if part is True else part
+
+
+_BLOCKS: dict[str, Callable[[Any], str]] = {
+    "build_context": lambda context: context.as_prompt(),
+    "list_changes": lambda difference: "\n".join(difference_lines(difference)),
+    "extract_scenes": lambda report: "" if report.changes is None else "\n".join(difference_lines(report.changes)),
+    "recall_memories": lambda recall: recall.as_prompt(),
+}
+"""What makes of a result the text that stands for it."""
+
+
+def _tools() -> tuple[Tool, ...]:
+    offered = tomllib.loads(Path(__file__).with_name("offers.toml").read_text(encoding="utf-8"))
+    parts = offered.pop("parts")
+    return tuple(_tool(name, told, parts) for name, told in offered.items())
+
+
+def _tool(name: str, told: dict[str, Any], parts: Mapping[str, str]) -> Tool:
+    whole = {
+        each: re.sub(r"\$(\w+)", lambda found: parts[found[1]], told.get(each, "")) for each in ("hint", "include")
+    }
+    told["hint"] = " ".join(whole["hint"].split())
+    if "include" in told:
+        told["include"] = _include_of(iter(re.findall(r"[\w*]+|\[\d\]|[()]", whole["include"])))
+    for each in told.keys() & {"without", "needs"}:
+        told[each] = tuple(told[each])
+    return Tool(operation=BY_NAME[name], block=_BLOCKS.get(name), **told)
+
+
+def _include_of(words: Iterator[str]) -> dict[Any, Any]:
+    """Return what pydantic includes, of words up to the bracket that closes: `a*(b)` is each `b` of a list `a`."""
+    included: dict[Any, Any] = {}
+    name, first = "", 0
+    for word in words:
+        if word == ")":
+            break
+        if word == "(":
+            part = _include_of(words)
+            within = dict.fromkeys(range(first), part) if first else {"__all__": part}
+            included[name.removesuffix("*")] = within if first or name.endswith("*") else part
+            first = 0
+        elif word.startswith("["):
+            first = int(word.strip("[]"))
+        else:
+            name = word
+            included[name.removesuffix("*")] = True
+    return included
+
+
+TOOLS = _tools()
+"""In the order in which they are listed."""
+
+MCP_TOOLS = tuple(each for each in TOOLS if each.mcp)
+
+MCP_NAMES = {each.operation.name: each.mcp for each in MCP_TOOLS} | {"list_projects": "list_projects"}
+
+LANGCHAIN_NAMES = {
+    "list_entities": "memory_search",
+    "list_scenes": "memory_search",
+    "list_projects": "the program",
+    "ingest_scene": "it is finished",
+    "extract_scenes": "ingest",
+    "get_entity": "memory_search",
+} | {each.operation.name: each.langchain for each in TOOLS if each.langchain}
+"""What a LangChain tool calls another; what has none there is called by what does its work."""

@@ -34,8 +34,15 @@ from novelgen.errors import (
     VectorIndexError,
     VectorIndexOwnedError,
 )
-from runtime.index.lending import CONNECT_TIMEOUT_S, Lender, Owner, borrow
-from runtime.index.locations import EmbeddedIndex, IndexLocation, IndexOwnership
+from runtime.index.locations import (
+    CONNECT_TIMEOUT_S,
+    EmbeddedIndex,
+    IndexLocation,
+    IndexOwnership,
+    Lender,
+    Owner,
+    borrow,
+)
 
 START_TIMEOUT_S = 20.0
 """For a process to load its libraries, on a loaded machine too."""

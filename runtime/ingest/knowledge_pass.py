@@ -1,20 +1,24 @@
-"""Letting a model read scenes that have a record for who knows what, and writing that into their records."""
+"""Passes in which a model goes over scenes that have a record: who knows what at their end, and short forms anew.
+
+Both write into the records; what a person said there is left alone, and the short forms of a whole run go back."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
-from typing import Any
+from typing import Any, Literal
 
 from langchain_core.language_models import BaseChatModel
 from pydantic import Field
 
+from novelgen.chains.question_chains import ShortFormsChain, ShortFormsRequest, ShortFormsResult
 from novelgen.chains.scene_knowledge_chain import SceneKnowledgeChain, SceneKnowledgeResult
 from novelgen.errors import UserInputError
+from novelgen.language.language import story_language
 from novelgen.memory.knowledge_rules import KnowledgeRules
 from novelgen.model_calls.usage import TokenPrices
 from novelgen.models.position import StoryPosition
-from novelgen.models.record import RecordedLearning
+from novelgen.models.record import RecordedLearning, SceneRecord
 from novelgen.reading.knowledge_reading import with_knowledge, without_learnings
 from runtime.index.chat_models import UnavailableChatModel
 from runtime.ingest.indexing import drain_outbox
@@ -32,8 +36,9 @@ from runtime.ingest.scene_passes import (
     still_as_read,
 )
 from runtime.ingest.scene_writes import replace_stored_scene
-from runtime.ingest.story_before import knowledge_request
+from runtime.ingest.story_before import knowledge_request, known_language
 from runtime.storage.database import UnitOfWork
+from runtime.storage.journal import Change, RowChange
 from runtime.storage.records import StoredScene
 from runtime.stores import MemoryStores
 
@@ -192,3 +197,175 @@ def estimate_knowledge(
     memories = sum(len(request.memories) for request in sampled)
     answers = KNOWLEDGE_TOKENS_PER_MEMORY * memories + KNOWLEDGE_ANSWER_TOKENS * sum(map(len, prompts))
     return extrapolated(prompts, scenes=len(positions), output_tokens=answers, prices=prices)
+
+
+SHORTENED: Literal["shorten"] = "shorten"
+"""Kind of the changes by which the short forms of a scene are taken back; those of one run are taken back together."""
+
+ANSWER_TOKENS_PER_MEMORY = 28
+"""A short form with its number, as JSON: 15 tokens of two hand-written books, and what stands around it."""
+
+
+class SceneShorts(SceneReport):
+    """What became of one scene."""
+
+    memories: int = Field(default=0, description="Of which the short form is another one now.")
+
+
+class ShortsReport(PassReport[SceneShorts]):
+    """What became of the scenes of one run; `waiting` counts those whose short forms no run wrote anew."""
+
+    change_id: int | None = Field(default=None, description="By which all of the run is taken back.")
+
+
+def rewrite_shorts(
+    stores: MemoryStores,
+    project_id: str,
+    model: BaseChatModel,
+    *,
+    choice: SceneChoice | None = None,
+    workers: int = 1,
+    prices: TokenPrices | None = None,
+    progress: Callable[[int, int], Any] | None = None,
+) -> ShortsReport:
+    """Write the short forms of memories that a model read anew, scene by scene.
+
+    Each scene is stored in one transaction, so that a broken run goes on where it stopped. What an author changed or
+    brought is left alone. One undo takes a whole run back.
+    """
+    chain = ShortFormsChain(model, timeout_s=stores.settings.memory.summarization.timeout_s)
+    database = stores.database(project_id)
+    run_id = stores.clock().isoformat()
+    change_ids: list[int] = []
+    with database.read() as unit:
+        positions = _chosen(unit, choice or SceneChoice())
+        names = _names(unit)
+
+    def store(unit: UnitOfWork, scene: StoredScene, result: ShortFormsResult) -> SceneShorts:
+        done, change = _stored_shorts(stores, unit, scene, result, run_id=run_id)
+        change_ids.extend([change.change_id] if change else [])
+        return done
+
+    run = run_over_scenes(
+        database,
+        positions,
+        request_of=lambda unit, scene: _request(unit, scene, names),
+        ask=chain.invoke,
+        store=store,
+        workers=workers,
+        progress=progress,
+    )
+    with database.read() as unit:
+        waiting = len(_chosen(unit, SceneChoice()))
+    return ShortsReport(
+        **run.totals(prices),
+        waiting=waiting,
+        change_id=change_ids[-1] if change_ids else None,
+        indexing=drain_outbox(stores, project_id),
+    )
+
+
+def estimate_shorts(
+    stores: MemoryStores, project_id: str, *, choice: SceneChoice | None = None, prices: TokenPrices | None = None
+) -> ExtractionEstimate:
+    """Estimate what writing short forms anew will take; no model is asked.
+
+    The prompts of scenes spread over those that are to be read are really made; the others count as long as those.
+    """
+    chain = ShortFormsChain(UnavailableChatModel(reason=NOTHING_ASKED))
+    with stores.database(project_id).read() as unit:
+        positions = _chosen(unit, choice or SceneChoice())
+        sampled = [_request(unit, unit.scenes.require(each), ()) for each in spread(positions)]
+    prompts = [[chain.prompt_tokens(request)] for request in sampled]
+    answers = ANSWER_TOKENS_PER_MEMORY * sum(len(request.memories) for request in sampled)
+    return extrapolated(prompts, scenes=len(positions), output_tokens=answers, prices=prices)
+
+
+def restore_shorts(unit: UnitOfWork, change: Change, *, stores: MemoryStores) -> None:
+    """Take back all short forms of the run that a change was part of, but for those that changed again since."""
+    for each in unit.journal.list_all("scene"):
+        if each.kind != SHORTENED or each.other_id != change.other_id or each.undone_at is not None:
+            continue
+        scene = unit.scenes.by_id(each.entity_id)
+        if scene is not None and scene.record is not None:
+            back = {memory_id: (now, each.before[memory_id]) for memory_id, now in each.after.items()}
+            record = _with_shorts(scene.record, back)
+            replace_stored_scene(unit, scene.model_copy(update={"record": record}), stores=stores)
+        unit.journal.mark_undone(each.change_id)
+
+
+def _chosen(unit: UnitOfWork, choice: SceneChoice) -> list[StoryPosition]:
+    """Return the scenes whose short forms are to be written anew, in story order, each once."""
+    if choice.scenes:
+        return [_require_extracted(unit.scenes.require(place)) for place in sorted(set(choice.scenes))]
+    changes = [each for each in unit.journal.list_all("scene") if each.kind == SHORTENED and each.undone_at is None]
+    done = frozenset() if choice.again else {each.entity_id for each in changes}
+    return [
+        scene.position
+        for scene in unit.scenes.list_as_of(with_text=False)
+        if choice.chapter_index in (None, scene.chapter_index)
+        and scene.record is not None
+        and scene.record.memories
+        and scene.record_origin == "extracted"
+        and scene.scene_id not in done
+    ]
+
+
+def _require_extracted(scene: StoredScene) -> StoryPosition:
+    if scene.record is None or scene.record_origin != "extracted":
+        raise UserInputError(
+            f"scene {str(scene.position)!r} has no record that a model made, and short forms of yours are left alone;"
+            f" `novelgen memory edit` changes single ones"
+        )
+    return scene.position
+
+
+def _names(unit: UnitOfWork) -> list[str]:
+    return list(dict.fromkeys(name for each in unit.entities.list_all() for name in each.entity.names()))
+
+
+def _request(unit: UnitOfWork, scene: StoredScene, names: list[str] | tuple[()]) -> ShortFormsRequest:
+    record = scene.record or SceneRecord(chapter_index=scene.chapter_index, scene_index=scene.scene_index)
+    place = (scene.chapter_index, scene.scene_index)
+    chunks = unit.memories.of_scenes([place], content_types=["memory"])
+    of_author = {each.source_id for each in chunks if each.origin == "author"}
+    memories = [each for each in record.memories if each.memory_id not in of_author]
+    language = known_language(unit.projects.require().language)
+    return ShortFormsRequest(
+        chapter_index=scene.chapter_index,
+        scene_index=scene.scene_index,
+        language=language or story_language("\n".join(each.content for each in memories)),
+        memories=memories,
+        names=list(names),
+    )
+
+
+def _stored_shorts(
+    stores: MemoryStores, unit: UnitOfWork, read: StoredScene, result: ShortFormsResult, *, run_id: str
+) -> tuple[SceneShorts, Change | None]:
+    place = {"chapter_index": read.chapter_index, "scene_index": read.scene_index}
+    if result.shorts is None:
+        return SceneShorts(**place, outcome="failed", reason=result.reason, **result.work()), None
+    stored = still_as_read(unit, read)
+    if stored is None or stored.record is None:
+        return SceneShorts(**place, outcome="overtaken", **result.work()), None
+    before = {each.memory_id: each.short for each in stored.record.memories}
+    new = {memory_id: short for memory_id, short in result.shorts.items() if before.get(memory_id) != short}
+    record = _with_shorts(stored.record, {memory_id: (before[memory_id], short) for memory_id, short in new.items()})
+    if new:
+        replace_stored_scene(unit, stored.model_copy(update={"record": record}), stores=stores)
+    # A scene in which all were good is done as well: its change is an empty one.
+    rows = [RowChange(table="", key={}, before={each: before[each] for each in new}, after=new)]
+    change = unit.journal.keep(SHORTENED, stored.scene_id, run_id, rows, subject="scene")
+    return SceneShorts(**place, outcome="done", memories=len(new), **result.work()), change
+
+
+def _with_shorts(record: SceneRecord, shorts: Mapping[str, tuple[str, str]]) -> SceneRecord:
+    """Return a record with other short forms, each where the one stands that it is to replace."""
+    memories = [
+        memory.model_copy(update={"short": shorts[memory.memory_id][1]})
+        if memory.memory_id in shorts and memory.short == shorts[memory.memory_id][0]
+        else memory
+        for memory in record.memories
+    ]
+    return record.model_copy(update={"memories": memories})

@@ -10,9 +10,9 @@ from typing import Any, Literal
 from pydantic import BaseModel, ConfigDict, Field
 
 from novelgen.language.matching import NameFinder
-from novelgen.language.presence import presence_of
 from novelgen.language.resolver import Mention, NameResolver
 from novelgen.language.scrub import require_size, scrub_text, scrub_tree
+from novelgen.language.speech import presence_of
 from novelgen.models.entity import Entity
 from novelgen.models.plan import GeneratedChapter, GeneratedScene
 from novelgen.models.position import ChapterIndex, SceneIndex, StoryPosition

@@ -14,10 +14,9 @@ from novelgen.errors import InvalidFileError
 from novelgen.language.language import story_language
 from novelgen.models.position import StoryPosition
 from runtime.doors.http.house import House, Project, ServedProject, TheHouse
-from runtime.doors.http.job_routes import ExtractScenes
 from runtime.doors.http.jobs import OVER, Job
 from runtime.doors.http.problems import Refusal
-from runtime.doors.http.routes import delete_project
+from runtime.doors.http.routes import ExtractScenes, delete_project
 from runtime.doors.http.uploads import Upload
 from runtime.files.book_writing import BOOK_WRITERS
 from runtime.files.paths import without_paths

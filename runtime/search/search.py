@@ -24,6 +24,7 @@ from novelgen.errors import (
 from novelgen.language.language import estimate_tokens
 from novelgen.language.resolver import NameResolver
 from novelgen.language.scrub import scrub_text
+from novelgen.memory.query_scores import relevance, search_order
 from novelgen.memory.search import (
     KEYWORD_RETRIEVER,
     Candidate,
@@ -32,7 +33,6 @@ from novelgen.memory.search import (
     SearchRequest,
     SearchResult,
 )
-from novelgen.memory.search_order import relevance, search_order
 from novelgen.models.context import ReportIssue
 from novelgen.models.memory import ContentType, StoryMemoryChunk, found_under, is_entity_target
 from novelgen.models.position import END_OF_STORY, StoryPosition, require_project_id

@@ -9,6 +9,7 @@ from typing import Unpack
 
 from novelgen.language.resolver import NameResolver
 from novelgen.memory.outline import RECALLED_SCENES, StoryChanges, StoryOutline, StoryRecap
+from novelgen.memory.protocol import DEFAULT_CONTEXT_WINDOW
 from novelgen.memory.search import RankedMemories, SearchRequest, SearchResult
 from novelgen.memory.story import KnowledgeStory
 from novelgen.models.memory import StoryMemoryChunk
@@ -19,8 +20,6 @@ from runtime.search.search import DEFAULT_TOP_K, MAX_TOP_K, SearchFilters, ranke
 from runtime.stores import MemoryStores
 
 __all__ = ["DEFAULT_CONTEXT_WINDOW", "DEFAULT_TOP_K", "MAX_TOP_K", "StoryMemoryTools"]
-DEFAULT_CONTEXT_WINDOW = 2
-"""Chapters before and after the one that is asked for."""
 
 logger = logging.getLogger(__name__)
 

@@ -56,85 +56,64 @@ if TYPE_CHECKING:
     from runtime.storage.knowledge import KnowledgeRepository
     from runtime.storage.lexical import LexicalRepository
     from runtime.storage.memories import MemoryRepository
-    from runtime.storage.merges import DeletionRepository, EntityMergeRepository
+    from runtime.storage.merges import DeletionRepository, EntityMergeRepository, WordRepository
     from runtime.storage.outline import StorySummaries, SummaryRepository
     from runtime.storage.play import PlayRepository
     from runtime.storage.projects import CounterRepository, ProjectRepository
     from runtime.storage.scenes import SceneRepository
     from runtime.storage.transfer import ExchangeRepository
-    from runtime.storage.words import WordRepository
 
 
-_MODULES = {
-    "projects": "projects",
-    "counters": "projects",
-    "entities": "entities",
-    "character_file": "entities",
-    "merges": "merges",
-    "deletions": "merges",
-    "exchange": "transfer",
-    "characters": "characters",
-    "play": "play",
-    "scenes": "scenes",
-    "memories": "memories",
-    "consolidations": "consolidations",
-    "attachments": "attachments",
-    "journal": "journal",
-    "states": "events",
-    "threads": "events",
-    "relationships": "events",
-    "knowledge": "knowledge",
-    "outbox": "indexing",
-    "lexical": "lexical",
-    "embeddings": "indexing",
-    "summaries": "outline",
-    "words": "words",
-    "embedding_choices": "indexing",
-}
-"""Repository to its module below `runtime.storage`: a transaction imports those that it asks for."""
+class _From:
+    """A repository out of a module below `runtime.storage`, made at its first use: who does not ask imports none."""
+
+    def __init__(self, module: str) -> None:
+        self._module = module
+
+    def __set_name__(self, owner: type[UnitOfWork], name: str) -> None:
+        self._name = name
+        self._kind: str = owner.__annotations__[name]
+
+    def __get__(self, unit: UnitOfWork, _: type[UnitOfWork]) -> Any:
+        kind = getattr(importlib.import_module(f"runtime.storage.{self._module}"), self._kind)
+        repository = unit.__dict__[self._name] = kind(unit._session)
+        return repository
+
+
+def _from(module: str) -> Any:
+    return _From(module)
 
 
 class UnitOfWork:
     """The repositories over one transaction, bound to one project; use it only inside its `with` block."""
 
-    projects: ProjectRepository
-    counters: CounterRepository
-    entities: EntityRepository
-    character_file: CharacterFileRepository
-    merges: EntityMergeRepository
-    deletions: DeletionRepository
-    exchange: ExchangeRepository
-    characters: CharacterMemoryRepository
-    play: PlayRepository
-    scenes: SceneRepository
-    memories: MemoryRepository
-    consolidations: ConsolidationRepository
-    attachments: AttachmentRepository
-    journal: Journal
-    states: StateRepository
-    threads: ThreadRepository
-    relationships: RelationshipRepository
-    knowledge: KnowledgeRepository
-    outbox: OutboxRepository
-    lexical: LexicalRepository
-    embeddings: EmbeddingRepository
-    summaries: SummaryRepository
-    words: WordRepository
-    embedding_choices: EmbeddingChoiceRepository
+    projects: ProjectRepository = _from("projects")
+    counters: CounterRepository = _from("projects")
+    entities: EntityRepository = _from("entities")
+    character_file: CharacterFileRepository = _from("entities")
+    merges: EntityMergeRepository = _from("merges")
+    deletions: DeletionRepository = _from("merges")
+    exchange: ExchangeRepository = _from("transfer")
+    characters: CharacterMemoryRepository = _from("characters")
+    play: PlayRepository = _from("play")
+    scenes: SceneRepository = _from("scenes")
+    memories: MemoryRepository = _from("memories")
+    consolidations: ConsolidationRepository = _from("consolidations")
+    attachments: AttachmentRepository = _from("attachments")
+    journal: Journal = _from("journal")
+    states: StateRepository = _from("events")
+    threads: ThreadRepository = _from("events")
+    relationships: RelationshipRepository = _from("events")
+    knowledge: KnowledgeRepository = _from("knowledge")
+    outbox: OutboxRepository = _from("indexing")
+    lexical: LexicalRepository = _from("lexical")
+    embeddings: EmbeddingRepository = _from("indexing")
+    summaries: SummaryRepository = _from("outline")
+    words: WordRepository = _from("merges")
+    embedding_choices: EmbeddingChoiceRepository = _from("indexing")
 
     def __init__(self, connection: Connection, *, project_id: str, clock: Callable[[], datetime]) -> None:
         self._session = StorageSession(connection, clock, project_id=project_id)
-
-    if not TYPE_CHECKING:  # The annotations above tell a type checker which names there are.
-
-        def __getattr__(self, name: str) -> Any:
-            """Make a repository at its first use."""
-            if name not in _MODULES:
-                raise AttributeError(name)
-            module = importlib.import_module(f"runtime.storage.{_MODULES[name]}")
-            repository = getattr(module, type(self).__annotations__[name])(self._session)
-            setattr(self, name, repository)
-            return repository
 
     @property
     def folder(self) -> Path | None:

@@ -8,15 +8,16 @@ from typing import NamedTuple
 from sqlalchemy import BigInteger, ColumnElement, Table, Text, cast, distinct, func, select
 
 from novelgen.language.normalise import name_key
-from novelgen.models.appearances import computed_names, without_computed
 from novelgen.models.entity import (
     SAME_AS,
     Entity,
     EntityAlias,
     EntityType,
     RevealedIdentity,
+    computed_names,
     profile_with_names,
     revealed_identity,
+    without_computed,
 )
 from novelgen.models.position import END_OF_STORY, StoryPosition, packed_place, story_place, unpacked_place
 from runtime.storage.projects import CounterRepository

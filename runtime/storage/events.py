@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from bisect import bisect_left, bisect_right
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import fields
 from datetime import datetime
@@ -10,7 +11,6 @@ from functools import partial
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-import numpy as np
 from pydantic import BaseModel, Field
 from sqlalchemy import ColumnElement, Select, and_, or_, select
 
@@ -44,7 +44,6 @@ from runtime.storage.projects import CounterRepository
 from runtime.storage.records import EventOrigin, StoredEvent
 from runtime.storage.session import (
     AnyRow,
-    Integers,
     Repository,
     StorageSession,
     before,
@@ -536,7 +535,7 @@ class ThreadRepository(Repository):
 
     def _folded(self, as_of: StoryPosition, loop_ids: Collection[str] | None = None) -> list[OpenLoop]:
         by_loop = self._rows_by_thread(as_of, loop_ids)
-        places = self._scene_places(as_of) if by_loop else np.zeros(0, dtype=np.int64)
+        places = self._scene_places(as_of) if by_loop else []
         loops = [folded_loop(events, age_scenes=partial(_age, places=places)) for events in by_loop.values()]
         return [loop for loop in loops if loop is not None]
 
@@ -553,20 +552,18 @@ class ThreadRepository(Repository):
         )
         return grouped(rows, "loop_id")
 
-    def _scene_places(self, as_of: StoryPosition) -> Integers:
+    def _scene_places(self, as_of: StoryPosition) -> list[int]:
         """Return a number per stored scene before a position, ascending as the story goes."""
-        chapters, scenes = self._session.integers(
+        joined = self._session.joined_integers(
             (SCENES.c.chapter_index, SCENES.c.scene_index), self._session.owns(SCENES), before(as_of, SCENES)
         )
-        return np.sort(packed_place(chapters, scenes))
+        chapters, scenes = (map(int, each.split(",")) if each else () for each in joined)
+        return sorted(map(packed_place, chapters, scenes))
 
 
-def _age(planted: AnyRow, *, places: Integers) -> int | None:
+def _age(planted: AnyRow, *, places: list[int]) -> int | None:
     if planted.chapter_index is None:
         return None
     if planted.scene_index is None:
-        earlier = np.searchsorted(places, packed_place(planted.chapter_index + 1, 0), side="left")
-    else:
-        place = packed_place(planted.chapter_index, planted.scene_index)
-        earlier = np.searchsorted(places, place, side="right")
-    return len(places) - int(earlier)
+        return len(places) - bisect_left(places, packed_place(planted.chapter_index + 1, 0))
+    return len(places) - bisect_right(places, packed_place(planted.chapter_index, planted.scene_index))

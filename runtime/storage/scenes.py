@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from sqlalchemy import ColumnElement, Table, and_, bindparam, case, distinct, func, literal, or_, select
 
 from novelgen.errors import InvalidPositionError, UnknownSceneError
-from novelgen.models.appearances import SceneCast
+from novelgen.models.entity import SceneCast
 from novelgen.models.memory import DISTILLED_TYPES
 from novelgen.models.position import END_OF_STORY, StoryPosition
 from novelgen.models.record import SceneRecord

@@ -149,11 +149,17 @@ class StorageSession:
         return [row[0] for row in self.select([column], *conditions, order=order, limit=limit)]
 
     def integers(self, columns: Sequence[ColumnElement[int]], *conditions: ColumnElement[bool]) -> list[Integers]:
-        """Read columns of whole numbers whole: the database joins each, which spares an object per row."""
+        """Read columns of whole numbers as arrays."""
+        return [parsed_integers(each) for each in self.joined_integers(columns, *conditions)]
+
+    def joined_integers(
+        self, columns: Sequence[ColumnElement[int]], *conditions: ColumnElement[bool]
+    ) -> Sequence[str | None]:
+        """Read columns of whole numbers whole: the database joins each by commas, which spares an object per row."""
         # SQLite joins numbers as they are; PostgreSQL wants texts.
         texts = columns if self.is_sqlite else [cast(column, Text) for column in columns]
         joined = (func.aggregate_strings(each, ",") for each in texts)
-        return [parsed_integers(each) for each in self.connection.execute(select(*joined).where(*conditions)).one()]
+        return tuple(self.connection.execute(select(*joined).where(*conditions)).one())
 
     def run(self, statement: Executable, parameters: Any = None) -> int:
         """Run a writing statement and return the number of rows that it touched."""

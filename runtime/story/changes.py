@@ -186,10 +186,6 @@ class StoryDeletion(StoryBase):
     def delete_relationship(self, first: Name, second: Name) -> DeletionResult:
         """Delete how two characters stand, with its history; both stay. `undo` takes it back.
 
-        Raises:
-            UnknownEntityError: When nobody bears a name, or several do.
-            UserInputError: When nothing is known of the two together.
-
         Args:
             first: One of the two, by id, name or alias.
             second: The other one.
@@ -209,9 +205,6 @@ class StoryDeletion(StoryBase):
 
     def delete_thread(self, thread_id: Name) -> DeletionResult:
         """Delete a thread with its history; `undo` takes it back.
-
-        Raises:
-            UserInputError: When no such thread is stored.
 
         Args:
             thread_id: Its id, such as OL3.

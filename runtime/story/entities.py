@@ -10,9 +10,8 @@ from pydantic import BaseModel, Field
 
 from novelgen.errors import UserInputError
 from novelgen.language.normalise import name_key
-from novelgen.models.appearances import METADATA, entity_counts
 from novelgen.models.context import ReportIssue
-from novelgen.models.entity import Entity, EntityAlias, EntityType
+from novelgen.models.entity import METADATA, Entity, EntityAlias, EntityType, entity_counts
 from novelgen.models.position import END_OF_STORY, StoryPosition
 from novelgen.models.shown import Shown, ShownList
 from novelgen.models.state import EntityStateSnapshot, StateChange
@@ -232,8 +231,8 @@ class StoryEntities(StoryBase):
 
     def add_character(
         self,
-        name: Name,
         *,
+        name: Name,
         role: str = "",
         description: str = "",
         traits: Sequence[str] = (),
@@ -261,8 +260,8 @@ class StoryEntities(StoryBase):
 
     def add_location(
         self,
-        name: Name,
         *,
+        name: Name,
         description: str = "",
         atmosphere: str | None = None,
         features: Sequence[str] = (),
@@ -335,7 +334,7 @@ class StoryEntities(StoryBase):
             issues=issues,
         )
 
-    def merge_entities(self, keep: str, gone: Name) -> EntityChangeResult:
+    def merge_entities(self, *, keep: str, gone: Name) -> EntityChangeResult:
         """Make one entity part of another: everything is re-linked, and it can be undone.
 
         Args:
@@ -353,7 +352,7 @@ class StoryEntities(StoryBase):
         return _followed(self._stores, self.project_id, change, entity=kept, other=merged)
 
     def split_entity(
-        self, entity: Name, new_name: Name, *, aliases: Sequence[str] = (), scenes: Sequence[StoryPosition] = ()
+        self, *, entity: Name, new_name: Name, aliases: Sequence[str] = (), scenes: Sequence[StoryPosition] = ()
     ) -> EntityChangeResult:
         """Take a new entity out of one: its names and scenes move, and it can be undone.
 
@@ -459,7 +458,7 @@ def _undone(stores: MemoryStores, unit: UnitOfWork, kept: Change) -> Change:
     from runtime.ingest.entities import rescan_since_in, restore_card_in, withdraw_names_in
 
     if kept.subject == "scene" and kept.kind == "shorten":
-        from runtime.ingest.shorts_pass import restore_shorts
+        from runtime.ingest.knowledge_pass import restore_shorts
 
         restore_shorts(unit, kept, stores=stores)
         return unit.journal.require(kept.change_id)

@@ -16,9 +16,15 @@ from runtime.ingest.chapter_pass import ChapterPass, reconcile_chapters
 from runtime.ingest.consolidation import DEFAULT_LIMIT, ConsolidationReport, consolidate_project, undo_consolidation
 from runtime.ingest.extraction import ExtractionReport, estimate_extraction, extract_scenes
 from runtime.ingest.indexing import IndexingResult, drain_outbox
-from runtime.ingest.knowledge_pass import KnowledgeReport, estimate_knowledge, read_knowledge
+from runtime.ingest.knowledge_pass import (
+    KnowledgeReport,
+    ShortsReport,
+    estimate_knowledge,
+    estimate_shorts,
+    read_knowledge,
+    rewrite_shorts,
+)
 from runtime.ingest.scene_passes import ExtractionEstimate, SceneChoice
-from runtime.ingest.shorts_pass import ShortsReport, estimate_shorts, rewrite_shorts
 from runtime.settings import NovelgenSettings
 from runtime.storage.consolidations import StoredConsolidation
 from runtime.stores import MemoryStores

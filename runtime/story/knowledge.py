@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING
 
 from pydantic import BaseModel, Field
 
 from novelgen.errors import UnknownEntityError, UnknownMemoryError, UserInputError
 from novelgen.language.language import significant_words
 from novelgen.language.resolver import NameResolver
-from novelgen.memory.knowledge_rules import shared_scenes
 from novelgen.memory.story import KnowledgeMemory
 from novelgen.models.entity import revealed_identity
 from novelgen.models.knowledge import (
@@ -25,7 +25,6 @@ from novelgen.models.knowledge import (
 )
 from novelgen.models.position import END_OF_STORY, StoryPosition
 from novelgen.models.record import is_unsaid
-from runtime.search.kept_readings import knowledge_rules, knowledge_story
 from runtime.storage.database import UnitOfWork
 from runtime.storage.entities import is_unmasked
 from runtime.storage.journal import RowChange
@@ -43,6 +42,9 @@ from runtime.story.base import (
     position_of,
     resolved_entity,
 )
+
+if TYPE_CHECKING:
+    from novelgen.memory.knowledge_rules import KnowledgeRules
 
 
 class Knower(KnownMemory):
@@ -123,7 +125,7 @@ class StoryKnowledge(StoryBase):
         with self._stores.database(self.project_id).read() as unit:
             character_id = knower_id(unit, character, cut)
             is_wanted = is_about(unit, about, cut)
-        rules = knowledge_rules(self._stores, self.project_id, as_of=cut)
+        rules = self._rules(cut)
         wanted = [memory for memory in rules.story.memories if is_wanted(memory)]
         found = rules.of_character(character_id, wanted)
         known, not_known = found.known[-(limit or 0) :], found.not_known[-(limit or 0) :]
@@ -146,7 +148,7 @@ class StoryKnowledge(StoryBase):
             stored = _fact(unit, self.project_id, memory_id, cut)
             parts = _parts(unit, stored)
             known = known_entities(unit, cut)
-        rules = knowledge_rules(self._stores, self.project_id, as_of=cut)
+        rules = self._rules(cut)
         by_id = {memory.source_id: memory for memory in rules.story.memories}
         memories = [by_id[each] for each in parts if each in by_id]
         found = MemoryKnowers(
@@ -182,13 +184,15 @@ class StoryKnowledge(StoryBase):
         Raises:
             UnknownEntityError: When nobody bears a name by then, or several do.
         """
+        from novelgen.memory.knowledge_rules import shared_scenes
+
         as_of = position_of(as_of)
         cut = as_of or END_OF_STORY
         with self._stores.database(self.project_id).read() as unit:
             one, other = knower_id(unit, first, cut), knower_id(unit, second, cut)
         if one == other or READER in (one, other):
             raise UserInputError(f"{first!r} and {second!r} are not two characters; name two")
-        together, alone = shared_scenes(knowledge_story(self._stores, self.project_id, as_of=cut), one, other)
+        together, alone = shared_scenes(self._rules(cut).story, one, other)
         scenes = [
             SharedScene(
                 chapter_index=place.chapter_index or 0, scene_index=place.scene_index or 0, is_alone=place in alone
@@ -311,6 +315,12 @@ class StoryKnowledge(StoryBase):
             if last:
                 unit.journal.mark_undone(last[-1].change_id)
         return stood
+
+    def _rules(self, as_of: StoryPosition) -> KnowledgeRules:
+        # Late, as what reads a story is heavy, and memories are listed without it.
+        from runtime.search.kept_readings import knowledge_rules
+
+        return knowledge_rules(self._stores, self.project_id, as_of=as_of)
 
     aknowledge = async_twin(knowledge)
     awho_knows = async_twin(who_knows)

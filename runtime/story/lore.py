@@ -1,23 +1,38 @@
-"""A lorebook as the author's notes: read at a key in the plan, always, or from a chapter on; in and out as JSON."""
+"""Notes by key: a lorebook as the author's notes, in and out as JSON, and those that a program keeps under own keys.
+
+An entry of a lorebook is read at a key in the plan, always, or from a chapter on. A program's key is one of something
+that memories are attached to: an entity, a chapter, or the book. A new value at a later place leaves the old one to
+those who read before it.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Annotated, Any
+from urllib.parse import quote, unquote
 
 from pydantic import BaseModel, Field
 
-from novelgen.errors import InvalidPositionError
+from novelgen.errors import InvalidPositionError, UnknownEntityError, UnknownSceneError, UserInputError
 from novelgen.lorebook import LorebookForm, LoreEntry, keys_of, read_lorebook, with_keys, written_lorebook
 from novelgen.models.context import ReportIssue
-from novelgen.models.memory import BOOK, read_from
-from novelgen.models.position import END_OF_STORY, StoryPosition
+from novelgen.models.memory import BOOK, DISTILLED_TYPES, StoryMemoryChunk, found_under, is_entity_target, read_from
+from novelgen.models.position import END_OF_STORY, StoryPosition, sort_key
 from novelgen.models.record import is_unsaid
 from runtime.files.file_reading import parse_json
 from runtime.ingest.indexing_result import IndexingResult
 from runtime.storage.database import UnitOfWork
-from runtime.storage.records import MemoryFilter, StoredMemory
-from runtime.story.base import Place, StoryBase, async_twin, position_of
-from runtime.story.memories import names_in_notes, place_before
+from runtime.storage.records import MemoryEdit, MemoryFilter, StoredMemory
+from runtime.story.base import (
+    Place,
+    StoryBase,
+    async_twin,
+    known_entities,
+    place_of_statement,
+    position_of,
+    resolved_targets,
+)
+from runtime.story.memories import MemoryChange, mentioned_in, names_in_notes, place_before
 
 _TITLE_TAG = "title:"
 
@@ -136,3 +151,175 @@ def _start_of(entry: LoreEntry, issues: list[ReportIssue]) -> StoryPosition | No
     except InvalidPositionError as error:
         issues.append(ReportIssue(stage="lore", kind="malformed", message=str(error)))
         return None
+
+
+_BETWEEN = "/"
+
+
+class StoryKeyedNotes(StoryBase):
+    """Notes that a program keeps under keys of its own, one value at a time, each from a place of the story on."""
+
+    def put_keyed_note(
+        self,
+        *,
+        target: str,
+        key: str,
+        content: str,
+        short: str | None = None,
+        importance: int | None = None,
+        tags: Sequence[str] = (),
+        as_of: StoryPosition | None = None,
+    ) -> MemoryChange:
+        """Keep a note under a key; what stands there already is replaced, for those who read at `as_of` and later."""
+        if not content.strip():
+            raise UserInputError(f"the note for key {key!r} is empty; write what holds in the story, or delete the key")
+        with self._stores.database(self.project_id).write() as unit:
+            unit.memories.queue_up()
+            [attached] = resolved_targets(unit, [target], as_of)
+            _refuse_memory_of_story(unit, key)
+            place = _place(unit, as_of)
+            standing = unit.memories.notes_in_slot(_slot(attached, key), as_of=as_of or END_OF_STORY)
+            mentioned = mentioned_in(unit, content, known_entities(unit, None), as_of)
+            last = standing[-1].chunk if standing else None
+            if last is not None and (as_of is None or _order(place) <= _order(last)):
+                edit = MemoryEdit(
+                    content=content.strip(),
+                    short=short,
+                    importance=importance,
+                    tags=list(tags),
+                    entities=[*_as_entity(attached), *mentioned],
+                )
+                changed = unit.memories.edit(last.chunk_id, edit)
+            else:
+                note = unit.memories.add_note(
+                    content.strip(),
+                    at=place,
+                    short=short,
+                    entities=_as_entity(attached),
+                    mentioned=mentioned,
+                    tags=tags,
+                    slot_type=_slot(attached, key),
+                    importance=last.importance if last is not None and importance is None else importance,
+                )
+                if not _as_entity(attached):
+                    unit.attachments.attach([note.chunk_id], [attached])
+                changed = unit.memories.require(note.chunk_id)
+        return MemoryChange(memory=changed, indexing=self._follow_edit())
+
+    def find_keyed_memory(
+        self, *, target: str, key: str, as_of: StoryPosition | None = None
+    ) -> StoryMemoryChunk | None:
+        """Return the note that stands under a key, else the memory of that id that is found under the target."""
+        cut = as_of or END_OF_STORY
+        with self._stores.database(self.project_id).read() as unit:
+            attached = _known_target(unit, target, as_of)
+            if attached is None:
+                return None
+            standing = unit.memories.notes_in_slot(_slot(attached, key), as_of=cut)
+            if standing:
+                found = unit.memories.by_ids([standing[-1].chunk.chunk_id], as_of=cut)
+            else:
+                named = unit.memories.by_source_ids([key], as_of=cut)
+                found = unit.memories.by_ids([key], as_of=cut) or list(named.values())
+        return next((each for each in found if attached in targets_under(each)), None)
+
+    def delete_keyed_note(self, *, target: str, key: str, as_of: StoryPosition | None = None) -> list[str]:
+        """Take a key out of the memory: all of its values that are read at a position, for every reader."""
+        with self._stores.database(self.project_id).write() as unit:
+            unit.memories.queue_up()
+            attached = _known_target(unit, target, as_of)
+            if attached is None:
+                return []
+            standing = unit.memories.notes_in_slot(_slot(attached, key), as_of=as_of or END_OF_STORY)
+            chunks = [each.chunk for each in standing]
+            if not chunks:
+                _refuse_memory_of_story(unit, key)
+                found = unit.memories.by_ids([key], as_of=as_of or END_OF_STORY)
+                chunks = [each for each in found if attached in targets_under(each)]
+            gone = [each.chunk_id for each in chunks]
+            for each in gone:
+                unit.memories.delete(each)
+        self._follow_edit()
+        return gone
+
+    def list_memory_targets(self, *, as_of: StoryPosition | None = None) -> list[str]:
+        """Return everything under which a fact or a note is found: ids of entities, `chapter:3`, `book`; sorted."""
+        wanted = MemoryFilter(as_of=as_of or END_OF_STORY, content_types=list(DISTILLED_TYPES))
+        with self._stores.database(self.project_id).read() as unit:
+            memories = unit.memories.list_matching(wanted)
+        return sorted({target for each in memories for target in targets_under(each.chunk)})
+
+    def known_target(self, *, target: str, as_of: StoryPosition | None = None) -> str | None:
+        """Return the id of something that memories are attached to, or None where it is not known by then."""
+        with self._stores.database(self.project_id).read() as unit:
+            return _known_target(unit, target, as_of)
+
+    aput_keyed_note = async_twin(put_keyed_note)
+    afind_keyed_memory = async_twin(find_keyed_memory)
+    adelete_keyed_note = async_twin(delete_keyed_note)
+    alist_memory_targets = async_twin(list_memory_targets)
+    aknown_target = async_twin(known_target)
+
+
+def key_under(chunk: StoryMemoryChunk, target: str) -> str:
+    """Return the key under which a target has a memory: its own where it has one, else the memory's id."""
+    kept_under, _, key = (chunk.slot_type or "").partition(_BETWEEN)
+    if chunk.content_type == "note" and key and kept_under == target:
+        return unquote(key, errors="surrogatepass")
+    return chunk.source_id or chunk.chunk_id
+
+
+def home_of(chunk: StoryMemoryChunk) -> str:
+    """Return the target that a memory is told under where none is asked for: that of its key, else whom it is about."""
+    under = targets_under(chunk)
+    kept_under = (chunk.slot_type or "").partition(_BETWEEN)[0]
+    if chunk.content_type == "note" and kept_under in under:
+        return kept_under
+    about = [*chunk.entities_mentioned, *(each.id for each in chunk.attached_to)]
+    return next((each for each in about if each in under), min(under))
+
+
+def is_former_value(chunk: StoryMemoryChunk) -> bool:
+    """Tell whether a memory is a value that its key had before the one that stands there."""
+    return chunk.content_type == "note" and _BETWEEN in (chunk.slot_type or "") and chunk.superseded_by is not None
+
+
+def targets_under(chunk: StoryMemoryChunk) -> set[str]:
+    """Return the targets under which a memory is kept; the book where there is nothing else."""
+    return found_under(chunk) or {BOOK}
+
+
+def _slot(target: str, key: str) -> str:
+    """Return the slot of a key; without a dot, by which the slots of states are known."""
+    return f"{target}{_BETWEEN}{quote(key, safe='', errors='surrogatepass').replace('.', '%2E')}"
+
+
+def _place(unit: UnitOfWork, as_of: StoryPosition | None) -> StoryPosition:
+    """Return where a value must stand: values of whole chapters would not be in order with those of scenes."""
+    if as_of is None or as_of.scene_index:
+        return place_before(as_of)
+    return place_of_statement(unit, as_of)
+
+
+def _order(place: StoryPosition | StoryMemoryChunk) -> tuple[int, int]:
+    return sort_key(place.chapter_index, place.scene_index)
+
+
+def _as_entity(target: str) -> list[str]:
+    return [target] if is_entity_target(target) else []
+
+
+def _known_target(unit: UnitOfWork, target: str, as_of: StoryPosition | None) -> str | None:
+    try:
+        return resolved_targets(unit, [target], as_of)[0]
+    except (UnknownEntityError, UnknownSceneError):
+        return None
+
+
+def _refuse_memory_of_story(unit: UnitOfWork, key: str) -> None:
+    known = unit.memories.find(key)
+    if known is not None and known.from_scene:
+        raise UserInputError(
+            f"{key!r} is the id of something that a scene established, which a key cannot replace or take out; use"
+            " another key, or correct the memory itself (`novelgen memory edit`, Story.edit_memory)"
+        )

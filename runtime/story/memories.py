@@ -124,7 +124,7 @@ class StoryMemories(StoryBase):
             found = unit.memories.list_matching(wanted, limit=limit)
             return MemoryListing(memories=found, total=unit.memories.count(wanted))
 
-    def find_memory(self, memory_id: Name) -> MemoryCard:
+    def find_memory(self, *, memory_id: Name) -> MemoryCard:
         """Return a memory whole, whatever was decided about it.
 
         Args:
@@ -318,7 +318,7 @@ class StoryMemories(StoryBase):
 
         return self._changed(memory_id, "confirm", confirm)
 
-    def pin_memory(self, memory_id: Name) -> MemoryChange:
+    def pin_memory(self, *, memory_id: Name) -> MemoryChange:
         """Pin a memory: it outranks the others.
 
         Args:
@@ -329,7 +329,7 @@ class StoryMemories(StoryBase):
         """
         return self._decided(memory_id, "pin", MemoryRepository.pin)
 
-    def unpin_memory(self, memory_id: Name) -> MemoryChange:
+    def unpin_memory(self, *, memory_id: Name) -> MemoryChange:
         """Take a pin off.
 
         Args:
@@ -337,7 +337,7 @@ class StoryMemories(StoryBase):
         """
         return self._decided(memory_id, "unpin", MemoryRepository.unpin)
 
-    def ban_memory(self, memory_id: Name) -> MemoryChange:
+    def ban_memory(self, *, memory_id: Name) -> MemoryChange:
         """Ban a memory: it is kept, but no search and no context brings it.
 
         Args:
@@ -349,7 +349,7 @@ class StoryMemories(StoryBase):
         """
         return self._decided(memory_id, "ban", MemoryRepository.ban)
 
-    def unban_memory(self, memory_id: Name) -> MemoryChange:
+    def unban_memory(self, *, memory_id: Name) -> MemoryChange:
         """Lift a ban, or bring a deleted memory back.
 
         Args:
@@ -357,7 +357,7 @@ class StoryMemories(StoryBase):
         """
         return self._decided(memory_id, "unban", MemoryRepository.unban)
 
-    def delete_memory(self, memory_id: Name) -> MemoryChange:
+    def delete_memory(self, *, memory_id: Name) -> MemoryChange:
         """Delete a memory, which a new ingest does not bring back.
 
         Args:

@@ -138,12 +138,12 @@ class StoryProjects(StoryBase):
 
     def language_of_project(self) -> str:
         """Return the language of a stored project, by its database, else by its settings.json; else empty."""
-        from runtime.files.project_files import load_settings_file
-
         with self._stores.database(self.project_id).read() as unit:
             stored = unit.projects.require().language
         if stored:
             return stored
+        from runtime.files.project_files import load_settings_file
+
         settings = load_settings_file(self._stores.paths(self.project_id).settings_file)
         return settings.language if settings is not None else ""
 

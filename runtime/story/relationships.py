@@ -9,8 +9,7 @@ from typing import Any
 from pydantic import BaseModel, Field, ValidationError
 
 from novelgen.errors import UserInputError
-from novelgen.models.appearances import METADATA, PAIR_COUNTS, pair_counts, without_computed
-from novelgen.models.entity import Entity
+from novelgen.models.entity import METADATA, PAIR_COUNTS, Entity, pair_counts, without_computed
 from novelgen.models.folds import FOLDED_RELATIONSHIP_FIELDS, fold_relationship_changes
 from novelgen.models.position import END_OF_STORY, StoryPosition
 from novelgen.models.record import RecordedRelationshipChange
@@ -101,7 +100,7 @@ class StoryRelationships(StoryEntities):
             found = unit.relationships.list_as_of(as_of=as_of or END_OF_STORY, character_id=own_id, status=status)
         return [each.seen_by(own_id) for each in found]
 
-    def get_relationship(self, first: str, second: str, *, as_of: StoryPosition | None = None) -> RelationshipCard:
+    def get_relationship(self, *, first: str, second: str, as_of: StoryPosition | None = None) -> RelationshipCard:
         """Return how two characters stand, with its history, its moments and how often both were on stage.
 
         Args:
@@ -129,7 +128,7 @@ class StoryRelationships(StoryEntities):
         )
 
     def relationship_course(
-        self, first: Name, second: Name, *, as_of: StoryPosition | None = None
+        self, *, first: Name, second: Name, as_of: StoryPosition | None = None
     ) -> RelationshipCourse:
         """Return how two characters stood after each change of their relationship.
 

@@ -9,17 +9,16 @@ from typing import Annotated, Any, Literal, NamedTuple
 from pydantic import BaseModel, Field
 
 from novelgen.errors import UserInputError
+from novelgen.language.matching import NameSwap, longer_names
 from novelgen.language.normalise import name_key
-from novelgen.language.renaming import NameSwap, longer_names
 from novelgen.models.entity import Entity
 from novelgen.models.position import END_OF_STORY
 from novelgen.models.record import SceneRecord
 from runtime.ingest.indexing_result import IndexingResult
-from runtime.search.kept_readings import names_of_text
 from runtime.storage.database import UnitOfWork
 from runtime.storage.journal import Change, RowChange
+from runtime.storage.merges import reworded
 from runtime.storage.records import StoredScene
-from runtime.storage.words import reworded
 from runtime.stores import MemoryStores
 from runtime.story.base import Name, StoryBase, async_twin, known_entities, named_entity
 from runtime.story.changes import changed_scene, scene_image
@@ -331,6 +330,9 @@ def _names_around(
     unit: UnitOfWork, names: Mapping[str, str], known: Sequence[Entity], entity: Entity, texts: Sequence[str]
 ) -> set[str]:
     """Return longer names of others that hold one of the names: of cards, and what the text offers."""
+    # Late, as what reads names out of prose is heavy, and cards are listed without it.
+    from runtime.search.kept_readings import names_of_text
+
     offered = [name for each in names_of_text(unit, as_of=END_OF_STORY) for name in each.names()]
     others = [
         *_names_of_others(known, entity),

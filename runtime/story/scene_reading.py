@@ -104,7 +104,7 @@ class ListedState(SceneState):
 class StorySceneReading(StoryBase):
     """Reading a scene beside what it established: every fact with the words of the scene that prove it."""
 
-    def read_scene(self, position: StoryPosition, *, as_of: StoryPosition | None = None) -> ReadScene:
+    def read_scene(self, *, position: StoryPosition, as_of: StoryPosition | None = None) -> ReadScene:
         """Return a scene's text and what it established."""
         cut = as_of or END_OF_STORY
         if not cut.admits(position.chapter_index, position.scene_index):

@@ -77,7 +77,7 @@ class StoryScenes(StoryBase):
         with self._stores.database(self.project_id).read() as unit:
             return unit.scenes.places()
 
-    def get_scene(self, position: StoryPosition, *, begin: Offset = 0, length: Offset | None = None) -> ListedScene:
+    def get_scene(self, *, position: StoryPosition, begin: Offset = 0, length: Offset | None = None) -> ListedScene:
         """Return a stored scene with its text.
 
         Args:
@@ -92,7 +92,7 @@ class StoryScenes(StoryBase):
         scene = listed.scene.model_copy(update={"text": part if text else listed.scene.text})
         return listed.model_copy(update={"scene": scene, "characters": len(text)})
 
-    def insert_scene(self, position: StoryPosition, *, text: SceneText | None = None, title: str = "") -> SceneChange:
+    def insert_scene(self, *, position: StoryPosition, text: SceneText | None = None, title: str = "") -> SceneChange:
         """Make room at a place and store a new scene there; those from there on move by one.
 
         Args:
@@ -120,7 +120,7 @@ class StoryScenes(StoryBase):
         result = ingest_scene(self._stores, self.project_id, scene)
         return SceneChange(position=str(position), moved=moved, indexing=result.indexing)
 
-    def move_scene(self, source: StoryPosition, target: StoryPosition) -> SceneChange:
+    def move_scene(self, *, source: StoryPosition, target: StoryPosition) -> SceneChange:
         """Move a scene, or a whole chapter; the others close up and make room. `undo` takes it back."""
         from runtime.story.changes import keep_move
 
@@ -141,7 +141,7 @@ class StoryScenes(StoryBase):
         number = None if change is None else change.change_id
         return SceneChange(position=str(target), change_id=number, moved=moved, indexing=indexing)
 
-    def delete_scene(self, position: StoryPosition) -> SceneChange:
+    def delete_scene(self, *, position: StoryPosition) -> SceneChange:
         """Delete a scene with everything that came from it; the author's notes stay.
 
         Args:
@@ -152,7 +152,7 @@ class StoryScenes(StoryBase):
         result = delete_stored_scene(self._stores, self.project_id, position)
         return SceneChange(position=str(position), removed=result.scenes[0].removed, indexing=result.indexing)
 
-    def get_record(self, position: StoryPosition) -> SceneRecordView:
+    def get_record(self, *, position: StoryPosition) -> SceneRecordView:
         """Return what a scene established, with the facts that no quote of it proves.
 
         Args:

@@ -8,12 +8,12 @@ from typing import Any
 from pydantic import BaseModel, Field
 
 from novelgen.language.chronology import days_apart, scene_times
+from novelgen.memory.protocol import DEFAULT_CONTEXT_WINDOW
 from novelgen.models.folds import HOLDER_ATTRIBUTE
 from novelgen.models.position import END_OF_STORY, StoryPosition
 from novelgen.models.shown import ShownList
 from novelgen.models.state import EntityStateSnapshot, StateChange
 from novelgen.models.story_time import DaySpan, SceneTime, StoryTimeline
-from runtime.search.story_memory import DEFAULT_CONTEXT_WINDOW
 from runtime.storage.database import UnitOfWork
 from runtime.story.base import (
     Count,
@@ -80,8 +80,8 @@ class StoryStates(StoryEntities):
 
     def get_timeline(
         self,
-        chapter_index: Number,
         *,
+        chapter_index: Number,
         context_window: Number = DEFAULT_CONTEXT_WINDOW,
         as_of: StoryPosition | None = None,
     ) -> TimelineView:
@@ -114,7 +114,7 @@ class StoryStates(StoryEntities):
         held = {each.entity_id: each.value for each in standing}
         return StatedStretch(changes=changes, holders={item: who for item, who in held.items() if isinstance(who, str)})
 
-    def state_history(self, entity: str, *, as_of: StoryPosition | None = None) -> list[StateChange]:
+    def state_history(self, *, entity: str, as_of: StoryPosition | None = None) -> list[StateChange]:
         """Return what was stated of how an entity stands, step by step."""
         with self._stores.database(self.project_id).read() as unit:
             entity_id = resolved_entity(entity, known_entities(unit, as_of)).entity_id

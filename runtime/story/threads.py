@@ -62,7 +62,7 @@ class StoryThreads(StoryBase):
         with self._stores.database(self.project_id).read() as unit:
             return _noted(unit, unit.threads.due(as_of=position, limit=limit), position)
 
-    def get_thread(self, thread_id: Name, *, as_of: StoryPosition | None = None) -> ListedThread:
+    def get_thread(self, *, thread_id: Name, as_of: StoryPosition | None = None) -> ListedThread:
         """Return a thread as it stands at a position.
 
         Args:
@@ -77,8 +77,8 @@ class StoryThreads(StoryBase):
 
     def add_thread(
         self,
-        description: str,
         *,
+        description: str,
         category: str = "",
         importance: LoopImportance = "medium",
         characters: Sequence[str] = (),
@@ -193,7 +193,7 @@ class StoryThreads(StoryBase):
             return _required(unit, self.project_id, thread_id, END_OF_STORY)
 
     def advance_thread(
-        self, thread_id: Name, note: str, *, pays_part: bool = False, start: StoryPosition | None = None
+        self, *, thread_id: Name, note: str, pays_part: bool = False, start: StoryPosition | None = None
     ) -> ListedThread:
         """Say that a thread moved.
 
@@ -215,9 +215,9 @@ class StoryThreads(StoryBase):
 
     def resolve_thread(
         self,
+        *,
         thread_id: Name,
         summary: str,
-        *,
         ending: ThreadEnding | None = None,
         scene_id: str | None = None,
         start: StoryPosition | None = None,
@@ -240,9 +240,9 @@ class StoryThreads(StoryBase):
 
     def abandon_thread(
         self,
+        *,
         thread_id: Name,
         summary: str,
-        *,
         ending: ThreadEnding | None = None,
         scene_id: str | None = None,
         start: StoryPosition | None = None,

@@ -453,7 +453,7 @@ def _consolidation_asked(view: View, payload: Mapping[str, Any]) -> str:
 def _show_entity(card: Any, view: View) -> None:
     from novelgen.context.labels import labels_for
     from novelgen.context.lines import render_value
-    from novelgen.models.appearances import METADATA
+    from novelgen.models.entity import METADATA
     from runtime.doors.cli.views import print_states
     from runtime.story.attachments import StoryAttachments
 

@@ -1,10 +1,10 @@
-"""Routes: those of the table of operations, and of the server itself, its projects, and what a character says."""
+"""Routes: those of the table of operations, of the server, its projects, long work, and what a character says."""
 
 from __future__ import annotations
 
 import inspect
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import AsyncIterator, Iterator, Sequence
 from typing import Annotated, Any, Literal
 
 from fastapi import APIRouter, Depends, Path, Query, Request, Response
@@ -14,16 +14,29 @@ from langchain_core.language_models import BaseChatModel
 from pydantic import BaseModel, Field, create_model
 
 from novelgen.models.context import SceneMemoryContext
-from novelgen.models.position import MAX_PROJECT_ID_LENGTH, StoryPosition
-from runtime.doors.arguments import Arguments, MomentText, PositionText, arguments_of, values_of
-from runtime.doors.http.house import READS, ChapterNumber, EntityName, Project, SceneNumber, TheHouse
+from novelgen.models.position import MAX_PROJECT_ID_LENGTH, ChapterIndex, StoryPosition, require_project_id
+from runtime.doors.arguments import POSITION_PATTERN, Arguments, MomentText, PositionText, arguments_of, values_of
+from runtime.doors.http.house import (
+    READS,
+    ChapterNumber,
+    EntityName,
+    House,
+    Project,
+    SceneNumber,
+    ServedProject,
+    TheHouse,
+)
+from runtime.doors.http.jobs import MANUSCRIPT_TYPES, Job, JobOrder, manuscript_file
 from runtime.doors.http.problems import AnsweringRouter, Refusal, told
 from runtime.doors.operations import OPERATIONS, Operation
 from runtime.story.base import Name, Text
 from runtime.story.character import Character
 from runtime.story.condition import StoryCondition, StoryConditions
+from runtime.story.extraction import StoryExtraction, build_extraction_model
+from runtime.story.ingest import StoryIngest
 from runtime.story.projects import DeletedProject, ProjectOverview, StoryProjectDeletion, StoryProjects
 from runtime.story.replies import Keeping, Reply
+from runtime.story.transfer import StoryTransfer
 from runtime.writer import context_json
 
 PREFIX = "/v1/projects/{project_id}"
@@ -125,6 +138,7 @@ def _written(result: Any, project: Project, request: Request) -> Response:
 
 router = APIRouter()
 _condition = AnsweringRouter(tags=["condition"])
+_jobs = AnsweringRouter(prefix="/v1", tags=["jobs"])
 _projects = AnsweringRouter(prefix="/v1/projects", tags=["projects"])
 _characters = AnsweringRouter(prefix="/v1/projects/{project_id}/characters/{character}", tags=["characters"])
 
@@ -267,5 +281,165 @@ def stream_reply(
             yield ServerSentEvent(event="text", raw_data=SpokenPiece(text=part).model_dump_json())
 
 
-for _part in (_condition, _projects, _characters):
+JobId = Annotated[str, Path(min_length=1, max_length=64, description="The job.")]
+
+
+class IngestFiles(Arguments):
+    """Which files of the project's own folder to take in."""
+
+    chapter_index: ChapterIndex | None = Field(default=None, description="Only this chapter.")
+    records: bool | None = Field(default=None, description="true wants the records, false leaves them.")
+
+
+class ExtractScenes(Arguments):
+    """Which scenes a model shall read."""
+
+    chapter_index: ChapterIndex | None = Field(default=None, description="Only this chapter.")
+    scenes: list[Annotated[str, Field(pattern=POSITION_PATTERN)]] = Field(
+        default_factory=list, max_length=10_000, description="Only these."
+    )
+    retry_failed: bool = False
+    again: bool = False
+
+
+class JobList(BaseModel):
+    """Jobs, the latest first."""
+
+    jobs: list[Job]
+
+
+def offer_work(house: House) -> None:
+    """Tell the jobs of a house how each kind is done."""
+
+    def ingest(order: JobOrder) -> BaseModel:
+        project = ServedProject(house, order.job.project_id)
+        asked = IngestFiles.model_validate(order.job.arguments)
+        return StoryIngest(project.stores, project.project_id).ingest_project(
+            records=asked.records,
+            chapter_index=asked.chapter_index,
+            progress=order.progress,
+            index_progress=order.progress_of("meaning"),
+        )
+
+    def manuscript(order: JobOrder) -> BaseModel:
+        project_id = order.job.project_id
+        return StoryTransfer(house.stores.of(project_id), project_id).import_project(
+            source=order.folder / order.job.arguments["file"],
+            update=order.job.arguments["update"],
+            keep_remarks=order.job.arguments.get("keep_remarks", False),
+            progress=order.progress_of("text"),
+            index_progress=order.progress_of("meaning"),
+        )
+
+    def extract(order: JobOrder) -> BaseModel:
+        project = ServedProject(house, order.job.project_id)
+        asked = ExtractScenes.model_validate(order.job.arguments)
+        return StoryExtraction(project.stores, project.project_id).extract(
+            scenes=[StoryPosition(*map(int, each.split(":"))) for each in asked.scenes],
+            chapter_index=asked.chapter_index,
+            retry_failed=asked.retry_failed,
+            again=asked.again,
+            model=house.chat_model,
+            progress=order.progress,
+            index_progress=order.progress_of("meaning"),
+        )
+
+    house.jobs.offer("ingest", ingest)
+    house.jobs.offer("manuscript", manuscript)
+    house.jobs.offer("extract", extract)
+
+
+@_jobs.post("/projects/{project_id}/ingest", status_code=202)
+def ingest_files(project: Project, response: Response, body: IngestFiles) -> Job:
+    """Take in what the project's own folder holds: chapters with their records, characters, settings."""
+    _ = project.stores
+    job = project.house.jobs.start("ingest", project.project_id, body.model_dump(mode="json"))
+    return _accepted(job, response)
+
+
+async def _manuscript(request: Request) -> bytes:
+    return await request.body()
+
+
+@_jobs.post(
+    "/projects/{project_id}/manuscript",
+    status_code=202,
+    openapi_extra={
+        "requestBody": {
+            "required": True,
+            "description": "The manuscript itself: text, Markdown, EPUB, DOCX, or a zip of chapters or of an export.",
+            "content": {kind: {"schema": {"type": "string", "format": "binary"}} for kind in MANUSCRIPT_TYPES},
+        }
+    },
+)
+def import_manuscript(
+    project: Project,
+    request: Request,
+    response: Response,
+    content: Annotated[bytes, Depends(_manuscript)],
+    update: Annotated[
+        bool, Query(description="Take chapters in again whose text changed; else nothing stored is changed.")
+    ] = False,
+) -> Job:
+    """Take a whole manuscript in; the project is made where there is none. Its name plays no part."""
+    require_project_id(project.project_id)
+    file = manuscript_file(request.headers.get("content-type", ""))
+    job = project.house.jobs.start(
+        "manuscript", project.project_id, {"file": file, "update": update}, source=(file, content)
+    )
+    return _accepted(job, response)
+
+
+@_jobs.post("/projects/{project_id}/extract", status_code=202)
+def extract_scenes(project: Project, response: Response, body: ExtractScenes) -> Job:
+    """Let a chat model read the scenes that have no record, and store what they establish."""
+    build_extraction_model(project.stores.settings, project.house.chat_model)
+    job = project.house.jobs.start("extract", project.project_id, body.model_dump(mode="json"))
+    return _accepted(job, response)
+
+
+@_jobs.get("/jobs")
+def list_jobs(
+    house: TheHouse,
+    project_id: Annotated[str | None, Query(max_length=400, description="Only of this project.")] = None,
+) -> JobList:
+    """List the jobs, the latest first."""
+    return JobList(jobs=house.jobs.list(project_id))
+
+
+@_jobs.get("/jobs/{job_id}")
+def get_job(house: TheHouse, job_id: JobId) -> Job:
+    """Tell how far a job is, and what it came to."""
+    return house.jobs.get(job_id)
+
+
+@_jobs.delete("/jobs/{job_id}")
+def cancel_job(house: TheHouse, job_id: JobId) -> Job:
+    """Let a job end after the step at which it is; one that is over is forgotten."""
+    return house.jobs.cancel(job_id)
+
+
+@_jobs.post("/jobs/{job_id}/resume", status_code=202)
+def resume_job(house: TheHouse, job_id: JobId) -> Job:
+    """Run a job again that was cancelled, failed or was interrupted; what it stored is left alone."""
+    return house.jobs.resume(job_id)
+
+
+async def _known_job(house: TheHouse, job_id: JobId) -> Job:
+    return house.jobs.get(job_id)
+
+
+@_jobs.get("/jobs/{job_id}/events", response_class=EventSourceResponse)
+async def follow_job(house: TheHouse, job: Annotated[Job, Depends(_known_job)]) -> AsyncIterator[ServerSentEvent]:
+    """Follow a job: a `job` event whenever it has changed, until it is over."""
+    async for each in house.jobs.follow(job.job_id):
+        yield ServerSentEvent(event="job", raw_data=each.model_dump_json())
+
+
+def _accepted(job: Job, response: Response) -> Job:
+    response.headers["Location"] = f"/v1/jobs/{job.job_id}"
+    return job
+
+
+for _part in (_condition, _projects, _characters, _jobs):
     router.include_router(_part)

@@ -19,8 +19,7 @@ from novelgen.errors import UnknownProjectError, UserInputError
 from novelgen.language.language import StoryLanguage, story_language
 from runtime.doors.answers import refusal, told
 from runtime.doors.arguments import Arguments, read_arguments
-from runtime.doors.offers import MCP_NAMES, MCP_TOOLS
-from runtime.doors.tools import BLOCK, Tool
+from runtime.doors.tools import BLOCK, MCP_NAMES, MCP_TOOLS, Tool
 from runtime.stores import MemoryStores
 from runtime.story.projects import ProjectStores, StoryProjects
 from runtime.story.story import Story

@@ -2,8 +2,8 @@
 
 import pytest
 
-from novelgen.language.presence import ScenePresence, presence_of
 from novelgen.language.resolver import NameResolver
+from novelgen.language.speech import ScenePresence, presence_of
 from novelgen.models.entity import Entity
 from tests.novelgen.language.story_entities import journey, london
 

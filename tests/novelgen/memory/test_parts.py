@@ -4,7 +4,6 @@ import numpy as np
 import pytest
 
 from novelgen.memory.budget import ChosenForm, Priced, fill, gain_per_token
-from novelgen.memory.duplicates import content_words
 from novelgen.memory.neighbours import SceneTies, scenes_of_one_thread, similar_scenes, spread_evidence, surroundings
 from novelgen.memory.query_scores import (
     CLIP,
@@ -16,6 +15,7 @@ from novelgen.memory.query_scores import (
     semantic_scores,
     standardise,
 )
+from novelgen.memory.retelling import content_words
 from novelgen.memory.search import Candidate
 from novelgen.memory.select import MAX_SCENES, score_candidates
 from novelgen.memory.weights import SelectionWeights

@@ -5,7 +5,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from novelgen.memory.search_order import relevance
+from novelgen.memory.query_scores import relevance
 from tests.novelgen.memory.build import candidate
 
 QUERY = np.array([1.0, 0.0], dtype=np.float32)

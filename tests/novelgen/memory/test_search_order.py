@@ -2,8 +2,8 @@
 
 from dataclasses import replace
 
+from novelgen.memory.query_scores import search_order
 from novelgen.memory.search import Candidate, RetrieverHit
-from novelgen.memory.search_order import search_order
 from tests.novelgen.memory.build import candidate, chunk, lexical, semantic
 
 ENOUGH = [

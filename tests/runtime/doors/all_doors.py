@@ -25,9 +25,8 @@ from runtime.doors.cli.offers import OFFERS
 from runtime.doors.langchain import build_story_tools
 from runtime.doors.mcp.server import build_mcp_server
 from runtime.doors.mcp.tools import Shelf
-from runtime.doors.offers import TOOLS
 from runtime.doors.operations import BY_NAME, Operation
-from runtime.doors.tools import Tool
+from runtime.doors.tools import TOOLS, Tool
 from runtime.story.story import Story
 from tests.runtime.doors.http.serving import client_of
 

@@ -3,7 +3,7 @@
 from novelgen.errors import UnknownIdError
 from runtime.doors.answers import refusal
 from runtime.doors.http.problems import problem_of
-from runtime.doors.offers import LANGCHAIN_NAMES, MCP_NAMES
+from runtime.doors.tools import LANGCHAIN_NAMES, MCP_NAMES
 
 ERROR = UnknownIdError("no thread 'T9'; list them with `novelgen thread list demo`, or run `novelgen embedding NAME`")
 

@@ -9,8 +9,7 @@ import pytest
 
 from novelgen.deadlines import Deadline
 from novelgen.errors import DeadlineExceededError, VectorIndexError, VectorIndexOwnedError
-from runtime.index.lending import borrow
-from runtime.index.locations import EmbeddedIndex, IndexOwnership, read_owner
+from runtime.index.locations import EmbeddedIndex, IndexOwnership, borrow, read_owner
 from runtime.index.manager import VectorStoreManager
 from runtime.index.process import IndexProcessRegistry
 from tests.runtime.index.conftest import OpenManager, program

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from novelgen.errors import UserInputError
-from novelgen.language.renaming import NameSwap, longer_names
+from novelgen.language.matching import NameSwap, longer_names
 from novelgen.models.position import StoryPosition
 from runtime.ingest.ingest import ingest_scenes
 from runtime.ingest.scene_input import SceneInput

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import click
 
 from novelgen.errors import UserInputError
-from runtime.doors.cli.commands.upkeep import resuming
+from runtime.doors.cli.commands.projects import resuming
 from runtime.doors.cli.error_handling import ExitCode
 from runtime.doors.cli.labels import ViewLabels, in_words
 from runtime.doors.cli.opening import labels_where_stored, opened_project, opened_stores, story_labels

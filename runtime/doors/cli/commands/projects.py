@@ -1,17 +1,33 @@
-"""`novelgen new`, `init` and `projects`."""
+"""Projects and their care: `novelgen new`, `init`, `projects`, `delete`, `index`, `reindex`, `doctor`."""
 
 from __future__ import annotations
 
+import json
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
-from runtime.doors.cli.labels import in_words, view_labels_for
-from runtime.doors.cli.opening import opened_stores
-from runtime.doors.cli.output import print_json, print_result, print_table, print_text
+from runtime.doors.cli.error_handling import ExitCode
+from runtime.doors.cli.labels import ViewLabels, in_words, view_labels_for
+from runtime.doors.cli.opening import labels_where_stored, opened_project, opened_stores, story_labels
+from runtime.doors.cli.output import (
+    index_state,
+    print_heading,
+    print_json,
+    print_pairs,
+    print_result,
+    print_table,
+    print_text,
+    progress_bars,
+    report_line,
+)
 from runtime.doors.cli.parameters import CliSession, json_option, project_argument, require_confirmation, yes_option
 
 if TYPE_CHECKING:
+    from runtime.story.diagnosis import Diagnosis, Finding
     from runtime.story.projects import MadeFiles, ProjectOverview
 
 _LANGUAGE = click.option(
@@ -133,3 +149,143 @@ def _made_lines(files: MadeFiles) -> list[str]:
     made = [f"made  {file}" for file in files.made] + [f"kept  {file}" for file in files.kept]
     told = f"\nPut finished chapters into {files.chapters} as chapter_001.json, .txt or .md, then run:"
     return [*made, told, f"  novelgen ingest {files.project_id}"]
+
+
+@click.command(epilog="\b\nExample:\n  novelgen index my-novel")
+@project_argument
+@json_option
+@click.pass_obj
+def index(session: CliSession, project: str, as_json: bool) -> None:
+    """Make what is stored searchable by meaning.
+
+    Does what an import left for later, goes on where an earlier run stopped, and may be stopped at any time. Until it
+    is done, contexts and searches find the rest by words and names, and say how much waits.
+    """
+    from runtime.story.condition import StoryIndexing
+
+    bars = progress_bars("meaning, characters")
+    with opened_project(session, project) as stores, resuming(project), bars as (progress,):
+        result = StoryIndexing(stores, project).index_project(progress=progress)
+        labels = story_labels(stores, project)
+    if as_json:
+        print_json(result)
+        return
+    done = labels["line.indexed_now"].format(result.indexed, result.embedded)
+    print_pairs({"project": project, "indexed": done, "index": index_state(result, project, labels)}, labels)
+
+
+@contextmanager
+def resuming(project: str, *, command: str = "") -> Iterator[None]:
+    """Say, when the block is interrupted, that what is stored is whole, and what goes on with the rest."""
+    try:
+        yield
+    except KeyboardInterrupt:
+        repeat = f"repeat `{command}` if text is missing; " if command else ""
+        report_line(
+            f"stopped: what was stored is whole and found by words; {repeat}"
+            f"`novelgen index {project}` goes on with its meaning"
+        )
+        raise
+
+
+@click.command(
+    epilog="\b\nExamples:\n  novelgen doctor\n  novelgen doctor my-novel --json\n  novelgen doctor my-novel --repair"
+)
+@click.argument("project", required=False)
+@click.option(
+    "--repair",
+    is_flag=True,
+    help="First bring PROJECT's vector index to what the database says; rebuild it where it must be.",
+)
+@click.option("--no-network", is_flag=True, help="Do not ask models that are not on this machine whether they answer.")
+@click.option(
+    "--bundle",
+    type=click.Path(dir_okay=False, writable=True, path_type=Path),
+    metavar="FILE",
+    help="Also write what can be sent with a question: versions, settings, counts and findings, nothing of a story.",
+)
+@json_option
+@click.pass_obj
+def doctor(
+    session: CliSession, project: str | None, repair: bool, no_network: bool, bundle: Path | None, as_json: bool
+) -> None:
+    """Check stores, models and files; say what to fix, and how.
+
+    The configured models are asked for one word and one vector, each for a few seconds at most.
+    With PROJECT also its counts, whether the index agrees with the database, and which context files are stale.
+    Without --repair nothing is changed; with it the index, never the database.
+    """
+    if repair and project is None:
+        raise click.UsageError("--repair needs PROJECT")
+    from runtime.story.diagnosis import diagnose, shareable
+
+    with opened_stores(session, project) as stores:
+        labels = view_labels_for() if project is None else labels_where_stored(stores, project)
+        language = "en" if as_json else labels.language
+        diagnosis = diagnose(stores, project, repair=repair, ask_network=not no_network, language=language)
+    if as_json:
+        print_json(diagnosis)
+    else:
+        _print(diagnosis, labels)
+    if bundle is not None:
+        bundle.write_text(json.dumps(shareable(diagnosis), ensure_ascii=False, indent=2) + "\n", encoding="utf-8")
+        report_line(f"wrote {bundle}: no text, name, id or path of a story is in it")
+    if diagnosis.is_broken:
+        raise click.exceptions.Exit(ExitCode.STORE_UNAVAILABLE)
+
+
+@click.command(epilog="\b\nExample:\n  novelgen reindex my-novel")
+@project_argument
+@json_option
+@click.pass_obj
+def reindex(session: CliSession, project: str, as_json: bool) -> None:
+    """Build the vector index anew from the database; verify it.
+
+    Needed after the embedding model or a setting of memory.ingest changed, or when the index is damaged or
+    lost. Vectors that the database keeps are used again; the old index answers until the new one is whole.
+    """
+    from runtime.story.condition import StoryIndexing
+
+    with opened_project(session, project) as stores, progress_bars("memories") as (progress,):
+        result = StoryIndexing(stores, project).reindex(progress=progress)
+        labels = story_labels(stores, project)
+    if as_json:
+        print_json(result)
+    else:
+        indexing, chosen = result.indexing, result.chosen
+        print_pairs(
+            {
+                "project": project,
+                "by_the_settings": labels["line.embedded_otherwise"].format(chosen) if chosen else None,
+                "indexed": labels["line.indexed_anew"].format(indexing.indexed, indexing.embedded),
+                "verified": in_words(str(result.verification)),
+                "waiting": indexing.waiting,
+            },
+            labels,
+        )
+    if not result.is_sound:
+        report_line(f"error: the index does not agree with the database ({result.verification}); run it again")
+        raise click.exceptions.Exit(ExitCode.FAILED)
+
+
+def _print(diagnosis: Diagnosis, labels: ViewLabels) -> None:
+    machine = {"versions": diagnosis.versions, "settings": diagnosis.settings}
+    # Who asks after a story is told of it; what is fine is counted, and stands in --json.
+    told = {"counts": diagnosis.counts} if diagnosis.counts else machine
+    for heading, pairs in told.items():
+        if pairs:
+            print_heading(labels[f"line.{heading}"])
+            print_pairs({in_words(name): in_words(str(value)) for name, value in pairs.items() if value is not None})
+    for heading, findings in (("repairs", diagnosis.repairs), ("findings", diagnosis.findings)):
+        wrong = [each for each in findings if each.level != "ok" or heading == "repairs"]
+        if findings:
+            print_heading(labels[f"line.{heading}"])
+        if wrong:
+            print_table(("level", "what", "finding"), [_row(each, labels) for each in wrong], labels=labels)
+        if len(wrong) < len(findings):
+            print_text(labels["line.checks_fine"].format(len(findings) - len(wrong)))
+
+
+def _row(finding: Finding, labels: ViewLabels) -> tuple[str, str, str]:
+    fix = f"\n  → {in_words(finding.fix)}" if finding.fix else ""
+    return labels.value(finding.level), in_words(finding.what), in_words(finding.message) + fix

@@ -5,10 +5,9 @@ from typing import Any
 
 from starlette.types import Message, Receive, Scope, Send
 
-from runtime.doors.http.gate import Gate
+from runtime.doors.http.gate import Gate, Turns
 from runtime.doors.http.repeats import Repeats
 from runtime.doors.http.settings import Limits, ServerSettings
-from runtime.doors.http.turns import Turns
 
 
 class HeldWork:

@@ -17,7 +17,7 @@ from mcp.types import CallToolResult, TextContent
 
 from runtime.doors.mcp.server import build_mcp_server
 from runtime.doors.mcp.tools import Shelf
-from runtime.doors.offers import MCP_TOOLS
+from runtime.doors.tools import MCP_TOOLS
 from tests.runtime.doors.http.serving import project_stores
 
 ROOT = Path(__file__).parents[4]

@@ -178,7 +178,7 @@ def test_a_bug_is_told_without_its_words(demo_folder: Path, monkeypatch: pytest.
     def broken(*_: Any, **__: Any) -> None:
         raise RuntimeError("row 7 of /home/ada/secret.db")
 
-    monkeypatch.setattr("runtime.story.knowledge.knowledge_rules", broken)
+    monkeypatch.setattr("runtime.search.kept_readings.knowledge_rules", broken)
     answer = answer_of(demo_folder, "get_character_knowledge", {"character": "Ines"})
     assert answer.is_error
     assert json.loads(text_of(answer))["error"]["kind"] == "bug"
