@@ -120,7 +120,7 @@ _PERSON_ENDS = tuple(
 )
 _NUMBER_OF = re.compile("^[一二两三四五六七八九十百千万几数半]+[里座条个间处道位本把层重丈尺张部卷]")
 _GENERIC_FIRST = frozenset("那这高深远本此我你下上满大小前后东西南北一二两三四几数各山全半每多新老古旧进出入开关回")
-_SURNAMES_ALSO_VERBS = frozenset("谢连和于向应解习管相经封纪屈离干都通从安查容包牧")
+_SURNAMES_ALSO_VERBS = frozenset("谢连和于向应解习管相经封纪屈离干都通从安查容包牧闻")
 
 _FOREIGN = re.compile(rf"[{CJK_RANGES}]{{1,6}}(?:·[{CJK_RANGES}]{{1,6}})+")
 _LATIN_NAME = re.compile(r"(?<![A-Za-z0-9_])[A-Z][A-Za-z]+(?:[ -][A-Z][a-z]+)*(?![A-Za-z0-9_])")
@@ -141,7 +141,7 @@ _CALLED = re.compile(
     rf"(?P<name>[{CJK_RANGES}]{{2,4}}?)(?=[，。；、！：”」』])"
 )
 """How somebody just named is called besides: 董卓字仲颖, 宋江，绰号及时雨."""
-_SOMEBODY_ELSE = re.compile("[。！？女子妻妹弟兄徒孙]|有一|一个|一位")
+_SOMEBODY_ELSE = re.compile("[。！？女子妻妹弟兄徒孙同]|有一|一个|一位")
 _INTRODUCED = re.compile(
     rf"(?:名叫|名唤|名为|我叫|我名|自称|道号|法号|法名)(?P<name>[{CJK_RANGES}]{{2,4}}?)(?=[，。；、！：”」』])"
 )

@@ -104,6 +104,7 @@ def simplified(text: str) -> str:
     return text.translate(_SIMPLE)
 
 
+@lru_cache(maxsize=16384)
 def name_key(name: str) -> str:
     """Return the key under which all spellings of one name are equal.
 

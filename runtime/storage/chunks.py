@@ -64,12 +64,19 @@ def text_values(memory: Mapping[str, Any]) -> dict[str, Any]:
     return {"content_hash": text_hash(content, short), "term_count": len(terms)}
 
 
-def chunk_values(chunk: StoryMemoryChunk, entity_ids: Sequence[str]) -> dict[str, Any]:
-    """Return the columns that the chunk itself decides; position, scene and the author's marks are not among them."""
+def chunk_values(
+    chunk: StoryMemoryChunk, entity_ids: Sequence[str], *, old: Mapping[str, Any] | None = None
+) -> dict[str, Any]:
+    """Return the columns that the chunk itself decides; position, scene and the author's marks are not among them.
+
+    What follows from the text is taken from the old row where that has the same text.
+    """
     start, end = chunk.source_span or (None, None)
     copied = chunk.model_dump(include=set(_FIELDS).difference(_PLACED))
     derived = {"entities_mentioned": list(dict.fromkeys(entity_ids)), "span_start": start, "span_end": end}
-    return copied | derived | text_values(copied)
+    if old is None or (old["content"], old["short"]) != (copied["content"], copied["short"]):
+        return copied | derived | text_values(copied)
+    return copied | derived | {name: old[name] for name in ("content_hash", "term_count")}
 
 
 def note_values(note: StoryMemoryChunk, scene_id: str | None) -> dict[str, Any]:

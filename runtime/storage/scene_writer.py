@@ -98,8 +98,8 @@ class SceneWriter:
         }
         for chunk in sorted(write.chunks, key=lambda chunk: chunk.chunk_id):
             links = write.chunk_links.get(chunk.chunk_id, chunk.entities_mentioned)
-            values = chunk_values(chunk, links) | place
             old = stored.pop(chunk.chunk_id, None)
+            values = chunk_values(chunk, links, old=old) | place
             outcome = _outcome(old, values)
             result[f"chunks_{outcome}"].append(chunk.chunk_id)
             if old is None:

@@ -645,6 +645,13 @@ def _show_candidate_decision(result: Any, view: View) -> None:
 def _show_confirmed(result: Any, view: View) -> None:
     for each in result:
         _show_candidate_decision(each, view)
+        if each.candidate.same_as:
+            _ask_whether_same(each.candidate, view)
+
+
+def _ask_whether_same(candidate: Any, view: View) -> None:
+    command = f'novelgen entity merge {view.project} "{candidate.same_as}" "{candidate.name}"'
+    view.say("is_it_the_same", name=candidate.name, other=candidate.same_as, command=command)
 
 
 @cell
@@ -659,8 +666,7 @@ def _variants(candidate: Any, view: View) -> str:
 def _show_candidates_hint(result: Any, view: View) -> None:
     asked = next((each for each in result if each.same_as), None)
     if asked is not None:
-        command = f'novelgen entity merge {view.project} "{asked.same_as}" "{asked.name}"'
-        print_text(view.labels["line.asks_whether_it_is_the_same"].format(asked.same_as, command))
+        _ask_whether_same(asked, view)
     if result:
         command = f"novelgen entity confirm {view.project} NAME"
         print_text(view.labels["line.makes_one_an_entity_merge_and_drop"].format(command, "novelgen entity --help"))

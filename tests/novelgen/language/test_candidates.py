@@ -284,3 +284,12 @@ def test_rare_names_are_offered_where_few_are_named_often() -> None:
 
 
 _MANY = [f"B{vowel}{middle}{end}" for vowel in "aeiou" for middle in "ldrt" for end in ("on", "is", "em", "uk")]
+
+
+def test_who_is_heard_of_is_called_by_the_name_alone_and_a_countryman_is_somebody_else() -> None:
+    """“闻韩岳至” hears of 韩岳; of “韩岳同乡：法名普净” the countryman is called so."""
+    text = (
+        "韩岳道：“开门。”韩岳又道：“来。”韩岳大怒，喝退左右。韩岳上马。韩岳出门。韩岳下马。韩岳入内。韩岳笑道：“请。”当日，闻韩岳至，众人出迎。"
+        "众人说：闻韩岳去，皆散。闻韩岳曰：“走。”有一僧，却是韩岳同乡：法名普净。普净道：“贫僧有礼。”普净笑道：“请。”"
+    )
+    assert {frozenset(each) for each in _groups(text * 3)} == {frozenset({"韩岳"}), frozenset({"普净"})}
