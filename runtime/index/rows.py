@@ -30,8 +30,8 @@ _NUMBER_KEYS = ("chapter_index", "scene_index", STORY_KEY)
 
 
 @dataclass(frozen=True, slots=True)
-class IndexHit:
-    """One row that the index found: an `IndexRow` of the project that was asked for, with its cosine in [-1, 1]."""
+class _IndexedText:
+    """What the index keeps of a memory chunk beside its embedding."""
 
     chunk_id: str
     project_id: str
@@ -40,20 +40,19 @@ class IndexHit:
     source_id: str | None
     content: str
     content_type: str
+
+
+@dataclass(frozen=True, slots=True)
+class IndexHit(_IndexedText):
+    """One row that the index found: an `IndexRow` of the project that was asked for, with its cosine in [-1, 1]."""
+
     similarity: float
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class IndexRow:
+class IndexRow(_IndexedText):
     """One memory chunk with its embedding, as the index stores it."""
 
-    chunk_id: str
-    project_id: str
-    chapter_index: int | None
-    scene_index: int | None
-    source_id: str | None
-    content: str
-    content_type: str
     vector: Vector | list[float]
 
     def __post_init__(self) -> None:

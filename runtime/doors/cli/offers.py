@@ -775,7 +775,7 @@ def _show_set_knowledge(said: Any, view: View) -> None:
         since = labels["line.on_entering"].format(start)
     print_text(f"{told}{labels['line.comma']}{since}")
     if said.change_id is not None:
-        view.say("undo", command=f"novelgen undo {view.project} {said.change_id}")
+        _undo_told(said, view)
 
 
 @does("show", "list_shared_scenes")
@@ -976,13 +976,8 @@ def _show_consolidation(report: Any, view: View) -> None:
         print_table(("entity", "memories"), rows, labels=labels)
 
 
-@does("aside", "consolidate_memories")
-def _consolidation_aside(report: Any, _: View) -> None:
-    for issue in report.issues:
-        report_warning(issue.message)
-
-
-@does("aside", "import_lore", "add_card", "confirm_candidates", "edit_entity", "remember_event", "recall_memories")
+@does("aside", "consolidate_memories", "import_lore", "add_card", "confirm_candidates", "edit_entity")
+@does("aside", "remember_event", "recall_memories")
 def _issues_aside(result: Any, _: View) -> None:
     for issue in result.issues:
         report_warning(issue.message)

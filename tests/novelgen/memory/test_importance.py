@@ -4,7 +4,10 @@ from typing import get_args
 
 import pytest
 
-from novelgen.memory.importance import (
+from novelgen.models.memory import EVENT_TYPES
+from novelgen.models.record import RecordedRelationshipChange
+from novelgen.models.state import Relationship
+from novelgen.reading.conclusion import (
     EVENT_SIGNALS,
     SIGNAL_WEIGHTS,
     RecordMaker,
@@ -12,9 +15,6 @@ from novelgen.memory.importance import (
     importance_signals,
     with_raised_importances,
 )
-from novelgen.models.memory import EVENT_TYPES
-from novelgen.models.record import RecordedRelationshipChange
-from novelgen.models.state import Relationship
 from tests.novelgen.memory.record_parts import changed, memory, record
 
 

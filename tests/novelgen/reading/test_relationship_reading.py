@@ -5,11 +5,11 @@ from typing import Any
 import pytest
 
 from novelgen.chains.scene_record_chain import SceneRecordChain
-from novelgen.memory.importance import relationship_shift
 from novelgen.memory.merge import merge_records
 from novelgen.models.folds import fold_relationship_changes, relationship_change_values
 from novelgen.models.record import RecordedRelationshipChange, SceneRecord
 from novelgen.models.state import Relationship, turned_type
+from novelgen.reading.conclusion import relationship_shift
 from novelgen.reading.known_story import SceneSoFar
 from novelgen.reading.request import SceneRecordResult
 from tests.novelgen.reading.keeper_scene import answer, request
