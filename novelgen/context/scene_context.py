@@ -37,7 +37,7 @@ from novelgen.models.context import (
     SceneMemoryContext,
     ToldBefore,
 )
-from novelgen.models.memory import PASSAGE_TYPES, StoryMemoryChunk, is_entity_target
+from novelgen.models.memory import NOTE_ID, PASSAGE_TYPES, StoryMemoryChunk, is_entity_target
 from novelgen.models.state import EntityStateSnapshot
 from novelgen.settings import ContextSettings
 
@@ -501,7 +501,10 @@ def _each_fact_once(memories: AssembledMemories, told: Sequence[tuple[str, froze
     for item in memories.items:
         words = content_words(item.text)
         enough = TOLD_SHARE * len(words)
-        where = next((section for section, said in told if words and len(words & said) >= enough), None)
+        # A short note's words may all stand in the prose of a scene, which says something else with them.
+        is_note = (item.source_id or "").startswith(NOTE_ID)
+        lines = [each for each in told if not (is_note and each[0] in ("left_off", "story_so_far"))]
+        where = next((section for section, said in lines if words and len(words & said) >= enough), None)
         if where is not None:
             twins[item.chunk_id] = where
     return memories.without(twins) if twins else memories

@@ -13,6 +13,7 @@ from typing import Any, Literal, NamedTuple
 from pydantic import BaseModel, Field
 
 from novelgen.errors import InvalidFileError
+from novelgen.language.language import is_cjk
 from novelgen.language.numerals import CHINESE_NUMERAL, chinese_number
 from novelgen.models.plan import GeneratedChapter
 from novelgen.models.user_file import StoryPart
@@ -106,8 +107,13 @@ class Manuscript(BaseModel):
         ]
 
 
+OPENING_CHARACTERS = 60
+
+
 def _opening(text: str) -> str:
-    return " ".join(text[:1000].split())[:60]
+    told = " ".join(text[:1000].split())
+    cut = told[:OPENING_CHARACTERS]
+    return told if cut == told else f"{cut if is_cjk(cut[-1]) else cut.rpartition(' ')[0] or cut}…"
 
 
 def _scenes_of(chapter: GeneratedChapter) -> list[ManuscriptScene]:

@@ -10,6 +10,7 @@ from pydantic import BaseModel, Field
 
 from novelgen.errors import UserInputError
 from novelgen.models.entity import EntityType
+from novelgen.models.memory import memory_place_text
 from novelgen.models.position import END_OF_STORY, StoryPosition
 from novelgen.models.record import SceneRecord
 from runtime.ingest.indexing_result import IndexingResult
@@ -147,9 +148,8 @@ def listed_change(unit: UnitOfWork, change: Change, cut: StoryPosition) -> Liste
     chunk = memory.chunk
     if not cut.admits(chunk.chapter_index, chunk.scene_index):
         return None
-    place = chunk.chapter_index is not None
     told = {
-        "position": str(StoryPosition(chunk.chapter_index, chunk.scene_index)) if place else "",
+        "position": memory_place_text(chunk, always=""),
         "source_id": chunk.source_id or chunk.chunk_id,
         "what": change.after.get("content", chunk.content),
         "was": change.before.get("content", ""),

@@ -501,8 +501,11 @@ def _show_edited_entity(result: Any, view: View) -> None:
         "changed_fields", id=result.entity.entity_id, fields=", ".join(map(view.labels.field, result.updated_fields))
     )
     if result.holds_after is not None:
+        start = view.values.get("start")
         view.say(
-            "holds_from", attributes=", ".join(map(view.labels.field, result.attributes)), place=result.holds_after
+            "holds_from" if start else "holds_after",
+            attributes=", ".join(map(view.labels.field, result.attributes)),
+            place=start or result.holds_after,
         )
     if result.change is not None:
         _undo_told(result.change, view)
@@ -562,8 +565,11 @@ def _ask_start(view: View, payload: dict[str, Any]) -> None:
 def _show_added_entity(result: Any, view: View) -> None:
     view.say("added_entity", id=result.entity.entity_id, name=result.entity.name)
     if result.holds_after is not None:
-        advice = "" if view.values.get("start") else view.labels["line.known_from_start_advice"]
-        print_text(view.labels["line.known_after"].format(place=result.holds_after) + advice)
+        if start := view.values.get("start"):
+            view.say("known_from", place=start)
+        else:
+            advice = view.labels["line.known_from_start_advice"]
+            print_text(view.labels["line.known_after"].format(place=result.holds_after) + advice)
     elif view.values.get("start") is not None:
         view.say("known_from_start")
     _undo_told(result.change, view)

@@ -158,3 +158,13 @@ def test_a_text_that_cannot_be_read_costs_nothing_else(story: Story, monkeypatch
     assert context.left_off is None
     assert context.relevant_memories
     assert [each.stage for each in issues_of(context)] == ["left_off"]
+
+
+def test_a_note_stays_whose_few_words_all_stand_in_the_scene_before(story: Story) -> None:
+    """Prose that uses the words of a note says something else with them; a memory of the same words is told already."""
+    note = story.note("The bell rang.", entities=["Anna"]).note
+    plan = {"characters": ["Anna"], "purpose": "Anna rings the bell."}
+    context = story.context(chapter_index=1, scene_index=4, scene_plan=plan)
+    assert context.left_off is not None
+    assert context.report is not None
+    assert note.chunk_id in [each.chunk_id for each in context.report.items]

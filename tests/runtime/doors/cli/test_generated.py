@@ -71,14 +71,14 @@ def test_somebody_is_added_edited_shown_deleted_and_comes_back(run: Run, ingeste
     told = _done(run, "character", "edit", PROJECT, "Ines Holt", "description=A nurse", "alias=Nes", "alias=Holt")
     assert told == f"changed C3: description, alias undo: novelgen undo {PROJECT} 2"
     said = ("appearance=bent", "--state", 'shine=["dull"]', "--from", "2:2")
-    assert "shine from after scene 2:1 on" in _done(run, "card", "edit", PROJECT, "the brass key", *said)
+    assert "shine: from 2:2 on" in _done(run, "card", "edit", PROJECT, "the brass key", *said)
     shown = _json(run, "character", "show", PROJECT, "Nes")
     assert (shown["entity"]["role"], shown["entity"]["description"]) == ("minor", "A nurse")
     assert [each["alias"] for each in shown["entity"]["aliases"]] == ["Nes", "Holt"]
     assert "patient" in _done(run, "character", "show", PROJECT, "C3")
     assert "Ada hid the brass key" in _done(run, "character", "show", PROJECT, "Ada")
     assert "Ada hid" not in _done(run, "character", "show", PROJECT, "Ada", "--memories", "0")
-    assert "known after scene 2:1" in _done(run, "location", "add", PROJECT, "the cove", "--from", "2:2")
+    assert "known from 2:2 on" in _done(run, "location", "add", PROJECT, "the cove", "--from", "2:2")
     before = _json(run, "character", "show", PROJECT, "Ben")
     told = _done(run, "character", "delete", PROJECT, "Ben", "--yes")
     assert told.startswith("deleted C1 (Ben)")
@@ -194,6 +194,9 @@ def test_one_position_has_one_spelling(run: Run, ingested: Path) -> None:
     ]
     assert not [each for each in told if "2:0" in each]
     assert all("always" in each and "2:1" in each for each in told)
+    for _ in range(2):
+        _done(run, "undo", PROJECT)
+    assert _done(run, "undo", PROJECT) == "undone: add of 2:1 Ada's lamp is out."
 
 
 def test_who_knows_what_is_told_and_said(run: Run, ingested: Path) -> None:
