@@ -1,15 +1,21 @@
 """Fixtures that several rooms' tests share."""
 
+import contextlib
 import os
 import shutil
 import sys
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
+from uuid import uuid4
 
 import pytest
 from filelock import FileLock
+from sqlalchemy import URL
 
 from runtime.index.process import IndexProcess
+from runtime.storage.connection import sqlite_file
+from runtime.storage.migrations.runner import migrate_to_head
 from runtime.stores import MemoryStores
 from tests.support.databases import BOTH, postgres_database, postgres_for_tests
 from tests.support.demo_project import DEMOS, copy_shipped_demos, ingest_demo, settings_for
@@ -45,6 +51,28 @@ def _forked_index_processes(
     is_shipped = request.node.get_closest_marker("index_started_as_shipped") is not None
     if sys.platform == "linux" and not is_shipped:
         monkeypatch.setattr(IndexProcess, "launch", launch_with(index_forkserver))
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _quick_databases(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
+    """Spare SQLite the waiting for the disk, which no test survives, and making the same tables for every new file."""
+    template = tmp_path_factory.mktemp("empty") / "novel.db"
+
+    def migrate_copy(url: URL, **options: Any) -> None:
+        file = sqlite_file(url)
+        if file is not None and not file.exists():
+            if not template.exists():
+                migrate_to_head(url.set(database=str(template)), **options)
+            copied = Path(shutil.copy(template, file.with_name(f"{file.name}-{uuid4().hex}")))
+            with contextlib.suppress(FileExistsError):
+                os.link(copied, file)
+            copied.unlink()
+        migrate_to_head(url, **options)
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("runtime.storage.connection.SYNCHRONOUS", "OFF")
+        patch.setattr("runtime.storage.database.migrate_to_head", migrate_copy)
+        yield
 
 
 @pytest.fixture(scope="session")

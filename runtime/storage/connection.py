@@ -15,6 +15,7 @@ from sqlalchemy import URL, Connection, Engine, create_engine, event, exc, make_
 from sqlalchemy.engine.interfaces import DBAPIConnection
 from sqlalchemy.exc import ArgumentError
 from sqlalchemy.pool import ConnectionPoolEntry
+from sqlalchemy.util import LRUCache
 
 from novelgen.errors import (
     ConfigurationError,
@@ -37,6 +38,28 @@ DEEPEST_STORED = 90
 
 _LEVELS_OF_JOURNAL = 3
 """The list, the row and the image that the journal of changes puts around a value that it keeps."""
+
+
+SYNCHRONOUS = "FULL"
+"""How SQLite waits for the disk. A save is acknowledged on commit, so the commit must be on disk: a write-ahead log
+with NORMAL may lose the last commits when the power fails. One fsync per scene is cheap."""
+
+
+class _CompiledOnce(LRUCache[Any, Any]):
+    """Statements that SQLAlchemy compiled, for all projects: it would compile each anew for every file.
+
+    The first part of its key is the dialect, and those of our files are set up alike.
+    """
+
+    def get(self, key: Any, default: Any = None) -> Any:
+        """Return a statement that any engine has compiled."""
+        return super().get(key[1:], default)
+
+    def __setitem__(self, key: Any, value: Any) -> None:
+        super().__setitem__(key[1:], value)
+
+
+_COMPILED = _CompiledOnce(1000)
 
 
 def _to_json(value: Any) -> str:
@@ -100,15 +123,14 @@ def sqlite_engine(
         pool_timeout=busy_timeout_s,
         json_serializer=_to_json,
         json_deserializer=_from_json,
+        execution_options={"compiled_cache": _COMPILED},
     )
 
     @event.listens_for(engine, "connect")
     def _on_connect(connection: DBAPIConnection, _entry: ConnectionPoolEntry) -> None:
         cursor = connection.cursor()
         cursor.execute(f"PRAGMA foreign_keys={'ON' if foreign_keys else 'OFF'}")
-        # FULL: a save is acknowledged on commit, so the commit must be on disk; WAL with NORMAL may lose
-        # the last commits when the power fails. One fsync per scene is cheap.
-        cursor.execute("PRAGMA synchronous=FULL")
+        cursor.execute(f"PRAGMA synchronous={SYNCHRONOUS}")
         if write_ahead_log and read_only is None:
             # The file remembers it. With a write-ahead log a reader never waits for a writer.
             cursor.execute("PRAGMA journal_mode=WAL")

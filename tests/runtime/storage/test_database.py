@@ -14,6 +14,7 @@ from novelgen.errors import (
     SchemaVersionError,
     UnknownProjectError,
 )
+from runtime.storage.connection import SYNCHRONOUS
 from runtime.storage.database import DatabaseManager
 from tests.runtime.storage.stories import everything, memory, scene, store
 
@@ -46,8 +47,10 @@ def test_other_databases_are_refused_by_name(url: str) -> None:
         DatabaseManager(url)
 
 
-def test_sqlite_is_set_up_to_last(sqlite_database: DatabaseManager) -> None:
+def test_sqlite_is_set_up_to_last(monkeypatch: pytest.MonkeyPatch, sqlite_database: DatabaseManager) -> None:
     """Write-ahead log, full synchronisation and foreign keys are on in every connection."""
+    monkeypatch.setattr("runtime.storage.connection.SYNCHRONOUS", SYNCHRONOUS)
+    sqlite_database.close()
     with sqlite_database.project("demo").read() as unit:
         connection = unit.projects._session.connection
         pragmas = {

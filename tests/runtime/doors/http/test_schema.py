@@ -10,8 +10,6 @@ from hypothesis import HealthCheck, Phase, given, settings
 from runtime.doors.http.app import build_app
 from tests.runtime.doors.http.serving import project_stores, village_model
 
-schemathesis = pytest.importorskip("schemathesis")
-
 OWN_NAME = {"Host": "localhost"}
 
 MAX_EXAMPLES = int(os.environ.get("NOVELGEN_TEST_SCHEMA_EXAMPLES", "1"))
@@ -32,6 +30,8 @@ def answered_or_refused_clearly(context: Any, response: Any, case: Any) -> None:
 
 def test_made_up_requests_are_answered_as_told(demo_folder: Path) -> None:
     """No request ends in a bug; every answer has a status, a type and a shape that the document names."""
+    # Imported here, since it costs every worker seconds and one of them runs this.
+    schemathesis = pytest.importorskip("schemathesis")
     stores = project_stores(demo_folder)
     app = build_app(stores, chat_model=village_model())
     schema = schemathesis.openapi.from_asgi("/openapi.json", app, headers=OWN_NAME)
