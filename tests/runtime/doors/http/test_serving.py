@@ -2,12 +2,14 @@
 
 import contextlib
 import json
+import selectors
 import signal
 import socket
 import sys
 import threading
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import cast
 
 import httpx
 import pytest
@@ -16,7 +18,7 @@ from filelock import FileLock
 
 from novelgen.errors import ConfigurationError
 from runtime.doors.cli.main import novelgen
-from runtime.doors.http.settings import announced, running_server
+from runtime.doors.http.settings import Limits, announced, running_server
 from runtime.files.book_formats import READ_TIMEOUT_S
 from tests.support.freezing import freeze
 from tests.support.hostile_files import endless_epub
@@ -67,6 +69,29 @@ def test_books_that_take_minutes_keep_neither_turns_nor_the_end(server: ServedPr
             each.join()
         assert client.get("/v1/projects").status_code == 200
         assert server.end(signal.SIGTERM, timeout_s=READ_TIMEOUT_S - 10)[0] == 0
+
+
+def test_who_comes_when_all_turns_are_taken_is_sent_away_at_once(server: ServedProcess) -> None:
+    """Bodies that never come take every turn and place to wait; the next are told first, and when to come again."""
+    bounds = Limits()
+    too_many = 6
+    address = httpx.URL(server.url)
+    asked = f"POST /v1/projects HTTP/1.1\r\nHost: {address.host}:{address.port}\r\nContent-Length: 9\r\n\r\n".encode()
+    with contextlib.ExitStack() as opened, selectors.DefaultSelector() as answers:
+        for _ in range(bounds.at_once + bounds.waiting + too_many):
+            connection = opened.enter_context(socket.create_connection((address.host, address.port), timeout=60))
+            connection.sendall(asked)
+            answers.register(connection, selectors.EVENT_READ)
+        first: list[bytes] = []
+        while len(first) < too_many:
+            for key, _ in answers.select(60):
+                answers.unregister(key.fileobj)
+                first.append(cast("socket.socket", key.fileobj).recv(65536))
+        assert httpx.get(f"{server.url}/health", timeout=60).status_code == 200
+    for answer in first[:too_many]:
+        assert answer.startswith(b"HTTP/1.1 503 ")
+        assert b"retry-after: " in answer.lower()
+        assert f"{bounds.waiting} wait for a turn".encode() in answer
 
 
 def _give_up_on(url: str) -> None:
