@@ -32,7 +32,6 @@ _SILENT_CALLS = frozenset({"debug", "info", "compile", "getLogger", "Query", "Fi
 BOTH_LANGUAGES = (
     "novelgen/characters/dispositions.py",
     "novelgen/characters/mind.py",
-    "novelgen/characters/rendering.py",
     "novelgen/context/chunk_memories.py",
     "novelgen/context/difference_block.py",
     "novelgen/context/labels.py",
@@ -62,7 +61,6 @@ FOR_PROGRAMS = (
     "runtime/doors/http/telemetry.py",
     "runtime/doors/langchain.py",
     "runtime/doors/mcp",
-    "runtime/doors/offers.py",
     "runtime/doors/tools.py",
     "runtime/files/book_writing.py",
     "runtime/index/bulk_e5.py",

@@ -24,7 +24,7 @@ from runtime.doors.cli.output import (
 from runtime.doors.cli.parameters import CHAPTER, POSITION, CliSession, changes_option, json_option, project_argument
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Mapping, Sequence
 
     from novelgen.models.position import StoryPosition
     from runtime.doors.cli.labels import ViewLabels
@@ -262,7 +262,15 @@ def _done_by(report: KnowledgeReport | ShortsReport) -> dict[str, int | None]:
 def _report_pass(report: KnowledgeReport | ShortsReport, project_id: str) -> None:
     from runtime.story.extraction import ShortsReport
 
-    _report_read(report, kept=lambda _: "; it is as it was")
+    for scene in report.scenes:
+        place = f"scene {scene.chapter_index}:{scene.scene_index}"
+        if scene.outcome == "failed":
+            report_line(f"error: {place}: {scene.reason}; it is as it was")
+        elif scene.outcome == "overtaken":
+            report_warning(f"{place} changed meanwhile; what the model said was dropped")
+        else:
+            for issue in scene.issues:
+                report_warning(f"{place}: {issue.message}")
     if report.stopped is not None:
         report_line(f"error: stopped: {report.stopped}")
     is_of_shorts = isinstance(report, ShortsReport)
@@ -345,21 +353,17 @@ def _rounded(number: int) -> str:
     return f"{round(number, -digits):,}"
 
 
-def _report_read(report: ExtractionReport | KnowledgeReport | ShortsReport, *, kept: Callable[[Any], str]) -> None:
-    """Say on stderr of each scene what went wrong, and of one that failed what became of it."""
+def _report_scenes(report: ExtractionReport) -> None:
     for scene in report.scenes:
         place = f"scene {scene.chapter_index}:{scene.scene_index}"
         if scene.outcome == "failed":
-            report_line(f"error: {place}: {scene.reason}{kept(scene)}")
+            kept = "; its record of before is kept" if scene.had_record else ""
+            report_line(f"error: {place}: {scene.reason}{kept}")
         elif scene.outcome == "overtaken":
             report_warning(f"{place} changed meanwhile; what the model said was dropped")
         else:
             for issue in scene.issues:
                 report_warning(f"{place}: {issue.message}")
-
-
-def _report_scenes(report: ExtractionReport) -> None:
-    _report_read(report, kept=lambda scene: "; its record of before is kept" if scene.had_record else "")
     _report_chapters(report.chapters)
     for issue in report.consolidation:
         report_warning(issue.message)
