@@ -8,11 +8,17 @@ from typing import Any
 from pydantic import BaseModel, Field
 
 from novelgen.context.labels import Labels
-from novelgen.memory.attributes import INVENTORY_ATTRIBUTE
+from novelgen.memory.attributes import (
+    INVENTORY_ATTRIBUTE,
+    LOCATION_ATTRIBUTE,
+    PASSING_ATTRIBUTE,
+    PLACE_ATTRIBUTE,
+    is_death,
+)
 from novelgen.models.context import LeftOff, ToldBefore
 from novelgen.models.entity import is_entity_id
 from novelgen.models.folds import HOLDER_ATTRIBUTE
-from novelgen.models.position import place_text, place_told
+from novelgen.models.position import place_text, place_told, sort_key
 from novelgen.models.state import GUESSED, PRESENCE_ATTRIBUTE, EntityStateSnapshot, turned_type
 
 HOLDS = "holds"
@@ -37,6 +43,16 @@ ATTRIBUTE_ORDER = (
 
 MIND_ATTRIBUTES = frozenset({"knowledge", "goals", "emotional_state", "secrets"})
 """What somebody wants, knows and hides: told among the people, not among the facts that hold for all."""
+
+
+AGEING_ATTRIBUTES = frozenset(
+    {"status", "disguise", LOCATION_ATTRIBUTE, PLACE_ATTRIBUTE, "condition", "physical_state", "emotional_state"}
+)
+"""What may be over though no scene said so: told with its scene where its bearer has been seen or changed since."""
+
+
+LIVING_ATTRIBUTES = frozenset({"goals", "emotional_state", PASSING_ATTRIBUTE})
+"""What ends with a life."""
 
 
 class RenderedStates(BaseModel):
@@ -115,10 +131,13 @@ def _said_by_holders(snapshots: Sequence[EntityStateSnapshot]) -> dict[str, str]
     }
 
 
-def render_attribute(name: str, value: Any, names: Mapping[str, str], labels: Labels, *, is_proven: bool = True) -> str:
-    """Render one attribute with its value; one that no quote proves says so."""
+def render_attribute(
+    name: str, value: Any, names: Mapping[str, str], labels: Labels, *, is_proven: bool = True, as_of: str = ""
+) -> str:
+    """Render one attribute with its value; one that no quote proves says so, and one of long ago the scene."""
     mark = "" if is_proven else labels.unverified
-    return f"{labels.attribute(name)}{labels.colon}{render_value(value, names, labels)}{mark}"
+    said = f" [{as_of}]" if as_of else ""
+    return f"{labels.attribute(name)}{said}{labels.colon}{render_value(value, names, labels)}{mark}"
 
 
 def render_value(value: Any, names: Mapping[str, str], labels: Labels) -> str:
@@ -135,9 +154,15 @@ def render_value(value: Any, names: Mapping[str, str], labels: Labels) -> str:
 def state_parts(snapshot: EntityStateSnapshot, names: Mapping[str, str], labels: Labels) -> list[tuple[str, str]]:
     """Return the attributes of a state with their lines, the weightiest first, unproven ones last.
 
-    Where somebody was seen last is told as far as a record says it: what rules read out of a text is a guess.
+    Where somebody was seen last is told as far as a record says it: what rules read out of a text is a guess. A thing
+    is where its holder is, unless its place was said after who holds it; the dead want and feel nothing.
     """
-    data = snapshot.state_data
+    over = LIVING_ATTRIBUTES if any(is_death(*each) for each in snapshot.state_data.items()) else ()
+    data = {
+        name: value
+        for name, value in snapshot.state_data.items()
+        if name not in over and not _is_left_behind(name, snapshot)
+    }
     carried = render_value(data.get("inventory", []), names, labels).casefold()
     held = [names.get(each, each) for each in snapshot.holds if not _is_unnamed(each, names)]
     held = [each for each in held if each.casefold() not in carried]
@@ -146,17 +171,44 @@ def state_parts(snapshot: EntityStateSnapshot, names: Mapping[str, str], labels:
     ordered = [name for name in ATTRIBUTE_ORDER if name in told]
     ordered += sorted(name for name in told.keys() - {*ATTRIBUTE_ORDER, PRESENCE_ATTRIBUTE})
     parts = [
-        (name, render_attribute(name, told[name], names, labels, is_proven=name not in snapshot.unverified))
+        (
+            name,
+            render_attribute(
+                name, told[name], names, labels, is_proven=name not in snapshot.unverified, as_of=_aged(name, snapshot)
+            ),
+        )
         for name in sorted(ordered, key=lambda each: each in snapshot.unverified)
     ]
     presence = data.get(PRESENCE_ATTRIBUTE)
     is_told = {"location_id", "place"} & data.keys()
-    if isinstance(presence, Mapping) and not presence.get(GUESSED) and not is_told:
+    if isinstance(presence, Mapping) and not presence.get(GUESSED) and not is_told and HOLDER_ATTRIBUTE not in data:
         # Who was only seen, nobody knows where, was seen in a scene.
         where = presence.get("location_id") or (place_of(presence, labels) if not parts else None)
         if where:
             parts.append((PRESENCE_ATTRIBUTE, render_attribute(PRESENCE_ATTRIBUTE, where, names, labels)))
     return parts
+
+
+def _is_left_behind(name: str, snapshot: EntityStateSnapshot) -> bool:
+    """Tell whether a place is that of a thing before somebody took it."""
+    taken, placed = snapshot.since.get(HOLDER_ATTRIBUTE), snapshot.since.get(name)
+    is_place = name in (LOCATION_ATTRIBUTE, PLACE_ATTRIBUTE)
+    return is_place and taken is not None and placed is not None and sort_key(*placed) < sort_key(*taken)
+
+
+def _aged(name: str, snapshot: EntityStateSnapshot) -> str:
+    """Return the place of what may be over: it was said before its bearer was last seen or changed; else nothing."""
+    said = snapshot.since.get(name)
+    if name not in AGEING_ATTRIBUTES or said is None:
+        return ""
+    presence = snapshot.state_data.get(PRESENCE_ATTRIBUTE)
+    seen = [(presence["chapter_index"], presence["scene_index"])] if _is_on_record(presence) else []
+    last = max(sort_key(*each) for each in [*snapshot.since.values(), *seen])
+    return place_text(*said, always="") if sort_key(*said) < last else ""
+
+
+def _is_on_record(presence: Any) -> bool:
+    return isinstance(presence, Mapping) and not presence.get(GUESSED) and presence.get("chapter_index") is not None
 
 
 def _is_unnamed(value: Any, names: Mapping[str, str]) -> bool:

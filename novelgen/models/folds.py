@@ -121,6 +121,8 @@ def snapshot_of(
     if not visible:
         return None
     state, chapter_index, scene_index = fold_state_changes(visible, as_of)
+    stated = [change for change in sorted(visible, key=story_place) if change.kind == "explicit"]
+    last = {change.attribute: change for change in stated if change.attribute in state}
     return EntityStateSnapshot(
         project_id=project_id,
         entity_type=visible[0].entity_type,
@@ -129,14 +131,13 @@ def snapshot_of(
         scene_index=scene_index,
         timestamp=timestamp,
         state_data=state,
-        unverified=_unverified(visible, state),
+        unverified=[name for name, change in last.items() if not change.verified],
+        since={
+            name: (change.chapter_index, change.scene_index)
+            for name, change in last.items()
+            if change.chapter_index is not None
+        },
     )
-
-
-def _unverified(changes: Iterable[StateChange], state: Mapping[str, Any]) -> list[str]:
-    explicit = (change for change in sorted(changes, key=story_place) if change.kind == "explicit")
-    last = {change.attribute: change for change in explicit}
-    return [name for name, change in last.items() if name in state and not change.verified]
 
 
 def chapters_of_change(changes: Iterable[StateChange], *, first: int, last: int) -> list[int]:

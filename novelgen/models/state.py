@@ -55,6 +55,9 @@ class EntityStateSnapshot(Shown, BaseModel):
     unverified: list[str] = Field(
         default_factory=list, description="Attributes whose value no quote of its scene proves, in order."
     )
+    since: dict[str, tuple[int, int | None]] = Field(
+        default_factory=dict, description="Attribute to the place from which on its value holds, where a scene said it."
+    )
     holds: list[str] = Field(
         default_factory=list,
         description="Ids of what has this entity as its holder at the position; derived, in order.",

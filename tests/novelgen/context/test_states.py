@@ -7,7 +7,9 @@ import pytest
 from novelgen.context.labels import Labels, labels_for
 from novelgen.context.lines import render_states, render_value
 from novelgen.language.language import estimate_tokens
-from novelgen.models.state import EntityStateSnapshot
+from novelgen.models.folds import snapshot_of
+from novelgen.models.position import END_OF_STORY
+from novelgen.models.state import EntityStateSnapshot, StateChange
 from tests.support.stories import NOW, PROJECT
 
 ENGLISH = labels_for("en")
@@ -121,3 +123,54 @@ def test_what_no_quote_proves_comes_last_and_says_so(labels: Labels, line: str) 
     )
     rendered = render_states([doubtful], {}, labels=labels, budget_tokens=99, count_tokens=estimate_tokens)
     assert rendered.lines == {"C0": line}
+
+
+def folded(*changes: tuple[str, Any, int], presence: int | None = None) -> EntityStateSnapshot:
+    """Return the fold of changes of C0: attribute, value and scene of chapter 1, and where it was last seen."""
+    told = [
+        StateChange(entity_id="C0", attribute=name, value=value, chapter_index=1, scene_index=scene)
+        for name, value, scene in changes
+    ]
+    if presence is not None:
+        where = {"chapter_index": 1, "scene_index": presence}
+        told.append(StateChange(entity_id="C0", attribute="presence", value=where, kind="presence", **where))
+    state = snapshot_of(PROJECT, told, as_of=END_OF_STORY, timestamp=NOW)
+    assert state is not None
+    return state
+
+
+def line_of(state: EntityStateSnapshot) -> str:
+    """Return what the block says of a state, facts and mind."""
+    rendered = render_states([state], {}, labels=ENGLISH, budget_tokens=99, count_tokens=estimate_tokens)
+    return " | ".join([*rendered.lines.values(), *rendered.minds.values()])
+
+
+@pytest.mark.parametrize(
+    ("state", "line"),
+    [
+        (
+            folded(("status", "in the launch, pistol drawn", 3), ("disguise", "a sailor", 2), ("location_id", "L1", 4)),
+            "- C0: status [1:3]: in the launch, pistol drawn; disguise [1:2]: a sailor; where: L1",
+        ),
+        (folded(("status", "asleep", 3), presence=5), "- C0: status [1:3]: asleep"),
+        (folded(("status", "asleep", 3), presence=3), "- C0: status: asleep"),
+        (folded(("identity", "the heir", 1), ("status", "asleep", 3)), "- C0: status: asleep; identity: the heir"),
+    ],
+)
+def test_what_may_be_over_is_told_with_its_scene(state: EntityStateSnapshot, line: str) -> None:
+    """A state that somebody has been seen or changed since stands with the scene that said it; what lasts does not."""
+    assert line_of(state) == line
+
+
+def test_a_thing_is_where_its_holder_is() -> None:
+    """The place of a thing from before somebody took it is not told; one that was said later is."""
+    assert line_of(folded(("location_id", "L1", 1), ("holder", "C1", 2))) == "- C0: held by: C1"
+    assert line_of(folded(("location_id", "L1", 3), ("holder", "C1", 2))) == "- C0: where: L1; held by: C1"
+
+
+def test_the_dead_want_and_feel_nothing() -> None:
+    """Mood and aims of somebody dead are no longer told; what they knew is."""
+    state = folded(
+        ("emotional_state", "fury", 1), ("goals", ["revenge"], 1), ("knowledge", ["the way"], 1), ("status", "dead", 2)
+    )
+    assert line_of(state) == "- C0: status: dead | - C0: knows: the way"
