@@ -70,6 +70,7 @@ def left_off(scene: OutlineScene, text: str, *, budget_tokens: int, count_tokens
         title=scene.title,
         location_id=None if scene.is_guessed else scene.location_id,
         present=[] if scene.is_guessed else list(scene.participants),
+        story_time=scene.story_time,
         text=tail[spans[begin].start :].strip(),
         tokens=cost_from(begin),
     )
@@ -124,6 +125,7 @@ def _of_scene(scene: OutlineScene) -> ToldBefore:
         chapter_index=scene.chapter_index,
         scene_index=scene.scene_index,
         title=scene.title,
+        story_time=scene.story_time,
         text=join_sentences(as_sentence(" ".join(each.split())) for each in bullets if each.strip()),
         tokens=0,
     )

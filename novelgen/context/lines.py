@@ -248,7 +248,7 @@ def render_left_off(left_off: LeftOff, names: Mapping[str, str], *, labels: Labe
     """Render where the story left off: a line of the scene's place and people, then its last words by paragraph."""
     place = names.get(left_off.location_id or "", "")
     present = labels.list_separator.join(names[each] for each in left_off.present if each in names)
-    about = [left_off.title, place, labels.left_off_with.format(present) if present else ""]
+    about = [left_off.title, left_off.story_time, place, labels.left_off_with.format(present) if present else ""]
     heading = f"[{place_of(left_off.model_dump(), labels)}] {labels.separator.join(filter(None, about))}".rstrip()
     return [heading, *(line for line in left_off.text.splitlines() if line.strip())]
 
@@ -256,7 +256,8 @@ def render_left_off(left_off: LeftOff, names: Mapping[str, str], *, labels: Labe
 def render_told_before(before: ToldBefore, *, labels: Labels) -> str:
     """Render a scene, a chapter or a part of the story so far as a line, of a part from where to where."""
     start = f"{before.first_chapter}–" if before.level == "part" else ""
-    title = f"{before.title}{labels.colon}" if before.title and before.level != "chapter" else ""
+    about = labels.separator.join(filter(None, (before.title, before.story_time)))
+    title = f"{about}{labels.colon}" if about and before.level != "chapter" else ""
     return f"- [{start}{place_of(before.model_dump(), labels)}] {title}{before.text}"
 
 

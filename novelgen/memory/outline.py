@@ -35,6 +35,8 @@ class OutlineScene:
     summary: Sequence[str] = ()
     is_guessed: bool = False
     """Whether no record, only rules over the text, say where it played and who was in it."""
+    story_time: str = ""
+    """When it played, in the words of its record; of the last scenes alone."""
 
 
 SummaryOrigin = Literal["made", "model", "author"]

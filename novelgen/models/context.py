@@ -248,6 +248,7 @@ class LeftOff(BaseModel):
     title: str = ""
     location_id: str | None = Field(default=None, description="Where it played, as far as its record says.")
     present: list[str] = Field(default_factory=list, description="Ids of those who were on stage in it.")
+    story_time: str = Field(default="", exclude_if=is_unsaid, description="When it played, as its record says.")
     text: str = Field(description="Its last sentences, with their line breaks.")
     tokens: int = Field(ge=0)
 
@@ -260,6 +261,7 @@ class ToldBefore(BaseModel):
     chapter_index: int = Field(description="Last chapter that it covers.")
     scene_index: int | None = Field(default=None, description="Last scene that it covers.")
     title: str = ""
+    story_time: str = Field(default="", exclude_if=is_unsaid, description="When a scene played, as its record says.")
     text: str
     tokens: int = Field(ge=0, description="Of its line.")
 

@@ -472,7 +472,8 @@ def _outline_scene(
 ) -> OutlineScene:
     told = record or {}
     events, bullets = tuple(told.get("key_events", ())), tuple(told.get("summary", ()))
-    return OutlineScene(row[0], row[1], row[2], row[3], participants, events, bullets, is_guessed)
+    time = told.get("story_time") or ""
+    return OutlineScene(row[0], row[1], row[2], row[3], participants, events, bullets, is_guessed, time)
 
 
 MAX_RECALLED_TAGS = 30

@@ -4,6 +4,7 @@ import pytest
 
 from novelgen.context.labels import labels_for
 from novelgen.context.left_off import left_off, scene_before, story_so_far
+from novelgen.context.lines import render_left_off, render_told_before
 from novelgen.language.language import estimate_tokens
 from novelgen.memory.outline import ChapterSummary, OutlineScene, PartSummary, StoryOutline
 from novelgen.models.context import LeftOff, PointOfView, ToldBefore
@@ -11,7 +12,9 @@ from novelgen.models.position import StoryPosition, story_place
 
 ENGLISH = labels_for("en")
 
-AT_THE_MILL = OutlineScene(1, 1, title="The mill", location_id="L0", participants=("C0", "C1"))
+AT_THE_MILL = OutlineScene(
+    1, 1, title="The mill", location_id="L0", participants=("C0", "C1"), summary=("Anna waits",), story_time="at dusk"
+)
 ON_THE_ROAD = OutlineScene(1, 2, participants=("C1",))
 ENGLISH_TEXT = 'Anna rose. The lamp was out.\n\nTom laughed. "Not yet," he said.\n\nThen the bell rang. She ran.'
 CHINESE = "林凡起身。灯灭了。\n\n“还早，”他说，“等钟响。”\n\n钟响了。她跑了出去。"
@@ -49,12 +52,25 @@ def test_a_sentence_of_which_the_beginning_was_not_looked_at_is_not_taken() -> N
     assert getattr(end_of("x" * 100_000 + ". She ran.", 50), "text", "") == "She ran."
 
 
+def test_a_scene_of_the_story_so_far_says_when_it_played() -> None:
+    """The hour stands with the title, so that nobody has to count back how long ago something was."""
+    story = StoryOutline(project_id="p", scenes=[AT_THE_MILL])
+    (told,) = story_so_far(
+        story, as_of=StoryPosition(1, 2), budget_tokens=99, labels=ENGLISH, count_tokens=estimate_tokens
+    )
+    assert render_told_before(told, labels=ENGLISH) == "- [1:1] The mill; at dusk: Anna waits."
+
+
 def test_place_and_people_come_with_it() -> None:
     """What is known of the scene stands beside its words."""
     found = end_of(ENGLISH_TEXT, 300)
     assert found is not None
-    told = (found.chapter_index, found.scene_index, found.title, found.location_id, found.present)
-    assert told == (1, 1, "The mill", "L0", ["C0", "C1"])
+    told = (found.chapter_index, found.scene_index, found.title, found.location_id, found.present, found.story_time)
+    assert told == (1, 1, "The mill", "L0", ["C0", "C1"], "at dusk")
+    assert (
+        render_left_off(found, {"L0": "Mill", "C0": "Anna"}, labels=ENGLISH)[0]
+        == "[1:1] The mill; at dusk; Mill; with Anna"
+    )
     assert found.text == ENGLISH_TEXT
 
 

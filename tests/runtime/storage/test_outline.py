@@ -12,7 +12,7 @@ from tests.runtime.storage.stories import at, change, memory, record, scene, sto
 
 def test_scenes_tell_place_and_presence_and_the_last_ones_what_happened(database: DatabaseManager) -> None:
     """In story order, whatever order they were stored in; of older scenes no record is read."""
-    told = {"key_events": ["A key is lost"], "summary": ["Emma searches, in vain"]}
+    told = {"key_events": ["A key is lost"], "summary": ["Emma searches, in vain"], "story_time": "at dusk"}
     store(
         database,
         scene(2, 1, participants=["C1"], record=record(2, 1, **told)),
@@ -27,7 +27,7 @@ def test_scenes_tell_place_and_presence_and_the_last_ones_what_happened(database
     assert scenes == [
         OutlineScene(1, 1, "“A” — 门", "L0", ("C0", "C1"), is_guessed=True),
         OutlineScene(1, 2, is_guessed=True),
-        OutlineScene(2, 1, "", None, ("C1",), ("A key is lost",), ("Emma searches, in vain",), is_guessed=True),
+        OutlineScene(2, 1, "", None, ("C1",), ("A key is lost",), ("Emma searches, in vain",), True, "at dusk"),
         *(OutlineScene(2, each, is_guessed=True) for each in range(2, 6)),
         OutlineScene(3, 1, is_guessed=True),
     ]
