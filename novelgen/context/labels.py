@@ -34,6 +34,7 @@ class Labels:
     relationships: str
     minds: str
     memories: str
+    further: str
     open_loops: str
     snapshots: str
     everywhere: str

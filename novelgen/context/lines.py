@@ -202,13 +202,10 @@ def _aged(name: str, snapshot: EntityStateSnapshot) -> str:
     if name not in AGEING_ATTRIBUTES or said is None:
         return ""
     presence = snapshot.state_data.get(PRESENCE_ATTRIBUTE)
-    seen = [(presence["chapter_index"], presence["scene_index"])] if _is_on_record(presence) else []
-    last = max(sort_key(*each) for each in [*snapshot.since.values(), *seen])
+    seen = presence if isinstance(presence, Mapping) and not presence.get(GUESSED) else {}
+    places = [*snapshot.since.values(), (seen.get("chapter_index"), seen.get("scene_index"))]
+    last = max(sort_key(*each) for each in places)
     return place_text(*said, always="") if sort_key(*said) < last else ""
-
-
-def _is_on_record(presence: Any) -> bool:
-    return isinstance(presence, Mapping) and not presence.get(GUESSED) and presence.get("chapter_index") is not None
 
 
 def _is_unnamed(value: Any, names: Mapping[str, str]) -> bool:
