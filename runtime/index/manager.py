@@ -137,11 +137,6 @@ class VectorStoreManager:
         return self.process.breaker.is_open
 
     @property
-    def is_starting(self) -> bool:
-        """Whether the process of the index is still loading its libraries."""
-        return self.process.is_starting
-
-    @property
     def is_written_to(self) -> bool:
         """Whether something is being written to the index by this program, or a rebuild is under way."""
         return self.process.write_turn.locked()

@@ -78,11 +78,6 @@ class CircuitBreaker:
         """Whether calls are refused at the moment, but for a probe."""
         return self._opened_at is not None
 
-    @property
-    def is_untroubled(self) -> bool:
-        """Whether nothing failed since the last success."""
-        return not self._failures
-
     def refuse_if_open(self, *, is_probed: bool = False) -> None:
         """Refuse the caller at once unless the breaker is closed or a probe is due."""
         opened_at = self._opened_at
@@ -190,18 +185,6 @@ class IndexProcess:
         """Whether a process runs that has loaded its libraries."""
         worker = self._worker
         return worker is not None and (worker.is_ready or worker.channel.poll())
-
-    @property
-    def is_starting(self) -> bool:
-        """Whether a process is still loading its libraries, in time and in place of none that failed."""
-        worker = self._worker
-        if worker is None or worker.is_ready or time.monotonic() > worker.start_by or not self.breaker.is_untroubled:
-            return False
-        try:
-            return not worker.channel.poll()
-        except OSError:
-            # Another thread has closed it: it has ended, which the next call tells.
-            return False
 
     @property
     def is_busy(self) -> bool:

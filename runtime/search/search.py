@@ -233,11 +233,8 @@ class _SemanticAnswer:
 
 def _semantic_retriever(stores: MemoryStores, request: SearchRequest, *, deadline: Deadline) -> _SemanticAnswer:
     vectors = query_vectors(stores, request.queries)
-    asking = deadline.share("index")
     try:
-        found = _found_while_starting(stores, request, vectors, deadline=asking.share("allowed_ids"))
-        if found is None:
-            found = search_index(stores, request, vectors, deadline=asking)
+        found = search_index(stores, request, vectors, deadline=deadline.share("index"))
     except (StoreError, DeadlineExceededError) as error:
         issue = ReportIssue(
             stage="semantic",
@@ -246,22 +243,6 @@ def _semantic_retriever(stores: MemoryStores, request: SearchRequest, *, deadlin
         )
         return _SemanticAnswer(_fallback(stores, request, vectors), vectors, issue)
     return _SemanticAnswer(found, vectors)
-
-
-def _found_while_starting(
-    stores: MemoryStores, request: SearchRequest, vectors: QueryVectors, *, deadline: Deadline
-) -> RetrieverAnswer | None:
-    """Search exactly while the index loads its libraries: nobody waits for it, and nothing is missing.
-
-    None where the index is to be asked: it is there, or the database does not answer in its place.
-    """
-    if not stores.vectors(request.project_id).is_starting or stores.settings.memory.search_fallback == "off":
-        return None
-    search = partial(search_exactly, stores, request, vectors)
-    try:
-        return call_with_deadline(search, timeout_s=deadline.remaining_s, stage="exact-search")
-    except (StoreError, DeadlineExceededError):
-        return None
 
 
 def _fallback(stores: MemoryStores, request: SearchRequest, vectors: QueryVectors) -> RetrieverAnswer:

@@ -1,8 +1,5 @@
 """The memory context chain over real stores: what callers hand in, and projects that there are not."""
 
-import subprocess
-import sys
-from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -10,7 +7,6 @@ import pytest
 
 from novelgen.models.context import SceneMemoryContext
 from runtime.context_chain import build_context_chain
-from runtime.index.process import IndexProcess, RunningProcess
 from runtime.stores import MemoryStores
 from tests.support.demo_project import settings_for
 
@@ -61,25 +57,3 @@ def test_the_prompt_is_in_the_language_of_the_story(demo_stores: MemoryStores, p
     assert context.report is not None
     alone = context.model_copy(update={"report": context.report.model_copy(update={"language": ""})})
     assert heading in alone.as_prompt()
-
-
-def test_an_index_that_loads_its_libraries_costs_no_time_and_no_memory(
-    demo_stores: MemoryStores, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """The first context of a program is found by meaning without its index, whole, and as the next one has it."""
-
-    def load_for_ever(arguments: Sequence[str], channel: int, log: int) -> RunningProcess:
-        return subprocess.Popen([sys.executable, "-c", "import time; time.sleep(600)"], stdin=channel)
-
-    settings = demo_stores.settings
-    with MemoryStores(settings) as stores:
-        known = build_context_chain(stores, write_files=False).invoke(ask("demo"))
-    monkeypatch.setattr(IndexProcess, "launch", staticmethod(load_for_ever))
-    with MemoryStores(settings) as stores:
-        context = build_context_chain(stores, write_files=False).invoke(ask("demo"))
-        assert stores.vectors("demo").is_starting
-    assert context.report is not None
-    assert known.report is not None
-    assert context.report.issues == known.report.issues
-    assert any("semantic" in item.arm_ranks for item in context.report.items)
-    assert context.as_prompt() == known.as_prompt()

@@ -173,7 +173,7 @@ class _Trial:
             "project_id": self._project_id,
             "chapter_index": self._chapter,
             "scene_index": 1,
-            "scene_plan": plan.scene_plan,
+            "scene_plan": plan.scene_plan.model_copy(update={"scene_number": None}),
         }
         context, chain_s = _timed(lambda: self._chain.invoke(request))
         asked = context.report.queries if context.report else []

@@ -38,7 +38,7 @@ def test_words_answer_and_the_wait_is_said(waiting: MemoryStores) -> None:
     assert {each.chunk.scene_index for each in found.candidates} == {1, 2}
     (issue,) = [each for each in found.issues if each.kind == "stale"]
     assert issue.stage == "index"
-    assert "2 memories wait" in issue.message
+    assert "2 memories are found by words and names only" in issue.message
     assert "`novelgen index story`" in issue.message
 
 
