@@ -446,6 +446,12 @@ FORMS: dict[str, PageForm] = {
         operation="split_entity", done="split", read=_split, told=lambda sent, result: sent["new_name"], to=_to_card
     ),
     "who-is-who/confirm": PageForm(operation="confirm_candidate", done="confirm_card", told=_sent_name),
+    "who-is-who/confirm-several": PageForm(
+        operation="confirm_candidates",
+        done="confirm_card",
+        read=lambda visit, sent: {"names": [value for name, value in sent.items() if name.startswith("one_")]},
+        told=lambda sent, result: "、".join(each.entity.name for each in result),
+    ),
     "who-is-who/name": PageForm(operation="merge_candidate", done="name", told=_sent_name),
     "who-is-who/drop": PageForm(operation="drop_candidate", done="drop", told=_sent_name),
     "check/waive": PageForm(operation="add_waiver", done="waive"),

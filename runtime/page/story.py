@@ -102,7 +102,7 @@ def _scenes_page(visit: Visit, here: Here, shown: int) -> Response:
         by_day=sorted(by_day.items(), reverse=True)[:DAYS_SHOWN],
         characters=by_day.total(),
         chapters={
-            number: (chapter_title(scenes), sum(each.characters for each in scenes))
+            number: (chapter_title(scenes), sum(each.characters for each in scenes), len(scenes))
             for number, scenes in chapters.items()
         },
         unread={each.chapter_index for each in states if not each.has_record and each.characters},
@@ -112,6 +112,7 @@ def _scenes_page(visit: Visit, here: Here, shown: int) -> Response:
 
 def _summaries_page(visit: Visit, here: Here, chapter: int | None) -> Response:
     listed = visit.story.list_summaries(as_of=visit.as_of)
+    states = visit.kept(StorySceneReading.list_scene_states, with_counts=False)
     by_scene = []
     if chapter is not None:
         places = [each for each in here.places[: here.known] if each[0] == chapter]
@@ -121,6 +122,7 @@ def _summaries_page(visit: Visit, here: Here, chapter: int | None) -> Response:
         "summaries",
         parts=[each for each in listed if each.level == "part"],
         chapters=[each for each in listed if each.level == "chapter"],
+        titles={number: chapter_title(list(scenes)) for number, scenes in groupby(states, _chapter)},
         opened=chapter,
         by_scene=by_scene,
     )

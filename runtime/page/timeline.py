@@ -27,11 +27,11 @@ LANE = 50.0
 HEAD = 66.0
 """Height of a lane, and of what stands above all lanes, in pixels."""
 
-_LEAST_COLUMN, _GREATEST_COLUMN = 27.0, 56.0
+_LEAST_COLUMN, _GREATEST_COLUMN = 26.0, 56.0
 _GOOD_WIDTH = 1060.0
 
 MAX_LANES = 14
-MAX_HEAT_COLUMNS = 40
+MAX_HEAT_COLUMNS = 36
 HEAT_LEVELS = 5
 
 WINDOW_SCENES = 40

@@ -27,7 +27,7 @@ from runtime.story.story import Story
 
 FORM_TYPE = "application/x-www-form-urlencoded"
 
-MAX_FORM_FIELDS = 50
+MAX_FORM_FIELDS = 200
 
 MAX_SHOWN = 1000
 
