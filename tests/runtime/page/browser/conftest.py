@@ -25,7 +25,7 @@ def browser() -> Iterator[Browser]:
         yield opened
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="package")
 def demo_server(ingested_demos: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     """A server over both demos, only to be read."""
     folder = tmp_path_factory.mktemp("read") / "projects"

@@ -45,9 +45,9 @@ def _is_within_screen(page: Page) -> bool:
 
 
 def test_a_plan_becomes_a_context_and_a_pin_shows_its_effect(browser: Browser, written_server: str) -> None:
-    """The form gives the block; leaving a memory out shows what that does, and taking that back does nothing more."""
+    """The form gives the block, to be copied; leaving a memory out shows what that does, and taking it back undoes it."""
     words = CATALOGUES["en"]
-    with window_of(browser, written_server) as window:
+    with window_of(browser, written_server, permissions=["clipboard-read", "clipboard-write"]) as window:
         page = window.open("/page/projects/demo/context?as_of=3:1")
         page.get_by_label(words["purpose"]).fill("They open the box under the bell.")
         who = page.get_by_label(words["who"])
@@ -58,6 +58,9 @@ def test_a_plan_becomes_a_context_and_a_pin_shows_its_effect(browser: Browser, w
         who.fill("Ines Marrow, Sparrow")
         page.get_by_role("button", name=words["build"]).click()
         expect(page.locator("#prompt")).to_contain_text("Ines Marrow")
+        page.get_by_role("button", name=words["copy"], exact=True).click()
+        expect(page.get_by_role("button", name=words["copied"])).to_be_visible()
+        assert page.evaluate("navigator.clipboard.readText()") == page.locator("#prompt").text_content()
         _clean(window)
 
         receipts = page.locator("#need-memories li")

@@ -70,15 +70,3 @@ def test_a_fact_is_noted_proved_edited_and_taken_back(browser: Browser, server: 
         expect(page.locator("#done")).to_contain_text(ENGLISH["did_undo"])
         expect(second).to_contain_text("not through a grating")
         assert window.complaints == []
-
-
-@pytest.mark.parametrize(
-    "address", ["?show=scenes", "?show=summaries&chapter=1", "/text?chapter=1&scene=1", "/place?chapter=1&scene=1"]
-)
-def test_the_lists_and_forms_of_the_story_load_clean(browser: Browser, server: str, address: str) -> None:
-    """Each opens without an error in the console, and axe finds no barrier."""
-    with window_of(browser, server, dark=True) as window:
-        window.open(f"/page/projects/demo/story{address}")
-        assert window.page.locator("main h1").count() == 1
-        assert window.barriers() == []
-        assert window.complaints == []
