@@ -45,7 +45,7 @@ def _is_within_screen(page: Page) -> bool:
 
 
 def test_a_plan_becomes_a_context_and_a_pin_shows_its_effect(browser: Browser, written_server: str) -> None:
-    """The form gives the block, to be copied; leaving a memory out shows what that does, and taking it back undoes it."""
+    """The form gives the block, to be copied; leaving a memory out shows what that does, and is taken back."""
     words = CATALOGUES["en"]
     with window_of(browser, written_server, permissions=["clipboard-read", "clipboard-write"]) as window:
         page = window.open("/page/projects/demo/context?as_of=3:1")
