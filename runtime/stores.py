@@ -342,7 +342,7 @@ class MemoryStores:
             with database.project(project_id).read() as unit:
                 unit.projects.require()
         except UnknownProjectError as error:
-            raise UnknownProjectError(f"{error}{self._meant(project_id)}") from error
+            raise self._unknown(project_id, error) from error
 
     def _open_database(self, paths: ProjectPaths, *, create: bool) -> DatabaseManager:
         self.require_open()
@@ -414,7 +414,13 @@ class MemoryStores:
         if self.settings.database_url is None and not (paths.database.exists() or paths.vectors.exists()):
             raise self._unknown(paths.project_id)
 
-    def _unknown(self, project_id: str) -> UnknownProjectError:
+    def _unknown(self, project_id: str, cause: UnknownProjectError | None = None) -> UnknownProjectError:
+        if self.paths(project_id).hold_a_project:
+            return UnknownProjectError(
+                f"nothing of project {project_id!r} is stored yet; run `novelgen ingest {project_id}`"
+            )
+        if cause is not None:
+            return UnknownProjectError(f"{cause}{self._meant(project_id)}")
         return UnknownProjectError(
             f"no project {project_id!r} in {str(self.settings.projects_dir)!r}; create it first, or name "
             f"another folder of projects (--projects-dir){self._meant(project_id)}"

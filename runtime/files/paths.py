@@ -41,6 +41,12 @@ class ProjectPaths:
         self.config_file = self.folder / "config.yaml"
         """Program settings of this project."""
 
+    @property
+    def hold_a_project(self) -> bool:
+        """Whether the folder looks like a project, stored or not."""
+        signs = (self.settings_file, self.config_file, self.characters_file, self.chapters, self.data)
+        return any(sign.exists() for sign in signs)
+
     def chapter_plan_file(self, chapter_index: int) -> Path:
         """The plan of a chapter: `chapters/chapter_NNN_plan.json`."""
         return self.chapters / f"chapter_{chapter_index:03d}_plan.json"

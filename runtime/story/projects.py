@@ -117,24 +117,12 @@ class StoryProjects(StoryBase):
 
     def require_stored(self) -> None:
         """Refuse a project of which nothing is stored."""
-        try:
-            self._stores.database(self.project_id)
-        except UnknownProjectError as error:
-            if not has_project_files(self._stores.paths(self.project_id)):
-                raise
-            raise UnknownProjectError(
-                f"nothing of project {self.project_id!r} is stored yet; run `novelgen ingest {self.project_id}`"
-            ) from error
+        self._stores.database(self.project_id)
 
     def require_project_files(self) -> None:
         """Refuse a project that is neither a folder nor stored; a folder whose stores fail is let through."""
-        paths = self._stores.paths(self.project_id)
-        if not has_project_files(paths):
+        if not self._stores.paths(self.project_id).hold_a_project:
             self._stores.database(self.project_id)
-        elif self._stores.settings.database_url is None and not paths.database.exists():
-            logger.warning(
-                "nothing of project %r is stored; run `novelgen ingest %s`", self.project_id, self.project_id
-            )
 
     def language_of_project(self) -> str:
         """Return the language of a stored project, by its database, else by its settings.json; else empty."""
@@ -178,12 +166,6 @@ def list_project_ids(stores: MemoryStores) -> list[str]:
     folders = projects_dir.iterdir() if projects_dir.is_dir() else ()
     waiting = {each.name for each in folders if _is_project_folder(projects_dir, each.name)}
     return sorted(waiting.union(stores.project_ids()))
-
-
-def has_project_files(paths: ProjectPaths) -> bool:
-    """Tell whether a folder looks like a project, stored or not."""
-    signs = (paths.settings_file, paths.config_file, paths.characters_file, paths.chapters, paths.data)
-    return any(sign.exists() for sign in signs)
 
 
 _NOT_IN_THE_FILE = frozenset(
@@ -250,7 +232,7 @@ def _was_made(file: Path, content: str) -> bool:
 
 def _is_project_folder(projects_dir: Path, name: str) -> bool:
     try:
-        return has_project_files(ProjectPaths(projects_dir, name))
+        return ProjectPaths(projects_dir, name).hold_a_project
     except UserInputError:
         return False
 
@@ -308,7 +290,7 @@ def _what_goes(stores: MemoryStores, paths: ProjectPaths) -> DeletedProject:
         with stores.database(paths.project_id).read() as unit:
             scenes, memories = unit.scenes.census().scenes, unit.memories.count()
     except UnknownProjectError:
-        if not has_project_files(paths):
+        if not paths.hold_a_project:
             raise
         return deleted
     except DatabaseError:

@@ -64,7 +64,7 @@ def test_an_empty_database_is_no_project(stores: MemoryStores) -> None:
     target.parent.mkdir(parents=True)
     stores.close()
     target.write_bytes(source.read_bytes())
-    with pytest.raises(UnknownProjectError, match="no project 'b' is stored"):
+    with pytest.raises(UnknownProjectError, match="nothing of project 'b' is stored yet"):
         stores.database("b")
     assert stores.create_project("b").project_id == "b"
     assert stores.database("b").database is not stores.database("a").database
