@@ -192,7 +192,7 @@ class LeftOutWhy(BaseModel):
     def sentence(self) -> str:
         """The same in English."""
         told = _WHY_LEFT_OUT[self.code].format(**self.values)
-        return f"{told}; lowered as {' and '.join(self.lowered_as)}" if self.lowered_as else told
+        return f"{told}; lowered as {', '.join(self.lowered_as)}" if self.lowered_as else told
 
 
 class LeftOutItem(BaseModel):
