@@ -34,7 +34,6 @@ class Labels:
     relationships: str
     minds: str
     memories: str
-    further: str
     open_loops: str
     snapshots: str
     everywhere: str

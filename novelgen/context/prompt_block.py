@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import hashlib
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from itertools import groupby
-from typing import Literal, TypeVar
+from typing import Literal
 
 from pydantic import BaseModel, Field
 
@@ -23,9 +23,6 @@ from novelgen.language.language import estimate_tokens, story_language
 from novelgen.models.context import DEFAULT_STATE_BUDGET, ContextItem, ContextReport, HiddenContext, SceneMemoryContext
 from novelgen.models.memory import PASSAGE_TYPES, StoryMemoryChunk, memory_place_text
 from novelgen.models.position import story_place
-
-Item = TypeVar("Item")
-Remembered = TypeVar("Remembered", ContextItem, StoryMemoryChunk)
 
 ContextNeed = Literal[
     "states", "story_so_far", "left_off", "relations", "obligations", "timeline", "memories", "passages"
@@ -48,14 +45,9 @@ _GROUPS: Mapping[str, tuple[str, ...]] = {
     "left_off": ("story_so_far", "ended"),
     "people": ("relationships", "minds"),
     "open_loops": ("open_loops",),
-    "memories": ("memories", "further"),
+    "memories": ("memories",),
 }
 """Headings of the block in a writer's order, and the sections below each; each but the first has its own line."""
-
-NEAREST = 12
-"""So many memories stand before the others, in a block of more than twice as many: of the first twelve a quarter are
-needed by the scene, of those from the thirtieth on one in thirty, and a writer who reads sixty in story order misses
-the few."""
 
 _PLAIN_NAME = re.compile(r"[\w .'’·-]{1,40}")
 """A heading stands outside of the fences, so that a name in it must be no more than a name."""
@@ -218,9 +210,8 @@ def render_context(
     """Render a context for the prompt of a scene writer.
 
     What holds comes first, then the story so far and how the scene before ended, who the people are to each other and
-    what each wants, what is open, and what to pick up: the nearest to the plan before the rest, both in story order,
-    each with its source scene. Story text stands between fences that it cannot forge. The same context gives the same
-    text.
+    what each wants, what is open, and what to pick up, in story order, each with its source scene. Story text stands
+    between fences that it cannot forge. The same context gives the same text.
 
     Args:
         context: What the chain returned; without a report, memories are rendered in full.
@@ -239,9 +230,7 @@ def render_context(
             _lines_of(context, names, labels, state_budget, count_tokens), key=lambda each: each.section
         )
     }
-    memories = _memory_lines(context, names, labels)
-    nearest = len(_nearest(memories))
-    told |= {"memories": memories[:nearest], "further": memories[nearest:]}
+    told["memories"] = _memory_lines(context, names, labels)
     sections = {
         getattr(labels, heading): [
             line
@@ -286,22 +275,9 @@ def _hidden_lines(
     ]
 
 
-def _nearest(items: Sequence[Item]) -> Sequence[Item]:
-    """Return those that stand before the others, of items given best first; all where they are few."""
-    return items[:NEAREST] if len(items) > 2 * NEAREST else items
-
-
-def prompt_order(items: Sequence[Remembered]) -> list[Remembered]:
-    """Return memories given best first in the order of the prompt.
-
-    The nearest to the plan come before the rest; of both those without a position first, then in story order.
-    """
-    nearest = _nearest(items)
-    return [
-        item
-        for part in (nearest, items[len(nearest) :])
-        for item in sorted(part, key=lambda item: (*story_place(item), item.chunk_id))
-    ]
+def prompt_order(items: list[ContextItem]) -> list[ContextItem]:
+    """Return the items in the order of the prompt: without a position first, then in story order."""
+    return sorted(items, key=lambda item: (*story_place(item), item.chunk_id))
 
 
 def _language_of(context: SceneMemoryContext) -> str:
@@ -324,7 +300,8 @@ def _memory_lines(context: SceneMemoryContext, names: Mapping[str, str], labels:
 
     if context.report and context.report.items:
         return [f"{line(item, item.text)}{knowers(item)}" for item in prompt_order(context.report.items)]
-    return [line(chunk, chunk.content) for chunk in prompt_order(context.relevant_memories)]
+    chunks = sorted(context.relevant_memories, key=lambda chunk: (*story_place(chunk), chunk.chunk_id))
+    return [line(chunk, chunk.content) for chunk in chunks]
 
 
 def _knowers(item: ContextItem, names: Mapping[str, str], labels: Labels) -> str:

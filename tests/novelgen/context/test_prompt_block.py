@@ -131,15 +131,6 @@ def test_what_has_no_position_comes_first() -> None:
     assert [each.chunk_id for each in ordered] == ["k-N1", "k-M0", "k-M1"]
 
 
-def test_the_nearest_of_many_stand_before_the_others() -> None:
-    """Of more than two dozen the best twelve come first, then, under a line of their own, the rest; in story order."""
-    best_first = [item(f"M{number}", 1, 99 - number, f"fact {number}") for number in range(25)]
-    text = render_context(context(report=ContextReport(items=best_first)))
-    oldest_first = [f"fact {number}" for number in range(24, -1, -1)]
-    assert re.findall(r"fact \d+|Further off:", text) == [*oldest_first[13:], "Further off:", *oldest_first[:13]]
-    assert "Further off" not in render_context(context(report=ContextReport(items=best_first[:24])))
-
-
 @covers(47)
 @given(st.text())
 def test_no_text_can_forge_the_fence_that_holds_it(attack: str) -> None:
