@@ -16,7 +16,7 @@ from runtime.ingest.chapter_pass import ChapterPass, reconcile_chapters
 from runtime.ingest.consolidation import DEFAULT_LIMIT, ConsolidationReport, consolidate_project, undo_consolidation
 from runtime.ingest.extraction import ExtractionReport, estimate_extraction, extract_scenes
 from runtime.ingest.indexing import IndexingResult, drain_outbox
-from runtime.ingest.knowledge_pass import (
+from runtime.ingest.record_passes import (
     KnowledgeReport,
     ShortsReport,
     estimate_knowledge,

@@ -12,7 +12,7 @@ from novelgen.models.position import StoryPosition
 from novelgen.models.record import SceneRecord
 from runtime.ingest.entities import store_entities
 from runtime.ingest.ingest import ingest_scene
-from runtime.ingest.knowledge_pass import ShortsReport, estimate_shorts, rewrite_shorts
+from runtime.ingest.record_passes import ShortsReport, estimate_shorts, rewrite_shorts
 from runtime.ingest.scene_input import RecordOrigin, SceneInput
 from runtime.ingest.scene_passes import SceneChoice
 from runtime.stores import MemoryStores
