@@ -450,7 +450,7 @@ FORMS: dict[str, PageForm] = {
         operation="confirm_candidates",
         done="confirm_card",
         read=lambda visit, sent: {"names": [value for name, value in sent.items() if name.startswith("one_")]},
-        told=lambda sent, result: "、".join(each.entity.name for each in result),
+        told=lambda sent, result: ", ".join(each.entity.name for each in result),
     ),
     "who-is-who/name": PageForm(operation="merge_candidate", done="name", told=_sent_name),
     "who-is-who/drop": PageForm(operation="drop_candidate", done="drop", told=_sent_name),

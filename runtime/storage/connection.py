@@ -12,7 +12,7 @@ from typing import Any
 
 from pydantic_core import from_json
 from sqlalchemy import URL, Connection, Engine, create_engine, event, exc, make_url
-from sqlalchemy.engine.interfaces import DBAPIConnection
+from sqlalchemy.engine.interfaces import DBAPIConnection, Dialect
 from sqlalchemy.exc import ArgumentError
 from sqlalchemy.pool import ConnectionPoolEntry
 from sqlalchemy.util import LRUCache
@@ -48,15 +48,20 @@ with NORMAL may lose the last commits when the power fails. One fsync per scene 
 class _CompiledOnce(LRUCache[Any, Any]):
     """Statements that SQLAlchemy compiled, for all projects: it would compile each anew for every file.
 
-    The first part of its key is the dialect, and those of our files are set up alike.
+    The first part of its key is the dialect, and those of our files are set up alike. A key of another kind, as of a
+    later SQLAlchemy, is taken whole.
     """
 
     def get(self, key: Any, default: Any = None) -> Any:
         """Return a statement that any engine has compiled."""
-        return super().get(key[1:], default)
+        return super().get(_of_any_file(key), default)
 
     def __setitem__(self, key: Any, value: Any) -> None:
-        super().__setitem__(key[1:], value)
+        super().__setitem__(_of_any_file(key), value)
+
+
+def _of_any_file(key: Any) -> Any:
+    return key[1:] if isinstance(key[0], Dialect) else key
 
 
 _COMPILED = _CompiledOnce(1000)

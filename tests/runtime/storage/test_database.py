@@ -1,11 +1,12 @@
 """Opening, transactions, backup, and what a broken file does."""
 
 import sqlite3
+from contextlib import closing
 from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
-from sqlalchemy import text
+from sqlalchemy import column, make_url, select, table, text
 
 from novelgen.errors import (
     ConfigurationError,
@@ -14,7 +15,7 @@ from novelgen.errors import (
     SchemaVersionError,
     UnknownProjectError,
 )
-from runtime.storage.connection import SYNCHRONOUS
+from runtime.storage.connection import SYNCHRONOUS, sqlite_engine
 from runtime.storage.database import DatabaseManager
 from tests.runtime.storage.stories import everything, memory, scene, store
 
@@ -207,3 +208,23 @@ def test_reads_survive_a_lost_connection(database: DatabaseManager) -> None:
 
     assert database.project("demo").reading(work) == 7
     assert len(attempts) == 2
+
+
+def test_statements_are_compiled_once_for_all_files(tmp_path: Path) -> None:
+    """What one project's file asked another's does not compile again, and each answers with its own rows."""
+
+    def answers(name: str) -> str:
+        url = make_url(f"sqlite:///{tmp_path / name}")
+        engine = sqlite_engine(url, busy_timeout_s=1.0, pool_size=1)
+        with closing(engine.raw_connection()) as raw:
+            raw.execute("CREATE TABLE told (word TEXT)")
+            raw.execute("INSERT INTO told VALUES (?)", (name,))
+            raw.commit()
+        with engine.connect() as connection:
+            result = connection.execute(select(column("word")).select_from(table("told")))
+            assert result.scalars().all() == [name]
+        engine.dispose()
+        return str(result.context.cache_hit.name)
+
+    answers("one")
+    assert answers("other") == "CACHE_HIT"

@@ -9,8 +9,8 @@ from novelgen.models.entity import Entity
 from novelgen.models.position import END_OF_STORY, StoryPosition
 from runtime.ingest.entities import store_entities
 from runtime.stores import MemoryStores
+from runtime.story.appearances import StoryAppearances
 from runtime.story.entities import StoryEntities
-from runtime.story.name_candidates import StoryAppearances
 from runtime.story.states import StoryStates
 
 HIDDEN = "In the end she is the heir."
