@@ -170,8 +170,8 @@ OPERATIONS: tuple[Operation, ...] = (
     *_of(
         "entities",
         _row("list_entities", "entities.entities", "GET /entities", key="entities"),
-        _row("list_appearances", "name_candidates", "GET /appearances", key="appearances"),
-        _row("preview_merge", "name_candidates", "GET /entities/merge/preview"),
+        _row("list_appearances", "appearances", "GET /appearances", key="appearances"),
+        _row("preview_merge", "appearances", "GET /entities/merge/preview"),
         _row("merge_entities", "entities", "POST /entities/merge"),
         _row("add_card", "entities", "POST /entities", status=201),
         _row("list_card_templates", "entity_fields.card_templates", "GET /card-templates"),
