@@ -14,10 +14,10 @@ from typing import Annotated, Any, ClassVar, Literal
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, SecretStr, ValidationError, model_validator
 from pydantic_settings import (
     BaseSettings,
+    InitSettingsSource,
     PydanticBaseSettingsSource,
     SettingsConfigDict,
     SettingsError,
-    YamlConfigSettingsSource,
 )
 from yaml import YAMLError, safe_load
 
@@ -251,13 +251,6 @@ class MemorySettings(ContextSettings):
         return with_flat_settings(given, cls) if isinstance(given, dict) else given
 
 
-class _ConfigFile(YamlConfigSettingsSource):
-    """A config.yaml, whose settings may have the names that other programs give them."""
-
-    def __call__(self) -> dict[str, Any]:
-        return with_own_names(super().__call__())
-
-
 class NovelgenSettings(BaseSettings):
     """Everything that can be set; frozen, built once and passed down."""
 
@@ -296,17 +289,6 @@ class NovelgenSettings(BaseSettings):
     server_read_token: SecretStr | None = Field(default=None, description="Opens `novelgen serve` for reading only.")
     memory: MemorySettings = MemorySettings()
 
-    @classmethod
-    def settings_customise_sources(
-        cls,
-        settings_cls: type[BaseSettings],
-        init_settings: PydanticBaseSettingsSource,
-        env_settings: PydanticBaseSettingsSource,
-        dotenv_settings: PydanticBaseSettingsSource,
-        file_secret_settings: PydanticBaseSettingsSource,
-    ) -> tuple[PydanticBaseSettingsSource, ...]:
-        return (init_settings, env_settings, _ConfigFile(settings_cls))
-
 
 _SECRET_SETTINGS = (
     "model_api_key",
@@ -334,14 +316,24 @@ def load_settings(config_file: Path | None = None, **overrides: Any) -> Novelgen
     told = {name: value for name, value in overrides.items() if value is not None}
     given = with_own_names(grouped_settings(told, NovelgenSettings))
 
-    class FileSettings(NovelgenSettings):
-        model_config = SettingsConfigDict(**{**NovelgenSettings.model_config, "yaml_file": config_file})
-
     try:
-        _require_settings(config_file)
+        in_file = with_own_names(_content(config_file))
         problem = misspelt_variable(os.environ, NovelgenSettings, prefix=ENVIRONMENT_PREFIX)
         if problem is not None:
             raise ConfigurationError(problem)
+
+        class FileSettings(NovelgenSettings):
+            @classmethod
+            def settings_customise_sources(
+                cls,
+                settings_cls: type[BaseSettings],
+                init_settings: PydanticBaseSettingsSource,
+                env_settings: PydanticBaseSettingsSource,
+                dotenv_settings: PydanticBaseSettingsSource,
+                file_secret_settings: PydanticBaseSettingsSource,
+            ) -> tuple[PydanticBaseSettingsSource, ...]:
+                return (init_settings, env_settings, InitSettingsSource(settings_cls, in_file))
+
         return NovelgenSettings.model_construct(**dict(FileSettings(**given)))
     except ValidationError as error:
         raise _refusal(error) from None
@@ -352,12 +344,13 @@ def load_settings(config_file: Path | None = None, **overrides: Any) -> Novelgen
         raise ConfigurationError(f"{str(config_file)!r} is not YAML in UTF-8: {error}; correct it") from error
 
 
-def _require_settings(config_file: Path | None) -> None:
-    """Refuse a file whose YAML is a text or a list, which the settings library would stumble over, or misspelt."""
+def _content(config_file: Path | None) -> dict[str, Any]:
+    """Return the settings of a file; refuse YAML that is a text or a list, and misspelt names."""
     if config_file is None or not config_file.is_file():
-        return
+        return {}
     try:
-        # Read from a stream: errors in a text would quote it, and it may hold the key.
+        # Read from a stream: errors in a text would quote it, and it may hold the key. Not by libyaml, which a file
+        # that nests too deep brings down with the process.
         with config_file.open(encoding="utf-8") as stream:
             content = safe_load(stream)
     except RecursionError as error:
@@ -369,16 +362,18 @@ def _require_settings(config_file: Path | None) -> None:
         raise ConfigurationError(
             f"{str(config_file)!r} holds a number or date that does not exist; correct it"
         ) from error
-    if not isinstance(content, dict | None):
+    content = {} if content is None else content
+    if not isinstance(content, dict):
         raise ConfigurationError(
             f"{str(config_file)!r} holds a {type(content).__name__}, not settings; write `name: value` lines"
         )
-    for key in content or {}:
+    for key in content:
         if not isinstance(key, str):
             raise ConfigurationError(f"{str(config_file)!r} has {key!r} for a name; put names that are texts in quotes")
-    problem = misspelt_key(content or {}, NovelgenSettings)
+    problem = misspelt_key(content, NovelgenSettings)
     if problem is not None:
         raise ConfigurationError(f"{str(config_file)!r}: {problem}")
+    return content
 
 
 def _refusal(error: ValidationError) -> ConfigurationError:

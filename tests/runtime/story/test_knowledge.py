@@ -299,7 +299,7 @@ def _generated(number: int, told: dict[str, Any]) -> SceneInput:
 
 
 @settings(
-    max_examples=12,
+    max_examples=6,
     deadline=None,
     phases=[Phase.explicit, Phase.generate],
     suppress_health_check=[HealthCheck.too_slow, HealthCheck.function_scoped_fixture],
