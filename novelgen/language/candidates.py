@@ -303,7 +303,8 @@ def _clearest(group: Sequence[FoundName]) -> str:
 
 
 def _fullness(name: str) -> int:
-    return len(name) if has_cjk(name) else len(name.split())
+    """Characters of a Chinese name, words of another without its titles: who is mostly "Lena" is not "Mrs. Roe"."""
+    return len(name) if has_cjk(name) else len(_words(name))
 
 
 def _place(place: ScenePlace) -> str:

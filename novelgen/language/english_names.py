@@ -110,6 +110,7 @@ _ENDS = ".!?…:"
 _LONGEST_BEFORE = 24
 _CALLED_BEFORE = re.compile(r"(?:[a-z],|\b[Mm]y dear|\b[Oo]ld|\b[Yy]oung|\b[Dd]ear)\s$")
 _AFTER_CALLED = frozenset(",.!?;")
+_KNOWN_FROM = 5
 _INITIAL = re.compile(r"[A-Z]\.?")
 _PRONOUN = re.compile(r"[^A-ZÀ-ÖØ-Þ]{0,90}?\b(?:(?P<he>he|him|his|himself)|(?P<she>she|her|hers|herself))\b")
 _AND_NEXT = re.compile(rf"(?:'s)?,? (?:and|or|with|to|from) (?P<next>{_CAPITAL}(?: {_CAPITAL})*)")
@@ -289,8 +290,14 @@ def _bare(word: str) -> str:
 
 
 def _is_stray(kept: list[str], words: _WordUse) -> bool:
-    """The first word of a sentence that is no name: it mostly stands in small letters, and is no title."""
-    return _bare(kept[0]) not in _TITLES_OF_PEOPLE and words.is_common(kept[0])
+    """The first word of a sentence that is no name: it mostly stands in small letters, and is no title.
+
+    A rare word in front of somebody known is none either, where no other sentence holds it: "Hitherto Anna".
+    """
+    if _bare(kept[0]) in _TITLES_OF_PEOPLE:
+        return False
+    is_rare = len(kept) > 1 and not words.free[kept[0]] and words.free[kept[1]] >= _KNOWN_FROM
+    return is_rare or words.is_common(kept[0])
 
 
 def _split_by_never(kept: list[str]) -> Iterable[list[str]]:

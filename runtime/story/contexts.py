@@ -333,7 +333,9 @@ def _characters_of_files(given: Path | None, own: Path) -> CharactersConfig | No
         return load_characters(own)
     characters = load_characters(given)
     if characters is None:
-        raise InvalidFileError(f"there is no file {str(given)!r} with characters; correct --characters")
+        raise InvalidFileError(
+            f"there is no file {str(given)!r} with characters; correct --characters, or say who appears with --with"
+        )
     return characters
 
 

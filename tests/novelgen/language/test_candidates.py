@@ -119,6 +119,21 @@ def test_a_common_word_at_the_head_of_sentences_is_no_name_where_it_stands_small
     assert _names([(1, 1, text)]) == {"Rose"}
 
 
+def test_a_rare_word_at_the_head_of_a_sentence_is_no_part_of_a_known_name() -> None:
+    """Nobody is called "Hitherto Ada" who is called Ada everywhere else."""
+    names = _names([(1, 1, "We saw Ada. " * 5 + "Hitherto Ada had waited. Tom knew Ben Holt.")])
+    assert "Ada" in names
+    assert "Hitherto Ada" not in names
+
+
+def test_a_person_is_listed_by_the_name_that_the_text_calls_them() -> None:
+    """A title makes no name fuller: who is mostly called Lena is not listed as Mrs. Roe."""
+    married = "Mrs. Lena Roe came in. “Sit down,” said Mrs. Roe. We saw Mrs. Roe. "
+    found = _named(find_name_candidates([(1, 1, married + "We told Lena, and Lena laughed. " * 8)]), "Lena")
+    assert "Mrs. Roe" in found.names()
+    assert found.name == "Lena"
+
+
 def test_men_and_women_of_one_surname_stay_apart() -> None:
     """Mr. and Mrs. of one name are two; a bare surname that both may bear belongs to neither."""
     text = (
