@@ -27,13 +27,14 @@ from langgraph.store.base import (
 from langgraph.store.base import validate_op_namespace as require_labels
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
-from novelgen.errors import InvalidPositionError, UserInputError
+from novelgen.errors import UserInputError
 from novelgen.models.memory import DISTILLED_TYPES, ContentType, StoryMemoryChunk
 from novelgen.models.position import StoryPosition
 from novelgen.nearest import did_you_mean
 from runtime.files.file_reading import described
 from runtime.search.story_memory import MAX_TOP_K
 from runtime.stores import MemoryStores
+from runtime.story.base import stored_position
 from runtime.story.lore import StoryKeyedNotes, home_of, is_former_value, key_under
 from runtime.story.memories import StoryMemories
 from runtime.story.search import StorySearch
@@ -212,7 +213,7 @@ class StoryStore(BaseStore):
         """Return the position of a search: that of its filter, which cannot read on beyond the store's own."""
         if place is None:
             return self._as_of
-        asked = _place_of(place)
+        asked = stored_position(StoryKeyedNotes(self._stores, self._project_id), place)
         return asked if self._as_of is None else min(asked, self._as_of)
 
     # --- Writing ---
@@ -255,17 +256,6 @@ class StoryStore(BaseStore):
 
 def _value_of(chunk: StoryMemoryChunk) -> dict[str, Any]:
     return chunk.model_dump(mode="json", include=set(VALUE_FIELDS))
-
-
-def _place_of(place: object) -> StoryPosition:
-    """Return the position that a filter names: `5:4`, `5`, or a pair."""
-    parts = place.split(":") if isinstance(place, str) else place
-    numbers = [parts] if isinstance(parts, int) else parts
-    if isinstance(numbers, list | tuple) and 1 <= len(numbers) <= 2:
-        texts = [str(each) for each in numbers]
-        if all(each.isdecimal() and len(each) < 8 for each in texts):
-            return StoryPosition(*map(int, texts))
-    raise InvalidPositionError(f"{place!r} is no place of a story; filter by as_of='5:4', a chapter and a scene")
 
 
 def _require_fields(wanted: Mapping[str, Any]) -> None:

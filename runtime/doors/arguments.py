@@ -33,6 +33,7 @@ from novelgen.language.scrub import DEEPEST, is_deeper
 from novelgen.models.memory import chapter_target
 from novelgen.models.position import StoryPosition
 from runtime.files.file_reading import described
+from runtime.story.base import LABEL, story_position
 
 LONGEST_TEXT = 20_000
 """Characters of a text where a method says nothing else."""
@@ -44,9 +45,9 @@ GREATEST_NUMBER = 2_000_000_000
 """The greatest whole number where a method says nothing else."""
 
 
-def position_from(text: str) -> StoryPosition:
-    """Return the position that a text names."""
-    return StoryPosition(*(int(part) for part in text.split(":")))
+def position_from(text: str) -> StoryPosition | str:
+    """Return the position that a text names; the id of a scene is left to the story, which knows where it stands."""
+    return text if LABEL.fullmatch(text) else story_position(text)
 
 
 def moment(text: str) -> tuple[int, int] | datetime:
@@ -71,10 +72,10 @@ def _shallow(value: dict[str, Any]) -> dict[str, Any]:
 
 _INDEX = "(1000000|[0-9]{1,6})"
 
-POSITION_PATTERN = f"^{_INDEX}(:{_INDEX})?$"
+POSITION_PATTERN = f"^({_INDEX}(:{_INDEX})?|{LABEL.pattern})$"
 
 PositionText = Annotated[str, Field(pattern=POSITION_PATTERN, examples=["3:2"]), AfterValidator(position_from)]
-"""`3:2` is on entering scene 2 of chapter 3, `3` on entering chapter 3; read as a StoryPosition."""
+"""`3:2` is on entering scene 2 of chapter 3, `3` on entering chapter 3, `S001` on entering the scene of that id."""
 
 MomentText = Annotated[str, Field(max_length=40), AfterValidator(moment)]
 """`2:5` is turn 5 of session 2; else a time such as `2031-03-01T18:00:00Z`."""

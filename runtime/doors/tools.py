@@ -25,6 +25,7 @@ from novelgen.models.position import StoryPosition
 from runtime.doors.answers import told
 from runtime.doors.arguments import Arguments, Method, arguments_of, read_arguments
 from runtime.doors.operations import BY_NAME, Operation
+from runtime.story.base import stored_position
 from runtime.story.character import Character
 from runtime.story.story import Story
 
@@ -138,7 +139,7 @@ class Tool:
         folders: Sequence[Path] = (),
     ) -> dict[str, Any]:
         """Do it, and return the answer as JSON."""
-        given = dict(values) if limit is None else _cut(values, self.operation.function, limit)
+        given = dict(values) if limit is None else _cut(story, values, self.operation.function, limit)
         of: Any = story
         if self.of_character:
             who = given.pop("character")
@@ -178,13 +179,13 @@ def _parsed(value: Any) -> Any:
         return value
 
 
-def _cut(values: Mapping[str, Any], method: Method, limit: StoryPosition) -> dict[str, Any]:
+def _cut(story: Story, values: Mapping[str, Any], method: Method, limit: StoryPosition) -> dict[str, Any]:
     """Return arguments none of whose positions lies beyond one that is being planned."""
     fields, cut = inspect.signature(method).parameters, dict(values)
     for name in CUTS:
         if name in fields:
             asked = cut.get(name)
-            cut[name] = limit if asked is None else min(asked, limit)
+            cut[name] = limit if asked is None else min(stored_position(story, asked, name=name), limit)
     place = StoryPosition(cut.get("chapter_index"), cut.get("scene_index")) if "scene_index" in fields else limit
     if place > limit:
         cut |= {"chapter_index": limit.chapter_index, "scene_index": limit.scene_index or 0}

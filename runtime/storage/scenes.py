@@ -281,6 +281,11 @@ class SceneRepository(Repository):
         row = self._session.one(SCENES, SCENES.c.scene_id == scene_id)
         return None if row is None else _scene(row)
 
+    def position_of_label(self, label: str) -> StoryPosition | None:
+        """Return where the scene of a label such as S001 stands now, or None when there is none."""
+        row = self._session.one(SCENES, SCENES.c.label == label)
+        return None if row is None else StoryPosition(row.chapter_index, row.scene_index)
+
     def spans_by_hand(self, scene_id: str) -> dict[str, list[Any]]:
         """Return where the words of the author's own facts stand in a scene, and whether they count as proved."""
         from runtime.storage.scene_writer import spans_by_hand

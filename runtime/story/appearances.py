@@ -13,7 +13,7 @@ from novelgen.models.state import LoopStatus
 from runtime.storage.database import UnitOfWork
 from runtime.storage.merges import require_mergeable
 from runtime.storage.records import MemoryFilter
-from runtime.story.base import Name, StoryBase, async_twin, known_entities, named_entity
+from runtime.story.base import Name, Place, StoryBase, async_twin, known_entities, named_entity, position_of
 
 Order = Literal["weight", "name", "last"]
 """By how many scenes have them, by name, or by where they were last seen."""
@@ -51,7 +51,7 @@ class MergePreview(BaseModel):
 class StoryAppearances(StoryBase):
     """Who and what a story has, how much it is in it, and what would become one where two of them are merged."""
 
-    def list_appearances(self, *, order: Order = "weight", as_of: StoryPosition | None = None) -> list[Appearance]:
+    def list_appearances(self, *, order: Order = "weight", as_of: Place = None) -> list[Appearance]:
         """List entities as the story has shown them before a position, with how much it has of them.
 
         Args:
@@ -62,7 +62,7 @@ class StoryAppearances(StoryBase):
             UserInputError: When there is no such order.
             UnknownProjectError: When no such project is stored.
         """
-        cut = as_of or END_OF_STORY
+        cut = position_of(as_of) or END_OF_STORY
         with self._stores.database(self.project_id).read() as unit:
             known = known_entities(unit, cut)
             seen = _seen(unit, cut)
@@ -75,7 +75,7 @@ class StoryAppearances(StoryBase):
             return sorted(found, key=lambda each: each.last_place, reverse=True)
         raise UserInputError(f"order={order!r} is none; give weight, name or last")
 
-    def preview_merge(self, *, keep: str, gone: Name, as_of: StoryPosition | None = None) -> MergePreview:
+    def preview_merge(self, keep: str, gone: Name, *, as_of: Place = None) -> MergePreview:
         """Tell what `merge_entities` would join, and change nothing.
 
         Args:
@@ -87,7 +87,7 @@ class StoryAppearances(StoryBase):
             UnknownEntityError: When nobody bears a name by then, or several do.
             UserInputError: When both are one, or of different types.
         """
-        cut = as_of or END_OF_STORY
+        cut = position_of(as_of) or END_OF_STORY
         with self._stores.database(self.project_id).read() as unit:
             known = known_entities(unit, cut)
             kept, other = (named_entity(name, known) for name in (keep, gone))

@@ -71,7 +71,7 @@ MAX_BY_NAME = 200
 class StoryAttachments(StoryBase):
     """What users do with the links of memories to what they are about: entities, chapters and the whole book."""
 
-    def attach_memories(self, *, memory_ids: Sequence[str], targets: Sequence[str]) -> AttachmentChange:
+    def attach_memories(self, memory_ids: Sequence[str], targets: Sequence[str]) -> AttachmentChange:
         """Attach memories to entities, chapters or the book by hand.
 
         Args:
@@ -83,7 +83,7 @@ class StoryAttachments(StoryBase):
             changed = unit.attachments.attach(memory_ids, _meant(unit, targets))
             return _change(unit, memory_ids, changed)
 
-    def detach_memories(self, *, memory_ids: Sequence[str], targets: Sequence[str]) -> AttachmentChange:
+    def detach_memories(self, memory_ids: Sequence[str], targets: Sequence[str]) -> AttachmentChange:
         """Take memories off entities, chapters or the book, whether an author or an ingest attached them.
 
         The chapter in which a memory stands, and the book of a memory that is attached to nothing else, stay.

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import inspect
+import re
 import types
 from collections.abc import Callable, Coroutine, Mapping, Sequence
 from functools import cache, cached_property, wraps
@@ -44,8 +45,8 @@ if TYPE_CHECKING:
 
 Method = TypeVar("Method", bound=Callable[..., Any])
 
-Reader = Callable[[str, Any], Any]
-"""Takes the name and the value of an argument, and returns what the method works with."""
+Reader = Callable[[Any, str, Any], Any]
+"""Takes the part of a story that is called, an argument's name and value; returns what its method works with."""
 
 
 class ReadsArguments:
@@ -69,8 +70,9 @@ def with_read_arguments(method: Method) -> Method:
         readers, names = _readers(method), _names(method)
         if not readers:
             return method(*args, **given)
-        read = [readers[name](name, value) if name in readers else value for name, value in zip(names, args)]  # noqa: B905
-        named = {name: readers[name](name, value) if name in readers else value for name, value in given.items()}
+        part = args[0]
+        read = [readers[name](part, name, value) if name in readers else value for name, value in zip(names, args)]  # noqa: B905
+        named = {name: readers[name](part, name, value) if name in readers else value for name, value in given.items()}
         return method(*read, *args[len(names) :], **named)
 
     return called  # type: ignore[return-value]
@@ -94,7 +96,21 @@ def story_position(place: object, *, name: str = "as_of") -> StoryPosition:
     return StoryPosition(*parts)
 
 
-_SPELLINGS = "write (5, 4) or '5:4' for entering scene 4 of chapter 5, 5 for entering chapter 5"
+_SPELLINGS = "write (5, 4) or '5:4' for entering scene 4 of chapter 5, 5 for entering chapter 5, 'S001' for that scene"
+
+LABEL = re.compile(r"S[0-9]{1,9}")
+"""An id of a scene, which it keeps wherever it is moved."""
+
+
+def stored_position(part: StoryBase, place: object, *, name: str = "as_of") -> StoryPosition:
+    """Return the point of a part's story that is meant, also by the id of a stored scene."""
+    if not isinstance(place, str) or not LABEL.fullmatch(place):
+        return story_position(place, name=name)
+    with part._stores.database(part.project_id).read() as unit:
+        position = unit.scenes.position_of_label(place)
+    if position is None:
+        raise UnknownSceneError(f"no scene {place!r} is stored; write a place such as '3:2'")
+    return position
 
 
 @cache
@@ -125,17 +141,24 @@ def _reader(hint: Any) -> Reader | None:
     is_optional = len(members) < len(told)
     if StoryPosition in members:
 
-        def position(name: str, value: Any) -> Any:
-            return value if value is None or isinstance(value, StoryPosition) else story_position(value, name=name)
+        def position(part: Any, name: str, value: Any) -> Any:
+            is_read = value is None or isinstance(value, StoryPosition)
+            return value if is_read else stored_position(part, value, name=name)
 
         return position
+    if get_origin(hint) is Sequence and StoryPosition in get_args(get_args(hint)[0]):
+
+        def positions(part: Any, name: str, value: Any) -> Any:
+            return [stored_position(part, each, name=name) for each in value]
+
+        return positions
     if len(members) != 1:
         return None
     [member] = members
     plain = get_args(member)[0] if get_origin(member) is Annotated else member
     if plain is str:
 
-        def text(name: str, value: Any) -> Any:
+        def text(_part: Any, name: str, value: Any) -> Any:
             if isinstance(value, str) or (value is None and is_optional):
                 return value
             raise UserInputError(f"{name} must be a text, not {value!r}")
@@ -146,7 +169,7 @@ def _reader(hint: Any) -> Reader | None:
         return None
     adapter: TypeAdapter[Any] = TypeAdapter(member)
 
-    def value_of(name: str, value: Any) -> Any:
+    def value_of(_part: Any, name: str, value: Any) -> Any:
         if value is None and is_optional:
             return value
         try:
@@ -160,10 +183,13 @@ def _reader(hint: Any) -> Reader | None:
     return value_of
 
 
-Place = StoryPosition | tuple[int, int] | list[int] | int | str | None
-"""A point of the story: `(5, 4)` or `"5:4"` on entering scene 4 of chapter 5, `5` on entering chapter 5, None after
-the end. A list is what JSON, and the checkpoint of a graph, make of a pair.
+At = StoryPosition | tuple[int, int] | list[int] | int | str
+"""A point of the story: `(5, 4)` or `"5:4"` on entering scene 4 of chapter 5, `5` on entering chapter 5, `"S001"` on
+entering the stored scene of that id. A list is what JSON, and the checkpoint of a graph, make of a pair.
 """
+
+Place = At | None
+"""The same; None after the end."""
 
 Name = Annotated[str, Field(min_length=1, max_length=400)]
 """Of an entity, a kind or a number that is called by a word."""
@@ -205,7 +231,7 @@ def position_of(place: Place) -> StoryPosition | None:
     return None if place is None else required_position(place)
 
 
-def required_position(place: StoryPosition | tuple[int, int] | list[int] | int | str) -> StoryPosition:
+def required_position(place: At) -> StoryPosition:
     """Return the position that is meant."""
     return story_position(place)
 

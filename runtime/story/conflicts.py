@@ -51,7 +51,7 @@ class StoryConflicts(StoryBase):
         ]
         return [each for each in listed if with_waived or not each.is_waived]
 
-    def waive_conflict(self, *, conflict_id: Name, note: str = "") -> Conflict:
+    def waive_conflict(self, conflict_id: Name, *, note: str = "") -> Conflict:
         """Mark a conflict as meant by the author; it stays waived for as long as both sides say the same.
 
         Args:
@@ -63,7 +63,7 @@ class StoryConflicts(StoryBase):
             unit.projects.set_waived("conflicts", {**unit.projects.waived("conflicts"), conflict_id: note})
         return conflict
 
-    def settle_conflict(self, *, conflict_id: Name, keep: Side) -> SettledConflict:
+    def settle_conflict(self, conflict_id: Name, keep: Side) -> SettledConflict:
         """Let one side of a conflict hold, by the author's word.
 
         Of two values, or two types of a relationship, the kept one is stated in the other side's scene. Where the dead

@@ -15,7 +15,7 @@ from novelgen.models.continuity import DraftCheck
 from novelgen.models.given import given_fields
 from novelgen.models.plan import ScenePlan
 from novelgen.models.position import StoryPosition
-from runtime.story.base import DRAFT_CHARACTERS, Draft, Given, Number, async_twin
+from runtime.story.base import DRAFT_CHARACTERS, At, Draft, Given, Number, async_twin, required_position
 from runtime.story.condition import StoryIndexing
 from runtime.story.draft_checker import CheckOptions, DraftChecker, DraftScene, Progress
 from runtime.story.ingest import read_given
@@ -155,8 +155,9 @@ class StoryContinuity(StoryIndexing):
         checks = list(checker.in_order(checker.check, drafts, progress=progress))
         return StoredCheck(checks=checks, without_text=len(scenes) - len(drafts))
 
-    def scene_of_draft(self, *, as_of: StoryPosition) -> tuple[int, int]:
+    def scene_of_draft(self, *, as_of: At) -> tuple[int, int]:
         """Return chapter and scene of a draft that continues the story at a position."""
+        as_of = required_position(as_of)
         if as_of.chapter_index is not None:
             # On entering a chapter nothing of it is known, whatever number its first scene has.
             return as_of.chapter_index, as_of.scene_index or 0

@@ -21,6 +21,7 @@ from runtime.storage.journal import Change
 from runtime.storage.records import EntityOrigin
 from runtime.stores import MemoryStores
 from runtime.story.base import (
+    At,
     Count,
     Name,
     Number,
@@ -33,6 +34,7 @@ from runtime.story.base import (
     place_name,
     place_of_statement,
     position_of,
+    required_position,
 )
 from runtime.story.changes import listed_change, restore_places, restore_scene
 from runtime.story.entity_fields import (
@@ -129,7 +131,7 @@ class StoryEntities(StoryBase):
         ]
         return ShownList(found[:limit])
 
-    def entity_names(self, *, as_of: StoryPosition | None = None) -> dict[str, str]:
+    def entity_names(self, *, as_of: Place = None) -> dict[str, str]:
         """Return the display names of all entities by id; see `list_entities`."""
         return {each.entity_id: each.name for each in self.entities(as_of=as_of)}
 
@@ -231,8 +233,8 @@ class StoryEntities(StoryBase):
 
     def add_character(
         self,
-        *,
         name: Name,
+        *,
         role: str = "",
         description: str = "",
         traits: Sequence[str] = (),
@@ -260,8 +262,8 @@ class StoryEntities(StoryBase):
 
     def add_location(
         self,
-        *,
         name: Name,
+        *,
         description: str = "",
         atmosphere: str | None = None,
         features: Sequence[str] = (),
@@ -334,7 +336,7 @@ class StoryEntities(StoryBase):
             issues=issues,
         )
 
-    def merge_entities(self, *, keep: str, gone: Name) -> EntityChangeResult:
+    def merge_entities(self, keep: str, gone: Name) -> EntityChangeResult:
         """Make one entity part of another: everything is re-linked, and it can be undone.
 
         Args:
@@ -352,7 +354,7 @@ class StoryEntities(StoryBase):
         return _followed(self._stores, self.project_id, change, entity=kept, other=merged)
 
     def split_entity(
-        self, *, entity: Name, new_name: Name, aliases: Sequence[str] = (), scenes: Sequence[StoryPosition] = ()
+        self, entity: Name, new_name: Name, *, aliases: Sequence[str] = (), scenes: Sequence[At] = ()
     ) -> EntityChangeResult:
         """Take a new entity out of one: its names and scenes move, and it can be undone.
 
@@ -366,7 +368,7 @@ class StoryEntities(StoryBase):
             UnknownEntityError: When nobody bears the name, or several do.
             UserInputError: When nothing is to be split off, or a place names no scene.
         """
-        places = [(place.chapter_index, place.scene_index) for place in scenes]
+        places = [(place.chapter_index, place.scene_index) for place in map(required_position, scenes)]
         if any(None in place for place in places):
             raise UserInputError("--scene needs chapter and scene, such as 3:2")
         with self._stores.database(self.project_id).write() as unit:

@@ -10,7 +10,6 @@ from pydantic import BaseModel, Field
 
 from novelgen.errors import ConfigurationError
 from novelgen.model_calls.usage import TokenPrices
-from novelgen.models.position import StoryPosition
 from runtime.index.chat_models import build_chat_model
 from runtime.ingest.chapter_pass import ChapterPass, reconcile_chapters
 from runtime.ingest.consolidation import DEFAULT_LIMIT, ConsolidationReport, consolidate_project, undo_consolidation
@@ -28,7 +27,7 @@ from runtime.ingest.scene_passes import ExtractionEstimate, SceneChoice
 from runtime.settings import NovelgenSettings
 from runtime.storage.consolidations import StoredConsolidation
 from runtime.stores import MemoryStores
-from runtime.story.base import Count, Name, Progress, StoryBase, async_twin, required_position
+from runtime.story.base import At, Count, Name, Progress, StoryBase, async_twin, required_position
 from runtime.story.story_difference import StoryDifferences
 
 RecordPass = Literal["knowledge", "shorts"]
@@ -40,7 +39,7 @@ class StoryExtraction(StoryDifferences):
     def extract(
         self,
         *,
-        scenes: Sequence[StoryPosition | tuple[int, int]] = (),
+        scenes: Sequence[At] = (),
         chapter_index: int | None = None,
         retry_failed: bool = False,
         again: bool = False,
@@ -108,7 +107,7 @@ class StoryExtraction(StoryDifferences):
     def estimate_project(
         self,
         *,
-        scenes: Sequence[StoryPosition] = (),
+        scenes: Sequence[At] = (),
         chapter_index: int | None = None,
         retry_failed: bool = False,
         again: bool = False,
@@ -127,7 +126,7 @@ class StoryExtraction(StoryDifferences):
         self,
         over: RecordPass,
         *,
-        scenes: Sequence[StoryPosition] = (),
+        scenes: Sequence[At] = (),
         chapter_index: int | None = None,
         again: bool = False,
         model: str | BaseChatModel | None = None,
@@ -154,7 +153,7 @@ class StoryExtraction(StoryDifferences):
         self,
         over: RecordPass,
         *,
-        scenes: Sequence[StoryPosition] = (),
+        scenes: Sequence[At] = (),
         chapter_index: int | None = None,
         again: bool = False,
         prices: TokenPrices | None = None,
@@ -178,7 +177,7 @@ class ReconciliationReport(BaseModel):
     indexing: IndexingResult = Field(default_factory=IndexingResult)
 
 
-def _choice(scenes: Sequence[StoryPosition | tuple[int, int]], **chosen: Any) -> SceneChoice:
+def _choice(scenes: Sequence[At], **chosen: Any) -> SceneChoice:
     return SceneChoice(scenes=tuple(required_position(each) for each in scenes), **chosen)
 
 

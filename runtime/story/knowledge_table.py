@@ -12,9 +12,9 @@ from novelgen.errors import UserInputError
 from novelgen.memory.knowledge_rules import KnowledgeRules
 from novelgen.memory.story import KnowledgeMemory
 from novelgen.models.knowledge import READER, KnownMemory, UnknownMemory
-from novelgen.models.position import END_OF_STORY, StoryPosition
+from novelgen.models.position import END_OF_STORY
 from runtime.search.kept_readings import knowledge_rules
-from runtime.story.base import Count, Name, Number, StoryBase, async_twin, known_entities
+from runtime.story.base import Count, Name, Number, Place, StoryBase, async_twin, known_entities, position_of
 from runtime.story.knowledge import is_about, knower_id
 
 Narrowing = Literal["all", "known", "unknown", "irony", "secret"]
@@ -59,7 +59,7 @@ class StoryKnowledgeTable(StoryBase):
     def knowledge_table(
         self,
         *,
-        as_of: StoryPosition | None = None,
+        as_of: Place = None,
         about: str | None = None,
         narrowing: Narrowing = "all",
         of: Name | None = None,
@@ -90,7 +90,7 @@ class StoryKnowledgeTable(StoryBase):
             raise UserInputError(f"{narrowing!r} is none of {', '.join(get_args(Narrowing))}")
         if of is None and (narrowing in ("known", "unknown") or is_of_one):
             raise UserInputError(f"whose knowledge is asked is not said; name somebody, or {READER!r}")
-        cut = as_of or END_OF_STORY
+        cut = position_of(as_of) or END_OF_STORY
         with self._stores.database(self.project_id).read() as unit:
             is_wanted = is_about(unit, about, cut)
             names = {each.entity_id: each.name for each in known_entities(unit, cut)}

@@ -168,9 +168,10 @@ class StoryKeyedNotes(StoryBase):
         short: str | None = None,
         importance: int | None = None,
         tags: Sequence[str] = (),
-        as_of: StoryPosition | None = None,
+        as_of: Place = None,
     ) -> MemoryChange:
         """Keep a note under a key; what stands there already is replaced, for those who read at `as_of` and later."""
+        as_of = position_of(as_of)
         if not content.strip():
             raise UserInputError(f"the note for key {key!r} is empty; write what holds in the story, or delete the key")
         with self._stores.database(self.project_id).write() as unit:
@@ -206,10 +207,9 @@ class StoryKeyedNotes(StoryBase):
                 changed = unit.memories.require(note.chunk_id)
         return MemoryChange(memory=changed, indexing=self._follow_edit())
 
-    def find_keyed_memory(
-        self, *, target: str, key: str, as_of: StoryPosition | None = None
-    ) -> StoryMemoryChunk | None:
+    def find_keyed_memory(self, *, target: str, key: str, as_of: Place = None) -> StoryMemoryChunk | None:
         """Return the note that stands under a key, else the memory of that id that is found under the target."""
+        as_of = position_of(as_of)
         cut = as_of or END_OF_STORY
         with self._stores.database(self.project_id).read() as unit:
             attached = _known_target(unit, target, as_of)
@@ -223,8 +223,9 @@ class StoryKeyedNotes(StoryBase):
                 found = unit.memories.by_ids([key], as_of=cut) or list(named.values())
         return next((each for each in found if attached in targets_under(each)), None)
 
-    def delete_keyed_note(self, *, target: str, key: str, as_of: StoryPosition | None = None) -> list[str]:
+    def delete_keyed_note(self, *, target: str, key: str, as_of: Place = None) -> list[str]:
         """Take a key out of the memory: all of its values that are read at a position, for every reader."""
+        as_of = position_of(as_of)
         with self._stores.database(self.project_id).write() as unit:
             unit.memories.queue_up()
             attached = _known_target(unit, target, as_of)
@@ -242,17 +243,17 @@ class StoryKeyedNotes(StoryBase):
         self._follow_edit()
         return gone
 
-    def list_memory_targets(self, *, as_of: StoryPosition | None = None) -> list[str]:
+    def list_memory_targets(self, *, as_of: Place = None) -> list[str]:
         """Return everything under which a fact or a note is found: ids of entities, `chapter:3`, `book`; sorted."""
-        wanted = MemoryFilter(as_of=as_of or END_OF_STORY, content_types=list(DISTILLED_TYPES))
+        wanted = MemoryFilter(as_of=position_of(as_of) or END_OF_STORY, content_types=list(DISTILLED_TYPES))
         with self._stores.database(self.project_id).read() as unit:
             memories = unit.memories.list_matching(wanted)
         return sorted({target for each in memories for target in targets_under(each.chunk)})
 
-    def known_target(self, *, target: str, as_of: StoryPosition | None = None) -> str | None:
+    def known_target(self, *, target: str, as_of: Place = None) -> str | None:
         """Return the id of something that memories are attached to, or None where it is not known by then."""
         with self._stores.database(self.project_id).read() as unit:
-            return _known_target(unit, target, as_of)
+            return _known_target(unit, target, position_of(as_of))
 
     aput_keyed_note = async_twin(put_keyed_note)
     afind_keyed_memory = async_twin(find_keyed_memory)

@@ -124,7 +124,7 @@ class StoryMemories(StoryBase):
             found = unit.memories.list_matching(wanted, limit=limit)
             return MemoryListing(memories=found, total=unit.memories.count(wanted))
 
-    def find_memory(self, *, memory_id: Name) -> MemoryCard:
+    def find_memory(self, memory_id: Name) -> MemoryCard:
         """Return a memory whole, whatever was decided about it.
 
         Args:
@@ -155,7 +155,7 @@ class StoryMemories(StoryBase):
         hidden_from: Sequence[str] = (),
         keys: Sequence[str] = (),
         always: bool = False,
-        as_of: StoryPosition | None = None,
+        as_of: Place = None,
     ) -> AddedNote:
         """Store a fact of the author, attached to what is said and to whom its text names.
 
@@ -191,7 +191,7 @@ class StoryMemories(StoryBase):
         _require_event_type(event_type)
         with self._stores.database(self.project_id).write() as unit:
             known = known_entities(unit, None)
-            targets = resolved_targets(unit, [*entities, *attached_to], as_of)
+            targets = resolved_targets(unit, [*entities, *attached_to], position_of(as_of))
             ids = [each for each in targets if is_entity_target(each)]
             beyond = [each for each in targets if not is_entity_target(each)]
             place = place_before(start)
@@ -244,7 +244,7 @@ class StoryMemories(StoryBase):
         attached_to: Sequence[str] | None = None,
         event_type: str | None = None,
         evidence: str | None = None,
-        as_of: StoryPosition | None = None,
+        as_of: Place = None,
     ) -> MemoryChange:
         """Change a memory, what it is attached to included; no ingest takes that back.
 
@@ -267,6 +267,7 @@ class StoryMemories(StoryBase):
             UnknownEntityError: When an entity is not stored.
             UnknownSceneError: When no scene of a chapter is stored.
         """
+        as_of = position_of(as_of)
         attach = list(attach)
         detach = list(detach)
         _require_event_type(event_type)
@@ -318,7 +319,7 @@ class StoryMemories(StoryBase):
 
         return self._changed(memory_id, "confirm", confirm)
 
-    def pin_memory(self, *, memory_id: Name) -> MemoryChange:
+    def pin_memory(self, memory_id: Name) -> MemoryChange:
         """Pin a memory: it outranks the others.
 
         Args:
@@ -329,7 +330,7 @@ class StoryMemories(StoryBase):
         """
         return self._decided(memory_id, "pin", MemoryRepository.pin)
 
-    def unpin_memory(self, *, memory_id: Name) -> MemoryChange:
+    def unpin_memory(self, memory_id: Name) -> MemoryChange:
         """Take a pin off.
 
         Args:
@@ -337,7 +338,7 @@ class StoryMemories(StoryBase):
         """
         return self._decided(memory_id, "unpin", MemoryRepository.unpin)
 
-    def ban_memory(self, *, memory_id: Name) -> MemoryChange:
+    def ban_memory(self, memory_id: Name) -> MemoryChange:
         """Ban a memory: it is kept, but no search and no context brings it.
 
         Args:
@@ -349,7 +350,7 @@ class StoryMemories(StoryBase):
         """
         return self._decided(memory_id, "ban", MemoryRepository.ban)
 
-    def unban_memory(self, *, memory_id: Name) -> MemoryChange:
+    def unban_memory(self, memory_id: Name) -> MemoryChange:
         """Lift a ban, or bring a deleted memory back.
 
         Args:
@@ -357,7 +358,7 @@ class StoryMemories(StoryBase):
         """
         return self._decided(memory_id, "unban", MemoryRepository.unban)
 
-    def delete_memory(self, *, memory_id: Name) -> MemoryChange:
+    def delete_memory(self, memory_id: Name) -> MemoryChange:
         """Delete a memory, which a new ingest does not bring back.
 
         Args:

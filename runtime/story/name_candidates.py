@@ -13,7 +13,7 @@ from novelgen.language.normalise import name_key
 from novelgen.language.sightings import CandidateKind
 from novelgen.models.context import ReportIssue
 from novelgen.models.entity import Entity, EntityAlias, EntityType
-from novelgen.models.position import END_OF_STORY, StoryPosition
+from novelgen.models.position import END_OF_STORY
 from novelgen.models.shown import ShownList
 from novelgen.nearest import nearest_names
 from runtime.ingest.indexing_result import IndexingResult
@@ -59,7 +59,7 @@ class StoryNameCandidates(StoryBase):
         return self.list_candidates(kind=kind, min_count=min_count, as_of=position_of(as_of)).candidates
 
     def list_candidates(
-        self, *, kind: CandidateKind | None = None, min_count: int | None = None, as_of: StoryPosition | None = None
+        self, *, kind: CandidateKind | None = None, min_count: int | None = None, as_of: Place = None
     ) -> NameCandidates:
         """List who and what the text names before a position and no entity is, told by rules, without a model."""
         if kind is not None and kind not in get_args(CandidateKind):
@@ -67,10 +67,10 @@ class StoryNameCandidates(StoryBase):
         if min_count is not None and min_count < 1:
             raise UserInputError(f"min_count={min_count!r} is too small; give 1 or more")
         with self._stores.database(self.project_id).read() as unit:
-            found = open_candidates(unit, as_of=as_of or END_OF_STORY, min_count=min_count)
+            found = open_candidates(unit, as_of=position_of(as_of) or END_OF_STORY, min_count=min_count)
         return NameCandidates(candidates=[each for each in found if kind in (None, each.kind)])
 
-    def confirm_candidate(self, *, name: str, kind: EntityType | None = None) -> CandidateDecision:
+    def confirm_candidate(self, name: str, *, kind: EntityType | None = None) -> CandidateDecision:
         """Make a candidate an entity, known from the first scene that names it on, each variant from its own first.
 
         Args:
@@ -133,7 +133,7 @@ class StoryNameCandidates(StoryBase):
             issues=[ReportIssue(stage="card", kind="unresolved", message=str(error)) for error in missing],
         )
 
-    def merge_candidate(self, *, keep: str, other: str) -> CandidateDecision:
+    def merge_candidate(self, keep: str, other: str) -> CandidateDecision:
         """Make a candidate part of an entity or of another candidate.
 
         Its names become names of the entity, each from the first scene that holds it on; of two candidates one is
@@ -143,7 +143,7 @@ class StoryNameCandidates(StoryBase):
             return self._join(keep=keep, other=other)
         return self._name_entity(keep=keep, other=other)
 
-    def drop_candidate(self, *, name: str) -> CandidateDecision:
+    def drop_candidate(self, name: str) -> CandidateDecision:
         """Never offer a candidate again; the text stays searchable by its names."""
         with self._stores.database(self.project_id).write() as unit:
             candidate = _required(unit, name)

@@ -11,7 +11,7 @@ from pydantic import BaseModel, Field, ValidationError
 from novelgen.errors import UserInputError
 from novelgen.models.entity import METADATA, PAIR_COUNTS, Entity, pair_counts, without_computed
 from novelgen.models.folds import FOLDED_RELATIONSHIP_FIELDS, fold_relationship_changes
-from novelgen.models.position import END_OF_STORY, StoryPosition
+from novelgen.models.position import END_OF_STORY
 from novelgen.models.record import RecordedRelationshipChange
 from novelgen.models.shown import ShownList
 from novelgen.models.state import Relationship, RelationshipDimensions, RelationshipView
@@ -92,15 +92,16 @@ class StoryRelationships(StoryEntities):
         return ShownList(found, names=self.entity_names(as_of=as_of))
 
     def relationships_of(
-        self, *, character: str, status: str | None = None, as_of: StoryPosition | None = None
+        self, *, character: str, status: str | None = None, as_of: Place = None
     ) -> list[RelationshipView]:
         """List how one character stands to others, from its own side; else as `list_relationships`."""
+        as_of = position_of(as_of)
         with self._stores.database(self.project_id).read() as unit:
             own_id = resolved_entity(character, known_entities(unit, as_of), "character").entity_id
             found = unit.relationships.list_as_of(as_of=as_of or END_OF_STORY, character_id=own_id, status=status)
         return [each.seen_by(own_id) for each in found]
 
-    def get_relationship(self, *, first: str, second: str, as_of: StoryPosition | None = None) -> RelationshipCard:
+    def get_relationship(self, first: str, second: str, *, as_of: Place = None) -> RelationshipCard:
         """Return how two characters stand, with its history, its moments and how often both were on stage.
 
         Args:
@@ -108,6 +109,7 @@ class StoryRelationships(StoryEntities):
             second: The other one.
             as_of: Position of the read; None means the end of the story.
         """
+        as_of = position_of(as_of)
         with self._stores.database(self.project_id).read() as unit:
             one, other = _pair(known_entities(unit, as_of), first, second)
             position = as_of or END_OF_STORY
@@ -127,9 +129,7 @@ class StoryRelationships(StoryEntities):
             },
         )
 
-    def relationship_course(
-        self, *, first: Name, second: Name, as_of: StoryPosition | None = None
-    ) -> RelationshipCourse:
+    def relationship_course(self, first: Name, second: Name, *, as_of: Place = None) -> RelationshipCourse:
         """Return how two characters stood after each change of their relationship.
 
         Args:
@@ -141,6 +141,7 @@ class StoryRelationships(StoryEntities):
             UnknownEntityError: When nobody bears a name by then, or several do.
             UserInputError: When nothing is known of the two together.
         """
+        as_of = position_of(as_of)
         with self._stores.database(self.project_id).read() as unit:
             pair = sorted(_pair(known_entities(unit, as_of), first, second))
             found = unit.relationships.changes_between(pair, as_of=as_of or END_OF_STORY)

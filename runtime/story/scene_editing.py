@@ -11,14 +11,22 @@ from novelgen.errors import UserInputError
 from novelgen.language.scrub import require_size, scrub_text
 from novelgen.memory.evidence import QuoteFinder
 from novelgen.models.entity import Entity
-from novelgen.models.position import StoryPosition
 from novelgen.models.record import SceneRecord
 from runtime.ingest.indexing_result import IndexingResult
 from runtime.storage.database import UnitOfWork
 from runtime.storage.journal import AuthorChangeKind
 from runtime.storage.records import StoredScene
 from runtime.stores import MemoryStores
-from runtime.story.base import SceneText, StoryBase, async_twin, known_entities, required_position
+from runtime.story.base import (
+    At,
+    Place,
+    SceneText,
+    StoryBase,
+    async_twin,
+    known_entities,
+    position_of,
+    required_position,
+)
 from runtime.story.changes import changed_scene, scene_image
 
 KeptRecord = Literal["keep", "drop"]
@@ -65,7 +73,7 @@ class SceneEdit(BaseModel):
 class StorySceneEditing(StoryBase):
     """Correcting a finished scene by hand: its text and title, and single facts of its record."""
 
-    def preview_scene_text(self, *, position: StoryPosition, text: SceneText) -> TextConsequences:
+    def preview_scene_text(self, *, position: At, text: SceneText) -> TextConsequences:
         """Tell what a new text of a scene would do to its facts; nothing is stored.
 
         Args:
@@ -76,18 +84,13 @@ class StorySceneEditing(StoryBase):
             UnknownSceneError: When no scene is stored there.
         """
         with self._stores.database(self.project_id).read() as unit:
-            scene = unit.scenes.require(position)
+            scene = unit.scenes.require(required_position(position))
             quotes = _quotes(unit, scene)
         new = scrub_text(text).strip()
         return TextConsequences(quotes=len(quotes), lost=_lost(quotes, new), is_same=new == (scene.text or "").strip())
 
     def edit_scene(
-        self,
-        place: StoryPosition | tuple[int, int],
-        *,
-        text: SceneText | None = None,
-        title: str | None = None,
-        record: KeptRecord = "keep",
+        self, place: At, *, text: SceneText | None = None, title: str | None = None, record: KeptRecord = "keep"
     ) -> SceneEdit:
         """Change the text or the title of a stored scene; `undo` takes it back.
 
@@ -124,13 +127,7 @@ class StorySceneEditing(StoryBase):
         return edited.model_copy(update={"lost": lost, "indexing": self._follow_edit()})
 
     def amend_recorded_fact(
-        self,
-        *,
-        position: StoryPosition,
-        kind: RecordedFactKind,
-        source_id: str,
-        text: str | None = None,
-        as_of: StoryPosition | None = None,
+        self, *, position: At, kind: RecordedFactKind, source_id: str, text: str | None = None, as_of: Place = None
     ) -> SceneEdit:
         """Take a fact out of a scene's record, or say it in other words; the record is the author's then.
 
@@ -148,6 +145,7 @@ class StorySceneEditing(StoryBase):
             UnknownSceneError: When no scene is stored there.
             UserInputError: When the record does not hold it, the text is empty, or it has no words to change.
         """
+        position = required_position(position)
         if text is not None and not text.strip():
             raise UserInputError("the new words are empty; reject the fact instead")
         if text is not None and kind not in RECORDED_WITH_WORDS:
@@ -158,7 +156,7 @@ class StorySceneEditing(StoryBase):
                 raise UserInputError(f"scene {position} has no record; there is nothing to correct")
             said = None if text is None else scrub_text(text).strip()
             if kind == "state" and said is not None:
-                amended = _with_value(scene.record, source_id, said, known_entities(unit, as_of))
+                amended = _with_value(scene.record, source_id, said, known_entities(unit, position_of(as_of)))
             else:
                 amended = _amended(scene.record, kind, source_id, said)
             if amended == scene.record:

@@ -19,7 +19,7 @@ from novelgen.models.record import RecordedMemory, SceneRecord
 from novelgen.models.state import StateChange
 from runtime.storage.database import UnitOfWork
 from runtime.storage.records import EntityOrigin, ExtractionStatus, MemoryStatus, SceneState, StoredScene
-from runtime.story.base import StoryBase, async_twin, known_entities
+from runtime.story.base import At, Place, StoryBase, async_twin, known_entities, position_of, required_position
 
 FactKind = Literal[
     "memory",
@@ -104,8 +104,10 @@ class ListedState(SceneState):
 class StorySceneReading(StoryBase):
     """Reading a scene beside what it established: every fact with the words of the scene that prove it."""
 
-    def read_scene(self, *, position: StoryPosition, as_of: StoryPosition | None = None) -> ReadScene:
+    def read_scene(self, position: At, *, as_of: Place = None) -> ReadScene:
         """Return a scene's text and what it established."""
+        as_of = position_of(as_of)
+        position = required_position(position)
         cut = as_of or END_OF_STORY
         if not cut.admits(position.chapter_index, position.scene_index):
             raise UnknownSceneError(
@@ -132,9 +134,9 @@ class StorySceneReading(StoryBase):
             rejected=rejected,
         )
 
-    def list_scene_states(self, *, as_of: StoryPosition | None = None, with_counts: bool = True) -> list[ListedState]:
+    def list_scene_states(self, *, as_of: Place = None, with_counts: bool = True) -> list[ListedState]:
         """Return how far each scene was read for facts, and what it holds, in story order."""
-        cut = as_of or END_OF_STORY
+        cut = position_of(as_of) or END_OF_STORY
         with self._stores.database(self.project_id).read() as unit:
             unit.projects.require()
             states = unit.scenes.states(as_of=cut, with_lengths=with_counts)

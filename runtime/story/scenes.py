@@ -8,13 +8,12 @@ from pydantic import BaseModel, Field, ValidationError
 
 from novelgen.errors import InvalidFileError, InvalidPositionError, UserInputError
 from novelgen.models.context import ReportIssue
-from novelgen.models.position import StoryPosition
 from novelgen.models.record import SceneRecord
 from novelgen.models.user_file import StoryPart
 from runtime.ingest.indexing_result import IndexingResult
 from runtime.storage.database import UnitOfWork
 from runtime.storage.records import MemoryFilter, StoredScene
-from runtime.story.base import Count, SceneText, StoryBase, async_twin
+from runtime.story.base import At, Count, SceneText, StoryBase, async_twin, required_position
 
 Offset = Annotated[int, Field(ge=0, le=100_000_000)]
 """Characters into a text."""
@@ -77,7 +76,7 @@ class StoryScenes(StoryBase):
         with self._stores.database(self.project_id).read() as unit:
             return unit.scenes.places()
 
-    def get_scene(self, *, position: StoryPosition, begin: Offset = 0, length: Offset | None = None) -> ListedScene:
+    def get_scene(self, position: At, *, begin: Offset = 0, length: Offset | None = None) -> ListedScene:
         """Return a stored scene with its text.
 
         Args:
@@ -86,13 +85,15 @@ class StoryScenes(StoryBase):
             length: At most so many characters of it.
         """
         with self._stores.database(self.project_id).read() as unit:
-            listed = _listed(unit.scenes.require(position), _names(unit, self.project_id), _parts(unit))
+            listed = _listed(
+                unit.scenes.require(required_position(position)), _names(unit, self.project_id), _parts(unit)
+            )
         text = listed.scene.text or ""
         part = text[begin : None if length is None else begin + length]
-        scene = listed.scene.model_copy(update={"text": part if text else listed.scene.text})
-        return listed.model_copy(update={"scene": scene, "characters": len(text)})
+        told = listed.scene.model_copy(update={"text": part if text else listed.scene.text})
+        return listed.model_copy(update={"scene": told, "characters": len(text)})
 
-    def insert_scene(self, *, position: StoryPosition, text: SceneText | None = None, title: str = "") -> SceneChange:
+    def insert_scene(self, position: At, *, text: SceneText | None = None, title: str = "") -> SceneChange:
         """Make room at a place and store a new scene there; those from there on move by one.
 
         Args:
@@ -104,6 +105,7 @@ class StoryScenes(StoryBase):
             InvalidPositionError: When a text is given for a whole chapter.
             UserInputError: When the text is empty; nothing is moved then.
         """
+        position = required_position(position)
         from runtime.ingest.ingest import ingest_scene
         from runtime.ingest.scene_input import SceneInput
 
@@ -120,8 +122,10 @@ class StoryScenes(StoryBase):
         result = ingest_scene(self._stores, self.project_id, scene)
         return SceneChange(position=str(position), moved=moved, indexing=result.indexing)
 
-    def move_scene(self, *, source: StoryPosition, target: StoryPosition) -> SceneChange:
+    def move_scene(self, source: At, target: At) -> SceneChange:
         """Move a scene, or a whole chapter; the others close up and make room. `undo` takes it back."""
+        target = required_position(target)
+        source = required_position(source)
         from runtime.story.changes import keep_move
 
         if (source.scene_index is None) != (target.scene_index is None):
@@ -141,25 +145,26 @@ class StoryScenes(StoryBase):
         number = None if change is None else change.change_id
         return SceneChange(position=str(target), change_id=number, moved=moved, indexing=indexing)
 
-    def delete_scene(self, *, position: StoryPosition) -> SceneChange:
+    def delete_scene(self, position: At) -> SceneChange:
         """Delete a scene with everything that came from it; the author's notes stay.
 
         Args:
             position: The scene, as `3:2`.
         """
+        position = required_position(position)
         from runtime.ingest.ingest import delete_scene as delete_stored_scene
 
         result = delete_stored_scene(self._stores, self.project_id, position)
         return SceneChange(position=str(position), removed=result.scenes[0].removed, indexing=result.indexing)
 
-    def get_record(self, *, position: StoryPosition) -> SceneRecordView:
+    def get_record(self, position: At) -> SceneRecordView:
         """Return what a scene established, with the facts that no quote of it proves.
 
         Args:
             position: The scene, as `3:2`.
         """
         with self._stores.database(self.project_id).read() as unit:
-            scene = unit.scenes.require(position)
+            scene = unit.scenes.require(required_position(position))
             unverified = _unverified_facts(unit, scene)
         return SceneRecordView(
             record=_record_of(scene),
@@ -169,8 +174,9 @@ class StoryScenes(StoryBase):
             unverified=unverified,
         )
 
-    def replace_record(self, *, position: StoryPosition, written: str, source_name: str) -> RecordReplacement:
+    def replace_record(self, *, position: At, written: str, source_name: str) -> RecordReplacement:
         """Store a record that the author wrote, in place of what came from the old one."""
+        position = required_position(position)
         from runtime.ingest.ingest import ingest_scene
         from runtime.ingest.scene_input import SceneInput
 

@@ -16,6 +16,7 @@ from novelgen.models.state import EntityStateSnapshot, StateChange
 from novelgen.models.story_time import DaySpan, SceneTime, StoryTimeline
 from runtime.storage.database import UnitOfWork
 from runtime.story.base import (
+    At,
     Count,
     Name,
     Number,
@@ -24,6 +25,7 @@ from runtime.story.base import (
     async_twin,
     known_entities,
     position_of,
+    required_position,
     resolved_entity,
 )
 from runtime.story.entities import StoryEntities
@@ -79,11 +81,7 @@ class StoryStates(StoryEntities):
         return ShownList(found, names=self.entity_names(as_of=position_of(as_of)))
 
     def get_timeline(
-        self,
-        *,
-        chapter_index: Number,
-        context_window: Number = DEFAULT_CONTEXT_WINDOW,
-        as_of: StoryPosition | None = None,
+        self, chapter_index: Number, *, context_window: Number = DEFAULT_CONTEXT_WINDOW, as_of: Place = None
     ) -> TimelineView:
         """Return how entities stood at the end of the chapters around one chapter.
 
@@ -96,6 +94,7 @@ class StoryStates(StoryEntities):
             UnknownProjectError: When no such project is stored.
             DatabaseError: When the database fails.
         """
+        as_of = position_of(as_of)
         window = max(0, context_window)
         cut = as_of or END_OF_STORY
         with self._stores.database(self.project_id).read() as unit:
@@ -106,26 +105,28 @@ class StoryStates(StoryEntities):
                 entities = unit.entities.list_as_of(as_of=as_of)
         return TimelineView(snapshots=snapshots, names={each.entity_id: each.name for each in entities})
 
-    def stated_within(self, *, since: StoryPosition, until: StoryPosition | None = None) -> StatedStretch:
+    def stated_within(self, *, since: At, until: Place = None) -> StatedStretch:
         """Return what was stated of how entities stand from one position on until another."""
+        since = required_position(since)
         with self._stores.database(self.project_id).read() as unit:
-            changes = unit.states.stated_between(since, until or END_OF_STORY)
+            changes = unit.states.stated_between(since, position_of(until) or END_OF_STORY)
             standing = unit.states.standing_before(since, attributes=[HOLDER_ATTRIBUTE])
         held = {each.entity_id: each.value for each in standing}
         return StatedStretch(changes=changes, holders={item: who for item, who in held.items() if isinstance(who, str)})
 
-    def state_history(self, *, entity: str, as_of: StoryPosition | None = None) -> list[StateChange]:
+    def state_history(self, entity: str, *, as_of: Place = None) -> list[StateChange]:
         """Return what was stated of how an entity stands, step by step."""
+        as_of = position_of(as_of)
         with self._stores.database(self.project_id).read() as unit:
             entity_id = resolved_entity(entity, known_entities(unit, as_of)).entity_id
             return unit.states.stated_of(entity_id, as_of=as_of or END_OF_STORY)
 
-    def attribute_histories(self, *, entity: str, as_of: StoryPosition | None = None) -> list[AttributeHistory]:
+    def attribute_histories(self, *, entity: str, as_of: Place = None) -> list[AttributeHistory]:
         """Return each attribute of an entity with all that it was, and the words that prove what it is.
 
         What was said again and changed nothing is no step; of two words at one place the one that counts is.
         """
-        changes = self.state_history(entity=entity, as_of=as_of)
+        changes = self.state_history(entity=entity, as_of=position_of(as_of))
         by_attribute: dict[str, list[StateChange]] = {}
         for change in changes:
             by_attribute.setdefault(change.attribute, []).append(change)
@@ -234,11 +235,12 @@ class StoryTimes(StoryBase):
             names={each.entity_id: each.name for each in known if each.entity_id in used},
         )
 
-    def scenes_naming_characters(self, *, as_of: StoryPosition | None = None) -> NamedScenes:
+    def scenes_naming_characters(self, *, as_of: Place = None) -> NamedScenes:
         """Return which scenes before a position name which characters in their texts.
 
         A name that the story gives somebody only from the position on counts for nobody.
         """
+        as_of = position_of(as_of)
         with self._stores.database(self.project_id).read() as unit:
             known = known_entities(unit, as_of)
             names = {each.entity_id: frozenset(each.names()) for each in known if each.entity_type == "character"}

@@ -14,12 +14,12 @@ from novelgen.language.extractive import bullets
 from novelgen.language.scrub import require_size, scrub_text
 from novelgen.memory.outline import SummaryOrigin
 from novelgen.models.context import ReportIssue
-from novelgen.models.position import END_OF_STORY, StoryPosition
+from novelgen.models.position import END_OF_STORY
 from runtime.settings import NovelgenSettings, load_settings
 from runtime.storage.database import UnitOfWork
 from runtime.storage.outline import StandingSummary, StorySummaries
 from runtime.storage.records import SummaryLevel
-from runtime.story.base import Number, StoryBase, async_twin
+from runtime.story.base import Number, Place, StoryBase, async_twin, position_of
 from runtime.story.extraction import build_extraction_model
 
 SummaryState = Literal["current", "outdated", "withheld", "unfinished"]
@@ -52,7 +52,7 @@ class SummaryWriting(BaseModel):
 class StorySummarizing(StoryBase):
     """The summaries of a story's chapters and parts: looking at them, writing them, and letting a model write them."""
 
-    def list_summaries(self, *, as_of: StoryPosition | None = None) -> list[ListedSummary]:
+    def list_summaries(self, *, as_of: Place = None) -> list[ListedSummary]:
         """Return every stored chapter and every part that has begun, chapters first, in order.
 
         Args:
@@ -62,7 +62,7 @@ class StorySummarizing(StoryBase):
             UnknownProjectError: When no such project is stored.
         """
         chapters_per_part = self._stores.settings.memory.summarization.chapters_per_part
-        cut = as_of or END_OF_STORY
+        cut = position_of(as_of) or END_OF_STORY
         with self._stores.database(self.project_id).read() as unit:
             places = [place for place in unit.scenes.places() if cut.admits(*place)]
             chapters = sorted({chapter_index for chapter_index, _ in places})

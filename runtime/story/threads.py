@@ -56,13 +56,13 @@ class StoryThreads(StoryBase):
             found = unit.threads.list_as_of(as_of=position, statuses=list(statuses) or WAITING)
             return ShownList(_noted(unit, found, position))
 
-    def due_threads(self, *, limit: int = DEFAULT_DUE, as_of: StoryPosition | None = None) -> list[ListedThread]:
+    def due_threads(self, *, limit: int = DEFAULT_DUE, as_of: Place = None) -> list[ListedThread]:
         """List the waiting threads that are most due, by weight times age in scenes."""
-        position = as_of or END_OF_STORY
+        position = position_of(as_of) or END_OF_STORY
         with self._stores.database(self.project_id).read() as unit:
             return _noted(unit, unit.threads.due(as_of=position, limit=limit), position)
 
-    def get_thread(self, *, thread_id: Name, as_of: StoryPosition | None = None) -> ListedThread:
+    def get_thread(self, thread_id: Name, *, as_of: Place = None) -> ListedThread:
         """Return a thread as it stands at a position.
 
         Args:
@@ -73,12 +73,12 @@ class StoryThreads(StoryBase):
             UserInputError: When it is not planted by then.
         """
         with self._stores.database(self.project_id).read() as unit:
-            return _required(unit, self.project_id, thread_id, as_of or END_OF_STORY)
+            return _required(unit, self.project_id, thread_id, position_of(as_of) or END_OF_STORY)
 
     def add_thread(
         self,
-        *,
         description: str,
+        *,
         category: str = "",
         importance: LoopImportance = "medium",
         characters: Sequence[str] = (),
@@ -86,7 +86,7 @@ class StoryThreads(StoryBase):
         items: Sequence[str] = (),
         notes: str = "",
         scene_id: str | None = None,
-        start: StoryPosition | None = None,
+        start: Place = None,
     ) -> ListedThread:
         """Plant a thread.
 
@@ -106,6 +106,7 @@ class StoryThreads(StoryBase):
             UnknownSceneError: When the scene is not stored before the position.
             UserInputError: When the description is empty.
         """
+        start = position_of(start)
         if not description.strip():
             raise UserInputError("the description is empty; write what the story leaves open")
         as_of = start or END_OF_STORY
@@ -193,7 +194,7 @@ class StoryThreads(StoryBase):
             return _required(unit, self.project_id, thread_id, END_OF_STORY)
 
     def advance_thread(
-        self, *, thread_id: Name, note: str, pays_part: bool = False, start: StoryPosition | None = None
+        self, thread_id: Name, note: str, *, pays_part: bool = False, start: Place = None
     ) -> ListedThread:
         """Say that a thread moved.
 
@@ -206,7 +207,7 @@ class StoryThreads(StoryBase):
         Raises:
             UserInputError: When the thread is not planted by then.
         """
-        as_of = start or END_OF_STORY
+        as_of = position_of(start) or END_OF_STORY
         with self._stores.database(self.project_id).write() as unit:
             _required(unit, self.project_id, thread_id, as_of)
             at = place_of_statement(unit, as_of)
@@ -215,12 +216,12 @@ class StoryThreads(StoryBase):
 
     def resolve_thread(
         self,
-        *,
         thread_id: Name,
         summary: str,
+        *,
         ending: ThreadEnding | None = None,
         scene_id: str | None = None,
-        start: StoryPosition | None = None,
+        start: Place = None,
     ) -> ListedThread:
         """Say that a thread was answered.
 
@@ -236,16 +237,16 @@ class StoryThreads(StoryBase):
             UserInputError: When no such thread waits.
         """
         event = RecordedLoopResolution(id=thread_id, resolution_summary=summary, ending=ending)
-        return self._end(event, scene_id, start or END_OF_STORY)
+        return self._end(event, scene_id, position_of(start) or END_OF_STORY)
 
     def abandon_thread(
         self,
-        *,
         thread_id: Name,
         summary: str,
+        *,
         ending: ThreadEnding | None = None,
         scene_id: str | None = None,
-        start: StoryPosition | None = None,
+        start: Place = None,
     ) -> ListedThread:
         """Say that a thread was dropped without an answer, and why.
 
@@ -259,7 +260,7 @@ class StoryThreads(StoryBase):
             start: It is over on entering this position; None means after the last stored scene.
         """
         event = RecordedLoopResolution(id=thread_id, resolution_summary=summary, abandoned=True, ending=ending)
-        return self._end(event, scene_id, start or END_OF_STORY)
+        return self._end(event, scene_id, position_of(start) or END_OF_STORY)
 
     def reopen_thread(self, thread_id: Name, *, start: Place = None) -> ListedThread:
         """Take back that a thread ended.
@@ -277,7 +278,7 @@ class StoryThreads(StoryBase):
             unit.journal.note_gone("thread", thread_id, unit.threads.take_back_ending(thread_id, as_of=as_of))
             return _required(unit, self.project_id, thread_id, as_of)
 
-    def reopenable_threads(self, *, as_of: StoryPosition | None = None) -> frozenset[str]:
+    def reopenable_threads(self, *, as_of: Place = None) -> frozenset[str]:
         """Return the ids of the threads that are over at a position because the author said so; see `reopen_thread`.
 
         Args:
@@ -287,7 +288,7 @@ class StoryThreads(StoryBase):
             UnknownProjectError: When no such project is stored.
         """
         with self._stores.database(self.project_id).read() as unit:
-            endings = unit.threads.endings(as_of=as_of or END_OF_STORY)
+            endings = unit.threads.endings(as_of=position_of(as_of) or END_OF_STORY)
         return frozenset(each for each, origin in endings.items() if origin == "author")
 
     def _end(self, ending: RecordedLoopResolution, scene_id: str | None, as_of: StoryPosition) -> ListedThread:

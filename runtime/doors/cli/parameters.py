@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 
 # Longer numbers are out of bounds anyway, and Python refuses to read very long ones.
 _NUMBER = re.compile(r"[0-9]{1,12}")
+_SCENE_ID = re.compile(r"S[0-9]{1,9}")
 _WHOLE_NUMBER = re.compile(r"[+-]?[0-9]{1,6}")
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -63,12 +64,13 @@ class PositionType(click.ParamType):
 
     name = "C:S"
 
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> StoryPosition:
-        """Return the position."""
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> StoryPosition | str:
+        """Return the position; the id of a scene, such as S001, is left to the story, which knows where it stands."""
         from novelgen.models.position import StoryPosition
 
-        if isinstance(value, StoryPosition):
-            return value
+        if isinstance(value, StoryPosition) or _SCENE_ID.fullmatch(str(value)):
+            named: StoryPosition | str = value
+            return named
         parts = str(value).split(":")
         if len(parts) > 2 or not all(_NUMBER.fullmatch(part) for part in parts):
             self.fail(f"{str(value)[:80]!r} is no position; write chapter:scene such as 3:2, or a chapter such as 3")

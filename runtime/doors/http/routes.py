@@ -335,7 +335,7 @@ def offer_work(house: House) -> None:
         project = ServedProject(house, order.job.project_id)
         asked = ExtractScenes.model_validate(order.job.arguments)
         return StoryExtraction(project.stores, project.project_id).extract(
-            scenes=[StoryPosition(*map(int, each.split(":"))) for each in asked.scenes],
+            scenes=asked.scenes,
             chapter_index=asked.chapter_index,
             retry_failed=asked.retry_failed,
             again=asked.again,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import inspect
 import pickle
 from collections.abc import Callable, Iterator
 from functools import reduce
@@ -12,7 +13,7 @@ import pytest
 
 import novelgen
 from novelgen import Story, StoryPosition
-from novelgen.errors import InvalidPositionError, UnknownEntityError, UserInputError
+from novelgen.errors import InvalidPositionError, UnknownEntityError, UnknownSceneError, UserInputError
 from novelgen.testing import open_ephemeral
 from runtime.context_chain import build_context_chain
 
@@ -32,14 +33,63 @@ def story() -> Iterator[Story]:
         yield opened
 
 
-@pytest.mark.parametrize("place", [(1, 2), [1, 2], "1:2", StoryPosition(1, 2)])
+@pytest.mark.parametrize("place", [(1, 2), [1, 2], "1:2", "S002", StoryPosition(1, 2)])
 def test_a_place_is_taken_in_any_spelling(story: Story, place: Any) -> None:
     """By every method, also those that ask for a StoryPosition, and by their async twins."""
     found = [each.content for each in story.search("key", as_of=place)]
     assert found
     assert "Ada lost the key." not in found
     assert [each.content for each in asyncio.run(story.asearch("key", as_of=place))] == found
-    assert story.get_scene(position=place).scene.text == "Ada lost the key."
+    assert story.get_scene(place).scene.text == "Ada lost the key."
+
+
+def test_the_id_of_a_scene_is_its_place_wherever_it_stands() -> None:
+    """Also in a list of places; an agent's tools, bounded by a scene, read no further; of no scene it is refused."""
+    with open_ephemeral() as stories:
+        story = stories.create("mill", language="en")
+        story.add_character("Ada")
+        for number in (1, 2, 3):
+            story.ingest(text=f"Ada took key {number}.", chapter_index=1, scene_index=number)
+        story.move_scene("S001", (2, 1))
+        assert str(story.get_scene("S001").scene.position) == "2:1"
+        store = story.as_store(as_of="S003")
+        assert len(store.search(("mill", "book"), filter={"as_of": "S001"})) == len(store.search(("mill", "book")))
+        [look] = story.tools(as_of=(1, 2), names=["search_story_memory_tool"])
+        assert look.invoke({"query": "key", "as_of": "S001"}) == look.invoke({"query": "key"})
+        for ask in (
+            lambda: story.search("key", as_of="S009"),
+            lambda: story.split_entity("Ada", "Bea", scenes=["S002", "S009"]),
+        ):
+            with pytest.raises(UnknownSceneError, match="no scene 'S009' is stored"):
+                ask()
+
+
+def test_what_a_method_is_about_comes_first_without_its_name() -> None:
+    """As docs/python.md writes them."""
+    about = {
+        "find_memory pin_memory unpin_memory ban_memory unban_memory delete_memory": ["memory_id"],
+        "attach_memories detach_memories": ["memory_ids", "targets"],
+        "get_scene read_scene insert_scene delete_scene get_record": ["position"],
+        "move_scene": ["source", "target"],
+        "add_character add_location confirm_candidate drop_candidate": ["name"],
+        "merge_entities preview_merge": ["keep", "gone"],
+        "merge_candidate": ["keep", "other"],
+        "split_entity": ["entity", "new_name"],
+        "state_history": ["entity"],
+        "get_timeline": ["chapter_index"],
+        "get_relationship relationship_course": ["first", "second"],
+        "waive_conflict": ["conflict_id"],
+        "settle_conflict": ["conflict_id", "keep"],
+        "add_thread": ["description"],
+        "get_thread": ["thread_id"],
+        "advance_thread": ["thread_id", "note"],
+        "resolve_thread abandon_thread": ["thread_id", "summary"],
+    }
+    for names, wanted in about.items():
+        for name in names.split():
+            parameters = list(inspect.signature(getattr(Story, name)).parameters.values())[1:]
+            plain = [each.name for each in parameters if each.kind is each.POSITIONAL_OR_KEYWORD]
+            assert (name, plain) == (name, wanted)
 
 
 @pytest.mark.parametrize("place", [1, "1"])
