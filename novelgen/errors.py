@@ -27,8 +27,6 @@ NovelgenError
 └── DeadlineExceededError     a call did not return in its time
 """
 
-from __future__ import annotations
-
 
 class NovelgenError(Exception):
     """Base of every error that novelgen raises on purpose."""

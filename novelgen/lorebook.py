@@ -1,7 +1,5 @@
 """Lorebooks of SillyTavern and NovelAI: entries that are read at a word, always, or never; and the keys of a note."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Literal

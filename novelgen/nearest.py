@@ -1,7 +1,5 @@
 """The names that somebody probably meant."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from difflib import get_close_matches
 

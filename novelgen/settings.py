@@ -1,7 +1,5 @@
 """What a context may cost, in tokens and in seconds: the settings of the memory context chain, told once."""
 
-from __future__ import annotations
-
 from pydantic import BaseModel, ConfigDict, Field
 
 from novelgen.memory.weights import DEFAULT_WEIGHTS, NeedQuotas, SelectionWeights

@@ -1,7 +1,5 @@
 """The context of a piece of text over runtime's stores, for translators and editors."""
 
-from __future__ import annotations
-
 import logging
 
 from novelgen.chains.chunk_context_chain import ChunkContextChain

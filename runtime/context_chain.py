@@ -1,7 +1,5 @@
 """The memory context chain over runtime's stores, as the settings say."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import Any
 

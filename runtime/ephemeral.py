@@ -1,7 +1,5 @@
 """A memory for the tests of programs that use novelgen: real stores, gone when it is closed."""
 
-from __future__ import annotations
-
 import shutil
 import tempfile
 import weakref

@@ -4,8 +4,6 @@ Each takes its stores as a keyword; without them it opens those of the settings 
 open anyway, `StoryMemoryTools` does the same; `runtime.doors.langchain` offers them to a model.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 from novelgen.models.memory import ContentType, StoryMemoryChunk

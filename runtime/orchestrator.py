@@ -1,7 +1,5 @@
 """One scene end to end: memory context, the caller's scene writer, ingest, and a model that reads what was written."""
 
-from __future__ import annotations
-
 import logging
 from collections.abc import Callable
 

@@ -4,8 +4,6 @@ Precedence: arguments, then environment (`NOVELGEN_…`, nested by `__`), then t
 (its keys stand under `memory:`), then the defaults.
 """
 
-from __future__ import annotations
-
 import os
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path

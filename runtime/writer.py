@@ -1,7 +1,5 @@
 """Writes contexts where a scene writer looks for them."""
 
-from __future__ import annotations
-
 import logging
 from collections.abc import Callable
 from pathlib import Path

@@ -4,8 +4,6 @@ The check is the caller's (`story.check`, the service, a double); the chain asks
 found, checks again and keeps the better draft. It keeps nothing between runs.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping, Sequence
 from typing import Annotated, Any
 

@@ -2,8 +2,6 @@
 
 What a model says is taken only where it says no more than it was shown. The chains keep nothing between runs."""
 
-from __future__ import annotations
-
 import logging
 import re
 from collections.abc import Mapping, Sequence

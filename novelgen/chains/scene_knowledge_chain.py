@@ -4,8 +4,6 @@ The model proposes; whom no list holds is dropped, and what no quote proves is l
 (`reading.knowledge_reading`). The chain keeps nothing between runs.
 """
 
-from __future__ import annotations
-
 import logging
 from collections.abc import Mapping, Sequence
 from functools import partial

@@ -5,8 +5,6 @@ The model reads and proposes; ids, evidence, bounds and importance are decided b
 chain keeps nothing between runs.
 """
 
-from __future__ import annotations
-
 import logging
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace

@@ -1,7 +1,5 @@
 """What novelgen's chains share as LangChain Runnables: named steps, issues in place of errors, what a trace shows."""
 
-from __future__ import annotations
-
 import logging
 from collections.abc import AsyncIterator, Iterator, Mapping
 from functools import partial, reduce

@@ -1,7 +1,5 @@
 """The story memory as a LangChain retriever, for any chain that takes one."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from langchain_core.callbacks import AsyncCallbackManagerForRetrieverRun, CallbackManagerForRetrieverRun

@@ -1,7 +1,5 @@
 """Letting one memory stand for several of a character who has too many: which, and in what words."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from datetime import date, datetime
 from typing import NamedTuple

@@ -1,7 +1,5 @@
 """What an event is worth to a character who remembers it: its type, importance, tier, and what it puts an end to."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from difflib import SequenceMatcher
 from typing import Any, NamedTuple

@@ -4,8 +4,6 @@ Nothing of it is stored: who knows what follows from the story at a position, an
 taken in again or an author's word changes it.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from weakref import WeakKeyDictionary

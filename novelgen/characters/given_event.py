@@ -1,7 +1,5 @@
 """An event as a game tells it, the memory that a character makes of it, and how news of it travels."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Mapping, Sequence
 from datetime import datetime, timedelta

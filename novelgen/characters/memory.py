@@ -1,7 +1,5 @@
 """What one character remembers: a memory, when it happened, and from when on the character knows it."""
 
-from __future__ import annotations
-
 from datetime import datetime
 from typing import Annotated, Any, Literal, NamedTuple
 

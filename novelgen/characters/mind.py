@@ -1,7 +1,5 @@
 """All memories of one character side by side, as arrays: what is known at a moment, what holds then, what is near."""
 
-from __future__ import annotations
-
 import math
 from collections import Counter
 from collections.abc import Callable, Sequence

@@ -1,7 +1,5 @@
 """What is wrong with something a character says: secrets that slip, people nobody knows, facts turned round."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache

@@ -1,7 +1,5 @@
 """A reply of a character: the prompt by which a model speaks as it, and what comes back, its analysis at the end."""
 
-from __future__ import annotations
-
 import contextvars
 import queue
 import re

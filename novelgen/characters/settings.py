@@ -1,7 +1,5 @@
 """Every number by which a character remembers, under the names of the design that it follows."""
 
-from __future__ import annotations
-
 from typing import Literal
 
 from pydantic import BaseModel, ConfigDict, Field

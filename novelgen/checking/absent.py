@@ -1,7 +1,5 @@
 """Who cannot act in a draft: the dead, the bound, the held, and who never leaves a place by the author's note."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass

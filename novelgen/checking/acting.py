@@ -1,7 +1,5 @@
 """Who certainly does something in a draft's present: named as the subject of a deed, as a speaker, or met alive."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass

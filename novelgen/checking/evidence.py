@@ -1,7 +1,5 @@
 """What the story established before a draft that bears on it: memories and short pieces of text, best first."""
 
-from __future__ import annotations
-
 import math
 import re
 from collections import Counter, defaultdict

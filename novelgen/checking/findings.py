@@ -1,7 +1,5 @@
 """The frame of the rules: what proves a finding, how it is told, and which findings a check says in which order."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple

@@ -1,7 +1,5 @@
 """A rule of a draft's continuity: nobody has about them what the story left with another."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """What a model holds to be contradictions, which of that quotes of both sides prove, and a second look at each."""
 
-from __future__ import annotations
-
 import math
 import re
 from collections import Counter

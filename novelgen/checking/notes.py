@@ -1,7 +1,5 @@
 """What the author's own notes say for certain: who has a thing, and who never leaves a place."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass

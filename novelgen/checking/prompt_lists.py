@@ -1,7 +1,5 @@
 """What a model is shown of a check: where the draft stands, what the story says of whom it names, the draft."""
 
-from __future__ import annotations
-
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass

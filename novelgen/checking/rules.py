@@ -1,7 +1,5 @@
 """The rules of a draft's continuity that need no model, its figures and the time with which it opens among them."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass

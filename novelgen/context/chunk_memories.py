@@ -1,7 +1,5 @@
 """Whom and what a piece of text names, and which memories it needs."""
 
-from __future__ import annotations
-
 import math
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence

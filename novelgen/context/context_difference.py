@@ -1,7 +1,5 @@
 """Comparing two contexts of one planned scene: what the story's change changed for its writer."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping
 from typing import Any
 

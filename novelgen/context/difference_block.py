@@ -1,7 +1,5 @@
 """What a stretch of the story changed, in lines for its author, in the story's language."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Headings and attribute names of the prompt block, in the story's language."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache

@@ -1,7 +1,5 @@
 """Where the story left off: the end of the scene before, word for word, and what came before, coarser with distance."""
 
-from __future__ import annotations
-
 from bisect import bisect_left
 from collections.abc import Iterable, Iterator, Sequence
 

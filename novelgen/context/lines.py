@@ -1,7 +1,5 @@
 """Entity states and timeline entries as compact lines, the states within a token budget."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 

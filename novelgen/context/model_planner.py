@@ -1,7 +1,5 @@
 """The plan of what to look up, made by a language model and trusted only where it fits the scene."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, TypeVar

@@ -4,8 +4,6 @@ Nothing of a story is ever HTML: every text is escaped, cut to a length that one
 mathematics. No colours are set and no styles are needed, so that it reads alike in light and dark.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import singledispatch

@@ -1,7 +1,5 @@
 """The texts of the planner's prompt: the plan, its background, and the story so far, each within its budget."""
 
-from __future__ import annotations
-
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field

@@ -3,8 +3,6 @@
 Retrieval and planning use everything; only what comes out is cut. Where in doubt something is not known.
 """
 
-from __future__ import annotations
-
 import json
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, replace

@@ -1,7 +1,5 @@
 """A context as lines, each with what it is of, and as a block of a prompt between fences that no text can forge."""
 
-from __future__ import annotations
-
 import hashlib
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping

@@ -1,7 +1,5 @@
 """What to look up for a planned scene: the plan that a model fills, and the plan that is carried out."""
 
-from __future__ import annotations
-
 from functools import partial
 from typing import Annotated, Any, Literal
 

@@ -1,7 +1,5 @@
 """From a request and what is known of the story to the plan of what to look up."""
 
-from __future__ import annotations
-
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass

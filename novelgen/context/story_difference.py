@@ -1,7 +1,5 @@
 """Folding what the story says before and after a stretch into what the stretch changed."""
 
-from __future__ import annotations
-
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field

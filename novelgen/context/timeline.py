@@ -1,7 +1,5 @@
 """The timeline of a context: open threads, relationships and changes, within its budget."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """Who and what a story speaks of, told from its text alone: candidates, no entities until an author says so."""
 
-from __future__ import annotations
-
 from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable, Sequence
 

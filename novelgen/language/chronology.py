@@ -1,7 +1,5 @@
 """From what is told of when scenes play to running days and dates, the time between scenes, and the order lived."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace

@@ -1,7 +1,5 @@
 """Times of scenes that cannot all be true: dates, weekdays, hours of one day, seasons, years ago."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 

@@ -1,7 +1,5 @@
 """Which English names of a story are variants of one another: Mr. Sherlock Holmes, Holmes; Elizabeth, Lizzy."""
 
-from __future__ import annotations
-
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field

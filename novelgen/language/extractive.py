@@ -1,7 +1,5 @@
 """What can be distilled from a scene without a model: its own sentences that matter."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """Hours of a day in words, Chinese and English, as the minutes at which something said so can begin."""
 
-from __future__ import annotations
-
 import re
 from typing import NamedTuple
 

@@ -1,7 +1,5 @@
 """Chinese and English: a text's language, its words that say something, and what it costs in a prompt."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable
 from typing import Literal

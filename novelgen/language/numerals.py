@@ -4,8 +4,6 @@ Chinese numbers are read here and not by cn2an (0.5.24, tried): it refuses 卅, 
 第一百五章, which follows 第一百四章, as chapter 150.
 """
 
-from __future__ import annotations
-
 import re
 
 CHINESE_NUMERAL = "[0-9０-９零〇一二三四五六七八九十百千两廿卅卌]+"

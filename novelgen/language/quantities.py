@@ -1,7 +1,5 @@
 """Numbers with their units in English and Chinese prose: three hours, eight-and-twenty days, 五百余年, 八百里."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass

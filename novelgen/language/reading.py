@@ -5,8 +5,6 @@ what they leave open from today's date, and took `sat` for a Saturday; calendars
 ours a lunar one was, which no rule of a story asks.
 """
 
-from __future__ import annotations
-
 import re
 from typing import Any
 

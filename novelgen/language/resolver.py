@@ -1,7 +1,5 @@
 """From names, as people write them, to the entities of a story."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """Cleaning text and bounding data at the border, so that the same story is the same text everywhere."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Mapping
 from typing import Any

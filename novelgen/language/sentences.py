@@ -1,7 +1,5 @@
 """Sentences of English and Chinese prose, and passages and windows of whole sentences."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable, Iterator
 from itertools import pairwise

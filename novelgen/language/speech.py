@@ -1,7 +1,5 @@
 """What is said aloud in a text, by whom where the words beside it leave no doubt; and who is on stage in a scene."""
 
-from __future__ import annotations
-
 import re
 from bisect import bisect_right
 from collections import defaultdict

@@ -1,7 +1,5 @@
 """The names of what can be said of a state: a vocabulary, other names of it, and who is dead by it."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable, Mapping
 from typing import Any

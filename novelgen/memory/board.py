@@ -1,7 +1,5 @@
 """What a ledger says to its author, in the story's language: the board, the warnings, what was never paid."""
 
-from __future__ import annotations
-
 from collections.abc import Collection, Mapping
 
 from novelgen.language.language import StoryLanguage

@@ -1,7 +1,5 @@
 """Full or short form of a memory, its price, and filling a token budget by gain per token."""
 
-from __future__ import annotations
-
 import math
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence

@@ -1,7 +1,5 @@
 """What a contradiction is: two sides of scenes, under an id that lasts; and what explains one away."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from hashlib import sha256
 from typing import Any, Literal

@@ -1,7 +1,5 @@
 """Contradictions of a story that no rule resolves: values, holders, the dead who act, memories, relationships, time."""
 
-from __future__ import annotations
-
 import re
 from collections import defaultdict
 from collections.abc import Collection, Iterator, Mapping, Sequence

@@ -1,7 +1,5 @@
 """Finding a quote in the scene that it is said to come from."""
 
-from __future__ import annotations
-
 import re
 import unicodedata
 from dataclasses import dataclass

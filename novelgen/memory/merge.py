@@ -1,7 +1,5 @@
 """One record out of those of a scene's windows, with the threads that it had before; and one memory out of two."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Collection, Hashable, Iterable, Sequence
 from typing import TypeVar
 

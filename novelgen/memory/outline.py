@@ -1,7 +1,5 @@
 """What the story has shown before a position, apart from its memories: scenes, and summaries of chapters and parts."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import groupby, pairwise

@@ -1,7 +1,5 @@
 """Which open threads a planned scene could pay off, by rules over its plan and what was found for it."""
 
-from __future__ import annotations
-
 import math
 from bisect import bisect_left
 from collections import Counter

@@ -1,7 +1,5 @@
 """The seam between the chain and the world: what the memory tools must offer, and how less is made to answer as all."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from datetime import datetime
 from typing import Protocol, runtime_checkable

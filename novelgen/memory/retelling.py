@@ -1,7 +1,5 @@
 """Where the same is told twice: a memory, its bullet and its passage, and later scenes that tell a memory again."""
 
-from __future__ import annotations
-
 import math
 import re
 import sys

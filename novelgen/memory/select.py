@@ -1,7 +1,5 @@
 """The one entry: candidates in, the memories of the planned scene out, scored part by part, each with its receipt."""
 
-from __future__ import annotations
-
 import math
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence

@@ -1,7 +1,5 @@
 """What is known of the story before a position, as far as it tells who knows what."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property

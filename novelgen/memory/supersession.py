@@ -1,7 +1,5 @@
 """What puts an end to an earlier fact: a slot's new value, or a memory that closes what another opened."""
 
-from __future__ import annotations
-
 import re
 from bisect import bisect_right
 from collections.abc import Collection, Sequence

@@ -5,8 +5,6 @@ object, trailing commas, comments, single quotes, Chinese quotation marks and pu
 strings, repeated keys. Never tolerated: an object that ends too early, for nobody knows what it lacks.
 """
 
-from __future__ import annotations
-
 import json
 import re
 from collections.abc import Collection, Iterable, Iterator, Sequence

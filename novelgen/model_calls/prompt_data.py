@@ -1,7 +1,5 @@
 """Story data as it stands in a prompt: on one line each, unable to pass for anything else, and within a budget."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass

@@ -4,8 +4,6 @@ A prompt file holds the messages of a prompt, each under a line `[system]` or `[
 a variable. Only the file is a template: values are put in as they are, whatever braces or markers they hold.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Collection
 from importlib import resources

@@ -1,7 +1,5 @@
 """What a translator or editor of a piece of text must know: its names, and the memories about them."""
 
-from __future__ import annotations
-
 from typing import Literal
 
 from pydantic import BaseModel, ConfigDict, Field

@@ -1,7 +1,5 @@
 """The main job's input and output, and what changed between two of its outputs."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping
 from functools import partial
 from typing import Any, Literal

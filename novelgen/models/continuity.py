@@ -1,7 +1,5 @@
 """What a check of a draft says: contradictions of what is stored before it, each with quotes of both sides."""
 
-from __future__ import annotations
-
 from hashlib import sha256
 from typing import Literal, get_args
 

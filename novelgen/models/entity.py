@@ -1,7 +1,5 @@
 """Entities of a story: characters, locations, items, factions, terms, and the counts that their cards are told."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Literal, NamedTuple

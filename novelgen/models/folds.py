@@ -1,7 +1,5 @@
 """What changes amount to at a position: states, threads, relationships. Stores, exports and doubles fold alike."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import datetime
 from typing import Any, Generic, NamedTuple, Protocol, TypeVar

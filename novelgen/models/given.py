@@ -1,7 +1,5 @@
 """Plans, characters and records as callers hold them: mappings, our models, or models and dataclasses of their own."""
 
-from __future__ import annotations
-
 import dataclasses
 from collections.abc import Mapping, Sequence
 from typing import Any

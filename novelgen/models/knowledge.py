@@ -1,7 +1,5 @@
 """Who knows what: what a scene says of it, and what follows of it at a position."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Annotated, Literal
 

@@ -1,7 +1,5 @@
 """A memory, the closed list of its event types, and what it is attached to."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Mapping, Sequence
 from operator import not_

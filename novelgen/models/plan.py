@@ -1,7 +1,5 @@
 """Plans of scenes and chapters, and what a writer made of them."""
 
-from __future__ import annotations
-
 import logging
 from typing import Any
 

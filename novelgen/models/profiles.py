@@ -4,8 +4,6 @@ A profile is stored as a plain mapping in `Entity.profile`; these models say whi
 type of entity. Fields that a model does not know are kept.
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 from pydantic import Field, field_validator

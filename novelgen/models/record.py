@@ -1,7 +1,5 @@
 """What a finished scene established: the scene record."""
 
-from __future__ import annotations
-
 import logging
 from hashlib import sha256
 from typing import Any, Literal, Self

@@ -1,7 +1,5 @@
 """Things that show themselves in a notebook, as a small table in the story's language."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping
 from typing import Any, TypeVar
 

@@ -1,7 +1,5 @@
 """What a stretch of the story changed: new facts, states, hands, threads, knowledge, relationships, people."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import Any, Literal
 

@@ -1,7 +1,5 @@
 """The files that authors write: characters, settings, parts of the book; read with their own further fields."""
 
-from __future__ import annotations
-
 import logging
 from contextvars import ContextVar
 from itertools import pairwise

@@ -18,8 +18,6 @@ demand of everything else only that it lies before the position. A case that fai
 chains rely on.
 """
 
-from __future__ import annotations
-
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any

@@ -3,8 +3,6 @@
 Both tell the same: same ids, same places, so that every case holds for both.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any

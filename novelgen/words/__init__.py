@@ -4,8 +4,6 @@
 `{places}` is filled in by `text`; lists and numbers are returned as they are by `[...]`.
 """
 
-from __future__ import annotations
-
 import tomllib
 from collections.abc import Iterator, Mapping
 from functools import cache

@@ -5,8 +5,6 @@ people read them, `message_in` finds the English template of a message among tho
 Chinese sentence with the same values; what stands in a place may be a message, too.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator, Sequence
 from functools import cache, lru_cache

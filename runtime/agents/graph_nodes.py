@@ -4,8 +4,6 @@ A node is a Runnable over the state, a mapping, a Pydantic model or a dataclass,
 data; LangGraph runs it with and without an event loop.
 """
 
-from __future__ import annotations
-
 import dataclasses
 import logging
 import sys

@@ -4,8 +4,6 @@ Namespaces are `(project, target)`: an entity's id, name or alias, `chapter:3`, 
 read; what a program puts is a note under a key of its own, and the only thing that it can change or delete.
 """
 
-from __future__ import annotations
-
 import asyncio
 from collections.abc import Callable, Iterable, Mapping
 from contextvars import copy_context

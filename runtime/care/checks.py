@@ -3,8 +3,6 @@
 What is found is told in words of `novelgen/words/doctor`, by its kind.
 """
 
-from __future__ import annotations
-
 import importlib.metadata
 import ipaddress
 import platform

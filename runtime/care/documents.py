@@ -1,7 +1,5 @@
 """Shapes of the JSON documents of a memory folder, as this program or a person wrote them."""
 
-from __future__ import annotations
-
 from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, JsonValue

@@ -1,7 +1,5 @@
 """A project's memory as a folder of JSON files: what is told, beside what it takes to store it again."""
 
-from __future__ import annotations
-
 import json
 import zipfile
 from collections import defaultdict

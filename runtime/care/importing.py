@@ -3,8 +3,6 @@
 Nothing that is stored is changed, unless an update is asked for, and a repeated import changes nothing.
 """
 
-from __future__ import annotations
-
 import json
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence

@@ -1,7 +1,5 @@
 """Reading the project folder of novel-gen: characters, chapters and what it remembered of each chapter."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime

@@ -1,7 +1,5 @@
 """Reading a memory folder: as this program exported it, edited by a person, or from another program."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, field

@@ -4,8 +4,6 @@ Chapters are told by their text, scenes within them likewise, so that what was r
 for another text when something is inserted before it.
 """
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """What doors answer: results without where things lie on this machine, and refusals of one shape."""
 
-from __future__ import annotations
-
 import logging
 import re
 from collections.abc import Mapping, Sequence

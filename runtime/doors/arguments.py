@@ -4,8 +4,6 @@ Every door reads this model: a command its options, a route its query or body, a
 defaults and descriptions are the same everywhere, and stand once.
 """
 
-from __future__ import annotations
-
 import inspect
 import re
 import types

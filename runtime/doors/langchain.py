@@ -4,8 +4,6 @@ Every answer is a JSON object, the same as over MCP; what goes wrong in a call c
 fix}}` instead of an exception. The project is bound, never an argument, where one is given.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from typing import Any
 

@@ -4,8 +4,6 @@ MCP and LangChain offer the same: what stands here is all that they share, each 
 an answer tells of it; what each adds is how it calls.
 """
 
-from __future__ import annotations
-
 import copy
 import inspect
 import json

@@ -5,8 +5,6 @@ process of its own, with bounds that the system keeps. EPUB is a zip of XHTML fi
 needed of it is little, and the library for it (EbookLib) is under the AGPL.
 """
 
-from __future__ import annotations
-
 import codecs
 import contextlib
 import json

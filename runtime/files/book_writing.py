@@ -4,8 +4,6 @@ Both of the last two are zip archives of XML; what a novel needs of them, headin
 library for EPUB is under the AGPL, and python-docx is an extra that nobody should need who presses a button.
 """
 
-from __future__ import annotations
-
 import io
 import zipfile
 from collections.abc import Callable, Mapping, Sequence

@@ -1,7 +1,5 @@
 """Lines that begin something in a book: chapters with or without numbers, and volumes."""
 
-from __future__ import annotations
-
 import re
 from bisect import bisect
 from collections.abc import Sequence

@@ -1,7 +1,5 @@
 """Chapters as plain text or Markdown: the numbers in their headings, and splitting them into titled scenes."""
 
-from __future__ import annotations
-
 import re
 import unicodedata
 from collections.abc import Sequence

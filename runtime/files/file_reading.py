@@ -1,7 +1,5 @@
 """Reading users' files and archives: bounded in size, in a known encoding, errors that name file, field and value."""
 
-from __future__ import annotations
-
 import codecs
 import json
 import lzma

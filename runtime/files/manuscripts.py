@@ -1,7 +1,5 @@
 """Plain manuscripts, a whole book in one file, split into chapters and scenes."""
 
-from __future__ import annotations
-
 import re
 import unicodedata
 from collections.abc import Callable, Sequence

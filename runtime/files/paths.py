@@ -1,7 +1,5 @@
 """Where a project's files live, of which others are told nothing; and writing them, whole or not at all."""
 
-from __future__ import annotations
-
 import contextlib
 import os
 import re

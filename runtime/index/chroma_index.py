@@ -1,7 +1,5 @@
 """The operations of the index on Chroma, embedded or on a server; runs only in the process of the index."""
 
-from __future__ import annotations
-
 import shutil
 import sqlite3
 import uuid

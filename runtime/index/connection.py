@@ -1,7 +1,5 @@
 """What a provider of models needs, a package, a key, an address, and errors that name it without telling keys."""
 
-from __future__ import annotations
-
 import importlib
 import os
 import warnings

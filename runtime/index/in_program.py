@@ -1,7 +1,5 @@
 """An index that is kept in the program's own memory, and searched exactly: for the tests of those who use novelgen."""
 
-from __future__ import annotations
-
 import threading
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field

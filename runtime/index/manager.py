@@ -1,7 +1,5 @@
 """The vector index of story memories: one body for an embedded index and for a Chroma server."""
 
-from __future__ import annotations
-
 import logging
 import random
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence

@@ -1,7 +1,5 @@
 """Embeddings that need no network: a small model inside a wheel, and hashed character n-grams."""
 
-from __future__ import annotations
-
 import heapq
 import importlib
 import importlib.util

@@ -4,8 +4,6 @@ Chroma can freeze the interpreter that holds it (a locked index) or end it (dama
 Whatever happens there, a call here returns in its time.
 """
 
-from __future__ import annotations
-
 import atexit
 import contextlib
 import multiprocessing

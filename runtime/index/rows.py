@@ -4,8 +4,6 @@ Chroma drops None values and its filters also match rows that lack a key, so eve
 written, with a sentinel where there is nothing, and a row that lacks one is never shown.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any

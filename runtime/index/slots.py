@@ -5,8 +5,6 @@ so that a reader finds the old or the new index, whole, whatever happens between
 project of one database, so that two databases never share a collection.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass, replace
 from typing import Any, NamedTuple

@@ -1,7 +1,5 @@
 """Counting the tokens of a text as a given model does, where its tokenizer is at hand; nothing is downloaded."""
 
-from __future__ import annotations
-
 import os
 import tempfile
 from hashlib import sha1, sha256

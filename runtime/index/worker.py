@@ -5,8 +5,6 @@ travel: first the location of the index, then one operation after another. It en
 request outlives its time: a watchdog of the interpreter ends the process even where native code holds its lock.
 """
 
-from __future__ import annotations
-
 import argparse
 import contextlib
 import faulthandler

@@ -7,8 +7,6 @@ takes back, an end of a thread and an importance in the record of its scene. A c
 scenes change. Nothing of it fails an extraction.
 """
 
-from __future__ import annotations
-
 import logging
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence

@@ -1,7 +1,5 @@
 """What characters make of events, written into their own memories."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from datetime import datetime
 

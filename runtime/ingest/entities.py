@@ -8,8 +8,6 @@ belongs to another one after all is taken away again. What an author made is nev
 what an author undid is not done again.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Sequence, Set
 from datetime import datetime
 from typing import Any

@@ -1,7 +1,5 @@
 """Extracting the records of stored scenes with a model: which are read, and what becomes of the answers."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from statistics import fmean
 from typing import Any

@@ -4,8 +4,6 @@ A scene that is there already is replaced by `scene_writes.replace_scene`: what 
 `runtime.storage.scene_writer.SceneWriter`, what it brings now is inserted, and nothing else changes.
 """
 
-from __future__ import annotations
-
 import logging
 from collections.abc import Callable, Sequence
 from pathlib import Path

@@ -2,8 +2,6 @@
 
 Both write into the records; what a person said there is left alone, and the short forms of a whole run go back."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from typing import Any, Literal

@@ -1,7 +1,5 @@
 """What a model is given of a scene that it is to read, and of the story before it."""
 
-from __future__ import annotations
-
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from typing import Any

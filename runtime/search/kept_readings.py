@@ -3,8 +3,6 @@
 Who knows what, what of it one character may recall, and the names that the text offers.
 """
 
-from __future__ import annotations
-
 import contextlib
 import threading
 import weakref

@@ -1,7 +1,5 @@
 """What is retrieved for a scene: by meaning, words, entities, threads, and of late; and how answers are kept."""
 
-from __future__ import annotations
-
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial

@@ -1,7 +1,5 @@
 """Searching a story's memory: all retrievers side by side for a planned scene, and one query's answer in order."""
 
-from __future__ import annotations
-
 from bisect import bisect
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass

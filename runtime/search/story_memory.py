@@ -1,7 +1,5 @@
 """What the stores hold of a story, as the chain's protocols ask for it."""
 
-from __future__ import annotations
-
 import logging
 from collections.abc import Sequence
 from datetime import datetime

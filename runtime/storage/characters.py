@@ -1,7 +1,5 @@
 """What characters remember, in tables of their own, and their memories kept at hand between recalls."""
 
-from __future__ import annotations
-
 import threading
 from collections import OrderedDict
 from collections.abc import Collection, Mapping, Sequence

@@ -1,7 +1,5 @@
 """Rows of memories as memories, and writing them with all that hangs on them: links, tags, words, outbox."""
 
-from __future__ import annotations
-
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence, Set
 from hashlib import sha256

@@ -1,7 +1,5 @@
 """Engines for SQLite and PostgreSQL, what their errors mean, and copies of a SQLite file."""
 
-from __future__ import annotations
-
 import json
 import os
 import sqlite3

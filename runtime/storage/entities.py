@@ -1,7 +1,5 @@
 """Entities and their names, as known at a position."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple
 

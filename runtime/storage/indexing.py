@@ -1,7 +1,5 @@
 """What the vector index is to hold and has yet to follow, and the vectors that are kept beside memories."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 

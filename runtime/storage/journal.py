@@ -1,7 +1,5 @@
 """One list of what was changed by hand or found, with the rows before and after, by which any of it can be undone."""
 
-from __future__ import annotations
-
 import base64
 import json
 from collections import defaultdict

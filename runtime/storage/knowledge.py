@@ -1,7 +1,5 @@
 """What records and authors say of who knows what: it is appended, and counts from its scene on."""
 
-from __future__ import annotations
-
 import json
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence

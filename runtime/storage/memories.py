@@ -1,7 +1,5 @@
 """Reading memories, and what authors do to them."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from datetime import datetime
 from typing import Any

@@ -1,7 +1,5 @@
 """Merging, splitting, deleting and renaming, kept so that all of it can be undone."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 

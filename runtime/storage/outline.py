@@ -1,7 +1,5 @@
 """Summaries of chapters and parts, the outline before a position, and the mark of all that is stored before it."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace

@@ -1,7 +1,5 @@
 """Projects, and the counters of their ids."""
 
-from __future__ import annotations
-
 import re
 import uuid
 from collections.abc import Iterable, Mapping

@@ -1,7 +1,5 @@
 """All that refers to an entity: giving it to another one, or letting it forget the one that is gone."""
 
-from __future__ import annotations
-
 from collections import defaultdict
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """Storing a scene: what came from it before is withdrawn, what it brings now is inserted, nothing else changes."""
 
-from __future__ import annotations
-
 import json
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence

@@ -1,7 +1,5 @@
 """A project's contents whole, as they are exported, and going into another project."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from itertools import chain
 from typing import Any, TypeVar

@@ -1,7 +1,5 @@
 """Who and what a story has, how much it is in it, and what would become one where two of them are merged."""
 
-from __future__ import annotations
-
 from typing import Literal
 
 from pydantic import BaseModel, Field

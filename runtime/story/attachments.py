@@ -4,8 +4,6 @@ A memory is named by its chunk_id or source_id. A target is an entity's id, name
 `chapter:3`, or `book`. What is set here outlives a new ingest of the memory's scene.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 from pydantic import BaseModel, Field

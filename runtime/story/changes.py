@@ -1,7 +1,5 @@
 """What an author changed in memories and scenes lately, and deletions that can be undone."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from datetime import datetime
 from typing import Any

@@ -1,7 +1,5 @@
 """One character of a story or a game, who remembers, feels, keeps secrets and speaks."""
 
-from __future__ import annotations
-
 from langchain_core.tools import BaseTool
 
 from runtime.story.base import Place, position_of

@@ -1,7 +1,5 @@
 """How others come to know: somebody tells, or news of an event travels."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime, timedelta
 from typing import Any

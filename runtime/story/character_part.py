@@ -1,7 +1,5 @@
 """What all parts of a character work on."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from datetime import datetime
 

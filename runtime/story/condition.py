@@ -1,7 +1,5 @@
 """What a project holds now and what to do next, told after import, ingest and extraction; and its vector index."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any, Literal
 

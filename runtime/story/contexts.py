@@ -1,7 +1,5 @@
 """Contexts of planned scenes: finding the plan, building one or many, comparing, and rebuilding stale ones."""
 
-from __future__ import annotations
-
 import logging
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace

@@ -1,7 +1,5 @@
 """Whether drafts and stored scenes hold: their contradictions of what lies strictly before them, and waivers."""
 
-from __future__ import annotations
-
 import re
 from typing import Annotated, Any
 

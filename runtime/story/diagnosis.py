@@ -1,7 +1,5 @@
 """Checking up on the machine and on a project."""
 
-from __future__ import annotations
-
 import contextlib
 import platform
 import re

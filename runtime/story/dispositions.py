@@ -1,7 +1,5 @@
 """What a character feels for another: read, moved by events, and told on one line."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from datetime import datetime, timedelta
 from typing import Any, NamedTuple

@@ -1,7 +1,5 @@
 """What users do with entities: look at them, add and edit them, merge and split them."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from datetime import datetime
 from typing import Any

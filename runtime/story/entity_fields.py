@@ -1,7 +1,5 @@
 """What of an entity an author can change, field by field: card by its template, profile, attributes of its state."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass
 from difflib import get_close_matches

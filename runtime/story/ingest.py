@@ -1,7 +1,5 @@
 """Taking in what a story is made of: the files of a project's folder, or a book with records."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path

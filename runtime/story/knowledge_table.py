@@ -1,7 +1,5 @@
 """Who of a cast knows what, as a table: the latest memories first, narrowed to what an author looks for."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Callable, Sequence
 from typing import Literal, get_args

@@ -5,8 +5,6 @@ that memories are attached to: an entity, a chapter, or the book. A new value at
 those who read before it.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Annotated, Any
 from urllib.parse import quote, unquote

@@ -1,7 +1,5 @@
 """What users do with single memories: look at them, add notes, edit, confirm, pin, ban and delete them."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from functools import cache, partial
 

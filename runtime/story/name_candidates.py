@@ -1,7 +1,5 @@
 """What users do with candidates, the names that a story's text offers: list, confirm, merge and drop them."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import get_args
 

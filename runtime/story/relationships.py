@@ -1,7 +1,5 @@
 """What users do with relationships: look at how characters stand to each other, add and change it."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from datetime import datetime
 from typing import Any

@@ -1,7 +1,5 @@
 """Another name through the whole memory: what is told of somebody says it from then on; `undo` takes it back."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Annotated, Any, Literal, NamedTuple

@@ -1,7 +1,5 @@
 """What a character says: streamed from a chat model, checked, and remembered with what it changed."""
 
-from __future__ import annotations
-
 import asyncio
 import json
 import logging

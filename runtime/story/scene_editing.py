@@ -1,7 +1,5 @@
 """Correcting a finished scene by hand: its text and title, and single facts of its record; all can be taken back."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from typing import Any, Literal
 

@@ -1,7 +1,5 @@
 """Plans of scenes: the next scene to write and its plan, in a file, in the project or said in words."""
 
-from __future__ import annotations
-
 import contextlib
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """Reading a scene beside what it established: every fact with the words of the scene that prove it."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from typing import Any, Literal
 

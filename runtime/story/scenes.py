@@ -1,7 +1,5 @@
 """Stored scenes and their records: looking at them, inserting, moving and deleting them, correcting a record."""
 
-from __future__ import annotations
-
 from typing import Annotated
 
 from pydantic import BaseModel, Field, ValidationError

@@ -6,8 +6,6 @@ words find what they say, and meaning is compared where it cannot leak: of entit
 whose vectors are cached by their text, and of scenes the vectors of their own memories, which SQL holds and cuts.
 """
 
-from __future__ import annotations
-
 import logging
 import math
 from collections.abc import Mapping, Sequence

@@ -1,7 +1,5 @@
 """What characters keep to themselves, to whom it may be told, and the flags of a story."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime

@@ -1,7 +1,5 @@
 """One story for Python programs: the services as methods of an object, each that blocks with an async twin."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import datetime
 from typing import Annotated, Any

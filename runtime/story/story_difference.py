@@ -1,7 +1,5 @@
 """What a scene, or a stretch of scenes, changed in the story: since the author last wrote, or wherever is asked."""
 
-from __future__ import annotations
-
 import logging
 from collections.abc import Iterable, Sequence
 from typing import Literal

@@ -1,7 +1,5 @@
 """The summaries of chapters and parts, by their author, a model or rules, and a scene in three to five bullets."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from typing import Annotated, Any, Literal
 

@@ -1,7 +1,5 @@
 """What users do with threads, which a story leaves open: look, plant, move, end; and the ledger of where all stand."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Sequence
 from typing import Any
 

@@ -1,7 +1,5 @@
 """What users do to carry a story between projects and machines: export it, import it."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from itertools import groupby
 from pathlib import Path

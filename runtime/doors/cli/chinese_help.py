@@ -1,7 +1,5 @@
 """The help of the commands in Chinese: what docstrings and options say in English, by the words of `help.zh.toml`."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from functools import cache

@@ -1,7 +1,5 @@
 """The border of the program: whatever goes wrong inside becomes one line on stderr and an exit code."""
 
-from __future__ import annotations
-
 import contextlib
 import logging
 import os

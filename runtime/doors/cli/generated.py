@@ -4,8 +4,6 @@ What the table and the method cannot say of a command stands in `offers`. This i
 without it, and reads what is described here out of `manifest.json`.
 """
 
-from __future__ import annotations
-
 import inspect
 import re
 import types

@@ -1,7 +1,5 @@
 """Words of the readable views, in the language of who reads them; they stand in `novelgen/words/commands.*.toml`."""
 
-from __future__ import annotations
-
 import locale
 import os
 import re

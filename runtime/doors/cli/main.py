@@ -4,8 +4,6 @@ A command's module is imported when the command is asked for, and imports its wo
 `--help` stays fast.
 """
 
-from __future__ import annotations
-
 import gc
 import sys
 from collections.abc import Iterator, Mapping, Sequence

@@ -4,8 +4,6 @@
 tests.runtime.doors.cli.test_inventory` writes it anew.
 """
 
-from __future__ import annotations
-
 import json
 from functools import cache, partial
 from pathlib import Path

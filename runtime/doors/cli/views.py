@@ -1,7 +1,5 @@
 """What commands show to people: contexts with their receipts and differences, memories, states."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 

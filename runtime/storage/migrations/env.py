@@ -1,7 +1,5 @@
 """Runs the migrations on the connection that `runner` hands over; Alembic loads this file by itself."""
 
-from __future__ import annotations
-
 from alembic import context
 
 from runtime.storage.migrations.runner import is_ours

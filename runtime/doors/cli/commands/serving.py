@@ -1,7 +1,5 @@
 """`novelgen serve` and `mcp`, and showing the page of a server in the browser of whoever started it."""
 
-from __future__ import annotations
-
 import os
 import sys
 import threading

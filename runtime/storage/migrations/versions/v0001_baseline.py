@@ -3,8 +3,6 @@
 Until that release a change of the tables is a baseline of another name, which refuses the databases of this one.
 """
 
-from __future__ import annotations
-
 from alembic import op
 from sqlalchemy import Index
 from sqlalchemy.schema import CreateIndex, CreateTable
