@@ -378,6 +378,7 @@ def marked_items(
             update={
                 "known_by": [each for each, is_known in knows.items() if is_known],
                 "not_known_by": [each for each, is_known in knows.items() if not is_known],
+                "kept_from": [view.character_id for view in views if view.is_kept_in_the_dark(chunk)],
             }
         )
 

@@ -2,7 +2,7 @@
 
 import hashlib
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import groupby
 from typing import Literal
 
@@ -294,7 +294,9 @@ def _memory_lines(context: SceneMemoryContext, names: Mapping[str, str], labels:
         return f"- [{memory_place_text(memory, always=labels.everywhere)}] {text}{mark}"
 
     def knowers(item: ContextItem) -> str:
-        return _knowers(item, names, labels) if is_marked and item.chunk_id not in verbatim else ""
+        if is_marked:
+            return _knowers(item, names, labels) if item.chunk_id not in verbatim else ""
+        return _unknown_to(item.kept_from, names, labels)
 
     if context.report and context.report.items:
         return [f"{line(item, item.text)}{knowers(item)}" for item in prompt_order(context.report.items)]
@@ -309,5 +311,8 @@ def _knowers(item: ContextItem, names: Mapping[str, str], labels: Labels) -> str
     if len(item.known_by) == 1 and len(item.not_known_by) > 1:
         [knower] = item.known_by
         return labels.known_to_alone.format(names.get(knower, knower))
-    unknowing = labels.list_separator.join(names.get(each, each) for each in item.not_known_by)
-    return labels.unknown_to.format(unknowing)
+    return _unknown_to(item.not_known_by, names, labels)
+
+
+def _unknown_to(ids: Sequence[str], names: Mapping[str, str], labels: Labels) -> str:
+    return labels.unknown_to.format(labels.list_separator.join(names.get(each, each) for each in ids)) if ids else ""

@@ -82,6 +82,11 @@ class StoryKnowledge:
         return kept
 
     @cached_property
+    def confided(self) -> Collection[str]:
+        """The memories and notes of which an author says who knows them: nobody else does."""
+        return {event.source_id for event in self.rules.story.events if event.by_author and event.kind == "knows"}
+
+    @cached_property
     def all_names(self) -> Collection[str]:
         """Every name of everybody and everything."""
         return {name for names in self.rules.story.names.values() for name in names}
@@ -119,6 +124,12 @@ class CharacterView:
             memory = self.shared.memory_of.get(source_id)
             self._known[source_id] = memory is not None and self._knows(memory)
         return self._known[source_id]
+
+    def is_kept_in_the_dark(self, chunk: StoryMemoryChunk) -> bool:
+        """Tell whether a record or an author says that they do not know it, and nothing since that they do."""
+        source_id = chunk.source_id or chunk.chunk_id
+        is_kept = source_id in self.shared.kept_from.get(self.character_id, ()) or source_id in self.shared.confided
+        return is_kept and source_id in self.shared.memory_of and not self.knows(chunk)
 
     def knowing(self, source_id: str) -> Knowing:
         """Return whether and how they know a memory or note of the story, by the rules alone."""

@@ -128,6 +128,11 @@ class ContextItem(BaseModel):
     not_known_by: list[str] = Field(
         default_factory=list, exclude_if=is_unsaid, description="Ids of those of them who do not."
     )
+    kept_from: list[str] = Field(
+        default_factory=list,
+        exclude_if=is_unsaid,
+        description="Ids of those who do not because a record or the author says so.",
+    )
 
 
 class PointOfView(BaseModel):

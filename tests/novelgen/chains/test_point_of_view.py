@@ -100,6 +100,22 @@ def test_receipts_say_who_of_the_cast_knows_a_memory() -> None:
     assert "Ben)" not in context.as_prompt()
 
 
+def test_a_page_without_a_point_of_view_says_from_whom_a_record_keeps_a_memory() -> None:
+    """Who was merely elsewhere gets no mark; from whom it is hidden does, until they come to know it."""
+    kept = RECORDS[0].model_copy(deep=True)
+    kept.memories[0].hidden_from = ["C1"]
+    hiding = StoredStory.of_records(PROJECT, [kept, RECORDS[1]], entities=ENTITIES)
+    context = built(hiding)
+    items = taken(context)
+    assert (items["M1"].kept_from, items["M2"].kept_from) == (["C1"], [])
+    [line] = [each for each in context.as_prompt().splitlines() if "(unknown to Ben)" in each]
+    assert "looked for the letter" in line
+    assert items["M3"].kept_from == []
+    learnt = {**RECORDS[1].model_dump(), "learned": [{"character_id": "C1", "memory_ids": ["M1"]}]}
+    told_since = StoredStory.of_records(PROJECT, [kept, SceneRecord.model_validate(learnt)], entities=ENTITIES)
+    assert taken(built(told_since))["M1"].kept_from == []
+
+
 def test_memories_are_chosen_alike_where_nobody_can_tell_who_knows_what() -> None:
     """Without a point of view, that a memory knows who knows what changes no choice."""
 
