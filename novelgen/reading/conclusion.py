@@ -198,7 +198,9 @@ def with_given_ids(
         for loop in record.open_loops_created
         if loop.id.startswith(TEMPORARY_LOOP_PREFIX)
     }
-    place = {"first_chapter": record.chapter_index, "first_scene": record.scene_index}
+    # The scene holds the name, if only within a longer one that counts as somebody else's ("the sign of the four").
+    chapter, scene = record.chapter_index, record.scene_index
+    place = {"first_chapter": chapter, "first_scene": scene, "name_first_chapter": chapter, "name_first_scene": scene}
     entities = [
         as_entity(each).model_copy(update={"entity_id": given[each.temporary_id], **place})
         for each in result.proposed_entities

@@ -218,7 +218,7 @@ class _Choice:
         )
 
     def _is_worth_a_line(self, entity_id: str) -> bool:
-        if self._touch.get(entity_id, 0.0) >= LEAST_TOUCH or entity_id in self._present:
+        if self._touch.get(entity_id, 0.0) >= LEAST_TOUCH or entity_id in self._present or entity_id in self._told_of:
             return True
         sighting = self._sightings.get(entity_id)
         if sighting is None or entity_id in self._proposed:
@@ -228,6 +228,11 @@ class _Choice:
         if any(is_death(attribute, value) for attribute, value in state.items()):
             return ago <= DEAD_AFTER_SCENES
         return ago <= FORGOTTEN_AFTER_SCENES or sighting.scenes > WALK_ON_SCENES
+
+    @cached_property
+    def _told_of(self) -> frozenset[str]:
+        """Those in the memories that are likeliest to be told again, though no name of theirs stands in the text."""
+        return frozenset(each for memory in self.memories()[:MEMORIES_IN_FULL] for each in memory.entities)
 
     def _recency(self, entity_id: str) -> float:
         if entity_id in self._proposed:

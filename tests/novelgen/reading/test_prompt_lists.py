@@ -231,6 +231,28 @@ def test_the_dead_of_long_ago_are_listed_only_when_named() -> None:
     assert named == "C1 | character | Isidore Vane | status: dead | @40:1"
 
 
+def test_the_dead_whom_a_likely_memory_tells_of_are_listed() -> None:
+    """Of whom a memory tells that the scene may tell again has a line, though dead for long and not named."""
+    dead = Entity(entity_id="C1", entity_type="character", name="Isidore Vane")
+    state = EntityStateSnapshot(
+        project_id=PROJECT, entity_type="character", entity_id="C1", timestamp=NOW, state_data={"status": "dead"}
+    )
+    told = KnownMemory(
+        memory_id="m1", says="Isidore Vane hid the grey ledger behind the stove.", entities=["C1"], chapter_index=2
+    )
+    story = SceneSoFar.on_entering(
+        request(
+            "She found the grey ledger behind the stove.",
+            entities=[dead],
+            states=[state],
+            memories=[told],
+            story_places=SCENES,
+            sightings={"C1": EntitySighting(chapter_index=40, scene_index=1, scenes=30)},
+        )
+    )
+    assert chosen_lists("She found the grey ledger behind the stove.", story, language="en").shown_ids == ("C1",)
+
+
 def test_whole_attributes_are_shown_and_the_others_named() -> None:
     """A long state is not cut: what the scene touches is shown, of the rest the names stand at the end."""
     data = {

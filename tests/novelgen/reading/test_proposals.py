@@ -46,6 +46,7 @@ def test_temporary_ids_are_replaced_everywhere() -> None:
         ("C11", "Mr. Thorne", 3, 2),
         ("I11", "the Marigold", 3, 2),
     ]
+    assert [(each.name_first_chapter, each.name_first_scene) for each in entities] == [(3, 2), (3, 2)]
     assert [(each.entity_id, each.changes) for each in record.state_changes] == [("I11", {"holder": "C11"})]
     assert record.characters_present == ["C0", "C11"]
     [loop] = record.open_loops_created
