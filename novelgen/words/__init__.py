@@ -4,6 +4,8 @@
 `{places}` is filled in by `text`; lists and numbers are returned as they are by `[...]`.
 """
 
+import re
+import string
 import tomllib
 from collections.abc import Iterator, Mapping
 from functools import cache
@@ -11,6 +13,19 @@ from importlib import resources
 from typing import Any
 
 LANGUAGES = ("en", "zh")
+
+_HAN = r"[\u3400-\u9fff“”《》]"
+_LOOSE = re.compile(rf"({_HAN})(?:\0 \0?| \0)(?={_HAN})")
+
+
+class _Filling(string.Formatter):
+    def format_field(self, value: Any, format_spec: str) -> str:
+        return f"\0{super().format_field(value, format_spec)}\0"
+
+
+def filled(template: str, *values: object, **named: object) -> str:
+    """Return a text with its places filled in; what is Chinese itself stands among Chinese without spaces."""
+    return _LOOSE.sub(r"\1", _Filling().vformat(template, values, named)).replace("\0", "")
 
 
 class Words(Mapping[str, Any]):
@@ -31,7 +46,7 @@ class Words(Mapping[str, Any]):
     def text(self, key: str, **values: object) -> str:
         """Return a text with its places filled in."""
         template: str = self._entries[key]
-        return template.format(**values) if values else template
+        return filled(template, **values) if values else template
 
     def table(self, prefix: str) -> dict[str, Any]:
         """Return what a nested table holds, by the keys within it."""

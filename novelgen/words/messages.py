@@ -10,13 +10,12 @@ from collections.abc import Iterator, Sequence
 from functools import cache, lru_cache
 from typing import NamedTuple
 
-from novelgen.words import entries
+from novelgen.words import entries, filled
 
 _PLACE = re.compile(r"\{(\d+)\}")
 _QUOTED = re.compile(r"'([^']*)'(?=$|[^\w'])|\"([^\"]*)\"")
 _LISTED = re.compile(r"('[^']*')(?:, | or | and )(?=')")
 _MAY_PART = re.compile(r"(?=[;,(.]| \()")
-_LOOSE_QUOTE = re.compile(r"(?<=[\u3400-\u9fff]) “|” (?=[\u3400-\u9fff])")
 _LONGEST = 4000
 """Longer text is no message of ours."""
 
@@ -47,8 +46,7 @@ class _Template(NamedTuple):
 
     def filled(self, values: Sequence[str]) -> str:
         """Return the Chinese sentence with these values."""
-        told = _PLACE.sub(lambda place: values[int(place[1]) - 1], _unescaped(self.chinese))
-        return _LOOSE_QUOTE.sub(lambda found: found[0].strip(), told)
+        return filled(self.chinese, "", *values)
 
 
 def message_in(message: str, language: str) -> str:

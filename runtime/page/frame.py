@@ -24,8 +24,10 @@ from starlette.responses import HTMLResponse
 
 from novelgen.context.labels import labels_for
 from novelgen.errors import UserInputError
+from novelgen.models.context import ReportIssue
 from novelgen.models.memory import memory_place_text
 from novelgen.models.position import StoryPosition, place_text
+from novelgen.words import filled
 from novelgen.words.messages import message_in
 from runtime.doors.http.house import house_of
 from runtime.doors.http.problems import told
@@ -253,7 +255,7 @@ class Frame:
 
     def word(self, key: str, /, **values: Any) -> str:
         """Return words of the page in its language."""
-        return CATALOGUES[self.language][key].format(**values)
+        return filled(CATALOGUES[self.language][key], **values)
 
     def word_or(self, key: str, /) -> str:
         """Return the word of a stored value, or the value where the catalogue has none."""
@@ -266,6 +268,12 @@ class Frame:
     def word_of(self, kind: str, value: str, /) -> str:
         """Return the word of a stored value of a kind, whose keys begin with it, or the value where there is none."""
         return CATALOGUES[self.language].get(f"{kind}_{value}", value)
+
+    def where_in_trouble(self, issue: ReportIssue) -> str:
+        """Return where something is missing, and how; what waits to be indexed is not out of date."""
+        is_waiting = (issue.stage, issue.kind) == ("index", "stale")
+        kind = self.word("trouble_waits") if is_waiting else self.word_of("trouble", issue.kind)
+        return f"{self.word_of('stage', issue.stage)}: {kind}"
 
     @property
     def comma(self) -> str:

@@ -44,7 +44,9 @@ from runtime.storage.tables import (
 
 ChangeSubject = Literal["entity", "memory", "scene", "thread", "consolidation", "character"]
 
-EntityChangeKind = Literal["add", "edit", "rename", "merge", "split", "confirm", "name", "join", "drop", "delete"]
+EntityChangeKind = Literal[
+    "add", "edit", "rename", "merge", "split", "confirm", "name", "join", "drop", "delete", "relate"
+]
 
 AuthorChangeKind = Literal[
     "add",
@@ -64,7 +66,9 @@ AuthorChangeKind = Literal[
 ]
 """The first nine are of a memory, the others of a scene; the last is a model's, which rewrote short forms."""
 
-ChangeKind = EntityChangeKind | AuthorChangeKind | Literal["resolve", "abandon", "remember", "consolidate"]
+ThreadChangeKind = Literal["add", "edit", "advance", "resolve", "abandon"]
+
+ChangeKind = EntityChangeKind | AuthorChangeKind | ThreadChangeKind | Literal["remember", "consolidate"]
 
 MAX_KEPT_CHANGES = 500
 """Of memories, scenes, threads and consolidations; the oldest are forgotten, and cannot be undone any more."""
@@ -98,7 +102,7 @@ class Change(BaseModel):
     `entity_id`), a split (`other_id` came out of `entity_id`), or a decision
     on a candidate, a name that the text alone offers: it became an entity (confirm), or a name of one (name), it
     belongs to another candidate (join), or is not offered again (drop). Of a deletion `entity_id` is what is gone,
-    an entity, relationship or thread, and `other_id` its name.
+    an entity, relationship or thread, and `other_id` its name. What was said of how two stand (relate) has both.
     """
 
     change_id: int
@@ -108,7 +112,9 @@ class Change(BaseModel):
         description="Entity that stayed or came; a candidate's name of a join; empty of a drop. Of other subjects the"
         " id of the memory, scene, thread or character."
     )
-    other_id: str = Field(default="", description="The other entity; of a decision on a candidate, its name.")
+    other_id: str = Field(
+        default="", description="The other entity; of a decision on a candidate, its name; what a thread said."
+    )
     created_at: UtcDatetime
     undone_at: UtcDatetime | None = None
     changed_rows: int = Field(description="How many rows it changed.")
@@ -293,10 +299,26 @@ class Journal(Repository):
         yield from self._recorded(lambda: self._images_of(CHUNKS, names, CHUNKS.c.chunk_id == chunk_id))
 
     @contextmanager
-    def recording_thread(self, loop_id: str) -> Iterator[list[RowChange]]:
-        """Give a list that holds what the block changed in the events of a thread, once the block has ended."""
+    def changing_thread(self, kind: ThreadChangeKind, loop_id: str, description: str) -> Iterator[None]:
+        """Write down what the block changes in the events of a thread, with how this was described."""
         names = [column.name for column in LOOP_EVENTS.c]
-        yield from self._recorded(lambda: self._images_of(LOOP_EVENTS, names, LOOP_EVENTS.c.loop_id == loop_id))
+        before = self._images_of(LOOP_EVENTS, names, LOOP_EVENTS.c.loop_id == loop_id)
+        yield
+        rows = _differences(before, self._images_of(LOOP_EVENTS, names, LOOP_EVENTS.c.loop_id == loop_id))
+        if rows:
+            self.keep(kind, loop_id, description, rows, subject="thread")
+
+    @contextmanager
+    def changing_pair(self, one: str, other: str) -> Iterator[None]:
+        """Write down what the block says of how two characters stand."""
+        pair = and_(RELATIONSHIPS.c.character_a == min(one, other), RELATIONSHIPS.c.character_b == max(one, other))
+        said = RELATIONSHIP_CHANGES.c.relationship_id.in_(
+            select(RELATIONSHIPS.c.relationship_id).where(self._session.owns(RELATIONSHIPS), pair)
+        )
+        names = [column.name for column in RELATIONSHIP_CHANGES.c]
+        before = self._images_of(RELATIONSHIP_CHANGES, names, said)
+        yield
+        self.keep("relate", one, other, _differences(before, self._images_of(RELATIONSHIP_CHANGES, names, said)))
 
     @contextmanager
     def recording_knowledge(self, character_id: str, source_id: str) -> Iterator[list[RowChange]]:

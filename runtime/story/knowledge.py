@@ -336,12 +336,12 @@ def knower_id(unit: UnitOfWork, name: str, as_of: StoryPosition) -> str:
     known = known_entities(unit, as_of)
     try:
         return resolved_entity(name, known, "character").entity_id
-    except UnknownEntityError:
+    except UnknownEntityError as error:
         if name.casefold() == READER:
             return READER
         stored = unit.entities.get(name)
         if stored is None or stored.entity.entity_type != "character":
-            raise
+            raise UnknownEntityError(f"{error}; somebody new gets a card: `novelgen card add PROJECT NAME`") from error
         revealed = revealed_identity(stored.entity)
         return revealed.entity_id if revealed and is_unmasked(stored.entity, as_of) else name
 

@@ -216,7 +216,8 @@ class StoryRelationships(StoryEntities):
                 }
             )
             at = place_of_statement(unit, as_of)
-            unit.relationships.append(change, at=at)
+            with unit.journal.changing_pair(one, other):
+                unit.relationships.append(change, at=at)
             added = unit.relationships.between(one, other, as_of=as_of)
         assert added is not None, "it was appended before the position at which it is read"
         return added
@@ -290,7 +291,8 @@ class StoryRelationships(StoryEntities):
             change = _change({"character_a": one, "character_b": other, **given})
             is_changed = event is not None or _differs(known, change.in_order())
             if is_changed:
-                unit.relationships.append(change, at=at)
+                with unit.journal.changing_pair(one, other):
+                    unit.relationships.append(change, at=at)
                 known = unit.relationships.between(one, other, as_of=as_of) or known
         return EditedRelationship(relationship=known, is_changed=is_changed)
 

@@ -14,6 +14,7 @@ from novelgen.models.shown import ShownList
 from novelgen.models.state import LoopImportance, LoopStatus, OpenLoop
 from runtime.storage.database import UnitOfWork
 from runtime.storage.events import ThreadNotes
+from runtime.storage.journal import ThreadChangeKind
 from runtime.story.base import (
     MAX_LISTED,
     Count,
@@ -120,13 +121,14 @@ class StoryThreads(StoryBase):
                 related_items=resolved_ids(items, known, "item"),
             )
             at = place_of_statement(unit, as_of, scene_id=scene_id)
-            unit.threads.append(thread, at=at)
             told: dict[str, Any] = {"created_at": self._stores.clock().isoformat()}
             if notes:
                 told["notes"] = notes
             if start is not None and scene_id is None:
                 told["said_from"] = [start.chapter_index, start.scene_index or 1]
-            unit.threads.describe(thread.id, told)
+            with unit.journal.changing_thread("add", thread.id, description):
+                unit.threads.append(thread, at=at)
+                unit.threads.describe(thread.id, told)
             return _required(unit, self.project_id, thread.id, as_of)
 
     def edit_thread(
@@ -188,7 +190,8 @@ class StoryThreads(StoryBase):
                     f"thread {thread_id!r} would be overdue at {_shown(last)} before it is due at {_shown(first)};"
                     " give --due-by a later scene than --due-from"
                 )
-            unit.threads.describe(thread_id, changes)
+            with unit.journal.changing_thread("edit", thread_id, stored.description):
+                unit.threads.describe(thread_id, changes)
             return _required(unit, self.project_id, thread_id, END_OF_STORY)
 
     def advance_thread(
@@ -207,9 +210,10 @@ class StoryThreads(StoryBase):
         """
         as_of = position_of(start) or END_OF_STORY
         with self._stores.database(self.project_id).write() as unit:
-            _required(unit, self.project_id, thread_id, as_of)
+            stored = _required(unit, self.project_id, thread_id, as_of)
             at = place_of_statement(unit, as_of)
-            unit.threads.append(RecordedLoopAdvance(id=thread_id, note=note, pays_part=pays_part), at=at)
+            with unit.journal.changing_thread("advance", thread_id, stored.description):
+                unit.threads.append(RecordedLoopAdvance(id=thread_id, note=note, pays_part=pays_part), at=at)
             return _required(unit, self.project_id, thread_id, as_of)
 
     def resolve_thread(
@@ -295,11 +299,13 @@ class StoryThreads(StoryBase):
             if thread is None or thread.status not in WAITING:
                 waiting = unit.threads.list_as_of(as_of=as_of)
                 listed = ", ".join(f"{each.loop_id} ({each.description})" for each in waiting[:MAX_LISTED])
-                raise UserInputError(f"no thread {ending.id!r} is open; open are {listed or 'none'}")
+                if not waiting:
+                    raise UserInputError(f"no thread {ending.id!r} is open, and no other one")
+                raise UserInputError(f"no thread {ending.id!r} is open; open are {listed}")
             at = place_of_statement(unit, as_of, scene_id=scene_id)
-            with unit.journal.recording_thread(ending.id) as rows:
+            kind: ThreadChangeKind = "abandon" if ending.abandoned else "resolve"
+            with unit.journal.changing_thread(kind, ending.id, thread.description):
                 unit.threads.append(ending, at=at)
-            unit.journal.keep_of("thread", "abandon" if ending.abandoned else "resolve", ending.id, rows)
             return _required(unit, self.project_id, ending.id, as_of)
 
     aedit_thread = async_twin(edit_thread)

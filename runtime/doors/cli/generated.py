@@ -146,7 +146,12 @@ def _show(result: Any, operation: Operation, offer: Offer, view: View, *, shows_
     if offer.pairs:
         print_pairs({key: view.cell(path, result) for key, path in offer.pairs.items()}, labels)
     if offer.columns:
-        view.table(offer.columns, view.at(offer.rows, result), shows_all=shows_all)
+        rows = list(view.at(offer.rows, result))
+        empty = labels.get(f"empty.{operation.name}")
+        if empty and not rows:
+            print_text(empty.format(project=view.project))
+        else:
+            view.table(offer.columns, rows, shows_all=shows_all)
     if offer.show is not None:
         offer.show(result, view)
     done = labels.get(f"done.{operation.name}")

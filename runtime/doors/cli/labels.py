@@ -80,6 +80,8 @@ class ViewLabels:
     def issue(self, stage: str, kind: str, message: str) -> str:
         """Return what went wrong where."""
         where, what = self.get(f"stage.{stage}", stage), self.get(f"trouble.{kind}", kind)
+        # What waits to be indexed is not out of date.
+        what = self.get(f"trouble.{stage}_{kind}", what)
         return self["line.issue"].format(stage=where, kind=what, message=message_in(message, self.language))
 
     def place(self, chapter_index: int | None, scene_index: int | None) -> str:

@@ -21,6 +21,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 import click
 
 from novelgen.errors import UserInputError
+from novelgen.words import filled
 from runtime.doors.cli.labels import ViewLabels, in_words, view_labels_for
 from runtime.doors.cli.output import (
     index_state,
@@ -119,11 +120,11 @@ class View:
 
     def say(self, key: str, **values: object) -> None:
         """Print a line in the story's language."""
-        print_text(self.labels[f"line.{key}"].format(**values))
+        print_text(filled(self.labels[f"line.{key}"], **values))
 
     def remark(self, key: str, **values: object) -> None:
         """Print a line about the work itself on stderr."""
-        report_line(self.labels[f"line.{key}"].format(**values))
+        report_line(filled(self.labels[f"line.{key}"], **values))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -323,7 +324,7 @@ def _show_lore_import(found: Any, view: View) -> None:
 def _note_aside(result: Any, view: View) -> None:
     if result.occurs_nowhere:
         view.remark("occurs_nowhere")
-    elif not result.named and all(each.is_default for each in result.note.attached_to):
+    elif not (result.named or view.values.get("known_by")) and all(each.is_default for each in result.note.attached_to):
         view.remark("concerns_nobody")
 
 
@@ -370,6 +371,9 @@ def _show_ledger(ledger: Any, view: View) -> None:
         return
     if not view.asked["as_board"]:
         waiting = [each for each in ledger.entries if each.is_waiting]
+        if not waiting:
+            print_text(view.labels["empty.list_threads"].format(project=view.project))
+            return
         view.table(_LEDGER, waiting, shows_all=view.asked["shows_all"])
         print_text(rhythm_line(ledger))
         return
@@ -535,9 +539,10 @@ def _show_renaming(result: Any, view: View) -> None:
     labels = view.labels
     counts = [f"{labels.value(held)} {times}" for held, times in result.counts.items()]
     names = ", ".join(f"{old} → {new}" for old, new in result.names.items())
-    view.say("renames", names=names, counts=", ".join(counts) or labels["head.nothing"])
+    view.say("renames" if counts else "renames_alone", names=names, counts=", ".join(counts))
     rows = [(labels.value(each.held_by), each.id, each.times, each.words) for each in result.places]
-    print_table(("kind", "entity_id", "times", "text"), rows, labels=labels, shows_all=view.asked["shows_all"])
+    if rows:
+        print_table(("kind", "entity_id", "times", "text"), rows, labels=labels, shows_all=view.asked["shows_all"])
     if result.kept_within:
         view.say("kept_within", names=", ".join(f"{name} {times}" for name, times in result.kept_within.items()))
     if result.other_names:
@@ -635,6 +640,8 @@ def _show_undone(result: Any, view: View) -> None:
     if change.kind == "know":
         whose = change.other_id if change.subject == "memory" else change.entity_id
         of = f"{view.name(whose)}: {result.what}" if result.what else view.name(whose)
+    elif change.kind == "relate":
+        of = f"{view.name(change.entity_id)}, {view.name(change.other_id)}"
     view.say("undone", kind=view.labels.value(change.kind), of=of)
 
 

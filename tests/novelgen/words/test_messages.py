@@ -11,11 +11,20 @@ from pathlib import Path
 import pydantic_core
 import pytest
 
+from novelgen.words import filled
 from novelgen.words.messages import message_in
 from tests.novelgen.words.message_sources import SOURCE, catalogue, message_templates
 
 _PLACE = re.compile(r"\{(\d+)\}")
 SENTENCES = {english: chinese for table in catalogue().values() for english, chinese in table.items()}
+
+
+def test_chinese_stands_among_chinese_without_spaces() -> None:
+    """A value that is Chinese itself is set without the spaces that one in letters has."""
+    assert message_in("the draft is empty", "zh") == "草稿是空的"
+    assert message_in("OL3 is empty", "zh") == "OL3 是空的"
+    assert filled("{name} 已并入 {other}", name="青荇", other="C3") == "青荇已并入 C3"
+    assert filled("{}: {} of {}", "the 青 荇", 3, "x") == "the 青 荇: 3 of x"
 
 
 def test_every_sentence_of_the_source_has_chinese() -> None:

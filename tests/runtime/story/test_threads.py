@@ -20,7 +20,7 @@ from tests.runtime.agents.guild_story import scene
 def test_what_does_not_wait_cannot_end(stores: MemoryStores, project: str) -> None:
     """The threads that do wait are named."""
     StoryThreads(stores, project).abandon_thread(thread_id="OL0", summary="dropped")
-    with pytest.raises(UserInputError, match="no thread 'OL0' is open; open are none"):
+    with pytest.raises(UserInputError, match="no thread 'OL0' is open, and no other one"):
         StoryThreads(stores, project).resolve_thread(thread_id="OL0", summary="x")
     with pytest.raises(UserInputError, match="no thread 'OL7' is planted"):
         StoryThreads(stores, project).advance_thread(thread_id="OL7", note="x")

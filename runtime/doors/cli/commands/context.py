@@ -244,8 +244,8 @@ def _rebuild_stale(
     elif diff:
         for each in compared:
             print_difference(each.difference, language=each.language, file=each.file)
-    done = "compared, none written" if diff else "rebuilt"
-    summary = f"{len(compared)} of {report.stale} stale contexts {done}"
+    count, of_all = len(compared), report.stale
+    summary = f"{count} of {of_all} stale contexts {'compared, none written' if diff else 'rebuilt'}"
     _end(report.failures, summary if report.stale else "no context file is stale")
 
 

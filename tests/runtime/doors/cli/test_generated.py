@@ -52,6 +52,25 @@ def test_threads_are_planted_moved_ended_and_taken_back(run: Run, ingested: Path
     assert "  loop " not in run("--help").stdout
 
 
+def test_a_list_of_nothing_says_what_is_empty_and_what_fills_it(run: Run) -> None:
+    """Nobody has to guess whether a list is empty, or what was asked was meant."""
+    run("new", "bare")
+    assert "novelgen card add bare NAME" in _done(run, "card", "list", "bare")
+    for group in ("scene", "memory", "thread", "relationship", "conflicts", "lore", "location"):
+        assert _done(run, group, "list", "bare").startswith("no ")
+    assert "novelgen thread add bare" in _done(run, "threads", "bare")
+
+
+def test_who_knows_a_note_is_somebody_with_a_card(run: Run, ingested: Path) -> None:
+    """A name without one is refused with the command that makes it; nobody is asked for where somebody is named."""
+    for option in ("--known-by", "--hidden-from"):
+        refused = run("note", PROJECT, "The well is dry.", option, "Sister Ursel")
+        assert refused.exit_code == 2
+        assert "novelgen card add" in refused.stderr
+    assert "--known-by" not in run("note", PROJECT, "The well is dry.", "--known-by", "Ada").stderr
+    assert "--known-by" in run("note", PROJECT, "The well is dry.").stderr
+
+
 def test_the_ledger_of_threads_has_three_views(run: Run, ingested: Path) -> None:
     """A table of what waits, a board and a report; an author's deadline makes a thread overdue."""
     thread = _json(run, "thread", "add", PROJECT, "Who lit the lamp?", "--category", "mystery")["loop_id"]
@@ -96,7 +115,7 @@ def test_lists_of_one_type_have_a_role_in_place_of_the_type(run: Run, ingested: 
     assert "role" in run("character", "list", PROJECT).stdout.splitlines()[0]
     assert "type" in run("entity", "list", PROJECT).stdout.splitlines()[0]
     early = _done(run, "location", "list", PROJECT, "--as-of", "1:1")
-    assert early == "nothing"
+    assert early.startswith("no such cards")
 
 
 def test_on_a_terminal_one_is_asked_from_where_on_somebody_is_known(
@@ -244,7 +263,7 @@ def test_searches_and_times_are_told(run: Run, ingested: Path, index_kept_open: 
     found = run("search", PROJECT, "two loaves of bread", "--entity", "Ben", "--type", "memory").stdout
     assert found.splitlines()[0].split() == ["id", "scene", "type", "weight", "text"]
     assert "M003" in found
-    assert _done(run, "search", PROJECT, "xyzzy", "--type", "note") == "nothing"
+    assert _done(run, "search", PROJECT, "xyzzy", "--type", "note").startswith("nothing found")
     times = _done(run, "timeline", PROJECT, "--lived")
     assert "lived who and where" in times
     assert "Ada, Ben @ the lighthouse" in times
@@ -254,7 +273,7 @@ def test_searches_and_times_are_told(run: Run, ingested: Path, index_kept_open: 
 
 def test_conflicts_are_shown_waived_and_settled(run: Run, ingested: Path, tmp_path: Path) -> None:
     """The list names the slot, both places and both values; a waived one stands there on request."""
-    assert _done(run, "conflicts", "list", PROJECT) == "nothing"
+    assert _done(run, "conflicts", "list", PROJECT) == "no contradictions in what is stored"
     for place, identity in (("1:2", "a lamplighter"), ("2:2", "a smuggler")):
         record = json.loads(run("record", "show", PROJECT, place).stdout)
         record["state_changes"].append({"entity_id": "C1", "changes": {"identity": identity}})
@@ -268,7 +287,7 @@ def test_conflicts_are_shown_waived_and_settled(run: Run, ingested: Path, tmp_pa
     assert _done(run, "conflicts", "waive", PROJECT, conflict_id, "--note", "he lies").startswith(
         "waived: C1.identity:"
     )
-    assert _done(run, "conflicts", "list", PROJECT) == "nothing"
+    assert _done(run, "conflicts", "list", PROJECT) == "no contradictions in what is stored"
     assert "he lies" in _done(run, "conflicts", "list", PROJECT, "--with-waived")
     settled = _done(run, "conflicts", "resolve", PROJECT, conflict_id, "--keep", "first")
     assert "C1.identity is now 'identity: a lamplighter' in both scenes" in settled
