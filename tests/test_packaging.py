@@ -1,7 +1,5 @@
 """The wheel holds what a user needs, away from the checkout."""
 
-from __future__ import annotations
-
 import os
 import subprocess
 import sys

@@ -1,7 +1,5 @@
 """Programs that are checked by `mypy --strict` find every public name typed."""
 
-from __future__ import annotations
-
 import inspect
 import os
 import subprocess

@@ -147,7 +147,7 @@ def wrong_hands(draft: Draft, story: StoryBefore) -> Iterator[ContinuityIssue]:
     seen: set[str] = set()
     for mention in _things(draft, story, noted):
         name = story.name(mention.entity_id) if mention.entity_id else mention.name
-        if name in seen or not _is_certain_thing(mention, draft, story):
+        if name in seen or not _is_certain_thing(mention, draft):
             continue
         if name not in kept:
             kept[name] = _keeping(mention, noted, story)
@@ -206,7 +206,7 @@ def _is_meant(mention: Mention, story: StoryBefore) -> bool:
     return plan is not None and mention.name in "\n".join((plan.purpose, *plan.key_actions))
 
 
-def _is_certain_thing(mention: Mention, draft: Draft, story: StoryBefore) -> bool:
+def _is_certain_thing(mention: Mention, draft: Draft) -> bool:
     """Whether a thing's name is more than a word for its kind: in capitals, several words, or told as the known one.
 
     Of two Chinese characters (长枪, 袍子) it needs a pronoun before it, unless somebody claims it aloud.

@@ -165,7 +165,6 @@ class FindingReader:
 
     def __init__(self, draft: Draft, story: StoryBefore, shown: Mapping[str, Sequence[ContinuityEvidence]]) -> None:
         self._draft = draft
-        self._story = story
         self._shown = shown
         self._scenes = {scene.position: scene for scene in story.scenes}
         self.dropped: Counter[str] = Counter()

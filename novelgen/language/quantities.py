@@ -191,13 +191,13 @@ def _english(text: str) -> Iterator[Quantity]:
     for start, found, is_measure in sorted(matches, key=lambda each: (each[0], not each[2])):
         if start < end:
             continue
-        quantity = _measured(text, found) if is_measure else _clock(text, found)
+        quantity = _measured(found) if is_measure else _clock(found)
         if quantity is not None:
             end = quantity.end
             yield quantity
 
 
-def _measured(text: str, found: re.Match[str]) -> Quantity | None:
+def _measured(found: re.Match[str]) -> Quantity | None:
     low = english_number(found["low"])
     high = english_number(found["high"]) if found["high"] else low
     word = found["unit"].casefold()
@@ -219,7 +219,7 @@ def _measured(text: str, found: re.Match[str]) -> Quantity | None:
     )
 
 
-def _clock(text: str, found: re.Match[str]) -> Quantity | None:
+def _clock(found: re.Match[str]) -> Quantity | None:
     hour = english_number(found["hour"])
     day = (found["day"] or found["half"] or "").casefold()
     if hour is None or not 1 <= hour <= 12 or not (found["clock"] or day):

@@ -145,7 +145,7 @@ def _reconciled(
     if mark == known_mark and not again:
         return ChapterPass(chapter_index=chapter_index, outcome="unchanged")
     with stores.database(project_id).write() as unit:
-        simple = _Pass(stores, unit, project_id, chapter_index).without_model()
+        simple = _Pass(stores, unit, chapter_index).without_model()
     if model is None:
         return simple
     with stores.database(project_id).read() as unit:
@@ -165,7 +165,7 @@ def _reconciled(
     with stores.database(project_id).write() as unit:
         if _mark(_scenes_of(unit, chapter_index)) != mark:
             return simple.model_copy(update={"outcome": "overtaken", **told})
-        done = _Pass(stores, unit, project_id, chapter_index).stored(result.reading)
+        done = _Pass(stores, unit, chapter_index).stored(result.reading)
         # A memory that was joined to another is gone from its scene.
         _note(unit, chapter_index, _mark(_scenes_of(unit, chapter_index)))
     return done.model_copy(
@@ -226,9 +226,8 @@ def _marks(unit: UnitOfWork) -> dict[str, str]:
 class _Pass:
     """What a chapter's pass stores, in one transaction."""
 
-    def __init__(self, stores: MemoryStores, unit: UnitOfWork, project_id: str, chapter_index: int) -> None:
+    def __init__(self, stores: MemoryStores, unit: UnitOfWork, chapter_index: int) -> None:
         self._unit = unit
-        self._project_id = project_id
         self._chapter_index = chapter_index
         self._stores = stores
         self._scenes = unit.scenes.list_as_of(as_of=StoryPosition(chapter_index + 1, 0))
@@ -329,9 +328,7 @@ class _Pass:
         return StoryPosition(self._chapter_index + 1, 0)
 
     def _identities(self, names: Sequence[NewName], pairs: Sequence[SameEntities], place: Place) -> IdentityOutcome:
-        return store_identities_in(
-            self._unit, self._project_id, names=names, pairs=pairs, at=StoryPosition(*place), stores=self._stores
-        )
+        return store_identities_in(self._unit, names=names, pairs=pairs, at=StoryPosition(*place), stores=self._stores)
 
     def _has_faded(self, thread: OpenLoop) -> bool:
         silence = FADES_AFTER.get(thread.importance)

@@ -58,16 +58,15 @@ def store_entities(
     text or record holds a new or withdrawn name are derived anew; all others stay untouched.
     """
     with stores.database(project_id).write() as unit:
-        return store_entities_in(unit, project_id, entities, characters=characters, origin=origin, stores=stores)
+        return store_entities_in(unit, entities, characters=characters, origin=origin, stores=stores)
 
 
 def store_entities_in(
     unit: UnitOfWork,
-    project_id: str,
-    entities: Sequence[Entity] = (),
+    entities: Sequence[Entity],
     *,
     characters: CharactersConfig | None = None,
-    origin: EntityOrigin = "supplied",
+    origin: EntityOrigin,
     stores: MemoryStores,
 ) -> EntitiesResult:
     """Store entities in a running transaction; see `store_entities`."""
@@ -265,7 +264,6 @@ class IdentityOutcome(BaseModel):
 
 def store_identities_in(
     unit: UnitOfWork,
-    project_id: str,
     *,
     names: Sequence[NewName] = (),
     pairs: Sequence[SameEntities] = (),
@@ -283,7 +281,7 @@ def store_identities_in(
             outcome.issues.append(_issue(f"{name.name!r} was not stored as a name of {name.entity_id}: {refusal}"))
             continue
         if entity is not None:
-            store_entities_in(unit, project_id, [entity], origin="extracted", stores=stores)
+            store_entities_in(unit, [entity], origin="extracted", stores=stores)
             outcome.names.append(name)
     for pair in pairs:
         survivors = unit.merges.survivors()

@@ -232,7 +232,7 @@ def _stored(stores: MemoryStores, unit: UnitOfWork, read: StoredScene, result: S
     if record is not None:
         record = with_loops_said_again(record, {loop.loop_id for loop in open_before})
     if entities:
-        store_entities_in(unit, read.project_id, entities, origin="extracted", stores=stores)
+        store_entities_in(unit, entities, origin="extracted", stores=stores)
     if record is not None:
         record = with_supersessions(record, memories_still_true(unit, read.position))
     told = {"record": record, "record_origin": "extracted", "story_time": None}
@@ -240,7 +240,7 @@ def _stored(stores: MemoryStores, unit: UnitOfWork, read: StoredScene, result: S
     scene = SceneInput.of_stored(read, **told, **outcome).scrubbed()
     replace_scene(unit, scene, read_surroundings(unit, scene), project_id=read.project_id, stored=stored, stores=stores)
     identities = store_identities_in(
-        unit, read.project_id, names=result.new_names, pairs=result.same_entities, at=read.position, stores=stores
+        unit, names=result.new_names, pairs=result.same_entities, at=read.position, stores=stores
     )
     done = _outcome(read, result, result.status, record=record, entities=entities)
     return done.model_copy(update={"issues": [*done.issues, *identities.issues]})

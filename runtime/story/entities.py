@@ -221,7 +221,7 @@ class StoryEntities(StoryBase):
             )
             entity, _, attributes = _with_said(unit, bare, said, known, known_fields, at, state=state, is_new=True)
             with unit.journal.recording_card(entity.entity_id) as rows:
-                rescanned = _store(self._stores, unit, self.project_id, entity)
+                rescanned = _store(self._stores, unit, entity)
                 unit.states.append(_state_changes(entity, attributes, at))
             change = unit.journal.keep("add", entity.entity_id, "", rows)
             issues = known_fields.issues({**entity.profile, **attributes}, known)
@@ -314,9 +314,7 @@ class StoryEntities(StoryBase):
             if name_key(changed.name) not in map(name_key, found.names()):
                 _refuse_taken_name(unit, changed.name, found.entity_type, END_OF_STORY)
             with unit.journal.recording_card(found.entity_id) as rows:
-                rescanned = (
-                    _store_edited(self._stores, unit, self.project_id, found, changed) if changed != found else False
-                )
+                rescanned = _store_edited(self._stores, unit, found, changed) if changed != found else False
                 if said:
                     unit.states.append(_state_changes(changed, said, at))
                     unit.entities.mark_updated(found.entity_id)
@@ -496,7 +494,7 @@ def _followed(
     return EntityChangeResult(change=change, entity=entity, other=other, what=what, indexing=indexing)
 
 
-def _store_edited(stores: MemoryStores, unit: UnitOfWork, project_id: str, entity: Entity, changed: Entity) -> bool:
+def _store_edited(stores: MemoryStores, unit: UnitOfWork, entity: Entity, changed: Entity) -> bool:
     """Store an entity that an author changed; tell whether stored scenes name it.
 
     With another alias alone the rest of a card does not become the author's: it may tell what is to come.
@@ -504,22 +502,20 @@ def _store_edited(stores: MemoryStores, unit: UnitOfWork, project_id: str, entit
     stored = unit.entities.get(entity.entity_id)
     is_of_names = changed.model_copy(update={"aliases": entity.aliases}) == entity
     if stored is None or stored.origin == "author" or not is_of_names:
-        return _store(stores, unit, project_id, changed)
+        return _store(stores, unit, changed)
     before, after = ({each.alias: each for each in one.aliases} for one in (entity, changed))
     said = [alias for alias, each in after.items() if before.get(alias) != each]
     unit.entities.remove_aliases(entity.entity_id, [*(set(before) - set(after)), *said])
-    rescanned = _store(stores, unit, project_id, changed, origin=stored.origin)
+    rescanned = _store(stores, unit, changed, origin=stored.origin)
     unit.entities.claim_aliases(entity.entity_id, said)
     return rescanned
 
 
-def _store(
-    stores: MemoryStores, unit: UnitOfWork, project_id: str, entity: Entity, *, origin: EntityOrigin = "author"
-) -> bool:
+def _store(stores: MemoryStores, unit: UnitOfWork, entity: Entity, *, origin: EntityOrigin = "author") -> bool:
     """Store what an author or a planner said of an entity; tell whether stored scenes name it."""
     from runtime.ingest.entities import store_entities_in
 
-    result = store_entities_in(unit, project_id, [entity], origin=origin, stores=stores)
+    result = store_entities_in(unit, [entity], origin=origin, stores=stores)
     return bool(result.rescanned)
 
 

@@ -18,8 +18,6 @@ from runtime.ingest.indexing_result import IndexingResult
 from runtime.search.kept_readings import open_candidates
 from runtime.storage.database import UnitOfWork
 from runtime.storage.journal import Change
-from runtime.storage.records import EntityOrigin
-from runtime.stores import MemoryStores
 from runtime.story.base import Count, Place, StoryBase, async_twin, known_entities, position_of, resolved_entity
 
 MAX_NEAR = 3
@@ -116,7 +114,7 @@ class StoryNameCandidates(StoryBase):
                 for entity_type in [kind or _entity_type(each)]
             }
             # All at once: the scenes that name them are derived anew once.
-            store_entities_in(unit, self.project_id, list(entities.values()), origin="author", stores=self._stores)
+            store_entities_in(unit, list(entities.values()), origin="author", stores=self._stores)
             decided = [
                 CandidateDecision(
                     change=unit.merges.keep_names("confirm", entity.entity_id, name, entity.names()),
@@ -156,6 +154,8 @@ class StoryNameCandidates(StoryBase):
             return found is not None and key in map(name_key, found.names())
 
     def _name_entity(self, *, keep: str, other: str) -> CandidateDecision:
+        from runtime.ingest.entities import store_entities_in
+
         with self._stores.database(self.project_id).write() as unit:
             entity = resolved_entity(keep, known_entities(unit, None))
             candidate = _required(unit, other)
@@ -163,7 +163,8 @@ class StoryNameCandidates(StoryBase):
             added = [alias for alias in _aliases(candidate, candidate.names()) if name_key(alias.alias) not in borne]
             named = entity.model_copy(update={"aliases": [*entity.aliases, *added]})
             stored = unit.entities.get(entity.entity_id)
-            _store(self._stores, unit, self.project_id, named, origin=stored.origin if stored else "author")
+            origin = stored.origin if stored else "author"
+            store_entities_in(unit, [named], origin=origin, stores=self._stores)
             names = [alias.alias for alias in added]
             change = unit.merges.keep_names("name", entity.entity_id, candidate.name, names)
         indexing = self._follow_edit()
@@ -230,9 +231,3 @@ def _entity_of(candidate: NameCandidate, entity_id: str, entity_type: EntityType
 def _aliases(candidate: NameCandidate, names: list[str]) -> list[EntityAlias]:
     places = {variant.name: variant.first_place for variant in candidate.variants}
     return [EntityAlias(alias=name, first_chapter=places[name][0], first_scene=places[name][1]) for name in names]
-
-
-def _store(stores: MemoryStores, unit: UnitOfWork, project_id: str, entity: Entity, *, origin: EntityOrigin) -> None:
-    from runtime.ingest.entities import store_entities_in
-
-    store_entities_in(unit, project_id, [entity], origin=origin, stores=stores)

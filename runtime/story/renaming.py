@@ -110,7 +110,7 @@ class StoryRenaming(StoryBase):
                 return planned.told()
         with database.write() as unit:
             planned = _Renamed(unit, entity, new_name, also or {}, within, in_text=in_text)
-            change = planned.apply(self.project_id, self._stores)
+            change = planned.apply(self._stores)
             told = planned.told()
         indexing = self._follow_edit()
         return told.model_copy(update={"is_applied": True, "change": change, "indexing": indexing})
@@ -180,7 +180,7 @@ class _Renamed:
             in_text=self.in_text,
         )
 
-    def apply(self, project_id: str, stores: MemoryStores) -> Change:
+    def apply(self, stores: MemoryStores) -> Change:
         """Write it all, and keep how it was."""
         from runtime.ingest.entities import store_entities_in
         from runtime.ingest.scene_writes import replace_stored_scene
@@ -197,7 +197,7 @@ class _Renamed:
             after = _image(unit, unit.scenes.require(scene.position), fields)
             images.append(RowChange(table=SCENE_WORDS, key={"scene_id": scene.scene_id}, before=before, after=after))
         with unit.journal.recording_card(self.old.entity_id) as card:
-            store_entities_in(unit, project_id, [self._entity()], origin="author", stores=stores)
+            store_entities_in(unit, [self._entity()], origin="author", stores=stores)
         fresh = unit.words.keep_current(current)
         return unit.journal.keep(
             "rename", self.old.entity_id, self.old.name, [*card, *_joined(self.rows, fresh), *images]
@@ -211,7 +211,7 @@ class _Renamed:
 
     def _scene_words(self, scene: StoredScene, by_hand: set[str], *, in_text: bool) -> _SceneWords:
         fields: dict[str, Any] = {}
-        title = self._said_in("scene", scene.label, scene.title)
+        title = self._said_in(scene.label, scene.title)
         if title != scene.title:
             fields["title"] = title
         if scene.record is not None:
@@ -223,7 +223,7 @@ class _Renamed:
         self.in_text += len(self.swap.hits(text))
         self.kept.update(self.swap.others_in(text, self._longer))
         if in_text:
-            new = self._said_in("scene", scene.label, text)
+            new = self._said_in(scene.label, text)
             if new != text:
                 fields["text"] = new
         return _SceneWords(scene, fields)
@@ -231,7 +231,7 @@ class _Renamed:
     def _record(self, told: Any, label: str, by_hand: set[str], *, in_text: bool, key: str = "") -> Any:
         if isinstance(told, str):
             is_said = key in _WORDS_OF_RECORDS or (in_text and key in _QUOTES)
-            return self._said_in("scene", label, told) if is_said else told
+            return self._said_in(label, told) if is_said else told
         if isinstance(told, list):
             return [self._record(each, label, by_hand, in_text=in_text, key=key) for each in told]
         if not isinstance(told, dict):
@@ -244,10 +244,10 @@ class _Renamed:
             name: self._record(each, label, by_hand, in_text=in_text, key=inner(name)) for name, each in told.items()
         }
 
-    def _said_in(self, held_by: Held, thing: str, text: str) -> str:
+    def _said_in(self, scene: str, text: str) -> str:
         said = self.swap.said(text)
         if said != text:
-            self._note(held_by, thing, text)
+            self._note("scene", scene, text)
         return said
 
     def _note(self, held_by: Held, thing: str, told: Any) -> None:

@@ -134,9 +134,9 @@ def find_own_plan(paths: ProjectPaths, *, chapter_index: int, scene_index: int) 
     return found, chapter_plan
 
 
-def read_plan_text(text: str, *, where: str = "the plan") -> ScenePlan | ChapterPlan:
+def read_plan_text(text: str) -> ScenePlan | ChapterPlan:
     """Read what a plan file holds: the plan of a scene, or of a chapter in either shape of novel-gen."""
-    return _plan_of(parse_json(text, where=where), where=where)
+    return _plan_of(parse_json(text, where="the plan"), where="the plan")
 
 
 def read_plan_lines(file: Path) -> list[NumberedPlan]:

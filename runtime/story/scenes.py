@@ -65,7 +65,7 @@ class StoryScenes(StoryBase):
         """
         with self._stores.database(self.project_id).read() as unit:
             scenes = unit.scenes.list_as_of()
-            names = _names(unit, self.project_id)
+            names = _names(unit)
             parts = _parts(unit)
         return [_listed(scene, names, parts) for scene in scenes[-(limit or 0) :]]
 
@@ -83,9 +83,7 @@ class StoryScenes(StoryBase):
             length: At most so many characters of it.
         """
         with self._stores.database(self.project_id).read() as unit:
-            listed = _listed(
-                unit.scenes.require(required_position(position)), _names(unit, self.project_id), _parts(unit)
-            )
+            listed = _listed(unit.scenes.require(required_position(position)), _names(unit), _parts(unit))
         text = listed.scene.text or ""
         part = text[begin : None if length is None else begin + length]
         told = listed.scene.model_copy(update={"text": part if text else listed.scene.text})
@@ -201,7 +199,7 @@ class StoryScenes(StoryBase):
     areplace_record = async_twin(replace_record)
 
 
-def _names(unit: UnitOfWork, project_id: str) -> dict[str, str]:
+def _names(unit: UnitOfWork) -> dict[str, str]:
     return {each.entity.entity_id: each.entity.name for each in unit.entities.list_all()}
 
 

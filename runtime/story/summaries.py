@@ -98,7 +98,7 @@ class StorySummarizing(StoryBase):
         """
         found = self.get_summary(level=level, number=number)
         with self._stores.database(self.project_id).write() as unit:
-            _store(unit, self.project_id, found, text, "author")
+            _store(unit, found, text, "author")
         return self.get_summary(level=level, number=number)
 
     def write_model_summaries(
@@ -150,7 +150,7 @@ class StorySummarizing(StoryBase):
                 message = f"{place} changed meanwhile; what the model wrote was dropped"
                 result.issues.append(ReportIssue(stage="summary", kind="stale", message=message))
                 return
-            _store(unit, self.project_id, summary, answer.text, "model")
+            _store(unit, summary, answer.text, "model")
         result.written.append(summary.model_copy(update={"told": answer.text, "origin": "model", "state": "current"}))
 
     alist_summaries = async_twin(list_summaries)
@@ -159,9 +159,7 @@ class StorySummarizing(StoryBase):
     awrite_model_summaries = async_twin(write_model_summaries)
 
 
-def _store(
-    unit: UnitOfWork, project_id: str, summary: ListedSummary, text: str, origin: Literal["author", "model"]
-) -> None:
+def _store(unit: UnitOfWork, summary: ListedSummary, text: str, origin: Literal["author", "model"]) -> None:
     unit.summaries.write(
         summary.level, summary.number, text, chapters=(summary.first_chapter, summary.last_chapter), origin=origin
     )

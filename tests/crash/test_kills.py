@@ -1,4 +1,4 @@
-"""Kills at any point lose nothing that was acknowledged: 36 here, any number by NOVELGEN_TEST_KILLS."""
+"""Kills at any point lose nothing that was acknowledged: 24 here, any number by NOVELGEN_TEST_KILLS."""
 
 import os
 from pathlib import Path
@@ -10,7 +10,7 @@ from tests.faults.matrix import covers
 from tests.support.databases import postgres_database, postgres_for_tests
 
 PROJECTS = 3
-KILLS = int(os.environ.get("NOVELGEN_TEST_KILLS", "36"))
+KILLS = int(os.environ.get("NOVELGEN_TEST_KILLS", "24"))
 SEED = int(os.environ.get("NOVELGEN_TEST_SEED", "20261122"))
 
 

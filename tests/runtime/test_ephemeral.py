@@ -1,7 +1,5 @@
 """The memory for users' own tests: real, at once, and gone afterwards."""
 
-from __future__ import annotations
-
 import subprocess
 import sys
 from pathlib import Path

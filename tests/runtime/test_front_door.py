@@ -1,7 +1,5 @@
 """The front door: `novelgen.open`, memories and stories, over real stores."""
 
-from __future__ import annotations
-
 import asyncio
 import inspect
 import json

@@ -1,7 +1,5 @@
 """The extraction of scene records, with a scripted model."""
 
-from __future__ import annotations
-
 import asyncio
 import json
 import re

@@ -1,7 +1,5 @@
 """What a prompt lists of a long story: chosen by touch, in whole lines, within a budget, newest kept."""
 
-from __future__ import annotations
-
 import pytest
 
 from novelgen.language.language import estimate_tokens

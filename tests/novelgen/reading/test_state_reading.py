@@ -1,7 +1,5 @@
 """What a model says of states becomes changes of a record that say where everything is, once."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

@@ -1,7 +1,5 @@
 """Every English sentence of the source that people may be shown, as a template with numbered places."""
 
-from __future__ import annotations
-
 import ast
 import json
 import re

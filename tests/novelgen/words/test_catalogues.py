@@ -1,7 +1,5 @@
 """Every text that people are shown exists in both languages."""
 
-from __future__ import annotations
-
 import string
 from importlib import resources
 from typing import Any

@@ -1,7 +1,5 @@
 """What the source says in English to people has a Chinese sentence, with the same values, and no other does."""
 
-from __future__ import annotations
-
 import importlib.util
 import os
 import re

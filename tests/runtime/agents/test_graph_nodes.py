@@ -1,7 +1,5 @@
 """Nodes of LangGraph over a story: a context goes in, a finished scene comes out and is remembered."""
 
-from __future__ import annotations
-
 import asyncio
 from collections.abc import Iterator
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """LangChain tools in the hands of a model: a real tool-calling loop with a scripted one, cut at the planned scene."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 from typing import Any

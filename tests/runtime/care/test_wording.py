@@ -1,7 +1,5 @@
 """Every finding of the doctor has its words."""
 
-from __future__ import annotations
-
 import re
 from pathlib import Path
 

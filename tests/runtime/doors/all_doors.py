@@ -1,7 +1,5 @@
 """The same operation by every door, over one folder of projects: each door's call, and what it gives back."""
 
-from __future__ import annotations
-
 import contextlib
 import json
 from collections.abc import Iterator, Mapping, Sequence

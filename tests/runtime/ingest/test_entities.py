@@ -1,7 +1,5 @@
 """The author's characters as entities of the story."""
 
-from __future__ import annotations
-
 import pytest
 
 from novelgen.models.entity import Entity, EntityAlias
@@ -213,9 +211,9 @@ def test_a_title_that_passes_on_is_a_name_of_both(stores: MemoryStores, project:
     name = NewName(entity_id="C1", name="Thursday")
     with stores.database(project).write() as unit:
         at = StoryPosition(3, 1)
-        refused = store_identities_in(unit, project, names=[name], at=at, stores=stores)
+        refused = store_identities_in(unit, names=[name], at=at, stores=stores)
         told = name.model_copy(update={"former_id": "C0"})
-        given = store_identities_in(unit, project, names=[told], at=at, stores=stores)
+        given = store_identities_in(unit, names=[told], at=at, stores=stores)
         bearers = [
             [
                 each.entity_id

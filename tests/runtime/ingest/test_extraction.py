@@ -1,7 +1,5 @@
 """Extracting the records of stored scenes with a scripted model, in real stores."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Callable
 from typing import Any

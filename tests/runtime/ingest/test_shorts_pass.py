@@ -1,7 +1,5 @@
 """Writing the short forms of stored memories anew, with a scripted model, in real stores."""
 
-from __future__ import annotations
-
 import json
 from typing import Any
 

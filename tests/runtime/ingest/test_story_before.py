@@ -1,7 +1,5 @@
 """What an extraction is given of the story before a scene, read from real stores."""
 
-from __future__ import annotations
-
 import json
 from typing import Any
 

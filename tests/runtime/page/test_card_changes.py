@@ -1,7 +1,5 @@
 """What a person changes on cards and in the picture of who knows what, and takes back with the button of the notice."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 

@@ -1,7 +1,5 @@
 """The schema grows without losing anything."""
 
-from __future__ import annotations
-
 import shutil
 import threading
 from hashlib import sha256

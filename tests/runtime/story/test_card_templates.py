@@ -1,7 +1,5 @@
 """Cards of every kind, whose fields a template tells."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from pathlib import Path
 

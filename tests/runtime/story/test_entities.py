@@ -1,7 +1,5 @@
 """Adding, editing and looking up entities."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

@@ -1,7 +1,5 @@
 """A lorebook among the author's notes: what calls an entry, from where on, and how it goes in and out."""
 
-from __future__ import annotations
-
 import itertools
 import json
 from typing import Any

@@ -1,7 +1,5 @@
 """What Python programs pass: a point of the story in any spelling, and plain values within their bounds."""
 
-from __future__ import annotations
-
 import asyncio
 import inspect
 import pickle

@@ -1,7 +1,5 @@
 """Another name through the whole memory, and all of it taken back."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

@@ -1,7 +1,5 @@
 """A Chinese story is Chinese wherever its author looks on the command line."""
 
-from __future__ import annotations
-
 import json
 import re
 import shutil

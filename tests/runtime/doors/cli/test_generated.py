@@ -3,8 +3,6 @@
 That their answers as JSON are those of the other doors is tested in `tests/runtime/doors/test_same_everywhere.py`.
 """
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 from typing import Any
@@ -344,6 +342,7 @@ def test_nothing_is_taken_away_unasked(
         (("scene", "delete", PROJECT, "9:9"), "'9:9'"),
         (("scene", "insert", PROJECT, "2:1", "--file", "gone.md"), "gone.md"),
         (("since", PROJECT, "--scene", "1:1", "--from", "1:1"), "leave out --from"),
+        (("since", PROJECT, "--from", "second"), "is no position"),
         (("summary", "show", PROJECT, "--chapter", "1", "--part", "1"), "not both"),
         (("memory", "unconsolidate", PROJECT, "M001", "--yes"), "no consolidated memory 'M001'"),
         (("consolidate", PROJECT, "--limit", "0"), "0 is not in the range"),

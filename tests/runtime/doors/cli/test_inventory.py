@@ -3,8 +3,6 @@
 After a change that is meant, and told in CHANGELOG.md: `python -m tests.runtime.doors.cli.test_inventory`.
 """
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 

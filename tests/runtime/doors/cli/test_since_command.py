@@ -21,22 +21,6 @@ def test_since_tells_the_last_scene(run: Run, ingested: Path) -> None:
     assert not any("C2" in line for line in lines)
 
 
-@pytest.mark.parametrize(
-    ("arguments", "reason"),
-    [
-        (("--scene", "9:9"), "9:9"),
-        (("--scene", "1:1", "--from", "1:1"), "leave out --from"),
-        (("--from", "2:1", "--as-of", "1:1"), "turn them round"),
-        (("--from", "second"), "is no position"),
-    ],
-)
-def test_what_cannot_be_told_of_is_refused(run: Run, ingested: Path, arguments: tuple[str, ...], reason: str) -> None:
-    """With exit code 2 and what to do."""
-    result = run("since", PROJECT, *arguments)
-    assert result.exit_code == 2
-    assert reason in result.stderr
-
-
 def test_where_nothing_is_stored_nothing_changed(run: Run, ingested: Path) -> None:
     """A stretch without scenes says so."""
     assert run("since", PROJECT, "--from", "9").stdout.strip() == "no scene is stored there"

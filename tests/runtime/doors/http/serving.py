@@ -1,7 +1,5 @@
 """A server application over real stores, and a walk that calls every route once."""
 
-from __future__ import annotations
-
 import json
 import re
 from collections.abc import Iterator
