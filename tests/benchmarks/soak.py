@@ -14,6 +14,9 @@ measured from the end of the first fifth of the run on, for what fills up as it 
 `--through http` starts a real `novelgen serve` over the projects and asks it over HTTP; what it holds is then the
 server's. Its connections are not opened in advance, so its descriptors are told and not judged.
 
+`--calm` leaves the faults out, to compare the times of few clients and many: a promise then is only whether all of it is
+there.
+
 `--chroma` starts a Chroma server, which all projects share and which is killed and frozen as well. What it and a
 database server take on disk is told beside the folder of the projects and not judged: neither gives back by itself what
 edits leave behind.
@@ -120,6 +123,7 @@ class Soak:
         database_url: str | None,
         through: Through,
         with_chroma: bool,
+        with_faults: bool,
     ) -> None:
         self._folder = folder
         self._chroma = ServerProcess(folder / "chroma") if with_chroma else None
@@ -153,6 +157,7 @@ class Soak:
             seed=seed,
             chroma=self._chroma,
         )
+        self._actors = (*self._clients, self._faults) if with_faults else tuple(self._clients)
 
     def _settled(self, database_url: str | None) -> NovelgenSettings:
         memory: dict[str, Any] = {"embedding_model": f"fake:{DIMENSION}"}
@@ -188,7 +193,7 @@ class Soak:
         """Let everybody act for so long, then read everything back."""
         started_s = time.monotonic()
         samples: list[Sample] = []
-        for thread in (*self._clients, self._faults):
+        for thread in self._actors:
             thread.start()
         while (passed_s := time.monotonic() - started_s) < duration_s:
             samples.append(self._sample(passed_s))
@@ -212,10 +217,10 @@ class Soak:
 
     def _ended(self) -> list[str]:
         """Wait for all threads and return what should not have happened."""
-        for thread in (*self._clients, self._faults):
+        for thread in self._actors:
             thread.join(LONGEST_ACT_S)
         errors = [error for client in self._clients for error in client.errors]
-        return errors + [f"{each.name} hangs" for each in (*self._clients, self._faults) if each.is_alive()]
+        return errors + [f"{each.name} hangs" for each in self._actors if each.is_alive()]
 
     def _checked(self) -> Counter[str]:
         found: Counter[str] = Counter()
@@ -285,6 +290,7 @@ def run_soak(
     database_url: str | None = None,
     through: Through = "calls",
     with_chroma: bool = False,
+    with_faults: bool = True,
 ) -> SoakReport:
     """Run a soak in an empty folder.
 
@@ -298,6 +304,7 @@ def run_soak(
         database_url: One database for all projects; None is SQLite per project.
         through: How clients reach the memory.
         with_chroma: Whether all projects have their index on one Chroma server.
+        with_faults: Whether anything is harmed meanwhile.
     """
     soak = Soak(
         folder,
@@ -308,6 +315,7 @@ def run_soak(
         database_url=database_url,
         through=through,
         with_chroma=with_chroma,
+        with_faults=with_faults,
     )
     return soak.run(duration_s=duration_s)
 
@@ -393,6 +401,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--database-url", help="one database for all projects; default: SQLite per project")
     parser.add_argument("--chroma", action="store_true", help="one Chroma server for all projects")
+    parser.add_argument("--calm", action="store_true", help="without faults")
     parser.add_argument("--out", type=Path, help="file for the report as JSON")
     given = parser.parse_args(arguments)
     logging.basicConfig(level=logging.ERROR)
@@ -407,6 +416,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
             seed=given.seed,
             database_url=given.database_url,
             with_chroma=given.chroma,
+            with_faults=not given.calm,
         )
     if given.out is not None:
         given.out.write_text(report.model_dump_json(indent=1), encoding="utf-8")

@@ -156,8 +156,8 @@ def with_examples(document: dict[str, Any]) -> dict[str, Any]:
 JOBS_FOLDER = ".server/jobs"
 """Below the folder of the projects; no project can have such a name."""
 
-CLOSING_S = 2.5
-"""Longest wait for jobs and stores at the end."""
+CLOSING_S = 1.0
+"""Longest wait for jobs and stores at the end: an index that is at work ends by itself when this process is gone."""
 
 logger = logging.getLogger(__name__)
 

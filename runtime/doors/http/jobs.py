@@ -254,7 +254,7 @@ class Jobs:
         with self._lock:
             self._is_closing = True
 
-    def close(self, *, timeout_s: float = 1.0) -> None:
+    def close(self, *, timeout_s: float = 0.5) -> None:
         """Stop, and wait a little for the jobs that run; what does not end in time is resumed another day."""
         self.stop()
         with self._lock:

@@ -60,6 +60,7 @@ def test_a_second_program_asks_through_the_first(tmp_path: Path, open_manager: O
     assert (owner.count("demo"), owner.process.pid) == (5, pid)
     told = tmp_path / "vectors.control" / "owner.address"
     assert told.stat().st_mode & 0o077 == 0
+    assert Path(json.loads(told.read_text())["address"]).parent.stat().st_mode & 0o077 == 0
     owner.close()
     output, errors = second.communicate("go on\n", timeout=60)
     assert second.returncode == 0, errors

@@ -1,6 +1,7 @@
 """The running server: found by its folder, ended by a signal within seconds, and refused where it must be."""
 
 import contextlib
+import inspect
 import json
 import selectors
 import signal
@@ -18,6 +19,9 @@ from filelock import FileLock
 
 from novelgen.errors import ConfigurationError
 from runtime.doors.cli.main import novelgen
+from runtime.doors.http.app import CLOSING_S, ENDING_S
+from runtime.doors.http.jobs import Jobs
+from runtime.doors.http.serving import END_AT_LAST_S, OPEN_REQUESTS_END_S, SPANS_END_MS
 from runtime.doors.http.settings import Limits, announced, running_server
 from runtime.files.book_formats import READ_TIMEOUT_S
 from tests.support.freezing import freeze
@@ -69,6 +73,12 @@ def test_books_that_take_minutes_keep_neither_turns_nor_the_end(server: ServedPr
             each.join()
         assert client.get("/v1/projects").status_code == 200
         assert server.end(signal.SIGTERM, timeout_s=READ_TIMEOUT_S - 10)[0] == 0
+
+
+def test_the_waits_of_an_end_fit_into_one() -> None:
+    """Open requests, agents, stores and spans are waited for within the time after which the end comes anyway."""
+    assert OPEN_REQUESTS_END_S + ENDING_S + CLOSING_S + SPANS_END_MS / 1000 <= END_AT_LAST_S < 4
+    assert inspect.signature(Jobs.close).parameters["timeout_s"].default < CLOSING_S
 
 
 def test_who_comes_when_all_turns_are_taken_is_sent_away_at_once(server: ServedProcess) -> None:
