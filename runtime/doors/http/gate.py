@@ -240,11 +240,15 @@ class Turns:
 
     A request that is out of time is answered, and keeps its turn until its work has really ended: a thread cannot be
     stopped, and work that nobody counts would pile up.
+
+    What only looks is quick, and many may wait. What stores, searches or composes shares the processor for as long as
+    it takes, so that each takes as long as all at work together: few are let in, and the others told at once.
     """
 
     def __init__(self, app: ASGIApp, *, limits: Limits) -> None:
         self._app = app
         self._limits = limits
+        self._looks = Lane(at_once=limits.looks_at_once, waiting=limits.looks_waiting, waiting_s=limits.waiting_s)
         self._work = Lane(at_once=limits.at_once, waiting=limits.waiting, waiting_s=limits.waiting_s)
         self._talk = Lane(at_once=limits.replies_at_once, waiting=0, waiting_s=limits.waiting_s)
         self._agents = Lane(at_once=limits.agents_at_once, waiting=limits.agents_at_once, waiting_s=limits.waiting_s)
@@ -267,7 +271,8 @@ class Turns:
         elif UPLOAD_PATHS.fullmatch(scope["path"]):
             await self._in_time(self._uploads, self._limits.request_s, scope, receive, send)
         else:
-            await self._in_time(self._work, self._limits.body_s, scope, receive, send)
+            lane = self._looks if scope["method"] in ("GET", "HEAD") else self._work
+            await self._in_time(lane, self._limits.body_s, scope, receive, send)
 
     async def _in_time(self, lane: Lane, body_s: float, scope: Scope, receive: Receive, send: Send) -> None:
         await lane.take()

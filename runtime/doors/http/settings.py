@@ -33,8 +33,10 @@ class Limits:
     upload_bytes: int = 64 * 2**20
     request_s: float = 60.0
     body_s: float = 15.0
-    at_once: int = 16
-    waiting: int = 64
+    looks_at_once: int = 16
+    looks_waiting: int = 64
+    at_once: int = 4
+    waiting: int = 4
     waiting_s: float = 10.0
     replies_at_once: int = 16
     agents_at_once: int = 16

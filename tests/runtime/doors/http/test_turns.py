@@ -36,7 +36,7 @@ class HeldWork:
 
 
 async def ask(
-    app: Any, method: str = "GET", path: str = "/v1/projects", *, body: bytes | None = b"", **headers: str
+    app: Any, method: str = "POST", path: str = "/v1/projects", *, body: bytes | None = b"", **headers: str
 ) -> tuple[int, dict[str, str], bytes]:
     """Send one request to an ASGI application; a body that is None never comes."""
     sent: list[Message] = []
@@ -87,6 +87,24 @@ def test_no_more_work_at_once_than_bound() -> None:
         work.go.set()
         assert [each[0] for each in await asyncio.gather(*held)] == [200] * 4
         assert work.most == 2
+
+    asyncio.run(scenario())
+
+
+def test_what_only_looks_waits_for_no_work() -> None:
+    """While every turn of those that store or compose is taken, a page is shown; it has turns of its own."""
+
+    async def scenario() -> None:
+        work = HeldWork()
+        app = behind_gate(work, at_once=1, waiting=0, looks_at_once=1, looks_waiting=0, waiting_s=60)
+        held = asyncio.ensure_future(ask(app))
+        await work.begun.wait()
+        look = asyncio.ensure_future(ask(app, "GET"))
+        while work.at_work < 2:
+            await asyncio.sleep(0)
+        assert [(await ask(app, method))[0] for method in ("GET", "PUT")] == [503, 503]
+        work.go.set()
+        assert [(await held)[0], (await look)[0]] == [200, 200]
 
     asyncio.run(scenario())
 
@@ -150,7 +168,7 @@ def test_who_watches_is_always_answered() -> None:
         app = behind_gate(work, at_once=1, waiting=0, waiting_s=60)
         held = asyncio.ensure_future(ask(app))
         await work.begun.wait()
-        health = asyncio.ensure_future(ask(app, path="/health"))
+        health = asyncio.ensure_future(ask(app, "GET", "/health"))
         while work.at_work < 2:
             await asyncio.sleep(0)
         work.go.set()
