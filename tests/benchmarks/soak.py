@@ -14,8 +14,7 @@ measured from the end of the first fifth of the run on, for what fills up as it 
 `--through http` starts a real `novelgen serve` over the projects and asks it over HTTP; what it holds is then the
 server's. Its connections are not opened in advance, so its descriptors are told and not judged.
 
-`--calm` leaves the faults out, to compare the times of few clients and many: a promise then is only whether all of it is
-there.
+`--calm` leaves the faults out, to compare the times of few clients and many.
 
 `--chroma` starts a Chroma server, which all projects share and which is killed and frozen as well. What it and a
 database server take on disk is told beside the folder of the projects and not judged: neither gives back by itself what

@@ -80,7 +80,7 @@ def labels_where_stored(stores: MemoryStores, project_id: str, *, else_of: str =
 
 
 YOUNG_OBJECTS = 50_000
-"""After so many new objects the garbage collector looks; Python's 700 cost a context of 100,000 memories a tenth more."""
+"""After so many new objects the collector looks; Python's 700 cost a context of 100,000 memories a tenth more."""
 
 
 @cache
