@@ -9,6 +9,7 @@ import socket
 import sys
 import threading
 from collections.abc import Callable, Iterator
+from http.client import HTTPResponse
 from pathlib import Path
 from typing import cast
 
@@ -92,16 +93,18 @@ def test_who_comes_when_all_turns_are_taken_is_sent_away_at_once(server: ServedP
             connection = opened.enter_context(socket.create_connection((address.host, address.port), timeout=60))
             connection.sendall(asked)
             answers.register(connection, selectors.EVENT_READ)
-        first: list[bytes] = []
+        first: list[tuple[int, str | None, bytes]] = []
         while len(first) < too_many:
             for key, _ in answers.select(60):
                 answers.unregister(key.fileobj)
-                first.append(cast("socket.socket", key.fileobj).recv(65536))
+                answer = HTTPResponse(cast("socket.socket", key.fileobj))
+                answer.begin()
+                first.append((answer.status, answer.getheader("Retry-After"), answer.read()))
         assert httpx.get(f"{server.url}/health", timeout=60).status_code == 200
-    for answer in first[:too_many]:
-        assert answer.startswith(b"HTTP/1.1 503 ")
-        assert b"retry-after: " in answer.lower()
-        assert f"{bounds.waiting} wait for a turn".encode() in answer
+    for status, again_after_s, told in first:
+        assert status == 503
+        assert again_after_s
+        assert f"{bounds.waiting} wait for a turn".encode() in told
 
 
 def _give_up_on(url: str) -> None:
