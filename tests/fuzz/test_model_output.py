@@ -22,6 +22,14 @@ def test_any_answer_is_an_object_or_unusable(answer: str) -> None:
         assert isinstance(parse_json_object(answer, keys=("entities", "queries")), dict)
 
 
+def test_an_answer_may_nest_sixteen_levels() -> None:
+    """One more is refused: what reads an answer must not run out of stack."""
+    nested = '{{"entities": {}{}}}'
+    assert parse_json_object(nested.format("[" * 15, "]" * 15), keys=("entities",))
+    with pytest.raises(UnusableAnswerError, match="too deep"):
+        parse_json_object(nested.format("[" * 16, "]" * 16), keys=("entities",))
+
+
 @pytest.mark.parametrize(
     "answer",
     [
