@@ -22,6 +22,14 @@ def test_any_answer_is_an_object_or_unusable(answer: str) -> None:
         assert isinstance(parse_json_object(answer, keys=("entities", "queries")), dict)
 
 
+def test_an_answer_may_have_sixty_thousand_characters() -> None:
+    """A longer one is refused unread, however good it is."""
+    answer = '{"entities": []}'
+    assert parse_json_object(answer.ljust(60_000), keys=("entities",)) == {"entities": []}
+    with pytest.raises(UnusableAnswerError, match="60001 characters"):
+        parse_json_object(answer.ljust(60_001), keys=("entities",))
+
+
 def test_an_answer_may_nest_sixteen_levels() -> None:
     """One more is refused: what reads an answer must not run out of stack."""
     nested = '{{"entities": {}{}}}'
