@@ -60,10 +60,17 @@ class ReplyGround(NamedTuple):
 
 def check_reply(text: str, ground: ReplyGround) -> list[ReplyFinding]:
     """Find what is wrong with a reply, before anybody stores it."""
-    found = [*_leaks(text, ground), *_contradictions(text, ground)]
-    taken = [range(each.start, each.end) for each in found if each.kind == "contradicted_slot"]
+    against = list(_contradictions(text, ground))
+    taken = [range(each.start, each.end) for each in against]
+    # Of a name and a part of it, such as Matthias Wren and Wren, the whole one is told.
+    whole = [each for each in against if not any(_is_part(range(each.start, each.end), span) for span in taken)]
+    found = [*_leaks(text, ground), *whole]
     found += [each for each in _unknown_names(text, ground) if not any(each.start in span for span in taken)]
     return sorted(found, key=lambda each: (each.start, each.end, each.kind))
+
+
+def _is_part(span: range, of: range) -> bool:
+    return len(span) < len(of) and of.start <= span.start and span.stop <= of.stop
 
 
 # --- Secrets ---

@@ -1,4 +1,4 @@
-"""For tests: a memory that is gone afterwards, and for those who bring a memory of their own a conformance suite."""
+"""For tests: a memory that is gone afterwards, a context by hand, a conformance suite for a memory of one's own."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ if "pytest" in sys.modules:
 if TYPE_CHECKING:
     from novelgen import open_ephemeral
     from novelgen.testing.conformance import MemoryToolsConformance, StoryMemoryConformance
-    from novelgen.testing.sample_story import CHINESE_STORY, ENGLISH_STORY, SampleScene, SampleStory
+    from novelgen.testing.sample_story import CHINESE_STORY, ENGLISH_STORY, SampleScene, SampleStory, sample_context
 else:
     __getattr__, __dir__ = lazy_exports(
         __name__,
@@ -26,6 +26,7 @@ else:
             "SampleStory": "novelgen.testing.sample_story",
             "StoryMemoryConformance": "novelgen.testing.conformance",
             "open_ephemeral": "novelgen",
+            "sample_context": "novelgen.testing.sample_story",
         },
     )
 
@@ -37,4 +38,5 @@ __all__ = [
     "SampleStory",
     "StoryMemoryConformance",
     "open_ephemeral",
+    "sample_context",
 ]

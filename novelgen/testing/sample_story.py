@@ -5,8 +5,10 @@ Both tell the same: same ids, same places, so that every case holds for both.
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from typing import Any
 
+from novelgen.models.context import SceneMemoryContext
 from novelgen.models.entity import Entity, EntityAlias
 from novelgen.models.position import StoryPosition
 from novelgen.models.record import SceneRecord
@@ -232,3 +234,18 @@ CHINESE_STORY = _story(
     },
 )
 """The same five scenes in Chinese."""
+
+
+def sample_context(
+    chapter_index: int, scene_index: int, *, project_id: str = "story", **fields: Any
+) -> SceneMemoryContext:
+    """Return a context as a test of an orchestrator writes it by hand: of the same place always an equal one.
+
+    Args:
+        chapter_index: Of the planned scene.
+        scene_index: Its number within the chapter.
+        project_id: The project.
+        **fields: Any other fields of the context; `retrieval_timestamp` is the beginning of 2000 unless given.
+    """
+    told = {"retrieval_timestamp": datetime(2000, 1, 1, tzinfo=UTC)} | fields
+    return SceneMemoryContext(project_id=project_id, chapter_index=chapter_index, scene_index=scene_index, **told)

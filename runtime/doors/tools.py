@@ -13,7 +13,7 @@ from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 from pydantic import Field, TypeAdapter, create_model
 from pydantic_core import PydanticUndefined
@@ -41,6 +41,9 @@ CUTS = ("as_of", "until", "start")
 
 Schema = dict[str, Any]
 
+MCPOffer = Literal["story", "game"]
+"""What a server of tools is for; each offer stands for itself, since a model pays for all of it at every turn."""
+
 
 @dataclass(frozen=True, kw_only=True)
 class Tool:
@@ -50,6 +53,7 @@ class Tool:
         operation: What it does.
         hint: What a model is told of when to use it; in braces the tool of an operation.
         mcp: Its name over MCP; empty where it is not offered there.
+        shelves: Over MCP whom it is offered: who writes a story, who plays characters of a game, or both.
         langchain: Its name as a LangChain tool; empty where there is none.
         given_to: Whose LangChain tool it is: planner, editor, attachments or character.
         effect: What a call does to the story where its HTTP method does not say it: `adds`, `adds-once`, `replaces` or
@@ -66,6 +70,7 @@ class Tool:
     operation: Operation
     hint: str
     mcp: str = ""
+    shelves: tuple[MCPOffer, ...] = ("story",)
     langchain: str = ""
     given_to: str = "planner"
     effect: str = ""
@@ -288,7 +293,7 @@ def _tool(name: str, told: dict[str, Any], parts: Mapping[str, str]) -> Tool:
     told["hint"] = " ".join(whole["hint"].split())
     if "include" in told:
         told["include"] = _include_of(iter(re.findall(r"[\w*]+|\[\d\]|[()]", whole["include"])))
-    for each in told.keys() & {"without", "needs"}:
+    for each in told.keys() & {"without", "needs", "shelves"}:
         told[each] = tuple(told[each])
     return Tool(operation=BY_NAME[name], block=_BLOCKS.get(name), **told)
 

@@ -155,7 +155,8 @@ def _taken_in(stores: MemoryStores, database: ProjectDatabase, project_id: str, 
             unit.projects.update(language=story_language(scene.text))
         surroundings = read_surroundings(unit, scene)
         written = replace_scene(unit, scene, surroundings, project_id=project_id, stored=stored, stores=stores)
-        issues += [*_unread_fields(scene), *_unknown_entities(scene, surroundings), *_unknown_memories(unit, scene)]
+        issues += [*_unread_fields(scene), *_unknown_entities(scene, surroundings)]
+        issues += [*_unknown_memories(unit, scene), *_memories_of_one_id(unit, scene)]
     outcome: Outcome = "added" if written.is_new else "replaced"
     return _result(given, outcome, written.scene_id, written=written, issues=issues)
 
@@ -278,6 +279,20 @@ def _unknown_memories(unit: UnitOfWork, scene: SceneInput) -> list[ReportIssue]:
     message = (
         f"the record of scene {place} says that somebody learnt of memories that are not there: {unknown!r}; "
         "they count once a scene before it brings them"
+    )
+    return [ReportIssue(stage=INGEST_STAGE, kind="unresolved", message=message)]
+
+
+def _memories_of_one_id(unit: UnitOfWork, scene: SceneInput) -> list[ReportIssue]:
+    """Tell which ids of a record's memories stand for memories of other scenes, too."""
+    memories = scene.record.memories if scene.record is not None else []
+    at = StoryPosition(scene.chapter_index, scene.scene_index)
+    taken = unit.memories.sources_elsewhere([each.memory_id for each in memories], at=at)
+    if not taken:
+        return []
+    message = (
+        f"the record of scene {at} gives its memories ids that memories of other scenes have: {taken!r}; both are kept,"
+        " but the id may mean either: leave memory_id out, or write one that no other scene has"
     )
     return [ReportIssue(stage=INGEST_STAGE, kind="unresolved", message=message)]
 

@@ -87,6 +87,14 @@ class AuthorMemories(Repository):
             set(source_ids).difference(self._session.values(CHUNKS.c.source_id, named, before(as_of, CHUNKS)))
         )
 
+    def sources_elsewhere(self, source_ids: Sequence[str], *, at: StoryPosition) -> list[str]:
+        """Return those of some source_ids that a memory of another scene has, sorted."""
+        if not source_ids:
+            return []
+        named = self._session.among(CHUNKS.c.source_id, source_ids)
+        elsewhere = or_(CHUNKS.c.chapter_index != at.chapter_index, CHUNKS.c.scene_index != at.scene_index)
+        return sorted(set(self._session.values(CHUNKS.c.source_id, named, elsewhere)))
+
     def require(self, chunk_id: str) -> StoredMemory:
         """Return a memory whatever its status."""
         memory = self.get(chunk_id)

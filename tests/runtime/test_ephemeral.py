@@ -6,9 +6,10 @@ from pathlib import Path
 
 import pytest
 from langchain_core.language_models import FakeListChatModel
+from pydantic import ValidationError
 
 from novelgen.errors import UnknownProjectError
-from novelgen.testing import open_ephemeral
+from novelgen.testing import open_ephemeral, sample_context
 
 
 def test_a_story_in_five_lines() -> None:
@@ -19,6 +20,16 @@ def test_a_story_in_five_lines() -> None:
         context = story.context(1, 2, {"purpose": "Bo opens the mill."})
         assert "Ada gave Bo the key." in context.as_prompt()
         assert [each.content for each in story.search("key")] == ["Ada gave Bo the key."]
+
+
+def test_a_context_is_written_by_hand_in_one_line() -> None:
+    """It needs no moment, two of the same place are equal, and any field may be given."""
+    context = sample_context(1, 2, relevant_memories=[])
+    assert context == sample_context(1, 2)
+    assert context.as_prompt() == ""
+    assert sample_context(1, 2, project_id="mill").project_id == "mill"
+    with pytest.raises(ValidationError):
+        sample_context(1, 2, retrieval_timestamp="never")
 
 
 def test_nothing_stays_and_nothing_starts() -> None:

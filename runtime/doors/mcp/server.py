@@ -37,7 +37,7 @@ from novelgen.errors import NovelgenError, UserInputError
 from novelgen.language.language import StoryLanguage
 from novelgen.model_calls.prompting import load_chat_prompt
 from runtime.doors.mcp.tools import Shelf, build_tools, text_of
-from runtime.doors.tools import MCP_TOOLS, tool_of
+from runtime.doors.tools import MCP_TOOLS, MCPOffer, tool_of
 from runtime.story.projects import ProjectStores
 from runtime.story.story import Story
 
@@ -320,34 +320,43 @@ _STORING = (
     "When the author has approved a scene: ingest_scene, then extract_scene. add_note keeps what the author decided and"
     " no scene tells.\n"
 )
+_PLAYING = (
+    "The memory of a game's characters: what each remembers, feels, keeps secret and heard, and what the world did.\n"
+    "Before a character speaks: character_recall with what was said to it, which tells all that it knows. Before the"
+    " player reads the answer: check_reply. After it: character_remember. The player is `player`.\n"
+)
 _READING = "You may read alone: nothing can be stored here.\n"
 _MANY = "There are several stories: list_projects tells their ids, and every tool takes one as `project`.\n"
 
 
-def build_mcp_server(shelf: Shelf, *, is_read_only: bool = False) -> MCPServer[Any]:
-    """Build the server."""
+def build_mcp_server(shelf: Shelf, *, offer: MCPOffer = "story", is_read_only: bool = False) -> MCPServer[Any]:
+    """Build the server; to who plays characters it offers no prompts for scenes."""
+    task = _PLAYING if offer == "game" else _INSTRUCTIONS + ("" if is_read_only else _STORING)
     which = _MANY if shelf.project_id is None else f"The story is {shelf.project_id!r}.\n"
     server: MCPServer[Any] = MCPServer(
         "novelgen",
         title="novelgen",
         description="A story memory for long fiction.",
-        instructions=_INSTRUCTIONS + (_READING if is_read_only else _STORING) + which,
+        instructions=task + (_READING if is_read_only else "") + which,
         version=__version__,
-        tools=build_tools(shelf, is_read_only=is_read_only),
+        tools=build_tools(shelf, offer=offer, is_read_only=is_read_only),
         log_level="WARNING",
     )
     add_resources(server, shelf)
-    add_prompts(server, shelf)
+    if offer == "story":
+        add_prompts(server, shelf)
     return server
 
 
-def serve_stdio(stores: ProjectStores, *, project_id: str | None = None, is_read_only: bool = False) -> None:
+def serve_stdio(
+    stores: ProjectStores, *, project_id: str | None = None, offer: MCPOffer = "story", is_read_only: bool = False
+) -> None:
     """Serve until the client closes the standard input; nothing but messages goes to the standard output."""
     try:
         shelf = Shelf(stores, project_id=project_id)
         if project_id is not None:
             shelf.story()
-        build_mcp_server(shelf, is_read_only=is_read_only).run("stdio")
+        build_mcp_server(shelf, offer=offer, is_read_only=is_read_only).run("stdio")
     finally:
         stores.close()
 

@@ -19,7 +19,7 @@ from novelgen.errors import UnknownProjectError, UserInputError
 from novelgen.language.language import StoryLanguage, story_language
 from runtime.doors.answers import refusal, told
 from runtime.doors.arguments import Arguments, read_arguments
-from runtime.doors.tools import BLOCK, MCP_NAMES, MCP_TOOLS, Tool
+from runtime.doors.tools import BLOCK, MCP_NAMES, MCP_TOOLS, MCPOffer, Tool
 from runtime.stores import MemoryStores
 from runtime.story.projects import ProjectStores, StoryProjects
 from runtime.story.story import Story
@@ -97,9 +97,10 @@ _LISTING = "List the stories with their ids and what each holds. Call it first: 
 _EFFECTS = {"PUT": "replaces", "PATCH": "replaces", "DELETE": "replaces"}
 
 
-def build_tools(shelf: Shelf, *, is_read_only: bool) -> list[SdkTool]:
-    """Return the tools over the stories of a shelf."""
-    offered: list[SdkTool] = [_story_tool(shelf, each) for each in MCP_TOOLS if each.reads or not is_read_only]
+def build_tools(shelf: Shelf, *, offer: MCPOffer, is_read_only: bool) -> list[SdkTool]:
+    """Return the tools over the stories of a shelf that belong to an offer."""
+    chosen = [each for each in MCP_TOOLS if offer in each.shelves and (each.reads or not is_read_only)]
+    offered: list[SdkTool] = [_story_tool(shelf, each) for each in chosen]
     return [_listing(shelf), *offered] if shelf.project_id is None else offered
 
 

@@ -176,3 +176,10 @@ def test_a_chinese_finding_calls_the_slot_by_its_chinese_name() -> None:
     [found] = check_reply("你叫米拉，对吗？", CHINESE)
     assert "玩家姓名" in found.message
     assert not any(character.isascii() and character.isalpha() for character in found.message)
+
+
+def test_somebody_dead_under_two_names_is_found_once() -> None:
+    """By the whole of the name, though its last part alone is known as well."""
+    slots = [KnownSlot(f"npc_death_status:{name}", "dead since April") for name in ("Wren", "Matthias Wren")]
+    [finding] = check_reply("Matthias Wren is alive and well.", ReplyGround(slots=slots))
+    assert finding.quote == "Matthias Wren is alive"

@@ -9,6 +9,7 @@ import contextlib
 import json
 import tempfile
 from collections.abc import Iterable
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -19,6 +20,7 @@ from mcp.types import Tool
 
 from runtime.doors.mcp.server import build_mcp_server
 from runtime.doors.mcp.tools import Shelf
+from runtime.doors.tools import MCPOffer
 from runtime.stores import MemoryStores
 from runtime.story.story import Story
 from tests.runtime.doors.http.serving import project_stores
@@ -28,12 +30,12 @@ FOLDER = Path(__file__).with_name("offered")
 HINTS = ("read_only_hint", "destructive_hint", "idempotent_hint", "open_world_hint")
 
 
-def over_mcp(projects_dir: Path) -> list[str]:
+def over_mcp(projects_dir: Path, offer: MCPOffer = "story") -> list[str]:
     """Return the tools over MCP: name, arguments (`!`: needed) and the hints that are set."""
 
     async def listed() -> list[Tool]:
         with contextlib.closing(project_stores(projects_dir)) as stores:
-            async with Client(build_mcp_server(Shelf(stores))) as client:
+            async with Client(build_mcp_server(Shelf(stores), offer=offer)) as client:
                 return (await client.list_tools()).tools
 
     lines = []
@@ -64,7 +66,7 @@ def _arguments(schema: dict[str, Any]) -> str:
     return ", ".join(name + ("!" if name in needed else "") for name in schema.get("properties", {}))
 
 
-DOORS = {"mcp": over_mcp, "langchain": in_langchain}
+DOORS = {"mcp": over_mcp, "mcp_game": partial(over_mcp, offer="game"), "langchain": in_langchain}
 
 
 @pytest.mark.parametrize("door", DOORS)

@@ -153,3 +153,19 @@ def test_memories_of_a_record_need_no_id(story: Story) -> None:
 def test_a_plans_schema_offers_no_field_for_anything() -> None:
     """A model that is to write a plan is asked for its fields alone."""
     assert "extra" not in novelgen.models.ScenePlan.model_json_schema()["properties"]  # type: ignore[attr-defined]
+
+
+def test_an_id_that_memories_of_two_scenes_have_is_told() -> None:
+    """Both are kept; the report of the second scene says so, and once more when it is taken in with another text."""
+    with open_ephemeral() as stories:
+        story = stories.create("mill", language="en")
+        texts = {1: "Ada took the key.", 2: "Bo lost the lamp."}
+        records = {number: {"memories": [{"memory_id": "M1", "content": text}]} for number, text in texts.items()}
+        first, second = (
+            story.ingest(text=text, chapter_index=1, scene_index=number, record=records[number])
+            for number, text in texts.items()
+        )
+        assert first.warnings == []
+        assert [each for each in second.warnings if "['M1']" in each]
+        kept = [each.chunk.content for each in story.memories().memories if each.chunk.source_id == "M1"]
+        assert kept == list(texts.values())

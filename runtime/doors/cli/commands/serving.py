@@ -87,13 +87,14 @@ _MCP_PACKAGES = frozenset({"mcp", "mcp_types"})
 
 
 @click.command(
-    epilog="\b\nExamples:\n  novelgen mcp my-novel\n  novelgen mcp --read-only\n"
+    epilog="\b\nExamples:\n  novelgen mcp my-novel\n  novelgen mcp --read-only\n  novelgen mcp my-game --game\n"
     '  {"command": "novelgen", "args": ["--projects-dir", "/stories", "mcp", "my-novel"]}'
 )
 @click.argument("project", required=False)
 @click.option("--read-only", "is_read_only", is_flag=True, help="Offer nothing that changes a story.")
+@click.option("--game", "is_game", is_flag=True, help="Offer what characters of a game need, not what scenes need.")
 @click.pass_obj
-def mcp(session: CliSession, project: str | None, is_read_only: bool) -> None:
+def mcp(session: CliSession, project: str | None, is_read_only: bool, is_game: bool) -> None:
     """Serve stories to agents in editors and desktops over MCP.
 
     Needs `pip install 'novelgen[mcp]'`. The client starts it and talks to it over the standard streams. With PROJECT it
@@ -113,7 +114,12 @@ def mcp(session: CliSession, project: str | None, is_read_only: bool) -> None:
     from runtime.story.projects import ProjectStores
 
     settle_imports()
-    serve_stdio(ProjectStores({"projects_dir": session.projects_dir}), project_id=project, is_read_only=is_read_only)
+    serve_stdio(
+        ProjectStores({"projects_dir": session.projects_dir}),
+        project_id=project,
+        offer="game" if is_game else "story",
+        is_read_only=is_read_only,
+    )
 
 
 _ELSEWHERE = ("SSH_CONNECTION", "SSH_CLIENT", "SSH_TTY", "CI")

@@ -17,15 +17,15 @@ from mcp.types import CallToolResult, TextContent
 
 from runtime.doors.mcp.server import build_mcp_server
 from runtime.doors.mcp.tools import Shelf
-from runtime.doors.tools import MCP_TOOLS
+from runtime.doors.tools import MCP_TOOLS, MCPOffer
 from tests.runtime.doors.http.serving import project_stores
 
 ROOT = Path(__file__).parents[4]
 FAKE_EMBEDDINGS = {"NOVELGEN_MEMORY__EMBEDDING_MODEL": "fake:64"}
 Result = TypeVar("Result")
 
-READING = {each.mcp for each in MCP_TOOLS if each.reads}
-STORING = {each.mcp for each in MCP_TOOLS} - READING
+READING = {each.mcp for each in MCP_TOOLS if each.reads and "story" in each.shelves}
+STORING = {each.mcp for each in MCP_TOOLS if "story" in each.shelves} - READING
 
 
 def asked(
@@ -33,6 +33,7 @@ def asked(
     ask: Callable[[Client], Awaitable[Result]],
     *,
     project_id: str | None = "demo",
+    offer: MCPOffer = "story",
     is_read_only: bool = False,
     chat_model: BaseChatModel | None = None,
 ) -> Result:
@@ -42,6 +43,7 @@ def asked(
         projects_dir: Folder of the projects.
         ask: Asks.
         project_id: The only project; None lets calls name one.
+        offer: As for the server.
         is_read_only: As for the server.
         chat_model: As for the server.
     """
@@ -49,7 +51,7 @@ def asked(
     async def run() -> Result:
         with contextlib.closing(project_stores(projects_dir)) as stores:
             shelf = Shelf(stores, project_id=project_id, chat_model=chat_model)
-            async with Client(build_mcp_server(shelf, is_read_only=is_read_only)) as client:
+            async with Client(build_mcp_server(shelf, offer=offer, is_read_only=is_read_only)) as client:
                 return await ask(client)
 
     return asyncio.run(run())

@@ -11,6 +11,7 @@ from langchain_core.language_models import BaseChatModel
 from mcp import Client
 from mcp.types import CallToolResult, Tool
 
+from runtime.doors.tools import MCPOffer
 from tests.runtime.doors.mcp.agents import READING, asked, text_of
 from tests.support.scripted_chat_model import answering
 
@@ -53,6 +54,42 @@ CALLS: dict[str, dict[str, Any]] = {
     "character_recall": {"character": "Sparrow", "said": "Did you eat the apple?"},
 }
 
+BOTH = ("search_story_memory", "list_entities", "get_entity_card", "character_remember", "character_recall")
+
+GAME_CALLS: dict[str, dict[str, Any]] = {name: CALLS[name] for name in BOTH} | {
+    "list_character_memories": {"character": "Sparrow"},
+    "add_character": {"name": "Gregor", "description": "The blacksmith."},
+    "add_location": {"name": "the smithy", "description": "Hot and loud."},
+    "add_relationship": {
+        "first": "Gregor",
+        "second": "Sparrow",
+        "relationship_type": "friends",
+        "perspective_a": "A good boy.",
+        "perspective_b": "He feeds me.",
+    },
+    "edit_relationship": {"first": "Gregor", "second": "Sparrow", "status": "strained"},
+    "list_relationships": {"character": "Gregor"},
+    "delete_relationship": {"first": "Gregor", "second": "Sparrow"},
+    "character_tell": {"character": "Sparrow", "listener": "Gregor", "what": "apple"},
+    "change_feelings": {"character": "Gregor", "deltas": {"trust": 5}},
+    "get_feelings": {"character": "Gregor"},
+    "keep_secret": {
+        "character": "Gregor",
+        "secret": {"secret_id": "deal", "text": "Gregor forged the false seal.", "unlock": {"item": "the seal"}},
+    },
+    "list_secrets": {"character": "Gregor"},
+    "check_reply": {"character": "Gregor", "text": "Gregor forged the false seal."},
+    "show_item": {"character": "Gregor", "item": "the seal"},
+    "reveal_secret": {"character": "Gregor", "secret_id": "deal"},
+    "drop_secret": {"character": "Gregor", "secret_id": "deal"},
+    "tell_world_event": {"text": "The bell fell.", "witnesses": ["Sparrow"], "told_to": ["Gregor"]},
+    "list_world_events": {},
+    "set_flag": {"name": "bell_fell", "value": True},
+    "list_flags": {},
+    "delete_character_memory": {"character": "Sparrow", "memory_id": "CM0"},
+    "undo_change": {"change_id": 4},
+}
+
 
 def tools_of(projects_dir: Path, **options: Any) -> dict[str, Tool]:
     """Return the tools that a client is offered."""
@@ -72,16 +109,17 @@ def answer_of(projects_dir: Path, tool: str, arguments: Mapping[str, Any], **opt
     return asked(projects_dir, ask, **options)
 
 
-def test_every_tool_answers_as_it_says(demo_folder: Path) -> None:
+@pytest.mark.parametrize(("offer", "calls"), [("story", CALLS), ("game", GAME_CALLS)])
+def test_every_tool_answers_as_it_says(demo_folder: Path, offer: MCPOffer, calls: dict[str, dict[str, Any]]) -> None:
     """Each tool's answer fits the schema that it offers, and its text is neither empty nor a Python object."""
 
     async def ask(client: Client) -> dict[str, CallToolResult]:
-        return {name: await client.call_tool(name, arguments) for name, arguments in CALLS.items()}
+        return {name: await client.call_tool(name, arguments) for name, arguments in calls.items()}
 
-    tools = tools_of(demo_folder)
-    assert set(tools) == set(CALLS)
+    tools = tools_of(demo_folder, offer=offer)
+    assert set(tools) == set(calls)
     model = answering(json.dumps({"summary": ["Ines goes home in the rain."], "memories": []}))
-    for name, answer in asked(demo_folder, ask, chat_model=model).items():
+    for name, answer in asked(demo_folder, ask, chat_model=model, offer=offer).items():
         assert not answer.is_error, (name, text_of(answer))
         schema = tools[name].output_schema
         assert schema is not None
@@ -89,11 +127,25 @@ def test_every_tool_answers_as_it_says(demo_folder: Path) -> None:
         assert text_of(answer).strip()
 
 
-def test_the_offer_is_small(demo_folder: Path) -> None:
+def test_a_secret_opens_as_the_game_goes_on(demo_folder: Path) -> None:
+    """A reply that tells it is found while it is closed, and no more once the thing was shown that unlocks it."""
+    told = [GAME_CALLS[name] for name in ("add_character", "keep_secret", "check_reply", "show_item", "check_reply")]
+
+    async def ask(client: Client) -> list[CallToolResult]:
+        names = ("add_character", "keep_secret", "check_reply", "show_item", "check_reply")
+        return [await client.call_tool(name, arguments) for name, arguments in zip(names, told, strict=True)]
+
+    answers = [each.structured_content or {} for each in asked(demo_folder, ask, offer="game")]
+    assert [each["kind"] for each in answers[2]["findings"]] == ["leaked_secret"]
+    assert answers[4]["findings"] == []
+
+
+@pytest.mark.parametrize("offer", ["story", "game"])
+def test_the_offer_is_small(demo_folder: Path, offer: MCPOffer) -> None:
     """What every model that is given the tools pays for stays within 7,500 tokens of four characters."""
     offered = [
         each.model_dump_json(include={"name", "description", "input_schema"}, exclude_none=True)
-        for each in tools_of(demo_folder, project_id=None).values()
+        for each in tools_of(demo_folder, project_id=None, offer=offer).values()
     ]
     assert sum(map(len, offered)) < 30_000
     assert '"title":"' not in "".join(offered)
