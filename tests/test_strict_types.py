@@ -8,6 +8,7 @@ from collections import Counter
 from collections.abc import Mapping
 from importlib import import_module
 from pathlib import Path
+from typing import get_type_hints
 
 import pytest
 
@@ -84,6 +85,18 @@ def test_every_public_method_says_its_types(part: type) -> None:
         signature = inspect.signature(method)
         bare = [each.name for each in list(signature.parameters.values())[1:] if each.annotation is each.empty]
         assert (name, bare, signature.return_annotation is signature.empty) == (name, [], False)
+
+
+def test_every_method_that_takes_a_place_takes_each_spelling_of_it() -> None:
+    """A pair, a text and a StoryPosition alike, for type checkers too: none is typed for a StoryPosition alone."""
+    taken = 0
+    for name, method in inspect.getmembers(Story, inspect.isfunction):
+        hints = {} if name.startswith("_") else get_type_hints(method)
+        for argument, hint in hints.items():
+            if argument != "return" and "StoryPosition" in str(hint):
+                assert "tuple[int, int]" in str(hint) and "str" in str(hint), (name, argument)  # noqa: PT018
+                taken += 1
+    assert taken > 100
 
 
 def test_a_program_with_every_public_name_is_strict(tmp_path: Path) -> None:
