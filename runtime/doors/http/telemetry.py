@@ -11,34 +11,21 @@ import importlib
 import importlib.util
 import os
 import time
-from collections import Counter as Counted
 from collections.abc import Callable, Iterable, Iterator
-from typing import TYPE_CHECKING, Any, get_args
+from typing import TYPE_CHECKING, Any
 
 from opentelemetry import trace
 from opentelemetry.trace import ProxyTracerProvider, Span, SpanKind, StatusCode, Tracer, TracerProvider
 from opentelemetry.trace.propagation.tracecontext import TraceContextTextMapPropagator
-from prometheus_client import (
-    CollectorRegistry,
-    Counter,
-    Gauge,
-    Histogram,
-    PlatformCollector,
-    ProcessCollector,
-    generate_latest,
-)
-from prometheus_client.core import GaugeMetricFamily
-from prometheus_client.registry import Collector
 from starlette.datastructures import Headers
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from novelgen import __version__
 from novelgen.errors import ConfigurationError
-from runtime.doors.http.jobs import JobState
 
 if TYPE_CHECKING:
     from runtime.doors.http.jobs import JobState
-
+    from runtime.doors.http.metrics import Metrics
 
 NOT_FASTAPIS: dict[str, Any] = {
     "telemetry": {"tracing": False, "metrics": False, "logs": False, "auto_configure": False}
@@ -58,7 +45,7 @@ class Telemetry:
         self.metrics: Metrics | None = None
         if importlib.util.find_spec("prometheus_client") is not None:
             # Late, as `novelgen[server]` does not bring it.
-            self.metrics = importlib.import_module("runtime.doors.http.telemetry").Metrics(job_states)
+            self.metrics = importlib.import_module("runtime.doors.http.metrics").Metrics(job_states)
         provider = tracer_provider or trace.get_tracer_provider()
         is_traced = not isinstance(provider, ProxyTracerProvider)
         self._tracer: Tracer | None = provider.get_tracer("novelgen.server", __version__) if is_traced else None
@@ -171,61 +158,3 @@ def _tell(span: Span, method: str, route: str, status: int) -> None:
     if status >= 500 or not status:
         span.set_attribute("error.type", str(status))
         span.set_status(StatusCode.ERROR)
-
-
-_DURATIONS_S = (0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0, 60.0)
-
-
-class Metrics:
-    """Counts of one server, apart from those of any other in the same program."""
-
-    def __init__(self, job_states: Callable[[], Iterable[JobState]]) -> None:
-        self._registry = CollectorRegistry()
-        self._requests = Counter(
-            "novelgen_http_requests",
-            "Requests that were answered.",
-            ["method", "route", "status"],
-            registry=self._registry,
-        )
-        self._durations = Histogram(
-            "novelgen_http_request_duration_seconds",
-            "From a request to the end of its answer; of a stream to its end.",
-            ["method", "route"],
-            buckets=_DURATIONS_S,
-            registry=self._registry,
-        )
-        self._in_progress = Gauge(
-            "novelgen_http_requests_in_progress",
-            "Requests that are not answered yet, those that wait for their turn among them.",
-            registry=self._registry,
-        )
-        Gauge("novelgen_info", "The version.", ["version"], registry=self._registry).labels(__version__).set(1)
-        self._registry.register(_JobCollector(job_states))
-        ProcessCollector(registry=self._registry)
-        PlatformCollector(registry=self._registry)
-
-    def begin(self) -> None:
-        """Count a request that has come."""
-        self._in_progress.inc()
-
-    def end(self, method: str, route: str, status: int, *, took_s: float) -> None:
-        """Count a request that is answered."""
-        self._in_progress.dec()
-        self._requests.labels(method, route, str(status)).inc()
-        self._durations.labels(method, route).observe(took_s)
-
-    def text(self) -> bytes:
-        """Return all of it as Prometheus reads it."""
-        return generate_latest(self._registry)
-
-
-class _JobCollector(Collector):
-    def __init__(self, job_states: Callable[[], Iterable[JobState]]) -> None:
-        self._job_states = job_states
-
-    def collect(self) -> Iterator[GaugeMetricFamily]:
-        counts = Counted(self._job_states())
-        family = GaugeMetricFamily("novelgen_jobs", "Jobs by state.", labels=["state"])
-        for state in get_args(JobState):
-            family.add_metric([state], counts[state])
-        yield family

@@ -2,6 +2,8 @@
 
 import importlib.util
 import logging
+import subprocess
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -96,6 +98,14 @@ def test_metrics_need_a_token_where_there_is_one(tmp_path: Path) -> None:
             assert client.get("/metrics", headers=headers).status_code == 200
         told = client.get("/metrics", headers=headers).text
         assert 'status="401"' in told
+
+
+def test_a_server_needs_nothing_that_its_extra_does_not_bring() -> None:
+    """`novelgen[server]` serves without the packages of `novelgen[telemetry]`."""
+    absent = "import sys; sys.modules.update(dict.fromkeys(('prometheus_client', 'opentelemetry.sdk'))); "
+    told = [sys.executable, "-c", f"{absent}import runtime.doors.http.app"]
+    finished = subprocess.run(told, capture_output=True, text=True)
+    assert finished.returncode == 0, finished.stderr
 
 
 def test_without_the_extra_metrics_name_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
