@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple
 
-from sqlalchemy import BigInteger, ColumnElement, Table, Text, cast, distinct, func, select
+from sqlalchemy import BigInteger, ColumnElement, Table, Text, cast, distinct, func, select, true
 
 from novelgen.language.normalise import name_key
 from novelgen.models.entity import (
@@ -25,8 +25,10 @@ from runtime.storage.tables import (
     ALIASES,
     CHARACTER_FILE_ALIASES,
     CHUNK_ENTITIES,
+    CHUNKS,
     ENTITIES,
     MENTIONS,
+    RELATIONSHIP_CHANGES,
     RELATIONSHIPS,
     STATES,
 )
@@ -209,14 +211,24 @@ class EntityRepository(Repository):
         )
 
     def is_spoken_of(self, entity_id: str) -> bool:
-        """Tell whether a state, a memory or a relationship is of an entity, be it stored itself or not."""
-        columns = (
-            STATES.c.entity_id,
-            CHUNK_ENTITIES.c.entity_id,
-            RELATIONSHIPS.c.character_a,
-            RELATIONSHIPS.c.character_b,
+        """Tell whether a state, a memory or a relationship is of an entity, be it stored itself or not.
+
+        What was taken back does not count: a deleted memory, and a pair of which nothing is said.
+        """
+        owns = self._session.owns
+        held = CHUNK_ENTITIES.c.chunk_row_id.in_(
+            select(CHUNKS.c.row_id).where(owns(CHUNKS), CHUNKS.c.status != "deleted")
         )
-        return any(self._session.value(each, each == entity_id) is not None for each in columns)
+        told = RELATIONSHIPS.c.relationship_id.in_(
+            select(RELATIONSHIP_CHANGES.c.relationship_id).where(owns(RELATIONSHIP_CHANGES))
+        )
+        columns = (
+            (STATES.c.entity_id, true()),
+            (CHUNK_ENTITIES.c.entity_id, held),
+            (RELATIONSHIPS.c.character_a, told),
+            (RELATIONSHIPS.c.character_b, told),
+        )
+        return any(self._session.value(each, each == entity_id, counts) is not None for each, counts in columns)
 
     def get(self, entity_id: str) -> StoredEntity | None:
         """Return an entity whole, or None when there is none of that id."""

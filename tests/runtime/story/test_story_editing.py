@@ -104,21 +104,28 @@ def test_undo_without_a_number_takes_back_the_last_change_of_any_kind(story: Sto
 
 
 def test_undo_takes_back_what_was_said_of_threads_and_relationships(story: Story) -> None:
-    """Planting, describing, moving and how two stand are changes like any other, not passed over for older ones."""
+    """Planting, describing, moving and how two stand are changes like any other, not passed over for older ones.
+
+    A card of which all of that was taken back goes, too.
+    """
+    bare = _read(story)
     story.add_card("Tomas")
     before = _read(story)
+    story.note("Tomas limps.", known_by=["Tomas"])
     thread = story.add_thread(description="Who drew the map?").loop_id
     story.edit_thread(thread, importance="high", due_by=(3, 1))
     story.advance_thread(thread_id=thread, note="Odile has ink on her hands.")
     pair = ("Elena Thorne", "Tomas")
     for change in (story.add_relationship, story.edit_relationship):
         change(*pair, relationship_type="rivals" if change == story.add_relationship else "enemies")
-    undone = [story.undo().change for _ in range(5)]
-    assert [each.kind for each in undone] == ["relate", "relate", "advance", "edit", "add"]
-    assert undone[-1].other_id == "Who drew the map?"
+    undone = [story.undo().change for _ in range(6)]
+    assert [each.kind for each in undone] == ["relate", "relate", "advance", "edit", "add", "add"]
+    assert undone[4].other_id == "Who drew the map?"
     assert _read(story) == before
     story.add_relationship(*pair, relationship_type="friends")
     assert story.get_relationship(first=pair[0], second=pair[1]).relationship_type == "friends"
+    assert [story.undo().change.kind for _ in range(2)] == ["relate", "add"]
+    assert _read(story) == bare
 
 
 def _read(story: Story) -> list[object]:
