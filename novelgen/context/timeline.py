@@ -9,12 +9,13 @@ from pydantic import BaseModel, Field
 
 from novelgen.context.labels import Labels
 from novelgen.context.lines import SECTION_ORDER, render_timeline_entry
+from novelgen.memory.attributes import LOCATION_ATTRIBUTE, PLACE_ATTRIBUTE
 from novelgen.memory.outline import StoryOutline
 from novelgen.memory.pay_off import SceneAhead, threads_by_pay_off
 from novelgen.memory.weights import DEFAULT_QUOTAS, NeedQuotas
 from novelgen.models.context import LeftOutItem, LeftOutWhy
 from novelgen.models.position import sort_key
-from novelgen.models.state import EntityStateSnapshot, Relationship
+from novelgen.models.state import PRESENCE_ATTRIBUTE, EntityStateSnapshot, Relationship
 
 TimelineNeed = Literal["obligations", "relations", "timeline"]
 
@@ -23,6 +24,9 @@ MAX_LISTED_THREADS = 8
 
 RECENT_SCENES = 10
 """What changed before so many last scenes, of what no line of state tells, is no recent change."""
+
+_WHEREABOUTS = frozenset({LOCATION_ATTRIBUTE, PLACE_ATTRIBUTE, PRESENCE_ATTRIBUTE})
+"""Where those are of whom no line of state tells is no change that a scene without them has to know."""
 
 # Threads take their room first. Then rounds serve the sections in this order, so that each gets its most wanted entry
 # before any gets a second.
@@ -170,14 +174,16 @@ def _wanted_entries(
             "entity_id": each.entity_id,
             "chapter_index": each.chapter_index,
             "scene_index": each.scene_index,
-            "state_data": {key: value for key, value in each.state_data.items() if key != "presence"},
+            "state_data": {key: value for key, value in each.state_data.items() if key != PRESENCE_ATTRIBUTE},
             **({"unverified": list(each.unverified)} if each.unverified else {}),
         }
         for each in reversed(snapshots)
-        if each.entity_id not in shown and sort_key(each.chapter_index, each.scene_index) >= since
+        if each.entity_id not in shown
+        and sort_key(each.chapter_index, each.scene_index) >= since
+        and each.state_data.keys() - _WHEREABOUTS
     ]
     entries: dict[str, list[dict[str, Any]]] = {section: [] for section in FILL_ORDER}
-    entries["snapshots"] = [change for change in changes if change["state_data"]]
+    entries["snapshots"] = changes
     if outline is not None:
         entries["open_loops"] = [
             loop.model_dump(mode="json", exclude={"resolution_summary"}) for loop in threads_by_pay_off(outline, ahead)

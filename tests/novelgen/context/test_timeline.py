@@ -64,6 +64,19 @@ def test_what_changed_long_ago_is_no_recent_change(scenes_since: int, is_told: b
     assert ("snapshots" in (assembled(outline, snapshots=[changed]).timeline or {})) is is_told
 
 
+@pytest.mark.parametrize(
+    ("state", "is_told"), [({"location_id": "L1"}, False), ({"place": "inn", "mood": "ill"}, True)]
+)
+def test_where_those_went_whom_the_plan_does_not_touch_is_no_recent_change(
+    state: dict[str, str], is_told: bool
+) -> None:
+    """Of the people of a house that the story has left, that they are in it says nothing to the next scene."""
+    last = OUTLINE.scenes[-1]
+    place = {"chapter_index": last.chapter_index, "scene_index": last.scene_index}
+    changed = SNAPSHOTS[0].model_copy(update={**place, "state_data": state})
+    assert ("snapshots" in (assembled(snapshots=[changed]).timeline or {})) is is_told
+
+
 def test_a_section_without_entries_is_absent() -> None:
     """Keys are absent until there is something in them."""
     timeline = assembled(snapshots=[]).timeline
