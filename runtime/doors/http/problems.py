@@ -142,11 +142,13 @@ def invalid_request(errors: Sequence[Mapping[str, Any]]) -> Problem:
         for each in errors[:MAX_FIELDS]
     ]
     first = fields[0] if fields else FieldProblem(where="body", message="cannot be read")
+    is_missing = bool(fields) and errors[0].get("type") == "missing"
+    wrong = "is missing" if is_missing else f"cannot be {first.value}: {first.message}"
     return Problem(
         type=problem_type("invalid-request"),
         title="Invalid request",
         status=422,
-        detail=f"{first.where} cannot be {first.value}: {first.message}; see /openapi.json",
+        detail=f"{first.where} {wrong}; see /openapi.json",
         errors=fields,
     )
 

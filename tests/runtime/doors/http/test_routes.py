@@ -110,6 +110,12 @@ def test_a_wrong_request_is_told_what_is_wrong(
     assert problem["detail"]
 
 
+def test_a_field_that_is_missing_is_named_alone(client: TestClient) -> None:
+    """What a request lacks is told as missing, without the rest of the body as its value."""
+    detail = client.post("/v1/projects", json={"project": "x"}).json()["detail"]
+    assert detail == "body.project_id is missing; see /openapi.json"
+
+
 def test_a_wrong_method_is_told_which_there_are(client: TestClient) -> None:
     """`Allow` names every method of a path, not those of the first route alone."""
     assert client.put(f"{HERE}/entities/Ines").headers["allow"] == "DELETE, GET, PATCH"
