@@ -285,6 +285,9 @@ class NovelgenSettings(BaseSettings):
         default=None, description="Opens `novelgen serve`; it must be set where others can reach the server."
     )
     server_read_token: SecretStr | None = Field(default=None, description="Opens `novelgen serve` for reading only.")
+    server_at_once: int = Field(
+        default=4, ge=1, le=16, description="Requests that store, search or compose at once; as many calls of agents."
+    )
     memory: MemorySettings = MemorySettings()
 
 

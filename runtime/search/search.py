@@ -234,11 +234,13 @@ def _semantic_retriever(stores: MemoryStores, request: SearchRequest, *, deadlin
     try:
         found = search_index(stores, request, vectors, deadline=deadline.share("index"))
     except (StoreError, DeadlineExceededError) as error:
-        issue = ReportIssue(
-            stage="semantic",
-            kind="timeout" if isinstance(error, DeadlineExceededError) else "degraded",
-            message=f"the vector index did not answer ({error}); `novelgen doctor` says how to repair it",
-        )
+        if isinstance(error, DeadlineExceededError):
+            # One that loads its libraries, or is at other work, has nothing to be repaired.
+            message = f"the vector index did not answer in its time ({error}); the next search asks it again"
+            issue = ReportIssue(stage="semantic", kind="timeout", message=message)
+        else:
+            message = f"the vector index did not answer ({error}); `novelgen doctor` says how to repair it"
+            issue = ReportIssue(stage="semantic", kind="degraded", message=message)
         return _SemanticAnswer(_fallback(stores, request, vectors), vectors, issue)
     return _SemanticAnswer(found, vectors)
 

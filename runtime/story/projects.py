@@ -177,9 +177,10 @@ _NOT_IN_THE_FILE = frozenset(
         "chroma_headers",
         "server_token",
         "server_read_token",
+        "server_at_once",
     }
 )
-"""The folder is known before the file is read, and keys do not belong into a project's files."""
+"""The folder is known before the file is read, a server has many projects, and keys do not belong into one's files."""
 
 _CONFIG_HEADER = """\
 # Settings of this project. Every line is a default: take the "# " away to change it.

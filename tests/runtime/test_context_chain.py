@@ -1,5 +1,7 @@
 """The memory context chain over real stores: what callers hand in, and projects that there are not."""
 
+import subprocess
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -7,6 +9,7 @@ import pytest
 
 from novelgen.models.context import SceneMemoryContext
 from runtime.context_chain import build_context_chain
+from runtime.index.process import IndexProcess, RunningProcess
 from runtime.stores import MemoryStores
 from tests.support.demo_project import settings_for
 
@@ -46,6 +49,20 @@ def test_a_stored_project_without_a_folder_gets_its_file(tmp_path: Path) -> None
         stores.create_project("demo")
         build_context_chain(stores).invoke(ask("demo"))
     assert (tmp_path / "projects" / "demo" / "scene_5_4_memory.json").is_file()
+
+
+def test_an_index_that_still_loads_is_nothing_to_repair(demo_folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The first context of a program says that its index was not there in time, and sends nobody to the doctor."""
+
+    def load_for_ever(arguments: Sequence[str], channel: int, log: int) -> RunningProcess:
+        return subprocess.Popen(["sleep", "600"], stdin=channel)
+
+    monkeypatch.setattr(IndexProcess, "launch", staticmethod(load_for_ever))
+    with MemoryStores(settings_for(demo_folder, tool_timeout_s=2.0)) as stores:
+        context = build_context_chain(stores, write_files=False).invoke(ask("demo"))
+    assert context.report is not None
+    (issue,) = [each for each in context.report.issues if each.stage == "semantic"]
+    assert (issue.kind, "still starting" in issue.message, "doctor" in issue.message) == ("timeout", True, False)
 
 
 @pytest.mark.parametrize(("project_id", "heading"), [("demo", "## Facts that hold"), ("demo-zh", "## 须遵守的事实")])

@@ -201,6 +201,9 @@ _AT_ONCE = OPEN_PATHS | {METRICS_PATH}
 _READS_BOOKS = re.compile(r"/page/imports/[^/]+")
 """A preview parses what was uploaded, which may take a minute: it must not take the turns of what is quick."""
 
+_LOOKS = ("/page/", "/v1/jobs/")
+"""Below these whatever is asked has the turns of those that look."""
+
 _EVENTS = re.compile(r"/v1/jobs/[^/]+/events")
 
 
@@ -241,8 +244,10 @@ class Turns:
     A request that is out of time is answered, and keeps its turn until its work has really ended: a thread cannot be
     stopped, and work that nobody counts would pile up.
 
-    What only looks is quick, and many may wait. What stores, searches or composes shares the processor for as long as
-    it takes, so that each takes as long as all at work together: few are let in, and the others told at once.
+    What only looks is quick, and many may wait; the page is asked by people, who are few and shall not be sent away
+    because of programs; and who ends a job gives others room. What else stores, searches or composes shares the
+    processor for as long as it takes, so that each takes as long as all at work together: few are let in, and the
+    others told at once. Agents have turns of their own, as few, and ask again less readily: more of them may wait.
     """
 
     def __init__(self, app: ASGIApp, *, limits: Limits) -> None:
@@ -251,7 +256,7 @@ class Turns:
         self._looks = Lane(at_once=limits.looks_at_once, waiting=limits.looks_waiting, waiting_s=limits.waiting_s)
         self._work = Lane(at_once=limits.at_once, waiting=limits.waiting, waiting_s=limits.waiting_s)
         self._talk = Lane(at_once=limits.replies_at_once, waiting=0, waiting_s=limits.waiting_s)
-        self._agents = Lane(at_once=limits.agents_at_once, waiting=limits.agents_at_once, waiting_s=limits.waiting_s)
+        self._agents = Lane(at_once=limits.at_once, waiting=limits.agents_waiting, waiting_s=limits.waiting_s)
         self._uploads = Lane(at_once=limits.uploads_at_once, waiting=limits.uploads_at_once, waiting_s=limits.waiting_s)
         self._late: set[asyncio.Task[None]] = set()
 
@@ -271,7 +276,8 @@ class Turns:
         elif UPLOAD_PATHS.fullmatch(scope["path"]):
             await self._in_time(self._uploads, self._limits.request_s, scope, receive, send)
         else:
-            lane = self._looks if scope["method"] in ("GET", "HEAD") else self._work
+            is_look = scope["method"] in ("GET", "HEAD") or scope["path"].startswith(_LOOKS)
+            lane = self._looks if is_look else self._work
             await self._in_time(lane, self._limits.body_s, scope, receive, send)
 
     async def _in_time(self, lane: Lane, body_s: float, scope: Scope, receive: Receive, send: Send) -> None:

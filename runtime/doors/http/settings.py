@@ -39,7 +39,7 @@ class Limits:
     waiting: int = 4
     waiting_s: float = 10.0
     replies_at_once: int = 16
-    agents_at_once: int = 16
+    agents_waiting: int = 16
     uploads_at_once: int = 2
     jobs_waiting: int = 32
     jobs_at_once: int = 2

@@ -61,17 +61,19 @@ def serve(session: CliSession, host: str, port: int, allowed_hosts: tuple[str, .
             f"serve needs {error.name!r}, which is not installed; run pip install 'novelgen[server]'"
         ) from error
     from runtime.doors.cli.opening import settle_imports
-    from runtime.doors.http.settings import ServerSettings
+    from runtime.doors.http.settings import Limits, ServerSettings
     from runtime.story.projects import ProjectStores
 
     settle_imports()
     stores = ProjectStores({"projects_dir": session.projects_dir})
+    at_once = stores.settings.server_at_once
     settings = ServerSettings(
         host=host,
         port=port,
         token=stores.settings.server_token,
         read_token=stores.settings.server_read_token,
         allowed_hosts=frozenset(name.casefold() for name in allowed_hosts),
+        limits=Limits(at_once=at_once, waiting=at_once),
     )
 
     def tell(url: str) -> None:

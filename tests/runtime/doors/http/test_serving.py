@@ -27,9 +27,11 @@ from runtime.doors.http.settings import Limits, announced, running_server
 from runtime.files.book_formats import READ_TIMEOUT_S
 from tests.support.freezing import freeze
 from tests.support.hostile_files import endless_epub
-from tests.support.served_process import ServedProcess
+from tests.support.served_process import FAKE_EMBEDDINGS, ServedProcess
 
 Run = Callable[..., Result]
+
+AT_ONCE = 2
 
 
 @pytest.fixture
@@ -41,8 +43,8 @@ def run(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Run:
 
 @pytest.fixture
 def server(tmp_path: Path) -> Iterator[ServedProcess]:
-    """A server of its own process over an empty folder."""
-    process = ServedProcess(tmp_path)
+    """A server of its own process over an empty folder, with as many turns as its settings say."""
+    process = ServedProcess(tmp_path, FAKE_EMBEDDINGS | {"NOVELGEN_SERVER_AT_ONCE": str(AT_ONCE)})
     yield process
     if process.is_alive:
         process.end(signal.SIGKILL)
@@ -83,8 +85,8 @@ def test_the_waits_of_an_end_fit_into_one() -> None:
 
 
 def test_who_comes_when_all_turns_are_taken_is_sent_away_at_once(server: ServedProcess) -> None:
-    """Bodies that never come take every turn and place to wait; the next are told first, and when to come again."""
-    bounds = Limits()
+    """Bodies that never come take as many turns and places as were set; the next are told first when to come again."""
+    bounds = Limits(at_once=AT_ONCE, waiting=AT_ONCE)
     too_many = 6
     address = httpx.URL(server.url)
     asked = f"POST /v1/projects HTTP/1.1\r\nHost: {address.host}:{address.port}\r\nContent-Length: 9\r\n\r\n".encode()

@@ -3,6 +3,7 @@
 import asyncio
 from typing import Any
 
+import pytest
 from starlette.types import Message, Receive, Scope, Send
 
 from runtime.doors.http.gate import Gate, Turns
@@ -105,6 +106,26 @@ def test_what_only_looks_waits_for_no_work() -> None:
         assert [(await ask(app, method))[0] for method in ("GET", "PUT")] == [503, 503]
         work.go.set()
         assert [(await held)[0], (await look)[0]] == [200, 200]
+
+    asyncio.run(scenario())
+
+
+@pytest.mark.parametrize(
+    ("method", "path"), [("POST", "/page/projects/mill/undo"), ("DELETE", "/v1/jobs/4f0c"), ("POST", "/mcp")]
+)
+def test_programs_send_nobody_else_away(method: str, path: str) -> None:
+    """While programs take every turn, somebody saves on the page, a job is ended, and an agent is answered."""
+
+    async def scenario() -> None:
+        work = HeldWork()
+        app = behind_gate(work, at_once=1, waiting=0, waiting_s=60)
+        held = asyncio.ensure_future(ask(app))
+        await work.begun.wait()
+        other = asyncio.ensure_future(ask(app, method, path))
+        while work.at_work < 2 and not other.done():
+            await asyncio.sleep(0)
+        work.go.set()
+        assert [(await held)[0], (await other)[0]] == [200, 200]
 
     asyncio.run(scenario())
 

@@ -209,7 +209,7 @@ def test_the_gate_stands_before_agents(demo_folder: Path) -> None:
 
 def test_too_many_agents_are_told_to_wait(demo_folder: Path) -> None:
     """Calls beyond the bounds are refused with when to come again, and do no harm to those at work."""
-    limits = Limits(agents_at_once=1)
+    limits = Limits(at_once=1, agents_waiting=1)
     with client_of(demo_folder, ServerSettings(limits=limits)) as client:
 
         async def run() -> list[int]:
