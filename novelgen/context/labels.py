@@ -35,6 +35,7 @@ class Labels:
     open_loops: str
     snapshots: str
     everywhere: str
+    in_scene: str
     advanced: str
     unverified: str
     outdated: str

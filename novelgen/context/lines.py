@@ -181,7 +181,8 @@ def state_parts(snapshot: EntityStateSnapshot, names: Mapping[str, str], labels:
     is_told = {"location_id", "place"} & data.keys()
     if isinstance(presence, Mapping) and not presence.get(GUESSED) and not is_told and HOLDER_ATTRIBUTE not in data:
         # Who was only seen, nobody knows where, was seen in a scene.
-        where = presence.get("location_id") or (place_of(presence, labels) if not parts else None)
+        scene = "" if parts else labels.in_scene.format(place_of(presence, labels))
+        where = presence.get("location_id") or scene
         if where:
             parts.append((PRESENCE_ATTRIBUTE, render_attribute(PRESENCE_ATTRIBUTE, where, names, labels)))
     return parts

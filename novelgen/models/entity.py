@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Callable, Mapping, Sequence
+from operator import not_
 from typing import Any, Literal, NamedTuple
 
 from pydantic import BaseModel, Field
@@ -53,6 +54,14 @@ class Entity(Shown, BaseModel):
     first_scene: int | None = None
     name_first_chapter: int | None = Field(default=None, description="Where the display name itself first occurs.")
     name_first_scene: int | None = None
+    said_from: tuple[int, int] | None = Field(
+        default=None, exclude_if=not_, description="From where on it is known, where its author said that."
+    )
+
+    @property
+    def first_told(self) -> tuple[int | None, int | None]:
+        """The chapter and scene from which people are told that it is known: as its author said, else where it stands."""
+        return self.said_from or (self.first_chapter, self.first_scene)
 
     def names(self) -> list[str]:
         """Return the display name and every alias, without repeats, in that order."""
@@ -143,6 +152,9 @@ def _text(value: Any) -> str:
     inner = value.get(TRANSLATION) if isinstance(value, dict) else value
     return inner.strip() if isinstance(inner, str) else ""
 
+
+SAID_FROM = "said_from"
+"""Key of a stored profile: from where on its author said that it is known, and the scene before, at which it stands."""
 
 METADATA = "metadata"
 """Key of a profile: what an author or another program notes of an entity beside its card."""

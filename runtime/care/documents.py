@@ -92,6 +92,7 @@ class EntityDocument(_Document):
     first_scene: int | None = Field(default=None, ge=0)
     name_first_chapter: int | None = Field(default=None, ge=0)
     name_first_scene: int | None = Field(default=None, ge=0)
+    said_from: tuple[int, int] | None = None
 
 
 MemoryDocument = dict[str, Any]

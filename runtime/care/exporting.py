@@ -79,7 +79,8 @@ class MemoryDocuments:
         reserved = {name: value for name, value in profile.items() if name in EntityDocument.model_fields}
         counts = entity_counts(entity.entity_id, entity.entity_type, self._casts)
         places = entity.model_dump(
-            include={"first_chapter", "first_scene", "name_first_chapter", "name_first_scene"}, exclude_none=True
+            include={"first_chapter", "first_scene", "name_first_chapter", "name_first_scene", "said_from"},
+            exclude_none=True,
         )
         return {
             "id": entity.entity_id,

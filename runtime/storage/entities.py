@@ -1,12 +1,13 @@
 """Entities and their names, as known at a position."""
 
 from collections.abc import Iterable, Mapping, Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from sqlalchemy import BigInteger, ColumnElement, Table, Text, cast, distinct, func, select, true
 
 from novelgen.language.normalise import name_key
 from novelgen.models.entity import (
+    SAID_FROM,
     SAME_AS,
     Entity,
     EntityAlias,
@@ -79,6 +80,7 @@ def entity_as_of(stored: StoredEntity, mentions: FirstMentions, as_of: StoryPosi
         first_scene=first.scene_index,
         name_first_chapter=own_name.chapter_index if name == entity.name else None,
         name_first_scene=own_name.scene_index if name == entity.name else None,
+        said_from=entity.said_from,
     )
 
 
@@ -180,7 +182,11 @@ class EntityRepository(Repository):
         self._session.touch()
         stored = self.get(entity.entity_id)
         now = self._session.now()
-        values = entity.model_dump(exclude={"aliases"}) | {"name_key": name_key(entity.name), "origin": origin}
+        values = entity.model_dump(exclude={"aliases", SAID_FROM}) | {
+            "name_key": name_key(entity.name),
+            "origin": origin,
+            "profile": _stored_profile(entity),
+        }
         if stored is None:
             self._session.insert(ENTITIES, [values | {"created_at": now, "updated_at": now}])
         elif stored.origin != "author" or origin == "author":
@@ -250,7 +256,7 @@ class EntityRepository(Repository):
     def reveal(self, entity_id: str, identity: RevealedIdentity) -> None:
         """Write down who an entity turns out to be; who made the entity does not count."""
         stored = self.get(entity_id)
-        profile = {**(stored.entity.profile if stored else {}), SAME_AS: identity.model_dump()}
+        profile = {**(_stored_profile(stored.entity) if stored else {}), SAME_AS: identity.model_dump()}
         self._session.update(ENTITIES, ENTITIES.c.entity_id == entity_id, profile=profile)
 
     def all_names(self) -> list[tuple[str, str]]:
@@ -325,8 +331,18 @@ def with_masks(session: StorageSession, memory_filter: MemoryFilter) -> MemoryFi
     return memory_filter.model_copy(update={"entities": wanted})
 
 
+def _stored_profile(entity: Entity) -> dict[str, Any]:
+    """Return a profile as it is stored: what an author said of a place counts while the card stands there."""
+    if entity.said_from is None:
+        return entity.profile
+    return {**entity.profile, SAID_FROM: [entity.said_from, [entity.first_chapter, entity.first_scene]]}
+
+
 def _stored_entity(row: AnyRow, aliases: Sequence[AnyRow]) -> StoredEntity:
-    fields = {name: getattr(row, name) for name in Entity.model_fields if name != "aliases"}
+    fields = {name: getattr(row, name) for name in Entity.model_fields if name not in ("aliases", SAID_FROM)}
+    said, stands_at = row.profile.get(SAID_FROM, (None, None))
+    fields["profile"] = {name: value for name, value in row.profile.items() if name != SAID_FROM}
+    fields[SAID_FROM] = said if stands_at == [row.first_chapter, row.first_scene] else None
     names = [EntityAlias.model_validate(each, from_attributes=True) for each in aliases]
     return StoredEntity(
         entity=Entity.model_validate(fields | {"aliases": names}),

@@ -38,7 +38,7 @@ from sqlmodel._compat import SQLModelConfig
 from sqlmodel.main import SQLModelMetaclass
 
 from novelgen.characters.memory import CharacterMemory
-from novelgen.models.entity import Entity, EntityAlias
+from novelgen.models.entity import SAID_FROM, Entity, EntityAlias
 from novelgen.models.memory import StoryMemoryChunk
 from runtime.storage.records import (
     Disclosure,
@@ -233,7 +233,7 @@ class SceneRow(Row, of=StoredScene, without=("mentions",), table=True):
     record: dict[str, Any] | None = Field(default=None, sa_type=JSON(none_as_null=True))
 
 
-class EntityRow(OwnedRow, of=Entity, without=("aliases",), table=True):
+class EntityRow(OwnedRow, of=Entity, without=("aliases", SAID_FROM), table=True):
     """A person, place, thing, group or term."""
 
     __tablename__: ClassVar[str] = "entities"

@@ -209,6 +209,7 @@ class StoryEntities(StoryBase):
             known, known_fields = known_entities(unit, None), self._known_fields(unit, kind, template)
             at = place_of_statement(unit, as_of)
             first = {"first_chapter": at.chapter_index, "first_scene": at.scene_index}
+            chapter, scene = (None, None) if at == END_OF_STORY else (as_of.chapter_index, as_of.scene_index)
             bare = Entity(
                 entity_id=unit.entities.next_id(kind),
                 entity_type=kind,
@@ -218,6 +219,7 @@ class StoryEntities(StoryBase):
                 aliases=[EntityAlias(alias=each) for each in dict.fromkeys(aliases) if each != name],
                 **first,
                 **{f"name_{field}": value for field, value in first.items()},
+                said_from=None if chapter is None else (chapter, 1 if scene is None else scene),
             )
             entity, _, attributes = _with_said(unit, bare, said, known, known_fields, at, state=state, is_new=True)
             with unit.journal.recording_card(entity.entity_id) as rows:

@@ -222,7 +222,7 @@ def _first_shown(entity: Entity, given: Mapping[str, Any]) -> dict[str, Any]:
             stated[scene] = None
         # Refuses numbers out of bounds, and a scene without its chapter.
         StoryPosition(stated[chapter], stated[scene])
-    return stated
+    return {**stated, "said_from": None}
 
 
 _ALIAS_FIELDS = (*EntityAlias.model_fields, TRANSLATION)

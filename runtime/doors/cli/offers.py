@@ -391,7 +391,7 @@ _LEDGER = _cells(
 
 @cell
 def _first_place(each: Any, view: View) -> str:
-    return view.labels.place(each.first_chapter, each.first_scene)
+    return view.labels.place(*each.first_told)
 
 
 @cell

@@ -358,4 +358,4 @@ def value_text(attribute: str, value: object, names: Mapping[str, str], *, langu
         return render_value(value, names, prompt)
     scene = view_labels_for(language).place(value.get("chapter_index"), value.get("scene_index"))
     location = value.get("location_id")
-    return f"{render_value(location, names, prompt)} ({scene})" if location else scene
+    return f"{render_value(location, names, prompt)} ({scene})" if location else prompt.in_scene.format(scene)

@@ -64,8 +64,9 @@ def test_presence_is_shown_only_where_no_place_is_stated() -> None:
     seen = {"location_id": "L9", "chapter_index": 2, "scene_index": 1}
     both = snapshot("C0", location_id="L0", presence=seen)
     alone = snapshot("C1", presence=seen)
+    nowhere = snapshot("C2", presence={**seen, "location_id": None})
     rendered = render_states(
-        [both, alone],
+        [both, alone, nowhere],
         {"L0": "the cellar", "L9": "the pier"},
         labels=ENGLISH,
         budget_tokens=99,
@@ -73,6 +74,7 @@ def test_presence_is_shown_only_where_no_place_is_stated() -> None:
     )
     assert rendered.lines["C0"] == "- C0: where: the cellar"
     assert rendered.lines["C1"] == "- C1: last seen at: the pier"
+    assert rendered.lines["C2"] == "- C2: last seen at: scene 2:1"
 
 
 @pytest.mark.parametrize(

@@ -144,6 +144,24 @@ def test_from_the_first_scene_means_from_the_start(stores: MemoryStores, project
     assert "Ines Holt" in [each.name for each in shown]
 
 
+def test_a_card_is_told_from_where_its_author_said(stores: MemoryStores, project: str) -> None:
+    """Not from the scene before, at which it stands, until its place is corrected; undo brings the word back."""
+    story = StoryEntities(stores, project)
+    bell = story.add_card("the bell", kind="item", start=StoryPosition(2, 1)).entity
+
+    def told() -> tuple[int | None, int | None]:
+        return story.entity("the bell").entity.first_told
+
+    assert (bell.first_chapter, bell.first_scene) == (1, 2)
+    story.edit_entity("the bell", {"role": "relic"})
+    assert told() == (2, 1)
+    moved = story.edit_entity("the bell", {"first_chapter": 1, "first_scene": 1})
+    assert told() == (1, 1)
+    assert moved.change is not None
+    story.undo(moved.change.change_id)
+    assert told() == (2, 1)
+
+
 def test_a_translation_shows_in_the_glossary(stores: MemoryStores, project: str) -> None:
     """Whom an editor translates is translated in the context of a text."""
     StoryEntities(stores, project).edit_entity(entity="Marcus Vale", changes={"translation": "马库斯·韦尔"})

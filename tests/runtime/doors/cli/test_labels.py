@@ -34,7 +34,7 @@ def test_a_place_that_nobody_knows_is_told_by_its_scene_alone() -> None:
         timestamp=utc_now(),
         state_data={"presence": {"location_id": None, "chapter_index": 2, "scene_index": 1}},
     )
-    assert facts_text(seen, {}, language="en") == "last seen at: 2:1"
+    assert facts_text(seen, {}, language="en") == "last seen at: scene 2:1"
 
 
 def test_what_stands_among_the_issues_is_not_told_again(capsys: pytest.CaptureFixture[str]) -> None:
