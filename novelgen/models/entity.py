@@ -60,7 +60,7 @@ class Entity(Shown, BaseModel):
 
     @property
     def first_told(self) -> tuple[int | None, int | None]:
-        """The chapter and scene from which people are told that it is known: as its author said, else where it stands."""
+        """Chapter and scene from which people are told that it is known: as its author said, else where it stands."""
         return self.said_from or (self.first_chapter, self.first_scene)
 
     def names(self) -> list[str]:

@@ -16,12 +16,13 @@ from novelgen.models.state import DIMENSION_RANGES
 from runtime.doors.arguments import arguments_of, read_arguments
 from runtime.doors.operations import OPERATIONS
 from runtime.page.cards import field_values
-from runtime.page.frame import ENGLISH, MAX_TOLD, NOTICE_FIELDS, TakingBack, named_by_words, undo_by_number, unpacked
-from runtime.page.visits import Form, Visit, Visited, names_in, own_address, place_in, place_of, router
+from runtime.page.frame import ENGLISH, MAX_TOLD, NOTICE_FIELDS, named_by_words
+from runtime.page.visits import Form, Visit, Visited, names_in, own_address, place_in, router
 
 Sent = Mapping[str, str]
 
 MAX_TEXT = 4000
+MAX_DIGITS = 15
 CARD_FIELDS = ("name", "role", "description")
 ID_ATTRIBUTES = ("holder", "location_id")
 """Attributes whose value is somebody or something that has a card."""
@@ -49,7 +50,6 @@ class PageForm:
         done: The words of the notice, `did_…`.
         read: The arguments, where they are not the fields of the form under their own names; None changes nothing.
         told: What the notice names.
-        undo: How it is taken back, where the result has no number of a change.
         to: Where it leads, where that is not back to where the form stood.
         keeps_empty: Arguments that an empty field clears; other empty fields say nothing.
         confirmed: Whether somebody must have ticked that it is meant.
@@ -59,7 +59,6 @@ class PageForm:
     done: str
     read: Callable[[Visit, Sent], dict[str, Any] | None] | None = None
     told: Callable[[Sent, Any], str] = _nothing
-    undo: Callable[[Visit, dict[str, Any]], TakingBack] | None = None
     to: Callable[[Visit, Sent, Any], str] | None = None
     keeps_empty: tuple[str, ...] = ()
     confirmed: bool = False
@@ -75,20 +74,19 @@ class PageForm:
             return led_back(sent.get("back", ""), "same", at=sent.get("at", ""))
         kept = {name: value for name, value in payload.items() if value not in ("", None) or name in self.keeps_empty}
         arguments = read_arguments(model, kept)
-        undo = self.undo(visit, payload).packed() if self.undo else ""
+        before = visit.story.change_numbers()
         result = operation.function(visit.story, **arguments)
-        change = getattr(result, "change", None)
+        made = visit.story.change_numbers() - before
         numbers = [getattr(result, name) for name in ("change", "change_id") if hasattr(result, name)]
         # What had to be ticked changes something, also where it has no number to be taken back by.
-        is_same = not (undo or self.confirmed) and bool(numbers) and not any(each is not None for each in numbers)
+        is_same = not (made or self.confirmed) and bool(numbers) and not any(each is not None for each in numbers)
         return led_back(
             self.to(visit, sent, result) if self.to else sent.get("back", ""),
             "same" if is_same else self.done,
             told=self.told(sent, result),
             lost=len(getattr(result, "lost", ())),
-            undo=undo
-            or undo_by_number("entity_change", getattr(change, "change_id", None))
-            or undo_by_number("author_change", getattr(result, "change_id", None)),
+            # Several are taken back one by one, in the list of changes.
+            undo=str(*made) if len(made) == 1 else "",
             at=sent.get("at", ""),
         )
 
@@ -120,17 +118,15 @@ def led_back(back: str, done: str, *, told: str = "", lost: int = 0, undo: str =
 @router.post("/page/projects/{project_id}/undo")
 def take_back(visit: Visited, form: Form) -> Response:
     """Take a change back, and lead to where it was told."""
-    undo = unpacked(form.get("undo", ""))
-    story = visit.story
-    if undo.kind in ("author_change", "entity_change"):
-        undone = story.undo(change_id=undo.change_id)
-        if undone.change.kind == "add" and undone.change.subject == "entity":
-            # Its card, where the notice stood, is gone.
-            return led_back(visit.address("cards"), "undo")
-    elif undo.kind == "thread":
-        story.reopen_thread(thread_id=undo.entity, start=place_of(undo.start, "start"))
-    else:
-        story.restore_author_words(character=undo.entity, memory_id=undo.memory_id, words=undo.words)
+    number = form.get("undo", "")
+    if not (number.isascii() and number.isdecimal() and len(number) <= MAX_DIGITS):
+        raise UserInputError(
+            "what is to be taken back is not said whole; use the button beside the notice, or the list of changes"
+        )
+    undone = visit.story.undo(change_id=int(number))
+    if undone.change.kind == "add" and undone.change.subject == "entity":
+        # Its card, where the notice stood, is gone.
+        return led_back(visit.address("cards"), "undo")
     return led_back(form.get("back", ""), "undo")
 
 
@@ -242,12 +238,6 @@ def _known(visit: Visit, sent: Sent) -> dict[str, Any]:
     how = {name: sent.get(name, "").strip() for name in ("how", "learned_from")} if kind == "knows" else {}
     start = visit.standing if sent.get("since") == "here" else ""
     return {**cell, "kind": kind, **how, "certainty": 0.5 if sent.get("unsure") else 1.0, "start": start}
-
-
-def _known_before(visit: Visit, payload: dict[str, Any]) -> TakingBack:
-    cell = {name: payload[name] for name in ("character", "memory_id")}
-    words = visit.story.author_words(**cell)
-    return TakingBack(kind="knowledge", entity=cell["character"], memory_id=cell["memory_id"], words=words)
 
 
 # --- Cards ---
@@ -391,7 +381,6 @@ FORMS: dict[str, PageForm] = {
         operation=lambda sent: "resolve_thread" if sent.get("ending") in ("", "paid", None) else "abandon_thread",
         done="end_thread",
         told=_description,
-        undo=lambda visit, payload: TakingBack(kind="thread", entity=payload["thread_id"], start=visit.standing),
         to=_to_board,
     ),
     "threads/reopen": PageForm(operation="reopen_thread", done="undo", to=_to_board),
@@ -410,7 +399,6 @@ FORMS: dict[str, PageForm] = {
         done="say",
         read=_known,
         told=lambda sent, result: sent["memory_id"],
-        undo=_known_before,
         keeps_empty=("kind",),
     ),
     "card/edit": PageForm(operation="edit_entity", done="edit_card", read=_card_edited, told=_card_name),

@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-import base64
-import binascii
 import re
 import tomllib
-import zlib
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import lru_cache
@@ -18,12 +15,11 @@ from urllib.parse import quote, urlencode
 from fastapi import Request
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup, escape
-from pydantic import BaseModel, Field, ValidationError
+from pydantic import BaseModel, Field
 from starlette.datastructures import QueryParams
 from starlette.responses import HTMLResponse
 
 from novelgen.context.labels import labels_for
-from novelgen.errors import UserInputError
 from novelgen.models.context import ReportIssue
 from novelgen.models.memory import memory_place_text
 from novelgen.models.position import StoryPosition, place_text
@@ -32,7 +28,6 @@ from novelgen.words.messages import message_in
 from runtime.doors.http.house import house_of
 from runtime.doors.http.problems import told
 from runtime.page.passages import marked_paragraphs
-from runtime.story.knowledge import StoredKnowledge
 from runtime.story.projects import list_project_ids
 from runtime.story.scene_plans import next_place
 
@@ -74,35 +69,10 @@ def language_wished(header: str) -> PageLanguage:
 NOTICE_FIELDS = frozenset({"done", "told", "lost", "undo"})
 """What an address says of a change."""
 
-MAX_PACKED = 100_000
-"""Characters of what is taken back, unpacked; a card's texts are much shorter."""
-
 MAX_TOLD = 400
 
 LONGEST_NAME = 60
 """Characters by which a memory is named."""
-
-Undoing = Literal["author_change", "entity_change", "thread", "knowledge"]
-
-
-class TakingBack(BaseModel):
-    """How a change is taken back.
-
-    `author_change`, `entity_change`: by its number. `thread`: that one has not ended. `knowledge`: the words of the
-    author that stood before.
-    """
-
-    kind: Undoing
-    change_id: int = 0
-    entity: str = ""
-    start: str = Field(default="", pattern=r"^([0-9]{1,7}(:[0-9]{1,7})?)?$")
-    memory_id: str = ""
-    words: list[StoredKnowledge] = Field(default_factory=list)
-
-    def packed(self) -> str:
-        """Return it as an address can hold it."""
-        told = self.model_dump_json(exclude_defaults=True).encode("utf-8", "replace")
-        return base64.urlsafe_b64encode(zlib.compress(told, 9)).decode("ascii")
 
 
 class Notice(BaseModel):
@@ -111,7 +81,7 @@ class Notice(BaseModel):
     done: str
     told: str = ""
     lost: int = Field(default=0, description="So many facts of a scene have lost their words.")
-    undo: str = ""
+    undo: str = Field(default="", description="Number of the change, by which it is taken back.")
 
 
 def notice_of(query: QueryParams) -> Notice | None:
@@ -127,26 +97,9 @@ def notice_of(query: QueryParams) -> Notice | None:
     )
 
 
-def undo_by_number(kind: Undoing, change_id: int | None) -> str:
-    """Return how a change that has a number is taken back, as a form or an address holds it; empty without one."""
-    return "" if change_id is None else TakingBack(kind=kind, change_id=change_id).packed()
-
-
 def named_by_words(content: str) -> str:
     """Return a memory's words, in short, by which a notice names it."""
     return f"“{content if len(content) <= LONGEST_NAME else f'{content[:LONGEST_NAME]}…'}”"
-
-
-def unpacked(packed: str) -> TakingBack:
-    """Return how a change is taken back."""
-    try:
-        unpacker = zlib.decompressobj()
-        told = unpacker.decompress(base64.urlsafe_b64decode(packed), MAX_PACKED)
-        return TakingBack.model_validate_json(told)
-    except (ValidationError, zlib.error, binascii.Error, ValueError) as error:
-        raise UserInputError(
-            "what is to be taken back is not said whole; use the button beside the notice, or the list of changes"
-        ) from error
 
 
 Theme = Literal["system", "light", "dark"]
@@ -365,11 +318,6 @@ def templates() -> Environment:
         lstrip_blocks=True,
         auto_reload=False,
     )
-    functions: Mapping[str, Any] = {
-        "project_address": project_address,
-        "views": VIEWS,
-        "marked": marked_paragraphs,
-        "undo_by_number": undo_by_number,
-    }
+    functions: Mapping[str, Any] = {"project_address": project_address, "views": VIEWS, "marked": marked_paragraphs}
     environment.globals.update(functions)
     return environment

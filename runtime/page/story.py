@@ -19,12 +19,16 @@ from runtime.page.frame import Here
 from runtime.page.visits import Form, Name, Shown, Visit, Visited, router
 from runtime.story.scene_editing import RECORDED_WITH_WORDS
 from runtime.story.scene_reading import ListedState, ReadScene, StorySceneReading, reading_state
+from runtime.story.summaries import ListedSummary
 
 Part = Annotated[str, Query(pattern="^(scenes|summaries|changes|)$")]
 
 SCENES_AT_ONCE = 200
 
 DAYS_SHOWN = 31
+
+UNTOLD_AT_ONCE = 3
+"""So many chapters in a row without a summary are told one by one, more are folded."""
 
 
 class Reading(NamedTuple):
@@ -118,10 +122,18 @@ def _summaries_page(visit: Visit, here: Here, chapter: int | None) -> Response:
         places = [each for each in here.places[: here.known] if each[0] == chapter]
         # Texts and records of one chapter alone are read.
         by_scene = [(read, read.summary or read.key_events) for read in (_read(visit, *place) for place in places)]
+    parts, chapters = ([each for each in listed if each.level == level] for level in ("part", "chapter"))
+
+    def runs(part: ListedSummary) -> list[tuple[bool, list[ListedSummary]]]:
+        of_part = (each for each in chapters if part.first_chapter <= each.number <= part.last_chapter)
+        told = groupby(of_part, lambda each: bool(each.told or each.written) or each.number == chapter)
+        return [(is_told, list(run)) for is_told, run in told]
+
     return visit.frame("story", here).page(
         "summaries",
-        parts=[each for each in listed if each.level == "part"],
-        chapters=[each for each in listed if each.level == "chapter"],
+        parts=parts,
+        runs={part.number: runs(part) for part in parts},
+        unfolded=UNTOLD_AT_ONCE,
         titles={number: chapter_title(list(scenes)) for number, scenes in groupby(states, _chapter)},
         opened=chapter,
         by_scene=by_scene,

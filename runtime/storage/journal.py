@@ -4,7 +4,7 @@ import base64
 import json
 from collections import defaultdict
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, Literal
@@ -18,6 +18,7 @@ from novelgen.models.knowledge import ALL_LIVED
 from novelgen.models.position import UtcDatetime
 from runtime.storage.chunks import ChunkWriter, text_hash, text_values
 from runtime.storage.consolidations import ConsolidationRepository
+from runtime.storage.records import SummaryLevel
 from runtime.storage.references import replaced_id, without_id
 from runtime.storage.session import AnyRow, Repository
 from runtime.storage.tables import (
@@ -45,7 +46,7 @@ from runtime.storage.tables import (
 ChangeSubject = Literal["entity", "memory", "scene", "thread", "consolidation", "character"]
 
 EntityChangeKind = Literal[
-    "add", "edit", "rename", "merge", "split", "confirm", "name", "join", "drop", "delete", "relate"
+    "add", "edit", "rename", "merge", "split", "confirm", "name", "join", "drop", "delete", "relate", "summary", "waive"
 ]
 
 AuthorChangeKind = Literal[
@@ -62,6 +63,7 @@ AuthorChangeKind = Literal[
     "record",
     "title",
     "move",
+    "insert",
     "shorten",
 ]
 """The first nine are of a memory, the others of a scene; the last is a model's, which rewrote short forms."""
@@ -69,6 +71,9 @@ AuthorChangeKind = Literal[
 ThreadChangeKind = Literal["add", "edit", "advance", "resolve", "abandon"]
 
 ChangeKind = EntityChangeKind | AuthorChangeKind | ThreadChangeKind | Literal["remember", "consolidate"]
+
+NOT_OF_ENTITIES: frozenset[ChangeKind] = frozenset({"summary", "waive"})
+"""Kinds that are undone as those of entities are, and say nothing of any."""
 
 MAX_KEPT_CHANGES = 500
 """Of memories, scenes, threads and consolidations; the oldest are forgotten, and cannot be undone any more."""
@@ -103,6 +108,7 @@ class Change(BaseModel):
     on a candidate, a name that the text alone offers: it became an entity (confirm), or a name of one (name), it
     belongs to another candidate (join), or is not offered again (drop). Of a deletion `entity_id` is what is gone,
     an entity, relationship or thread, and `other_id` its name. What was said of how two stand (relate) has both.
+    A summary has its level and number, what is meant to be so (waive) whether it is of the conflicts or the findings.
     """
 
     change_id: int
@@ -298,27 +304,41 @@ class Journal(Repository):
         names = [column.name for column in CHUNKS.c if column.name not in _NOT_THE_AUTHORS]
         yield from self._recorded(lambda: self._images_of(CHUNKS, names, CHUNKS.c.chunk_id == chunk_id))
 
-    @contextmanager
-    def changing_thread(self, kind: ThreadChangeKind, loop_id: str, description: str) -> Iterator[None]:
+    def changing_thread(self, kind: ThreadChangeKind, loop_id: str, description: str) -> AbstractContextManager[None]:
         """Write down what the block changes in the events of a thread, with how this was described."""
-        names = [column.name for column in LOOP_EVENTS.c]
-        before = self._images_of(LOOP_EVENTS, names, LOOP_EVENTS.c.loop_id == loop_id)
-        yield
-        rows = _differences(before, self._images_of(LOOP_EVENTS, names, LOOP_EVENTS.c.loop_id == loop_id))
-        if rows:
-            self.keep(kind, loop_id, description, rows, subject="thread")
+        of_thread = LOOP_EVENTS.c.loop_id == loop_id
+        return self._changing(LOOP_EVENTS, of_thread, kind, loop_id, description, subject="thread")
 
-    @contextmanager
-    def changing_pair(self, one: str, other: str) -> Iterator[None]:
+    def changing_pair(self, one: str, other: str) -> AbstractContextManager[None]:
         """Write down what the block says of how two characters stand."""
         pair = and_(RELATIONSHIPS.c.character_a == min(one, other), RELATIONSHIPS.c.character_b == max(one, other))
         said = RELATIONSHIP_CHANGES.c.relationship_id.in_(
             select(RELATIONSHIPS.c.relationship_id).where(self._session.owns(RELATIONSHIPS), pair)
         )
-        names = [column.name for column in RELATIONSHIP_CHANGES.c]
-        before = self._images_of(RELATIONSHIP_CHANGES, names, said)
+        return self._changing(RELATIONSHIP_CHANGES, said, "relate", one, other)
+
+    def changing_summary(self, level: SummaryLevel, number: int) -> AbstractContextManager[None]:
+        """Write down what the block changes in the written summaries of a chapter or part."""
+        of_this = and_(SUMMARIES.c.level == level, SUMMARIES.c.number == number)
+        return self._changing(SUMMARIES, of_this, "summary", level, str(number))
+
+    @contextmanager
+    def _changing(
+        self,
+        table: Table,
+        condition: ColumnElement[bool],
+        kind: str,
+        thing_id: str,
+        other_id: str,
+        *,
+        subject: ChangeSubject = "entity",
+    ) -> Iterator[None]:
+        names = [column.name for column in table.c]
+        before = self._images_of(table, names, condition)
         yield
-        self.keep("relate", one, other, _differences(before, self._images_of(RELATIONSHIP_CHANGES, names, said)))
+        rows = _differences(before, self._images_of(table, names, condition))
+        if rows:
+            self.keep(kind, thing_id, other_id, rows, subject=subject)
 
     @contextmanager
     def recording_knowledge(self, character_id: str, source_id: str) -> Iterator[list[RowChange]]:
@@ -334,6 +354,10 @@ class Journal(Repository):
         if entity_ids is not None:
             wanted.append(CHANGES.c.entity_id.in_(list(entity_ids)))
         return [_change(row) for row in self._session.select(CHANGES, *wanted, order=[CHANGES.c.row_id])]
+
+    def numbers(self) -> set[int]:
+        """Return the numbers of all changes."""
+        return {row[0] for row in self._session.select([CHANGES.c.row_id])}
 
     def latest(self, limit: int, *, subjects: Sequence[ChangeSubject]) -> list[Change]:
         """Return the last changes of some subjects, the latest first, undone ones included."""

@@ -15,6 +15,7 @@ from runtime.ingest.indexing_result import IndexingResult
 from runtime.storage.database import UnitOfWork
 from runtime.storage.journal import AuthorChangeKind, Change, require_as_left
 from runtime.storage.merges import Deletion
+from runtime.storage.projects import Waivable
 from runtime.storage.records import StoredScene
 from runtime.stores import MemoryStores
 from runtime.story.base import (
@@ -68,7 +69,13 @@ class StoryAuthorChanges(StoryBase):
             ]
         return [each for each in listed if each is not None]
 
+    def change_numbers(self) -> set[int]:
+        """Return the numbers of all changes that are kept, of whatever kind, those that were undone included."""
+        with self._stores.database(self.project_id).read() as unit:
+            return unit.journal.numbers()
+
     aauthor_changes = async_twin(author_changes)
+    achange_numbers = async_twin(change_numbers)
 
 
 def scene_image(unit: UnitOfWork, scene: StoredScene) -> dict[str, Any]:
@@ -124,6 +131,49 @@ def restore_places(unit: UnitOfWork, change: Change) -> None:
         unit.scenes.rearrange(back, {})
     else:
         unit.scenes.move_chapter(int(left["position"]), int(stood["position"]))
+
+
+def keep_insertion(unit: UnitOfWork, scene: StoredScene, stood: Mapping[str, list[int]]) -> Change | None:
+    """Write down that a scene was inserted, with where each scene stood that made room for it."""
+    now = unit.scenes.standing()
+    moved = [scene_id for scene_id, place in stood.items() if place != now[scene_id]]
+    before = {"title": None, "text": None, "places": {each: stood[each] for each in moved}}
+    after = {"title": scene.title, "text": scene.text, "places": {each: now[each] for each in moved}}
+    return unit.journal.keep_fields("scene", "insert", scene.scene_id, before, after)
+
+
+def restore_gap(unit: UnitOfWork, change: Change) -> None:
+    """Delete a scene that was inserted, and let the later ones close up; `StoryEntities.undo` does it."""
+    scene = unit.scenes.by_id(change.entity_id)
+    if scene is None:
+        raise UserInputError("the scene of this change is gone; nothing can be taken back in it")
+    now, places = unit.scenes.standing(), change.after.get("places", {})
+    require_as_left(
+        change, {"title": scene.title, "text": scene.text, "places": {each: now.get(each) for each in places}}
+    )
+    unit.scenes.delete_scene(scene.position)
+    back = {tuple(place): tuple(change.before["places"][scene_id]) for scene_id, place in places.items()}
+    unit.scenes.rearrange(back, {})
+
+
+def say_meant(unit: UnitOfWork, what: Waivable, found_id: str, note: str | None) -> None:
+    """Say that a conflict or finding is meant to be so, and why; with None that it is not any more."""
+    waived = unit.projects.waived(what)
+    before, after = {found_id: waived.get(found_id)}, {found_id: note}
+    _set_meant(unit, what, {**waived, **after})
+    unit.journal.keep_fields("entity", "waive", what, before, after)
+
+
+def restore_meant(unit: UnitOfWork, change: Change) -> None:
+    """Let an author's word on a conflict or finding be as before a change; `StoryEntities.undo` does it."""
+    what: Waivable = "conflicts" if change.entity_id == "conflicts" else "findings"
+    waived = unit.projects.waived(what)
+    require_as_left(change, {each: waived.get(each) for each in change.after})
+    _set_meant(unit, what, {**waived, **change.before})
+
+
+def _set_meant(unit: UnitOfWork, what: Waivable, notes: Mapping[str, str | None]) -> None:
+    unit.projects.set_waived(what, {each: note for each, note in notes.items() if note is not None})
 
 
 def listed_change(unit: UnitOfWork, change: Change, cut: StoryPosition) -> ListedChange | None:

@@ -20,6 +20,8 @@ from runtime.storage.database import UnitOfWork
 from runtime.storage.records import MemoryFilter
 from runtime.stores import MemoryStores
 from runtime.story.base import Name, StoryBase, async_twin
+from runtime.story.changes import say_meant
+from runtime.story.scene_editing import change_scene
 
 Side = Literal["first", "second"]
 
@@ -60,7 +62,7 @@ class StoryConflicts(StoryBase):
         """
         with self._stores.database(self.project_id).write() as unit:
             conflict = _require(unit, self.project_id, conflict_id)
-            unit.projects.set_waived("conflicts", {**unit.projects.waived("conflicts"), conflict_id: note})
+            say_meant(unit, "conflicts", conflict_id, note)
         return conflict
 
     def settle_conflict(self, conflict_id: Name, keep: Side) -> SettledConflict:
@@ -155,7 +157,9 @@ def _one_value(unit: UnitOfWork, conflict: Conflict, slot: tuple[str, str], keep
     true, corrected = conflict.first, conflict.second
     if keep == "second":
         true, corrected = corrected, true
-    _state(unit, slot, true.value, corrected)
+    with unit.journal.recording_card(slot[0]) as rows:
+        _state(unit, slot, true.value, corrected)
+    unit.journal.keep("edit", slot[0], "", rows)
     return f"{conflict.subject} is now {true.says!r} in both scenes"
 
 
@@ -167,7 +171,8 @@ def _one_type(unit: UnitOfWork, project_id: str, conflict: Conflict, keep: Side)
         raise UserInputError(f"{true.says!r} names no type of relationship; {_by_hand(project_id, conflict)}")
     pair = dict(zip(_PAIR, conflict.entity_ids, strict=True))
     change = RecordedRelationshipChange(**pair, relationship_type=true.value)
-    unit.relationships.append(change, at=_place(corrected))
+    with unit.journal.changing_pair(*conflict.entity_ids):
+        unit.relationships.append(change, at=_place(corrected))
     return f"{' and '.join(conflict.entity_ids)} are now {true.value!r} in both scenes"
 
 
@@ -180,9 +185,11 @@ def _lives(unit: UnitOfWork, project_id: str, conflict: Conflict) -> str:
         and is_death(change.attribute, change.value)
     ]
     is_chinese = unit.projects.require().language.startswith("zh")
-    for attribute in dict.fromkeys(stated or ["status"]):
-        value = True if attribute == "alive" else "活着" if is_chinese else "alive"
-        _state(unit, (character, attribute), value, conflict.first)
+    with unit.journal.recording_card(character) as rows:
+        for attribute in dict.fromkeys(stated or ["status"]):
+            value = True if attribute == "alive" else "活着" if is_chinese else "alive"
+            _state(unit, (character, attribute), value, conflict.first)
+    unit.journal.keep("edit", character, "", rows)
     return (
         f"{character} lives after scene {place}; memories that tell of the death stay, "
         f"see `novelgen record show {project_id} {place}`"
@@ -190,8 +197,6 @@ def _lives(unit: UnitOfWork, project_id: str, conflict: Conflict) -> str:
 
 
 def _does_not_act(stores: MemoryStores, unit: UnitOfWork, project_id: str, conflict: Conflict) -> str:
-    from runtime.ingest.scene_writes import replace_stored_scene
-
     character, place = conflict.subject, _place(conflict.second)
     scene = unit.scenes.require(place)
     if scene.record is None:
@@ -199,8 +204,8 @@ def _does_not_act(stores: MemoryStores, unit: UnitOfWork, project_id: str, confl
             f"scene {place} has no record from which {character} could be taken; {_by_hand(project_id, conflict)}"
         )
     record = _without_acts(scene.record, character)
-    corrected = scene.model_copy(update={"record": record, "record_origin": "author"})
-    replace_stored_scene(unit, corrected, stores=stores)
+    fields = {"record": record.model_dump(mode="json"), "record_origin": "author"}
+    change_scene(stores, unit, scene, "record", fields)
     return (
         f"{character} is out of scene {place}, which now has your record; memories that tell of {character} there "
         f"stay, see `novelgen record show {project_id} {place}`"

@@ -14,6 +14,7 @@ from novelgen.models.given import given_fields
 from novelgen.models.plan import ScenePlan
 from novelgen.models.position import StoryPosition
 from runtime.story.base import DRAFT_CHARACTERS, At, Draft, Given, Number, async_twin, required_position
+from runtime.story.changes import say_meant
 from runtime.story.condition import StoryIndexing
 from runtime.story.draft_checker import CheckOptions, DraftChecker, DraftScene, Progress
 from runtime.story.ingest import read_given
@@ -179,7 +180,7 @@ class StoryContinuity(StoryIndexing):
                 "K0123456789ab"
             )
         with self._stores.database(self.project_id).write() as unit:
-            unit.projects.set_waived("findings", {**unit.projects.waived("findings"), issue_id: note})
+            say_meant(unit, "findings", issue_id, note)
         return Waiver(issue_id=issue_id, note=note)
 
     def unwaive_finding(self, issue_id: str) -> Waiver:
@@ -196,9 +197,8 @@ class StoryContinuity(StoryIndexing):
             if issue_id not in waived:
                 listed = ", ".join(waived) or "none"
                 raise UnknownIdError(f"finding {issue_id!r} is not waived; waived are: {listed}")
-            note = waived.pop(issue_id)
-            unit.projects.set_waived("findings", waived)
-        return Waiver(issue_id=issue_id, note=note)
+            say_meant(unit, "findings", issue_id, None)
+        return Waiver(issue_id=issue_id, note=waived[issue_id])
 
     def waived_findings(self) -> list[Waiver]:
         """Return all findings that were waived."""

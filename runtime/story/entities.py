@@ -1,6 +1,6 @@
 """What users do with entities: look at them, add and edit them, merge and split them."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime
 from typing import Any
 
@@ -15,7 +15,7 @@ from novelgen.models.shown import Shown, ShownList
 from novelgen.models.state import EntityStateSnapshot, StateChange
 from runtime.ingest.indexing_result import IndexingResult
 from runtime.storage.database import UnitOfWork
-from runtime.storage.journal import Change
+from runtime.storage.journal import NOT_OF_ENTITIES, Change
 from runtime.storage.records import EntityOrigin
 from runtime.stores import MemoryStores
 from runtime.story.base import (
@@ -34,7 +34,7 @@ from runtime.story.base import (
     position_of,
     required_position,
 )
-from runtime.story.changes import listed_change, restore_places, restore_scene
+from runtime.story.changes import listed_change, restore_gap, restore_meant, restore_places, restore_scene
 from runtime.story.entity_fields import (
     CURRENT_STATE,
     KnownFields,
@@ -403,7 +403,7 @@ class StoryEntities(StoryBase):
     def list_entity_changes(self) -> list[Change]:
         """List all merges, splits and decisions on candidates, the oldest first."""
         with self._stores.database(self.project_id).read() as unit:
-            return unit.merges.list_all()
+            return [each for each in unit.merges.list_all() if each.kind not in NOT_OF_ENTITIES]
 
     def _known_fields(self, unit: UnitOfWork, kind: EntityType, template: str | None = None) -> KnownFields:
         """Return which fields the cards of a kind have in this story."""
@@ -454,6 +454,14 @@ def _with_said(
     return changed_card(entity, card), list(plain), said
 
 
+_MADE_ANEW: Mapping[str, Callable[[UnitOfWork, Change], None]] = {
+    "move": restore_places,
+    "insert": restore_gap,
+    "waive": restore_meant,
+}
+"""Kinds of changes that no row before and after tells whole, to what puts back what was."""
+
+
 def _undone(stores: MemoryStores, unit: UnitOfWork, kept: Change) -> Change:
     from runtime.ingest.entities import rescan_since_in, restore_card_in, withdraw_names_in
 
@@ -462,8 +470,8 @@ def _undone(stores: MemoryStores, unit: UnitOfWork, kept: Change) -> Change:
 
         restore_shorts(unit, kept, stores=stores)
         return unit.journal.require(kept.change_id)
-    if kept.subject == "scene" and kept.kind == "move":
-        restore_places(unit, kept)
+    if kept.kind in _MADE_ANEW:
+        _MADE_ANEW[kept.kind](unit, kept)
         return unit.journal.mark_undone(kept.change_id)
     if kept.subject == "scene":
         restore_scene(unit, kept, stores=stores)

@@ -296,26 +296,6 @@ class StoryKnowledge(StoryBase):
             source_id = _source_id(_fact(unit, self.project_id, memory_id, END_OF_STORY))
             return unit.knowledge.author_said(knower_id(unit, character, END_OF_STORY), source_id)
 
-    def restore_author_words(
-        self, *, character: str, memory_id: str, words: Sequence[StoredKnowledge]
-    ) -> list[StoredKnowledge]:
-        """Let what `author_words` told before a correction be all that the author said, so that it is taken back."""
-        with self._stores.database(self.project_id).write() as unit:
-            stored = _fact(unit, self.project_id, memory_id, END_OF_STORY)
-            source_id, character_id = _source_id(stored), knower_id(unit, character, END_OF_STORY)
-            stood = unit.knowledge.forget(character_id, source_id)
-            for each in words:
-                of_this = {"character_id": character_id, "source_id": source_id, "origin": "author"}
-                unit.knowledge.say(each.model_copy(update=of_this))
-            last = [
-                each
-                for each in unit.journal.list_all("memory", entity_ids=[stored.chunk.chunk_id])
-                if (each.kind, each.other_id, each.undone_at) == ("know", character_id, None)
-            ]
-            if last:
-                unit.journal.mark_undone(last[-1].change_id)
-        return stood
-
     def _rules(self, as_of: StoryPosition) -> KnowledgeRules:
         # Late, as what reads a story is heavy, and memories are listed without it.
         from runtime.search.kept_readings import knowledge_rules
@@ -328,7 +308,6 @@ class StoryKnowledge(StoryBase):
     aset_knowledge = async_twin(set_knowledge)
     aforget_knowledge = async_twin(forget_knowledge)
     aauthor_words = async_twin(author_words)
-    arestore_author_words = async_twin(restore_author_words)
 
 
 def knower_id(unit: UnitOfWork, name: str, as_of: StoryPosition) -> str:

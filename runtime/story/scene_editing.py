@@ -121,7 +121,7 @@ class StorySceneEditing(StoryBase):
                 fields |= {"record": None, "record_origin": "rules", "extraction_status": "none"}
             elif is_new_text:
                 lost = _lost(_quotes(unit, scene), fields["text"])
-            edited = _changed(self._stores, unit, scene, "text" if is_new_text else "title", fields)
+            edited = change_scene(self._stores, unit, scene, "text" if is_new_text else "title", fields)
         return edited.model_copy(update={"lost": lost, "indexing": self._follow_edit()})
 
     def amend_recorded_fact(
@@ -160,7 +160,7 @@ class StorySceneEditing(StoryBase):
             if amended == scene.record:
                 return SceneEdit(position=str(position))
             fields = {"record": amended.model_dump(mode="json"), "record_origin": "author"}
-            edited = _changed(self._stores, unit, scene, "record", fields)
+            edited = change_scene(self._stores, unit, scene, "record", fields)
         return edited.model_copy(update={"indexing": self._follow_edit()})
 
     aedit_scene = async_twin(edit_scene)
@@ -168,9 +168,10 @@ class StorySceneEditing(StoryBase):
     aamend_recorded_fact = async_twin(amend_recorded_fact)
 
 
-def _changed(
+def change_scene(
     stores: MemoryStores, unit: UnitOfWork, scene: StoredScene, kind: AuthorChangeKind, fields: dict[str, Any]
 ) -> SceneEdit:
+    """Give a scene other fields, and write down what they were."""
     from runtime.ingest.scene_writes import replace_stored_scene
 
     before = scene_image(unit, scene)

@@ -30,7 +30,7 @@ class SceneChange(BaseModel):
     """What became of scenes that were inserted, moved or deleted."""
 
     position: str
-    change_id: int | None = Field(default=None, description="By which a move is taken back.")
+    change_id: int | None = Field(default=None, description="By which it is taken back; None: not.")
     moved: int = Field(default=0, description="Scenes that have another place than before.")
     removed: int = Field(default=0, description="Memories that went with the scene.")
     indexing: IndexingResult = Field(default_factory=IndexingResult)
@@ -90,7 +90,7 @@ class StoryScenes(StoryBase):
         return listed.model_copy(update={"scene": told, "characters": len(text)})
 
     def insert_scene(self, position: At, *, text: SceneText | None = None, title: str = "") -> SceneChange:
-        """Make room at a place and store a new scene there; those from there on move by one.
+        """Make room at a place and store a new scene there; those from there on move by one. `undo` takes it back.
 
         Args:
             position: Place of the new scene; with a chapter alone, room is made for a chapter.
@@ -104,19 +104,24 @@ class StoryScenes(StoryBase):
         position = required_position(position)
         from runtime.ingest.ingest import ingest_scene
         from runtime.ingest.scene_input import SceneInput
+        from runtime.story.changes import keep_insertion
 
         if text is not None and position.scene_index is None:
             raise InvalidPositionError(f"{str(position)!r} is a chapter; name the place of the scene: {position}:1")
         if text is not None and not text.strip():
             raise UserInputError(f"the new scene {str(position)!r} holds no text; nothing was moved")
         with self._stores.database(self.project_id).write() as unit:
+            stood = unit.scenes.standing()
             moved = unit.scenes.insert_gap(position)
         if text is None:
             return SceneChange(position=str(position), moved=moved, indexing=self._follow_edit())
         chapter_index, scene_index = position.chapter_index or 0, position.scene_index or 0
         scene = SceneInput(chapter_index=chapter_index, scene_index=scene_index, title=title, text=text.strip())
         result = ingest_scene(self._stores, self.project_id, scene)
-        return SceneChange(position=str(position), moved=moved, indexing=result.indexing)
+        with self._stores.database(self.project_id).write() as unit:
+            change = keep_insertion(unit, unit.scenes.require(position), stood)
+        number = None if change is None else change.change_id
+        return SceneChange(position=str(position), change_id=number, moved=moved, indexing=result.indexing)
 
     def move_scene(self, source: At, target: At) -> SceneChange:
         """Move a scene, or a whole chapter; the others close up and make room. `undo` takes it back."""

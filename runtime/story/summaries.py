@@ -91,13 +91,15 @@ class StorySummarizing(StoryBase):
     def write_author_summary(self, *, level: SummaryLevel, number: Number, text: str) -> ListedSummary:
         """Store a person's summary; an empty text takes what was written away, and the made one holds again.
 
+        `undo` takes either back.
+
         Args:
             level: `chapter` or `part`.
             number: Of the chapter or part.
             text: The summary; empty lets the made one hold again.
         """
         found = self.get_summary(level=level, number=number)
-        with self._stores.database(self.project_id).write() as unit:
+        with self._stores.database(self.project_id).write() as unit, unit.journal.changing_summary(level, number):
             _store(unit, found, text, "author")
         return self.get_summary(level=level, number=number)
 

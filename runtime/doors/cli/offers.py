@@ -642,6 +642,10 @@ def _show_undone(result: Any, view: View) -> None:
         of = f"{view.name(whose)}: {result.what}" if result.what else view.name(whose)
     elif change.kind == "relate":
         of = f"{view.name(change.entity_id)}, {view.name(change.other_id)}"
+    elif change.kind == "summary":
+        of = view.labels[f"line.{change.entity_id}"].format(change.other_id)
+    elif change.kind == "waive":
+        of = ", ".join(change.before)
     view.say("undone", kind=view.labels.value(change.kind), of=of)
 
 
@@ -819,6 +823,8 @@ def _show_scene(found: Any, _: View) -> None:
 def _show_inserted(change: Any, view: View) -> None:
     key = "room_made" if view.values.get("text") is None else "scene_inserted"
     view.say(key, place=view.values["position"], moved=change.moved)
+    if change.change_id is not None:
+        _undo_told(change, view)
 
 
 @does("aside", "insert_scene", "move_scene")

@@ -7,7 +7,7 @@ import pytest
 from fastapi.testclient import TestClient
 
 from runtime.doors.http.settings import ServerSettings
-from runtime.page.frame import ENGLISH, TakingBack, undo_by_number
+from runtime.page.frame import ENGLISH
 from tests.runtime.doors.http.serving import READ_TOKEN, TOKEN, client_of
 from tests.runtime.page.reading import Seen, read
 
@@ -317,8 +317,8 @@ def test_a_card_says_how_it_came_to_stand_so(client: TestClient) -> None:
         ("knowledge/say", {"memory_id": "M001", "character": "Nobody At All", "kind": "knows"}, 404),
         ("undo", {"undo": ""}, 400),
         ("undo", {"undo": "x" * 5000}, 400),
-        ("undo", {"undo": undo_by_number("entity_change", 999)}, 404),
-        ("undo", {"undo": TakingBack(kind="thread", entity="OL999").packed()}, 400),
+        ("undo", {"undo": "999"}, 404),
+        ("undo", {"undo": "OL999"}, 400),
     ],
 )
 def test_what_cannot_be_is_refused_in_words(

@@ -11,7 +11,7 @@ from httpx import Response
 from novelgen.models.memory import EVENT_TYPES
 from runtime.doors.http.settings import ServerSettings
 from runtime.page.forms import DECISIONS
-from runtime.page.frame import CHINESE, ENGLISH, undo_by_number
+from runtime.page.frame import CHINESE, ENGLISH
 from runtime.storage.journal import AuthorChangeKind
 from runtime.story.base import StoryBase
 from runtime.story.story import Story
@@ -265,6 +265,16 @@ def test_the_lists_of_the_story_answer(reader: TestClient, project: str, show: s
         assert len(seen.all("h1")) == 1
 
 
+def test_chapters_without_a_summary_are_folded(client: TestClient) -> None:
+    """Many in a row are one line that opens; the one that was asked for stands outside, and what is told does."""
+    for chapter in range(11, 17):
+        client.post(f"/v1/projects/demo/scenes/{chapter}/1/insert", json={"text": "It rained all day."})
+    seen = read(client.get(f"{STORY}?show=summaries"))
+    assert ENGLISH["chapters_without"].format(first=11, last=16, count=6) in seen.text
+    opened = read(client.get(f"{STORY}?show=summaries&chapter=16"))
+    assert ENGLISH["chapters_without"].format(first=11, last=15, count=5) in opened.text
+
+
 def test_summaries_by_scene_end_at_the_slider(reader: TestClient) -> None:
     """An opened chapter tells its scenes up to the position and no further."""
     whole = read(reader.get(f"{STORY}?show=summaries&chapter=2")).text
@@ -276,7 +286,7 @@ def test_summaries_by_scene_end_at_the_slider(reader: TestClient) -> None:
 
 REFUSED: list[tuple[str, dict[str, str], int]] = [
     ("memory/confirm", {"memory_id": "M999"}, 404),
-    ("undo", {"undo": undo_by_number("author_change", 77)}, 404),
+    ("undo", {"undo": "77"}, 404),
     ("undo", {"back": ""}, 400),
     ("undo", {"undo": "x"}, 400),
     ("story/fact", _fact_form(content=" "), 400),

@@ -50,6 +50,10 @@ def test_a_thread_is_planted_moved_and_changed(client: TestClient) -> None:
         "importance": "high",
         "characters": "Ines，Sparrow",
     }
+    planted = read(client.post(f"{BOARD}/add?as_of=2:1", data=form))
+    number = next(each["value"] or "" for each in planted.all("input") if each.get("name") == "undo")
+    client.post("/page/projects/demo/undo", data={"undo": number})
+    assert "Who rang the bell?" not in [each["description"] for each in _ledger(client, "2:1").values()]
     client.post(f"{BOARD}/add?as_of=2:1", data=form)
     (new,) = [each for each in _ledger(client, "2:1").values() if each["description"] == "Who rang the bell?"]
     assert (new["importance"], new["category"], new["related_entities"]) == ("high", "mystery", ["C0", "C5"])

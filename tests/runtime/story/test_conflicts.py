@@ -17,6 +17,7 @@ from runtime.ingest.scene_input import SceneInput
 from runtime.settings import load_settings
 from runtime.stores import MemoryStores
 from runtime.story.conflicts import StoryConflicts
+from runtime.story.entities import StoryEntities
 
 _numbers = itertools.count(1)
 ENTITIES = [
@@ -113,6 +114,18 @@ def test_one_side_can_be_made_true(stores: MemoryStores, project: str, keep: Any
             unit.states.snapshots(["C1"], as_of=StoryPosition(chapter))[0].state_data["identity"] for chapter in (2, 3)
         ]
     assert states == [identity, identity]
+
+
+@pytest.mark.parametrize(("kind", "keep"), [("slot_value", "first"), ("dead_acts", "first"), ("dead_acts", "second")])
+def test_what_was_settled_or_meant_so_is_undone(stores: MemoryStores, project: str, kind: str, keep: Any) -> None:
+    """Undo brings the contradiction back, whichever way it was put out of the list."""
+    story, before = StoryConflicts(stores, project), subjects(stores, project)
+    found = conflict_id(stores, project, kind)
+    for act in (partial(story.settle_conflict, keep=keep), partial(story.waive_conflict, note="a dream")):
+        act(found)
+        assert subjects(stores, project) != before
+        StoryEntities(stores, project).undo()
+        assert subjects(stores, project) == before
 
 
 def test_the_authors_word_survives_new_ingest(stores: MemoryStores, project: str) -> None:

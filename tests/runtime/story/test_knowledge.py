@@ -353,14 +353,3 @@ def test_the_authors_word_is_undone(stores: MemoryStores, story: str, memory_id:
     assert undone.what.endswith(of)
     with pytest.raises(UserInputError, match="undone already"):
         changes.undo(first.change_id)
-
-
-def test_a_cell_that_was_put_back_is_not_undone_again(stores: MemoryStores, story: str) -> None:
-    """What the page took back is no change that stands; `undo` goes on to the one before."""
-    knowledge = StoryKnowledge(stores, story)
-    pinned = StoryMemories(stores, story).pin_memory(memory_id="M1")
-    knowledge.set_knowledge("Dora", "M2", "hidden")
-    knowledge.restore_author_words(character="Dora", memory_id="M2", words=[])
-    undone = StoryEntities(stores, story).undo()
-    assert (undone.change.change_id, undone.change.kind) == (pinned.change_id, "pin")
-    assert "Ada" in undone.what

@@ -9,6 +9,7 @@ from novelgen.models.knowledge import READER, KnownMemory
 from novelgen.models.position import StoryPosition
 from runtime.search.kept_readings import knowledge_rules
 from runtime.stores import MemoryStores
+from runtime.story.entities import StoryEntities
 from runtime.story.knowledge import StoryKnowledge
 from runtime.story.knowledge_table import StoryKnowledgeTable
 
@@ -110,19 +111,10 @@ def test_a_word_is_taken_back_to_what_stood_before(demo_stores: MemoryStores) ->
     before = StoryKnowledge(demo_stores, "demo").author_words(**of_cell)
     assert [each.model_dump() for each in before] == [first.model_dump(exclude={"change_id"})]
     StoryKnowledge(demo_stores, "demo").set_knowledge(**of_cell, kind="deceived", start=StoryPosition(3, 1))
-    stood = StoryKnowledge(demo_stores, "demo").restore_author_words(**of_cell, words=before)
-    assert [each.kind for each in stood] == ["knows", "deceived"]
+    StoryEntities(demo_stores, "demo").undo()
     assert StoryKnowledge(demo_stores, "demo").author_words(**of_cell) == before
-    StoryKnowledge(demo_stores, "demo").restore_author_words(**of_cell, words=[])
+    StoryEntities(demo_stores, "demo").undo()
     assert StoryKnowledge(demo_stores, "demo").author_words(**of_cell) == []
-
-
-def test_words_are_of_whom_and_what_is_named(demo_stores: MemoryStores) -> None:
-    """Words that were said of somebody else and another fact are put on those that are named."""
-    said = StoryKnowledge(demo_stores, "demo").set_knowledge(character="Ines", memory_id="M002", kind="doubts")
-    StoryKnowledge(demo_stores, "demo").restore_author_words(character="Finch", memory_id="M001", words=[said])
-    (word,) = StoryKnowledge(demo_stores, "demo").author_words(character="Finch", memory_id="M001")
-    assert (word.character_id, word.source_id, word.kind) == ("C3", "M001", "doubts")
 
 
 @pytest.mark.parametrize(
@@ -141,9 +133,7 @@ def test_a_table_that_cannot_be(demo_stores: MemoryStores, asked: dict[str, Any]
 
 
 def test_words_on_nothing_are_refused(demo_stores: MemoryStores) -> None:
-    """An unknown fact and an unknown person have no words and get none."""
+    """An unknown fact and an unknown person have no words."""
     for character, memory_id in (("Ines", "M999"), ("Nobody At All", "M001")):
         with pytest.raises(NovelgenError):
             StoryKnowledge(demo_stores, "demo").author_words(character=character, memory_id=memory_id)
-        with pytest.raises(NovelgenError):
-            StoryKnowledge(demo_stores, "demo").restore_author_words(character=character, memory_id=memory_id, words=[])

@@ -128,6 +128,29 @@ def test_undo_takes_back_what_was_said_of_threads_and_relationships(story: Story
     assert _read(story) == bare
 
 
+def test_undo_takes_back_insertions_summaries_and_waivers(story: Story) -> None:
+    """A new scene goes and the others close up; an older summary and an older word on a finding come back."""
+    before, places = _read(story), list(story.scene_places())
+    finding = "K0123456789ab"
+    story.insert_scene((1, 2), text="The guild waited.", title="The wait")
+    assert list(story.scene_places()) == [(1, 1), (1, 2), (1, 3), (2, 1)]
+    for text in ("They met.", "They met again."):
+        story.write_author_summary(level="chapter", number=1, text=text)
+    story.waive_finding(finding, note="a dream")
+    story.unwaive_finding(finding)
+    assert story.undo().change.kind == "waive"
+    assert [each.note for each in story.waived_findings()] == ["a dream"]
+    assert [story.undo().change.kind for _ in range(2)] == ["waive", "summary"]
+    assert story.waived_findings() == []
+    assert story.get_summary(level="chapter", number=1).told == "They met."
+    assert [story.undo().change.kind for _ in range(2)] == ["summary", "insert"]
+    assert (list(story.scene_places()), _read(story)) == (places, before)
+    inserted = story.insert_scene((1, 2), text="The guild waited.")
+    story.edit_scene((1, 2), text="The guild waited in vain.")
+    with pytest.raises(UserInputError, match="changed since"):
+        story.undo(inserted.change_id)
+
+
 def _read(story: Story) -> list[object]:
     """What is told at positions before, between and after the scenes."""
     places = [(1, 1), (1, 2), (2, 1), (3, 1)]
