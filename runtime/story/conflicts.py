@@ -205,7 +205,7 @@ def _does_not_act(stores: MemoryStores, unit: UnitOfWork, project_id: str, confl
         )
     record = _without_acts(scene.record, character)
     fields = {"record": record.model_dump(mode="json"), "record_origin": "author"}
-    change_scene(stores, unit, scene, "record", fields)
+    change_scene(unit, scene, "record", fields, stores=stores)
     return (
         f"{character} is out of scene {place}, which now has your record; memories that tell of {character} there "
         f"stay, see `novelgen record show {project_id} {place}`"

@@ -121,7 +121,7 @@ class StorySceneEditing(StoryBase):
                 fields |= {"record": None, "record_origin": "rules", "extraction_status": "none"}
             elif is_new_text:
                 lost = _lost(_quotes(unit, scene), fields["text"])
-            edited = change_scene(self._stores, unit, scene, "text" if is_new_text else "title", fields)
+            edited = change_scene(unit, scene, "text" if is_new_text else "title", fields, stores=self._stores)
         return edited.model_copy(update={"lost": lost, "indexing": self._follow_edit()})
 
     def amend_recorded_fact(
@@ -160,7 +160,7 @@ class StorySceneEditing(StoryBase):
             if amended == scene.record:
                 return SceneEdit(position=str(position))
             fields = {"record": amended.model_dump(mode="json"), "record_origin": "author"}
-            edited = change_scene(self._stores, unit, scene, "record", fields)
+            edited = change_scene(unit, scene, "record", fields, stores=self._stores)
         return edited.model_copy(update={"indexing": self._follow_edit()})
 
     aedit_scene = async_twin(edit_scene)
@@ -169,7 +169,7 @@ class StorySceneEditing(StoryBase):
 
 
 def change_scene(
-    stores: MemoryStores, unit: UnitOfWork, scene: StoredScene, kind: AuthorChangeKind, fields: dict[str, Any]
+    unit: UnitOfWork, scene: StoredScene, kind: AuthorChangeKind, fields: dict[str, Any], *, stores: MemoryStores
 ) -> SceneEdit:
     """Give a scene other fields, and write down what they were."""
     from runtime.ingest.scene_writes import replace_stored_scene

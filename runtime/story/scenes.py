@@ -90,7 +90,7 @@ class StoryScenes(StoryBase):
         return listed.model_copy(update={"scene": told, "characters": len(text)})
 
     def insert_scene(self, position: At, *, text: SceneText | None = None, title: str = "") -> SceneChange:
-        """Make room at a place and store a new scene there; those from there on move by one. `undo` takes it back.
+        """Make room at a place and store a new scene there; those from there on move by one.
 
         Args:
             position: Place of the new scene; with a chapter alone, room is made for a chapter.

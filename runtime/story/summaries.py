@@ -91,8 +91,6 @@ class StorySummarizing(StoryBase):
     def write_author_summary(self, *, level: SummaryLevel, number: Number, text: str) -> ListedSummary:
         """Store a person's summary; an empty text takes what was written away, and the made one holds again.
 
-        `undo` takes either back.
-
         Args:
             level: `chapter` or `part`.
             number: Of the chapter or part.
