@@ -325,6 +325,7 @@ class MemoryChunkRow(OwnedRow, of=StoryMemoryChunk, without=(*_DERIVED, "source_
         Index(None, "project_id", "chapter_index", "scene_index"),
         Index(None, "project_id", "slot_type"),
         Index(None, "project_id", "supersedes"),
+        Index(None, "project_id", "source_id"),
         Index(None, "scene_id"),
         # What a search reads of every memory before a position, most important first; nothing else of the row.
         Index(

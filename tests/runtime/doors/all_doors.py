@@ -5,7 +5,7 @@ import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args
 
 import pytest
 from click import Argument, Option
@@ -24,7 +24,7 @@ from runtime.doors.langchain import build_story_tools
 from runtime.doors.mcp.server import build_mcp_server
 from runtime.doors.mcp.tools import Shelf
 from runtime.doors.operations import BY_NAME, Operation
-from runtime.doors.tools import TOOLS, Tool
+from runtime.doors.tools import TOOLS, MCPOffer, Tool
 from runtime.story.story import Story
 from tests.runtime.doors.http.serving import client_of
 
@@ -46,7 +46,8 @@ class Doors:
         self.client = client
         self.shell_folder = shell_folder
         self.stores = client.app.state.house.stores  # type: ignore[attr-defined]
-        self._server = build_mcp_server(Shelf(self.stores, project_id=PROJECT))
+        shelf = Shelf(self.stores, project_id=PROJECT)
+        self._servers = {offer: build_mcp_server(shelf, offer=offer) for offer in get_args(MCPOffer)}
 
     def python(self, operation: Operation, arguments: Mapping[str, Any]) -> Answered:
         """Call the method."""
@@ -79,7 +80,7 @@ class Doors:
         assert tool is not None
 
         async def called() -> Answered:
-            async with Client(self._server) as client:
+            async with Client(self._servers[tool.shelves[0]]) as client:
                 result = await client.call_tool(tool.mcp, dict(arguments))
             [content] = result.content
             assert isinstance(content, TextContent)

@@ -87,7 +87,7 @@ GAME_CALLS: dict[str, dict[str, Any]] = {name: CALLS[name] for name in BOTH} | {
     "set_flag": {"name": "bell_fell", "value": True},
     "list_flags": {},
     "delete_character_memory": {"character": "Sparrow", "memory_id": "CM0"},
-    "undo_change": {"change_id": 4},
+    "undo_change": {},
 }
 
 
