@@ -46,7 +46,9 @@ def measure(folder: Path) -> dict[str, Any]:
     scenes = scenes_of_book(load_book(folder, records=True))
     middle = [scene for scene in scenes if scene.record and scene.record.memories][len(scenes) // 2]
     with tempfile.TemporaryDirectory() as projects:
-        settings = load_settings(projects_dir=Path(projects), memory={"embedding_model": "fake:64"})
+        # Whether the index agrees is asked of what it took in: however busy the machine, it may take its time.
+        patient = {"embedding_model": "fake:64", "vector_store": {"write_timeout_s": 120}}
+        settings = load_settings(projects_dir=Path(projects), memory=patient)
         with MemoryStores(settings) as stores:
             import_book(stores, folder, project_id=PROJECT, records=True)
             before = _rows(stores, middle)
