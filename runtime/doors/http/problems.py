@@ -143,12 +143,12 @@ def invalid_request(errors: Sequence[Mapping[str, Any]]) -> Problem:
     ]
     first = fields[0] if fields else FieldProblem(where="body", message="cannot be read")
     is_missing = bool(fields) and errors[0].get("type") == "missing"
-    wrong = "is missing" if is_missing else f"cannot be {first.value}: {first.message}"
+    told = f"{first.where} cannot be {first.value}: {first.message}; see /openapi.json"
     return Problem(
         type=problem_type("invalid-request"),
         title="Invalid request",
         status=422,
-        detail=f"{first.where} {wrong}; see /openapi.json",
+        detail=f"{first.where} is missing; see /openapi.json" if is_missing else told,
         errors=fields,
     )
 

@@ -14,10 +14,10 @@ from runtime.storage.tables import METADATA
 if TYPE_CHECKING:
     from alembic.config import Config
 
-HEAD = "baseline_2"
+HEAD = "baseline_3"
 """The revision that this version works on."""
 
-NEVER_RELEASED = frozenset([*(f"{number:04}" for number in range(1, 9)), "baseline"])
+NEVER_RELEASED = frozenset([*(f"{number:04}" for number in range(1, 9)), "baseline", "baseline_2"])
 """Revisions of the time before the first release, which no migration leads on from."""
 
 MIGRATIONS = Path(__file__).parent

@@ -9,7 +9,7 @@ from sqlalchemy.schema import CreateIndex, CreateTable
 
 from runtime.storage.tables import METADATA
 
-revision = "baseline_2"
+revision = "baseline_3"
 down_revision = None
 branch_labels = None
 depends_on = None
