@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -23,6 +24,9 @@ NEVER_RELEASED = frozenset([*(f"{number:04}" for number in range(1, 9)), "baseli
 MIGRATIONS = Path(__file__).parent
 _POSTGRES_LOCK = 7_203_554_101
 """Key of the advisory lock under which one process at a time migrates a server's database."""
+
+_ALEMBIC = threading.Lock()
+"""Alembic keeps what it works on in its modules: two threads at once would work on one another's connection."""
 
 _LEXICAL_TABLE = "memory_terms"
 """The lexical index: on SQLite a virtual table with shadow tables that nobody may touch."""
@@ -47,7 +51,8 @@ def migrate_to_head(url: URL, *, busy_timeout_s: float, target: str = HEAD, scri
             current = _current_revision(connection)
             _require_known(current, known)
             if current != target:
-                command.upgrade(_config(connection, scripts), target)
+                with _ALEMBIC:
+                    command.upgrade(_config(connection, scripts), target)
     finally:
         engine.dispose()
 
