@@ -72,7 +72,7 @@ def test_what_one_feels_is_said_and_drawn(client: TestClient) -> None:
     )
     form["second"] = next(each for each in (pair["character_a"], pair["character_b"]) if each != "C0")
     answer = client.post(f"{GRAPH}/feelings", data=form, follow_redirects=False)
-    where = f"pair={pair['relationship_id']}&person=C0&done=feelings#pair"
+    where = f"pair={pair['relationship_id']}&person=C0&done=feelings&undo=1#pair"
     assert (answer.status_code, answer.headers["location"]) == (303, f"{GRAPH}?{where}")
     seen = read(client.get(answer.headers["location"]))
     (arrow,) = [each for each in _arrows(seen) if (each["data-from"], each["data-to"]) == ("C0", form["second"])]
