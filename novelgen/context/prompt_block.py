@@ -4,7 +4,7 @@ import hashlib
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import groupby
-from typing import Literal
+from typing import Literal, TypeVar
 
 from pydantic import BaseModel, Field
 
@@ -21,6 +21,8 @@ from novelgen.language.language import estimate_tokens, story_language
 from novelgen.models.context import DEFAULT_STATE_BUDGET, ContextItem, ContextReport, HiddenContext, SceneMemoryContext
 from novelgen.models.memory import PASSAGE_TYPES, StoryMemoryChunk, memory_place_text
 from novelgen.models.position import story_place
+
+Remembered = TypeVar("Remembered", ContextItem, StoryMemoryChunk)
 
 ContextNeed = Literal[
     "states", "story_so_far", "left_off", "relations", "obligations", "timeline", "memories", "passages"
@@ -273,8 +275,8 @@ def _hidden_lines(
     ]
 
 
-def prompt_order(items: list[ContextItem]) -> list[ContextItem]:
-    """Return the items in the order of the prompt: without a position first, then in story order."""
+def prompt_order(items: Sequence[Remembered]) -> list[Remembered]:
+    """Return memories in the order of the prompt: without a position first, then in story order."""
     return sorted(items, key=lambda item: (*story_place(item), item.chunk_id))
 
 
@@ -300,8 +302,7 @@ def _memory_lines(context: SceneMemoryContext, names: Mapping[str, str], labels:
 
     if context.report and context.report.items:
         return [f"{line(item, item.text)}{knowers(item)}" for item in prompt_order(context.report.items)]
-    chunks = sorted(context.relevant_memories, key=lambda chunk: (*story_place(chunk), chunk.chunk_id))
-    return [line(chunk, chunk.content) for chunk in chunks]
+    return [line(chunk, chunk.content) for chunk in prompt_order(context.relevant_memories)]
 
 
 def _knowers(item: ContextItem, names: Mapping[str, str], labels: Labels) -> str:

@@ -191,7 +191,7 @@ def _receipt(item: SelectedMemory, *, has_score_parts: bool) -> ContextItem:
 
 
 def _with_prompt_indices(items: Sequence[ContextItem]) -> list[ContextItem]:
-    places = {item.chunk_id: index for index, item in enumerate(prompt_order(list(items)))}
+    places = {item.chunk_id: index for index, item in enumerate(prompt_order(items))}
     return [item.model_copy(update={"prompt_index": places[item.chunk_id]}) for item in items]
 
 

@@ -83,8 +83,9 @@ class StoryKnowledge:
 
     @cached_property
     def confided(self) -> Collection[str]:
-        """The memories and notes of which an author says who knows them: nobody else does."""
-        return {event.source_id for event in self.rules.story.events if event.by_author and event.kind == "knows"}
+        """The notes of which an author says who knows them: nobody else does. Of a scene others may be witnesses."""
+        said = {each.source_id for each in self.rules.story.events if each.by_author and each.kind == "knows"}
+        return {each for each in said if each in self.memory_of and self.memory_of[each].position is None}
 
     @cached_property
     def all_names(self) -> Collection[str]:

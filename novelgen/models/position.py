@@ -17,6 +17,9 @@ from novelgen.errors import InvalidPositionError, InvalidProjectIdError
 
 MAX_PROJECT_ID_LENGTH = 100
 
+SCENE_LABEL = re.compile(r"S[0-9]{1,9}")
+"""An id of a scene, which it keeps wherever it is moved."""
+
 _FORBIDDEN = re.compile(r'[/\\:*?"<>|\x00-\x1f\x7f]')
 
 _DEVICE_NAMES = frozenset(

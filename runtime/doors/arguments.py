@@ -29,9 +29,9 @@ from pydantic.fields import FieldInfo
 from novelgen.errors import InvalidPositionError, InvalidRequestError, UserInputError
 from novelgen.language.scrub import DEEPEST, is_deeper
 from novelgen.models.memory import chapter_target
-from novelgen.models.position import StoryPosition
+from novelgen.models.position import SCENE_LABEL, StoryPosition
 from runtime.files.file_reading import described
-from runtime.story.base import LABEL, story_position
+from runtime.story.base import story_position
 
 LONGEST_TEXT = 20_000
 """Characters of a text where a method says nothing else."""
@@ -45,7 +45,7 @@ GREATEST_NUMBER = 2_000_000_000
 
 def position_from(text: str) -> StoryPosition | str:
     """Return the position that a text names; the id of a scene is left to the story, which knows where it stands."""
-    return text if LABEL.fullmatch(text) else story_position(text)
+    return text if SCENE_LABEL.fullmatch(text) else story_position(text)
 
 
 def moment(text: str) -> tuple[int, int] | datetime:
@@ -70,7 +70,7 @@ def _shallow(value: dict[str, Any]) -> dict[str, Any]:
 
 _INDEX = "(1000000|[0-9]{1,6})"
 
-POSITION_PATTERN = f"^({_INDEX}(:{_INDEX})?|{LABEL.pattern})$"
+POSITION_PATTERN = f"^({_INDEX}(:{_INDEX})?|{SCENE_LABEL.pattern})$"
 
 PositionText = Annotated[str, Field(pattern=POSITION_PATTERN, examples=["3:2"]), AfterValidator(position_from)]
 """`3:2` is on entering scene 2 of chapter 3, `3` on entering chapter 3, `S001` on entering the scene of that id."""

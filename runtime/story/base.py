@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import inspect
-import re
 import types
 from collections.abc import Callable, Coroutine, Mapping, Sequence
 from functools import cache, cached_property, wraps
@@ -31,7 +30,7 @@ from novelgen.errors import InvalidPositionError, UnknownEntityError, UnknownSce
 from novelgen.language.normalise import name_key, title_free_key
 from novelgen.language.resolver import NameResolver
 from novelgen.models.entity import Entity, EntityType
-from novelgen.models.position import END_OF_STORY, StoryPosition
+from novelgen.models.position import END_OF_STORY, SCENE_LABEL, StoryPosition
 from novelgen.nearest import did_you_mean, nearest_names
 from runtime.storage.database import UnitOfWork
 from runtime.stores import MemoryStores
@@ -98,13 +97,10 @@ def story_position(place: object, *, name: str = "as_of") -> StoryPosition:
 
 _SPELLINGS = "write (5, 4) or '5:4' for entering scene 4 of chapter 5, 5 for entering chapter 5, 'S001' for that scene"
 
-LABEL = re.compile(r"S[0-9]{1,9}")
-"""An id of a scene, which it keeps wherever it is moved."""
-
 
 def stored_position(part: StoryBase, place: object, *, name: str = "as_of") -> StoryPosition:
     """Return the point of a part's story that is meant, also by the id of a stored scene."""
-    if not isinstance(place, str) or not LABEL.fullmatch(place):
+    if not isinstance(place, str) or not SCENE_LABEL.fullmatch(place):
         return story_position(place, name=name)
     with part._stores.database(part.project_id).read() as unit:
         position = unit.scenes.position_of_label(place)

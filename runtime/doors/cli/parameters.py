@@ -25,7 +25,6 @@ if TYPE_CHECKING:
 
 # Longer numbers are out of bounds anyway, and Python refuses to read very long ones.
 _NUMBER = re.compile(r"[0-9]{1,12}")
-_SCENE_ID = re.compile(r"S[0-9]{1,9}")
 _WHOLE_NUMBER = re.compile(r"[+-]?[0-9]{1,6}")
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -66,9 +65,9 @@ class PositionType(click.ParamType):
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> StoryPosition | str:
         """Return the position; the id of a scene, such as S001, is left to the story, which knows where it stands."""
-        from novelgen.models.position import StoryPosition
+        from novelgen.models.position import SCENE_LABEL, StoryPosition
 
-        if isinstance(value, StoryPosition) or _SCENE_ID.fullmatch(str(value)):
+        if isinstance(value, StoryPosition) or SCENE_LABEL.fullmatch(str(value)):
             named: StoryPosition | str = value
             return named
         parts = str(value).split(":")

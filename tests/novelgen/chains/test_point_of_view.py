@@ -15,6 +15,7 @@ from novelgen.models.memory import StoryMemoryChunk
 from novelgen.models.position import StoryPosition
 from novelgen.models.record import SceneRecord
 from novelgen.settings import ContextSettings
+from runtime.story.story import Story
 from tests.support.stored_story import StoredStory, patient
 
 PROJECT = "mill"
@@ -114,6 +115,16 @@ def test_a_page_without_a_point_of_view_says_from_whom_a_record_keeps_a_memory()
     learnt = {**RECORDS[1].model_dump(), "learned": [{"character_id": "C1", "memory_ids": ["M1"]}]}
     told_since = StoredStory.of_records(PROJECT, [kept, SceneRecord.model_validate(learnt)], entities=ENTITIES)
     assert taken(built(told_since))["M1"].kept_from == []
+
+
+def test_an_author_s_word_that_somebody_knows_keeps_a_note_from_others_but_no_memory_of_a_scene() -> None:
+    """Who confides a note names all who know it; who says of a scene that one more knows it leaves its witnesses."""
+    told = StoredStory.of_records(PROJECT, RECORDS, entities=ENTITIES)
+    story = Story(told._stores, PROJECT)
+    story.set_knowledge("Clara", "M2")
+    story.note("The letter is forged, and the bread was bought on credit.", entities=["I0"], known_by=["Anna"])
+    kept = {item.text: item.kept_from for item in taken(built(told)).values() if item.kept_from}
+    assert kept == {"The letter is forged, and the bread was bought on credit.": ["C1"]}
 
 
 def test_memories_are_chosen_alike_where_nobody_can_tell_who_knows_what() -> None:
