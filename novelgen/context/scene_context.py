@@ -22,7 +22,7 @@ from novelgen.memory.outline import StoryOutline
 from novelgen.memory.pay_off import SceneAhead
 from novelgen.memory.retelling import content_words
 from novelgen.memory.search import QueryKind, SceneCast, SceneQuery, SearchResult, SelectionScene
-from novelgen.memory.select import LeftOutMemory, SelectedMemory, select_memories
+from novelgen.memory.select import select_memories
 from novelgen.memory.weights import DEFAULT_QUOTAS, NeedQuotas, SelectionWeights
 from novelgen.models.context import (
     ContextItem,
@@ -68,7 +68,6 @@ class AssembledMemories(BaseModel):
         spent = dict(self.tokens_per_need)
         for each in gone:
             spent["passages" if each.chunk_id in verbatim else "memories"] -= each.tokens
-        whys = [LeftOutWhy(code="told_elsewhere", values={"section": told[each.chunk_id]}) for each in gone]
         return AssembledMemories(
             chunks=[each for each in self.chunks if each.chunk_id not in told],
             items=_with_prompt_indices(kept),
@@ -76,16 +75,10 @@ class AssembledMemories(BaseModel):
             tokens_per_need=spent,
             left_out=[
                 *(
-                    LeftOutItem(
-                        id=each.chunk_id,
-                        source_id=each.source_id,
-                        text=each.text,
-                        tokens=each.tokens,
-                        score=each.score,
-                        reason=why.sentence,
-                        why=why,
+                    LeftOutWhy(code="told_elsewhere", values={"section": told[each.chunk_id]}).item(
+                        id=each.chunk_id, **each.model_dump(include={"source_id", "text", "tokens", "score"})
                     )
-                    for each, why in zip(gone, whys, strict=True)
+                    for each in gone
                 ),
                 *self.left_out,
             ],
@@ -122,13 +115,20 @@ def assemble_memories(
         quotas=quotas,
         top_k=top_k,
     )
-    verbatim = sum(each.tokens for each in selection.items if each.chunk.content_type in PASSAGE_TYPES)
+    verbatim = sum(
+        item.tokens
+        for item, chunk in zip(selection.items, selection.chunks, strict=True)
+        if chunk.content_type in PASSAGE_TYPES
+    )
+    items = selection.items
+    if not is_full_report:
+        items = tuple(each.model_copy(update={"score_parts": {}}) for each in items)
     return AssembledMemories(
-        chunks=[_given_out(item.chunk, is_full=is_full_report) for item in selection.items],
-        items=_with_prompt_indices([_receipt(item, has_score_parts=is_full_report) for item in selection.items]),
+        chunks=[_given_out(each, is_full=is_full_report) for each in selection.chunks],
+        items=_with_prompt_indices(items),
         tokens=selection.tokens,
         tokens_per_need={"memories": selection.tokens - verbatim, "passages": verbatim},
-        left_out=[_memory_left_out(item) for item in selection.left_out],
+        left_out=list(selection.left_out),
     )
 
 
@@ -173,39 +173,9 @@ def _given_out(chunk: StoryMemoryChunk, *, is_full: bool) -> StoryMemoryChunk:
     return chunk.model_copy(update={"attached_to": []})
 
 
-def _receipt(item: SelectedMemory, *, has_score_parts: bool) -> ContextItem:
-    return ContextItem(
-        chunk_id=item.chunk.chunk_id,
-        source_id=item.chunk.source_id,
-        chapter_index=item.chunk.chapter_index,
-        scene_index=item.chunk.scene_index,
-        form=item.form,
-        text=item.text,
-        tokens=item.tokens,
-        prompt_index=0,
-        reasons=list(item.reasons),
-        arm_ranks=item.arm_ranks,
-        score=item.score,
-        score_parts=item.score_parts if has_score_parts else {},
-    )
-
-
 def _with_prompt_indices(items: Sequence[ContextItem]) -> list[ContextItem]:
     places = {item.chunk_id: index for index, item in enumerate(prompt_order(items))}
     return [item.model_copy(update={"prompt_index": places[item.chunk_id]}) for item in items]
-
-
-def _memory_left_out(item: LeftOutMemory) -> LeftOutItem:
-    return LeftOutItem(
-        section="memories",
-        id=item.chunk.chunk_id,
-        source_id=item.chunk.source_id,
-        text=item.chunk.short or item.chunk.content[:120],
-        tokens=item.tokens,
-        score=item.score,
-        reason=item.reason,
-        why=item.why,
-    )
 
 
 class AssembledStates(BaseModel):
@@ -238,17 +208,14 @@ def assemble_states(
     budget = str(budget_tokens)
     too_many = LeftOutWhy(code="over_max_states", values={"limit": str(max_states)})
     no_room = LeftOutWhy(code="no_attribute_fits", values={"budget": budget})
-    left_out = [_left_out(snapshot.entity_id, too_many) for snapshot in filled[max_states:]]
-    left_out += [_left_out(snapshot.entity_id, no_room) for snapshot in wanted if snapshot.entity_id not in shown]
+    missed = [(too_many, each) for each in filled[max_states:]]
+    missed += [(no_room, each) for each in wanted if each.entity_id not in shown]
+    left_out = [why.item(section="states", id=each.entity_id) for why, each in missed]
     for entity_id, dropped in rendered.dropped.items():
         if entity_id in shown:
             told = {"budget": budget, "attributes": ", ".join(dropped)}
-            left_out.append(_left_out(entity_id, LeftOutWhy(code="partly_in_prompt", values=told)))
+            left_out.append(LeftOutWhy(code="partly_in_prompt", values=told).item(section="states", id=entity_id))
     return AssembledStates(snapshots=taken, tokens=rendered.tokens, left_out=left_out)
-
-
-def _left_out(entity_id: str, why: LeftOutWhy) -> LeftOutItem:
-    return LeftOutItem(section="states", id=entity_id, reason=why.sentence, why=why)
 
 
 def assemble_context(
@@ -290,7 +257,7 @@ def assemble_context(
     memories = _each_fact_once(chosen, told)
     report = ContextReport(
         planner=plan.planner,
-        queries=[cut.reported(query) if cut else _reported(query) for query in plan.queries],
+        queries=[cut.reported(query) if cut else ReportedQuery(**query.model_dump()) for query in plan.queries],
         entities=plan.entity_ids,
         unresolved_names=cut.reported_names(plan.unresolved_names) if cut else plan.unresolved_names,
         names=_names_in_use(names, [*plan.entity_ids, *_ids_in(shown.snapshots), *_ids_in(times.timeline), *before]),
@@ -330,10 +297,7 @@ def _known_end(
         present = [each for each in left_off.present if each in names]
         return left_off.model_copy(update={"location_id": known_place, "present": present}), []
     why = LeftOutWhy(code="not_known", values={"name": point_of_view.name})
-    left_out = LeftOutItem(
-        section="left_off", id=f"{place[0]}:{place[1]}", tokens=left_off.tokens, reason=why.sentence, why=why
-    )
-    return None, [left_out]
+    return None, [why.item(section="left_off", id=f"{place[0]}:{place[1]}", tokens=left_off.tokens)]
 
 
 _SHARE_BESIDE_MEMORIES = 0.25
@@ -522,17 +486,6 @@ def _before(snapshots: Sequence[EntityStateSnapshot], request: MemoryContextRequ
         for each in snapshots
         if each.project_id == request.project_id and request.position.admits(each.chapter_index, each.scene_index)
     ]
-
-
-def _reported(query: PlannedQuery) -> ReportedQuery:
-    return ReportedQuery(
-        text=query.text,
-        origin=query.origin,
-        purpose=query.purpose,
-        entities=query.entities,
-        content_type=query.content_type,
-        tags=query.tags,
-    )
 
 
 def _names_in_use(names: Mapping[str, str], used: Iterable[str]) -> dict[str, str]:

@@ -239,11 +239,5 @@ def _in_story_order(lines: Sequence[TimelineLine]) -> list[dict[str, Any]]:
 
 def _left_out(line: TimelineLine, why: LeftOutWhy) -> LeftOutItem:
     name = line.entry.get("loop_id") or line.entry.get("relationship_id") or line.entry.get("entity_id") or ""
-    return LeftOutItem(
-        section="timeline",
-        id=f"{line.section}:{name}" if name else line.section,
-        text=line.text,
-        tokens=line.tokens,
-        reason=why.sentence,
-        why=why,
-    )
+    told_of = f"{line.section}:{name}" if name else line.section
+    return why.item(section="timeline", id=told_of, text=line.text, tokens=line.tokens)

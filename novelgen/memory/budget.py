@@ -46,26 +46,21 @@ class ChosenForm:
     why: str = ""
 
 
-def calibrated_relevance(score: float, weights: SelectionWeights) -> float:
-    """Map a score to 0-1, one half where the full form begins.
-
-    The score is standardised against all candidates of the same plan, hundreds in a book, so one memory more
-    or less does not move it, and the budget has no part in it.
-    """
-    return 1.0 / (1.0 + math.exp(min(700.0, weights.full_form_score - score)))
-
-
 def choose_form(
     chunk: StoryMemoryChunk, score: float, weights: SelectionWeights, count_tokens: TokenCounter
 ) -> ChosenForm:
-    """Choose the form of a memory by its relevance, never by what budget is left."""
+    """Choose the form of a memory by its score, never by what budget is left.
+
+    The score is standardised against all candidates of the same plan, hundreds in a book, so one memory more or less
+    does not move it.
+    """
     full = chunk.content.strip()
     cost = count_tokens(full)
     short = (chunk.short or "").strip()
     if chunk.content_type in PASSAGE_TYPES:
         # Measured on the English book: passages whole bring a tenth more far-back facts than their best sentences.
         return ChosenForm("full", full, cost)
-    if calibrated_relevance(score, weights) >= 0.5:
+    if score >= weights.full_form_score:
         return ChosenForm("full", full, cost, "relevant")
     defect = short_form_defect(short, full, count_tokens)
     if defect:

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from novelgen.language.language import TokenCounter, estimate_tokens
-from novelgen.memory.budget import ChosenForm, Filling, Priced, calibrated_relevance, choose_form, fill, gain_per_token
+from novelgen.memory.budget import ChosenForm, Filling, Priced, choose_form, fill, gain_per_token
 from novelgen.memory.neighbours import scenes_of_one_thread, similar_scenes, spread_evidence, surroundings
 from novelgen.memory.query_scores import (
     MIN_DISTILLED,
@@ -33,7 +33,7 @@ from novelgen.memory.search import (
     SelectionScene,
 )
 from novelgen.memory.weights import DEFAULT_QUOTAS, DEFAULT_WEIGHTS, NeedQuotas, SelectionWeights
-from novelgen.models.context import Form, LeftOutWhy
+from novelgen.models.context import ContextItem, LeftOutItem, LeftOutWhy
 from novelgen.models.memory import DISTILLED_TYPES, PASSAGE_TYPES, SUMMARY_TYPE, StoryMemoryChunk
 from novelgen.models.state import LOOP_WEIGHTS, UNRESOLVED_STATUSES
 
@@ -213,41 +213,12 @@ NOTABLE_POINTS = 0.2
 
 
 @dataclass(frozen=True)
-class SelectedMemory:
-    """A memory that was taken, and its receipt."""
-
-    chunk: StoryMemoryChunk
-    form: Form
-    text: str
-    tokens: int
-    reasons: tuple[str, ...]
-    arm_ranks: dict[str, int]
-    score: float
-    relevance: float
-    score_parts: dict[str, float]
-
-
-@dataclass(frozen=True)
-class LeftOutMemory:
-    """A candidate near the border that was not taken, and why."""
-
-    chunk: StoryMemoryChunk
-    tokens: int
-    score: float
-    why: LeftOutWhy
-
-    @property
-    def reason(self) -> str:
-        """Why, in English."""
-        return self.why.sentence
-
-
-@dataclass(frozen=True)
 class Selection:
-    """The choice: what was taken, best first, and what just missed."""
+    """The choice: the memories best first, the receipt of each, and what just missed."""
 
-    items: tuple[SelectedMemory, ...]
-    left_out: tuple[LeftOutMemory, ...]
+    chunks: tuple[StoryMemoryChunk, ...]
+    items: tuple[ContextItem, ...]
+    left_out: tuple[LeftOutItem, ...]
 
     @property
     def tokens(self) -> int:
@@ -268,6 +239,9 @@ class _Ranked:
     def score(self, chunk_id: str) -> float:
         return float(self.scores.total[self.rows[chunk_id]])
 
+    def chunk(self, chunk_id: str) -> StoryMemoryChunk:
+        return self.table.candidates[self.rows[chunk_id]].chunk
+
 
 def select_memories(
     candidates: Iterable[Candidate],
@@ -285,7 +259,11 @@ def select_memories(
     has_distilled = any(each.chunk.content_type in DISTILLED_TYPES for each in ranked.table.candidates)
     unlikely = _unlikely(ranked, weights)
     filling = fill(
-        [_priced(ranked, chunk_id) for chunk_id in ranked.gains if chunk_id not in unlikely],
+        [
+            Priced(each, gain, ranked.forms[each].tokens, ranked.chunk(each).content_type in PASSAGE_TYPES)
+            for each, gain in ranked.gains.items()
+            if each not in unlikely
+        ],
         budget_tokens,
         finder.take,
         passage_tokens=quotas.tokens("passages", budget_tokens) if has_distilled else None,
@@ -294,6 +272,7 @@ def select_memories(
         top_k=top_k,
     )
     return Selection(
+        chunks=tuple(ranked.chunk(chunk_id) for chunk_id in filling.taken),
         items=tuple(_receipt(ranked, chunk_id, weights, filling.lifted) for chunk_id in filling.taken),
         left_out=_left_out(ranked, filling, unlikely, weights, quotas),
     )
@@ -341,38 +320,30 @@ def _rank(
     return _Ranked(table, scores, rows, forms, gains)
 
 
-def _receipt(ranked: _Ranked, chunk_id: str, weights: SelectionWeights, lifted: Mapping[str, float]) -> SelectedMemory:
+def _receipt(ranked: _Ranked, chunk_id: str, weights: SelectionWeights, lifted: Mapping[str, float]) -> ContextItem:
     candidate, chosen = ranked.table.candidates[ranked.rows[chunk_id]], ranked.forms[chunk_id]
     beside = {"beside": lifted[chunk_id]} if chunk_id in lifted else {}
     parts = ranked.scores.of(ranked.rows[chunk_id]) | beside
-    score = ranked.score(chunk_id) + sum(beside.values())
-    return SelectedMemory(
-        chunk=candidate.chunk,
+    strong = sorted((name for name, points in parts.items() if points >= NOTABLE_POINTS), key=lambda n: (-parts[n], n))
+    return ContextItem(
+        chunk_id=chunk_id,
+        source_id=candidate.chunk.source_id,
+        chapter_index=candidate.chunk.chapter_index,
+        scene_index=candidate.chunk.scene_index,
         form=chosen.form,
         text=chosen.text,
         tokens=chosen.tokens,
-        reasons=_reasons(parts, chosen),
+        prompt_index=0,
+        reasons=[*strong, f"full form: {chosen.why}"] if chosen.why else strong,
         arm_ranks=best_ranks(candidate.hits),
-        score=round(score, 3),
-        relevance=round(calibrated_relevance(score, weights), 3),
+        score=round(ranked.score(chunk_id) + sum(beside.values()), 3),
         score_parts=parts,
     )
 
 
-def _reasons(parts: dict[str, float], chosen: ChosenForm) -> tuple[str, ...]:
-    strong = sorted((name for name, points in parts.items() if points >= NOTABLE_POINTS), key=lambda n: (-parts[n], n))
-    return (*strong, f"full form: {chosen.why}") if chosen.why else tuple(strong)
-
-
-def _priced(ranked: _Ranked, chunk_id: str) -> Priced:
-    chunk = ranked.table.candidates[ranked.rows[chunk_id]].chunk
-    is_passage = chunk.content_type in PASSAGE_TYPES
-    return Priced(chunk_id, ranked.gains[chunk_id], ranked.forms[chunk_id].tokens, is_passage)
-
-
 def _left_out(
     ranked: _Ranked, filling: Filling, unlikely: frozenset[str], weights: SelectionWeights, quotas: NeedQuotas
-) -> tuple[LeftOutMemory, ...]:
+) -> tuple[LeftOutItem, ...]:
     """The best of those not taken; a duplicate is worth telling only when its stand-in was taken."""
     kept = frozenset(filling.taken)
     over_quota = LeftOutWhy(code="over_quota", values={"quota": quotas.described("passages")})
@@ -390,17 +361,16 @@ def _left_out(
     told |= dict.fromkeys(filling.over_quota, over_quota)
     told |= dict.fromkeys(filling.over_count, over_count)
     nearest = sorted(told, key=lambda chunk_id: (-ranked.gains[chunk_id], chunk_id))
-    return tuple(
-        LeftOutMemory(
-            chunk=ranked.table.candidates[ranked.rows[chunk_id]].chunk,
-            tokens=ranked.forms[chunk_id].tokens,
-            score=round(ranked.score(chunk_id), 3),
-            why=_with_what_lowered(told[chunk_id], ranked.scores.of(ranked.rows[chunk_id])),
-        )
-        for chunk_id in nearest[: weights.left_out_receipts]
-    )
+    return tuple(_missed(ranked, chunk_id, told[chunk_id]) for chunk_id in nearest[: weights.left_out_receipts])
 
 
-def _with_what_lowered(why: LeftOutWhy, parts: dict[str, float]) -> LeftOutWhy:
+def _missed(ranked: _Ranked, chunk_id: str, why: LeftOutWhy) -> LeftOutItem:
+    chunk, parts = ranked.chunk(chunk_id), ranked.scores.of(ranked.rows[chunk_id])
     against = [name for name in ("superseded", "unverified", "at_hand") if name in parts]
-    return why.model_copy(update={"lowered_as": against})
+    return why.model_copy(update={"lowered_as": against}).item(
+        id=chunk_id,
+        source_id=chunk.source_id,
+        text=chunk.short or chunk.content[:120],
+        tokens=ranked.forms[chunk_id].tokens,
+        score=round(ranked.score(chunk_id), 3),
+    )

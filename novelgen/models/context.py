@@ -197,6 +197,10 @@ class LeftOutWhy(BaseModel):
         told = _WHY_LEFT_OUT[self.code].format(**self.values)
         return f"{told}; lowered as {', '.join(self.lowered_as)}" if self.lowered_as else told
 
+    def item(self, **told: Any) -> "LeftOutItem":
+        """Return what is left out for it, with all else that is told of that."""
+        return LeftOutItem(reason=self.sentence, why=self, **told)
+
 
 class LeftOutItem(BaseModel):
     """Something that was found near the border and not taken, and why."""

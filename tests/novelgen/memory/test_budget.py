@@ -65,8 +65,8 @@ def test_a_left_out_passage_names_its_quota() -> None:
         budget_tokens=60,
         quotas=NeedQuotas(passages=0),
     )
-    assert {item.chunk.content_type for item in selection.items} == {"memory"}
-    reasons = {each.chunk.chunk_id: each.reason for each in selection.left_out}
+    assert {each.content_type for each in selection.chunks} == {"memory"}
+    reasons = {each.id: each.reason for each in selection.left_out}
     assert reasons["passage"] == "over quotas.passages=0, and no room in the budget"
 
 
@@ -76,7 +76,7 @@ def test_without_distilled_memories_passages_know_no_quota() -> None:
         candidate(f"p{n}", n, content=f"第{n}天，阿黛走到码头去等船。", content_type="scene") for n in (1, 2, 3)
     ]
     free = select_memories(passages, plan_scene(), quotas=NeedQuotas(passages=0), budget_tokens=30)
-    assert [item.chunk.chunk_id for item in free.items] == [
-        item.chunk.chunk_id for item in select_memories(passages, plan_scene(), budget_tokens=30).items
+    assert [item.chunk_id for item in free.items] == [
+        item.chunk_id for item in select_memories(passages, plan_scene(), budget_tokens=30).items
     ]
     assert free.items

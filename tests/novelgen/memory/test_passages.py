@@ -94,7 +94,7 @@ def test_a_passage_brings_the_one_beside_it_where_only_passages_are_stored(conte
     ]
     scene = plan_scene(queries=(SceneQuery("the brass key", "plan"),))
     alone, brought = (
-        [item.chunk.chunk_id for item in select_memories(rows, scene, weights=weights).items]
+        [item.chunk_id for item in select_memories(rows, scene, weights=weights).items]
         for weights in (SelectionWeights(beside_points=0), SelectionWeights(beside_points=9))
     )
     assert (alone != brought) is is_brought
