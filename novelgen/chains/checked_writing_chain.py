@@ -13,14 +13,13 @@ from langchain_core.runnables import RunnableLambda
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, field_validator
 
 from novelgen.chains.stepwise_chain import StepwiseChain
-from novelgen.checking.judging import at_most
 from novelgen.checking.prompt_lists import told
 from novelgen.errors import UserInputError
 from novelgen.language.language import StoryLanguage, story_language
 from novelgen.language.scrub import scrub_text
 from novelgen.language.sentences import Span
 from novelgen.memory.evidence import QuoteFinder
-from novelgen.model_calls.answers import ModelPart, Texts, UnusableAnswerError
+from novelgen.model_calls.answers import AtMost, ModelPart, Texts, UnusableAnswerError, as_list
 from novelgen.model_calls.json_model import Question
 from novelgen.model_calls.prompt_data import as_data, as_data_lines, place_in_words
 from novelgen.model_calls.usage import ModelUsage
@@ -44,8 +43,8 @@ Passage = Annotated[str, AfterValidator(lambda value: value.strip()[:MAX_PASSAGE
 class ModelPassage(ModelPart):
     """A passage of the draft that changes."""
 
-    id: Annotated[Texts, at_most(MAX_PASSAGES)] = Field(
-        default_factory=list, description="numbers of the findings: K1", max_length=MAX_PASSAGES
+    id: Annotated[Texts, as_list, AtMost(MAX_PASSAGES)] = Field(
+        default_factory=list, description="numbers of the findings: K1"
     )
     old: Passage = Field(description="words copied from the draft")
     new: Passage = Field(default="", description="what takes their place")
@@ -54,7 +53,7 @@ class ModelPassage(ModelPart):
 class ModelPassages(ModelPart):
     """What of the draft changes."""
 
-    passages: Annotated[list[ModelPassage], at_most(MAX_PASSAGES)] = Field(max_length=MAX_PASSAGES)
+    passages: Annotated[list[ModelPassage], AtMost(MAX_PASSAGES)]
 
 
 def repair_lines(issues: Sequence[ContinuityIssue]) -> str:

@@ -15,7 +15,7 @@ from novelgen.checking.story import Draft, StoryBefore
 from novelgen.language.language import estimate_tokens, significant_words
 from novelgen.language.sentences import Span, split_sentences
 from novelgen.memory.evidence import QuoteFinder
-from novelgen.model_calls.answers import ModelPart, Text, UnusableAnswerError
+from novelgen.model_calls.answers import AtMost, ModelPart, Text, UnusableAnswerError
 from novelgen.model_calls.prompt_data import as_data
 from novelgen.models.continuity import CONTINUITY_KINDS, ContinuityEvidence, ContinuityIssue, ContinuityKind, Severity
 from novelgen.models.position import StoryPosition
@@ -83,17 +83,6 @@ def read_kind(said: Any) -> ContinuityKind:
 KindWord = Annotated[ContinuityKind, BeforeValidator(read_kind)]
 
 
-def at_most(limit: int) -> BeforeValidator:
-    """Return what cuts a list that a model made too long, and takes one word for a list of one."""
-
-    def cut(value: Any) -> Any:
-        if isinstance(value, str | int):
-            return [str(value)]
-        return value[:limit] if isinstance(value, list) else value
-
-    return BeforeValidator(cut)
-
-
 Number = Annotated[Text, BeforeValidator(str)]
 """Of a line that was shown: E3, K1, or a bare 1."""
 
@@ -142,9 +131,7 @@ class ModelFinding(ModelPart):
     """A contradiction between the draft and what was established."""
 
     quote: Text = Field(description="words copied from the draft")
-    evidence: Annotated[list[ModelCited], at_most(MAX_CITED)] = Field(
-        description="what decides first", max_length=MAX_CITED
-    )
+    evidence: Annotated[list[ModelCited], AtMost(MAX_CITED)] = Field(description="what decides first")
     kind: KindWord = "invented"
     why: Text = Field(default="", description="one sentence in the language of the story")
     severity: SeverityWord = "medium"
@@ -155,9 +142,7 @@ class ModelFinding(ModelPart):
 class ModelFindings(ModelPart):
     """What of a draft contradicts the story."""
 
-    contradictions: Annotated[list[ModelFinding], at_most(MAX_FINDINGS)] = Field(
-        description="empty where there is none", max_length=MAX_FINDINGS
-    )
+    contradictions: Annotated[list[ModelFinding], AtMost(MAX_FINDINGS)] = Field(description="empty where there is none")
 
 
 class FindingReader:
@@ -306,7 +291,7 @@ class ModelVerdict(ModelPart):
 class ModelVerdicts(ModelPart):
     """Which findings stand."""
 
-    verdicts: Annotated[list[ModelVerdict], at_most(MAX_FINDINGS)] = Field(max_length=MAX_FINDINGS)
+    verdicts: Annotated[list[ModelVerdict], AtMost(MAX_FINDINGS)]
 
 
 @dataclass(frozen=True, slots=True)

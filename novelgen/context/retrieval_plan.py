@@ -1,11 +1,11 @@
 """What to look up for a planned scene: the plan that a model fills, and the plan that is carried out."""
 
-from functools import partial
 from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, BeforeValidator, Field, field_validator
 
 from novelgen.memory.search import SearchQuery
+from novelgen.model_calls.answers import AtMost
 from novelgen.models.context import PlannerReport, ReportIssue
 from novelgen.models.memory import CONTENT_TYPES, ContentType
 
@@ -18,45 +18,23 @@ MAX_TAGS = 4
 MAX_QUERY_CHARACTERS = 200
 
 
-def _without_repeats(value: Any, *, limit: int) -> Any:
-    """Drop blank and repeated items and those beyond the limit; anything but a list is left to pydantic."""
-    if not isinstance(value, list):
-        return value
-    kept: dict[str, Any] = {}
-    for item in value:
-        if item != "" and item is not None:
-            kept.setdefault(_item_key(item), item)
-    return list(kept.values())[:limit]
-
-
-def _item_key(item: Any) -> str:
-    """Queries are repeats when their text is, whatever their filters; case and space do not count."""
-    text = item.get("query") if isinstance(item, dict) else item
-    return " ".join(str(text).casefold().split())
-
-
-def _at_most(limit: int) -> BeforeValidator:
-    return BeforeValidator(partial(_without_repeats, limit=limit))
-
-
 def _only_texts(value: Any) -> list[str]:
     """Keep the texts of a list; whatever else stands there is no answer, and spoils none."""
     texts = [item.strip() for item in value if isinstance(item, str)] if isinstance(value, list) else []
-    return _without_repeats(texts, limit=MAX_THREADS)
+    return list(dict.fromkeys(filter(None, texts)))[:MAX_THREADS]
 
 
 class ModelQuery(BaseModel):
     """One search that the model asks for."""
 
     query: str = Field(description="search text in the story's language")
-    entities: Annotated[list[str], _at_most(MAX_ENTITIES)] = Field(
+    entities: Annotated[list[str], AtMost(MAX_ENTITIES)] = Field(
         default_factory=list,
         description="ids of known entities; only what is linked to one of them is searched; mostly empty",
-        max_length=MAX_ENTITIES,
     )
     content_type: ContentType | None = Field(default=None, description="only passages of this kind; null when in doubt")
-    tags: Annotated[list[str], _at_most(MAX_TAGS)] = Field(
-        default_factory=list, description="only passages with one of these tags", max_length=MAX_TAGS
+    tags: Annotated[list[str], AtMost(MAX_TAGS)] = Field(
+        default_factory=list, description="only passages with one of these tags"
     )
 
     @field_validator("query")
@@ -73,20 +51,16 @@ class ModelQuery(BaseModel):
 class ModelRetrievalPlan(BaseModel):
     """The research for a planned scene, as the model answers it.
 
-    More items than the bounds are cut off and repeats dropped; items of a wrong type are errors.
+    More items than the bounds are cut off; items of a wrong type are errors.
     """
 
-    entities: Annotated[list[str], _at_most(MAX_ENTITIES)] = Field(
-        description="step 1: ids of the known entities that the scene touches", max_length=MAX_ENTITIES
+    entities: Annotated[list[str], AtMost(MAX_ENTITIES)] = Field(
+        description="step 1: ids of the known entities that the scene touches"
     )
-    events: Annotated[list[str], _at_most(MAX_EVENTS)] = Field(
-        default_factory=list,
-        description="step 1: earlier events that the scene touches, a few words each",
-        max_length=MAX_EVENTS,
+    events: Annotated[list[str], AtMost(MAX_EVENTS)] = Field(
+        default_factory=list, description="step 1: earlier events that the scene touches, a few words each"
     )
-    queries: Annotated[list[ModelQuery], _at_most(MAX_QUERIES)] = Field(
-        description="step 2: the searches", max_length=MAX_QUERIES
-    )
+    queries: Annotated[list[ModelQuery], AtMost(MAX_QUERIES)] = Field(description="step 2: the searches")
     threads: Annotated[list[str], BeforeValidator(_only_texts)] = Field(
         default_factory=list,
         description="step 3: ids of open threads that this scene ends or must not forget, surest first",

@@ -12,7 +12,15 @@ from dataclasses import dataclass
 from typing import Annotated, Any, Literal, NoReturn
 
 import json5
-from pydantic import AfterValidator, BaseModel, ConfigDict, GetCoreSchemaHandler, GetJsonSchemaHandler, model_validator
+from pydantic import (
+    AfterValidator,
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    GetCoreSchemaHandler,
+    GetJsonSchemaHandler,
+    model_validator,
+)
 from pydantic_core.core_schema import CoreSchema, no_info_before_validator_function
 
 from novelgen.errors import ModelOutputError
@@ -29,17 +37,24 @@ Texts = Annotated[list[Text], AfterValidator(lambda texts: [text for text in tex
 
 @dataclass(frozen=True, slots=True)
 class AtMost:
-    """Cuts a list off after so many items, and tells the bound in the schema."""
+    """Cuts a list off after so many items, blanks and repeats left out, and tells the bound in the schema."""
 
     limit: int
 
+    def _cut(self, value: Any) -> Any:
+        if not isinstance(value, list):
+            return value
+        return list({str(each): each for each in value if each not in (None, "")}.values())[: self.limit]
+
     def __get_pydantic_core_schema__(self, source: Any, handler: GetCoreSchemaHandler) -> CoreSchema:
-        return no_info_before_validator_function(
-            lambda value: value[: self.limit] if isinstance(value, list) else value, handler(source)
-        )
+        return no_info_before_validator_function(self._cut, handler(source))
 
     def __get_pydantic_json_schema__(self, schema: CoreSchema, handler: GetJsonSchemaHandler) -> dict[str, Any]:
         return {**handler(schema), "maxItems": self.limit}
+
+
+as_list = BeforeValidator(lambda value: [value] if isinstance(value, str) and value.strip() else value)
+"""One name in place of a list of one."""
 
 
 def within(lowest: float, highest: float) -> AfterValidator:

@@ -8,7 +8,7 @@ from typing import Annotated, Any, Literal
 from pydantic import BeforeValidator, Field
 
 from novelgen.memory.attributes import ATTRIBUTES
-from novelgen.model_calls.answers import AtMost, ModelPart, Text, Texts, within
+from novelgen.model_calls.answers import AtMost, ModelPart, Text, Texts, as_list, within
 from novelgen.models.entity import EntityType
 from novelgen.models.memory import EVENT_TYPES
 from novelgen.models.state import DELTA_BOUNDS, LoopImportance, RelationshipDimension
@@ -78,10 +78,6 @@ def _words(words: Mapping[str, str]) -> BeforeValidator:
         return words.get(folded, folded) if isinstance(folded, str) else value
 
     return BeforeValidator(known_word)
-
-
-_as_list = BeforeValidator(lambda value: [value] if isinstance(value, str) and value.strip() else value)
-"""One name in place of a list of one."""
 
 
 def _as_text(value: Any) -> Any:
@@ -199,8 +195,8 @@ class ModelLoopMove(ModelPart):
 class ModelLearning(ModelPart):
     """Some came to know what memories say, or to believe the contrary."""
 
-    who: Annotated[Texts, _as_list, AtMost(MAX_KNOWERS)] = Field(description="ids of all who learn it")
-    memories: Annotated[Texts, _as_list] = Field(
+    who: Annotated[Texts, as_list, AtMost(MAX_KNOWERS)] = Field(description="ids of all who learn it")
+    memories: Annotated[Texts, as_list] = Field(
         description="numbers of the memories; all: everything that from_whom has lived through"
     )
     kind: Annotated[LearningKind, _words(_LEARNING_KIND_WORDS)] = Field(
@@ -228,8 +224,8 @@ class ModelMemory(ModelPart):
     repeats: Text = Field(default="", description="M numbers of the known memories that tell it; else empty")
     supersedes: Text = Field(default="", description="M number of the known memory that this ends or corrects")
     contradicts: Text = Field(default="", description="M number of the known memory that this cannot stand beside")
-    known_by: Annotated[Texts, _as_list, AtMost(MAX_KNOWERS)] = Field(default_factory=list)
-    hidden_from: Annotated[Texts, _as_list, AtMost(MAX_KNOWERS)] = Field(default_factory=list)
+    known_by: Annotated[Texts, as_list, AtMost(MAX_KNOWERS)] = Field(default_factory=list)
+    hidden_from: Annotated[Texts, as_list, AtMost(MAX_KNOWERS)] = Field(default_factory=list)
 
 
 class ModelSceneRecord(ModelPart):

@@ -24,7 +24,7 @@ def filled(**changes: Any) -> ModelSceneRecord:
 def test_lists_are_bounded() -> None:
     """More items than the bounds are cut off, and texts are of bounded length on one line."""
     memories = [{"content": f"Fact {number}\nof many. {'x' * 2000}"} for number in range(50)]
-    answer = filled(memories=memories, characters_present=["C0"] * 50)
+    answer = filled(memories=memories, characters_present=[f"C{number}" for number in range(50)])
     assert (len(answer.memories), len(answer.characters_present)) == (MAX_MEMORIES, 16)
     assert len(answer.memories[0].content) == MAX_TEXT_CHARACTERS
     assert "\n" not in answer.memories[0].content
