@@ -1,16 +1,19 @@
 """Commands made of the table of operations: what each takes, out of its method, and what it does and shows.
 
-What the table and the method cannot say of a command stands in `offers`. This imports the parts of a story; help does
-without it, and reads what is described here out of `manifest.json`.
+What the table and the method cannot say of a command stands in `offers`; what the table does not have, in
+`commands.toml`. This imports the parts of a story; help does without it, and reads what is described here out of
+`manifest.json`.
 """
 
 import inspect
 import re
+import tomllib
 import types
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from datetime import datetime
 from functools import cache
+from pathlib import Path
 from typing import Annotated, Any, Literal, Union, get_args, get_origin
 
 import click
@@ -53,8 +56,12 @@ def _row(path: str) -> tuple[Operation, Offer, Mapping[str, Any], type[Arguments
 
 
 def described_commands() -> dict[str, Described]:
-    """Return what every command of the table takes and says of itself, by the words that call it."""
-    return {path: _described_command(path) for path in (*(each.command for each in OFFERS.values()), *ALIKE)}
+    """Return what every command takes and says of itself, by the words that call it."""
+    by_hand = tomllib.loads(Path(__file__).with_name("commands.toml").read_text(encoding="utf-8"))
+    described = {path: told | {"epilog": _epilog(told.pop("example").splitlines())} for path, told in by_hand.items()}
+    return described | {
+        path: _described_command(path) for path in (*(each.command for each in OFFERS.values()), *ALIKE)
+    }
 
 
 def _described_command(path: str) -> Described:
@@ -164,11 +171,14 @@ def _show(result: Any, operation: Operation, offer: Offer, view: View, *, shows_
 def _examples(path: str, offer: Offer, fixed: Mapping[str, Any]) -> str | None:
     if not offer.example:
         return None
-    lines = [re.sub(rf"^{offer.command}", path, each) for each in offer.example.strip().splitlines()]
+    lines = [re.sub(rf"^{offer.command}", path, each.strip()) for each in offer.example.strip().splitlines()]
     # An example of what this command fixes shows another one.
-    lines = [each for each in lines if not fixed or "--kind" not in each]
-    heading = "Example" if len(lines) == 1 else "Examples"
-    return "\n".join(("\b", f"{heading}:", *(f"  novelgen {each.strip()}" for each in lines)))
+    return _epilog([each for each in lines if not fixed or "--kind" not in each])
+
+
+def _epilog(examples: Sequence[str]) -> str:
+    lines = (f"  {each}" if "novelgen" in each else f"  novelgen {each}" for each in examples)
+    return "\n".join(("\b", "Example:" if len(examples) == 1 else "Examples:", *lines))
 
 
 def _first_part(operation: Operation) -> str:

@@ -1,12 +1,12 @@
 """The program `novelgen`: its commands, one line each, and its own options.
 
-A command's module is imported when the command is asked for, and imports its work when it runs, so that
-`--help` stays fast.
+A command is made of the manifest when it is asked for, and its code is imported when it runs, so that `--help` stays
+fast.
 """
 
 import gc
 import sys
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -23,57 +23,19 @@ from runtime.doors.cli.error_handling import (
 )
 from runtime.doors.cli.labels import language_of_reader
 from runtime.doors.cli.manifest import command_at, help_of
-from runtime.doors.cli.parameters import CliSession, CommandGroup, imported
+from runtime.doors.cli.parameters import CliSession, CommandGroup
 
-COMMAND_SECTIONS: dict[str, dict[str, str]] = {
-    "Fill the memory": {
-        "new": "projects:new",
-        "init": "projects:init",
-        "ingest": "filling:ingest",
-        "import-book": "filling:import_book",
-        "import": "filling:import_command",
-        "index": "projects:index",
-        "extract": "extract:extract",
-        "note": "",
-        "lore": "",
-    },
-    "Write the next scene": {
-        "context": "context:context",
-        "check": "check:check",
-        "chunk-context": "texts:chunk_context",
-        "summarize": "texts:summarize",
-        "since": "",
-    },
-    "Look things up": {
-        "search": "",
-        "card": "",
-        "entity": "",
-        "character": "",
-        "location": "",
-        "knows": "",
-        "relationship": "",
-        "thread": "",
-        "threads": "",
-        "timeline": "",
-        "projects": "projects:projects",
-        "export": "filling:export",
-    },
-    "Play a character": {"npc": ""},
-    "Open doors": {"serve": "serving:serve", "mcp": "serving:mcp"},
-    "Put things right": {
-        "undo": "",
-        "memory": "",
-        "record": "",
-        "summary": "",
-        "conflicts": "",
-        "scene": "",
-        "consolidate": "",
-        "reindex": "projects:reindex",
-        "doctor": "projects:doctor",
-        "delete": "projects:delete",
-    },
+COMMAND_SECTIONS = {
+    "Fill the memory": "new init ingest import-book import index extract note lore".split(),
+    "Write the next scene": "context check chunk-context summarize since".split(),
+    "Look things up": (
+        "search card entity character location knows relationship thread threads timeline projects export".split()
+    ),
+    "Play a character": "npc".split(),
+    "Open doors": "serve mcp".split(),
+    "Put things right": "undo memory record summary conflicts scene consolidate reindex doctor delete".split(),
 }
-"""Section of the help to command to `module:attribute` below runtime/doors/cli/commands; empty: of the table."""
+"""The commands by the sections of the help."""
 
 FORMER_NAMES = {"loop": "thread"}
 """Former name of a command to the one that it has now; it still works and is not shown."""
@@ -88,46 +50,28 @@ _EXIT_CODES = "\b\nExit codes:\n" + "\n".join(f"  {code.value:<4} {text}" for co
 NOT_INSTALLED = "from a checkout"
 
 
-class LazyGroup(CommandGroup):
-    """A group over a table of commands, each of which is imported when it is asked for."""
-
-    def __init__(self, *, sections: Mapping[str, Mapping[str, str]], **options: Any) -> None:
-        super().__init__(**options)
-        self._sections = sections
-        self._targets = {name: target for entries in sections.values() for name, target in entries.items()}
+class _Program(CommandGroup):
+    """The outermost group: errors end as one line and an exit code, whoever calls it."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:
-        """Return the names of all commands in the order of the table."""
-        return list(self._targets)
+        """Return the names of all commands in the order of the help."""
+        return [name for names in COMMAND_SECTIONS.values() for name in names]
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
-        """Import and return a command, or None when there is none of that name."""
-        target = self._targets.get(FORMER_NAMES.get(cmd_name, cmd_name))
-        if target is None:
-            return None
-        if target:
-            return imported(target)
-        return command_at(FORMER_NAMES.get(cmd_name, cmd_name))
+        """Return a command, or None when there is none of that name."""
+        name = FORMER_NAMES.get(cmd_name, cmd_name)
+        return command_at(name) if name in self.list_commands(ctx) else None
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """Write the commands, one list per section."""
-        width = max(len(name) for name in self._targets)
-        limit = formatter.width - 6 - width
-        for heading, entries in self._sections.items():
-            commands = [
-                imported(target) if target else click.Command(name, help=help_of(name))
-                for name, target in entries.items()
-            ]
+        width = max(map(len, self.list_commands(ctx)))
+        for heading, names in COMMAND_SECTIONS.items():
+            commands = [click.Command(name, help=help_of(name)) for name in names]
             rows = [
-                (name.ljust(width), each.get_short_help_str(limit))
-                for name, each in zip(entries, commands, strict=True)
+                (str(each.name).ljust(width), each.get_short_help_str(formatter.width - 6 - width)) for each in commands
             ]
             with formatter.section(heading):
                 formatter.write_dl(rows)
-
-
-class _Program(LazyGroup):
-    """The outermost group: errors end as one line and an exit code, whoever calls it."""
 
     def main(self, *arguments: Any, **options: Any) -> Any:
         """Run a command and end the process with its exit code."""
@@ -173,7 +117,6 @@ def _print_version(context: click.Context, _: click.Parameter, is_asked: bool) -
 
 @click.group(
     cls=_Program,
-    sections=COMMAND_SECTIONS,
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
     epilog=f"{_EXAMPLES}\n\n{_EXIT_CODES}",
 )

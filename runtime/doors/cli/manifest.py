@@ -1,9 +1,10 @@
-"""Commands of the table of operations, made of a manifest of what each takes: their help does without the story.
+"""The commands, made of a manifest of what each takes: their help does without the story, and without their code.
 
-`manifest.json` holds what `generated` reads out of methods and `offers`: a test compares both, and `python -m
-tests.runtime.doors.cli.test_inventory` writes it anew.
+`manifest.json` holds what `generated` reads out of methods, `offers` and `commands.toml`: a test compares both, and
+`python -m tests.runtime.doors.cli.test_inventory` writes it anew.
 """
 
+import importlib
 import json
 from functools import cache, partial
 from pathlib import Path
@@ -13,28 +14,17 @@ import click
 
 from runtime.doors.cli.parameters import (
     CHANGE,
+    COUNT,
     DIMENSION,
     FILE,
+    FOLDER,
     MOMENT,
     POSITION,
     CommandGroup,
-    all_option,
-    imported,
     json_option,
-    project_argument,
-    yes_option,
 )
 
 MANIFEST_FILE = Path(__file__).with_name("manifest.json")
-
-HAND_WRITTEN = {
-    "npc check": "npc:check",
-    "npc secrets": "npc:secrets",
-    "record edit": "texts:edit_record",
-    "summary edit": "texts:edit_summary",
-    "summary write": "texts:write_summaries",
-}
-"""Commands of groups that are else made of the table."""
 
 _KINDS: dict[str, click.ParamType] = {
     "text": click.STRING,
@@ -44,7 +34,19 @@ _KINDS: dict[str, click.ParamType] = {
     "dimension": DIMENSION,
     "change": CHANGE,
     "file_text": FILE,
+    "file": FILE,
+    "new_file": click.Path(path_type=Path, dir_okay=False, writable=True),
+    "folder": FOLDER,
+    "path": click.Path(path_type=Path),
+    "stream": click.File(encoding="utf-8"),
+    "chapter": click.IntRange(min=0),
+    "count": COUNT,
+    "tokens": click.IntRange(min=0, max=1_000_000),
 }
+
+_PROJECT = {"name": "project"}
+_YES = {"names": ["--yes", "-y", "is_confirmed"], "help": "Do it without asking."}
+_ALL = {"names": ["--all", "shows_all"], "help": "Show every row, on a terminal too."}
 
 
 @cache
@@ -70,54 +72,64 @@ def command_at(path: str) -> click.Command | None:
 
 
 class _Group(CommandGroup):
-    """A group of commands of the table, and of those that are written by hand; each is made when it is asked for."""
+    """A group of commands, each of which is made when it is asked for."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         """Return the names of the commands."""
         begin = f"{self.name} "
-        return sorted(each.removeprefix(begin) for each in (*manifest()["commands"], *HAND_WRITTEN) if begin in each)
+        return sorted(each.removeprefix(begin) for each in manifest()["commands"] if begin in each)
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         """Return a command, or None when there is none of that name."""
-        path = f"{self.name} {cmd_name}"
-        return imported(HAND_WRITTEN[path]) if path in HAND_WRITTEN else command_at(path)
+        return command_at(f"{self.name} {cmd_name}")
 
 
 def _command(path: str, told: dict[str, Any]) -> click.Command:
     def run(**given: Any) -> None:
-        from runtime.doors.cli import generated
+        if "code" not in told:
+            from runtime.doors.cli import generated
 
-        generated.run(path, **given)
+            generated.run(path, **given)
+            return
+        module, _, function = told["code"].partition(":")
+        code = importlib.import_module(f"runtime.doors.cli.commands.{module}")
+        getattr(code, function)(click.get_current_context().obj, **given)
 
+    project = told.get("project", "required")
+    first = [] if project == "none" else [_PROJECT | {"is_required": project == "required"}]
+    last = [*([_YES] if told.get("asks") else []), *([_ALL] if told.get("is_long") else [])]
     command = click.Command(
         path.rpartition(" ")[2],
         callback=run,
         help=told["help"],
         epilog=told["epilog"],
-        params=[*map(_argument, told["arguments"]), *map(_option, told["options"])],
+        params=[
+            *map(_argument, (*first, *told.get("arguments", ()))),
+            *map(_option, (*told.get("options", ()), *last)),
+        ],
     )
-    for decorate in (yes_option if told["asks"] else None, all_option if told["is_long"] else None, json_option):
-        command = command if decorate is None else decorate(command)
-    project_argument(command)
-    command.params.insert(0, command.params.pop())
-    return command
+    return json_option(command) if told.get("json", True) else command
 
 
 def _argument(told: dict[str, Any]) -> click.Argument:
-    many, kind = -1 if told["is_many"] else 1, _kind(told["kind"])
-    return click.Argument([told["name"]], type=kind, nargs=many, required=told["is_required"], metavar=told["metavar"])
+    many, kind = -1 if told.get("is_many") else 1, _kind(told.get("kind", "text"))
+    is_required, metavar = told.get("is_required", True), told.get("metavar")
+    return click.Argument([told["name"]], type=kind, nargs=many, required=is_required, metavar=metavar)
 
 
 def _option(told: dict[str, Any]) -> click.Option:
+    kind, default = told.get("kind", "flag"), told.get("default", False)
     option = partial(click.Option, told["names"], help=told["help"])
-    if told["kind"] == "flag":
-        return option(is_flag=True, default=told.get("default", False))
+    if kind == "flag":
+        # Neither way of two that nobody chose.
+        return option(is_flag=True, default=None if default == "none" else default)
     return option(
-        type=_kind(told["kind"]),
+        type=_kind(kind),
         multiple=told.get("is_many", False),
         required=told.get("is_required", False),
-        callback=_read if told["kind"] == "file_text" else None,
-        **({"default": told["default"], "show_default": True} if "default" in told else {}),
+        metavar=told.get("metavar"),
+        callback=_read if kind == "file_text" else None,
+        **({"default": default, "show_default": bool(default)} if "default" in told else {}),
     )
 
 

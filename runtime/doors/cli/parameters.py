@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib
 import json
 import re
 import sys
@@ -146,8 +145,6 @@ MOMENT = MomentType()
 FILE = click.Path(path_type=Path, dir_okay=False)
 FOLDER = click.Path(path_type=Path, file_okay=False)
 COUNT = click.IntRange(min=1)
-CHAPTER = click.IntRange(min=0)
-TOKENS = click.IntRange(min=0, max=1_000_000)
 
 
 def changes_by_field(given: Sequence[tuple[str, Any]]) -> dict[str, Any]:
@@ -163,41 +160,9 @@ def changes_by_field(given: Sequence[tuple[str, Any]]) -> dict[str, Any]:
     return changes
 
 
-def project_argument(command: F) -> F:
-    """Give a command the argument PROJECT."""
-    return click.argument("project")(command)
-
-
 def json_option(command: F) -> F:
     """Give a command the flag `--json`."""
     return click.option("--json", "as_json", is_flag=True, help="Print JSON, and nothing else, on stdout.")(command)
-
-
-def changes_option(command: F) -> F:
-    """Give a command that takes scenes in the flag `--no-changes`, passed as `tell_changes`."""
-    return click.option(
-        "--changes/--no-changes",
-        "tell_changes",
-        default=True,
-        help="Tell at the end what the last scene changed, as `novelgen since` does, or leave it out.",
-    )(command)
-
-
-def all_option(command: F) -> F:
-    """Give a command that lists the flag `--all`, passed as `shows_all`."""
-    return click.option("--all", "shows_all", is_flag=True, help="Show every row, on a terminal too.")(command)
-
-
-def imported(target: str) -> click.Command:
-    """Import and return the command at `module:attribute` below runtime/doors/cli/commands."""
-    module, _, attribute = target.partition(":")
-    command: click.Command = getattr(importlib.import_module(f"runtime.doors.cli.commands.{module}"), attribute)
-    return command
-
-
-def yes_option(command: F) -> F:
-    """Give a command that takes something away the flag `--yes`, passed as `is_confirmed`."""
-    return click.option("--yes", "-y", "is_confirmed", is_flag=True, help="Do it without asking.")(command)
 
 
 def can_ask() -> bool:

@@ -1,14 +1,14 @@
 """`novelgen extract`."""
 
-from __future__ import annotations
-
+from collections.abc import Mapping, Sequence
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
 
+from novelgen.model_calls.usage import TokenPrices
 from runtime.doors.cli.error_handling import ExitCode
-from runtime.doors.cli.labels import in_words
+from runtime.doors.cli.labels import ViewLabels, in_words
 from runtime.doors.cli.opening import opened_project, story_labels
 from runtime.doors.cli.output import (
     index_state,
@@ -21,158 +21,53 @@ from runtime.doors.cli.output import (
     report_line,
     report_warning,
 )
-from runtime.doors.cli.parameters import CHAPTER, POSITION, CliSession, changes_option, json_option, project_argument
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
-    from novelgen.models.position import StoryPosition
-    from runtime.doors.cli.labels import ViewLabels
-    from runtime.stores import MemoryStores
-    from runtime.story.extraction import (
-        ChapterPass,
-        ExtractionEstimate,
-        ExtractionReport,
-        KnowledgeReport,
-        RecordPass,
-        ShortsReport,
-    )
-
+from runtime.doors.cli.parameters import CliSession
+from runtime.stores import MemoryStores
+from runtime.story.condition import StoryConditions
+from runtime.story.extraction import (
+    ChapterPass,
+    ExtractionEstimate,
+    ExtractionReport,
+    KnowledgeReport,
+    RecordPass,
+    ShortsReport,
+    StoryExtraction,
+    build_extraction_model,
+)
 
 MAX_UNPLACED_LISTED = 12
 MAX_UNPLACED_CHARACTERS = 60
 
 
-@click.command(
-    epilog="\b\nExamples:\n  novelgen extract my-novel\n  novelgen extract my-novel --retry\n"
-    "  novelgen extract my-novel --estimate --price-in 0.28 --price-out 0.42\n"
-    "  novelgen extract my-novel --workers 4\n"
-    "  novelgen extract my-novel --chapter 7 --model openai:gpt-4.1-mini\n"
-    "  novelgen extract my-novel --scene 7:2 --scene 7:3\n"
-    "  novelgen extract my-novel --knowledge --workers 4\n"
-    "  novelgen extract my-novel --shorts --estimate"
-)
-@project_argument
-@click.option("--retry", is_flag=True, help="Also the scenes whose extraction failed before.")
-@click.option("--again", is_flag=True, help="Also the scenes that a model read before.")
-@click.option("--chapter", type=CHAPTER, help="Only this chapter.  [default: all]")
-@click.option(
-    "--scene",
-    "scenes",
-    type=POSITION,
-    multiple=True,
-    help="Only this scene, read before or not; several with one --scene each.",
-)
-@click.option(
-    "--model", metavar="PROVIDER:MODEL", help="Chat model.  [default: memory.summarization.model, else model]"
-)
-@click.option(
-    "--workers",
-    type=click.IntRange(1, 64),
-    help="Scenes that are read at once.  [default: memory.summarization.workers]",
-)
-@click.option(
-    "--price-in",
-    type=click.FloatRange(min=0),
-    help="Price of a million tokens of prompts, in your currency.  [default: memory.summarization.price_in]",
-)
-@click.option(
-    "--price-out",
-    type=click.FloatRange(min=0),
-    help="Price of a million tokens of answers.  [default: memory.summarization.price_out]",
-)
-@click.option(
-    "--dry-run",
-    "--estimate",
-    "dry_run",
-    is_flag=True,
-    help="Only say what it would take: scenes, calls, tokens, price.",
-)
-@click.option(
-    "--reconcile",
-    is_flag=True,
-    help="Read no scene; only put right what spans the scenes of chapters that were read before.",
-)
-@click.option(
-    "--knowledge",
-    is_flag=True,
-    help="Read scenes that have a record, also one of yours, for who knows what; each once, or --again.",
-)
-@click.option(
-    "--shorts",
-    is_flag=True,
-    help="Only write the short forms of memories anew that a model made; each scene once, or --again.",
-)
-@changes_option
-@json_option
-@click.pass_obj
-def extract(
-    session: CliSession,
-    project: str,
-    retry: bool,
-    again: bool,
-    chapter: int | None,
-    scenes: tuple[StoryPosition, ...],
-    model: str | None,
-    workers: int | None,
-    price_in: float | None,
-    price_out: float | None,
-    dry_run: bool,
-    reconcile: bool,
-    knowledge: bool,
-    shorts: bool,
-    tell_changes: bool,
-    as_json: bool,
-) -> None:
-    """Let a model read the stored scenes that have no record.
-
-    What it finds (memories, states, relationships, open threads, new people and places) is stored with the
-    quote that proves it. Records that you wrote or supplied are left alone. A scene that cannot be read keeps its
-    text and is marked failed, with the reason. Where the model refuses every scene (key, model, quota, address), the
-    run ends, and what was not read waits for the next.
-
-    With --scene or --again scenes are read anew: what the model said before is replaced, what you wrote or
-    changed stays. Where that fails, the record of before is kept.
-
-    At the end of each chapter the model is asked once what spans its scenes: names that belong to one person,
-    threads that are over, what weighs how much. `novelgen entity changes` lists what became one, and undoes it.
-
-    With --knowledge no record is made: scenes that have one are read for who knows each memory at their end, and who
-    learns earlier ones in them, and that is written into the record.
-
-    With --shorts no scene is read: of the memories that a model made the short forms, which stand for them where there
-    is no room, are written anew. `novelgen undo` takes a run back, whole.
-    """
+def extract(session: CliSession, project: str, *, as_json: bool, tell_changes: bool, **asked: Any) -> None:
+    """Do `novelgen extract`."""
+    retry, again, chapter, scenes = (asked.pop(each) for each in ("retry", "again", "chapter", "scenes"))
+    reconcile, knowledge, shorts = (asked.pop(each) for each in ("reconcile", "knowledge", "shorts"))
     if shorts and knowledge:
         raise click.UsageError("--knowledge and --shorts are two passes; run one after the other")
     if (knowledge or shorts) and (retry or reconcile):
         name = "--knowledge" if knowledge else "--shorts"
         raise click.UsageError(f"{name} reads scenes that have a record; leave out --retry and --reconcile")
-    if reconcile and (scenes or retry or dry_run):
+    if reconcile and (scenes or retry or asked["dry_run"]):
         raise click.UsageError("--reconcile reads no scenes; leave out --scene, --retry and --dry-run")
     if reconcile:
-        _reconcile(session, project, chapter=chapter, again=again, model=model, as_json=as_json)
+        _reconcile(session, project, chapter=chapter, again=again, model=asked["model"], as_json=as_json)
         return
     if scenes and (retry or again or chapter is not None):
         raise click.UsageError("--scene names the scenes; leave out --chapter, --retry and --again")
-    from novelgen.model_calls.usage import TokenPrices
-
-    chosen: dict[str, Any] = {"scenes": scenes, "chapter_index": chapter, "again": again}
-    asked: dict[str, Any] = {"model": model, "workers": workers, "dry_run": dry_run, "as_json": as_json}
-    prices = TokenPrices(price_in=price_in, price_out=price_out)
+    prices = TokenPrices(price_in=asked.pop("price_in"), price_out=asked.pop("price_out"))
+    chosen: dict[str, Any] = {"scenes": scenes, "chapter_index": chapter, "again": again, "prices": prices}
     if knowledge or shorts:
         over: RecordPass = "shorts" if shorts else "knowledge"
         with opened_project(session, project) as stores:
-            done = _read(stores, project, over, {**chosen, "prices": prices}, **asked)
+            done = _read(stores, project, over, chosen, **asked, as_json=as_json)
             labels = story_labels(stores, project)
         if done is not None:
             _tell_pass(done, project, labels, as_json=as_json)
         return
-    from runtime.story.condition import StoryConditions
-
     with opened_project(session, project) as stores:
-        chosen |= {"retry_failed": retry, "prices": prices}
-        report = _read(stores, project, None, chosen, **asked, tell_changes=tell_changes)
+        chosen["retry_failed"] = retry
+        report = _read(stores, project, None, chosen, **asked, as_json=as_json, tell_changes=tell_changes)
         if report is None:
             return
         labels = story_labels(stores, project)
@@ -210,8 +105,6 @@ def _read(
     **more: Any,
 ) -> Any:
     """Let a model read scenes, or go over their records; its report, or None where only the estimate was wanted."""
-    from runtime.story.extraction import StoryExtraction, build_extraction_model
-
     chat_model = None if dry_run else build_extraction_model(stores.settings, model)
     story = StoryExtraction(stores, project)
     estimate = story.estimate_project(**chosen) if over is None else story.estimate_pass(over, **chosen)
@@ -249,8 +142,6 @@ def _tell_pass(report: KnowledgeReport | ShortsReport, project: str, labels: Vie
 
 
 def _done_by(report: KnowledgeReport | ShortsReport) -> dict[str, int | None]:
-    from runtime.story.extraction import ShortsReport
-
     if isinstance(report, ShortsReport):
         return {"short_forms_rewritten": sum(each.memories for each in report.scenes), "change_id": report.change_id}
     return {
@@ -260,8 +151,6 @@ def _done_by(report: KnowledgeReport | ShortsReport) -> dict[str, int | None]:
 
 
 def _report_pass(report: KnowledgeReport | ShortsReport, project_id: str) -> None:
-    from runtime.story.extraction import ShortsReport
-
     for scene in report.scenes:
         place = f"scene {scene.chapter_index}:{scene.scene_index}"
         if scene.outcome == "failed":
@@ -290,8 +179,6 @@ def _report_pass(report: KnowledgeReport | ShortsReport, project_id: str) -> Non
 def _reconcile(
     session: CliSession, project: str, *, chapter: int | None, again: bool, model: str | None, as_json: bool
 ) -> None:
-    from runtime.story.extraction import StoryExtraction
-
     with opened_project(session, project) as stores:
         with progress_bars("chapters") as (progress,):
             report = StoryExtraction(stores, project).reconcile_project(

@@ -1,9 +1,8 @@
 """`novelgen ingest`, `import-book`, `import` and `export`."""
 
-from __future__ import annotations
-
+from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import Any
 
 import click
 
@@ -13,7 +12,6 @@ from runtime.doors.cli.error_handling import ExitCode
 from runtime.doors.cli.labels import ViewLabels, in_words
 from runtime.doors.cli.opening import labels_where_stored, opened_project, opened_stores, story_labels
 from runtime.doors.cli.output import (
-    ProgressCallback,
     index_state,
     print_changes,
     print_condition,
@@ -28,112 +26,29 @@ from runtime.doors.cli.output import (
     report_line,
     report_warning,
 )
-from runtime.doors.cli.parameters import (
-    CHAPTER,
-    FILE,
-    FOLDER,
-    CliSession,
-    can_ask,
-    changes_option,
-    json_option,
-    project_argument,
-    require_confirmation,
-    yes_option,
-)
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from runtime.doors.cli.labels import ViewLabels
-    from runtime.story.ingest import IngestReport
-    from runtime.story.transfer import ProjectImport, StoredText, StoryTransfer
+from runtime.doors.cli.parameters import CliSession, can_ask, require_confirmation
+from runtime.story.ingest import IngestReport, StoryIngest
+from runtime.story.transfer import ProjectImport, StoredText, StoryTransfer
 
 
-@click.command(
-    epilog="\b\nExamples:\n  novelgen ingest my-novel\n  novelgen ingest my-novel --chapter 7\n"
-    "  novelgen ingest my-novel drafts/chapter_007.md"
-)
-@project_argument
-@click.argument("files", nargs=-1, type=FILE)
-@click.option(
-    "--records/--no-records",
-    default=None,
-    help="Take the scene records in records/ in, or leave them.  [default: in, where there are any]",
-)
-@click.option("--chapter", type=CHAPTER, help="Only this chapter.  [default: all]")
-@click.option(
-    "--keep-remarks",
-    is_flag=True,
-    help="Leave what the author says to readers (求月票, PS：…, Author's note) in chapters of text.",
-)
-@changes_option
-@json_option
-@click.pass_obj
-def ingest(
-    session: CliSession,
-    project: str,
-    files: tuple[Path, ...],
-    records: bool | None,
-    chapter: int | None,
-    keep_remarks: bool,
-    tell_changes: bool,
-    as_json: bool,
+def ingest(session: CliSession, project: str, *, as_json: bool, chapter: int | None, **asked: Any) -> None:
+    """Do `novelgen ingest`."""
+    _taken_in(session, project, StoryIngest.ingest_project, as_json=as_json, chapter_index=chapter, **asked)
+
+
+def import_book(session: CliSession, project: str, *, as_json: bool, **asked: Any) -> None:
+    """Do `novelgen import-book`."""
+    _taken_in(session, project, StoryIngest.import_book_folder, as_json=as_json, **asked)
+
+
+def _taken_in(
+    session: CliSession, project: str, take_in: Callable[..., IngestReport], *, as_json: bool, **asked: Any
 ) -> None:
-    """Store finished chapters, characters, entities and records.
-
-    Reads chapters/chapter_NNN.json, .txt or .md (or the FILES, named alike), characters.json, entities.json and
-    records/chapter_NNN_records.json, and what novel-gen remembered in chapter_memory.json. A text with the headings of
-    several chapters is split. What is stored already and has not changed is left alone; a changed scene takes the
-    place of what came from it before.
-    """
-    from runtime.story.ingest import StoryIngest
-
     with opened_stores(session, project) as stores:
         with progress_bars("scenes", "index") as (progress, index_progress):
-            report = StoryIngest(stores, project).ingest_project(
-                files=files,
-                records=records,
-                chapter_index=chapter,
-                keep_remarks=keep_remarks,
-                tell_changes=tell_changes,
-                progress=progress,
-                index_progress=index_progress,
-            )
+            story = StoryIngest(stores, project)
+            report = take_in(story, **asked, progress=progress, index_progress=index_progress)
         labels = story_labels(stores, project)
-    _show(report, labels, as_json=as_json)
-
-
-@click.command("import-book", epilog="\b\nExample:\n  novelgen import-book books/moby --project moby --records")
-@click.argument("folder", metavar="DIR", type=FOLDER)
-@click.option("--project", required=True, help="Project to import into; it is created when there is none.")
-@click.option("--records", is_flag=True, help="Also take entities.jsonl and records.jsonl.")
-@changes_option
-@json_option
-@click.pass_obj
-def import_book(
-    session: CliSession, folder: Path, project: str, records: bool, tell_changes: bool, as_json: bool
-) -> None:
-    """Import a book from a folder of JSON Lines.
-
-    DIR holds scenes.jsonl, meta.json and, for --records, entities.jsonl and records.jsonl. Ids of the book are
-    kept, and importing again changes nothing.
-    """
-    from runtime.story.ingest import StoryIngest
-
-    with opened_stores(session, project) as stores:
-        with progress_bars("scenes", "index") as (progress, index_progress):
-            report = StoryIngest(stores, project).import_book_folder(
-                folder=folder,
-                records=records,
-                tell_changes=tell_changes,
-                progress=progress,
-                index_progress=index_progress,
-            )
-        labels = story_labels(stores, project)
-    _show(report, labels, as_json=as_json)
-
-
-def _show(report: IngestReport, labels: ViewLabels, *, as_json: bool) -> None:
     for warning in report.warnings:
         report_warning(warning)
     for failure in report.failures:
@@ -167,101 +82,37 @@ MAX_LISTED = 12
 """So many ids a line of the summary lists."""
 
 
-@click.command(
-    epilog="\b\nExamples:\n  novelgen export my-novel backup/my-novel\n  novelgen export my-novel my-novel.docx"
-)
-@project_argument
-@click.argument("folder", metavar="DIR", type=FOLDER)
-@json_option
-@click.pass_obj
 def export(session: CliSession, project: str, folder: Path, as_json: bool) -> None:
-    """Write a project's memory as JSON, or its text to a file.
-
-    One file per entity and scene, one each for threads, relationships, notes and counters. `novelgen import` reads
-    them back without loss. A path that ends in .txt, .md, .docx or .epub gets the story as readers have it, with the
-    headings of its chapters.
-    """
-    from runtime.story.transfer import StoryTransfer
-
+    """Do `novelgen export`."""
     with opened_project(session, project) as stores:
         written = StoryTransfer(stores, project).export(folder=folder)
     print_result(written, f"wrote {len(written.files)} files to {written.folder}", as_json=as_json)
 
 
-@click.command(
-    "import",
-    epilog="\b\nExamples:\n  novelgen import backup/my-novel --project my-novel --dry-run\n"
-    "  novelgen import book.epub --project my-book\n  novelgen import 古灯/ --project 古灯\n"
-    "  novelgen import draft.txt --project my-book --update",
-)
-@click.argument("source", metavar="PATH", type=click.Path(path_type=Path))
-@click.option("--project", required=True, help="Project to import into; it is created when there is none.")
-@click.option("--dry-run", is_flag=True, help="Only show what would be imported; nothing is created.")
-@click.option(
-    "--update", is_flag=True, help="Take in again what was edited: chapters whose text changed replace the stored ones."
-)
-@click.option(
-    "--keep-remarks",
-    is_flag=True,
-    help="Leave what the author says to readers (求月票, PS：…, Author's note) in the text.",
-)
-@click.option(
-    "--index/--no-index",
-    "with_index",
-    default=True,
-    help="Index by meaning at once, or leave that to `novelgen index`.  [default: at once]",
-)
-@yes_option
-@json_option
-@click.pass_obj
 def import_command(
     session: CliSession,
-    source: Path,
+    *,
     project: str,
+    source: Path,
     dry_run: bool,
     update: bool,
-    keep_remarks: bool,
     with_index: bool,
     is_confirmed: bool,
     as_json: bool,
+    **asked: Any,
 ) -> None:
-    """Import an exported memory or a manuscript.
-
-    PATH is a folder that holds a memory, a project of novel-gen, or a manuscript: a .txt, .md, .epub or .docx file
-    with a whole book, which is split into chapters and scenes, or a folder with a file for each chapter. What the
-    project holds is never overwritten without --update, and an import that was interrupted can be repeated. Into a
-    project that holds another story it asks first. The whole text is stored first and found by words at once; its
-    meaning is indexed after that.
-
-    With --update the stored chapters are told from those of the manuscript by their text. What was read from a
-    changed text goes, what you said stays; chapters that were inserted make room; chapters that are gone are listed.
-    """
-    from runtime.story.transfer import StoryTransfer
-
+    """Do `novelgen import`."""
+    asked |= {"source": source, "update": update, "dry_run": dry_run, "index": with_index, "on_stored": _report_stored}
     with opened_stores(session, project) as stores:
-
-        def imported(
-            progress: ProgressCallback | None = None, index_progress: ProgressCallback | None = None
-        ) -> ProjectImport:
-            return StoryTransfer(stores, project).import_project(
-                source=source,
-                dry_run=dry_run,
-                index=with_index,
-                update=update,
-                keep_remarks=keep_remarks,
-                progress=progress,
-                index_progress=index_progress,
-                on_stored=_report_stored,
-            )
-
+        story = StoryTransfer(stores, project)
         if dry_run:
-            result = imported()
+            result = story.import_project(**asked)
         else:
             if not is_confirmed:
-                _ask_before_import(StoryTransfer(stores, project), source, update=update)
+                _ask_before_import(story, source, update=update)
             bars = progress_bars("text, characters", "meaning, characters")
             with resuming(project, command="novelgen import"), bars as (progress, index_progress):
-                result = imported(progress, index_progress)
+                result = story.import_project(**asked, progress=progress, index_progress=index_progress)
         openings = " ".join(each.opening for each in result.chapters)
         labels = labels_where_stored(stores, project, else_of=openings)
     if as_json:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from novelgen.errors import ConfigurationError, NovelgenError, UnknownProjectError
 from runtime.doors.cli.error_handling import ExitCode
 from runtime.doors.cli.labels import ViewLabels, in_words, view_labels_for
 from runtime.doors.cli.opening import labels_where_stored, opened_project, opened_stores, story_labels
@@ -24,64 +25,30 @@ from runtime.doors.cli.output import (
     progress_bars,
     report_line,
 )
-from runtime.doors.cli.parameters import CliSession, json_option, project_argument, require_confirmation, yes_option
+from runtime.doors.cli.parameters import CliSession, require_confirmation
+from runtime.story.projects import MadeFiles, ProjectOverview, StoryProjectDeletion, StoryProjects, list_project_ids
 
 if TYPE_CHECKING:
     from runtime.story.diagnosis import Diagnosis, Finding
-    from runtime.story.projects import MadeFiles, ProjectOverview
-
-_LANGUAGE = click.option(
-    "--language",
-    type=click.Choice(["en", "zh"]),
-    help="Language of the story, for settings.json.  [default: that of the name if it is Chinese, else of the first"
-    " text]",
-)
 
 
-@click.command(epilog="\b\nExample:\n  novelgen new my-novel\n  novelgen new 我的小说")
-@click.argument("name")
-@_LANGUAGE
-@json_option
-@click.pass_obj
 def new(session: CliSession, name: str, language: str | None, as_json: bool) -> None:
-    """Make a new project with an empty memory.
-
-    As `init`, it makes the folder with a commented config.yaml; the memory is there at once, so that characters,
-    places, relationships and loops can be added before the first scene.
-    """
-    from runtime.story.projects import StoryProjects
-
+    """Do `novelgen new`."""
     with opened_stores(session, name) as stores:
         files = StoryProjects(stores, name).create_project(language=language)
     hint = f"\nIts memory is empty: add to it by `novelgen character add {name} NAME` and the like."
     print_result(files, *_made_lines(files), hint, as_json=as_json)
 
 
-@click.command(epilog="\b\nExamples:\n  novelgen init my-novel\n  novelgen --projects-dir ~/novels init 我的小说")
-@project_argument
-@_LANGUAGE
-@json_option
-@click.pass_obj
 def init(session: CliSession, project: str, language: str | None, as_json: bool) -> None:
-    """Make a project's folder, with a commented config.yaml.
-
-    It holds settings.json, characters.json, config.yaml and chapters/. Files that are there already are left
-    as they are.
-    """
-    from runtime.story.projects import StoryProjects
-
+    """Do `novelgen init`."""
     with opened_stores(session, project) as stores:
         files = StoryProjects(stores, project).make_project_files(language=language)
     print_result(files, *_made_lines(files), as_json=as_json)
 
 
-@click.command(epilog="\b\nExample:\n  novelgen --projects-dir ~/novels projects")
-@json_option
-@click.pass_obj
 def projects(session: CliSession, as_json: bool) -> None:
-    """List the stored projects with what they hold."""
-    from runtime.story.projects import list_project_ids
-
+    """Do `novelgen projects`."""
     with opened_stores(session) as stores:
         project_ids = list_project_ids(stores)
     overviews = [_overview(session, project_id) for project_id in project_ids]
@@ -98,20 +65,9 @@ def projects(session: CliSession, as_json: bool) -> None:
         print_table(headings, rows, labels=view_labels_for())
 
 
-@click.command(epilog="\b\nExample:\n  novelgen delete my-novel")
-@project_argument
-@yes_option
-@json_option
-@click.pass_obj
 def delete(session: CliSession, project: str, is_confirmed: bool, as_json: bool) -> None:
-    """Delete a project for good, with all of its files.
-
-    What is stored of it and its index go as well; nothing of any other project is touched. Where a server has the
-    projects, delete it there.
-    """
-    from novelgen.errors import ConfigurationError
+    """Do `novelgen delete`."""
     from runtime.doors.http.settings import running_server
-    from runtime.story.projects import StoryProjectDeletion
 
     url = running_server(session.projects_dir)
     if url is not None:
@@ -129,9 +85,6 @@ def delete(session: CliSession, project: str, is_confirmed: bool, as_json: bool)
 
 def _overview(session: CliSession, project_id: str) -> ProjectOverview:
     """Describe a project by its own settings; one that cannot be read says why and does not stop the others."""
-    from novelgen.errors import NovelgenError, UnknownProjectError
-    from runtime.story.projects import ProjectOverview, StoryProjects
-
     try:
         with opened_stores(session, project_id) as stores:
             return StoryProjects(stores, project_id).describe_project()
@@ -151,16 +104,8 @@ def _made_lines(files: MadeFiles) -> list[str]:
     return [*made, told, f"  novelgen ingest {files.project_id}"]
 
 
-@click.command(epilog="\b\nExample:\n  novelgen index my-novel")
-@project_argument
-@json_option
-@click.pass_obj
 def index(session: CliSession, project: str, as_json: bool) -> None:
-    """Make what is stored searchable by meaning.
-
-    Does what an import left for later, goes on where an earlier run stopped, and may be stopped at any time. Until it
-    is done, contexts and searches find the rest by words and names, and say how much waits.
-    """
+    """Do `novelgen index`."""
     from runtime.story.condition import StoryIndexing
 
     bars = progress_bars("meaning, characters")
@@ -188,33 +133,10 @@ def resuming(project: str, *, command: str = "") -> Iterator[None]:
         raise
 
 
-@click.command(
-    epilog="\b\nExamples:\n  novelgen doctor\n  novelgen doctor my-novel --json\n  novelgen doctor my-novel --repair"
-)
-@click.argument("project", required=False)
-@click.option(
-    "--repair",
-    is_flag=True,
-    help="First bring PROJECT's vector index to what the database says; rebuild it where it must be.",
-)
-@click.option("--no-network", is_flag=True, help="Do not ask models that are not on this machine whether they answer.")
-@click.option(
-    "--bundle",
-    type=click.Path(dir_okay=False, writable=True, path_type=Path),
-    metavar="FILE",
-    help="Also write what can be sent with a question: versions, settings, counts and findings, nothing of a story.",
-)
-@json_option
-@click.pass_obj
 def doctor(
     session: CliSession, project: str | None, repair: bool, no_network: bool, bundle: Path | None, as_json: bool
 ) -> None:
-    """Check stores, models and files; say what to fix, and how.
-
-    The configured models are asked for one word and one vector, each for a few seconds at most.
-    With PROJECT also its counts, whether the index agrees with the database, and which context files are stale.
-    Without --repair nothing is changed; with it the index, never the database.
-    """
+    """Do `novelgen doctor`."""
     if repair and project is None:
         raise click.UsageError("--repair needs PROJECT")
     from runtime.story.diagnosis import diagnose, shareable
@@ -234,16 +156,8 @@ def doctor(
         raise click.exceptions.Exit(ExitCode.STORE_UNAVAILABLE)
 
 
-@click.command(epilog="\b\nExample:\n  novelgen reindex my-novel")
-@project_argument
-@json_option
-@click.pass_obj
 def reindex(session: CliSession, project: str, as_json: bool) -> None:
-    """Build the vector index anew from the database; verify it.
-
-    Needed after the embedding model or a setting of memory.ingest changed, or when the index is damaged or
-    lost. Vectors that the database keeps are used again; the old index answers until the new one is whole.
-    """
+    """Do `novelgen reindex`."""
     from runtime.story.condition import StoryIndexing
 
     with opened_project(session, project) as stores, progress_bars("memories") as (progress,):

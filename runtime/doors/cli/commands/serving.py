@@ -4,68 +4,48 @@ import os
 import sys
 import threading
 import webbrowser
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from urllib.parse import urlsplit
 
 import click
 
 from novelgen.errors import ConfigurationError
 from runtime.doors.cli.labels import in_words
+from runtime.doors.cli.opening import settle_imports
 from runtime.doors.cli.output import report_line
 from runtime.doors.cli.parameters import CliSession
+from runtime.story.projects import ProjectStores
 
-_PACKAGES = frozenset({"fastapi", "jinja2", "starlette", "uvicorn"})
+_PACKAGES = {"server": {"fastapi", "jinja2", "starlette", "uvicorn"}, "mcp": {"mcp", "mcp_types"}}
+"""What an extra of the package installs, which a door needs."""
 
 
-@click.command(
-    epilog="\b\nExamples:\n  novelgen serve\n  novelgen serve --no-open --port 9000\n"
-    "  NOVELGEN_SERVER_TOKEN=… novelgen serve --host 0.0.0.0"
-)
-@click.option(
-    "--host",
-    default="127.0.0.1",
-    show_default=True,
-    help="Address to listen at; any but this machine's own needs NOVELGEN_SERVER_TOKEN.",
-)
-@click.option(
-    "--port", type=click.IntRange(0, 65_535), default=8000, show_default=True, help="Port; 0 takes a free one."
-)
-@click.option(
-    "--allow-host",
-    "allowed_hosts",
-    multiple=True,
-    metavar="NAME",
-    help="A further name under which the server may be called, such as that of a proxy; several with one each.",
-)
-@click.option(
-    "--open/--no-open",
-    "is_opened",
-    default=None,
-    help="Show the page in the browser. Without either: at a terminal of this machine that has a desktop, and not over "
-    "SSH or in CI.",
-)
-@click.pass_obj
-def serve(session: CliSession, host: str, port: int, allowed_hosts: tuple[str, ...], is_opened: bool | None) -> None:
-    """Serve all projects: a page for you, HTTP for programs.
-
-    Needs `pip install 'novelgen[server]'`. The page at / shows and corrects what the memory believes; what there is to
-    call stands in /openapi.json. Commands work on the same folder meanwhile. SIGTERM and Ctrl+C end the server within
-    seconds.
-    """
+@contextmanager
+def _needing(command: str, extra: str) -> Iterator[None]:
+    """Say what to install where a door cannot be imported in the block for want of a package of its own."""
     try:
-        from runtime.doors.http.serving import serve as serve_projects
+        yield
     except ModuleNotFoundError as error:
-        if error.name not in _PACKAGES:
+        package = (error.name or "").partition(".")[0]
+        if package not in _PACKAGES[extra]:
             raise
         raise ConfigurationError(
-            f"serve needs {error.name!r}, which is not installed; run pip install 'novelgen[server]'"
+            f"{command} needs {package!r}, which is not installed; run pip install 'novelgen[{extra}]'"
         ) from error
-    from runtime.doors.cli.opening import settle_imports
-    from runtime.doors.http.settings import Limits, ServerSettings
-    from runtime.story.projects import ProjectStores
 
+
+def _opened(session: CliSession) -> ProjectStores:
     settle_imports()
-    stores = ProjectStores({"projects_dir": session.projects_dir})
+    return ProjectStores({"projects_dir": session.projects_dir})
+
+
+def serve(session: CliSession, host: str, port: int, allowed_hosts: tuple[str, ...], is_opened: bool | None) -> None:
+    """Do `novelgen serve`."""
+    with _needing("serve", "server"):
+        from runtime.doors.http.serving import serve as serve_projects
+        from runtime.doors.http.settings import Limits, ServerSettings
+    stores = _opened(session)
     at_once = stores.settings.server_at_once
     settings = ServerSettings(
         host=host,
@@ -85,43 +65,11 @@ def serve(session: CliSession, host: str, port: int, allowed_hosts: tuple[str, .
     serve_projects(stores, settings, on_listening=tell)
 
 
-_MCP_PACKAGES = frozenset({"mcp", "mcp_types"})
-
-
-@click.command(
-    epilog="\b\nExamples:\n  novelgen mcp my-novel\n  novelgen mcp --read-only\n  novelgen mcp my-game --game\n"
-    '  {"command": "novelgen", "args": ["--projects-dir", "/stories", "mcp", "my-novel"]}'
-)
-@click.argument("project", required=False)
-@click.option("--read-only", "is_read_only", is_flag=True, help="Offer nothing that changes a story.")
-@click.option("--game", "is_game", is_flag=True, help="Offer what characters of a game need, not what scenes need.")
-@click.pass_obj
 def mcp(session: CliSession, project: str | None, is_read_only: bool, is_game: bool) -> None:
-    """Serve stories to agents in editors and desktops over MCP.
-
-    Needs `pip install 'novelgen[mcp]'`. The client starts it and talks to it over the standard streams. With PROJECT it
-    reaches that story alone; without, the agent chooses from the list of projects. `novelgen serve` offers the same at
-    /mcp.
-    """
-    try:
+    """Do `novelgen mcp`."""
+    with _needing("mcp", "mcp"):
         from runtime.doors.mcp.server import serve_stdio
-    except ModuleNotFoundError as error:
-        package = (error.name or "").partition(".")[0]
-        if package not in _MCP_PACKAGES:
-            raise
-        raise ConfigurationError(
-            f"mcp needs {package!r}, which is not installed; run pip install 'novelgen[mcp]'"
-        ) from error
-    from runtime.doors.cli.opening import settle_imports
-    from runtime.story.projects import ProjectStores
-
-    settle_imports()
-    serve_stdio(
-        ProjectStores({"projects_dir": session.projects_dir}),
-        project_id=project,
-        offer="game" if is_game else "story",
-        is_read_only=is_read_only,
-    )
+    serve_stdio(_opened(session), project_id=project, offer="game" if is_game else "story", is_read_only=is_read_only)
 
 
 _ELSEWHERE = ("SSH_CONNECTION", "SSH_CLIENT", "SSH_TTY", "CI")
