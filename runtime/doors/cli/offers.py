@@ -1087,6 +1087,9 @@ def _offer(name: str, told: dict[str, Any]) -> Offer:
 
 _TOLD: dict[str, dict[str, Any]] = tomllib.loads(Path(__file__).with_suffix(".toml").read_text(encoding="utf-8"))
 
+SECTIONS: dict[str, list[str]] = _TOLD.pop("sections")
+"""The commands by the sections of the program's help."""
+
 GROUPS: dict[str, str] = _TOLD.pop("groups")
 """Help of groups of commands."""
 

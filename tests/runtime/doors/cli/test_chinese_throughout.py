@@ -216,7 +216,7 @@ SEEN_AS_TYPED = re.compile(
 
 KEPT_ENGLISH = {
     *("JSON", "UTF", "SQLite", "PostgreSQL", "WAL", "ScenePlan", "UTC"),  # names that Chinese has no other for
-    *("chromadb", "langchain", "core", "chroma", "pydantic", "sqlalchemy", "sqlmodel", "python", "sqlite"),
+    *("chromadb", "langchain", "core", "chroma", "pydantic", "sqlalchemy", "python", "sqlite"),
     *("novelgen", "openai", "fake", "local", "on", "zh", "book", "true", "True", "player"),
     *(
         "database_url",

@@ -11,7 +11,7 @@ import click
 from runtime.doors.cli.generated import described_commands
 from runtime.doors.cli.main import novelgen
 from runtime.doors.cli.manifest import MANIFEST_FILE
-from runtime.doors.cli.offers import GROUPS
+from runtime.doors.cli.offers import GROUPS, SECTIONS
 
 INVENTORY = Path(__file__).with_name("commands.json")
 
@@ -56,7 +56,8 @@ def manifest_text() -> str:
         f"{json.dumps(path)}: {json.dumps(told, ensure_ascii=False)}" for path, told in described_commands().items()
     ]
     commands = ",\n".join(lines)
-    return f'{{"groups": {json.dumps(GROUPS, ensure_ascii=False)},\n"commands": {{\n{commands}\n}}}}\n'
+    sections, groups = json.dumps(SECTIONS), json.dumps(GROUPS, ensure_ascii=False)
+    return f'{{"sections": {sections},\n"groups": {groups},\n"commands": {{\n{commands}\n}}}}\n'
 
 
 def test_the_manifest_tells_what_methods_and_offers_say() -> None:

