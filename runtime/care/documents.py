@@ -4,14 +4,12 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, JsonValue
 
-from novelgen.characters.memory import CharacterMemory
 from novelgen.models.entity import EntityType
 from novelgen.models.memory import StoryMemoryChunk
 from novelgen.models.position import UtcDatetime
 from novelgen.models.record import SceneRecord
 from novelgen.models.state import LoopImportance, RelationshipDimensions
 from novelgen.models.user_file import StoryParts
-from runtime.storage.play import PlayContents
 from runtime.storage.records import (
     EntityOrigin,
     EventOrigin,
@@ -21,7 +19,6 @@ from runtime.storage.records import (
     StoredRelationshipChange,
     StoredSummary,
 )
-from runtime.storage.transfer import Waivers
 
 _WORDS_ONLY = "words-only"
 """The `embedding_id` in a document of a memory that the vector index does not hold."""
@@ -38,13 +35,13 @@ Moment = Annotated[UtcDatetime | None, BeforeValidator(_none_when_empty)]
 """When something was made or changed; other programs write an empty text where they do not know."""
 
 
-class _Document(BaseModel):
+class Document(BaseModel):
     """What a document holds beside its fields is kept in `model_extra`."""
 
     model_config = ConfigDict(extra="allow")
 
 
-class _Entry(_Document):
+class _Entry(Document):
     """An entry of a history: its number among all of its kind, and where it stands."""
 
     order: int | None = None
@@ -68,7 +65,7 @@ class HistoryEntry(_Entry):
     changes: dict[str, JsonValue] = Field(default_factory=dict)
 
 
-class EntityDocument(_Document):
+class EntityDocument(Document):
     """characters/C0.json and the like; all other fields are the entity's profile."""
 
     id: str = Field(min_length=1)
@@ -99,7 +96,7 @@ MemoryDocument = dict[str, Any]
 """A memory of a scene, or a note: the fields of its chunk and of `StoredMemory` side by side."""
 
 
-class SceneDocument(_Document):
+class SceneDocument(Document):
     """scenes/S001.json; with `content_hash` this program wrote it, and it is stored as it was.
 
     What it holds beside its fields is kept with the scene.
@@ -146,7 +143,7 @@ class LoopHistoryEntry(_Entry, StoredLoopEvent):
     loop_id: str = ""
 
 
-class LoopDocument(_Document):
+class LoopDocument(Document):
     """An entry of open_loops.json; without `history` its events are made from its other fields."""
 
     id: str = Field(min_length=1)
@@ -176,7 +173,7 @@ class RelationshipHistoryEntry(_Entry, StoredRelationshipChange):
     dimensions_b: RelationshipDimensions | None = None
 
 
-class RelationshipDocument(_Document):
+class RelationshipDocument(Document):
     """An entry of relationships.json; what it holds beside its fields is kept with the pair."""
 
     id: str = Field(min_length=1)
@@ -200,41 +197,7 @@ class RelationshipDocument(_Document):
     )
 
 
-class LoopsFile(_Document):
-    """open_loops.json."""
-
-    loops: list[LoopDocument] = Field(default_factory=list)
-
-
-class RelationshipsFile(_Document):
-    """relationships.json."""
-
-    relationships: list[RelationshipDocument] = Field(default_factory=list)
-
-
-class NotesFile(_Document):
-    """notes.json."""
-
-    notes: list[MemoryDocument] = Field(default_factory=list)
-
-
-class ConsolidationsFile(_Document):
-    """consolidations.json."""
-
-    consolidations: list[MemoryDocument] = Field(default_factory=list)
-
-
-class CharacterMemoriesFile(_Document):
-    """character_memories.json."""
-
-    memories: list[CharacterMemory] = Field(default_factory=list)
-
-
-class PlayFile(_Document, PlayContents):
-    """character_play.json."""
-
-
-class SummariesFile(_Document):
+class SummariesFile(Document):
     """summaries.json."""
 
     parts: StoryParts = Field(default_factory=list)
@@ -245,17 +208,7 @@ class KnowledgeEntry(_Entry, StoredKnowledge):
     """What is said of who knows a memory; without `origin` a person wrote it."""
 
 
-class KnowledgeFile(_Document):
-    """knowledge.json."""
-
-    knowledge: list[KnowledgeEntry] = Field(default_factory=list)
-
-
-class WaiversFile(_Document, Waivers):
-    """waivers.json."""
-
-
-class ProjectFile(_Document):
+class ProjectFile(Document):
     """project.json."""
 
     name: str = ""

@@ -136,61 +136,14 @@ class MemoryDocuments:
             "memories": [memory_document(each) for _, each in self._memories[scene.label]],
         }
 
-    def open_loops(self) -> dict[str, Any]:
-        """Return the document of all loops; their status is what `history` amounts to."""
+    def open_loops(self) -> list[dict[str, Any]]:
+        """Return the documents of all loops; their status is what `history` amounts to."""
         numbered = _numbered_by("loop_id", self._contents.loop_events)
-        return {"loops": [self._loop(loop_id, events) for loop_id, events in numbered.items()]}
+        return [self._loop(loop_id, events) for loop_id, events in numbered.items()]
 
-    def relationships(self) -> dict[str, Any]:
-        """Return the document of all relationships; how they stand is what `history` amounts to."""
-        return {"relationships": [self._relationship(pair) for pair in self._contents.pairs]}
-
-    def notes(self) -> dict[str, Any]:
-        """Return the document of the memories that go with no scene."""
-        return {"notes": [memory_document(each) for _, each in self._memories[None]]}
-
-    def summaries(self) -> dict[str, Any]:
-        """Return the document of the author's parts and of the summaries that somebody wrote."""
-        return {
-            "parts": [part.model_dump(mode="json", exclude={"extra"}) for part in self._contents.parts],
-            "summaries": [each.model_dump(mode="json") for each in self._contents.summaries],
-        }
-
-    def consolidations(self) -> dict[str, Any]:
-        """Return the document of the memories that stand for others, with the chunk ids of these."""
-        return {
-            "consolidations": [
-                chunk_document(each.chunk) | {"sources": each.source_ids} for each in self._contents.consolidations
-            ]
-        }
-
-    def knowledge(self) -> dict[str, Any]:
-        """Return the document of what records and the author say of who knows what."""
-        return {
-            "knowledge": [
-                {"scene_id": each.scene_label}
-                | each.model_dump(mode="json", exclude={"scene_label"}, exclude_none=True)
-                for each in self._contents.knowledge
-            ]
-        }
-
-    def character_memories(self) -> dict[str, Any]:
-        """Return the document of what characters remember by themselves."""
-        return {
-            "memories": [
-                each.model_dump(mode="json", exclude_defaults=True) for each in self._contents.character_memories
-            ]
-        }
-
-    def play(self) -> dict[str, Any]:
-        """Return the document of what characters feel, keep secret and told whom, and of the story's flags."""
-        return self._contents.play.model_dump(mode="json", exclude_none=True, exclude_defaults=True)
-
-    def counters(self) -> dict[str, int]:
-        """Return the counters by name; as in the scheme of the memory, scenes are numbered from 1."""
-        return {
-            COUNTER_NAMES[kind]: number - (1 if kind == "S" else 0) for kind, number in self._contents.counters.items()
-        }
+    def notes(self) -> list[dict[str, Any]]:
+        """Return the documents of the memories that go with no scene."""
+        return [memory_document(each) for _, each in self._memories[None]]
 
     def _loops_of(self, label: str, *kinds: str) -> list[str]:
         return list(dict.fromkeys(each.loop_id for _, each in self._loop_events[label] if each.kind in kinds))
@@ -216,7 +169,8 @@ class MemoryDocuments:
             ],
         }
 
-    def _relationship(self, pair: StoredPair) -> dict[str, Any]:
+    def relationship(self, pair: StoredPair) -> dict[str, Any]:
+        """Return the document of a pair; how it stands is what `history` amounts to."""
         numbered = self._relationship_changes[pair.relationship_id]
         told: dict[str, Any] = {name: value for name, value in pair.other_fields.items() if name != METADATA}
         told |= {"id": pair.relationship_id, "type": "relationship"}
@@ -392,21 +346,35 @@ def _documents(contents: ProjectContents) -> Iterator[tuple[str, Any]]:
         yield f"{folder}/{file_name(given.entity.entity_id)}", documents.entity(given)
     for scene in contents.scenes:
         yield f"{SCENES_FOLDER}/{file_name(scene.label)}", documents.scene(scene)
-    yield "open_loops.json", documents.open_loops()
-    yield "relationships.json", documents.relationships()
-    yield "notes.json", documents.notes()
-    yield "summaries.json", documents.summaries()
-    if contents.knowledge:
-        yield "knowledge.json", documents.knowledge()
-    if contents.consolidations:
-        yield "consolidations.json", documents.consolidations()
-    if contents.character_memories:
-        yield "character_memories.json", documents.character_memories()
+    yield "open_loops.json", {"loops": documents.open_loops()}
+    yield "relationships.json", {"relationships": [documents.relationship(each) for each in contents.pairs]}
+    yield "notes.json", {"notes": documents.notes()}
+    parts = [part.model_dump(mode="json", exclude={"extra"}) for part in contents.parts]
+    yield "summaries.json", {"parts": parts, "summaries": [each.model_dump(mode="json") for each in contents.summaries]}
+    lists = {
+        "knowledge": [
+            {"scene_id": each.scene_label} | each.model_dump(mode="json", exclude={"scene_label"}, exclude_none=True)
+            for each in contents.knowledge
+        ],
+        "consolidations": [
+            chunk_document(each.chunk) | {"sources": each.source_ids} for each in contents.consolidations
+        ],
+        "character_memories": [
+            each.model_dump(mode="json", exclude_defaults=True) for each in contents.character_memories
+        ],
+    }
+    for name, entries in lists.items():
+        if entries:
+            yield f"{name}.json", {name.removeprefix("character_"): entries}
     if not contents.play.is_empty():
-        yield "character_play.json", documents.play()
+        yield "character_play.json", contents.play.model_dump(mode="json", exclude_none=True, exclude_defaults=True)
     if not contents.waivers.is_empty():
         yield "waivers.json", contents.waivers.model_dump(mode="json")
-    yield "counters.json", documents.counters()
+    # As in the scheme of the memory, scenes are numbered from 1.
+    yield (
+        "counters.json",
+        {COUNTER_NAMES[kind]: number - (1 if kind == "S" else 0) for kind, number in contents.counters.items()},
+    )
 
 
 def file_name(document_id: str) -> str:

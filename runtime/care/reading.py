@@ -1,38 +1,32 @@
 """Reading a memory folder: as this program exported it, edited by a person, or from another program."""
 
 import math
-from collections.abc import Iterator, Mapping, Sequence, Set
+from collections.abc import Mapping, Sequence, Set
 from dataclasses import dataclass, field
 from datetime import datetime
 from pathlib import Path
 from typing import Any, NamedTuple, TypeVar
 
-from pydantic import BaseModel
+from pydantic import BaseModel, Field, create_model
 
+from novelgen.characters.memory import CharacterMemory
 from novelgen.errors import InvalidFileError
 from novelgen.models.entity import METADATA, PAIR_COUNTS, Entity, EntityAlias, computed_names
 from novelgen.models.record import SceneRecord
 from novelgen.models.state import turned_type
 from runtime.care.documents import (
-    CharacterMemoriesFile,
-    ConsolidationsFile,
+    Document,
     EntityDocument,
     HistoryEntry,
     KnowledgeEntry,
-    KnowledgeFile,
     LoopDocument,
     LoopHistoryEntry,
-    LoopsFile,
     MemoryDocument,
-    NotesFile,
-    PlayFile,
     ProjectFile,
     RelationshipDocument,
     RelationshipHistoryEntry,
-    RelationshipsFile,
     SceneDocument,
     SummariesFile,
-    WaiversFile,
     chunk_fields,
 )
 from runtime.care.exporting import (
@@ -64,7 +58,8 @@ from runtime.storage.transfer import ProjectContents, ToldScene, Waivers
 _MARKS = set(StoredMemory.model_fields) - {"chunk", "scene_id", "scene_label"}
 """What a memory's document says beside the memory itself."""
 
-Document = TypeVar("Document", bound=BaseModel)
+Read = TypeVar("Read", bound=BaseModel)
+Entry = TypeVar("Entry")
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,15 +86,16 @@ def read_memory_folder(folder: Path, *, project_id: str, now: datetime) -> Incom
     root = _root(folder)
     if root is None:
         raise InvalidFileError(f"{str(folder)!r} holds no memory folder; give the folder that holds 'memory'")
-    documents = [each for _, each in _documents(root / SCENES_FOLDER, SceneDocument)]
-    entities = [each for name in ENTITY_FOLDERS.values() for _, each in _documents(root / name, EntityDocument)]
+    documents = _documents(root / SCENES_FOLDER, SceneDocument)
+    entities = [each for name in ENTITY_FOLDERS.values() for each in _documents(root / name, EntityDocument)]
     context = EventContext(places={each.id: _place(each) for each in documents}, now=now)
     project = _document(root / "project.json", ProjectFile)
-    relationships = _document(root / "relationships.json", RelationshipsFile).relationships
+    relationships = _listed(root / "relationships.json", "relationships", RelationshipDocument)
     pairs, changes = relationship_events(relationships, context)
+    loops = _listed(root / "open_loops.json", "loops", LoopDocument)
     stored = [each for each in documents if each.content_hash]
     written = _document(root / "summaries.json", SummariesFile)
-    standing = _document(root / "consolidations.json", ConsolidationsFile).consolidations
+    standing = _listed(root / "consolidations.json", "consolidations", dict)
     contents = ProjectContents(
         name=project.name,
         language=project.language,
@@ -107,19 +103,22 @@ def read_memory_folder(folder: Path, *, project_id: str, now: datetime) -> Incom
         scenes=sorted((_scene(each, project_id, now) for each in stored), key=lambda each: each.position),
         memories=[
             *(_memory(memory, project_id, each.id) for each in stored for memory in each.memories),
-            *(_memory(each, project_id, None) for each in _document(root / "notes.json", NotesFile).notes),
+            *(_memory(each, project_id, None) for each in _listed(root / "notes.json", "notes", dict)),
         ],
         states=entity_states(entities, context),
-        loop_events=loop_events(_document(root / "open_loops.json", LoopsFile).loops, context),
+        loop_events=_in_order([event for each in loops for event in _loop_events(each, context)]),
         pairs=pairs,
         relationship_changes=changes,
-        knowledge=knowledge_events(_document(root / "knowledge.json", KnowledgeFile).knowledge, context),
+        knowledge=[
+            _event(StoredKnowledge, each, context)
+            for each in _listed(root / "knowledge.json", "knowledge", KnowledgeEntry)
+        ],
         parts=written.parts,
         summaries=written.summaries,
         consolidations=[_consolidation(each, project_id) for each in standing],
-        character_memories=_document(root / "character_memories.json", CharacterMemoriesFile).memories,
-        play=PlayContents(**dict(_document(root / "character_play.json", PlayFile))),
-        waivers=Waivers(**dict(_document(root / "waivers.json", WaiversFile))),
+        character_memories=_listed(root / "character_memories.json", "memories", CharacterMemory),
+        play=_document(root / "character_play.json", PlayContents),
+        waivers=_document(root / "waivers.json", Waivers),
         counters=_counters(root / "counters.json"),
     )
     others = [each for each in documents if not each.content_hash]
@@ -135,13 +134,19 @@ def _root(folder: Path) -> Path | None:
     return None
 
 
-def _documents(folder: Path, model: type[Document]) -> Iterator[tuple[Path, Document]]:
-    for file in sorted(folder.glob("*.json")) if folder.is_dir() else []:
-        yield file, validated(model, read_json_file(file), where=repr(str(file)))
+def _documents(folder: Path, model: type[Read]) -> list[Read]:
+    return [_document(file, model) for file in (sorted(folder.glob("*.json")) if folder.is_dir() else ())]
 
 
-def _document(file: Path, model: type[Document]) -> Document:
+def _document(file: Path, model: type[Read]) -> Read:
     return validated(model, read_json_file(file) if file.exists() else {}, where=repr(str(file)))
+
+
+def _listed(file: Path, key: str, kind: type[Entry]) -> list[Entry]:
+    """Return the entries of a file that holds one list."""
+    model = create_model(key, __base__=Document, **{key: (list[kind], Field(default_factory=list))})  # type: ignore[valid-type,call-overload]
+    entries: list[Entry] = getattr(_document(file, model), key)
+    return entries
 
 
 def _place(document: SceneDocument) -> tuple[int, int]:
@@ -345,12 +350,6 @@ def entity_states(documents: Sequence[EntityDocument], context: EventContext) ->
     return _in_order(numbered)
 
 
-def loop_events(documents: Sequence[LoopDocument], context: EventContext) -> list[StoredLoopEvent]:
-    """Return the events of all loops, in the order in which they were stored."""
-    numbered = [event for document in documents for event in _loop_events(document, context)]
-    return _in_order(numbered)
-
-
 def relationship_events(
     documents: Sequence[RelationshipDocument], context: EventContext
 ) -> tuple[list[StoredPair], list[StoredRelationshipChange]]:
@@ -390,11 +389,6 @@ def relationship_events(
             own.append(_Numbered(math.inf, change))
         numbered += own
     return pairs, _in_order(numbered)
-
-
-def knowledge_events(entries: Sequence[KnowledgeEntry], context: EventContext) -> list[StoredKnowledge]:
-    """Return what is said of who knows what, in the order of the file."""
-    return [_event(StoredKnowledge, entry, context) for entry in entries]
 
 
 def noted_metadata(
