@@ -7,7 +7,7 @@ from hashlib import sha256
 from typing import Any, Literal, NamedTuple
 
 from pydantic import BaseModel
-from sqlalchemy import Text, bindparam, cast, func, literal, select, text
+from sqlalchemy import Text, cast, func, literal, select, text
 
 from novelgen.language.extractive import gist, salient_sentences
 from novelgen.memory.outline import (
@@ -190,17 +190,11 @@ def move_summaries(session: StorageSession, places: Mapping[ScenePlace, ScenePla
     """
     all_places = {place: places.get(place, place) for place in scene_hashes(session)}
     moved = [
-        {"moved_row": row.row_id} | change
+        (row.row_id, change)
         for row in session.select(SUMMARIES, ~SUMMARIES.c.is_withheld)
         if (change := _after_move(row, all_places)) is not None
     ]
-    if moved:
-        update = SUMMARIES.update().where(SUMMARIES.c.row_id == bindparam("moved_row"))
-        values: dict[str, Any] = {name: bindparam(f"new_{name}") for name in _MOVED_COLUMNS}
-        session.run(update.values(values), moved)
-
-
-_MOVED_COLUMNS = ("number", "first_chapter", "last_chapter", "is_withheld")
+    session.update_each(SUMMARIES.c.row_id, moved)
 
 
 def _after_move(row: Any, places: Mapping[ScenePlace, ScenePlace]) -> dict[str, Any] | None:
@@ -213,12 +207,8 @@ def _after_move(row: Any, places: Mapping[ScenePlace, ScenePlace]) -> dict[str, 
     if row.level == "chapter" and len(reached) == 1:
         (target,) = reached
         if all(old[0] == row.number for old, new in places.items() if new[0] == target):
-            return _moved_columns(target, target, target, False)
-    return _moved_columns(row.number, row.first_chapter, row.last_chapter, True)
-
-
-def _moved_columns(*values: int) -> dict[str, int]:
-    return {f"new_{name}": value for name, value in zip(_MOVED_COLUMNS, values, strict=True)}
+            return {"number": target, "first_chapter": target, "last_chapter": target}
+    return {"is_withheld": True}
 
 
 def _standing(summary: StoredSummary, hashes: Mapping[ScenePlace, str]) -> Literal["current", "outdated", "withheld"]:

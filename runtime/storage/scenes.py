@@ -7,7 +7,7 @@ from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from hashlib import sha256
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from sqlalchemy import ColumnElement, Table, and_, bindparam, case, distinct, func, literal, or_, select
+from sqlalchemy import ColumnElement, Table, and_, case, distinct, func, literal, or_, select
 
 from novelgen.errors import InvalidPositionError, UnknownSceneError
 from novelgen.models.entity import SceneCast
@@ -184,56 +184,36 @@ def relocate(session: StorageSession, relocation: Relocation) -> int:
         return 0
     move_summaries(session, relocation.places)
     moves = [(scene_ids[old], new) for old, new in relocation.places.items()]
-    _move_rows(session, SCENES, moves, aside=_ASIDE)
-    for table in (SCENES, *POSITIONED_TABLES):
-        _move_rows(session, table, moves, aside=0)
+    for table, aside in ((SCENES, _ASIDE), (SCENES, 0), *((each, 0) for each in POSITIONED_TABLES)):
+        placed = ((scene_id, {"chapter_index": new[0] + aside, "scene_index": new[1]}) for scene_id, new in moves)
+        session.update_each(table.c.scene_id, placed)
     _rename_bullets(session, relocation.places)
     ChunkWriter(session).reposition([scene_id for scene_id, _ in moves])
     return len(moves)
 
 
-def _move_rows(session: StorageSession, table: Table, moves: Sequence[tuple[str, ScenePlace]], *, aside: int) -> None:
-    statement = (
-        table.update()
-        .where(table.c.scene_id == bindparam("moved_scene"))
-        .values(chapter_index=bindparam("new_chapter"), scene_index=bindparam("new_scene"))
-    )
-    rows = [{"moved_scene": scene_id, "new_chapter": new[0] + aside, "new_scene": new[1]} for scene_id, new in moves]
-    session.run(statement, rows)
-
-
 def _move_free_places(session: StorageSession, relocation: Relocation) -> None:
     for table, chapter_name, scene_name in _FREE_PLACES:
         chapter, scene = table.c[chapter_name], table.c[scene_name]
-        placed = select(table.c.row_id, chapter, scene).where(session.owns(table), chapter.is_not(None))
-        if "scene_id" in table.c:
-            placed = placed.where(table.c.scene_id.is_(None))
+        free = [table.c.scene_id.is_(None)] if "scene_id" in table.c else []
         moved = [
-            {"moved_row": row_id, "new_chapter": new[0], "new_scene": new[1]}
-            for row_id, old_chapter, old_scene in session.rows(placed)
-            if (new := relocation.of(old_chapter, old_scene)) != (old_chapter, old_scene)
+            (row_id, {chapter_name: new[0], scene_name: new[1]})
+            for row_id, *old in session.select([table.c.row_id, chapter, scene], chapter.is_not(None), *free)
+            if (new := relocation.of(*old)) != tuple(old)
         ]
-        if moved:
-            update = table.update().where(table.c.row_id == bindparam("moved_row"))
-            session.run(update.values({chapter: bindparam("new_chapter"), scene: bindparam("new_scene")}), moved)
+        session.update_each(table.c.row_id, moved)
 
 
 def _rename_bullets(session: StorageSession, places: Mapping[ScenePlace, ScenePlace]) -> None:
     renamed = [
-        {"moved_row": row_id, "new_source": new[0], "new_supersedes": new[1]}
-        for row_id, source_id, supersedes in session.select(
+        (row_id, {"source_id": new[0], "supersedes": new[1]})
+        for row_id, *old in session.select(
             [CHUNKS.c.row_id, CHUNKS.c.source_id, CHUNKS.c.supersedes],
             or_(CHUNKS.c.source_id.contains(":"), CHUNKS.c.supersedes.contains(":")),
         )
-        if (new := (_renamed(source_id, places), _renamed(supersedes, places))) != (source_id, supersedes)
+        if (new := [_renamed(each, places) for each in old]) != old
     ]
-    if renamed:
-        statement = (
-            CHUNKS.update()
-            .where(CHUNKS.c.row_id == bindparam("moved_row"))
-            .values(source_id=bindparam("new_source"), supersedes=bindparam("new_supersedes"))
-        )
-        session.run(statement, renamed)
+    session.update_each(CHUNKS.c.row_id, renamed)
 
 
 def _renamed(source_id: str | None, places: Mapping[ScenePlace, ScenePlace]) -> str | None:
