@@ -2,7 +2,7 @@
 
     python -m tests.benchmarks.large_project [--scenes 5000] [--memories 20] [--keep DIR]
 
-Scenes are made up, embeddings are hashed (the local model comes on top, see import_cost). Linux only.
+Scenes are made up, embeddings are hashed; the local model comes on top. Linux only.
 """
 
 import argparse

@@ -16,7 +16,7 @@ from runtime.ingest.indexing import verify_index
 from runtime.ingest.ingest import ingest_scene
 from runtime.ingest.scene_input import SceneInput
 from runtime.stores import MemoryStores
-from tests.benchmarks.workers import chroma_server
+from tests.runtime.index.conftest import chroma_server
 from tests.support.databases import postgres_database, postgres_for_tests
 from tests.support.demo_project import demo_request, settings_for
 

@@ -7,7 +7,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterator
-from contextlib import closing
+from contextlib import closing, contextmanager
 from pathlib import Path
 
 import pytest
@@ -167,6 +167,17 @@ class ServerProcess:
     def _answers(self) -> bool:
         with closing(socket.socket()) as probe:
             return probe.connect_ex(("127.0.0.1", self.port)) == 0
+
+
+@contextmanager
+def chroma_server(folder: Path) -> Iterator[str]:
+    """Run a Chroma server over a folder and give its URL."""
+    process = ServerProcess(folder)
+    process.start()
+    try:
+        yield process.url
+    finally:
+        process.kill()
 
 
 @pytest.fixture(scope="module")

@@ -13,8 +13,8 @@ from runtime.ingest.indexing import drain_outbox, reindex, verify_index
 from runtime.ingest.ingest import ingest_scene
 from runtime.settings import NovelgenSettings
 from runtime.stores import MemoryStores
-from tests.benchmarks.workers import chroma_server
 from tests.crash.victim import PROJECT, scene_of
+from tests.runtime.index.conftest import chroma_server
 from tests.support.databases import BOTH, postgres_database, postgres_for_tests
 from tests.support.demo_project import settings_for
 
